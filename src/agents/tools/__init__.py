@@ -1,0 +1,6 @@
+"""What a policy may call: `wiki` and `calc`."""
+
+from .calc import calc
+from .wiki import wiki
+
+__all__ = ["calc", "wiki"]

@@ -1,0 +1,26 @@
+"""The two ways in which a command can say no. Every other exception is a defect."""
+
+from __future__ import annotations
+
+
+class BadInput(Exception):
+    """Input, environment or integrity refused: exit code 2.
+
+    >>> str(BadInput("not valid JSON", where="pool.jsonl:3", remedy="rebuild the pool"))
+    'pool.jsonl:3: not valid JSON. What to do: rebuild the pool.'
+    """
+
+    exit_code = 2
+
+    def __init__(self, what: str, *, where: str = "", remedy: str = "") -> None:
+        self.what, self.where, self.remedy = what, where, remedy
+        text = f"{where}: {what}" if where else what
+        if remedy:
+            text = f"{text.rstrip('.')}. What to do: {remedy.rstrip('.')}."
+        super().__init__(text)
+
+
+class GateFailed(Exception):
+    """A quality gate measured a value past its threshold: exit code 1. The report has been written."""
+
+    exit_code = 1

@@ -1,0 +1,66 @@
+"""Typed JSONL, read a line at a time with errors that name file, line and field."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, TypeVar
+
+import msgspec
+
+from .errors import BadInput
+
+T = TypeVar("T")
+
+MAX_LINE_BYTES = 4 * 2**20
+"""A real HotpotQA sample is 20 KB. A line past 4 MB is a broken file, and reading on would eat the memory."""
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Line numbers (from 1) and lines, blank ones left out."""
+    try:
+        handle = open(path, "rb")
+    except OSError as error:
+        raise BadInput(f"cannot be read ({error.strerror})", where=str(path), remedy="check the path") from None
+    with handle:
+        number = 0
+        while line := handle.readline(MAX_LINE_BYTES + 1):
+            number += 1
+            if len(line) > MAX_LINE_BYTES:
+                raise BadInput(
+                    f"line is longer than {MAX_LINE_BYTES // 2**20} MB",
+                    where=f"{path}:{number}",
+                    remedy="check that the file is JSONL, one sample a line",
+                )
+            if not line.isspace():
+                yield number, line
+
+
+def read_records(path: Path, kind: type[T]) -> Iterator[T]:
+    """Every line decoded as `kind`; the first that does not fit stops with file, line and field."""
+    decoder = msgspec.json.Decoder(kind)
+    for number, line in read_lines(path):
+        yield decode(decoder, line, f"{path}:{number}")
+
+
+def decode(decoder: msgspec.json.Decoder[T], line: bytes, where: str) -> T:
+    try:
+        return decoder.decode(line)
+    except msgspec.ValidationError as error:
+        raise BadInput(str(error), where=where, remedy="correct that field or build the file again") from None
+    except UnicodeDecodeError as error:
+        raise BadInput(
+            f"invalid UTF-8 at byte {error.start}", where=where, remedy="save the file as UTF-8 or build it again"
+        ) from None
+    except msgspec.DecodeError as error:
+        problem = "invalid UTF-8" if "utf-8" in str(error).lower() else f"not valid JSON ({error})"
+        raise BadInput(problem, where=where, remedy="correct that line or build the file again") from None
+
+
+def write_records(handle: IO[bytes], records: Iterable[object]) -> int:
+    encoder = msgspec.json.Encoder()
+    count = 0
+    for record in records:
+        handle.write(encoder.encode(record) + b"\n")
+        count += 1
+    return count

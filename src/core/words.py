@@ -1,0 +1,21 @@
+"""What a token is. Every text metric, the tools and the gates count the same tokens.
+
+Words (letters and digits together), single CJK characters, punctuation marks. `data.tokenstream` computes the same
+in bulk; a property test holds the two together.
+"""
+
+from __future__ import annotations
+
+import re
+
+CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+TOKEN = re.compile(rf"[{CJK}]|(?:(?![{CJK}])\w)+|[^\w\s]")
+
+
+def tokens(text: str) -> list[str]:
+    return TOKEN.findall(text)
+
+
+def words(text: str) -> list[str]:
+    """Tokens in lower case without punctuation."""
+    return [token for token in TOKEN.findall(text.lower()) if token[0].isalnum() or token[0] == "_"]

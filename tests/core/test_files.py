@@ -1,0 +1,98 @@
+"""A file appears whole or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from src.core.errors import BadInput
+from src.core.files import atomic_write, read_json, sha256_file, sidecar, write_json
+
+
+def test_a_file_appears_under_its_name_only_when_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "pool.jsonl"
+    with atomic_write(path) as handle:
+        handle.write(b"first")
+        assert not path.exists()
+    assert path.read_bytes() == b"first"
+    assert [found.name for found in path.parent.iterdir()] == ["pool.jsonl"]
+
+
+def write_half(path: Path, stop: type[BaseException]) -> None:
+    with atomic_write(path) as handle:
+        handle.write(b"half")
+        raise stop
+
+
+@pytest.mark.parametrize("stop", [ValueError, KeyboardInterrupt])
+def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_else(tmp_path: Path, stop: type[BaseException]) -> None:
+    path = tmp_path / "pool.jsonl"
+    path.write_bytes(b"old")
+    with pytest.raises(stop):
+        write_half(path, stop)
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_output_has_the_permissions_of_an_ordinary_file(tmp_path: Path) -> None:
+    ordinary, ours = tmp_path / "ordinary", tmp_path / "ours"
+    previous = os.umask(0o027)
+    try:
+        ordinary.touch()
+        with atomic_write(ours) as handle:
+            handle.write(b"")
+    finally:
+        os.umask(previous)
+    assert ours.stat().st_mode == ordinary.stat().st_mode
+
+
+def test_a_place_that_cannot_be_written_is_bad_input(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with (
+        pytest.raises(BadInput, match=r"file.pool\.jsonl: cannot write here"),
+        atomic_write(tmp_path / "file" / "pool.jsonl"),
+    ):
+        pass
+
+
+def test_a_folder_is_not_overwritten(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="is a folder"), atomic_write(tmp_path):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_json_is_written_in_the_order_given_and_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    write_json(path, {"b": 1, "a": ["语", 0.5]})
+    assert path.read_text(encoding="utf-8") == '{\n  "b": 1,\n  "a": [\n    "语",\n    0.5\n  ]\n}\n'
+    assert read_json(path, "") == {"b": 1, "a": ["语", 0.5]}
+
+
+def test_json_that_cannot_be_read_says_which_file_and_what_to_do(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_bytes(b'{"a": ')
+    for path, problem in [(tmp_path / "none.json", "no such file"), (broken, "not valid JSON"), (tmp_path, "cannot")]:
+        with pytest.raises(BadInput) as caught:
+            read_json(path, "run the stage again")
+        assert caught.value.where == str(path)
+        assert problem in caught.value.what
+        assert caught.value.remedy == "run the stage again"
+
+
+def test_a_hash_is_that_of_the_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"x" * 3_000_000)
+    assert sha256_file(path) == hashlib.sha256(b"x" * 3_000_000).hexdigest()
+
+
+def test_a_file_that_cannot_be_hashed_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"none\.jsonl: cannot be read"):
+        sha256_file(tmp_path / "none.jsonl")
+
+
+def test_the_sidecar_lies_beside_its_pool() -> None:
+    assert sidecar(Path("data/rc1_seed.jsonl")) == Path("data/rc1_seed.meta.json")
+    assert sidecar(Path("data/rc1_seed.metrics.jsonl")) == Path("data/rc1_seed.metrics.meta.json")

@@ -1,0 +1,29 @@
+"""What came with the package is found from any folder; what the user has under that name comes first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from src.core.shipped import HOME, shipped
+
+PACK = Path("templates/pack_v2")
+
+
+def test_the_shipped_pack_is_found_from_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert shipped(PACK) == HOME / PACK
+    assert (shipped(PACK) / "gsm8k.json").is_file()
+
+
+def test_the_users_own_pack_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / PACK).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert shipped(PACK) == PACK
+
+
+def test_what_is_nowhere_keeps_the_name_that_the_user_gave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert shipped(Path("templates/mine")) == Path("templates/mine")
+    assert shipped(tmp_path / PACK) == tmp_path / PACK
