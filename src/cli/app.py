@@ -1,0 +1,53 @@
+"""`askgate VERB`. Exit codes: 0 passed, 1 a gate failed, 2 bad input or usage.
+
+Any other exception is a defect and keeps its traceback. Verbs import what they need when they run, so that
+`askgate --help` answers at once.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from ..core.errors import BadInput
+from . import difficulty, pool, sets, show
+
+app = typer.Typer(
+    name="askgate",
+    help="From sources to a validated, difficulty-balanced pool. Exit codes: 0 passed, 1 gate failed, 2 bad input.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    # Plain help: the boxed one cuts long default values off at 80 columns.
+    rich_markup_mode=None,
+)
+for verb in (
+    sets.shadow_run,
+    pool.build_rollout_pool,
+    pool.diversity_report,
+    pool.validate_pool,
+    difficulty.difficulty_metrics,
+    difficulty.difficulty_bucketize,
+    difficulty.validate_difficulty,
+    sets.make_min_data,
+):
+    app.command(verb.__name__)(verb)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A remedy in Chinese must not crash a terminal that cannot show it.
+            stream.reconfigure(errors="replace")
+    try:
+        app(arguments, prog_name="askgate")
+    except BadInput as error:
+        show.complain(f"askgate: {error}")
+        sys.exit(error.exit_code)
+
+
+def door(verb: str) -> None:
+    """A script's way in: its arguments go to the verb of that name."""
+    main([verb, *sys.argv[1:]])

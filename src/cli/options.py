@@ -1,0 +1,34 @@
+"""Flags that several verbs share, declared once. Defaults are the values of the RC1 work order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+POOL = Path("data/rollouts/rc1_seed.jsonl")
+METRICS = Path("data/rollouts/rc1_seed.metrics.jsonl")
+BALANCED = Path("data/rollouts/rc1_seed.balanced.jsonl")
+SHADOW = Path("data/shadow_eval_245.jsonl")
+TEMPLATES = Path("templates/pack_v2")
+MIX = "hotpotqa:0.45,strategyqa:0.30,gsm8k:0.25"
+BY_TASK = "hotpotqa,strategyqa,gsm8k"
+TARGET = "easy:0.25,medium:0.45,hard:0.30"
+SEED = 20250820
+
+Source = Annotated[
+    Literal["builtin", "dir", "hf"],
+    typer.Option(
+        "--source", help="builtin: generated worlds; dir: official files in --data_dir; hf: the hub through `datasets`."
+    ),
+]
+DataDir = Annotated[
+    Path | None, typer.Option("--data_dir", help="Folder with hotpotqa/, strategyqa/ and gsm8k/; needed by dir.")
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Same arguments and seed, same bytes.")]
+Lang = Annotated[str, typer.Option("--lang", help="en, zh or en,zh; left out: every language the source has.")]
+Mix = Annotated[str, typer.Option("--mix", help="Share of each task; the shares sum to 1.")]
+TemplatesDir = Annotated[Path, typer.Option("--templates_dir", help="Template pack.")]
+ByTask = Annotated[str, typer.Option("--by_task", help="Tasks that are checked one by one.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON and nothing else.")]

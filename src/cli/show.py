@@ -1,0 +1,150 @@
+"""What a command prints: a report as a table or as JSON, failed checks with their remedies, a progress bar."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from ..core.check import Check, Report
+from ..core.files import sha256_file
+from ..core.types import LEVELS, Level, Task
+
+Counts = dict[Task, dict[Level, int]]
+
+
+def say(text: str) -> None:
+    """One line, never broken: paths and hashes are there to be copied. No markup, because paths hold brackets."""
+    Console().print(text, soft_wrap=True, markup=False, highlight=False)
+
+
+def complain(text: str) -> None:
+    Console(stderr=True).print(text, soft_wrap=True, markup=False, highlight=False)
+
+
+def print_json(value: object) -> None:
+    """The report and nothing else on standard output, in UTF-8 whatever the terminal says."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def finish(report: Report, as_json: bool, written: Path | None = None) -> None:
+    """Prints the report and leaves with exit code 1 when a gate failed. `written` is where the stage put it."""
+    if as_json:
+        print_json(report)
+    else:
+        _tell(report)
+        for path in [*report.evidence.outputs, *([written] if written else [])]:
+            say(f"wrote {path}")
+    if not report.passed:
+        raise typer.Exit(1)
+
+
+def made(files: Sequence[Path], as_json: bool, counts: Counts | None = None) -> None:
+    """What a building verb made: every file with its SHA-256, and how many samples of each task and bucket."""
+    hashes = {str(path): sha256_file(path) for path in files}
+    if as_json:
+        print_json({"outputs": hashes, **({"counts": counts} if counts else {})})
+        return
+    if counts:
+        Console().print(_counts(counts))
+    for path, digest in hashes.items():
+        say(f"wrote {path}")
+        say(f"  sha256 {digest}")
+
+
+def _tell(report: Report) -> None:
+    failed = [check for check in report.checks if not check.passed]
+    if report.passed:
+        Console().print(_table(report.checks))
+        say(f"PASSED {report.stage}: {len(report.checks)} checks")
+    else:
+        for check in failed:
+            say(f"FAILED {check.name}: {_measured(check)}, must be {_limit(check)}")
+            say(f"  What to do: {check.remedy}")
+            say(f"  怎么办：{check.remedy_zh}")
+        say(f"FAILED {report.stage}: {len(failed)} of {len(report.checks)} checks")
+
+
+DIVERSITY = ("ttr", "distinct1", "distinct2", "kl3", "kl3_floor", "kl3_excess", "zipf_slope")
+
+
+def diversity(found: dict[str, Any]) -> None:
+    """The figures of a diversity report, a column for the pool and one for each task."""
+    scopes = {"all": found["overall"], **found["tasks"]}
+    table = Table("figure", box=None, pad_edge=False)
+    for scope in scopes:
+        table.add_column(scope, justify="right")
+    for name in DIVERSITY:
+        values = [figures[name] for figures in scopes.values()]
+        table.add_row(name, *("-" if value is None else number(value) for value in values))
+    for name in ("roles", "registers"):
+        table.add_row(name, *(str(len(figures[name])) for figures in scopes.values()))
+    Console().print(table)
+
+
+def _counts(counts: Counts) -> Table:
+    table = Table("task", box=None, pad_edge=False)
+    for level in LEVELS:
+        table.add_column(level, justify="right")
+    for task, levels in counts.items():
+        table.add_row(task, *(str(levels[level]) for level in LEVELS))
+    return table
+
+
+def _table(checks: list[Check]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("check", overflow="fold")
+    table.add_column("value", justify="right", no_wrap=True)
+    table.add_column("must be", no_wrap=True)
+    for check in checks:
+        table.add_row(Text(check.name), _measured(check), _limit(check))
+    return table
+
+
+def _measured(check: Check) -> str:
+    return number(check.value, beside=check.threshold)
+
+
+def _limit(check: Check) -> str:
+    return f"{check.rule} {number(check.threshold)}"
+
+
+def number(value: float, beside: float | None = None) -> str:
+    """Short, but with digits enough not to look like the threshold beside it when it is another number.
+
+    >>> number(0.123456), number(30000.0), number(0.7)
+    ('0.1235', '30000', '0.7')
+    >>> number(0.59999, beside=0.6)
+    '0.59999'
+    """
+    short = _short(value)
+    return repr(value) if value != beside and beside is not None and short == _short(beside) else short
+
+
+def _short(value: float) -> str:
+    text = f"{value:.4f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+@contextmanager
+def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on standard error when that is a terminal. The caller reports how many more are done."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda more: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(label, total=total)
+        yield lambda more: bar.advance(task, more)

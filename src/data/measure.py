@@ -1,0 +1,125 @@
+"""Stage `difficulty_metrics`: a pool in, one `DifficultyRecord` a line out, in the pool's order.
+
+Lines travel to worker processes in chunks and come back in order, so the output does not depend on how many workers
+there are. At most a few chunks are under way at once, so memory does not grow with the pool.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from ..core.errors import BadInput
+from ..core.files import atomic_write, sha256_file
+from ..core.jsonl import decode, read_lines
+from ..core.types import LEVELS, TASKS, Level, Sample, Task
+from .difficulty import DifficultyRecord, measure_all
+from .meta import PoolMeta, read_meta, write_meta
+
+CHUNK_LINES = 200
+WORKERS = min(os.cpu_count() or 1, 4)
+LARGE_BYTES = 8 * 2**20
+"""Starting workers takes up to half a second; a smaller pool is measured about as soon by one process."""
+
+T = TypeVar("T")
+
+
+class Measured(Struct, frozen=True):
+    n: int
+    counts: dict[Task, dict[Level, int]]
+
+
+class Chunk(Struct, frozen=True):
+    path: str
+    lines: list[tuple[int, bytes]]
+
+
+def difficulty_metrics(in_path: Path, out_path: Path) -> Measured:
+    """Measures every sample of a pool and writes the metrics with their sidecar."""
+    meta = read_meta(in_path)
+    pool_sha256 = described(in_path, meta)
+    counts: Counter[tuple[Task, Level]] = Counter()
+    encoder = msgspec.json.Encoder()
+    with atomic_write(out_path) as handle:
+        for record in measured(in_path):
+            counts[record.task, record.level] += 1
+            handle.write(encoder.encode(record) + b"\n")
+    n = counts.total()
+    write_meta(out_path, derived_meta(meta, "metrics", out_path, n, in_path, pool_sha256))
+    return Measured(n, table(counts))
+
+
+def measured(pool: Path) -> Iterator[DifficultyRecord]:
+    """Every sample of a pool measured, in order; by several processes when the pool is large."""
+    chunks = _chunks(pool)
+    if WORKERS > 1 and pool.is_file() and pool.stat().st_size > LARGE_BYTES:
+        results = _in_order(measure_chunk, chunks, WORKERS)
+    else:
+        results = map(measure_chunk, chunks)
+    for records in results:
+        yield from records
+
+
+def measure_chunk(chunk: Chunk) -> list[DifficultyRecord]:
+    decoder = msgspec.json.Decoder(Sample)
+    return measure_all([decode(decoder, line, f"{chunk.path}:{number}") for number, line in chunk.lines])
+
+
+def table(counts: Counter[tuple[Task, Level]]) -> dict[Task, dict[Level, int]]:
+    """Counts by task and bucket, without tasks that do not occur."""
+    tasks = [task for task in TASKS if any(counts[task, level] for level in LEVELS)]
+    return {task: {level: counts[task, level] for level in LEVELS} for task in tasks}
+
+
+def described(path: Path, meta: PoolMeta) -> str:
+    """The file's SHA-256, which must be the one in its sidecar: else seed and mix there belong to another file."""
+    if not path.is_file():
+        raise BadInput("no such file", where=str(path), remedy="check the path, or build the file again")
+    actual = sha256_file(path)
+    if actual != meta.sha256:
+        raise BadInput(
+            "the file has changed since its sidecar was written",
+            where=str(path),
+            remedy="build it again instead of editing it, and move the .jsonl and .meta.json files together",
+        )
+    return actual
+
+
+def derived_meta(meta: PoolMeta, kind: str, out: Path, n: int, parent: Path, parent_sha256: str) -> PoolMeta:
+    return msgspec.structs.replace(
+        meta,
+        kind=kind,
+        sha256=sha256_file(out),
+        n=n,
+        parent=Path(os.path.relpath(parent, out.parent)).as_posix(),
+        parent_sha256=parent_sha256,
+    )
+
+
+def _chunks(pool: Path) -> Iterator[Chunk]:
+    lines = read_lines(pool)
+    while some := list(islice(lines, CHUNK_LINES)):
+        yield Chunk(str(pool), some)
+
+
+def _in_order(work: Callable[[Chunk], T], chunks: Iterable[Chunk], workers: int) -> Iterator[T]:
+    """Like `map` over processes, but never more than a few chunks ahead of the reader."""
+    executor = ProcessPoolExecutor(workers)
+    under_way: deque[Future[T]] = deque()
+    try:
+        for chunk in chunks:
+            under_way.append(executor.submit(work, chunk))
+            if len(under_way) > 3 * workers:
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()
+    finally:
+        executor.shutdown(cancel_futures=True)

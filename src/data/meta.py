@@ -1,0 +1,59 @@
+"""The sidecar of a pool: what was asked for, so that later stages need no more flags than the pool's path."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from ..core.errors import BadInput
+from ..core.files import sidecar, write_json
+from ..core.types import Lang, Record, Task
+
+
+class PoolMeta(Record, frozen=True):
+    """Facts of a pool file. No clock in it: same arguments, same bytes."""
+
+    kind: str
+    """`pool`, `shadow`, `metrics` or `balanced`."""
+    sha256: str
+    """Of the file that this sidecar describes."""
+    n: int
+    seed: int
+    split: str
+    source: str
+    data_dir: str
+    langs: tuple[Lang, ...]
+    mix: dict[Task, float]
+    max_turns: int
+    clarify_rate: float
+    tools: tuple[str, ...]
+    tool_hops: int
+    ops_numeric: int
+    paraphrase: float
+    templates_dir: str
+    templates_sha256: dict[str, str]
+    sources_sha256: dict[str, str]
+    parent: str = ""
+    """The file that this one was derived from, relative to this one's folder, and its SHA-256."""
+    parent_sha256: str = ""
+
+
+def read_meta(pool: Path) -> PoolMeta:
+    path = sidecar(pool)
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise BadInput(
+            f"the pool's sidecar cannot be read ({error.strerror})",
+            where=str(path),
+            remedy="build the pool with build_rollout_pool, and move the .jsonl and .meta.json files together",
+        ) from None
+    try:
+        return msgspec.json.decode(raw, type=PoolMeta)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BadInput(str(error), where=str(path), remedy="build the pool again") from None
+
+
+def write_meta(pool: Path, meta: PoolMeta) -> None:
+    write_json(sidecar(pool), meta)

@@ -1,0 +1,79 @@
+"""The source `builtin`: generated worlds, unlimited, the same for the same seed, right by construction."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from random import Random
+
+from ...core.types import Lang, Level, Task, join_sentences
+from ..source import Item, Want
+from ..worlds import wording_en, wording_zh
+from ..worlds.arithmetic import make_problem
+from ..worlds.draft import Draft
+from ..worlds.kb import World, make_world
+from ..worlds.multihop import multihop
+from ..worlds.names_en import EnglishNames
+from ..worlds.names_zh import ChineseNames
+from ..worlds.strategy import strategy
+
+SAMPLES_PER_WORLD = 8
+WORDS = {"en": wording_en, "zh": wording_zh}
+NAMES = {"en": EnglishNames, "zh": ChineseNames}
+
+
+class BuiltinSource:
+    name = "builtin"
+    languages: tuple[Lang, ...] = ("en", "zh")
+    # An ask counts towards difficulty, so three in ten of the medium ones come out hard.
+    levels: dict[Level, float] = {"easy": 0.23, "medium": 0.64, "hard": 0.13}
+    fingerprints: dict[str, str] = {}
+
+    def assign(self, task: Task, wants: list[Want], split: str, seed: int) -> list[str]:
+        """Worlds without end: sample number n of a split. Splits never share a world."""
+        return [f"{split}:{number}" for number in range(len(wants))]
+
+    def item(self, task: Task, key: str, want: Want, seed: int) -> Item:
+        source_id = f"builtin:{task}:{want.lang}:{seed}:{key}"
+        if task == "gsm8k":
+            return make_problem(want, source_id, source_id)
+        split, number = key.split(":")
+        world = _world(f"world:{task}:{want.lang}:{seed}:{split}:{int(number) // SAMPLES_PER_WORLD}", want.lang)
+        # The world's own generator makes namesakes; reseeded, so that a sample does not depend on those before it.
+        world.rng.seed(source_id)
+        make = multihop if task == "hotpotqa" else strategy
+        return _item(task, want.lang, source_id, make(world, WORDS[want.lang], want, world.rng))
+
+
+@lru_cache(maxsize=8)
+def _world(key: str, lang: Lang) -> World:
+    rng = Random(key)
+    return make_world(NAMES[lang](rng), rng)
+
+
+def _item(task: Task, lang: Lang, source_id: str, made: Draft) -> Item:
+    return Item(
+        task=task,
+        lang=lang,
+        source="builtin",
+        source_id=source_id,
+        premise=made.premise,
+        clue=made.clue,
+        question=made.question,
+        original=_original(lang, made),
+        context=made.context,
+        support=made.support,
+        answer=made.answer,
+        aliases=(),
+        steps=made.steps,
+        hidden=made.hidden,
+        ask_after=made.ask_after,
+        ambiguity=made.ambiguity,
+    )
+
+
+def _original(lang: Lang, made: Draft) -> str:
+    """What the user would have said with nothing left out: the span put back after the question."""
+    said = join_sentences([made.premise, made.question])
+    if made.hidden is None:
+        return said
+    return f"{said} ({made.hidden.span})" if lang == "en" else f"{said}（{made.hidden.span}）"

@@ -1,0 +1,68 @@
+"""HotpotQA, distractor setting: two supporting articles among ten."""
+
+from __future__ import annotations
+
+from html import unescape
+
+from ...agents.tools.wiki import search
+from ...core.types import Article
+from .raw import HotpotRecord
+from .reading import YES_NO, Reading, Support, article_kind, cut
+from .vague import Mention, find_mention
+
+
+def source_id(record: HotpotRecord) -> str:
+    return f"hotpotqa:{record.id}"
+
+
+def read(record: HotpotRecord) -> Reading | None:
+    """`None` where a supporting sentence is not in the context: the answer could not be shown to follow."""
+    raw = {unescape(title): tuple(unescape(text).strip() for text in page) for title, page in record.context}
+    support: list[Support] = []
+    for escaped, index in record.supporting_facts:
+        title = unescape(escaped)
+        if title not in raw or not 0 <= index < len(raw[title]) or not raw[title][index]:
+            return None
+        support.append(Support(title, raw[title][index]))
+    titles = list(dict.fromkeys(fact.title for fact in support))
+    question = " ".join(unescape(record.question).split())
+    if not question or not record.answer.strip() or len(titles) < 2:
+        return None
+    needed = frozenset(fact.sentence for fact in support)
+    pages = {title: tuple(filter(None, page)) for title, page in raw.items()}
+    articles = {title: cut(Article(title, page), needed) for title, page in pages.items() if page}
+    gold = _in_reading_order([articles[title] for title in titles], question, record.answer)
+    return Reading(
+        task="hotpotqa",
+        source_id=source_id(record),
+        question=question,
+        answer=record.answer.strip(),
+        gold=gold,
+        support=tuple(support),
+        others=tuple(article for title, article in articles.items() if title not in titles),
+        mentions=_mentions(question, gold, tuple(articles.values())),
+    )
+
+
+def _in_reading_order(gold: list[Article], question: str, answer: str) -> tuple[Article, ...]:
+    """First what the question names, last what holds the answer."""
+    spans = answer.lower() not in YES_NO
+
+    def place(article: Article) -> tuple[bool, int]:
+        named = question.find(article.title)
+        holds_answer = spans and answer in article.text and named < 0
+        return holds_answer, named if named >= 0 else len(question)
+
+    return tuple(sorted(gold, key=place))
+
+
+def _mentions(question: str, gold: tuple[Article, ...], pages: tuple[Article, ...]) -> tuple[Mention, ...]:
+    """Those first that a search for the rest of the question does not give away."""
+    found: list[tuple[bool, Mention]] = []
+    for article in gold:
+        kind = article_kind(article)
+        mention = find_mention(question, article.title, kind, any_case=False) if kind else None
+        if mention is not None:
+            hits = search(pages, mention.blurred)
+            found.append((bool(hits) and hits[0].title == mention.title, mention))
+    return tuple(mention for _, mention in sorted(found, key=lambda pair: pair[0]))

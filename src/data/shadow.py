@@ -1,0 +1,61 @@
+"""The shadow set: held-out samples on which old and new reward are compared. No pool may share a source id with it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from msgspec.structs import replace
+
+from ..core.files import sha256_file, write_json
+from ..core.jsonl import read_records
+from ..core.types import Sample, Task
+from .difficulty import measure_all
+from .meta import PoolMeta
+from .plan import BuildPlan, check_plan
+from .pool import build_pool
+
+
+def materialize_shadow(plan: BuildPlan, stratify: bool, out: Path, manifest: Path | None, tag: str) -> PoolMeta:
+    """Writes the shadow set and, when asked, the list of what is in it.
+
+    Stratified, every task has exactly its share; else the tasks are drawn at random with the shares as chances.
+    """
+    check_plan(plan)
+    plan = replace(plan, split="shadow", mix=plan.mix if stratify else _drawn(plan))
+    meta = build_pool(plan, out)
+    if manifest is not None:
+        write_json(manifest, _manifest(out, tag))
+    return meta
+
+
+def _drawn(plan: BuildPlan) -> dict[Task, float]:
+    rng = Random(f"shadow mix:{plan.seed}")
+    counts = Counter(rng.choices(list(plan.mix), weights=list(plan.mix.values()), k=plan.n))
+    return {task: counts[task] / plan.n for task in plan.mix}
+
+
+def _manifest(shadow: Path, tag: str) -> dict[str, Any]:
+    samples = list(read_records(shadow, Sample))
+    levels = [record.level for record in measure_all(samples)]
+    strata = Counter(f"{sample.task}/{level}" for sample, level in zip(samples, levels, strict=True))
+    return {
+        "file": shadow.name,
+        "sha256": sha256_file(shadow),
+        "tag": tag,
+        "n": len(samples),
+        "strata": dict(sorted(strata.items())),
+        "samples": [
+            {
+                "id": sample.id,
+                "task": sample.task,
+                "lang": sample.lang,
+                "level": level,
+                "needs_clarification": sample.needs_clarification,
+                "source_id": sample.provenance.source_id,
+            }
+            for sample, level in zip(samples, levels, strict=True)
+        ],
+    }

@@ -1,0 +1,108 @@
+"""The articles around a problem: the paper of the story's own place, and papers of other places that only look like it.
+
+The paper that holds the left-out quantity and the paper that does not are made the same way, up to that one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+from ....core.types import Article
+from .grammar import render
+from .program import Program, plausible_others
+from .story import Key, Story
+from .tongue import Slots, Tongue, pick
+
+LINES_OF_A_PAPER = (3, 6)
+OTHER_TELLS_ITS_OWN = 0.6
+"""How often another place's paper has the same kind of line, with its own number."""
+LONGEST_PAPER = 90
+
+
+def own_title(tongue: Tongue, story: Story, rng: Random) -> str:
+    return tongue.title(pick(rng, tongue.documents[story.group]), story.key.slots["P"])
+
+
+def own_paper(tongue: Tongue, story: Story, title: str, telling: bool, most: int, rng: Random) -> Article:
+    """The paper of the story's place; `telling` puts the quantity in."""
+    line = _listing(story.key, story.key.slots, rng) if telling else ""
+    return _paper(tongue, story, title, line, most, rng)
+
+
+def other_papers(tongue: Tongue, story: Story, taken: str, wanted: int, rng: Random) -> list[Article]:
+    """Papers of other places, until they have that many tokens."""
+    papers: list[Article] = []
+    titles = {taken}
+    while wanted > 0:
+        place = tongue.place(_kinds(tongue, rng), rng)
+        title = tongue.title(pick(rng, tongue.documents[story.group]), place)
+        if title in titles or place == story.key.slots["P"]:
+            continue
+        line = _listing_elsewhere(tongue, story, place, rng) if rng.random() < OTHER_TELLS_ITS_OWN else ""
+        papers.append(_paper(tongue, story, title, line, LONGEST_PAPER, rng))
+        titles.add(title)
+        wanted -= tokens_of(tongue, papers[-1])
+    return papers
+
+
+def tokens_of(tongue: Tongue, paper: Article) -> int:
+    """About right, which is enough to fill a page: counting them would take as long as writing them."""
+    return _tokens(tongue, paper.title, paper.sentences)
+
+
+def _tokens(tongue: Tongue, title: str, lines: Sequence[str]) -> int:
+    return round((len(title) + sum(map(len, lines))) * tongue.tokens_per_character) + 1
+
+
+def _kinds(tongue: Tongue, rng: Random) -> tuple[str, ...]:
+    return pick(rng, tuple(tongue.opening.values())).places
+
+
+def _listing(key: Key, slots: Slots, rng: Random) -> str:
+    text = render(pick(rng, key.wording.listing[key.name]), rng, slots)
+    return text[0].upper() + text[1:]
+
+
+def _listing_elsewhere(tongue: Tongue, story: Story, place: str, rng: Random) -> str:
+    """The same kind of fact about another place and other people."""
+    key, program = story.key, story.program
+    slots = key.slots.copy()
+    currency = slots["currency"]
+    tongue.cast(slots, rng)
+    slots["P"], slots["currency"] = place, currency
+    number = pick(rng, plausible_others(program.givens[key.name], program.kinds[key.name]))
+    tongue.quantity(key.name, program.kinds[key.name], number, slots, 0.0, rng)
+    return _listing(key, slots, rng)
+
+
+def _paper(tongue: Tongue, story: Story, title: str, line: str, most: int, rng: Random) -> Article:
+    low, high = LINES_OF_A_PAPER
+    count = low + int(rng.random() * (high - low + 1))
+    hidden = _hidden_number(story.program, story.key)
+    lines = [_line(tongue, hidden, rng) for _ in range(count)]
+    lines = list(dict.fromkeys(lines))
+    if line:
+        lines.insert(int(rng.random() * (len(lines) + 1)), line)
+    if rng.random() < 0.5:
+        lines.insert(0, render(pick(rng, tongue.intros), rng, _fillers(tongue, hidden, rng)))
+    while len(lines) > 2 and _tokens(tongue, title, lines) > most:
+        lines.remove(next(one for one in reversed(lines) if one != line))
+    return Article(title, tuple(lines))
+
+
+def _line(tongue: Tongue, hidden: int, rng: Random) -> str:
+    return render(pick(rng, tongue.lines), rng, _fillers(tongue, hidden, rng))
+
+
+def _fillers(tongue: Tongue, hidden: int, rng: Random) -> Slots:
+    """Numbers of house papers are never the one that is asked for, so that it can be found only where it is told."""
+    slots = Slots(tongue, rng)
+    for name, low, high in (("x1", 4, 19), ("x2", 20, 29)):
+        number = low + int(rng.random() * (high - low))
+        slots[name] = str(number if number != hidden else number + 1)
+    return slots
+
+
+def _hidden_number(program: Program, key: Key) -> int:
+    return int(program.givens[key.name])

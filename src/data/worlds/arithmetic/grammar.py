@@ -1,0 +1,82 @@
+"""Sentence templates: `[one|another]` is a free choice, `{slot}` a filler. Choices may hold slots and choices.
+
+>>> from random import Random
+>>> render("{N} [sells|sells] {items}", Random(1), {"N": "Ada", "items": "pears"})
+'Ada sells pears'
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from random import Random
+
+Part = str | tuple[str] | tuple[tuple["Parts", ...], int]
+"""Literal text, a slot (a tuple of its name), or the choices with their number."""
+Parts = tuple[Part, ...]
+
+_MARK = re.compile(r"[\[\]|]|\{[^}]*\}")
+
+
+@cache
+def compiled(template: str) -> Parts:
+    parts, end = _sequence(template, 0, inside=False)
+    if end != len(template):
+        raise ValueError(f"stray bracket in template: {template}")
+    return parts
+
+
+def _sequence(text: str, at: int, inside: bool) -> tuple[Parts, int]:
+    parts: list[Part] = []
+    while at < len(text):
+        mark = _MARK.search(text, at)
+        if mark is None:
+            break
+        if mark.start() > at:
+            parts.append(text[at : mark.start()])
+        if mark[0] == "[":
+            choices, at = _choices(text, mark.end())
+            parts.append((choices, len(choices)))
+        elif mark[0][0] == "{":
+            parts.append((mark[0][1:-1],))
+            at = mark.end()
+        elif inside:
+            return tuple(parts), mark.start()
+        else:
+            raise ValueError(f"stray {mark[0]} in template: {text}")
+    if inside:
+        raise ValueError(f"bracket not closed in template: {text}")
+    if at < len(text):
+        parts.append(text[at:])
+    return tuple(parts), len(text)
+
+
+def _choices(text: str, at: int) -> tuple[tuple[Parts, ...], int]:
+    found: list[Parts] = []
+    while True:
+        parts, at = _sequence(text, at, inside=True)
+        found.append(parts)
+        at += 1
+        if text[at - 1] == "]":
+            return tuple(found), at
+
+
+def render(template: str, rng: Random, slots: Mapping[str, str]) -> str:
+    out: list[str] = []
+    _fill(compiled(template), rng.random, slots, out)
+    return "".join(out)
+
+
+def _fill(parts: Parts, draw: Callable[[], float], slots: Mapping[str, str], out: list[str]) -> None:
+    for part in parts:
+        if isinstance(part, str):
+            out.append(part)
+        elif len(part) == 1:
+            out.append(slots[part[0]])
+        else:
+            _fill(part[0][int(draw() * part[1])], draw, slots, out)
+
+
+def slots_of(template: str) -> set[str]:
+    return {mark[0][1:-1] for mark in _MARK.finditer(template) if mark[0][0] == "{"}

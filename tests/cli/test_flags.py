@@ -1,0 +1,108 @@
+"""The work order's commands are understood word for word, under every name that they are called by."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from src.cli.app import app
+
+from .conftest import Askgate
+
+ROOT = Path(__file__).resolve().parents[2]
+
+WORK_ORDER = {
+    "shadow_run": "--n 245 --seed 20250820 --stratify"
+    " --materialize data/shadow_eval_245.jsonl --dump-manifest reports/rc1/sample_manifest.json",
+    "build_rollout_pool": "--out data/rollouts/rc1_seed.jsonl --n 30000"
+    " --mix 'hotpotqa:0.45,strategyqa:0.30,gsm8k:0.25' --max_turns 6 --clarify_rate 0.30"
+    " --tools 'wiki,calc' --templates_dir templates/pack_v2",
+    "validate_pool": "data/rollouts/rc1_seed.jsonl --min_distinct2 0.60 --kl3_min 0.15 --roles_min 4 --styles_min 3"
+    " --max_dup_pct 2.0 --max_len 4096 --min_len 64"
+    " --leak_check data/shadow_eval_245.jsonl --leak_ngram 5 --leak_sim 0.85 --by_task 'hotpotqa,strategyqa,gsm8k'",
+    "difficulty_metrics": "--in data/rollouts/rc1_seed.jsonl --out data/rollouts/rc1_seed.metrics.jsonl",
+    "difficulty_bucketize": "--metrics data/rollouts/rc1_seed.metrics.jsonl"
+    " --target 'easy:0.25,medium:0.45,hard:0.30' --by_task 'hotpotqa,strategyqa,gsm8k'"
+    " --out data/rollouts/rc1_seed.balanced.jsonl",
+    "validate_difficulty": "--metrics data/rollouts/rc1_seed.metrics.jsonl"
+    " --balanced data/rollouts/rc1_seed.balanced.jsonl --min_hard_pct 0.30 --max_easy_pct 0.30"
+    " --len_max 3500 --turns_max 8 --tool_hops_max 8 --clue_overlap_max_easy 0.65 --clue_overlap_min_hard 0.10"
+    " --out reports/rc1/difficulty_report.json",
+    "diversity_report": "data/rollouts/rc1_seed.jsonl --out reports/diversity_report.json",
+    "make_min_data": "",
+}
+ADDED = {
+    "shadow_run": {"--tag", "--source", "--data_dir", "--mix", "--lang", "--templates_dir"},
+    "build_rollout_pool": {
+        "--source",
+        "--data_dir",
+        "--seed",
+        "--lang",
+        "--tool_hops",
+        "--ops_numeric",
+        "--paraphrase",
+    },
+    "validate_pool": {"--max_shortcut_auc"},
+}
+DOORS = {
+    **{verb: [f"scripts/{verb}.py"] for verb in WORK_ORDER if verb not in ("shadow_run", "make_min_data")},
+    "shadow_run": ["-m", "src.evaluation.shadow_run"],
+    "make_min_data": ["ops/make_min_data.py"],
+}
+
+
+def understood(verb: str, arguments: str) -> dict[str, Any]:
+    group: Any = typer.main.get_command(app)
+    parameters: dict[str, Any] = group.commands[verb].make_context(verb, shlex.split(arguments)).params
+    return parameters
+
+
+@pytest.mark.parametrize("verb", WORK_ORDER)
+def test_help_lists_the_work_orders_flags_and_those_of_the_specification(verb: str, askgate: Askgate) -> None:
+    shown = askgate(verb, "--help")
+    assert shown.code == 0
+    flags = set(re.findall(r"^ +(--[\w-]+)", shown.out, flags=re.MULTILINE))
+    asked = set(re.findall(r"--[\w-]+", WORK_ORDER[verb]))
+    assert flags == asked | ADDED.get(verb, set()) | {"--json", "--help"}
+
+
+@pytest.mark.parametrize("verb", WORK_ORDER)
+def test_the_work_orders_values_are_the_defaults(verb: str) -> None:
+    given, default = understood(verb, WORK_ORDER[verb]), understood(verb, "")
+    if verb == "shadow_run":
+        # What to write and how to draw are asked for, never assumed.
+        for name in ("materialize", "dump_manifest", "stratify"):
+            assert given.pop(name)
+            assert not default.pop(name)
+    assert given == default
+
+
+def test_every_verb_is_listed_with_a_whole_sentence(askgate: Askgate) -> None:
+    shown = askgate("--help").out
+    listed = dict(re.findall(r"^  (\w+) {2,}(\S.*)$", shown.split("Commands:")[1], flags=re.MULTILINE))
+    assert set(listed) == set(WORK_ORDER)
+    assert not [verb for verb, sentence in listed.items() if sentence.endswith("...")]
+
+
+@pytest.mark.parametrize("verb", DOORS)
+def test_a_script_is_a_door_to_its_verb(verb: str, tmp_path: Path) -> None:
+    door = DOORS[verb]
+    at_root = door[0] == "-m"
+    command = [sys.executable, *(door if at_root else [str(ROOT / door[0])]), "--help"]
+    done = subprocess.run(command, cwd=ROOT if at_root else tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"Usage: askgate {verb} [OPTIONS]")
+
+
+def test_help_does_not_wait_for_heavy_libraries() -> None:
+    heavy = "{'numpy', 'scipy', 'sklearn', 'jinja2', 'torch', 'datasets'}"
+    script = f"import sys; from src.cli import main; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "[]", done.stderr

@@ -1,0 +1,86 @@
+"""Exit codes: 0 passed, 1 a gate failed with reasons, and a defect keeps its traceback."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from src.cli import main
+from src.core.files import sha256_file, sidecar
+from src.core.jsonl import read_records
+from src.core.types import TASKS, Sample
+
+from .conftest import Askgate
+
+
+def test_a_building_verb_says_what_it_wrote(askgate: Askgate, tmp_path: Path) -> None:
+    pool = tmp_path / "pool.jsonl"
+    outcome = askgate("build_rollout_pool", "--n", "20", "--out", pool)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out == f"wrote {pool}\n  sha256 {sha256_file(pool)}\n"
+    told = askgate("build_rollout_pool", "--n", "20", "--out", pool, "--json")
+    assert json.loads(told.out) == {"outputs": {str(pool): sha256_file(pool)}}
+
+
+def test_a_failed_gate_leaves_with_1_and_says_why(askgate: Askgate, small_pool: Path, small_shadow: Path) -> None:
+    arguments = ("validate_pool", small_pool, "--leak_check", small_shadow, "--roles_min", "999")
+    outcome = askgate(*arguments)
+    assert outcome.code == 1
+    assert "must be >= 999" in outcome.out
+    assert "What to do: " in outcome.out
+    assert "怎么办：" in outcome.out
+    told = askgate(*arguments, "--json")
+    assert told.code == 1
+    report = json.loads(told.out)
+    assert report["passed"] is False
+    assert [one for one in report["checks"] if one["threshold"] == 999 and not one["passed"]]
+    assert report["evidence"]["inputs"][str(small_pool)] == sha256_file(small_pool)
+
+
+LOOSE = (
+    "--min_distinct2 0 --kl3_min -1 --roles_min 1 --styles_min 1 --max_dup_pct 100 --min_len 1 --max_len 1000000"
+    " --max_shortcut_auc 1"
+)
+
+
+def test_a_passed_gate_leaves_with_0_and_fits_a_pipe(askgate: Askgate, small_pool: Path, small_shadow: Path) -> None:
+    outcome = askgate("validate_pool", small_pool, "--leak_check", small_shadow, *LOOSE.split())
+    assert outcome.code == 0, outcome.out
+    assert "PASSED validate_pool" in outcome.out
+    assert "\x1b" not in outcome.out + outcome.err
+    assert max(cell_len(line) for line in outcome.out.splitlines() if not line.startswith("wrote ")) <= 80
+
+
+def test_metrics_are_counted_by_task_and_bucket(askgate: Askgate, small_pool: Path, tmp_path: Path) -> None:
+    metrics = tmp_path / "metrics.jsonl"
+    told = json.loads(askgate("difficulty_metrics", "--in", small_pool, "--out", metrics, "--json").out)
+    assert sum(sum(levels.values()) for levels in told["counts"].values()) == 60
+    assert len(metrics.read_bytes().splitlines()) == 60
+
+
+def test_the_minimal_data_is_enough_and_its_two_halves_share_no_source(
+    askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert askgate("make_min_data").code == 0
+    train = list(read_records(Path("data/train_min.jsonl"), Sample))
+    held_out = list(read_records(Path("data/eval_min.jsonl"), Sample))
+    assert len(train) >= 100
+    assert len(held_out) >= 30
+    for samples in (train, held_out):
+        assert {sample.task for sample in samples} == set(TASKS)
+        assert {sample.needs_clarification for sample in samples} == {True, False}
+    assert not {one.provenance.source_id for one in train} & {one.provenance.source_id for one in held_out}
+    assert sidecar(Path("data/train_min.jsonl")).exists()
+
+
+def test_a_defect_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def defect(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("src.data.pool.build_pool", defect)
+    with pytest.raises(ZeroDivisionError):
+        main(["build_rollout_pool", "--n", "10", "--out", str(tmp_path / "pool.jsonl")])

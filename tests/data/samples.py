@@ -1,0 +1,108 @@
+"""Valid samples with given fields, and pools of them on disk, for the tests of the data gates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from src.core.files import atomic_write, sha256_file
+from src.core.jsonl import write_records
+from src.core.types import Article, Hidden, Lang, Provenance, Sample, Task, Turn
+from src.data.meta import PoolMeta, write_meta
+
+MIX: dict[Task, float] = {"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25}
+
+
+def make_sample(
+    identity: str,
+    prompt: str,
+    *,
+    task: Task = "gsm8k",
+    lang: Lang = "en",
+    original: str | None = None,
+    answer: str = "42",
+    thought: str = "",
+    context: tuple[Article, ...] = (),
+    hidden: Hidden | None = None,
+    source_id: str | None = None,
+    role: str = "student",
+    register: str = "plain",
+) -> Sample:
+    """It asks when something is hidden, looks once into a tool, and answers."""
+    turns: list[Turn] = []
+    if hidden:
+        turns += [Turn("assistant", "ask", f"Could you tell me {hidden.missing}?"), Turn("user", "say", hidden.span)]
+    turns += [
+        Turn("assistant", "call", "6*7", thought=thought, tool="calc"),
+        Turn("tool", "result", "42", tool="calc"),
+        Turn("assistant", "answer", answer),
+    ]
+    return Sample(
+        id=identity,
+        task=task,
+        lang=lang,
+        prompt=prompt,
+        premise="",
+        clue="",
+        question=prompt,
+        original=prompt if original is None else original,
+        context=context,
+        support=(),
+        answer=answer,
+        aliases=(),
+        needs_clarification=hidden is not None,
+        dialogue=tuple(turns),
+        provenance=Provenance(
+            source="test",
+            split="train",
+            source_id=source_id or f"source-{identity}",
+            template_id="t",
+            role=role,
+            register=register,
+            seed=1,
+        ),
+        hidden=hidden,
+    )
+
+
+def changed(sample: Sample, **fields: object) -> Sample:
+    return msgspec.structs.replace(sample, **fields)
+
+
+def pool_meta(sha256: str = "", n: int = 0, *, mix: dict[Task, float] | None = None, clarify: float = 0.3) -> PoolMeta:
+    return PoolMeta(
+        kind="pool",
+        sha256=sha256,
+        n=n,
+        seed=7,
+        split="train",
+        source="test",
+        data_dir="",
+        langs=("en", "zh"),
+        mix=MIX if mix is None else mix,
+        max_turns=6,
+        clarify_rate=clarify,
+        tools=("wiki", "calc"),
+        tool_hops=4,
+        ops_numeric=4,
+        paraphrase=0.5,
+        templates_dir="templates/pack_v2",
+        templates_sha256={},
+        sources_sha256={},
+    )
+
+
+def write_pool(
+    path: Path, samples: Sequence[Sample], *, mix: dict[Task, float] | None = None, clarify: float = 0.3
+) -> Path:
+    write_lines(path, samples)
+    write_meta(path, pool_meta(sha256_file(path), len(samples), mix=mix, clarify=clarify))
+    return path
+
+
+def write_lines(path: Path, samples: Iterable[Sample]) -> Path:
+    with atomic_write(path) as handle:
+        write_records(handle, samples)
+    return path

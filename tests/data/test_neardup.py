@@ -1,0 +1,104 @@
+"""Near duplicates are found exactly, and a pool of copies does not cost the square of its size."""
+
+from __future__ import annotations
+
+from random import Random
+from time import perf_counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from src.core.words import tokens
+from src.data import neardup
+from src.data.neardup import near_duplicates
+from src.data.tokenstream import token_stream
+
+
+def shingles(text: str) -> frozenset[tuple[str, ...]]:
+    parts = tokens(text)
+    return frozenset(tuple(parts[i : i + 5]) for i in range(max(len(parts) - 4, 1)))
+
+
+def by_brute_force(texts: list[str], threshold: float) -> list[bool]:
+    sets = [shingles(text) for text in texts]
+    return [
+        any(len(sets[i] & sets[j]) >= threshold * len(sets[i] | sets[j]) - 1e-9 for i in range(j))
+        for j in range(len(sets))
+    ]
+
+
+@st.composite
+def texts_with_copies(draw: st.DrawFn) -> list[str]:
+    """Few different words, so that texts share shingles by chance, and copies with words changed, added or cut."""
+    rng = Random(draw(st.integers(0, 10**9)))
+    vocabulary = [f"w{i}" for i in range(draw(st.sampled_from([2, 5, 40])))]
+    longest = draw(st.sampled_from([6, 30, 80]))
+    texts: list[list[str]] = []
+    for _ in range(draw(st.integers(0, 40))):
+        if texts and rng.random() < 0.5:
+            text = list(rng.choice(texts))
+            for _ in range(rng.randint(0, 3)):
+                place = rng.randint(0, len(text))
+                text[place : place + rng.randint(0, 2)] = rng.choices(vocabulary, k=rng.randint(0, 2))
+        else:
+            text = rng.choices(vocabulary, k=rng.randint(0, longest))
+        texts.append(text)
+    return [" ".join(text) for text in texts]
+
+
+@settings(deadline=None)
+@given(texts_with_copies(), st.sampled_from([0.85, 0.7, 0.5, 1.0]))
+def test_they_are_those_of_brute_force(texts: list[str], threshold: float) -> None:
+    found = near_duplicates(token_stream(texts), threshold)
+    assert found.duplicate.tolist() == by_brute_force(texts, threshold)
+    assert found.unresolved == 0
+
+
+@settings(deadline=None)
+@given(texts_with_copies())
+def test_exact_copies_and_examples_are_what_they_say(texts: list[str]) -> None:
+    found = near_duplicates(token_stream(texts))
+    sets = [shingles(text) for text in texts]
+    assert found.exact == len(sets) - len(set(sets))
+    for earlier, later in found.examples:
+        assert earlier < later
+        assert len(sets[earlier] & sets[later]) >= 0.85 * len(sets[earlier] | sets[later]) - 1e-9
+
+
+def test_a_short_text_is_one_shingle() -> None:
+    texts = ["who wrote it", "who wrote that", "who wrote it", "", ""]
+    assert near_duplicates(token_stream(texts)).duplicate.tolist() == [False, False, True, False, True]
+
+
+def test_thirty_thousand_almost_identical_texts_are_found_at_once() -> None:
+    rng = Random(1)
+    base = [f"w{i}" for i in range(80)]
+    texts = []
+    for number in range(30_000):
+        text = list(base)
+        text[rng.randrange(80)] = f"new{number}"
+        texts.append(" ".join(text))
+    started = perf_counter()
+    found = near_duplicates(token_stream(texts))
+    assert perf_counter() - started < 20
+    assert found.count + found.unresolved > 29_900
+    assert found.count > 29_000
+
+
+def test_texts_that_were_not_compared_with_all_others_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six slots with ten fillers each: everybody shares rare shingles with everybody, few are duplicates."""
+    rng = Random(2)
+    texts = []
+    for _ in range(3_000):
+        text = [f"w{i}" for i in range(60)]
+        for slot in range(5, 60, 10):
+            text[slot] = f"f{rng.randrange(10)}"
+        texts.append(" ".join(text))
+    exact = near_duplicates(token_stream(texts))
+    assert exact.unresolved == 0
+    monkeypatch.setattr(neardup, "PAIRS_AT_LEAST", 0)
+    monkeypatch.setattr(neardup, "PAIRS_PER_TEXT", 5)
+    hurried = near_duplicates(token_stream(texts))
+    assert hurried.unresolved > 1_000
+    assert hurried.count <= exact.count <= hurried.count + hurried.unresolved

@@ -1,0 +1,272 @@
+"""The difficulty gate accepts an honest balanced pool and rejects every poisoned one, by the right check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from src.core.check import Check, Report
+from src.core.errors import BadInput
+from src.core.files import sha256_file, sidecar
+from src.core.types import LEVELS, TASKS, Article, Level, Sample, Task
+from src.data.bucketize import difficulty_bucketize
+from src.data.difficulty import DifficultyRecord, measure
+from src.data.measure import difficulty_metrics
+from src.data.meta import read_meta, write_meta
+from src.data.validate_difficulty import validate_difficulty
+from tests.data.difficulty_samples import TARGET, dialogue, even_supply, graded_samples, write_pool
+
+
+def failed(report: Report) -> set[str]:
+    return {one.name for one in report.checks if not one.passed}
+
+
+def by_name(report: Report, name: str) -> Check:
+    return next(one for one in report.checks if one.name == name)
+
+
+def validate(folder: Path) -> Report:
+    return validate_difficulty(
+        folder / "seed.metrics.jsonl", folder / "seed.balanced.jsonl", out=folder / "rc1" / "difficulty_report.json"
+    )
+
+
+def honest(folder: Path) -> None:
+    """A pool that went through the stages as it should."""
+    pool = write_pool(folder / "seed.jsonl", graded_samples(even_supply(20, 30, 25)))
+    difficulty_metrics(pool, folder / "seed.metrics.jsonl")
+    difficulty_bucketize(folder / "seed.metrics.jsonl", TARGET, TASKS, folder / "seed.balanced.jsonl")
+
+
+def sold_as_balanced(folder: Path, samples: list[Sample]) -> None:
+    """Samples that are declared balanced, with metrics that are true to them."""
+    pool = write_pool(folder / "seed.jsonl", samples)
+    difficulty_metrics(pool, folder / "seed.metrics.jsonl")
+    write_pool(folder / "seed.balanced.jsonl", samples)
+
+
+def changed(
+    samples: list[Sample], level_of: dict[str, Level], level: Level, change: Callable[[Sample], Sample]
+) -> list[Sample]:
+    return [change(one) if level_of[one.id] == level else one for one in samples]
+
+
+def balanced_mix() -> tuple[list[Sample], dict[str, Level]]:
+    samples = graded_samples(even_supply(5, 9, 6))
+    return samples, {one.id: measure(one).level for one in samples}
+
+
+def test_an_honest_balanced_pool_passes(tmp_path: Path) -> None:
+    honest(tmp_path)
+    report = validate(tmp_path)
+    assert report.passed, failed(report)
+    assert by_name(report, "hard_share[gsm8k]").value >= 0.30
+    assert {f"hard_share{scope}" for scope in ("", *(f"[{task}]" for task in TASKS))} <= {c.name for c in report.checks}
+
+
+def test_an_all_easy_pool_fails_on_its_shares(tmp_path: Path) -> None:
+    sold_as_balanced(tmp_path, graded_samples({task: {"easy": 9} for task in TASKS}))
+    report = validate(tmp_path)
+    assert {"hard_share", "easy_share", "hard_share[gsm8k]", "easy_share[hotpotqa]"} <= failed(report)
+    assert by_name(report, "easy_share").value == 1.0
+    assert "--ops_numeric" in by_name(report, "hard_share[gsm8k]").remedy
+    assert "--tool_hops" in by_name(report, "hard_share[hotpotqa]").remedy_zh
+
+
+def test_one_task_of_easy_samples_cannot_hide_behind_the_others(tmp_path: Path) -> None:
+    supply: dict[Task, dict[Level, int]] = {task: {"easy": 3, "medium": 5, "hard": 12} for task in TASKS}
+    supply["strategyqa"] = {"easy": 9, "medium": 9, "hard": 2}
+    sold_as_balanced(tmp_path, graded_samples(supply))
+    assert failed(validate(tmp_path)) == {"hard_share[strategyqa]", "easy_share[strategyqa]"}
+
+
+def test_hard_questions_that_restate_their_clue_fail(tmp_path: Path) -> None:
+    samples, levels = balanced_mix()
+    restate = changed(samples, levels, "hard", lambda one: msgspec.structs.replace(one, clue=one.support[0][:70]))
+    sold_as_balanced(tmp_path, restate)
+    report = validate(tmp_path)
+    assert failed(report) == {f"clue_overlap_hard_max{scope}" for scope in ("", *(f"[{task}]" for task in TASKS))}
+    assert "raise --paraphrase" in by_name(report, "clue_overlap_hard_max").remedy
+
+
+def test_hard_questions_that_share_nothing_with_their_support_fail(tmp_path: Path) -> None:
+    samples, levels = balanced_mix()
+    apart = changed(samples, levels, "hard", lambda one: msgspec.structs.replace(one, support=("Zzyzx qwop jkvb.",)))
+    sold_as_balanced(tmp_path, apart)
+    report = validate(tmp_path)
+    assert failed(report) == {f"clue_overlap_hard_min{scope}" for scope in ("", *(f"[{task}]" for task in TASKS))}
+    assert "lower --paraphrase" in by_name(report, "clue_overlap_hard_min").remedy
+
+
+def test_easy_questions_that_do_not_restate_their_clue_fail(tmp_path: Path) -> None:
+    samples, levels = balanced_mix()
+    bare = changed(samples, levels, "easy", lambda one: msgspec.structs.replace(one, clue="", question="Why not?"))
+    sold_as_balanced(tmp_path, bare)
+    assert failed(validate(tmp_path)) == {f"clue_overlap_easy_min{s}" for s in ("", *(f"[{task}]" for task in TASKS))}
+
+
+def test_easy_questions_that_repeat_their_support_fail(tmp_path: Path) -> None:
+    samples, levels = balanced_mix()
+    copied = changed(
+        samples, levels, "easy", lambda one: msgspec.structs.replace(one, clue="", question=one.support[0])
+    )
+    sold_as_balanced(tmp_path, copied)
+    assert failed(validate(tmp_path)) == {f"clue_overlap_easy_max{s}" for s in ("", *(f"[{task}]" for task in TASKS))}
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("len_tokens_past_limit", {"context": (Article("Long", ("word " * 3500,)),)}),
+        ("turns_past_limit", {"dialogue": dialogue([], True, "x") * 5}),
+        ("tool_hops_past_limit", {"dialogue": dialogue([("wiki", "x")] * 9, False, "x")}),
+    ],
+)
+def test_a_single_sample_past_a_limit_fails(tmp_path: Path, name: str, change: dict[str, object]) -> None:
+    samples, levels = balanced_mix()
+    place = next(at for at, one in enumerate(samples) if one.task == "gsm8k" and levels[one.id] == "hard")
+    samples[place] = msgspec.structs.replace(samples[place], **change)
+    sold_as_balanced(tmp_path, samples)
+    report = validate(tmp_path)
+    assert {name, f"{name}[gsm8k]"} <= failed(report)
+    assert by_name(report, name).value == 1
+    assert not by_name(report, f"{name}[hotpotqa]").value
+
+
+def test_samples_at_the_limits_pass(tmp_path: Path) -> None:
+    samples, levels = balanced_mix()
+    longest = dialogue([("calc", "3+4")] * 7, False, "x")
+    samples = changed(samples, levels, "hard", lambda one: msgspec.structs.replace(one, dialogue=longest))
+    sold_as_balanced(tmp_path, samples)
+    report = validate(tmp_path)
+    assert report.passed, failed(report)
+    assert report.figures["balanced"]["quantiles"]["hard"]["turns"]["p50"] == 8
+
+
+def edit_metrics(folder: Path, sidecar_too: bool) -> None:
+    """Easy records rewritten as hard ones."""
+    metrics = folder / "seed.metrics.jsonl"
+    metrics.write_bytes(metrics.read_bytes().replace(b'"level":"easy"', b'"level":"hard"'))
+    if sidecar_too:
+        write_meta(metrics, msgspec.structs.replace(read_meta(metrics), sha256=sha256_file(metrics)))
+
+
+@pytest.mark.parametrize(
+    ("sidecar_too", "caught"), [(False, {"metrics_match", "metrics_edited"}), (True, {"metrics_match"})]
+)
+def test_metrics_edited_by_hand_are_caught(tmp_path: Path, sidecar_too: bool, caught: set[str]) -> None:
+    honest(tmp_path)
+    edit_metrics(tmp_path, sidecar_too)
+    report = validate(tmp_path)
+    assert failed(report) == caught
+    easy = sum(counts["easy"] for counts in report.figures["balanced"]["counts"].values())
+    assert by_name(report, "metrics_match").value == easy > 0
+
+
+def test_the_levels_come_from_the_samples_even_when_the_metrics_call_all_of_them_hard(tmp_path: Path) -> None:
+    sold_as_balanced(tmp_path, graded_samples({task: {"easy": 9} for task in TASKS}))
+    edit_metrics(tmp_path, True)
+    assert {"hard_share", "easy_share", "metrics_match"} <= failed(validate(tmp_path))
+
+
+def test_a_sample_taken_twice_is_caught(tmp_path: Path) -> None:
+    honest(tmp_path)
+    balanced = tmp_path / "seed.balanced.jsonl"
+    balanced.write_bytes(balanced.read_bytes() + balanced.read_bytes().splitlines(keepends=True)[0])
+    assert "copies" in failed(validate(tmp_path))
+
+
+def test_a_balanced_sample_that_nobody_measured_is_refused(tmp_path: Path) -> None:
+    honest(tmp_path)
+    balanced = tmp_path / "seed.balanced.jsonl"
+    balanced.write_bytes(balanced.read_bytes().replace(b'"id":"s0', b'"id":"t0', 1))
+    with pytest.raises(BadInput, match=r"1 samples are not in seed\.metrics\.jsonl, among them 't0"):
+        validate(tmp_path)
+
+
+def test_metrics_without_sidecar_are_refused(tmp_path: Path) -> None:
+    honest(tmp_path)
+    sidecar(tmp_path / "seed.metrics.jsonl").unlink()
+    with pytest.raises(BadInput, match="sidecar"):
+        validate(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["seed.metrics.jsonl", "seed.balanced.jsonl"])
+def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
+    honest(tmp_path)
+    (tmp_path / name).unlink()
+    with pytest.raises(BadInput, match=name):
+        validate(tmp_path)
+
+
+def test_an_empty_balanced_pool_passes_nothing_that_needs_samples(tmp_path: Path) -> None:
+    honest(tmp_path)
+    (tmp_path / "seed.balanced.jsonl").write_bytes(b"")
+    assert {"hard_share", "easy_share", "clue_overlap_easy_min[gsm8k]"} <= failed(validate(tmp_path))
+
+
+def test_the_report_has_counts_quantiles_histograms_and_its_evidence(tmp_path: Path) -> None:
+    honest(tmp_path)
+    report = validate(tmp_path)
+    written = msgspec.json.decode((tmp_path / "rc1" / "difficulty_report.json").read_bytes(), type=Report)
+    assert written == report
+    pool, balanced = report.figures["pool"], report.figures["balanced"]
+    assert pool["counts"] == even_supply(20, 30, 25)
+    assert balanced["n"] == sum(sum(levels.values()) for levels in balanced["counts"].values())
+    assert set(pool["quantiles"]["gsm8k/hard"]["clue_overlap"]) == {"p10", "p50", "p90"}
+    for metric, histogram in pool["histograms"].items():
+        assert set(pool["histograms"]) >= set(DifficultyRecord.__struct_fields__[2:8]), metric
+        assert [sum(histogram["counts"][level]) for level in LEVELS] == [60, 90, 75]
+        assert histogram["edges"] == balanced["histograms"][metric]["edges"]
+    assert set(report.evidence.inputs.values()) == {
+        sha256_file(tmp_path / name) for name in ("seed.metrics.jsonl", "seed.balanced.jsonl")
+    }
+
+
+class Outline(HTMLParser):
+    """What a page loads, and whether its tags close."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.loads: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.loads += [str(value) for name, value in attrs if name in ("src", "href")]
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("poisoned", [False, True])
+def test_the_page_is_whole_loads_nothing_and_shows_the_verdict(tmp_path: Path, poisoned: bool) -> None:
+    honest(tmp_path)
+    if poisoned:
+        edit_metrics(tmp_path, True)
+    validate(tmp_path)
+    page = (tmp_path / "rc1" / "difficulty_report.html").read_text(encoding="utf-8")
+    outline = Outline()
+    outline.feed(page)
+    assert not outline.open
+    assert not outline.loads
+    assert ("FAILED 未通过" if poisoned else "PASSED 通过") in page
+    assert ("run difficulty_metrics" in page) == poisoned
+
+
+def test_text_from_the_data_cannot_become_markup(tmp_path: Path) -> None:
+    samples, _ = balanced_mix()
+    samples[0] = msgspec.structs.replace(samples[0], ambiguity=("<script>alert(1)</script>",))
+    sold_as_balanced(tmp_path, samples)
+    validate(tmp_path)
+    page = (tmp_path / "rc1" / "difficulty_report.html").read_text(encoding="utf-8")
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page

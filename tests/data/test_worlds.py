@@ -1,0 +1,145 @@
+"""The built-in encyclopedia: right by construction, ambiguous only where it should be, the same for the same key."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from src.agents.tools import calc, wiki
+from src.core.types import LANGS, LEVELS, Lang, Level, Task
+from src.data.readers.builtin import BuiltinSource
+from src.data.source import Item, Want
+from src.data.worlds.kb import Entity, Value
+from src.data.worlds.solver import Hop, Mention, Part, consistent_answers, plain
+
+EACH = 30
+ENCYCLOPEDIC: tuple[Task, ...] = ("hotpotqa", "strategyqa")
+
+
+def want(lang: Lang, level: Level, clarify: bool) -> Want:
+    return Want(lang, level, clarify, max_turns=6, tool_hops=4, ops_numeric=4, paraphrase=0.5)
+
+
+def items(clarify: bool) -> list[Item]:
+    source = BuiltinSource()
+    return [
+        source.item(task, f"train:{number}", want(lang, level, clarify), seed=3)
+        for task, lang, level in product(ENCYCLOPEDIC, LANGS, LEVELS)
+        for number in range(EACH)
+    ]
+
+
+@pytest.fixture(scope="module")
+def complete() -> list[Item]:
+    return items(clarify=False)
+
+
+@pytest.fixture(scope="module")
+def lacking() -> list[Item]:
+    return items(clarify=True)
+
+
+def test_a_name_that_two_entities_share_has_an_answer_for_each() -> None:
+    here, there = Entity("town", "Torsk"), Entity("town", "Elm")
+    old = Entity("person", "Vera Holt", "architect", facts={"born_in": [Value(here)]})
+    young = Entity("person", "Vera Holt", "chemist", facts={"born_in": [Value(there)]})
+    pages = {old: old.facts, young: young.facts}
+
+    def answers(mention: Mention) -> set[str]:
+        return consistent_answers(pages, (Part(mention, (Hop("born_in"),)),), plain)
+
+    assert answers(Mention("person", "Vera Holt")) == {"Torsk", "Elm"}
+    assert answers(Mention("person", "Vera Holt", tag="chemist")) == {"Elm"}
+    assert answers(Mention("person", "Vera Hall")) == set()
+
+
+def test_a_fact_that_changes_has_an_answer_for_each_year_until_the_year_is_given() -> None:
+    firm = Entity("company", "Harrow Mills", facts={"staff": [Value(120, 1901), Value(800, 1950)]})
+
+    def answers(year: int | None) -> set[str]:
+        part = Part(Mention("company", "Harrow Mills"), (Hop("staff", year),))
+        return consistent_answers({firm: firm.facts}, (part,), plain)
+
+    assert answers(None) == {"120", "800"}
+    assert answers(1950) == {"800"}
+    assert answers(1999) == set()
+
+
+def test_the_way_to_the_answer_uses_true_calls_and_stays_within_the_turns(
+    complete: list[Item], lacking: list[Item]
+) -> None:
+    for item in [*complete, *lacking]:
+        assert len(item.steps) + (item.hidden is not None) + 1 <= 6
+        for step in item.steps:
+            shown = calc(step.input) if step.tool == "calc" else wiki(item.context, step.input)
+            assert not shown.startswith(("error", "nothing")), step
+
+
+def test_a_bridge_question_is_answered_by_what_the_demonstration_reads(complete: list[Item]) -> None:
+    for item in complete:
+        if item.task == "hotpotqa":
+            read = "\n".join(wiki(item.context, step.input) for step in item.steps)
+            assert item.answer in read + item.clue
+
+
+def test_every_support_sentence_is_in_an_article(complete: list[Item], lacking: list[Item]) -> None:
+    for item in [*complete, *lacking]:
+        pages = [article.text for article in item.context]
+        assert all(any(sentence in page for page in pages) for sentence in item.support)
+
+
+def test_what_is_missing_is_nowhere_in_the_message(lacking: list[Item]) -> None:
+    for item in lacking:
+        assert item.hidden is not None
+        assert item.hidden.span not in item.premise + item.clue + item.question
+        assert item.hidden.span in item.original
+
+
+def test_a_missing_name_shows_as_two_articles_before_the_ask(lacking: list[Item]) -> None:
+    named = [item for item in lacking if item.hidden and item.hidden.kind == "entity"]
+    assert len(named) > EACH
+    for item in named:
+        step = item.steps[item.ask_after - 1]
+        namesakes = [a.title for a in item.context if a.title.startswith((f"{step.input} (", f"{step.input}（"))]
+        assert len(namesakes) >= 2
+        hits = wiki(item.context, step.input)
+        assert all(title in hits for title in namesakes[:2])
+
+
+def test_a_missing_year_shows_as_several_years_before_the_ask(lacking: list[Item]) -> None:
+    timed = [item for item in lacking if item.hidden and item.hidden.kind == "year"]
+    assert len(timed) > EACH
+    for item in timed:
+        assert item.hidden is not None
+        assert item.hidden.span.strip("in 年") in wiki(item.context, item.steps[item.ask_after - 1].input)
+
+
+def test_complete_questions_sound_just_as_vague(complete: list[Item], lacking: list[Item]) -> None:
+    """Bare names and years left out are as common where nothing is missing."""
+
+    def share_without_year(found: list[Item]) -> float:
+        return sum("no-year" in item.ambiguity for item in found) / len(found)
+
+    assert share_without_year(complete) > 0.2
+    assert share_without_year(lacking) > 0.2
+    assert any("shared-name" in item.ambiguity for item in complete)
+
+
+def test_yes_and_no_are_about_as_common(complete: list[Item], lacking: list[Item]) -> None:
+    for found in (complete, lacking):
+        answers = [item.answer for item in found if item.task == "strategyqa"]
+        assert set(answers) == {"yes", "no", "是", "否"}
+        assert 0.4 < sum(answer in ("yes", "是") for answer in answers) / len(answers) < 0.6
+
+
+@pytest.mark.parametrize("task", ENCYCLOPEDIC)
+def test_an_item_depends_on_its_key_alone(task: Task) -> None:
+    wanted = want("en", "hard", True)
+    alone = BuiltinSource().item(task, "train:13", wanted, seed=5)
+    source = BuiltinSource()
+    for number in range(13):
+        source.item(task, f"train:{number}", wanted, seed=5)
+    assert source.item(task, "train:13", wanted, seed=5) == alone
+    assert source.item(task, "train:13", wanted, seed=6) != alone
+    assert source.item(task, "shadow:13", wanted, seed=5) != alone

@@ -1,0 +1,105 @@
+"""The honest twin of every poison, and how a careful forger would spoil it: samples changed, sidecar made to fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from src.core.check import Report
+from src.core.files import sha256_file
+from src.core.jsonl import read_records, write_records
+from src.core.types import TASKS, Sample
+from src.data.bucketize import difficulty_bucketize
+from src.data.measure import difficulty_metrics
+from src.data.meta import read_meta, write_meta
+from src.data.plan import BuildPlan
+from src.data.pool import build_pool, reference_samples
+from src.data.shadow import materialize_shadow
+from src.data.validate import validate_pool
+from src.data.validate_difficulty import validate_difficulty
+
+N, SHADOW = 1_500, 120
+PLAN = BuildPlan(
+    n=N,
+    mix={"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25},
+    seed=7,
+    langs=(),
+    templates_dir=Path("templates/pack_v2"),
+)
+SEEDS_TARGET = {"easy": 0.25, "medium": 0.45, "hard": 0.30}
+Change = Callable[[list[Sample]], list[Sample]]
+
+
+@dataclass(frozen=True)
+class Honest:
+    pool: Path
+    shadow: Path
+
+    def samples(self) -> list[Sample]:
+        return list(read_records(self.pool, Sample))
+
+    def held_out(self) -> list[Sample]:
+        return list(read_records(self.shadow, Sample))
+
+
+@pytest.fixture(scope="session")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Honest:
+    folder = tmp_path_factory.mktemp("honest")
+    made = Honest(folder / "pool.jsonl", folder / "shadow.jsonl")
+    build_pool(PLAN, made.pool)
+    materialize_shadow(replace(PLAN, n=SHADOW), stratify=True, out=made.shadow, manifest=None, tag="")
+    return made
+
+
+def forge(honest: Honest, folder: Path, change: Change, **facts: Any) -> Path:
+    """A spoilt copy of the honest pool whose sidecar fits it."""
+    pool = folder / "forged.jsonl"
+    samples = change(honest.samples())
+    with open(pool, "wb") as handle:
+        write_records(handle, samples)
+    write_meta(pool, replace(read_meta(honest.pool), sha256=sha256_file(pool), n=len(samples), **facts))
+    return pool
+
+
+def judge(pool: Path, shadow: Path) -> Report:
+    """`validate_pool` with the seeds' thresholds."""
+    return validate_pool(
+        pool,
+        min_distinct2=0.60,
+        kl3_min=0.15,
+        roles_min=4,
+        styles_min=3,
+        max_dup_pct=2.0,
+        max_len=4096,
+        min_len=64,
+        leak_check=shadow,
+        leak_ngram=5,
+        leak_sim=0.85,
+        by_task=TASKS,
+        max_shortcut_auc=0.70,
+        reference=reference_samples,
+    )
+
+
+def judge_difficulty(pool: Path, folder: Path, change_metrics: Callable[[list[Any]], list[Any]] | None = None) -> Report:
+    """The three difficulty stages with the seeds' thresholds."""
+    metrics, balanced = folder / "forged.metrics.jsonl", folder / "forged.balanced.jsonl"
+    difficulty_metrics(pool, metrics)
+    if change_metrics is not None:
+        rows = change_metrics([msgspec.json.decode(line) for line in metrics.read_bytes().splitlines()])
+        with open(metrics, "wb") as handle:
+            write_records(handle, rows)
+        write_meta(metrics, replace(read_meta(metrics), sha256=sha256_file(metrics)))
+    difficulty_bucketize(metrics, SEEDS_TARGET, TASKS, balanced)
+    return validate_difficulty(metrics, balanced, out=folder / "difficulty_report.json")
+
+
+def failed(report: Report) -> set[str]:
+    """Names of the failed checks, without their scope."""
+    return {one.name.split("[")[0] for one in report.checks if not one.passed}

@@ -1,0 +1,93 @@
+"""Every gate of `validate_difficulty` has an input that it must reject, by name, and the honest pool it must accept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from src.core.errors import BadInput
+from src.core.types import Sample, Turn
+from src.data.difficulty import measure_all
+from src.data.validate_difficulty import validate_difficulty
+
+from .conftest import Honest, failed, forge, judge_difficulty
+
+
+def test_the_honest_pool_is_accepted(honest: Honest, tmp_path: Path) -> None:
+    report = judge_difficulty(forge(honest, tmp_path, lambda samples: samples), tmp_path)
+    assert failed(report) == set()
+    assert report.passed
+
+
+def test_an_all_easy_pool_cannot_be_balanced(honest: Honest, tmp_path: Path) -> None:
+    def easy(samples: list[Sample]) -> list[Sample]:
+        records = measure_all(samples)
+        return [sample for sample, record in zip(samples, records, strict=True) if record.level == "easy"]
+
+    pool = forge(honest, tmp_path, easy)
+    with pytest.raises(BadInput, match="hard"):
+        judge_difficulty(pool, tmp_path)
+    # Handed over as if it were balanced, it fails by name.
+    caught = failed(validate_difficulty(tmp_path / "forged.metrics.jsonl", pool, out=tmp_path / "report.json"))
+    assert {"hard_share", "easy_share"} <= caught
+
+
+def test_an_all_easy_pool_with_metrics_that_say_otherwise_fails(honest: Honest, tmp_path: Path) -> None:
+    def easy(samples: list[Sample]) -> list[Sample]:
+        records = measure_all(samples)
+        return [sample for sample, record in zip(samples, records, strict=True) if record.level == "easy"]
+
+    def relabel(rows: list[Any]) -> list[Any]:
+        labels = ("easy", "medium", "medium", "hard")
+        return [{**row, "level": labels[number % 4]} for number, row in enumerate(rows)]
+
+    caught = failed(judge_difficulty(forge(honest, tmp_path, easy), tmp_path, relabel))
+    assert {"hard_share", "easy_share", "metrics_match"} <= caught
+
+
+def test_easy_questions_that_do_not_restate_their_clue_fail(honest: Honest, tmp_path: Path) -> None:
+    def without_clue(sample: Sample) -> Sample:
+        return replace(sample, clue="")
+
+    pool = forge(honest, tmp_path, lambda samples: [without_clue(sample) for sample in samples])
+    assert any(name.startswith("clue_overlap_easy") for name in failed(judge_difficulty(pool, tmp_path)))
+
+
+def test_hard_questions_that_copy_their_clue_fail(honest: Honest, tmp_path: Path) -> None:
+    def copied(sample: Sample) -> Sample:
+        return replace(sample, clue=" ".join(sample.support)[: len(" ".join(sample.support)) // 2])
+
+    pool = forge(honest, tmp_path, lambda samples: [copied(sample) for sample in samples])
+    assert any(name.startswith("clue_overlap_hard") for name in failed(judge_difficulty(pool, tmp_path)))
+
+
+def _longer(sample: Sample) -> Sample:
+    page = replace(sample.context[0], sentences=("word " * 3_600,))
+    return replace(sample, context=(page, *sample.context[1:]))
+
+
+def _busier(sample: Sample) -> Sample:
+    calls = [Turn("assistant", "call", "2+2", tool="calc"), Turn("tool", "result", "4", tool="calc")] * 9
+    return replace(sample, dialogue=(sample.dialogue[0], *calls, *sample.dialogue[1:]))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "caught"),
+    [(_longer, {"len_tokens_past_limit"}), (_busier, {"turns_past_limit", "tool_hops_past_limit"})],
+)
+def test_samples_past_the_limits_fail(
+    honest: Honest, tmp_path: Path, spoil: Callable[[Sample], Sample], caught: set[str]
+) -> None:
+    def some(samples: list[Sample]) -> list[Sample]:
+        records = measure_all(samples)
+        # Hard ones stay hard, so that balancing keeps nearly all of them.
+        return [
+            spoil(sample) if record.level == "hard" and sample.context else sample
+            for sample, record in zip(samples, records, strict=True)
+        ]
+
+    assert caught <= failed(judge_difficulty(forge(honest, tmp_path, some), tmp_path))

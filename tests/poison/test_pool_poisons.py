@@ -1,0 +1,190 @@
+"""Every gate of `validate_pool` has an input that it must reject, by name, and the honest pool that it must accept."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+from msgspec.structs import replace
+
+from src.core.errors import BadInput
+from src.core.shipped import shipped
+from src.core.types import Sample, Turn
+from src.data.meta import read_meta, write_meta
+from src.data.pool import build_pool
+
+from .conftest import PLAN, Honest, failed, forge, judge
+
+
+def test_the_honest_pool_is_accepted(honest: Honest) -> None:
+    report = judge(honest.pool, honest.shadow)
+    assert failed(report) == set()
+    assert report.passed
+
+
+def test_pack_v1_sold_as_v2_fails_on_kl(honest: Honest, tmp_path: Path) -> None:
+    pool = tmp_path / "v1.jsonl"
+    meta = build_pool(replace(PLAN, templates_dir=Path("templates/pack_v1")), pool)
+    write_meta(pool, replace(meta, templates_dir="templates/pack_v2", templates_sha256=read_meta(honest.pool).templates_sha256))
+    assert "kl3" in failed(judge(pool, honest.shadow))
+
+
+def test_pack_v1_of_another_seed_sold_as_v2_fails_on_kl(honest: Honest, tmp_path: Path) -> None:
+    pool = tmp_path / "v1.jsonl"
+    meta = build_pool(replace(PLAN, templates_dir=Path("templates/pack_v1"), seed=8), pool)
+    write_meta(pool, replace(meta, seed=PLAN.seed, templates_dir="templates/pack_v2"))
+    assert "kl3" in failed(judge(pool, honest.shadow))
+
+
+def test_a_pool_with_one_template_fails_on_distinct2(honest: Honest, tmp_path: Path) -> None:
+    pack = tmp_path / "pack"
+    pack.mkdir()
+    for file in shipped(PLAN.templates_dir).glob("*.json"):
+        templates = json.loads(file.read_text(encoding="utf-8"))
+        first = {one["lang"]: one for one in reversed(templates)}
+        single = [
+            {name: value[-1:] if isinstance(value, list) else value for name, value in one.items()}
+            for one in first.values()
+        ]
+        (pack / file.name).write_text(json.dumps(single), encoding="utf-8")
+    pool = tmp_path / "pool.jsonl"
+    build_pool(replace(PLAN, templates_dir=pack), pool)
+    assert {"distinct2", "roles", "styles"} <= failed(judge(pool, honest.shadow))
+
+
+@pytest.mark.parametrize("vague", ["some", "that one"])
+def test_hidden_spans_replaced_by_a_vague_word_fail_on_the_shortcut_gate(
+    honest: Honest, tmp_path: Path, vague: str
+) -> None:
+    def mark(sample: Sample) -> Sample:
+        if not sample.needs_clarification:
+            return sample
+        prompt = f"{sample.prompt} ({vague})"
+        return replace(sample, prompt=prompt, dialogue=(replace(sample.dialogue[0], text=prompt), *sample.dialogue[1:]))
+
+    pool = forge(honest, tmp_path, lambda samples: [mark(sample) for sample in samples])
+    report = judge(pool, honest.shadow)
+    assert failed(report) == {"shortcut_auc"}
+    caught = {one.name for one in report.checks if not one.passed}
+    assert {"shortcut_auc[hotpotqa]", "shortcut_auc[strategyqa]", "shortcut_auc[gsm8k]"} <= caught
+
+
+def test_a_pool_that_never_needs_an_ask_fails(honest: Honest, tmp_path: Path) -> None:
+    pool = tmp_path / "pool.jsonl"
+    meta = build_pool(replace(PLAN, clarify_rate=0.0), pool)
+    write_meta(pool, replace(meta, clarify_rate=0.30))
+    assert "shortcut_measured" in failed(judge(pool, honest.shadow))
+
+
+def test_near_duplicates_of_two_and_a_half_percent_fail(honest: Honest, tmp_path: Path) -> None:
+    def copies(samples: list[Sample]) -> list[Sample]:
+        rng = Random(1)
+        long = [sample for sample in samples if len(sample.prompt.split()) > 40]
+        extra = []
+        for number, sample in enumerate(rng.sample(long, round(0.026 * len(samples)))):
+            prompt = sample.prompt + " Thanks!"
+            extra.append(
+                replace(
+                    sample,
+                    id=f"{sample.task}-copy{number}",
+                    prompt=prompt,
+                    dialogue=(replace(sample.dialogue[0], text=prompt), *sample.dialogue[1:]),
+                )
+            )
+        return samples + extra
+
+    assert failed(judge(forge(honest, tmp_path, copies), honest.shadow)) == {"dup_pct"}
+
+
+def test_a_shadow_sample_copied_in_fails_on_leak(honest: Honest, tmp_path: Path) -> None:
+    pool = forge(honest, tmp_path, lambda samples: samples + honest.held_out()[:1])
+    assert failed(judge(pool, honest.shadow)) == {"leak_similar", "leak_source_ids"}
+
+
+def test_a_shadow_sample_with_a_few_words_changed_and_a_new_source_fails_on_leak(honest: Honest, tmp_path: Path) -> None:
+    victim = next(s for s in honest.held_out() if s.lang == "en" and len(s.prompt.split()) > 35)
+    words = victim.prompt.split()
+    for place in (4, 15, 27):
+        words[place] = "indeed"
+    prompt = " ".join(words)
+    copy = replace(
+        victim,
+        id="gsm8k-innocent",
+        prompt=prompt,
+        original=" ".join(words[2:]),
+        dialogue=(replace(victim.dialogue[0], text=prompt), *victim.dialogue[1:]),
+        provenance=replace(victim.provenance, source_id="builtin:new", split="train"),
+    )
+    assert failed(judge(forge(honest, tmp_path, lambda samples: [*samples, copy]), honest.shadow)) == {"leak_similar"}
+
+
+def test_a_shadow_sample_worded_anew_fails_on_its_source(honest: Honest, tmp_path: Path) -> None:
+    samples, victim = honest.samples(), honest.held_out()[0]
+    donor = next(s for s in samples if s.task == victim.task and s.lang == victim.lang)
+    copy = replace(donor, id=f"{donor.task}-again", provenance=victim.provenance)
+    pool = forge(honest, tmp_path, lambda found: [one for one in found if one.id != donor.id] + [copy])
+    assert failed(judge(pool, honest.shadow)) == {"leak_source_ids"}
+
+
+def test_a_wrong_mix_fails(honest: Honest, tmp_path: Path) -> None:
+    def without_sums(samples: list[Sample]) -> list[Sample]:
+        sums = [sample for sample in samples if sample.task == "gsm8k"]
+        gone = {sample.id for sample in sums[: len(sums) // 3]}
+        return [sample for sample in samples if sample.id not in gone]
+
+    assert failed(judge(forge(honest, tmp_path, without_sums), honest.shadow)) == {"mix"}
+
+
+def test_one_role_and_one_register_fail(honest: Honest, tmp_path: Path) -> None:
+    def same_voice(sample: Sample) -> Sample:
+        return replace(sample, provenance=replace(sample.provenance, role="student", register="casual"))
+
+    pool = forge(honest, tmp_path, lambda samples: [same_voice(sample) for sample in samples])
+    assert failed(judge(pool, honest.shadow)) == {"roles", "styles"}
+
+
+def test_a_sample_too_long_or_too_short_fails(honest: Honest, tmp_path: Path) -> None:
+    def stretch(samples: list[Sample]) -> list[Sample]:
+        first = samples[0]
+        page = replace(first.context[0], sentences=("word " * 4_200,))
+        return [replace(first, context=(page, *first.context[1:])), *samples[1:]]
+
+    def shrink(samples: list[Sample]) -> list[Sample]:
+        first = next(sample for sample in samples if not sample.needs_clarification)
+        prompt = "Well?"
+        short = replace(
+            first,
+            prompt=prompt,
+            context=(),
+            dialogue=(Turn("user", "say", prompt), Turn("assistant", "answer", first.answer)),
+        )
+        return [short, *(sample for sample in samples if sample.id != first.id)]
+
+    assert failed(judge(forge(honest, tmp_path, stretch), honest.shadow)) == {"len_max"}
+    assert failed(judge(forge(honest, tmp_path, shrink), honest.shadow)) == {"len_min"}
+
+
+def test_samples_that_contradict_themselves_fail(honest: Honest, tmp_path: Path) -> None:
+    def wrong_answer(samples: list[Sample]) -> list[Sample]:
+        first = samples[0]
+        return [replace(first, answer=first.answer + "7"), *samples[1:]]
+
+    def told_anyway(samples: list[Sample]) -> list[Sample]:
+        first = next(sample for sample in samples if sample.hidden is not None)
+        assert first.hidden is not None
+        prompt = f"{first.prompt} {first.hidden.span}"
+        told = replace(first, prompt=prompt, dialogue=(replace(first.dialogue[0], text=prompt), *first.dialogue[1:]))
+        return [told, *(sample for sample in samples if sample.id != first.id)]
+
+    for change in (wrong_answer, told_anyway):
+        assert failed(judge(forge(honest, tmp_path, change), honest.shadow)) == {"consistency"}
+
+
+def test_a_pool_changed_after_it_was_built_is_refused(honest: Honest, tmp_path: Path) -> None:
+    pool = forge(honest, tmp_path, lambda samples: samples)
+    with open(pool, "ab") as handle:
+        handle.write(pool.read_bytes().splitlines()[0].replace(b'"id":"', b'"id":"x') + b"\n")
+    with pytest.raises(BadInput, match="changed"):
+        judge(pool, honest.shadow)

@@ -1,0 +1,98 @@
+"""The wheel is complete: installed alone, it works from an empty folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from src import __version__
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+SHIPPED = sorted(
+    path.relative_to(ROOT)
+    for folder in ("templates", "configs", "models")
+    for path in (ROOT / folder).rglob("*")
+    if path.is_file() and path.suffix != ".md" and "__pycache__" not in path.parts
+)
+"""Files that are no code and that the package needs."""
+
+
+def test_every_package_of_the_source_tree_is_listed() -> None:
+    modules = [path.relative_to(ROOT / "src") for path in (ROOT / "src").rglob("*.py")]
+    found = {".".join(("askgate", *module.parent.parts)) for module in modules}
+    listed = set(PROJECT["tool"]["setuptools"]["packages"])
+    assert listed == found | {".".join(("askgate", *file.parent.parts)) for file in SHIPPED}
+
+
+def test_the_version_is_the_same_in_both_places() -> None:
+    assert PROJECT["project"]["version"] == __version__
+
+
+def test_what_ci_installs_is_pinned_exactly() -> None:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = [line for line in lines if line and not line.startswith("#")]
+    assert all("==" in pin for pin in pins)
+    assert "torch==2.13.0" in pins
+    pinned = {pin.split("==")[0].lower() for pin in pins}
+    asked = PROJECT["project"]["dependencies"] + PROJECT["project"]["optional-dependencies"]["dev"]
+    assert {requirement.split(">")[0].lower() for requirement in asked} <= pinned
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built from a source archive that was built from a copy: what the archive lacks, the wheel lacks too."""
+    copy = tmp_path_factory.mktemp("copy") / "askgate"
+    copy.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, copy)
+    for name in {"src", *(file.parts[0] for file in SHIPPED)}:
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    run(copy, sys.executable, "-m", "build", "--no-isolation", "--outdir", "dist", ".")
+    [made] = (copy / "dist").glob("*.whl")
+    return made
+
+
+def test_the_wheel_holds_every_module_and_every_shipped_file(wheel: Path) -> None:
+    inside = set(zipfile.ZipFile(wheel).namelist())
+    wanted = {f"askgate/{path.relative_to(ROOT / 'src').as_posix()}" for path in (ROOT / "src").rglob("*.py")}
+    wanted |= {f"askgate/{file.as_posix()}" for file in SHIPPED}
+    assert wanted <= inside
+    assert {name.split("/")[0] for name in inside} == {"askgate", f"askgate-{__version__}.dist-info"}
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh environment with the wheel in it; its dependencies are borrowed from the one that runs the tests."""
+    home = tmp_path_factory.mktemp("environment")
+    run(home, sys.executable, "-m", "venv", "--without-pip", "env")
+    python = home / "env" / "bin" / "python"
+    site = Path(run(home, str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
+    pip = (sys.executable, "-m", "pip", "--python", str(python))
+    run(home, *pip, "install", "--quiet", "--no-deps", "--no-index", str(wheel))
+    (site / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
+    return home / "env" / "bin"
+
+
+def test_the_installed_command_builds_a_pool_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:
+    where = run(tmp_path, str(installed / "python"), "-c", "import askgate; print(askgate.__file__)").strip()
+    assert Path(where).is_relative_to(installed.parent)
+    assert "build_rollout_pool" in run(tmp_path, str(installed / "askgate"), "--help")
+    run(tmp_path, str(installed / "askgate"), "build_rollout_pool", "--n", "20", "--out", "pool.jsonl")
+    assert len((tmp_path / "pool.jsonl").read_bytes().splitlines()) == 20
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pool.jsonl", "pool.meta.json"]
+
+
+def run(folder: Path, *command: str) -> str:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    done = subprocess.run(command, cwd=folder, env=clean, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
