@@ -38,7 +38,9 @@ def run(folder: Path, *arguments: str | Path) -> Cost:
     """Runs a verb in `folder` and watches the memory of its whole process tree."""
     command = [sys.executable, "-m", "src.cli", *(str(argument) for argument in arguments)]
     started = time.perf_counter()
-    process = subprocess.Popen(command, cwd=folder, env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    process = subprocess.Popen(
+        command, cwd=folder, env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
     peak = _Peak(process.pid)
     peak.start()
     assert process.stdout is not None

@@ -1,4 +1,4 @@
-"""A template dresses a task: the prompt as a person would put it, and a demonstration dialogue with true tool results."""
+"""A template dresses a task: the prompt as a person puts it, and a demonstration dialogue with true tool results."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import Literal
 
 from ..agents.tools import calc, wiki
 from ..core.types import Provenance, Sample, Turn, join_sentences
+from .consistency import occurs
 from .source import Item, Step
 from .templates import ClarifyTemplate, Pack, TaskTemplate, render
+
+PROMPT_TRIES = 20
 
 
 def dress(item: Item, pack: Pack, tools: tuple[str, ...], split: Literal["train", "shadow"], seed: int) -> Sample:
@@ -47,6 +50,15 @@ def dress(item: Item, pack: Pack, tools: tuple[str, ...], split: Literal["train"
 
 
 def _prompt(item: Item, voice: TaskTemplate, rng: Random) -> str:
+    """What the person says. A template's own words may happen to hold the hidden span; then other words are chosen."""
+    for _ in range(PROMPT_TRIES):
+        prompt = _worded(item, voice, rng)
+        if item.hidden is None or not occurs(item.hidden.span, prompt):
+            return prompt
+    return join_sentences([item.premise, item.clue, item.question])
+
+
+def _worded(item: Item, voice: TaskTemplate, rng: Random) -> str:
     clue = render(rng.choice(voice.clue), clue=item.clue) if item.clue else ""
     topic = render(rng.choice(voice.topic), topic=item.topic) if item.topic else ""
     body = join_sentences([topic, item.premise, clue, item.question])

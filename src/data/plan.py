@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Literal
@@ -65,10 +66,10 @@ def check_plan(plan: BuildPlan) -> None:
         refuse("--tools", f"unknown tool {sorted(strange)[0]!r}", f"use {', '.join(TOOLS)}")
 
 
-def wants(plan: BuildPlan, levels: dict[Level, float]) -> dict[Task, list[Want]]:
+def wants(plan: BuildPlan, levels: Callable[[Task], dict[Level, float]]) -> dict[Task, list[Want]]:
     """For every task the wants in random order: exact counts per level, clarification and language."""
     counts = dict(zip(plan.mix, shares_to_counts(list(plan.mix.values()), plan.n), strict=True))
-    return {task: _task_wants(plan, task, count, levels) for task, count in counts.items() if count}
+    return {task: _task_wants(plan, task, count, levels(task)) for task, count in counts.items() if count}
 
 
 def _task_wants(plan: BuildPlan, task: Task, count: int, levels: dict[Level, float]) -> list[Want]:
@@ -76,7 +77,9 @@ def _task_wants(plan: BuildPlan, task: Task, count: int, levels: dict[Level, flo
     made = []
     owed = 0.0
     for level, total in zip(levels, shares_to_counts(list(levels.values()), count), strict=True):
-        for lang, part in zip(plan.langs, shares_to_counts([1 / len(plan.langs)] * len(plan.langs), total), strict=True):
+        for lang, part in zip(
+            plan.langs, shares_to_counts([1 / len(plan.langs)] * len(plan.langs), total), strict=True
+        ):
             for _ in range(part):
                 owed += plan.clarify_rate
                 clarify = owed >= 1 - 1e-9

@@ -90,7 +90,9 @@ def reference_samples(meta: PoolMeta, n: int) -> Iterator[Sample]:
 
 def plan_of(meta: PoolMeta) -> BuildPlan:
     """The plan that a sidecar tells of."""
-    shared = {name: getattr(meta, name) for name in BuildPlan.__struct_fields__ if name not in ("data_dir", "templates_dir")}
+    shared = {
+        name: getattr(meta, name) for name in BuildPlan.__struct_fields__ if name not in ("data_dir", "templates_dir")
+    }
     return BuildPlan(
         **shared,
         data_dir=Path(meta.data_dir) if meta.data_dir else None,

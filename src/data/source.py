@@ -12,6 +12,9 @@ from msgspec import Struct
 
 from ..core.types import Article, Hidden, Lang, Level, Task
 
+TARGET: dict[Level, float] = {"easy": 0.25, "medium": 0.45, "hard": 0.30}
+"""The shares that a balanced pool wants, aimed at from the start so that balancing throws little away."""
+
 
 class Want(Struct, frozen=True):
     """What the builder asks a source for."""
@@ -66,10 +69,12 @@ class Source(Protocol):
 
     name: str
     languages: tuple[Lang, ...]
-    levels: dict[Level, float]
-    """Shares of wants by level after which measured difficulty comes out near easy 0.25, medium 0.45, hard 0.30."""
     fingerprints: dict[str, str]
     """SHA-256 of every file read; empty for generated worlds."""
+
+    def levels(self, task: Task) -> dict[Level, float]:
+        """Shares of wants by level after which measured difficulty comes out near `TARGET`."""
+        ...
 
     def assign(self, task: Task, wants: list[Want], split: str, seed: int) -> list[str]:
         """A key for every want, no key twice; `BadInput` when the source has too few."""

@@ -87,7 +87,9 @@ def judge(pool: Path, shadow: Path) -> Report:
     )
 
 
-def judge_difficulty(pool: Path, folder: Path, change_metrics: Callable[[list[Any]], list[Any]] | None = None) -> Report:
+def judge_difficulty(
+    pool: Path, folder: Path, change_metrics: Callable[[list[Any]], list[Any]] | None = None
+) -> Report:
     """The three difficulty stages with the seeds' thresholds."""
     metrics, balanced = folder / "forged.metrics.jsonl", folder / "forged.balanced.jsonl"
     difficulty_metrics(pool, metrics)

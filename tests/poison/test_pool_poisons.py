@@ -27,7 +27,9 @@ def test_the_honest_pool_is_accepted(honest: Honest) -> None:
 def test_pack_v1_sold_as_v2_fails_on_kl(honest: Honest, tmp_path: Path) -> None:
     pool = tmp_path / "v1.jsonl"
     meta = build_pool(replace(PLAN, templates_dir=Path("templates/pack_v1")), pool)
-    write_meta(pool, replace(meta, templates_dir="templates/pack_v2", templates_sha256=read_meta(honest.pool).templates_sha256))
+    write_meta(
+        pool, replace(meta, templates_dir="templates/pack_v2", templates_sha256=read_meta(honest.pool).templates_sha256)
+    )
     assert "kl3" in failed(judge(pool, honest.shadow))
 
 
@@ -103,7 +105,9 @@ def test_a_shadow_sample_copied_in_fails_on_leak(honest: Honest, tmp_path: Path)
     assert failed(judge(pool, honest.shadow)) == {"leak_similar", "leak_source_ids"}
 
 
-def test_a_shadow_sample_with_a_few_words_changed_and_a_new_source_fails_on_leak(honest: Honest, tmp_path: Path) -> None:
+def test_a_shadow_sample_with_a_few_words_changed_and_a_new_source_fails_on_leak(
+    honest: Honest, tmp_path: Path
+) -> None:
     victim = next(s for s in honest.held_out() if s.lang == "en" and len(s.prompt.split()) > 35)
     words = victim.prompt.split()
     for place in (4, 15, 27):

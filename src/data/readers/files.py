@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
-from msgspec import Struct
 
 from ...core.errors import BadInput
 from ...core.files import sha256_file
 from ...core.jsonl import read_lines
 from ...core.types import Task
-from . import gsm8k, hotpotqa, strategyqa
-from .gsm8k import Problem
 from .raw import GsmRecord, HotpotRecord, Paragraph, StrategyRecord
-from .reading import Reading
+from .shelf import Shelf, shelve_gsm8k, shelve_hotpotqa, shelve_strategyqa
 
 T = TypeVar("T")
 
@@ -35,16 +31,6 @@ _MARKS: dict[Task, frozenset[str]] = {
 _REMEDY = "take the file from the official release again"
 
 
-class Shelf(Struct, frozen=True):
-    """The records of one task that can be used, by source id."""
-
-    records: dict[str, Reading | Problem]
-    seen: int
-    """How many records there were, also those left aside: repeated ones, and ones whose answer cannot be shown to follow."""
-    sha256: dict[str, str]
-    """Of every file that was read, by its path in the data folder."""
-
-
 def dataset_files(data_dir: Path, task: Task) -> list[Path]:
     """The files in the task's folder that can hold it, in order of name."""
     found = [path for kind in ("*.json", "*.jsonl") for path in (data_dir / task).glob(kind)]
@@ -53,8 +39,7 @@ def dataset_files(data_dir: Path, task: Task) -> list[Path]:
 
 def load(data_dir: Path, task: Task) -> Shelf:
     """Every record of a task's files. `BadInput` names the file, the record and the field that does not fit."""
-    files = dataset_files(data_dir, task)
-    shelf = read_files(task, files, data_dir)
+    shelf = read_files(task, dataset_files(data_dir, task), data_dir)
     if not shelf.seen:
         raise BadInput(
             f"no {task} data here",
@@ -65,28 +50,31 @@ def load(data_dir: Path, task: Task) -> Shelf:
 
 
 def read_files(task: Task, files: list[Path], base: Path) -> Shelf:
+    """Files that plainly hold something else are passed over, and are no part of the fingerprints."""
     if task == "gsm8k":
-        used = [(path, _gsm_lines(path)) for path in files]
-        rows = [(gsm8k.source_id(record), record) for _, records in used for record in records]
-        return _shelf(rows, gsm8k.read, [path for path, records in used if records], base)
+        problems = {path: _gsm_records(path) for path in files}
+        rows = [record for records in problems.values() for record in records]
+        return shelve_gsm8k(rows, _sha256([path for path, records in problems.items() if records], base))
     if task == "hotpotqa":
-        found = [(path, _list(path, HotpotRecord, "hotpotqa")) for path in files]
-        pages = [(hotpotqa.source_id(record), record) for _, records in found for record in records]
-        return _shelf(pages, hotpotqa.read, [path for path, records in found if records], base)
-    return _strategy_shelf(files, base)
+        pages = {path: _records(path, HotpotRecord, task) for path in files}
+        return shelve_hotpotqa(
+            [record for found in pages.values() for _, record in found],
+            _sha256([path for path, found in pages.items() if found], base),
+        )
+    return _strategyqa(files, base)
 
 
-def _strategy_shelf(files: list[Path], base: Path) -> Shelf:
+def _strategyqa(files: list[Path], base: Path) -> Shelf:
     paragraphs: dict[str, Paragraph] = {}
     questions: list[tuple[str, StrategyRecord]] = []
     used: list[Path] = []
     for path in files:
-        raw = path.read_bytes() if path.suffix == ".json" else b""
+        raw = _bytes(path) if path.suffix == ".json" else b""
         if raw.lstrip()[:1] == b"{":
-            paragraphs.update(_decode(raw, dict[str, Paragraph], path))
+            paragraphs.update(_decode(raw, dict[str, Paragraph], str(path)))
             used.append(path)
-        elif records := _list(path, StrategyRecord, "strategyqa"):
-            questions.extend((f"{path}[{place}]", record) for place, record in enumerate(records))
+        elif found := _records(path, StrategyRecord, "strategyqa"):
+            questions += found
             used.append(path)
     if questions and not paragraphs:
         raise BadInput(
@@ -94,59 +82,42 @@ def _strategy_shelf(files: list[Path], base: Path) -> Shelf:
             where=str(base / "strategyqa"),
             remedy="put strategyqa_train_paragraphs.json beside strategyqa_train.json",
         )
-    where = {strategyqa.source_id(record): place for place, record in questions}
-    rows = [(strategyqa.source_id(record), record) for _, record in questions]
-
-    def read(record: StrategyRecord) -> Reading | None:
-        return strategyqa.read(record, paragraphs, where[strategyqa.source_id(record)])
-
-    return _shelf(_without_repeats(rows), read, used, base, seen=len(rows))
+    return shelve_strategyqa(questions, paragraphs, _sha256(used, base))
 
 
-def _without_repeats(rows: list[tuple[str, StrategyRecord]]) -> list[tuple[str, StrategyRecord]]:
-    """One StrategyQA question occurs under two ids; its second row would leak past any hold-out by id."""
-    first: dict[str, tuple[str, StrategyRecord]] = {}
-    for row in rows:
-        first.setdefault(" ".join(row[1].question.lower().split()), row)
-    return list(first.values())
+def _gsm_records(path: Path) -> list[GsmRecord]:
+    found = _records(path, GsmRecord, "gsm8k")
+    for where, record in found:
+        if "####" not in record.answer:
+            raise BadInput("answer: no `#### result` at its end", where=where, remedy=_REMEDY)
+    return [record for _, record in found]
 
 
-def _shelf(
-    rows: list[tuple[str, T]],
-    read: Callable[[T], Reading | Problem | None],
-    used: list[Path],
-    base: Path,
-    seen: int | None = None,
-) -> Shelf:
-    records: dict[str, Reading | Problem] = {}
-    for source_id, record in rows:
-        if source_id not in records and (ready := read(record)) is not None:
-            records[source_id] = ready
-    sha256 = {path.relative_to(base).as_posix(): sha256_file(path) for path in used}
-    return Shelf(records, len(rows) if seen is None else seen, sha256)
-
-
-def _list(path: Path, kind: type[T], task: Task) -> list[T]:
-    """A JSON list, or JSONL, of `kind`; nothing where the file plainly holds something else."""
+def _records(path: Path, kind: type[T], task: Task) -> list[tuple[str, T]]:
+    """Records with where they stand, from JSONL or a JSON list; nothing where the file holds something else."""
     if path.suffix == ".jsonl":
-        return [_decode(line, kind, path, f":{number}") for number, line in read_lines(path)]
-    raw = path.read_bytes()
-    start: Any = _decode(raw, Any, path)
+        lines = [(f"{path}:{number}", line) for number, line in read_lines(path)]
+        return [(where, _decode(line, kind, where)) for where, line in lines]
+    raw = _bytes(path)
+    start = _decode(raw, Any, str(path))
     if not (isinstance(start, list) and start and isinstance(start[0], dict) and _MARKS[task] & start[0].keys()):
         return []
-    return _decode(raw, list[kind], path)  # type: ignore[valid-type]
+    records: list[T] = _decode(raw, list[kind], str(path))  # type: ignore[valid-type]
+    return [(f"{path}[{place}]", record) for place, record in enumerate(records)]
 
 
-def _gsm_lines(path: Path) -> list[GsmRecord]:
-    records = _list(path, GsmRecord, "gsm8k")
-    for number, record in enumerate(records, 1):
-        if "####" not in record.answer:
-            raise BadInput("answer: no `#### result` at its end", where=f"{path}:{number}", remedy=_REMEDY)
-    return records
+def _sha256(used: list[Path], base: Path) -> dict[str, str]:
+    return {path.relative_to(base).as_posix(): sha256_file(path) for path in used}
 
 
-def _decode(raw: bytes, kind: type[T] | Any, path: Path, place: str = "") -> Any:
-    where = f"{path}{place}"
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"cannot be read ({error.strerror})", where=str(path), remedy="check the file") from None
+
+
+def _decode(raw: bytes, kind: Any, where: str) -> Any:
     try:
         return msgspec.json.decode(raw, type=kind)
     except msgspec.ValidationError as error:

@@ -21,6 +21,7 @@ from ...core.words import words
 from ..difficulty_words import FUNCTION_WORDS, names_en
 from ..source import Item, Step, Want
 from .annotations import Calculation, merge, parse_number, parse_solution
+from .listed import listed
 from .omit import NUMBER_WORDS, Omission, numbers_in, omissions
 from .raw import GsmRecord
 from .reading import Mode
@@ -29,9 +30,11 @@ from .sentences import split_sentences
 from .shape import OVERLAP_BANDS, misfit, turns
 
 NOTES_SENTENCES = 2
-_DATES = frozenset(
-    """monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september october november december christmas easter halloween thanksgiving""".split()
+_DATES = listed(
+    """
+    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
+    september october november december christmas easter halloween thanksgiving
+    """
 )
 
 
@@ -52,7 +55,7 @@ def source_id(record: GsmRecord) -> str:
 
 
 def read(record: GsmRecord) -> Problem | None:
-    """`None` where the annotations do not compute or do not end on the answer, or nothing stands before the question."""
+    """`None` where the annotations do not compute or do not end on the answer, or there is nothing but the question."""
     solution, mark, final = record.answer.rpartition("####")
     answer = parse_number(final)
     steps = parse_solution(solution)

@@ -10,88 +10,104 @@ import re
 
 from msgspec import Struct
 
+from .listed import listed
+
 _TABLE = {
-    "person": """actor actress singer musician writer novelist author poet player footballer screenwriter producer
-        politician journalist executive coach composer businessman businesswoman boxer vocalist pianist artist scholar
-        nobleman designer comedian virologist songwriter singer-songwriter filmmaker mathematician king queen earl
-        consultant satirist playwright statesman aviator legislator animator philosopher trombonist astronomer economist
-        engineer wrestler barrister governor logician goalkeeper reporter cyclist conductor socialite runner activist
-        commissioner attorney quarterback preacher sportscaster architect educator priest physician linguist translator
-        historian broadcaster essayist colonel manager curator physicist publisher scientist entrepreneur rapper emperor
+    "person": """
+        actor actress singer musician writer novelist author poet player footballer screenwriter producer politician
+        journalist executive coach composer businessman businesswoman boxer vocalist pianist artist scholar nobleman
+        designer comedian virologist songwriter singer-songwriter filmmaker mathematician king queen earl consultant
+        satirist playwright statesman aviator legislator animator philosopher trombonist astronomer economist engineer
+        wrestler barrister governor logician goalkeeper reporter cyclist conductor socialite runner activist
+        commissioner attorney quarterback preacher sportscaster architect educator priest physician linguist
+        translator historian essayist colonel manager curator physicist scientist entrepreneur rapper emperor
         president painter teacher explorer inventor chemist biologist cricketer senator judge pope prince princess
-        magician monarch officer general lawyer surgeon psychologist sculptor photographer dancer choreographer drummer
-        guitarist bassist critic theologian biographer columnist golfer swimmer skater gymnast sprinter athlete pilot
-        astronaut diplomat soldier bishop saint empress businessperson magnate mogul host presenter personality model
-        director creator whistleblower criminal outlaw gangster spy chef naturalist geologist botanist zoologist
-        anthropologist archaeologist sociologist psychiatrist nurse lyricist cartoonist illustrator cinematographer
-        editor dramatist humorist librettist soprano tenor violinist cellist jockey umpire referee pitcher
-        outfielder infielder catcher linebacker investor banker financier industrialist philanthropist polymath
-        ethologist apostle mathematician duke duchess baron count martyr prophet missionary abolitionist
-        revolutionary anchorwoman dj bodybuilder televangelist evangelist pundit strategist socialist nobel
-        filmmaker superstar entertainer performer chairman minister chancellor legend warlord sultan pharaoh shah
-        walker kickboxer professor healer lieutenant murderer captain admiral drug-dealer hurdler racer driver
-        representative secretary lord aide assassin scout settler pioneer nurse midwife martial-artist rower skier
-        fighter sailor surfer librarian mayor trumpeter saxophonist flautist organist
-        aristocrat swimmer youtuber comedienne cofounder co-founder founder""",
-    "work": """film album song novel book magazine opera series documentary sitcom episode soundtrack play game musical
-        newspaper poem novella miniseries manga comic single symphony concerto sonata painting sculpture ballet tragedy
-        comedy drama anime show journal franchise podcast cartoon anthology memoir trilogy telenovela video artwork
-        special performance track dvd prelude chaconne waltz march hymn anthem ballad sketch
-        periodical tabloid mixtape tale text fable epic publication movie puzzle webcomic compilation spoof""",
-    "place": """city town village county district country state province island lake river mountain valley desert
-        ocean sea gulf canal suburb neighborhood municipality region territory peninsula volcano park forest
-        glacier strait bay continent kingdom commune comune site pass creek stream trail area line spring hill plain
-        capital settlement community borough harbor reef
-        constituency range peak waterfall lagoon tributary nation empire republic resort""",
-    "building": """airport skyscraper mosque church cathedral stadium arena museum hotel bridge station highway mall
-        tower castle palace prison lighthouse temple theatre theater library hospital building monument mausoleum
-        pyramid house zoo venue skyscraper railway railroad road street tunnel dam venue fortress abbey
-        monastery cemetery gymnasium restaurant pizzeria courthouse observatory basilica statue fountain
-        hall academy distillery residence square mansion racecourse speedway velodrome""",
-    "group": """band company university college chain airline group duo supergroup league team club party organization
-        organisation agency corporation brand manufacturer retailer label network publisher trio quartet orchestra choir
-        school squadron institute institution tribe dynasty bank subsidiary church ministry court army charity
-        charter firm studio website franchise cryptocurrency legislature union federation association society
-        service system brigade regiment battalion foundation gang mafia conglomerate distributor channel franchise newspaper department supermarket""",
-    "living": """plant tree shrub herb animal bird fish insect dog cat breed mammal reptile spider snake shark
-        squid whale dinosaur flower fruit vegetable grain fungus mushroom grass orchid vine genus species bacterium
-        virus parasite rodent primate bat butterfly moth beetle bear crop legume cereal palm fern conifer
-        crustacean mollusc amphibian ungulate marsupial tuber seal predator retrovirus terrier hound""",
-    "thing": """device instrument vehicle car aircraft helicopter ship vessel train locomotive tugboat spacecraft
-        satellite weapon rifle missile console computer telescope dish food drink beverage dessert sauce cheese pastry
-        cocktail beer wine mineral element compound metal gas acid drug hormone molecule medication vitamin planet
-        moon star asteroid comet constellation galaxy currency coin garment fabric tool toy machine engine rover probe
-        smartphone software tuber cuisine condiment bread soup meal coating molecule alloy gemstone spice
-        computer biplane tank cannon warship submarine motorcycle truck sweet snack""",
-    "event": """war battle festival tournament championship competition election revolution invasion holiday ceremony
-        mission hurricane earthquake flood disaster conflict treaty event race crisis pandemic epidemic
-        massacre siege uprising rebellion expedition concert parade celebration match season scandal trial
-        offensive operation campaign stampede fellowship pageant assassination""",
-    "idea": """sport disease disorder condition syndrome language dialect religion philosophy theory
-        genre emotion phobia law color colour letter technique
-        procedure illness infection allergy cancer science therapy diet custom tradition
-        month calendar doctrine movement sin virtue crime injury symptom ritual dance style programme program
-        award prize""",
-    "being": """character superhero villain god goddess deity monster creature demon spirit hero mascot figure robot
-        wizard giant dragon""",
+        magician monarch officer general lawyer surgeon psychologist sculptor photographer dancer choreographer
+        drummer guitarist bassist critic theologian biographer columnist golfer swimmer skater gymnast sprinter
+        athlete pilot astronaut diplomat soldier bishop saint empress businessperson magnate mogul host presenter
+        personality model director creator whistleblower criminal outlaw gangster spy chef naturalist geologist
+        botanist zoologist anthropologist archaeologist sociologist psychiatrist nurse lyricist cartoonist illustrator
+        cinematographer editor dramatist humorist librettist soprano tenor violinist cellist jockey umpire referee
+        pitcher outfielder infielder catcher linebacker investor banker financier industrialist philanthropist
+        polymath ethologist apostle duke duchess baron count martyr prophet missionary abolitionist revolutionary
+        anchorwoman dj bodybuilder televangelist evangelist pundit strategist socialist superstar entertainer
+        performer chairman minister chancellor legend warlord sultan pharaoh shah walker kickboxer professor healer
+        lieutenant murderer captain admiral drug-dealer hurdler racer driver representative secretary lord aide
+        assassin scout settler pioneer midwife martial-artist rower skier fighter sailor surfer librarian mayor
+        trumpeter saxophonist flautist organist aristocrat youtuber comedienne cofounder co-founder founder
+    """,
+    "work": """
+        film album song novel book magazine opera series documentary sitcom episode soundtrack play game musical
+        newspaper poem novella miniseries manga comic single symphony concerto sonata painting sculpture ballet
+        tragedy comedy drama anime show journal franchise podcast cartoon anthology memoir trilogy telenovela video
+        artwork special performance track dvd prelude chaconne waltz march hymn anthem ballad sketch periodical
+        tabloid mixtape tale text fable epic publication movie puzzle webcomic compilation spoof
+    """,
+    "place": """
+        city town village county district country state province island lake river mountain valley desert ocean sea
+        gulf canal suburb neighborhood municipality region territory peninsula volcano park forest glacier strait bay
+        continent kingdom commune comune site pass creek stream trail area line spring hill plain capital settlement
+        community borough harbor reef constituency range peak waterfall lagoon tributary nation empire republic resort
+    """,
+    "building": """
+        airport skyscraper mosque church cathedral stadium arena museum hotel bridge station highway mall tower castle
+        palace prison lighthouse temple theatre theater library hospital building monument mausoleum pyramid house zoo
+        venue railway railroad road street tunnel dam fortress abbey monastery cemetery gymnasium restaurant pizzeria
+        courthouse observatory basilica statue fountain hall academy distillery residence square mansion racecourse
+        speedway velodrome
+    """,
+    "group": """
+        band company university college chain airline group duo supergroup league team club party organization
+        organisation agency corporation brand manufacturer retailer label network publisher trio quartet orchestra
+        choir school squadron institute institution tribe dynasty bank subsidiary ministry court army charity charter
+        firm studio website cryptocurrency legislature union federation association society service system brigade
+        regiment battalion foundation gang mafia conglomerate distributor channel department supermarket
+    """,
+    "living": """
+        plant tree shrub herb animal bird fish insect dog cat breed mammal reptile spider snake shark squid whale
+        dinosaur flower fruit vegetable grain fungus mushroom grass orchid vine genus species bacterium virus parasite
+        rodent primate bat butterfly moth beetle bear crop legume cereal palm fern conifer crustacean mollusc
+        amphibian ungulate marsupial tuber seal predator retrovirus terrier hound
+    """,
+    "thing": """
+        device instrument vehicle car aircraft helicopter ship vessel train locomotive tugboat spacecraft satellite
+        weapon rifle missile console computer telescope dish food drink beverage dessert sauce cheese pastry cocktail
+        beer wine mineral element compound metal gas acid drug hormone molecule medication vitamin planet moon star
+        asteroid comet constellation galaxy currency coin garment fabric tool toy machine engine rover probe
+        smartphone software cuisine condiment bread soup meal coating alloy gemstone spice biplane tank cannon warship
+        submarine motorcycle truck sweet snack
+    """,
+    "event": """
+        war battle festival tournament championship competition election revolution invasion holiday ceremony mission
+        hurricane earthquake flood disaster conflict treaty event race crisis pandemic epidemic massacre siege
+        uprising rebellion expedition concert parade celebration match season scandal trial offensive operation
+        campaign stampede fellowship pageant assassination
+    """,
+    "idea": """
+        sport disease disorder condition syndrome language dialect religion philosophy theory genre emotion phobia law
+        color colour letter technique procedure illness infection allergy cancer science therapy diet custom tradition
+        month calendar doctrine movement sin virtue crime injury symptom ritual dance style programme program award
+        prize
+    """,
+    "being": """
+        character superhero villain god goddess deity monster creature demon spirit hero mascot figure robot wizard
+        giant dragon
+    """,
 }
 CLASSES: dict[str, str] = {noun: name for name, nouns in _TABLE.items() for noun in nouns.split()}
 
 # A noun phrase ends before one of these.
-_ENDS = frozenset(
-    """of in on at by for from with to that which who whose and or as is was were are born known based located held used
+_ENDS = listed(
+    """
+    of in on at by for from with to that which who whose and or as is was were are born known based located held used
     where when but into between near during since until made consisting comprising than native created directed
-    written produced found founded formed published released set who's located owned given featuring starring about
-    under within also originally currently formerly best it its he she they described considered developed
-    designed""".split()
+    written produced found founded formed published released set who's owned given featuring starring about under
+    within also originally currently formerly best it its he she they described considered developed designed
+    """
 )
-_CLASSIFIERS = frozenset(
-    "species genus family type kind form breed order variety group class brand piece name member".split()
-)
+_CLASSIFIERS = listed("species genus family type kind form breed order variety group class brand piece name member")
 # `film and television producer`: these say what somebody works on when more follows.
-_MODIFIERS = frozenset(
-    "film television stage screen radio video theatre theater opera comic book magazine music".split()
-)
+_MODIFIERS = listed("film television stage screen radio video theatre theater opera comic book magazine music")
 _LIFE_DATES = re.compile(r"\((?:[^()]*\bborn\b|[^()]*\d{4}\s*[–-])")
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*|[,;:/.()\"“”]")
 _COPULA = re.compile(r"\b(?:is|was|are|were)\s+(?:also\s+)?(?:one of the|a|an|the)\s+(.+)", re.DOTALL)
@@ -105,7 +121,7 @@ class Kind(Struct, frozen=True):
 
 
 def kind_from_definition(sentence: str) -> Kind | None:
-    """`Titan (born 1973) is an American rock band from Ohio.` -> band. Somebody with life dates is a person or nothing."""
+    """`Titan is an American rock band from Ohio.` -> band. Somebody with life dates is a person or nothing."""
     match = _COPULA.search(_BRACKETS.sub("", sentence))
     kind = kind_from_phrase(match[1]) if match else None
     if match is None or not _LIFE_DATES.search(sentence) or (kind is not None and kind.of == "person"):

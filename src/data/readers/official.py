@@ -11,14 +11,16 @@ import msgspec
 
 from ...core.errors import BadInput
 from ...core.types import Lang, Level, Task
-from ..source import Item, Want
+from ..source import TARGET, Item, Want
 from . import gsm8k, pages
 from .assignment import TWIN_SHARE, choose_records
-from .files import Shelf, load
+from .files import load
 from .gsm8k import Problem
+from .lookup import found_anyway
+from .pages import NOT_NEEDED
 from .reading import Mode, Reading, Spare, article_kind
-from .pages import NOT_NEEDED, found_anyway
 from .shape import misfit
+from .shelf import Shelf
 
 SHADOW_EVERY = 7
 """One record in seven is held out for the shadow set, by a hash of its source id: no row order, no seed moves it."""
@@ -41,8 +43,6 @@ class OfficialSource:
                 "source dir needs a folder", where="--data_dir", remedy="name the folder of the official files"
             )
         self.data_dir = data_dir
-        # What is aimed at is nearly always reached, so the shares are those of the balanced pool.
-        self.levels: dict[Level, float] = {"easy": 0.25, "medium": 0.45, "hard": 0.30}
         self.fingerprints: dict[str, str] = {}
         self._shelves: dict[Task, Shelf] = {}
         self._spares: dict[tuple[Task, str], list[Spare]] = {}
@@ -52,8 +52,12 @@ class OfficialSource:
         """By task, how many records cannot be used: repeated, or without a way to the answer."""
         return {task: shelf.seen - len(shelf.records) for task, shelf in self._shelves.items()}
 
+    def levels(self, task: Task) -> dict[Level, float]:
+        """What is aimed at is nearly always reached, so the shares are those of the balanced pool."""
+        return dict(TARGET)
+
     def assign(self, task: Task, wants: list[Want], split: str, seed: int) -> list[str]:
-        """A key for every want, no record twice: what can be made ambiguous where that is wanted, what fits the level."""
+        """A key for every want, no record twice: what can be ambiguous where that is wanted, what fits the level."""
         records = self._shelf(task).records
         ids = sorted(one for one in records if split_of(one) == split)
         rng = Random(f"{seed}:{task}:{split}")
@@ -127,7 +131,7 @@ class OfficialSource:
         return BadInput(
             f"{counts} in the {split} part of {task}",
             where=str(self.data_dir),
-            remedy="ask for fewer samples, a smaller share of this task or a lower --clarify_rate, or add official files",
+            remedy="ask for fewer samples, less of this task or a lower --clarify_rate, or add official files",
         )
 
 

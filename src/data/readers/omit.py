@@ -15,14 +15,13 @@ from msgspec import Struct
 from ...core.words import words
 from ..difficulty_words import FUNCTION_WORDS
 from .annotations import Calculation, operands, parse_number
+from .listed import listed
 
-NUMBER_WORDS = {
-    word: Fraction(value)
-    for value, word in enumerate(
-        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-        seventeen eighteen nineteen twenty""".split()
-    )
-} | {
+_TO_TWENTY = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen twenty
+"""
+NUMBER_WORDS = {word: Fraction(value) for value, word in enumerate(_TO_TWENTY.split())} | {
     "thirty": Fraction(30),
     "forty": Fraction(40),
     "fifty": Fraction(50),
@@ -35,17 +34,20 @@ _PLAIN = re.compile(
     rf"(?P<before>[A-Z][^,;:()\"\d]*?) (?P<money>\$)?(?P<number>\d[\d,.]*|{'|'.join(NUMBER_WORDS)})"
     r"(?P<rest>(?: [^,;:()\"$%\d]+)?)\."
 )
-_STARTS = frozenset(
-    """In On At If When After Before For During While With From By To Since As Out Then Later Of And But So First Next Last Today
-    Yesterday Every""".split()
+_STARTS = listed(
+    """
+    In On At If When After Before For During While With From By To Since As Out Then Later Of And But So First Next
+    Last Today Yesterday Every
+    """
 )
-_BAD_BEFORE = frozenset("of the a an each than least first another only other every these those all about for".split())
-_BAD_AFTER = frozenset(
-    "is are was were have has cost costs will do does can and or of than more less fewer times".split()
-)
+_BAD_BEFORE = listed("of the a an each than least first another only other every these those all about for")
+_BAD_AFTER = listed("is are was were have has cost costs will do does can and or of than more less fewer times")
 _JOINED = re.compile(r"\b(?:and|but|so|which|who|because|if|when|then|while|where|that)\b")
-_LOWER = frozenset(
-    "The A An There His Her Their Its My Our Each Every He She It They We You One This That These Those Another All Both Last Today".split()
+_LOWER = listed(
+    """
+    The A An There His Her Their Its My Our Each Every He She It They We You One This That These Those Another All
+    Both Last Today
+    """
 )
 
 

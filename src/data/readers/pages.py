@@ -12,25 +12,22 @@ from random import Random
 import msgspec
 from msgspec import Struct
 
-from ...agents.tools.wiki import SHOWN, search
 from ...core.types import Article, Hidden, Level, join_sentences
 from ...core.words import tokens, words
-from ..difficulty_words import FUNCTION_WORDS
 from ..source import Item, Step, Want
-from .reading import Mode, Reading, Spare, article_kind, article_tokens, article_words
+from .listed import listed
+from .lookup import found_anyway, query_for
+from .reading import Mode, Reading, Spare, article_kind, article_tokens
 from .restate import choose_clue
 from .shape import OVERLAP_BANDS, misfit, turns
-from .vague import Mention, bare_title, names_of, shares_name
+from .vague import Mention, shares_name
 
 NOT_NEEDED = 1.0
 """What it counts against an ambiguous item when searching for what is left of the question finds the hidden article."""
-TELLING_WORDS = 2
-TELLING_IN = 2
-QUERY_WORDS = 3
 PREMISE_TOKENS = 45
 _ROOM: dict[Level, tuple[int, ...]] = {"easy": (0, 260, 420), "medium": (330, 520, 800), "hard": (900, 1500)}
 """How many tokens of context to fill up to with distractors."""
-_PRONOUN_START = frozenset("He She It They His Her Its Their This These Those".split())
+_PRONOUN_START = listed("He She It They His Her Its Their This These Those")
 _CLASS_WORDS = {
     "person": ("person", "who"),
     "work": ("work",),
@@ -101,24 +98,6 @@ def _quoted(article: Article) -> str:
     return ""
 
 
-def found_anyway(item: Item) -> bool:
-    """Whether what is left of the question leads to the hidden article: a search for it shows that article first, or
-    two of its words stand there and hardly anywhere else."""
-    if item.hidden is None or item.hidden.kind == "quantity":
-        return False
-    span = item.hidden.span.lower()
-    meant = next((article for article in item.context if span in map(str.lower, names_of(article.title))), None)
-    if meant is None:
-        return False
-    asked = {word for word in words(item.question) if word not in FUNCTION_WORDS and len(word) > 2}
-    there = (asked & article_words(meant)) - set(item.hidden.about)
-    telling = [word for word in there if sum(word in article_words(page) for page in item.context) <= TELLING_IN]
-    if len(telling) >= TELLING_WORDS:
-        return True
-    hits = search(item.context, item.question)
-    return bool(hits) and hits[0].title == meant.title
-
-
 def _tell(reading: Reading, mode: Mode, rng: Random, spares: Sequence[Spare]) -> _Told | None:
     others = list(reading.others)
     rng.shuffle(others)
@@ -174,7 +153,7 @@ def _plans(told: _Told, want: Want) -> Iterator[_Plan]:
 
 
 def _answering(told: _Told) -> Iterator[Article]:
-    """Articles from which alone, with a clue about the rest, the answer follows. A vague question opens what it means."""
+    """Articles from which, with a clue about the rest, the answer follows. A vague question opens what it means."""
     reading = told.reading
     for article in reading.gold:
         if told.mention is not None and article.title != told.mention.title:
@@ -223,7 +202,7 @@ def _assemble(told: _Told, plan: _Plan, room: int, order: Sequence[int]) -> Item
         steps.append(Step("wiki", told.topic.title))
     for number, article in enumerate(plan.opened):
         if number < plan.searches:
-            query = _query(context, article, reading)
+            query = query_for(context, article, reading)
             steps.extend([Step("wiki", query)] if query else [])
         steps.append(Step("wiki", article.title))
     hidden = None
@@ -272,23 +251,3 @@ def _context(told: _Told, room: int, order: Sequence[int]) -> tuple[Article, ...
         used += size
     ranked = sorted(zip(order, chosen, strict=False), key=lambda pair: pair[0])
     return tuple(article for _, article in ranked)
-
-
-def _query(context: tuple[Article, ...], article: Article, reading: Reading) -> str:
-    """Words of the question that lead to the article: so few articles have any of them that all are shown."""
-    here = article_words(article)
-    asked = words(reading.question)
-    told = [word for fact in reading.support if fact.title != article.title for word in words(fact.sentence)]
-    name = frozenset(words(bare_title(article.title)))
-    for pool in (list(dict.fromkeys(asked)), list(dict.fromkeys(told))):
-        useful = [word for word in pool if word in here and word not in FUNCTION_WORDS and len(word) > 2]
-        reach = {word: frozenset(page.title for page in context if word in article_words(page)) for word in useful}
-        query: list[str] = []
-        found: frozenset[str] = frozenset()
-        for word in sorted(useful, key=lambda word: (len(reach[word]), pool.index(word))):
-            if len(found | reach[word]) <= SHOWN and len(query) < QUERY_WORDS:
-                query.append(word)
-                found |= reach[word]
-        if query and frozenset(query) != name:
-            return " ".join(sorted(query, key=pool.index))
-    return ""

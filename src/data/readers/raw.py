@@ -26,7 +26,7 @@ class StrategyRecord(Struct, frozen=True):
     facts: tuple[str, ...]
     decomposition: tuple[str, ...]
     evidence: tuple[Any, ...]
-    """One entry an annotator, one a step in it: lists of paragraph ids among the words `operation` and `no_evidence`."""
+    """One entry an annotator, in it one a step: lists of paragraph ids beside the words `operation`, `no_evidence`."""
 
 
 class Paragraph(Struct, frozen=True):

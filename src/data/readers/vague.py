@@ -11,33 +11,37 @@ import re
 from msgspec import Struct
 
 from ...core.words import words
+from .listed import listed
 from .nouns import CLASSES, Kind
 
 _BRACKETED_END = re.compile(r"\s*\([^()]*\)$")
 _ARTICLES = frozenset({"the", "a", "an"})
-_AUXILIARIES = frozenset("is are was were did does do would could can will should has have had may might must".split())
-_BEFORE_VERBS = frozenset("did does do would could can will should may might must".split())
+_AUXILIARIES = listed("is are was were did does do would could can will should has have had may might must")
+_BEFORE_VERBS = listed("did does do would could can will should may might must")
 # Words after which `the film` can stand.
-_BEFORE = _AUXILIARIES | frozenset(
-    """of in on at by for from with to than that which who whom where when while before after during about against over
+_BEFORE = _AUXILIARIES | listed(
+    """
+    of in on at by for from with to than that which who whom where when while before after during about against over
     under into through without within between among and or both if like near inside around behind as besides because
     including use see find eat read enjoy buy watch visit support recommend celebrate experience know get need cause
     influence worship defeat violate believe prevent admire understand avoid produce wear fit attend marry founded
     first longer older earlier later sang acquired build dedicated hosted hired beat stars drove produced co-produced
-    cast operates wrote directed joined featured represented killed using eating watching having named considered discovered
-    played starred""".split()
+    cast operates wrote directed joined featured represented killed using eating watching having named considered
+    discovered played starred
+    """
 )
 # Words that can follow a complete noun phrase; after an auxiliary the verb follows, whatever it is.
-_AFTER = _AUXILIARIES | frozenset(
-    """and or in on at by for from with to of that which who whose whom where when while before after during than as
-    but if because also ever both been be being located born known played plays play starred used named published
-    released written directed found based part associated considered from a an the related made popular likely
-    involved more still near about without featured won took wrote lived began opened occurred served attended
-    contain contained includes included made appeared appear hypothetically first not never between under over into
-    through inside against among like required needed safe able close important older younger taller larger
-    worth now today originally always often along came come share
-    met does held sold serves provides follows explores features covers writes teaches stars contains taught lost
-    following working""".split()
+_AFTER = _AUXILIARIES | listed(
+    """
+    and or in on at by for from with to of that which who whose whom where when while before after during than as but
+    if because also ever both been be being located born known played plays play starred used named published released
+    written directed found based part associated considered a an the related made popular likely involved more still
+    near about without featured won took wrote lived began opened occurred served attended contain contained includes
+    included appeared appear hypothetically first not never between under over into through inside against among like
+    required needed safe able close important older younger taller larger worth now today originally always often
+    along came come share met does held sold serves provides follows explores features covers writes teaches stars
+    contains taught lost following working
+    """
 )
 _VERB_OR_ADVERB = re.compile(r"[a-z]{2,}(?:[^e]ed|ly)")
 _NOT_A_MODIFIER = re.compile(r"[a-z]+(?:s|ing)$")
@@ -86,7 +90,7 @@ def find_mention(question: str, title: str, kind: Kind, *, any_case: bool) -> Me
 
 
 def shares_name(span: str, text: str, besides: str = "") -> bool:
-    """Whether a telling word of the span (a capital or a digit, or every word of a small-letter span) is in the text."""
+    """Whether a telling word of the span (one with a capital or digit, else any of them) is in the text."""
     seen = set(words(text)) - {besides}
     telling = [word for word in re.findall(r"\w+", span) if len(word) > 2 and (not word.islower() or span.islower())]
     return any(word.lower() in seen for word in telling if word.lower() not in _BEFORE | _ARTICLES)

@@ -166,7 +166,12 @@ def _steps(scene: Scene, plan: Plan, gap: Gap | None, search: bool) -> tuple[tup
                 steps.append(Step("wiki", owner.name))
                 if gap == Gap("name", i):
                     ask_after = len(steps)
-            if hop == 0 and hop == len(leg.relations) - 1 and _shared(scene, leg) and leg.relations[0] in scene.headline(owner):
+            if (
+                hop == 0
+                and hop == len(leg.relations) - 1
+                and _shared(scene, leg)
+                and leg.relations[0] in scene.headline(owner)
+            ):
                 continue  # the list of hits has shown it
             steps.append(Step("wiki", scene.title(owner)))
             if gap == Gap("year", i, hop):
@@ -194,5 +199,3 @@ def _ambiguity(scene: Scene, plan: Plan) -> tuple[str, ...]:
     if any(leg.open_years() for leg in plan.legs):
         flags.append("no-year")
     return tuple(flags)
-
-

@@ -7,6 +7,7 @@ carry the year.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple, Protocol
@@ -251,7 +252,7 @@ def _person_namesake(world: World, of: Entity) -> Entity:
     return other
 
 
-_MAKERS = {
+_MAKERS: dict[str, Callable[[World, Entity], Entity]] = {
     "town": _town_namesake,
     "person": _person_namesake,
     "company": lambda world, of: _company(world, of.name),

@@ -71,7 +71,9 @@ class ChineseNames:
     def person(self) -> tuple[str, bool]:
         rng = self.rng
         woman = rng.random() < 0.5
-        return self._new(lambda: rng.choice(SURNAME) + rng.choice(GIVEN) + (rng.choice(GIVEN) if rng.random() < 0.8 else "")), woman
+        return self._new(
+            lambda: rng.choice(SURNAME) + rng.choice(GIVEN) + (rng.choice(GIVEN) if rng.random() < 0.8 else "")
+        ), woman
 
     def town(self) -> str:
         rng = self.rng
@@ -83,13 +85,13 @@ class ChineseNames:
 
     def company(self) -> str:
         rng = self.rng
-        return self._new(
-            lambda: rng.choice(PLACE) + rng.choice(PLACE) + rng.choice(FIRM_HEAD) + rng.choice(FIRM_TAIL)
-        )
+        return self._new(lambda: rng.choice(PLACE) + rng.choice(PLACE) + rng.choice(FIRM_HEAD) + rng.choice(FIRM_TAIL))
 
     def event(self) -> str:
         rng = self.rng
-        return self._new(lambda: rng.choice(PLACE) + rng.choice(GIVEN) + rng.choice(EVENT_HEAD) + rng.choice(EVENT_TAIL))
+        return self._new(
+            lambda: rng.choice(PLACE) + rng.choice(GIVEN) + rng.choice(EVENT_HEAD) + rng.choice(EVENT_TAIL)
+        )
 
     def tags(self, kind: str) -> list[str]:
         return TAGS[kind]

@@ -72,9 +72,7 @@ class Scene:
     def stage(self, legs: list[Leg]) -> None:
         """The pages that the question needs, each open hop narrowed to the value that was drawn."""
         for leg in legs:
-            for owner, relation, value, year in zip(
-                leg.owners, leg.relations, leg.values, leg.year_shown, strict=True
-            ):
+            for owner, relation, value, year in zip(leg.owners, leg.relations, leg.values, leg.year_shown, strict=True):
                 self.show(owner)
                 if relation in CHANGING and not year:
                     self.pages[owner][relation] = [value]
@@ -82,9 +80,7 @@ class Scene:
     def _reach(self, start: Entity, leg: Leg, at: int = 0) -> None:
         """Pages along another reading of a leg, so that its answer too is in reach."""
         here: Entity | int | str = start
-        for relation, value, year in zip(
-            leg.relations[at:], leg.values[at:], leg.year_shown[at:], strict=True
-        ):
+        for relation, value, year in zip(leg.relations[at:], leg.values[at:], leg.year_shown[at:], strict=True):
             if not isinstance(here, Entity) or relation not in here.facts:
                 return
             new = here not in self.pages

@@ -9,6 +9,18 @@ Plan = tuple[tuple[str, tuple[str, ...]], ...]
 """Fixed text and the fillers that follow it, in turn."""
 
 
+def listed(slots: dict[str, str]) -> dict[str, tuple[str, ...]]:
+    """Fillers are written with bars between them; with blanks where each is one word.
+
+    >>> listed({"drink": "tea cocoa", "dish": "pea soup|stew"})
+    {'drink': ('tea', 'cocoa'), 'dish': ('pea soup', 'stew')}
+    """
+    return {
+        slot: tuple(" ".join(filler.split()) for filler in (text.split("|") if "|" in text else text.split()))
+        for slot, text in slots.items()
+    }
+
+
 def compile_plan(pattern: str, fillers: dict[str, tuple[str, ...]]) -> Plan:
     """Done at import, so that a sentence costs no more than its choices.
 

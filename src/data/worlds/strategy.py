@@ -108,7 +108,8 @@ def _plan(world: World, words: ModuleType, want: Want, rng: Random, family: Fami
         return None
     n = rng.choice(family.figures)
     a, b = (leg.values[-1].what for leg in legs)
-    assert not isinstance(a, Entity) and not isinstance(b, Entity)
+    assert not isinstance(a, Entity)
+    assert not isinstance(b, Entity)
     if family.holds(a, b, n) != wish:
         return None
     ends = {
@@ -124,7 +125,8 @@ def _plan(world: World, words: ModuleType, want: Want, rng: Random, family: Fami
 def _verdict(words: ModuleType, family: Family, n: int) -> Combine:
     def combine(choice: tuple[Reading, ...]) -> str:
         a, b = choice[0].value, choice[1].value
-        assert isinstance(a, int | str) and isinstance(b, int | str)
+        assert isinstance(a, int | str)
+        assert isinstance(b, int | str)
         return str(words.YES if family.holds(a, b, n) else words.NO)
 
     return combine

@@ -4,30 +4,48 @@ from __future__ import annotations
 
 from random import Random
 
-from . import scraps_zh, zh_further, zh_land, zh_trade, zh_work
+from ....core.types import Lang
+from . import (
+    scraps_zh,
+    zh_land,
+    zh_more_goods,
+    zh_more_money,
+    zh_more_time,
+    zh_people,
+    zh_trade,
+    zh_work,
+)
 from .expr import Number
-from .lexicon_zh import CURRENCIES, DOCUMENTS, FIELDS, MEN, NUMBER_WORDS, PLACE_HEADS, PLACE_TAILS, SURNAMES, WHEN, WOMEN
-from .tongue import Slots, digits, entries, pick, templates
+from .lexicon_zh import (
+    CURRENCIES,
+    DOCUMENTS,
+    FIELDS,
+    MEN,
+    NUMBER_WORDS,
+    PLACE_HEADS,
+    PLACE_TAILS,
+    SURNAMES,
+    WHEN,
+    WOMEN,
+)
+from .lists import entries, templates
+from .tongue import Slots, digits, pick
 from .wording import read_wordings
 
 
 class Chinese:
-    lang = "zh"
+    lang: Lang = "zh"
 
     def __init__(self) -> None:
-        self.opening = {
-            **read_wordings(zh_trade.TEXT),
-            **read_wordings(zh_work.TEXT),
-            **read_wordings(zh_land.TEXT),
-        }
-        self.further = read_wordings(zh_further.TEXT)
+        self.opening = read_wordings(zh_trade.TEXT, zh_work.TEXT, zh_land.TEXT, zh_people.TEXT)
+        self.further = read_wordings(zh_more_money.TEXT, zh_more_goods.TEXT, zh_more_time.TEXT)
         self.remarks = templates(scraps_zh.REMARKS)
         self.leads = templates(scraps_zh.LEADS)
         self.intros = templates(scraps_zh.INTROS)
         self.lines = templates(scraps_zh.LINES)
         self.documents = DOCUMENTS
-        self.joints = ("，", "；", "，而", "，同时", "，另外")
-        self.plain_joints = ("，", "；")
+        self.joints: tuple[str, ...] = ("，", "；", "，而", "，同时", "，另外")
+        self.plain_joints: tuple[str, ...] = ("，", "；")
         self.tokens_per_character = 0.96
         self.fields = {name: entries(block) for name, block in FIELDS.items()} | {
             "when": entries(WHEN),

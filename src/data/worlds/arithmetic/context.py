@@ -10,13 +10,13 @@ from random import Random
 
 from ....core.types import Article
 from .grammar import render
-from .program import Program, plausible_others
+from .program import plausible_others
 from .story import Key, Story
-from .tongue import Slots, Tongue, pick
+from .tongue import Slots, Tongue, digits, pick
 
 LINES_OF_A_PAPER = (3, 6)
-OTHER_TELLS_ITS_OWN = 0.6
-"""How often another place's paper has the same kind of line, with its own number."""
+OTHER_IS_ALIKE = 0.6
+"""How often another place is of the same kind; its paper then tells its own number of what may be left out."""
 LONGEST_PAPER = 90
 
 
@@ -34,12 +34,14 @@ def other_papers(tongue: Tongue, story: Story, taken: str, wanted: int, rng: Ran
     """Papers of other places, until they have that many tokens."""
     papers: list[Article] = []
     titles = {taken}
+    kinds = [wording.places for wording in tongue.opening.values()]
     while wanted > 0:
-        place = tongue.place(_kinds(tongue, rng), rng)
+        alike = rng.random() < OTHER_IS_ALIKE
+        place = tongue.place(story.places if alike else pick(rng, kinds), rng)
         title = tongue.title(pick(rng, tongue.documents[story.group]), place)
         if title in titles or place == story.key.slots["P"]:
             continue
-        line = _listing_elsewhere(tongue, story, place, rng) if rng.random() < OTHER_TELLS_ITS_OWN else ""
+        line = _listing_elsewhere(tongue, story, place, rng) if alike else ""
         papers.append(_paper(tongue, story, title, line, LONGEST_PAPER, rng))
         titles.add(title)
         wanted -= tokens_of(tongue, papers[-1])
@@ -53,10 +55,6 @@ def tokens_of(tongue: Tongue, paper: Article) -> int:
 
 def _tokens(tongue: Tongue, title: str, lines: Sequence[str]) -> int:
     return round((len(title) + sum(map(len, lines))) * tongue.tokens_per_character) + 1
-
-
-def _kinds(tongue: Tongue, rng: Random) -> tuple[str, ...]:
-    return pick(rng, tuple(tongue.opening.values())).places
 
 
 def _listing(key: Key, slots: Slots, rng: Random) -> str:
@@ -79,30 +77,22 @@ def _listing_elsewhere(tongue: Tongue, story: Story, place: str, rng: Random) ->
 def _paper(tongue: Tongue, story: Story, title: str, line: str, most: int, rng: Random) -> Article:
     low, high = LINES_OF_A_PAPER
     count = low + int(rng.random() * (high - low + 1))
-    hidden = _hidden_number(story.program, story.key)
-    lines = [_line(tongue, hidden, rng) for _ in range(count)]
-    lines = list(dict.fromkeys(lines))
+    telltale = digits(story.program.givens[story.key.name])
+    lines = list(dict.fromkeys(_line(tongue, tongue.lines, telltale, rng) for _ in range(count)))
     if line:
         lines.insert(int(rng.random() * (len(lines) + 1)), line)
     if rng.random() < 0.5:
-        lines.insert(0, render(pick(rng, tongue.intros), rng, _fillers(tongue, hidden, rng)))
+        lines.insert(0, _line(tongue, tongue.intros, telltale, rng))
     while len(lines) > 2 and _tokens(tongue, title, lines) > most:
         lines.remove(next(one for one in reversed(lines) if one != line))
     return Article(title, tuple(lines))
 
 
-def _line(tongue: Tongue, hidden: int, rng: Random) -> str:
-    return render(pick(rng, tongue.lines), rng, _fillers(tongue, hidden, rng))
-
-
-def _fillers(tongue: Tongue, hidden: int, rng: Random) -> Slots:
-    """Numbers of house papers are never the one that is asked for, so that it can be found only where it is told."""
-    slots = Slots(tongue, rng)
-    for name, low, high in (("x1", 4, 19), ("x2", 20, 29)):
-        number = low + int(rng.random() * (high - low))
-        slots[name] = str(number if number != hidden else number + 1)
-    return slots
-
-
-def _hidden_number(program: Program, key: Key) -> int:
-    return int(program.givens[key.name])
+def _line(tongue: Tongue, templates: tuple[str, ...], telltale: str, rng: Random) -> str:
+    """A line of house news without the number that may be asked for: it can be found only where it is told."""
+    while True:
+        slots = Slots(tongue, rng)
+        slots["x1"], slots["x2"] = str(4 + int(rng.random() * 15)), str(20 + int(rng.random() * 4))
+        line = render(pick(rng, templates), rng, slots)
+        if telltale not in line:
+            return line

@@ -71,19 +71,19 @@ far: what total shows on the receipt [that {N} brings home|in {his} pocket]?
 order: fixed
 places: Tool Hire, Outdoor Centre, Rental Shed, Equipment Yard, Sports Hire
 nouns: item=gear
-open: {N} [rents|hires|borrows for money] {a item} from {P}
+open: {N} [rents|hires|books] {a item} from {P}
 open: for a [private project|family trip|club event], {N} takes {a item} on hire at {P}
-d1+d2: {he} [collects it on|has it from] {m} {d1} and [hands it back|returns it] on {next_m} {d2}
-d1+d2: the [contract|slip] [says|shows] pick-up on {m} {d1} [and|with] return on {next_m} {d2}
+d1+d2: {he} [collects|fetches] it on {m} {d1}, a day that is free, and [hands it back|returns it] on {next_m} {d2}
+d1+d2: the [contract|slip] [says|shows] pick-up on {m} {d1}, not charged, [and|with] return on {next_m} {d2}
 fee: the [charge|rent] is {fee} [a day|per day|for every day]
 fee: {P} [asks|takes] {fee} for each day [of hire|it is away]
 fee listing: Hire of {a item} at {P}: {fee} a day.
 fee listing: {P} lends {items} at {fee} per day.
 fee missing: how much the {item} costs per day
 fee about: day, daily, rent, fee, charge, cost
-ask: how much does {N} owe {P} for the {item}, [counting|given] the days in between?
-ask: what does the hire of the {item} cost {N}, if the first day is free?
-far: [tell {N}|work out] what the whole hire period adds up to in money[, leaving out the pick-up day|].
+ask: how much does {N} owe {P} for the {item}?
+ask: what does the hire of the {item} cost {N} [in all|]?
+far: [tell {N}|work out] what the whole hire period adds up to in money.
 far: what amount will be on the invoice that {P} [sends|writes]?
 
 @hire
@@ -110,7 +110,8 @@ far: what is the price of the outing [for {N}|], all charges included?
 @tickets
 order: fixed
 places: Open-Air Theatre, Zoo, Circus, Puppet Theatre, Water Park, Steam Railway
-open: {when}, {P} [draws|welcomes] a [crowd|good crowd|lively audience], and {N} [minds the gate|sits at the ticket desk]
+open: {when}, {P} [draws|welcomes] a [crowd|good crowd|lively audience], and {N} [minds the gate|sits at the ticket
+  desk]
 open: {N} sells tickets [at the entrance|at the window] of {P}
 adults: {adults} [grown-ups|adults] [walk in|pass the gate|come through the turnstile]
 adults: [the list shows|{he} counts] {adults} adults [that day|]
@@ -120,7 +121,7 @@ pa listing: Admission to {P}, adults: {pa}.
 pa listing: An adult enters {P} for {pa}.
 pa missing: what an adult ticket costs
 pa about: adult, adults, ticket, price, cost
-kids: [a swarm of|no fewer than] {kids} children [comes too|wants in]
+kids: [as many as|no fewer than] {kids} children [come too|want in]
 kids: {kids} children [get in as well|join the queue and enter]
 pk: [for a child|for children] the price is {pk}
 pk: a child's [entry|seat|ticket] [comes to|is sold at] {pk}
@@ -199,7 +200,7 @@ far: what sum does the [paymaster|office] hand over [at the end|when the job end
 @overtime
 order: fixed
 places: Foundry, Shipyard, Bottling Plant, Sawmill, Post Centre
-open: {N} [works|has a steady post] as a {job} at {P}
+open: {N} [works|has a steady post] as {a job} at {P}
 open: at {P}, {N} [had a hard week|took on some late shifts]
 rate: [an ordinary|a normal] hour is [worth|paid at] {rate}
 rate: {his} base pay [stands at|is] {rate} [an hour|per hour]
@@ -243,7 +244,7 @@ far: what amount does the [accountant|bank] credit to {N}?
 @loan
 order: fixed
 places: Credit Union, Savings Bank, Loan Office, Village Bank
-open: {N} [borrows money from|takes a loan at] {P} [to buy a {vehicle}|to mend the roof|to open a workshop]
+open: {N} [borrows money from|takes a loan at] {P} [to buy {a vehicle}|to mend the roof|to open a workshop]
 open: to [pay for a course|start a small business], {N} [turns to|gets credit from] {P}
 sum_: the [loan|credit] is {sum_}
 sum_: {he} [receives|is lent] {sum_} [in cash|]

@@ -21,7 +21,7 @@ minutes: they [run|keep going] for {minutes} minutes [without a pause|]
 minutes: [after|the job takes] {minutes} minutes [the power is cut|until the bell rings]
 ask: how many {items} [come out|are printed] at {P} [in that time|]?
 ask: how many {items} does {N} have from all the presses together?
-far: [give|estimate exactly] the size of the finished pile.
+far: [give|state] the size of the finished pile.
 far: what is the total print run [under {N}'s eyes|of that session]?
 
 @paint
@@ -158,14 +158,14 @@ far: what may {N} enter as good pieces in the log?
 places: Archive, Excavation Site, Community Garden, Film Studio, Boat Yard
 open: {N} [works on|leads] a [restoration|survey|dig|rebuild] at {P}
 open: {P} [gives|assigns] {N} a [new project|special task]
-d1+d2: it [runs|goes on] from {m} {d1} to {next_m} {d2}
-d1+d2: the [start|first entry] is on {m} {d1}, the [end|last one] on {next_m} {d2}
+d1+d2: it [begins|starts] on the day after {m} {d1} and [ends with|includes] {next_m} {d2}
+d1+d2: the first day is the one after {m} {d1}, the last [is|falls on] {next_m} {d2}
 daily: {he} [spends|gives it] {daily} hours [a day|every day]
 daily: each day [calls for|has] {daily} hours of [work|effort]
 daily listing: Working time a day at {P}: {daily} hours.
 daily missing: how many hours a day the work takes
 daily about: hours, day, daily
-ask: how many hours does {N} [spend|work] between these dates, not counting the first day?
+ask: how many hours does {N} [spend|work] in that time?
 ask: how many hours of work [go into|does {N} put into] the project at {P}?
 far: [add up|work out] {N}'s time sheet, in hours.
 far: what does the whole period amount to in working hours?

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from random import Random
 
-from . import en_further, en_land, en_trade, en_work, scraps_en
+from ....core.types import Lang
+from . import (
+    en_land,
+    en_more_goods,
+    en_more_money,
+    en_more_time,
+    en_people,
+    en_trade,
+    en_work,
+    scraps_en,
+)
 from .expr import Number
 from .lexicon_en import (
     CURRENCIES,
@@ -18,33 +28,30 @@ from .lexicon_en import (
     WHEN,
     WOMEN,
 )
-from .tongue import Slots, digits, entries, pick, templates
+from .lists import entries, templates
+from .tongue import Slots, digits, pick
 from .wording import read_wordings
 
 
 class English:
-    lang = "en"
+    lang: Lang = "en"
 
     def __init__(self) -> None:
-        self.opening = {
-            **read_wordings(en_trade.TEXT),
-            **read_wordings(en_work.TEXT),
-            **read_wordings(en_land.TEXT),
-        }
-        self.further = read_wordings(en_further.TEXT)
+        self.opening = read_wordings(en_trade.TEXT, en_work.TEXT, en_land.TEXT, en_people.TEXT)
+        self.further = read_wordings(en_more_money.TEXT, en_more_goods.TEXT, en_more_time.TEXT)
         self.remarks = templates(scraps_en.REMARKS)
         self.leads = templates(scraps_en.LEADS)
         self.intros = templates(scraps_en.INTROS)
         self.lines = templates(scraps_en.LINES)
         self.documents = DOCUMENTS
-        self.joints = (", and ", "; ", ", while ", "; besides, ", ", and besides ")
-        self.plain_joints = ("; ",)
+        self.joints: tuple[str, ...] = (", and ", "; ", ", while ", "; besides, ", ", and besides ")
+        self.plain_joints: tuple[str, ...] = ("; ",)
         self.tokens_per_character = 0.205
         self.fields = {name: entries(block) for name, block in FIELDS.items()} | {
             "when": entries(WHEN),
-            "month": tuple(MONTHS),
-            "pet": tuple(WOMEN + MEN),
-            "N2": tuple(WOMEN + MEN),
+            "month": MONTHS,
+            "pet": WOMEN + MEN,
+            "N2": WOMEN + MEN,
         }
 
     def cast(self, slots: Slots, rng: Random) -> None:

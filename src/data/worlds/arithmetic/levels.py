@@ -109,19 +109,15 @@ def split(sentences: Sequence[str], key_at: int, left_out: bool, question: str, 
     return Message(premise, tuple(sentences[at] for at in chosen), question, best)
 
 
-def _clues_by_size(
-    sentences: Sequence[str], free: list[int], level: Level, wanted: float
-) -> list[tuple[int, ...]]:
+def _clues_by_size(sentences: Sequence[str], free: list[int], level: Level, wanted: float) -> list[tuple[int, ...]]:
     """Sets of sentences worth trying, those with about the wanted number of characters first.
 
-    An easy clue may hold any of them. Other clues are a remark or two, and leave the opening where it is.
+    An easy clue may hold any of them, other clues one or two. The opening stays where it is, unless all is restated.
     """
-    most = len(free) if level == "easy" else 2
-    if level != "easy":
-        free = free[1:]
-    sets = [some for size in range(1, most + 1) for some in combinations(free, size)]
+    later = free[1:]
+    sets = [some for size in range(1, len(later) + 1 if level == "easy" else 3) for some in combinations(later, size)]
     sets.sort(key=lambda some: abs(sum(len(sentences[at]) for at in some) - wanted))
-    return sets[:TRIES_FOR_OVERLAP]
+    return [*sets[:TRIES_FOR_OVERLAP], tuple(free)] if level == "easy" else sets[:TRIES_FOR_OVERLAP]
 
 
 def _overlap(clue: list[str], question: str, support: set[str]) -> float:
@@ -176,7 +172,7 @@ def _dislike(want: Want, look: bool, calc_calls: int, length: int) -> float:
         return blind + 2.0 * (calc_calls - 1) + length
     if want.level == "medium":
         return blind + 0.6 * abs(calc_calls - 2) + (0.3, 0.0, 0.8)[length]
-    return blind + 1.5 * abs(calc_calls + look - max(want.tool_hops, 4)) + (4.0, 0.0, 0.5)[length]
+    return blind + 1.5 * abs(calc_calls + look - want.tool_hops) + (4.0, 0.0, 0.5)[length]
 
 
 def tokens_wanted(length: int, said: str, rng: Random) -> tuple[int, int]:

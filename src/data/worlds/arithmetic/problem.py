@@ -8,6 +8,7 @@ from random import Random
 from ....agents.tools.calc import number_text
 from ....core.types import Article, Hidden, Lang, join_sentences
 from ....core.words import tokens
+from ...difficulty import LEN_TOKENS
 from ...difficulty_words import asked_arithmetic
 from ...source import Item, Step, Want
 from .chinese import Chinese
@@ -16,8 +17,8 @@ from .english import English
 from .grammar import render
 from .levels import (
     DRESS_AT_MOST,
-    LEN_TOKENS,
     MESSAGE_POINTS,
+    OVERLAP,
     Load,
     Message,
     Shape,
@@ -47,7 +48,8 @@ def make_problem(want: Want, source_id: str, seed_key: str) -> Item:
     """A problem in `want.lang` at `want.level`; the same arguments give the same problem."""
     rng = Random(seed_key)
     tongue = tongue_of(want.lang)
-    left_out = want.clarify or (want.max_turns > 2 and rng.random() < LEFT_OUT_OF_COMPLETE)
+    lacks = rng.random() < LEFT_OUT_OF_COMPLETE
+    left_out = want.clarify or (lacks and want.max_turns > 2)
     story, message, said, points = _draw_message(tongue, want, left_out, rng)
     load = Load(
         points=points,
@@ -85,6 +87,7 @@ def make_problem(want: Want, source_id: str, seed_key: str) -> Item:
 def _draw_message(tongue: Tongue, want: Want, left_out: bool, rng: Random) -> tuple[Story, Message, str, int]:
     """Story, message, what is seen of it and its points. It never looks at `want.clarify`."""
     low, high = MESSAGE_POINTS[want.level]
+    least, _, most = OVERLAP[want.level]
     for _ in range(REDRAWS):
         story = draw_story(tongue, want, left_out, rng)
         message = split(story.sentences, story.key_at, left_out, story.question, want.level)
@@ -92,7 +95,8 @@ def _draw_message(tongue: Tongue, want: Want, left_out: bool, rng: Random) -> tu
         seen = [sentence for sentence in (*message.premise, *message.clue) if sentence != gone]
         said = " ".join([*seen, message.question])
         points = message_points(said, message.overlap, want.lang)
-        if low <= points <= high:
+        restates = want.level != "easy" or least <= message.overlap <= most
+        if low <= points <= high and restates:
             break
     return story, message, said, points
 

@@ -1,4 +1,4 @@
-"""A problem is a program first: stated quantities, derived steps, one answer. The text comes later and changes nothing."""
+"""A problem is a program first: stated quantities, derived steps, one answer. The text adds words, no numbers."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ EMPTY = Program({}, {}, (), {})
 
 
 def read_plans(table: str) -> dict[str, Plan]:
-    """One plan a line: `key | group or kind taken | kind given | quantities | steps | what may be left out`."""
-    plans = [_read_plan(line) for line in table.strip().splitlines()]
+    """`key | group or <kinds taken | kind given | quantities | steps | what may be left out`; indented lines go on."""
+    plans = [_read_plan(line) for line in table.strip().replace("\n    ", " ").splitlines()]
     return {plan.key: plan for plan in plans}
 
 
@@ -113,7 +113,11 @@ def extend(program: Program, plan: Plan, rng: Random, tries: int) -> Program | N
     for _ in range(tries):
         drawn = draw(plan, rng, {"prev": program.values[before]} if before else {})
         values = {**program.values, **drawn}
-        if min(drawn.values()) > 0 and derive(steps, values) and all(nice(values[step.name], step.kind) for step in steps):
+        if (
+            min(drawn.values()) > 0
+            and derive(steps, values)
+            and all(nice(values[step.name], step.kind) for step in steps)
+        ):
             return Program(
                 givens={**program.givens, **drawn},
                 kinds={**program.kinds, **{given.name: given.kind for given in plan.givens}},
@@ -192,6 +196,12 @@ def operations(program: Program) -> int:
     return sum(operators(step.formula) for step in program.steps)
 
 
-def told(program: Program) -> Mapping[str, Number]:
-    """The quantities that a reader sees as numbers."""
-    return {name: number for name, number in program.givens.items() if program.kinds.get(name, "a") not in "aM"}
+def told_numbers(program: Program) -> list[tuple[str, Number]]:
+    """Quantities with every number that a reader may see for them: a stay that starts in a month ends in the next."""
+    seen: list[tuple[str, Number]] = []
+    for name, kind in program.kinds.items():
+        if kind != "a":
+            seen.append((name, program.givens[name]))
+        if kind == "M":
+            seen.append((name, program.givens[name] + 1))
+    return seen

@@ -14,15 +14,16 @@ from ....core.types import Level
 from ...source import Want
 from .expr import operators
 from .grammar import render
-from .program import EMPTY, Plan, Program, consistent_answers, extend, operations, told
+from .program import EMPTY, Plan, Program, consistent_answers, extend, operations, told_numbers
 from .scenes import FURTHER, OPENING
 from .tongue import Slots, Tongue, pick
 from .wording import Wording
 
 TRIES_TO_OPEN = 30
 TRIES_TO_GO_ON = 12
-HARD_STEPS = 4
 MOST_SCENES = 6
+MOST_OPERATIONS, MOST_STEPS = 8, 5
+"""What a hard story is asked for at most; it may have a few more."""
 WORDS_FOR_NUMBERS: dict[Level, float] = {"easy": 0.75, "medium": 0.25, "hard": 0.15}
 REMARK_CHANCE: dict[Level, float] = {"easy": 0.1, "medium": 0.45, "hard": 0.5}
 REMARK_CHANCE_MORE_IF_LEFT_OUT = 0.3
@@ -58,6 +59,8 @@ class Key(Struct, frozen=True):
 class Story(Struct, frozen=True):
     program: Program
     group: str
+    places: tuple[str, ...]
+    """Kinds of place that the story could play at."""
     key: Key
     sentences: tuple[str, ...]
     """The complete story, in order."""
@@ -69,7 +72,9 @@ class Story(Struct, frozen=True):
 def draw_story(tongue: Tongue, want: Want, left_out: bool, rng: Random) -> Story:
     while True:
         plans, program = _draw_program(want, rng)
-        keys = [name for plan in plans for name in plan.hideable if _can_be_missed(program, name)]
+        # What a scene in the middle left out, the question could not be seen to need.
+        scenes = {plans[0].key: plans[0], plans[-1].key: plans[-1]}
+        keys = [name for plan in scenes.values() for name in plan.hideable if _can_be_missed(program, name)]
         if keys:
             return _tell(tongue, want, left_out, plans, program, pick(rng, keys), rng)
 
@@ -77,7 +82,7 @@ def draw_story(tongue: Tongue, want: Want, left_out: bool, rng: Random) -> Story
 def _can_be_missed(program: Program, name: str) -> bool:
     """Its number stands nowhere else in the story, and without it there is more than one answer."""
     number = program.givens[name]
-    if any(other == number for told_name, other in told(program).items() if told_name != name):
+    if number in [other for told, other in told_numbers(program) if told != name]:
         return False
     return len(consistent_answers(program, name)) > 1
 
@@ -94,8 +99,9 @@ def _draw_program(want: Want, rng: Random) -> tuple[list[Plan], Program]:
             fewest, most = 2, 4
             goal, steps = (3 if rng.random() < 0.5 else 2), 2
         else:
-            fewest = max(4, want.ops_numeric)
-            goal, most, steps = fewest + int(rng.random() * 3), fewest + 5, HARD_STEPS
+            fewest = min(max(want.ops_numeric, 2), MOST_OPERATIONS)
+            goal, most = fewest + int(rng.random() * 3), fewest + 5
+            steps = min(max(want.tool_hops, 2), MOST_STEPS)
         while (operations(program) < goal or len(program.steps) < steps) and len(plans) < MOST_SCENES:
             longer = _go_on(program, plans, rng)
             if longer is None:
@@ -135,7 +141,9 @@ def _tell(
         wording = opening if plan is plans[0] else tongue.further[plan.key]
         if key in plan.hideable:
             key_words = Key(key, wording, slots.copy())
-        facts = [(name, tongue.tidy(render(pick(rng, variants), rng, slots))) for name, variants in wording.facts.items()]
+        facts = [
+            (name, tongue.tidy(render(pick(rng, variants), rng, slots))) for name, variants in wording.facts.items()
+        ]
         if not wording.fixed:
             rng.shuffle(facts)
         clauses += facts
@@ -148,14 +156,15 @@ def _tell(
     joints = tongue.plain_joints if want.level == "easy" else tongue.joints
     _join_some(clauses, key, JOIN_CHANCE[want.level], joints, rng)
     chance = REMARK_CHANCE[want.level] + (REMARK_CHANCE_MORE_IF_LEFT_OUT if left_out else 0.0)
-    for _ in range(2 if want.level == "hard" else 1):
+    for template in rng.sample(tongue.remarks, 2 if want.level == "hard" else 1):
         if rng.random() < chance:
-            remark = tongue.tidy(render(pick(rng, tongue.remarks), rng, slots))
+            remark = tongue.tidy(render(template, rng, slots))
             clauses.insert(int(rng.random() * (len(clauses) + 1)), ("", remark))
     first = tongue.sentence(tongue.tidy(render(pick(rng, opening.open), rng, slots)))
     return Story(
         program=program,
         group=plans[0].group,
+        places=opening.places,
         key=key_words,
         sentences=(first, *(tongue.sentence(text) for _, text in clauses)),
         key_at=1 + [name for name, _ in clauses].index(key),

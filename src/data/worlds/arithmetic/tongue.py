@@ -20,16 +20,6 @@ def pick(rng: Random, options: Sequence[T]) -> T:
     return options[int(rng.random() * len(options))]
 
 
-def templates(block: str) -> tuple[str, ...]:
-    """One template a line."""
-    return tuple(line.strip() for line in block.strip().splitlines() if line.strip())
-
-
-def entries(block: str) -> tuple[str, ...]:
-    """Fillers, separated by semicolons."""
-    return tuple(" ".join(entry.split()) for entry in block.split(";") if entry.strip())
-
-
 def digits(number: Number) -> str:
     return number_text(Fraction(number))
 

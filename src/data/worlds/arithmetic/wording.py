@@ -39,9 +39,9 @@ class Wording(Struct):
     """Ways to ask that keep away from the words of the story."""
 
 
-def read_wordings(text: str) -> dict[str, Wording]:
+def read_wordings(*texts: str) -> dict[str, Wording]:
     found: dict[str, Wording] = {}
-    for line in text.strip().replace("\n  ", " ").splitlines():
+    for line in "\n".join(texts).replace("\n  ", " ").splitlines():
         if line.startswith("@"):
             current = found[line[1:].strip()] = Wording()
         elif line:

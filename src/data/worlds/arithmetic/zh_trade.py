@@ -53,7 +53,7 @@ places: 折扣店, 百货大楼, 家居馆, 清仓卖场, 商场
 nouns: item=cloth
 open: {when}，{N}[去{P}购物|到{P}淘便宜货|逛进了{P}]
 open: {N}[想添|受人之托要买]几{item_m}{item}，便[去了|走进]{P}
-many: {he}[挑了|往篮里放了|看中]{many}{item_m}
+many: {he}[挑了|往篮里放了|看中]{many}{item_m}{item}
 many: [拿去结账的|购物车里]有{many}{item_m}{item}
 price: {item}的[原价|标价]是一{item_m}{price}
 price: [吊牌|价签]上写着每{item_m}{price}
@@ -74,18 +74,18 @@ places: 租赁行, 户外用品店, 器材仓, 设备站, 体育用品租借处
 nouns: item=gear
 open: {N}向{P}租了一{item_m}{item}
 open: 为了[家庭出游|社团活动|私人工程]，{N}从{P}借来一{item_m}{item}，按天付钱
-d1+d2: {he}{m}{d1}日取走，{next_m}{d2}日[归还|送回]
-d1+d2: [单据|合同]写明{m}{d1}日提货、{next_m}{d2}日交还
+d1+d2: {he}{m}{d1}日取走，当天不计费，{next_m}{d2}日[归还|送回]
+d1+d2: [单据|合同]写明{m}{d1}日提货（免费）、{next_m}{d2}日交还
 fee: 租金[每天|一天]{fee}
 fee: {P}[收|要]{fee}一天
 fee listing: {P}出租{item}：每天{fee}。
 fee listing: {item}日租金{fee}（{P}）。
 fee missing: {item}租一天多少钱
 fee about: 一天, 每天, 租金, 日租
-ask: 取货当天不算，{N}该付{P}多少租金？
-ask: 这{item_m}{item}从取到还让{N}花了多少钱（首日免费）？
-far: [替{N}算|写]出整个租期的开销，起租日不计。
-far: {P}开出的账单是多少，头一天不收？
+ask: {N}该付{P}多少租金？
+ask: 这{item_m}{item}从取到还让{N}花了多少钱？
+far: [替{N}算|写]出整个租期的开销。
+far: {P}开出的账单是多少？
 
 @hire
 order: fixed

@@ -64,7 +64,7 @@ rb listing: {P}记录：{N2}每小时{rb}{item_m}。
 rb missing: {N2}一小时做多少{item_m}
 rb about: {N2}, 小时, 做多少
 total: [订单|任务]是{total}{item_m}{item}
-total: [总共|一共]有{total}{item_m}[等着|要做]
+total: [总共|一共]有{total}{item_m}{item}[等着|要做]
 ask: {N}、{N2}同时动手，做完这些{item}要几小时？
 ask: 一起干的话，{N}他们需要多少小时？
 far: [求|算]最后一件完工前的小时数。
@@ -159,17 +159,17 @@ far: {N}在记录里该写几{item_m}合格？
 places: 档案馆, 发掘现场, 社区花园, 制片厂, 造船工地
 open: {N}在{P}[参与|主持]一项[修缮|勘测|发掘|重建]
 open: {P}[派给|交给]{N}一项[新工程|特别任务]
-d1+d2: 工期从{m}{d1}日到{next_m}{d2}日
-d1+d2: {m}{d1}日[开工|动手]，{next_m}{d2}日[收尾|结束]
+d1+d2: 工期从{m}{d1}日的次日算起，到{next_m}{d2}日[为止|那天结束]
+d1+d2: {m}{d1}日过后的第一天[开工|动手]，{next_m}{d2}日是最后一天
 daily: {he}每天[投入|干]{daily}小时
 daily: 一天[要花|占去]{daily}个钟头
 daily listing: {P}每日工时：{daily}小时。
 daily missing: 每天干几小时
 daily about: 每天, 小时, 工时
-ask: 首日不计，{N}在这段日子里共干多少小时？
-ask: {N}为{P}的工程花了多少小时（开头那天不算）？
-far: [求|汇总]{N}的工时，起始日除外。
-far: 整段工期折合几个工时，第一天不计？
+ask: {N}在这段日子里共干多少小时？
+ask: {N}为{P}的工程花了多少小时？
+far: [求|汇总]{N}的工时。
+far: 整段工期折合几个工时？
 
 @tank
 order: fixed
@@ -292,7 +292,7 @@ far: 整桩活耗漆几升？
 @recipe
 places: 面包房, 糕点铺, 披萨店, 乡村厨房, 食堂
 nouns: dish=dough, item=stuff
-open: {N}在{P}[做|烤]{dish}，[招待整条街|赶一场宴席|]
+open: {N}在{P}做{dish}[，招待整条街|，赶一场宴席|]
 open: {when}，{P}[接了订单要|供应]{dish}，{N}[称料|和面]
 grams: [一炉|每炉][用|要放]{item}{grams}克
 grams: {he}给每一炉[称|倒进]{grams}克{item}

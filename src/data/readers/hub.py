@@ -1,0 +1,135 @@
+"""Source `hf`: the same records from the Hugging Face hub, for the tasks whose files are not in the data folder.
+
+HotpotQA and GSM8K come through `datasets`. StrategyQA's evidence is nested unevenly, which `datasets` cannot hold in
+columns, and most mirrors leave it out; `voidful/StrategyQA` keeps the official files, so they are taken as they are.
+Nothing is ever written to the data folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from ...core.errors import BadInput
+from ...core.types import Task
+from .files import dataset_files, load, read_files
+from .official import OfficialSource
+from .raw import GsmRecord, HotpotRecord
+from .shelf import Shelf, shelve_gsm8k, shelve_hotpotqa
+
+T = TypeVar("T")
+
+HOTPOTQA, GSM8K, STRATEGYQA = "hotpotqa/hotpot_qa", "openai/gsm8k", "voidful/StrategyQA"
+STRATEGYQA_FILES = ("strategyqa_train.json", "strategyqa_train_paragraphs.json")
+_REMEDY = "check the network, or put the official files into a folder and use --source dir --data_dir FOLDER"
+
+
+class HubSource(OfficialSource):
+    name = "hf"
+
+    def __init__(self, data_dir: Path | None) -> None:
+        super().__init__(data_dir or Path())
+        self._local = data_dir
+
+    def load(self, task: Task) -> Shelf:
+        """Files that somebody put into the data folder win over the hub."""
+        if self._local is not None and dataset_files(self._local, task):
+            return load(self._local, task)
+        return _strategyqa() if task == "strategyqa" else _through_datasets(task)
+
+
+def hotpot_record(row: dict[str, Any]) -> HotpotRecord:
+    """The hub stores lists of pairs as pairs of lists."""
+    facts, context = row["supporting_facts"], row["context"]
+    return msgspec.convert(
+        {
+            "_id": row["id"],
+            "question": row["question"],
+            "answer": row["answer"],
+            "supporting_facts": list(zip(facts["title"], facts["sent_id"], strict=True)),
+            "context": list(zip(context["title"], context["sentences"], strict=True)),
+        },
+        HotpotRecord,
+    )
+
+
+def gsm_record(row: dict[str, Any]) -> GsmRecord:
+    return GsmRecord(question=row["question"], answer=row["answer"])
+
+
+def _through_datasets(task: Task) -> Shelf:
+    try:
+        import datasets
+    except ImportError:
+        raise BadInput(
+            "the package `datasets` is not installed",
+            where="--source hf",
+            remedy="pip install datasets, or use --source dir with the official files",
+        ) from None
+    if task == "hotpotqa":
+        rows = _fetched(HOTPOTQA, lambda: datasets.load_dataset(HOTPOTQA, "distractor"))
+        pages, sha256 = _converted(HOTPOTQA, rows, ("train", "validation"), hotpot_record)
+        return shelve_hotpotqa(pages, sha256)
+    rows = _fetched(GSM8K, lambda: datasets.load_dataset(GSM8K, "main"))
+    problems, sha256 = _converted(GSM8K, rows, ("train", "test"), gsm_record)
+    return shelve_gsm8k(problems, sha256)
+
+
+def _strategyqa() -> Shelf:
+    try:
+        from huggingface_hub import hf_hub_download
+    except ImportError:
+        raise BadInput(
+            "the package `datasets` is not installed (it brings `huggingface_hub`)",
+            where="--source hf",
+            remedy="pip install datasets, or use --source dir with the official files",
+        ) from None
+
+    def download(name: str) -> Path:
+        return Path(hf_hub_download(repo_id=STRATEGYQA, filename=name, repo_type="dataset"))
+
+    files = [_fetched(STRATEGYQA, lambda name=name: download(name)) for name in STRATEGYQA_FILES]  # type: ignore[misc]
+    shelf = read_files("strategyqa", files, files[0].parent)
+    return msgspec.structs.replace(shelf, sha256={f"{STRATEGYQA}/{name}": one for name, one in shelf.sha256.items()})
+
+
+def _fetched(name: str, fetch: Callable[[], T]) -> T:
+    """The errors of the hub's client are `OSError`s, and `ValueError`s where its offline mode is on."""
+    try:
+        return fetch()
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise BadInput(f"{name} cannot be fetched ({reason})", where="--source hf", remedy=_REMEDY) from None
+
+
+def _converted(
+    name: str, rows: Any, splits: tuple[str, ...], convert: Callable[[dict[str, Any]], T]
+) -> tuple[list[T], dict[str, str]]:
+    """The records of all splits and, for each, the SHA-256 of its records as JSON."""
+    out: list[T] = []
+    sha256: dict[str, str] = {}
+    for split in splits:
+        records = _records(name, split, rows[split], convert)
+        digest = hashlib.sha256()
+        for record in records:
+            digest.update(msgspec.json.encode(record))
+        sha256[f"{name}/{split}"] = digest.hexdigest()
+        out += records
+    return out, sha256
+
+
+def _records(name: str, split: str, rows: Iterable[dict[str, Any]], convert: Callable[[dict[str, Any]], T]) -> list[T]:
+    records: list[T] = []
+    for place, row in enumerate(rows):
+        try:
+            records.append(convert(row))
+        except KeyError as error:
+            where = f"{name} {split}[{place}]"
+            raise BadInput(f"no field {error}", where=where, remedy=_REMEDY) from None
+        except (msgspec.ValidationError, TypeError, ValueError) as error:
+            raise BadInput(str(error), where=f"{name} {split}[{place}]", remedy=_REMEDY) from None
+    return records

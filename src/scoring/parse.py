@@ -1,0 +1,49 @@
+"""A judge's reply as scores, or the reason why it is none. Strict: a reply that does not fit is never guessed at."""
+
+from __future__ import annotations
+
+import re
+from math import isfinite
+
+import msgspec
+
+TOP = 10
+"""Judges give whole or decimal numbers from 0 to 10; scores are these over 10."""
+_FENCE = re.compile(r"\A```(?:json)?\s*\n(.*)\n```\Z", re.DOTALL)
+_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+
+
+class BadReply(ValueError):
+    """The reply is not a vote. The text says why."""
+
+
+def parse_scores(reply: str, dimensions: tuple[str, ...]) -> dict[str, float]:
+    """Exactly the dimensions asked for, each a number from 0 to 10.
+
+    A reasoning block before the JSON and a code fence around it are what reasoning models send; they are taken off.
+
+    >>> parse_scores('{"logic": 7}', ("logic",))
+    {'logic': 0.7}
+    """
+    text = _THOUGHT.sub("", reply, count=1).strip()
+    if fenced := _FENCE.match(text):
+        text = fenced[1]
+    try:
+        found = msgspec.json.decode(text.encode())
+    except (msgspec.DecodeError, UnicodeEncodeError) as error:
+        raise BadReply(f"not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise BadReply(f"a JSON object was asked for, not {type(found).__name__}")
+    if absent := [name for name in dimensions if name not in found]:
+        raise BadReply(f"dimension {absent[0]} is missing")
+    if strange := sorted(set(found) - set(dimensions)):
+        raise BadReply(f"dimension {strange[0][:40]} was not asked for")
+    return {name: _score(name, found[name]) for name in dimensions}
+
+
+def _score(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+        raise BadReply(f"{name} is not a number")
+    if not 0 <= value <= TOP:
+        raise BadReply(f"{name} is {value:g}, outside 0..{TOP}")
+    return value / TOP

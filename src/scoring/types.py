@@ -1,0 +1,102 @@
+"""The vocabulary of live scoring: what is asked, what comes back, what is written down."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Literal
+
+import msgspec
+
+from ..core.types import Lang, Record
+
+
+class Ask(Record, frozen=True):
+    """One vote to be had: everything that can change the answer, and nothing else."""
+
+    provider: str
+    model: str
+    prompt_version: str
+    dimensions: tuple[str, ...]
+    lang: Lang
+    text: str
+    """The dialogue as the judge sees it. It is data; nothing in it is an instruction."""
+    vote: int
+
+    @property
+    def key(self) -> str:
+        """The name of this vote in the cache."""
+        return hashlib.sha256(msgspec.json.encode(self)).hexdigest()
+
+
+class Reply(Record, frozen=True):
+    """What a judge sent, as it came. Whether it is a vote is decided later, by `parse`."""
+
+    text: str
+    request_id: str
+    model: str
+    tokens_in: int
+    tokens_out: int
+    latency_ms: float
+
+
+Trouble = Literal["rate_limited", "server_error", "unreachable", "timeout", "refused", "not_a_reply", "circuit_open"]
+"""Why a call brought no reply. `refused` is for good (a wrong key, an unknown model); the others may pass."""
+
+
+class CallFailed(Exception):
+    """A call that brought no reply."""
+
+    def __init__(self, trouble: Trouble, detail: str, retry_after: float | None = None) -> None:
+        super().__init__(f"{trouble}: {detail}")
+        self.trouble, self.detail, self.retry_after = trouble, detail, retry_after
+
+
+class CallEntry(Record, frozen=True, tag_field="kind", tag="call"):
+    """A ledger line for one call: paid for, or answered from the cache, or failed."""
+
+    scoring: str
+    """Which scoring it belongs to."""
+    key: str
+    request_id: str
+    provider: str
+    model: str
+    prompt_version: str
+    billable_tokens: int
+    latency_ms: float
+    cache_hit: bool
+    status: str
+    """`ok`, `bad_reply: why`, or `failed: why`."""
+    scores: dict[str, float]
+    """Empty unless the status is ok."""
+    live: bool
+    at: str
+
+
+class ScoringEntry(Record, frozen=True, tag_field="kind", tag="scoring"):
+    """A ledger line for one scoring: the set of votes on one sample."""
+
+    scoring: str
+    sample: str
+    provider: str
+    model: str
+    votes: int
+    overall: float | None
+    """None where no vote arrived: a scoring that failed has no score."""
+    scores: dict[str, float]
+    variance: float | None
+    stable: bool
+    cache_hits: int
+    billable_tokens: int
+    live: bool
+    failure: str
+    at: str
+
+
+class RepairEntry(Record, frozen=True, tag_field="kind", tag="repair"):
+    """A ledger line that says what a crash had left behind and what was done about it."""
+
+    note: str
+    at: str
+
+
+Entry = CallEntry | ScoringEntry | RepairEntry
