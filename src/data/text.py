@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
+
+_AFTER_CHINESE_MARK = re.compile("(?<=[。？！；：，]) ")
+"""Chinese sentences join without a space, however somebody joined them before measuring."""
+
 
 def char_trigrams(text: str) -> set[str]:
-    flat = " ".join(text.lower().split())
+    flat = _AFTER_CHINESE_MARK.sub("", " ".join(text.lower().split()))
     return {flat[i : i + 3] for i in range(len(flat) - 2)}
 
 

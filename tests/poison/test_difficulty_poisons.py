@@ -29,7 +29,7 @@ def test_an_all_easy_pool_cannot_be_balanced(honest: Honest, tmp_path: Path) -> 
         return [sample for sample, record in zip(samples, records, strict=True) if record.level == "easy"]
 
     pool = forge(honest, tmp_path, easy)
-    with pytest.raises(BadInput, match="has 0 (medium|hard) samples"):
+    with pytest.raises(BadInput, match=r"has 0 (medium|hard) samples"):
         judge_difficulty(pool, tmp_path)
     # Handed over as if it were balanced, it fails by name.
     caught = failed(validate_difficulty(tmp_path / "forged.metrics.jsonl", pool, out=tmp_path / "report.json"))

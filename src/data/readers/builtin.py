@@ -25,7 +25,9 @@ NAMES: dict[Lang, Callable[[Random], Names]] = {"en": EnglishNames, "zh": Chines
 class BuiltinSource:
     name = "builtin"
     languages: tuple[Lang, ...] = ("en", "zh")
-    fingerprints: dict[str, str] = {}
+
+    def __init__(self) -> None:
+        self.fingerprints: dict[str, str] = {}
 
     def levels(self, task: Task) -> dict[Level, float]:
         """An ask counts towards difficulty: of the encyclopedia's medium questions, three in ten come out hard."""

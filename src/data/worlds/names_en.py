@@ -49,8 +49,8 @@ ADJECTIVE = (
 NOUN = (
     "Anchor Apple Archive Ash Balcony Bell Bird Boat Bridge Candle Carousel Chapel Clock Coast Compass Crown Door "
     "Dragonfly Ember Ferry Field Fire Flute Forest Fountain Fox Garden Gate Guest Harbour Harvest Heron Hill Horse "
-    "House Island Key Kingdom Ladder Lake Lamp Lantern Ledger Letter Lighthouse Lock Machine Map Mask Meadow Mill Mirror "
-    "Moth Mountain Night Oak Orchard Oracle Owl Passenger Pearl Pilgrim Quarry Rain Raven River Road Room Rose Sail "
+    "House Island Key Kingdom Ladder Lake Lamp Lantern Ledger Letter Lighthouse Lock Machine Map Mask Meadow Mill "
+    "Mirror Moth Mountain Night Oak Orchard Oracle Owl Passenger Pearl Pilgrim Quarry Rain Raven River Road Room Rose Sail "
     "Season Shadow Ship Shore Snow Song Sparrow Staircase Station Storm Street Summer Swan Thread Tide Tower Train "
     "Valley Violin Voyage Wall Watchman Well Wheel Window Wind Witness Wolf"
 ).split()
@@ -66,12 +66,12 @@ EVENT_TAIL = (
 TAGS = {
     "person": (
         "architect botanist cellist chemist clockmaker composer diplomat engineer engraver explorer gardener geologist "
-        "historian inventor journalist linguist mapmaker mathematician navigator novelist painter photographer physician "
-        "playwright poet potter sculptor surgeon surveyor weaver"
+        "historian inventor journalist linguist mapmaker mathematician navigator novelist painter photographer "
+        "physician playwright poet potter sculptor surgeon surveyor weaver"
     ).split(),
     "town": (
-        "Almark Brennia Carrow Dunmark Eastmere Fennland Galmoor Hartshire Isel Kessland Lowmark Marrin Northvale Ostria "
-        "Pellmoor Quarland Rothmark Selwick Tarrow Umberland Vesmark Westfold"
+        "Almark Brennia Carrow Dunmark Eastmere Fennland Galmoor Hartshire Isel Kessland Lowmark Marrin Northvale "
+        "Ostria Pellmoor Quarland Rothmark Selwick Tarrow Umberland Vesmark Westfold"
     ).split(),
     "work": "novel film play opera mural ballad ballet memoir".split(),
     "company": (

@@ -49,10 +49,14 @@ def mention(kind: str, name: str, tag: str) -> str:
 
 
 def stamp(phrase: str, year: int | None) -> str:
-    """A phrase for an amount with its year; never two years in a row."""
+    """A phrase for an amount with its year, in brackets where it could be taken for a year inside the phrase.
+
+    `Harrow Mills in 1931`, but `the firm that Ida Moss joined (figures of 1931)`.
+    """
     if year is None:
         return phrase
-    return f"{phrase} (figures of {year})" if phrase[-1].isdigit() else f"{phrase} in {year}"
+    bare = all(word == "the" or not word.islower() for word in phrase.split())
+    return f"{phrase} in {year}" if bare else f"{phrase} (figures of {year})"
 
 
 def sentence(text: str) -> str:

@@ -60,7 +60,7 @@ def which_year(kind: str, name: str) -> str:
     return "您问的是哪一年"
 
 
-FAR = {"easy": 0.0, "medium": 0.15, "hard": 0.05}
+FAR = {"easy": 0.0, "medium": 0.1, "hard": 0.05}
 """Three characters say more than three letters: Chinese phrases part from their source much faster than English ones."""
 YEAR_WORDS = ("年", "时间", "时候", "何时", "日期")
 GAP = ""

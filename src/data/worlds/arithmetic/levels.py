@@ -1,7 +1,7 @@
 """How an item comes out at the level that was asked for, without a word of the message depending on the class.
 
-The message fixes its own points (names and numbers, connectors, overlap). What is left to steer is what no message
-shows: how many calls the operations are spread over, and how many papers lie around.
+The message and its papers fix their own points (names and numbers, connectors, overlap, length). What is left to steer
+is what nobody sees beforehand: over how many calls the operations are spread.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SCORES: dict[Level, tuple[int, int]] = {
     "medium": (EASY_MAX_SCORE + 1, HARD_MIN_SCORE - 1),
     "hard": (HARD_MIN_SCORE, 16),
 }
-MESSAGE_POINTS: dict[Level, tuple[int, int]] = {"easy": (0, 2), "medium": (1, 3), "hard": (1, 6)}
+MESSAGE_POINTS: dict[Level, tuple[int, int]] = {"easy": (0, 2), "medium": (2, 3), "hard": (1, 6)}
 """Within these a message reaches its level whether or not it takes an ask. Others are drawn again, before the coin."""
 OVERLAP: dict[Level, tuple[float, float, float]] = {
     "easy": (0.42, 0.50, 0.60),
@@ -48,6 +48,11 @@ OVERLAP: dict[Level, tuple[float, float, float]] = {
 TRIES_FOR_OVERLAP = 4
 CHARACTERS_PER_TRIGRAM = 1.2
 """Of a sentence of the story; some of its trigrams come more than once or are in the question already."""
+LENGTH_POINTS: dict[Level, tuple[int, ...]] = {"easy": (0,), "medium": (1, 1, 2), "hard": (1, 1, 1, 2)}
+"""How many papers lie around is drawn before the coin too: where articles are pasted into the prompt, a thin pile
+must not mean that something is missing."""
+SHORTEST = 64
+"""A sample with less text than this is refused by the pool's length gate, so a short message gets a paper beside it."""
 LONGER = ((0, 0), (235, 470), (640, 820))
 """Tokens of message and articles, by points, that stay in their bucket whatever a template adds."""
 PAPER_TOKENS = 90
@@ -142,7 +147,10 @@ def shape(want: Want, load: Load, rng: Random) -> Shape:
     low, high = SCORES[want.level]
     asks = int(want.clarify)
     most_calls = want.max_turns - 1 - asks
-    best, least = Shape(False, 0, 0), float("inf")
+    length = rng.choice(LENGTH_POINTS[want.level])
+    if load.spare < LEAST_PAPER:
+        length = max(length, 1)
+    best, least = Shape(False, 0, length), float("inf")
     for look in (True, False):
         if look != load.findable and not want.clarify:
             continue
@@ -158,11 +166,10 @@ def shape(want: Want, load: Load, rng: Random) -> Shape:
                 + _points(load.operations, OPS_NUMERIC)
                 + clarification_points(want.clarify, turns)
             )
-            for length in (0, 1, 2) if load.spare >= LEAST_PAPER else (1, 2):
-                off = max(low - points - length, points + length - high, 0)
-                dislike = 100 * off + _dislike(want, look, calc_calls, length) + rng.random()
-                if dislike < least:
-                    best, least = Shape(look, calc_calls, length), dislike
+            off = max(low - points - length, points + length - high, 0)
+            dislike = 100 * off + _dislike(want, look, calc_calls, length) + rng.random()
+            if dislike < least:
+                best, least = Shape(look, calc_calls, length), dislike
     return best
 
 
@@ -179,7 +186,7 @@ def tokens_wanted(length: int, said: str, rng: Random) -> tuple[int, int]:
     """How many tokens of articles (at least, at most) bring message and articles to that length."""
     used = len(tokens(said))
     if length == 0:
-        return 0, LEN_TOKENS[0] - DRESS_AT_MOST - used
+        return SHORTEST - used, LEN_TOKENS[0] - DRESS_AT_MOST - used
     low, high = LONGER[length]
     aim = low + int(rng.random() * (high - low))
     return aim - used, aim - used + PAPER_TOKENS

@@ -1,0 +1,145 @@
+"""The pool builder: exact shares, true demonstrations, the same bytes for the same arguments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+from sklearn.metrics import roc_auc_score
+
+from src.agents.tools import calc, wiki
+from src.core.errors import BadInput
+from src.core.files import sha256_file, sidecar
+from src.core.jsonl import read_records
+from src.core.types import TASKS, Sample, Task
+from src.data import pool as pool_module
+from src.data.consistency import contradictions
+from src.data.difficulty import measure_all
+from src.data.meta import read_meta
+from src.data.plan import BuildPlan, shares_to_counts
+from src.data.pool import build_pool, plan_of, reference_samples
+
+PLAN = BuildPlan(
+    n=1_200,
+    mix={"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25},
+    seed=11,
+    langs=(),
+    templates_dir=Path("templates/pack_v2"),
+)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("built") / "pool.jsonl"
+    build_pool(PLAN, out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def samples(built: Path) -> list[Sample]:
+    return list(read_records(built, Sample))
+
+
+def test_the_same_arguments_give_the_same_bytes_and_another_seed_does_not(built: Path, tmp_path: Path) -> None:
+    build_pool(PLAN, tmp_path / "again.jsonl")
+    build_pool(replace(PLAN, seed=12), tmp_path / "other.jsonl")
+    assert sha256_file(tmp_path / "again.jsonl") == sha256_file(built)
+    assert sidecar(tmp_path / "again.jsonl").read_bytes() == sidecar(built).read_bytes()
+    assert sha256_file(tmp_path / "other.jsonl") != sha256_file(built)
+
+
+def test_worker_processes_do_not_change_a_byte(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "PARALLEL_FROM", 1)
+    build_pool(PLAN, tmp_path / "parallel.jsonl")
+    assert sha256_file(tmp_path / "parallel.jsonl") == sha256_file(built)
+
+
+def test_the_sidecar_tells_how_to_build_the_pool_again(built: Path, tmp_path: Path) -> None:
+    meta = read_meta(built)
+    assert meta.sha256 == sha256_file(built)
+    build_pool(plan_of(meta), tmp_path / "again.jsonl")
+    assert sha256_file(tmp_path / "again.jsonl") == meta.sha256
+
+
+def test_tasks_languages_and_clarification_have_their_shares(samples: list[Sample]) -> None:
+    assert Counter(sample.task for sample in samples) == {"hotpotqa": 540, "strategyqa": 360, "gsm8k": 300}
+    for task in TASKS:
+        of_task = [sample for sample in samples if sample.task == task]
+        assert abs(np.mean([sample.needs_clarification for sample in of_task]) - 0.30) < 0.02
+        for lang in ("en", "zh"):
+            of_lang = [sample for sample in of_task if sample.lang == lang]
+            assert abs(len(of_lang) / len(of_task) - 0.5) < 0.02
+            assert abs(np.mean([sample.needs_clarification for sample in of_lang]) - 0.30) < 0.03
+
+
+def test_ids_and_source_ids_are_unique(samples: list[Sample]) -> None:
+    assert len({sample.id for sample in samples}) == len(samples)
+    assert len({sample.provenance.source_id for sample in samples}) == len(samples)
+
+
+def test_demonstrations_hold_together_and_their_tool_results_are_true(samples: list[Sample]) -> None:
+    for sample in samples:
+        assert contradictions(sample, PLAN.max_turns) == []
+        calls = [turn for turn in sample.dialogue if turn.act == "call"]
+        results = [turn.text for turn in sample.dialogue if turn.act == "result"]
+        true = [calc(turn.text) if turn.tool == "calc" else wiki(sample.context, turn.text) for turn in calls]
+        assert results == true
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_amount_of_context_does_not_tell_who_must_ask(samples: list[Sample], task: Task) -> None:
+    """Where articles are pasted into the prompt, a thin pile must not mean that something is missing."""
+    of_task = [sample for sample in samples if sample.task == task]
+    lengths = [record.len_tokens for record in measure_all(of_task)]
+    auc = roc_auc_score([sample.needs_clarification for sample in of_task], lengths)
+    assert 0.4 < auc < 0.6
+
+
+def test_the_reference_asks_the_same_questions_in_other_words(built: Path, samples: list[Sample]) -> None:
+    reference = list(reference_samples(read_meta(built), 50))
+    for ours, theirs in zip(samples, reference, strict=False):
+        assert ours.question == theirs.question
+        assert theirs.provenance.role == "user"
+
+
+def test_a_failure_leaves_an_older_pool_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "pool.jsonl"
+    build_pool(replace(PLAN, n=20), out)
+    before = (out.read_bytes(), sidecar(out).read_bytes())
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pool_module, "write_meta", full)
+    with pytest.raises(OSError, match="No space"):
+        build_pool(replace(PLAN, n=30), out)
+    assert (out.read_bytes(), sidecar(out).read_bytes()) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pool.jsonl", "pool.meta.json"]
+
+
+@pytest.mark.parametrize(
+    ("change", "flag"),
+    [
+        ({"n": 0}, "--n"),
+        ({"mix": {"hotpotqa": 0.5}}, "--mix"),
+        ({"mix": {"hotpotqa": 1.0, "trivia": 0.0}}, "--mix"),
+        ({"clarify_rate": 1.5}, "--clarify_rate"),
+        ({"max_turns": 2}, "--max_turns"),
+        ({"tools": ("wiki", "shell")}, "--tools"),
+        ({"tool_hops": 99}, "--tool_hops"),
+        ({"source": "dir", "data_dir": None}, "--data_dir"),
+    ],
+)
+def test_a_plan_that_cannot_be_built_is_refused_by_flag(change: dict[str, object], flag: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput) as refusal:
+        build_pool(replace(PLAN, **change), tmp_path / "pool.jsonl")
+    assert refusal.value.where == flag
+    assert not (tmp_path / "pool.jsonl").exists()
+
+
+def test_shares_become_whole_numbers_that_add_up() -> None:
+    for total in range(1, 60):
+        assert sum(shares_to_counts([0.45, 0.30, 0.25], total)) == total

@@ -1,0 +1,211 @@
+"""Official files: found by folder and shape, refused with file, record and field, held out by source id."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from src.core.errors import BadInput
+from src.core.files import sha256_file
+from src.core.types import TASKS, Task
+from src.data.readers.hub import HubSource
+from src.data.readers.official import OfficialSource, split_of
+from src.data.source import Want
+from tests.data.made_records import gsm, hotpot, strategy, write_all
+
+
+def want(level: str = "medium", clarify: bool = False) -> Want:
+    return Want("en", level, clarify, 6, 4, 4, 0.5)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_all(tmp_path)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_want_gets_its_own_record_of_the_split(folder: Path, task: Task) -> None:
+    source = OfficialSource(folder)
+    wants = [want("medium", clarify=number % 3 == 0) for number in range(12)]
+    keys = source.assign(task, wants, "train", 7)
+    assert keys == OfficialSource(folder).assign(task, wants, "train", 7)
+    items = [source.item(task, key, one, 7) for key, one in zip(keys, wants, strict=True)]
+    assert len({item.source_id for item in items}) == len(wants)
+    assert [item.hidden is not None for item in items] == [one.clarify for one in wants]
+    assert {split_of(item.source_id) for item in items} == {"train"}
+    assert {item.source for item in items} == {"dir"}
+    shadow = source.assign(task, [want()], "shadow", 7)
+    assert split_of(source.item(task, shadow[0], want(), 7).source_id) == "shadow"
+
+
+def test_the_hold_out_does_not_follow_the_order_of_rows(folder: Path) -> None:
+    path = folder / "gsm8k" / "train.jsonl"
+    before = set(OfficialSource(folder).assign("gsm8k", [want()] * 20, "train", 1))
+    lines = path.read_text().splitlines()
+    path.write_text("\n\n".join(reversed(lines)))
+    assert set(OfficialSource(folder).assign("gsm8k", [want()] * 20, "train", 1)) == before
+
+
+def test_fingerprints_name_the_files_that_were_read_and_no_others(folder: Path) -> None:
+    (folder / "hotpotqa" / "notes.json").write_text('{"something": "else"}')
+    source = OfficialSource(folder)
+    assert source.fingerprints == {}
+    source.assign("hotpotqa", [want()], "train", 1)
+    assert source.fingerprints == {"hotpotqa/any_name.json": sha256_file(folder / "hotpotqa" / "any_name.json")}
+
+
+def test_a_question_under_two_ids_is_kept_once(folder: Path) -> None:
+    again = {**strategy(2), "qid": "f" * 20, "question": strategy(2)["question"].upper()}
+    path = folder / "strategyqa" / "strategyqa_train.json"
+    path.write_text(json.dumps([*json.loads(path.read_text()), again]))
+    source = OfficialSource(folder)
+    source.assign("strategyqa", [want()], "train", 1)
+    assert source.left_aside == {"strategyqa": 1}
+
+
+def test_too_few_records_are_told_with_counts(folder: Path) -> None:
+    source = OfficialSource(folder)
+    with pytest.raises(BadInput, match=r"500 samples asked for, [0-9]+ records in the train part of gsm8k"):
+        source.assign("gsm8k", [want()] * 500, "train", 1)
+    plain = {**gsm(0), "question": "Ann has 3 hens that lay 2 eggs a day. How many eggs is that?"}
+    plain["answer"] = "<<3*2=6>>\n#### 6"
+    bare = [{**plain, "question": plain["question"].replace("Ann", f"Ann{letter}")} for letter in "abcdefghijklmn"]
+    (folder / "gsm8k" / "train.jsonl").write_text("\n".join(map(json.dumps, bare)))
+    with pytest.raises(BadInput, match=r"5 ambiguous samples asked for, 0 records can be made so"):
+        OfficialSource(folder).assign("gsm8k", [want(clarify=True)] * 5, "train", 1)
+
+
+def test_a_missing_dataset_is_told_only_to_who_asks_for_it(folder: Path) -> None:
+    (folder / "hotpotqa" / "any_name.json").unlink()
+    source = OfficialSource(folder)
+    assert source.assign("gsm8k", [want()], "train", 1)
+    with pytest.raises(BadInput, match=r"no hotpotqa data here.*hotpot_dev_distractor_v1\.json"):
+        source.assign("hotpotqa", [want()], "train", 1)
+    with pytest.raises(BadInput, match="--data_dir"):
+        OfficialSource(None)
+
+
+def test_questions_without_their_paragraphs_are_refused(folder: Path) -> None:
+    (folder / "strategyqa" / "strategyqa_train_paragraphs.json").unlink()
+    with pytest.raises(BadInput, match=r"strategyqa_train_paragraphs\.json"):
+        OfficialSource(folder).assign("strategyqa", [want()], "train", 1)
+
+
+def broken(record: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    return {key: value for key, value in {**record, **changes}.items() if value is not None}
+
+
+@pytest.mark.parametrize(
+    ("task", "name", "text", "message"),
+    [
+        ("hotpotqa", "any_name.json", "[{", r"any_name\.json: not valid JSON"),
+        ("hotpotqa", "any_name.json", [hotpot(0), broken(hotpot(1), answer=None)], r"`answer` - at `\$\[1\]`"),
+        ("hotpotqa", "any_name.json", [broken(hotpot(0), question=5)], r"str.*`\$\[0\]\.question`"),
+        ("strategyqa", "strategyqa_train.json", [broken(strategy(0), facts="one")], r"`\$\[0\]\.facts`"),
+        ("gsm8k", "train.jsonl", json.dumps(gsm(0)) + '\n{"question": 3}', r"train\.jsonl:2: .*question"),
+        ("gsm8k", "train.jsonl", '{"question": "a", "answer": "3"}', r"train\.jsonl:1: answer"),
+        ("gsm8k", "train.jsonl", "\n\n{nonsense", r"train\.jsonl:3: not valid JSON"),
+        ("gsm8k", "train.jsonl", b'{"question": "\xff", "answer": "#### 3"}', r"train\.jsonl:1: "),
+    ],
+)
+def test_a_broken_record_is_named(folder: Path, task: Task, name: str, text: Any, message: str) -> None:
+    raw = text if isinstance(text, bytes) else (text if isinstance(text, str) else json.dumps(text)).encode()
+    (folder / task / name).write_bytes(raw)
+    with pytest.raises(BadInput, match=message):
+        OfficialSource(folder).assign(task, [want()], "train", 1)
+
+
+def test_a_key_of_another_folder_is_refused(folder: Path) -> None:
+    with pytest.raises(BadInput, match="no such gsm8k record"):
+        OfficialSource(folder).item("gsm8k", "intact|gsm8k:gone", want(), 1)
+
+
+def test_a_task_that_does_not_fit_the_turns_is_refused(folder: Path) -> None:
+    source = OfficialSource(folder)
+    (key,) = source.assign("gsm8k", [want(clarify=True)], "train", 1)
+    with pytest.raises(BadInput, match="max_turns"):
+        source.item("gsm8k", key, Want("en", "medium", True, 2, 4, 4, 0.5), 1)
+
+
+def on_the_hub(number: int) -> dict[str, Any]:
+    raw = hotpot(number)
+    titles, sentences = zip(*raw["context"], strict=True)
+    facts, places = zip(*raw["supporting_facts"], strict=True)
+    return {
+        **{name: raw[name] for name in ("question", "answer", "type", "level")},
+        "id": raw["_id"],
+        "supporting_facts": {"title": list(facts), "sent_id": list(places)},
+        "context": {"title": list(titles), "sentences": list(sentences)},
+    }
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[str]:
+    """A stand-in for the hub's client that remembers what it was asked for."""
+    asked: list[str] = []
+    numbers = range(40)
+
+    def load_dataset(name: str, config: str) -> dict[str, list[dict[str, Any]]]:
+        asked.append(f"{name}/{config}")
+        if name == "openai/gsm8k":
+            return {"train": [gsm(number) for number in numbers], "test": []}
+        return {"train": [on_the_hub(number) for number in numbers], "validation": []}
+
+    def hf_hub_download(repo_id: str, filename: str, repo_type: str) -> str:
+        asked.append(f"{repo_id}/{filename}")
+        return str(folder / "strategyqa" / filename)
+
+    datasets, client = ModuleType("datasets"), ModuleType("huggingface_hub")
+    vars(datasets)["load_dataset"] = load_dataset
+    vars(client)["hf_hub_download"] = hf_hub_download
+    monkeypatch.setitem(sys.modules, "datasets", datasets)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", client)
+    return asked
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_hub_gives_the_same_items_as_the_files(folder: Path, hub: list[str], task: Task) -> None:
+    wants = [want("medium", clarify=number % 3 == 0) for number in range(9)]
+    local, remote = OfficialSource(folder), HubSource(None)
+    keys = remote.assign(task, wants, "train", 3)
+    assert keys == local.assign(task, wants, "train", 3)
+    assert remote.item(task, keys[0], wants[0], 3).source == "hf"
+    assert remote.item(task, keys[0], wants[0], 3).question == local.item(task, keys[0], wants[0], 3).question
+    assert remote.fingerprints
+    assert hub
+
+
+def test_files_in_the_folder_win_over_the_hub_and_stay_as_they_are(folder: Path, hub: list[str]) -> None:
+    before = {path: path.read_bytes() for path in folder.rglob("*.json*")}
+    source = HubSource(folder)
+    source.assign("hotpotqa", [want()], "train", 1)
+    assert hub == []
+    (folder / "gsm8k" / "train.jsonl").unlink()
+    source.assign("gsm8k", [want()], "train", 1)
+    assert hub == ["openai/gsm8k/main"]
+    assert not (folder / "gsm8k" / "train.jsonl").exists()
+    assert all(path.read_bytes() == raw for path, raw in before.items() if path.exists())
+
+
+@pytest.mark.parametrize("task", ["hotpotqa", "strategyqa"])
+def test_without_the_package_the_hub_says_what_to_install(monkeypatch: pytest.MonkeyPatch, task: Task) -> None:
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(BadInput, match="pip install datasets"):
+        HubSource(None).assign(task, [want()], "train", 1)
+
+
+def test_without_a_network_the_hub_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load_dataset(name: str, config: str) -> None:
+        raise ConnectionError("no route")
+
+    offline = ModuleType("datasets")
+    vars(offline)["load_dataset"] = load_dataset
+    monkeypatch.setitem(sys.modules, "datasets", offline)
+    with pytest.raises(BadInput, match=r"openai/gsm8k cannot be fetched \(no route\).*--source dir"):
+        HubSource(None).assign("gsm8k", [want()], "train", 1)

@@ -1,0 +1,148 @@
+"""GSM8K: one calculation an annotation, true results, and a hidden number that only its own sentence tells."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from src.agents.tools import calc, wiki
+from src.data.readers.annotations import merge, parse_number, parse_solution
+from src.data.readers.gsm8k import make_item, read, source_id
+from src.data.readers.omit import numbers_in, omissions
+from src.data.readers.raw import GsmRecord
+from src.data.readers.reading import MODES, Mode
+from src.data.source import Want
+from tests.data.made_records import gsm
+
+
+def want(level: str = "medium", clarify: bool = False) -> Want:
+    return Want("en", level, clarify, 6, 4, 4, 0.5)  # type: ignore[arg-type]
+
+
+def record(question: str, answer: str) -> GsmRecord:
+    return GsmRecord(question, answer)
+
+
+def test_annotations_are_read_in_order_with_the_annotators_sentence() -> None:
+    steps = parse_solution("May: 48/2 = $<<48/2=24>>24 clips.\nAll: 1,048+24 = <<1,048+24=1072>>1072 clips.")
+    assert [(one.expression, one.value) for one in steps] == [("48/2", 24), ("1048+24", 1072)]
+    assert steps[0].note == "May: 48/2 = $24 clips."
+
+
+@pytest.mark.parametrize("solution", ["No marks here.", "<<2+2=5>>5", "<<2+x=5>>5", "<<2+2>>4"])
+def test_annotations_that_do_not_compute_are_no_solution(solution: str) -> None:
+    assert parse_solution(solution) == ()
+
+
+def test_negative_answers_and_thousands_commas_are_numbers() -> None:
+    assert parse_number(" -12") == -12
+    assert parse_number("1,234.50") == Fraction("1234.5")
+    assert parse_number("twelve") is None
+
+
+@given(st.lists(st.integers(2, 40), min_size=2, max_size=6), st.integers(1, 5))
+def test_merged_steps_compute_the_same(numbers: list[int], count: int) -> None:
+    """A running sum, one annotation a term."""
+    marks, total = [], numbers[0]
+    for number in numbers[1:]:
+        marks.append(f"<<{total}+{number}={total + number}>>")
+        total += number
+    steps = parse_solution("\n".join(marks))
+    merged = merge(steps, count, frozenset())
+    if merged is not None:
+        assert len(merged) <= max(count, 1)
+        assert calc(merged[-1].expression) == str(total)
+        assert all(calc(one.expression) == str(one.value) for one in merged)
+
+
+def test_a_result_that_is_also_a_given_number_is_not_merged() -> None:
+    steps = parse_solution("<<2*3=6>>\n<<6+6=12>>")
+    assert merge(steps, 1, frozenset({Fraction(6)})) is None
+    assert merge(steps, 1, frozenset()) is not None
+
+
+def test_records_without_a_way_to_their_answer_are_left_aside() -> None:
+    story = "Ann has 3 hens. Each lays 2 eggs. How many eggs are there?"
+    assert read(record(story, "3*2 = <<3*2=6>>6\n#### 6")) is not None
+    assert read(record(story, "It is six.\n#### 6")) is None
+    assert read(record(story, "3*2 = <<3*2=6>>6 and one more.\n#### 7")) is None
+    assert read(record(story, "3*2 = <<3*2=6>>6")) is None
+    assert read(record("How many eggs do 3 hens lay?", "<<3*2=6>>\n#### 6")) is None
+
+
+def test_the_id_follows_the_text_not_the_row() -> None:
+    first = record("Ann has 3 hens.  How many?", "#### 3")
+    assert source_id(first) == source_id(record("ann has 3 hens. How many?", "other"))
+    assert source_id(first) != source_id(record("Ann has 4 hens. How many?", "#### 4"))
+
+
+def test_what_can_be_left_out_is_asked_for_in_good_english() -> None:
+    problem = read(record(**gsm(0)))
+    assert problem is not None
+    assert [one.missing for one in problem.omissions] == [
+        "how many boxes Alda has in the cellar",
+        "how many pens each box holds",
+        "how much the pens cost each",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rest"),
+    [
+        ("Each box holds 13 pens.", "There are 13 boxes."),
+        ("Each box holds thirteen pens.", "There are 13 boxes."),
+        ("Each box holds 13 red and 4 blue pens.", "There are 9 boxes."),
+        ("Each box holds twice as many pens.", "There are 13 boxes."),
+        ("In each box there are 13 pens.", "There are 9 boxes."),
+        ("Each box holds 99 pens.", "There are 9 boxes."),
+    ],
+)
+def test_a_number_told_twice_or_never_used_or_hard_to_ask_for_stays(sentence: str, rest: str) -> None:
+    steps = parse_solution("<<9*13=117>>")
+    found = omissions(["Ann runs a shop.", sentence, rest], "How many pens are there?", steps)
+    assert sentence not in [one.sentence for one in found]
+
+
+@pytest.mark.parametrize("level", ["easy", "medium", "hard"])
+@pytest.mark.parametrize("mode", MODES)
+def test_the_three_ways_of_telling(mode: Mode, level: str) -> None:
+    problem = read(record(**gsm(3)))
+    assert problem is not None
+    item = make_item(problem, mode, want(level, mode == "hidden"), seed=1)
+    assert item is not None
+    assert item == make_item(problem, mode, want(level, mode == "hidden"), seed=1)
+    visible = f"{item.premise} {item.clue} {item.question}"
+    assert len(item.steps) + (item.hidden is not None) + 1 <= 6
+    assert calc(item.steps[-1].input) == item.answer
+    assert item.original == " ".join(record(**gsm(3)).question.split())
+    left_out = [one.sentence for one in problem.omissions if one.sentence not in visible]
+    if mode == "intact":
+        assert not left_out
+        assert item.hidden is None
+        return
+    assert len(left_out) == 1
+    (notes,) = item.context
+    shown = wiki(item.context, item.steps[0].input)
+    assert shown.startswith(f"{notes.title}: ")
+    if mode == "twin":
+        assert item.hidden is None
+        assert left_out[0] in shown
+    else:
+        assert item.hidden is not None
+        assert item.hidden.span == left_out[0]
+        assert item.ask_after == 1
+        assert not numbers_in(left_out[0]) & numbers_in(f"{visible} {shown}")
+        assert any(word in item.hidden.missing.lower() for word in item.hidden.about)
+
+
+def test_an_easy_problem_moves_sentences_to_the_clue_and_tells_none_twice() -> None:
+    problem = read(record(**gsm(5)))
+    assert problem is not None
+    item = make_item(problem, "intact", want("easy"), seed=1)
+    assert item is not None
+    assert item.clue
+    for sentence in problem.premise:
+        assert (sentence in item.clue) != (sentence in item.premise)

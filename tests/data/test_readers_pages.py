@@ -1,0 +1,174 @@
+"""Questions over articles: the twin sounds like the ambiguous one, and only reading tells them apart."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from src.agents.tools import wiki
+from src.core.errors import BadInput
+from src.data.readers import hotpotqa, strategyqa
+from src.data.readers.lookup import found_anyway, query_for
+from src.data.readers.pages import make_item
+from src.data.readers.raw import HotpotRecord, Paragraph, StrategyRecord
+from src.data.readers.reading import MODES, Mode, Reading, article_kind
+from src.data.readers.restate import choose_clue
+from src.data.readers.sentences import split_sentences
+from src.data.readers.shape import overlap
+from src.data.source import Item, Want
+from src.data.text import clue_overlap
+from tests.data.made_records import hotpot, paragraphs, person, strategy
+
+
+def want(level: str = "medium", clarify: bool = False) -> Want:
+    return Want("en", level, clarify, 6, 4, 4, 0.5)  # type: ignore[arg-type]
+
+
+def reading(number: int = 3, **changes: object) -> Reading:
+    made = hotpotqa.read(msgspec.convert({**hotpot(number), **changes}, HotpotRecord))
+    assert made is not None
+    return made
+
+
+def item_of(mode: Mode, level: str = "medium", number: int = 3) -> Item:
+    item = make_item(reading(number), mode, want(level, mode == "hidden"), 1, [])
+    assert item is not None
+    return item
+
+
+def test_abbreviations_do_not_end_sentences() -> None:
+    text = "Dr. Ek met Mr. Dahl in St. Orn.  They talked. Was it 5 p.m.? Yes!"
+    assert split_sentences(text) == ("Dr. Ek met Mr. Dahl in St. Orn.", "They talked.", "Was it 5 p.m.?", "Yes!")
+
+
+def test_the_clue_comes_as_near_to_the_aim_as_its_sentences_allow() -> None:
+    support = ["The old mill by the river burned down in the spring.", "Its owner then built a brewery on the hill."]
+    chosen = choose_clue(support, "Who owned the brewery?", support, 0.5, lambda some: len(some) == 1)
+    assert chosen is not None
+    reached = {one: clue_overlap(f"{support[one]} Who owned the brewery?", " ".join(support)) for one in (0, 1)}
+    assert chosen[0] == min(reached, key=lambda one: abs(reached[one] - 0.5))
+    assert choose_clue(support, "Who?", support, 0.5, lambda some: False) is None
+
+
+@pytest.mark.parametrize("level", ["easy", "medium", "hard"])
+def test_twin_and_ambiguous_sample_have_the_same_words_but_for_what_was_being_read(level: str) -> None:
+    hidden, twin = item_of("hidden", level), item_of("twin", level)
+    assert (hidden.question, hidden.ambiguity) == (twin.question, twin.ambiguity)
+    assert hidden.hidden is not None
+    assert twin.hidden is None
+    assert twin.topic == hidden.hidden.span
+    topic = next(article for article in hidden.context if article.title == hidden.topic)
+    kind = article_kind(topic)
+    assert kind is not None
+    assert kind.of != "person"
+
+
+@pytest.mark.parametrize("level", ["easy", "medium", "hard"])
+@pytest.mark.parametrize("mode", MODES)
+def test_items_can_be_replayed_within_the_turns(mode: Mode, level: str) -> None:
+    item = item_of(mode, level)
+    titles = {article.title for article in item.context}
+    assert item.topic in titles
+    assert len(titles) == len(item.context)
+    assert len(item.steps) + (item.hidden is not None) + 1 <= 6
+    shown = [wiki(item.context, step.input) for step in item.steps]
+    assert "nothing found" not in shown
+    assert any(fact in page for fact in item.support for page in [*shown, item.clue])
+    if item.hidden is not None:
+        assert item.hidden.span not in f"{item.premise} {item.clue} {item.question} {item.topic}"
+        assert item.hidden.missing == f"which {item.hidden.about[0]} you mean"
+
+
+def test_a_search_step_shows_the_article_that_is_opened_next() -> None:
+    item = item_of("intact", "hard")
+    titles = [article.title for article in item.context]
+    for step, after in zip(item.steps, item.steps[1:], strict=False):
+        if step.input not in titles:
+            assert f" {after.input}: " in wiki(item.context, step.input)
+    assert len(item.steps) >= 4
+
+
+def test_levels_differ_in_context_steps_and_overlap() -> None:
+    easy, hard = item_of("intact", "easy"), item_of("intact", "hard")
+    assert len(easy.steps) == 1
+    assert len(easy.context) < len(hard.context)
+    assert 0.40 < overlap(easy) < 0.65
+    assert not hard.clue
+
+
+def test_a_clue_never_names_what_is_vague_nor_tells_the_answer() -> None:
+    facts = [["Bero Amsel", 0], ["Tor Amsel", 0]]
+    context = [
+        ["Bero Amsel", ["Bero Amsel was a painter whose only brother was the smith Tor Amsel of Velt."]],
+        ["Tor Amsel", ["Tor Amsel was a smith who died in Sorn during the long winter of that year."]],
+    ]
+    bridge = {"question": "Where did the brother of Bero Amsel die?", "answer": "Sorn", "context": context}
+    made = reading(3, supporting_facts=facts, **bridge)
+    item = make_item(made, "intact", want("easy"), 1, [])
+    assert item is not None
+    assert "Sorn" not in item.clue
+
+
+def test_a_question_that_still_points_at_the_hidden_article_is_found_out() -> None:
+    hidden = item_of("hidden")
+    assert not found_anyway(hidden)
+    telling = msgspec.structs.replace(hidden, question="Who was born first, the composer of village 6 and 1806?")
+    assert found_anyway(telling)
+    assert not found_anyway(item_of("twin"))
+
+
+def test_no_query_is_made_of_words_that_are_everywhere() -> None:
+    item = item_of("intact", "hard")
+    page = next(article for article in item.context if article.title == person(6))
+    query = query_for(item.context, page, reading())
+    assert query
+    assert query not in {article.title for article in item.context}
+
+
+def test_hotpotqa_records_whose_support_is_not_there_are_left_aside() -> None:
+    raw = hotpot(3)
+    assert hotpotqa.read(msgspec.convert({**raw, "supporting_facts": [["Nobody", 0]]}, HotpotRecord)) is None
+    assert hotpotqa.read(msgspec.convert({**raw, "supporting_facts": [[person(6), 9]]}, HotpotRecord)) is None
+    fewer = {**raw, "context": raw["context"][:2]}
+    assert hotpotqa.read(msgspec.convert(fewer, HotpotRecord)) is not None
+
+
+def test_html_marks_in_hotpotqa_are_resolved() -> None:
+    raw = hotpot(3)
+    raw["context"].append(["Salt &amp; Pepper", ["Salt &amp; Pepper is a film.", " "]])
+    made = hotpotqa.read(msgspec.convert(raw, HotpotRecord))
+    assert made is not None
+    assert made.others[-1].title == "Salt & Pepper"
+    assert made.others[-1].sentences == ("Salt & Pepper is a film.",)
+
+
+def strategy_reading(**changes: object) -> Reading | None:
+    pages = {name: msgspec.convert(page, Paragraph) for name, page in paragraphs(4).items()}
+    record = msgspec.convert({**strategy(4), **changes}, StrategyRecord)
+    return strategyqa.read(record, pages, "strategyqa_train.json[4]")
+
+
+def test_strategyqa_takes_the_annotator_who_backed_the_most_steps() -> None:
+    both = strategy(4)["evidence"][0]
+    made = strategy_reading(evidence=[[["operation"], ["no_evidence"]], [[["Comet 4-1"]]], both])
+    assert made is not None
+    assert [article.title for article in made.gold] == [person(4), "Comet 4"]
+    assert made.answer == "no"
+    assert made.support[0].sentence.endswith(".")
+
+
+def test_strategyqa_without_paragraphs_is_left_aside_and_a_strange_id_is_an_error() -> None:
+    assert strategy_reading(evidence=[[["operation"], ["no_evidence"]]]) is None
+    with pytest.raises(BadInput, match=r"strategyqa_train.json\[4\].*Gone-7"):
+        strategy_reading(evidence=[[[["Gone-7"]]]])
+
+
+def test_paragraphs_of_one_title_are_one_article_in_the_order_of_the_page() -> None:
+    pages = {
+        "Orn-2": Paragraph("Orn", "It is deep.", 2),
+        "Orn-1": Paragraph("Orn", "Orn is a lake.", 1),
+    }
+    record = msgspec.convert({**strategy(4), "evidence": [[[["Orn-2", "Orn-1"]]]]}, StrategyRecord)
+    made = strategyqa.read(record, pages, "")
+    assert made is not None
+    assert made.gold[0].sentences == ("Orn is a lake.", "It is deep.")
