@@ -64,13 +64,18 @@ def settled(plan: BuildPlan, source: Source) -> BuildPlan:
 
 
 def make_jobs(plan: BuildPlan, source: Source) -> list[Job]:
-    """Every task to make, tasks mixed at random."""
-    jobs: list[Job] = []
+    """Every task to make, tasks mixed at random.
+
+    Within a task the keys keep their order, so that a source which builds a world for several keys builds it once.
+    """
+    by_task: dict[Task, Iterator[Job]] = {}
+    order: list[Task] = []
     for task, wanted in wants(plan, source.levels).items():
         keys = source.assign(task, wanted, plan.split, plan.seed)
-        jobs += [(task, key, want) for key, want in zip(keys, wanted, strict=True)]
-    Random(f"order:{plan.seed}:{plan.split}").shuffle(jobs)
-    return jobs
+        by_task[task] = iter([(task, key, want) for key, want in zip(keys, wanted, strict=True)])
+        order += [task] * len(wanted)
+    Random(f"order:{plan.seed}:{plan.split}").shuffle(order)
+    return [next(by_task[task]) for task in order]
 
 
 def make_sample(plan: BuildPlan, source: Source, pack: Pack, job: Job) -> Sample:

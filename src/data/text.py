@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-
 _AFTER_CHINESE_MARK = re.compile("(?<=[。？！；：，]) ")
 """Chinese sentences join without a space, however somebody joined them before measuring."""
 

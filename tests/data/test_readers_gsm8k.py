@@ -28,7 +28,7 @@ def record(question: str, answer: str) -> GsmRecord:
 
 def test_annotations_are_read_in_order_with_the_annotators_sentence() -> None:
     steps = parse_solution("May: 48/2 = $<<48/2=24>>24 clips.\nAll: 1,048+24 = <<1,048+24=1072>>1072 clips.")
-    assert [(one.expression, one.value) for one in steps] == [("48/2", 24), ("1048+24", 1072)]
+    assert [(one.expression, one.value) for one in steps] == [("48/2", Fraction(24)), ("1048+24", Fraction(1072))]
     assert steps[0].note == "May: 48/2 = $24 clips."
 
 

@@ -73,6 +73,7 @@ def test_a_mention_is_blurred_or_left_alone(question: str, title: str, kind: Kin
 
 def test_a_thing_is_not_hidden_behind_its_own_name() -> None:
     assert find_mention("Can Curiosity kill a cat?", "Cat", Kind("cat", "living"), any_case=True) is None
+    assert find_mention("Did he like Red Bands?", "Red Bands", BAND, any_case=True) is None
 
 
 def test_small_letters_count_where_the_dataset_writes_terms_small() -> None:

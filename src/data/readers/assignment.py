@@ -70,7 +70,9 @@ def choose_records(
         rng.shuffle(kept)
         take(places, kept, "twin")
     for level in _LEVELS:
-        places = open_places(twins[level])
+        most = round(twin_share * len(complete[level]))
+        open_now = open_places(complete[level])
+        places = open_now[: max(0, most - (len(complete[level]) - len(open_now)))]
         able = [one for one in free if one in vague]
         found = _best(able, [wants[place] for place in places], lambda one, want: fits(one, "twin", want))
         take(places, [one for off, one in found if off <= GOOD_ENOUGH], "twin")

@@ -17,7 +17,7 @@ from ..worlds.names_en import EnglishNames
 from ..worlds.names_zh import ChineseNames
 from ..worlds.strategy import strategy
 
-SAMPLES_PER_WORLD = 8
+SAMPLES_PER_WORLD = 16
 WORDS = {"en": wording_en, "zh": wording_zh}
 NAMES: dict[Lang, Callable[[Random], Names]] = {"en": EnglishNames, "zh": ChineseNames}
 

@@ -6,6 +6,7 @@ from html import unescape
 
 from ...agents.tools.wiki import search
 from ...core.types import Article
+from ...core.words import words
 from .raw import HotpotRecord
 from .reading import YES_NO, Reading, Support, article_kind, cut
 from .vague import Mention, find_mention
@@ -40,7 +41,7 @@ def read(record: HotpotRecord) -> Reading | None:
         gold=gold,
         support=tuple(support),
         others=tuple(article for title, article in articles.items() if title not in titles),
-        mentions=_mentions(question, gold, tuple(articles.values())),
+        mentions=_mentions(question, record.answer, gold, tuple(articles.values())),
     )
 
 
@@ -56,13 +57,13 @@ def _in_reading_order(gold: list[Article], question: str, answer: str) -> tuple[
     return tuple(sorted(gold, key=place))
 
 
-def _mentions(question: str, gold: tuple[Article, ...], pages: tuple[Article, ...]) -> tuple[Mention, ...]:
-    """Those first that a search for the rest of the question does not give away."""
+def _mentions(question: str, answer: str, gold: tuple[Article, ...], pages: tuple[Article, ...]) -> tuple[Mention, ...]:
+    """Those first that a search for the rest of the question does not give away; none whose kind is the answer."""
     found: list[tuple[bool, Mention]] = []
     for article in gold:
         kind = article_kind(article)
         mention = find_mention(question, article.title, kind, any_case=False) if kind else None
-        if mention is not None:
+        if mention is not None and mention.kind.noun not in words(answer):
             hits = search(pages, mention.blurred)
             found.append((bool(hits) and hits[0].title == mention.title, mention))
     return tuple(mention for _, mention in sorted(found, key=lambda pair: pair[0]))

@@ -8,7 +8,7 @@ from ...core.words import words
 from ..difficulty_words import FUNCTION_WORDS
 from ..source import Item
 from .reading import Reading, article_words
-from .vague import bare_title, names_of
+from .vague import names_of
 
 TELLING_WORDS = 2
 TELLING_IN = 2
@@ -34,11 +34,14 @@ def found_anyway(item: Item) -> bool:
 
 
 def query_for(context: tuple[Article, ...], article: Article, reading: Reading) -> str:
-    """Words of the question that lead to the article: so few articles have any of them that all are shown."""
+    """Words that lead to the article, for so few articles have any of them that all are shown.
+
+    They come from the question, else from what the other supporting articles say: a reader knows no more.
+    """
     here = article_words(article)
     asked = words(reading.question)
-    told = [word for fact in reading.support if fact.title != article.title for word in words(fact.sentence)]
-    name = frozenset(words(bare_title(article.title)))
+    told = [word for fact in reading.support if fact.title not in ("", article.title) for word in words(fact.sentence)]
+    titles = {page.title for page in context}
     for pool in (list(dict.fromkeys(asked)), list(dict.fromkeys(told))):
         useful = [word for word in pool if word in here and word not in FUNCTION_WORDS and len(word) > 2]
         reach = {word: frozenset(page.title for page in context if word in article_words(page)) for word in useful}
@@ -48,6 +51,7 @@ def query_for(context: tuple[Article, ...], article: Article, reading: Reading) 
             if len(found | reach[word]) <= SHOWN and len(query) < QUERY_WORDS:
                 query.append(word)
                 found |= reach[word]
-        if query and frozenset(query) != name:
-            return " ".join(sorted(query, key=pool.index))
+        text = " ".join(sorted(query, key=pool.index))
+        if text and text not in titles:
+            return text
     return ""

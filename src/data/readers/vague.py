@@ -84,7 +84,7 @@ def find_mention(question: str, title: str, kind: Kind, *, any_case: bool) -> Me
     if blurred is None:
         return None
     span = question[start:end]
-    if not set(words(span)) - {noun} or shares_name(span, blurred, besides=noun):
+    if not set(words(span)) - {noun} or f"{noun}s" in words(span) or shares_name(span, blurred, besides=noun):
         return None
     return Mention(span, blurred, Kind(noun, kind.of), title)
 

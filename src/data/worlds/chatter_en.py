@@ -133,9 +133,9 @@ SELF = {
         routine endless gloomy solitary frantic idle peaceful pleasant boring brief busy calm casual cosy crowded dreary
         exhausting friendly hurried impromptu leisurely lively lonely marathon merry monotonous ordinary painful relaxed
         rowdy sociable spontaneous strenuous tense tiresome typical uneventful long slow stressful miserable enjoyable
-        rainy chilly sunny gruelling festive wintry eventful candlelit customary delightful disastrous elaborate
-        energetic formal frequent glorious harmless humdrum interminable memorable mild occasional playful polite
-        regular rare seasonal sober sleepless solemn stormy summer winter autumn unusual vigorous weekly""",
+        rainy chilly sunny gruelling festive wintry eventful candlelit customary delightful disastrous energetic
+        glorious humdrum interminable memorable occasional playful polite sleepless stormy unusual weekly sweaty nervous
+        drowsy thrilling scenic sombre snowy frosty windy foggy humid lovely dreadful ambitious pointless awful""",
     "sessions": """breakfasts|commutes|lunches|rehearsals|shifts|meetings|workouts|interviews|walks|dinners|suppers|
         picnics|brunches|flights|errands|chores|haircuts|jogs|hikes|swims|seminars|lectures|webinars|conferences|
         briefings|crosswords|conversations|naps|speeches|queues|stopovers|barbecues|drives|siestas|layovers|massages|
@@ -144,7 +144,7 @@ SELF = {
         sewing circles|bedtime stories|book clubs|quiz nights|office parties|garden chores|snowball fights|strolls|
         appointments|voyages|holidays|weekends|vacations|mornings|afternoons|evenings|nights|feasts|banquets|auditions|
         tutorials|discussions|negotiations|puzzles|excursions""",
-    "during": """during before after between around""",
+    "during": """during before after between""",
     "rainy": """rainy chilly sunny stormy muggy frosty foggy windy gloomy snowy humid wintry crisp dreary balmy drizzly
         grey golden mild bleak bright breezy sultry starry moonlit lazy quiet sleepy lonely dull busy idle slow peaceful
         restless sleepless hectic damp warm cold cloudy pleasant dark hazy icy clear blustery sweltering dusty
@@ -169,8 +169,7 @@ SELF = {
         thighs hands feet joints hamstrings biceps forearms""",
     "ache": """ache sting tingle throb protest creak grumble burn complain smart twinge stiffen tremble itch swell pulse
         hurt shake weaken wobble cramp prickle suffer smoulder rebel""",
-    "i_feel": """I feel|I am|I remain|I stay|I seem|I sound|I look|I grew|I am rather|I feel quite|I am fairly|
-        I am oddly|I feel strangely|I am suddenly|I feel almost|I am usually|I feel wonderfully|I am weirdly""",
+    "i_feel": """I feel|I am|I remain|I stay|I seem|I sound|I look|I grew|I became|I was|I felt""",
     "chirpy": """chirpy calm cheerful curious alert optimistic talkative relaxed hungry thirsty sleepy playful inspired
         nosy content restless nostalgic jolly sentimental hopeful giddy pensive lively bold philosophical drowsy amused
         excited grateful mellow smug patient virtuous inquisitive energetic dreamy lucky festive serene studious
@@ -180,24 +179,23 @@ SELF = {
         my headache fades|the tide permits|paint dries quickly|my knee cooperates|ice melts|the baby naps|
         the pool opens|my sister drives|shops stay quiet|fog thins|bread browns nicely|the parcel comes|my shift ends|
         the boss leaves|the stove behaves|socks dry overnight|snow sticks|wasps go away|laundry dries|moonlight appears|
-        heating returns|my back allows|fish bite|the market opens|trains run on time|gates open|children calm down|
-        clouds part|my uncle visits|the hangover lifts|hail holds off|the neighbour helps|pollen settles|buses run|
-        my tyres hold|the kettle boils|strawberries ripen|my phone charges|the plumber leaves|geese stay away|
-        rain eases""",
+        heating returns|my back allows|fish bite|the market opens|gates open|children calm down|clouds part|
+        my uncle visits|the hangover lifts|hail holds off|the neighbour helps|pollen settles|buses run|my tyres hold|
+        the kettle boils|strawberries ripen|my phone charges|the plumber leaves|geese stay away|rain eases""",
     "will": """will may might can shall could would must should""",
     "would": """I would|I could|I ought to|I should|I might|We hoped to|I meant to|I longed to|I wanted to|I planned to|
         I promised to|We meant to|I hoped to|We tried to|I wish to|We should|I offered to|I began to|We agreed to|I may|
         I intended to|I volunteered to|We planned to|I pledged to""",
     "obstacle": """my ankle hurts|hail is forecast|my boots leak|the baby sleeps|fog rolled in|my tyres burst|
-        buses are striking|my throat hurts|sleet keeps falling|my trousers ripped|relatives are visiting|my hair is wet|
-        the lift stuck|hiccups plague me|the lane flooded|my glasses broke|plumbers arrived|wasps are about|
-        my landlord objects|the dog escaped|bees stung me|thunder scares me|heat exhausts me|soup needs stirring|
-        roads are icy|my eyes water|winds are savage|my bicycle squeaks|pollen torments me|guests are due|
-        sunburn itches|ferries are delayed|tarts need baking|laundry awaits|my alarm failed|pigeons protest|
-        ladders wobble|my boss called|snow blocked traffic|a goat intervened|nettles sting|my knees wobble|
-        darkness fell|fever struck|my car sulks|mosquitoes bite|permits are pending|my nephew cried|storms loom|
-        the tide turned|my shoelaces snapped|laziness won|dinner is ready|hay fever strikes|my phone rang|
-        neighbours complained|the kettle whistled|paint is expensive|my brush broke|nobody helps|rain ruined plans""",
+        buses are striking|my throat hurts|sleet keeps falling|my trousers ripped|relatives are visiting|the lift stuck|
+        hiccups plague me|the lane flooded|my glasses broke|plumbers arrived|wasps are about|my landlord objects|
+        the dog escaped|bees stung me|thunder scares me|heat exhausts me|soup needs stirring|roads are icy|
+        my eyes water|winds are savage|my bicycle squeaks|pollen torments me|guests are due|sunburn itches|
+        ferries are delayed|tarts need baking|laundry awaits|my alarm failed|pigeons protest|ladders wobble|
+        my boss called|snow blocked traffic|a goat intervened|nettles sting|my knees wobble|darkness fell|fever struck|
+        my car sulks|mosquitoes bite|permits are pending|my nephew cried|storms loom|the tide turned|
+        my shoelaces snapped|laziness won|dinner is ready|hay fever strikes|my phone rang|neighbours complained|
+        the kettle whistled|paint is expensive|my brush broke|nobody helps|rain ruined plans""",
     "doc": """allotment parish safety pottery cookery fitness customer travel sailing gardening staff judo choir
         recycling canteen hiking wine scout robotics cycling archery school dance astronomy carpentry fishing bakery
         swimming jazz camping knitting tourism marketing radio hobby charity kindergarten bowling folklore shipping
@@ -220,21 +218,21 @@ SELF = {
         squeaky luxurious rented lofty solitary warm damp padded dim temporary favourite upstairs panoramic rooftop
         modest makeshift""",
     "from": """bunk hammock balcony desk bathtub armchair ladder rooftop cabin porch saddle lookout treehouse cubicle
-        deckchair berth stairwell caravan ward studio windowsill bench pew kitchen attic veranda doorway hideout seat
-        sofa stool tent terrace workshop cockpit gazebo wheelchair""",
+        deckchair berth stairwell caravan studio windowsill bench pew kitchen attic veranda doorway hideout seat sofa
+        stool tent terrace workshop cockpit gazebo""",
     "i_see": """I see|I watch|I admire|I spot|I notice|I sketch|I glimpse|I observe|I describe|I hear|I photograph|
-        I greet|I envy|I ignore|I wave at|I nod at|I saw|I watched|I keep seeing|I can see|I caught|I drew|
-        I overheard""",
+        I greet|I envy|I ignore|I saw|I watched|I caught|I drew|I overheard""",
     "since": """breakfast|dawn|lunchtime|sunrise|midnight|spring|autumn|retirement|the thunderclap|the storm|the thaw|
         the frost|moving house|graduation|the wedding|my haircut|the heatwave|the harvest|the bells rang|
         my cousin visited|the roof leaked|the guests left|the boiler died|winter|teatime|the drought|the holidays|
         the clocks changed|my operation|the flood|the monsoon|daybreak|the goats escaped|my birthday|the strike|
         the redecoration|the blackout|dinner|nightfall|brunch|the picnic|the reunion|elevenses|the drizzle began|
         my promotion|the renovation""",
-    "been": """I have been|I have enjoyed|we have been|my sister has been|I have avoided|we have postponed|
-        I have proposed|we have discussed|I have dreaded|my uncle has been|I have loved|my cousins have been|
-        my flatmate has been|I have considered|we have started|my hobby is|I prefer|we love|my nephew has been|
-        my aunt dreads|I dream about|my plan is|we talk about|my job is""",
+    "been": """I have been|I have enjoyed|we have been|my sister loves|I have avoided|we have postponed|I have proposed|
+        we have discussed|I have dreaded|my uncle hates|I have loved|my cousins prefer|my flatmate enjoys|
+        I have considered|we have started|my hobby is|I prefer|we love|my nephew dislikes|my aunt dreads|I dream about|
+        my plan is|we talk about|my job is|my neighbour regrets|we avoid|my pastime is|my lodger suggests|
+        I recommend""",
     "thin": """thin flimsy draughty cracked open leaky cheap rattling heavy bamboo warped wooden thick ancient metal
         tall patterned grimy frosted loose neighbouring rusty stained ragged painted peeling crooked dusty paper
         blue""",
@@ -253,11 +251,11 @@ SELF = {
     "brisk": """brisk morning rainy aimless lunchtime weekly moonlit countryside foggy lonely muddy silent frosty
         evening autumn compulsory therapeutic windy dawn coastal winding guided barefoot rural chilly lazy seaside snowy
         solitary weekend routine sweaty sunny nightly""",
-    "errands": """walks|errands|strolls|hikes|rambles|jogs|outings|commutes|excursions|detours|expeditions|drives|
-        bike rides|bus rides|dog walks|shopping trips|ferry rides|school runs""",
+    "errands": """walks errands strolls hikes rambles jogs outings commutes excursions detours expeditions drives rides
+        jaunts treks promenades pilgrimages runs crossings trips""",
     "meet": """meet pass overtake greet see notice avoid spot photograph follow help encounter sketch befriend admire
         salute applaud observe met passed saw noticed greeted spotted overtook""",
-    "among": """among behind beside between near amid around""",
+    "among": """among behind beside between near amid by""",
     "muddy": """woollen striped soggy tartan mismatched faded quilted itchy velvet neon threadbare oversized spotted
         flannel muddy crumpled lavender knitted squeaky borrowed scarlet checked fluffy sensible ridiculous stiff linen
         khaki maroon dotted floppy cosy tight loose brown teal creased patched shiny silver damp warm leather rubber
@@ -265,64 +263,72 @@ SELF = {
         olive peach lilac cotton denim suede corduroy silk satin nylon fleece mohair cashmere vintage secondhand
         homemade frayed ragged stained dusty sandy wet old fancy plain elegant clumsy sturdy comfortable favourite
         matching gaudy garish floral sequinned glittery embroidered pink blue green red white black grey""",
-    "boots": """slippers|mittens|dungarees|pyjamas|wellingtons|overalls|clogs|tights|sandals|moccasins|gloves|trousers|
-        plimsolls|loafers|galoshes|trainers|jeans|gumboots|breeches|stockings|culottes|gaiters|sneakers|boots|socks|
-        shorts|leggings|brogues|jodhpurs|chinos|pantaloons|espadrilles|bedsocks|sweatpants|joggers|slacks|moonboots|
-        bloomers|flip flops|leg warmers|long johns|tap shoes|ski pants|bell bottoms""",
-    "cold": """cold tired stiff clumsy aching wet sunburnt freckled bony numb itchy bare bruised swollen delicate rough
-        dry plump pale trembling sore chapped ticklish wrinkled grubby tanned warm frozen weary scratched""",
-    "fingers": """fingers elbows knees knuckles wrists fingertips shoulders thumbs ankles shins palms toes cheeks
-        forearms ears eyebrows hands lips arms feet heels calves temples""",
+    "boots": """slippers mittens dungarees pyjamas wellingtons overalls clogs tights sandals moccasins gloves trousers
+        plimsolls loafers galoshes trainers jeans gumboots breeches stockings culottes gaiters sneakers boots socks
+        shorts leggings brogues jodhpurs chinos pantaloons espadrilles bedsocks sweatpants joggers slacks moonboots
+        bloomers raincoats ponchos cardigans jumpers anoraks jackets hats berets bonnets scarves aprons sweaters tunics
+        hoodies parkas""",
+    "cold": """cold tired stiff clumsy aching wet sunburnt bony numb bare swollen delicate rough dry pale trembling sore
+        chapped wrinkled grubby tanned warm frozen weary scratched steady nimble sleepy careful greasy inky muddy dusty
+        sticky strong slender calloused shaky idle soapy""",
+    "fingers": """fingers elbows knuckles wrists fingertips shoulders thumbs palms forearms hands arms gloves nails
+        sleeves cuffs""",
     "dusting": """dusting polishing cleaning moving repairing repainting scrubbing sketching photographing measuring
         admiring inspecting restoring decorating covering selling fixing waxing straightening mending varnishing wiping
         assembling renovating drawing shifting unpacking disinfecting customising storing""",
+    "we": """I We""",
+    "oddly": """oddly quite rather fairly strangely suddenly almost wonderfully weirdly curiously pleasantly unusually
+        perfectly remarkably vaguely surprisingly reasonably terribly awfully slightly gloriously positively downright
+        pretty fabulously really truly visibly incredibly absurdly""",
 }
 
 INSIDE = "{near} {my} {worn} {fixture}"
 OUTSIDE = "{among} {mossy} {outplural}"
 CLUTTER = "{among} {worn} {clutter}"
 WEARING = "in {muddy} {boots}"
+HANDS = "with {cold} {fingers}"
+FLOCK = "like {startled} {birds}"
 SIGHT = "{the} {mossy} {outthing}"
 ODDMENTS = "{stray} {items}"
 WHEN = "{during} {hectic} {sessions}"
 
 PLANS = (
     f"My {{whirring}} {{machine}} {{whirs}} {{adverb}} {CLUTTER} {WHEN}.",
-    f"While {{dish}} {{simmers}} {{gently}}, I {{sort}} {ODDMENTS} {CLUTTER}.",
-    f"{{i_am}} {{handling}} {{a_state}} {{object}} {OUTSIDE}.",
+    f"{{we}} {{sort}} {ODDMENTS} {CLUTTER} while {{dish}} {{simmers}} {{gently}}.",
+    f"{{i_am}} {{handling}} {{a_state}} {{object}} {OUTSIDE} {HANDS}.",
     f"{{now}} {{wet}} {{wets}} {SIGHT} {{like}}.",
     f"{{some}} {{airy}} {{vapour}} {{drifts}} {SIGHT} on {{rainy}} {{mornings}}.",
     "Our {office_state} {role} {whistles} {mournful} {tunes}, {react}.",
     f"Our {{office_state}} {{office}} {{humanly}} {{sorts}} {ODDMENTS} {WHEN}.",
     f"{{waiting}} {{vehicle}} {OUTSIDE} {WEARING}.",
-    f"Because our {{whirring}} {{machine}} {{fails}}, I {{typing}} {CLUTTER}.",
+    f"{{we}} {{typing}} {CLUTTER} because {{my}} {{whirring}} {{machine}} {{fails}}.",
     f"My {{animal_state}} {{animal}} {{animal_does}} {{my}} {{soft}} {{cushion}} {WHEN}.",
     f"The {{tone}} {{plants}} {OUTSIDE} {{bloom}}.",
-    f"Although my {{limb}} {{ache}} after {{hauling}} {SIGHT}, {{i_feel}} {{chirpy}}.",
+    f"Although my {{limb}} {{ache}} after {{hauling}} {SIGHT}, {{i_feel}} {{oddly}} {{chirpy}}.",
     f"{{sip}} {{flavour}} {{drink}} from {{chipped}} {{mugs}} {INSIDE}.",
     f"The {{musty}} {{room}} {{smells}} {{smell}} {WHEN}.",
     f"If {{if}}, I {{will}} {{paint}} {SIGHT} {WEARING}.",
     "{chat} with my {office_state} {role} about {topics} {left}.",
     f"My {{doc}} {{kind}} about {ODDMENTS} {{due}} {{deadline}}.",
-    f"My {{office_state}} {{role}} {{took_up}} {{hobby}} {OUTSIDE}.",
+    f"My {{office_state}} {{role}} {{took_up}} {{hobby}} {OUTSIDE} {WEARING}.",
     f"With {{sticky}} {{stuff}} on {{cold}} {{fingers}}, I {{typing}} {CLUTTER}.",
     f"A {{distant}} {{traffic}} {{rumbled}} {{by}}, then {{startled}} {{birds}} {{shrieked}} {OUTSIDE}.",
-    f"From my {{cramped}} {{from}} {{i_see}} {{tired}} {{strangers}} {{juggling}} {ODDMENTS}.",
-    f"Since {{since}}, {{been}} {{hauling}} {SIGHT} {WEARING}.",
+    f"From my {{cramped}} {{from}} {{i_see}} {{tired}} {{strangers}} {{juggling}} {ODDMENTS} {FLOCK}.",
+    f"Since {{since}}, {{been}} {{hauling}} {SIGHT} {HANDS}.",
     f"Through {{thin}} {{walls}} {{i_hear}} {{muffled}} {{sound}} {WHEN}.",
     f"The {{lamp_state}} {{lamp}} {{throws}} {{my}} {{worn}} {{fixture}} {WHEN}.",
     f"{{likes}} {{flavour}} {{drink}} but {{dislikes}} {{stale}} {{snack}} {WHEN}.",
     f"My {{bag_state}} {{bag}} {{bulges}} {ODDMENTS} and {ODDMENTS} on {{brisk}} {{errands}}.",
     f"At {{crowded}} {{counter}} {{desk}}, {{tired}} {{strangers}} {{busy}} {{juggling}} {ODDMENTS}.",
-    f"During {{hectic}} {{sessions}}, I {{sort}} {ODDMENTS} {CLUTTER}.",
+    f"{{we}} {{humanly}} {{sort}} {ODDMENTS} {CLUTTER} {WHEN}.",
     f"On {{brisk}} {{errands}} I {{meet}} {{tired}} {{strangers}} {{juggling}} {ODDMENTS} {WEARING}.",
     f"{{would}} {{paint}} {SIGHT} {WEARING}, but {{obstacle}}.",
     f"{{want}} {{impress}} my {{office_state}} {{role}} with {{clever}} {{remarks}} {WHEN}.",
     f"After {{hauling}} {SIGHT} I {{reward}} {{flavour}} {{drink}} with {{stale}} {{snack}}.",
-    f"Instead of {{dusting}} {{my}} {{worn}} {{fixture}}, I {{sort}} {ODDMENTS} {CLUTTER}.",
-    f"{{keep}} {ODDMENTS} {INSIDE} for {{rainy}} {{mornings}}.",
-    f"Thanks to {{tired}} {{strangers}}, I {{typing}} {OUTSIDE} {WEARING}.",
-    f"{{i_feel}} {{chirpy}} because {{tired}} {{strangers}} {{kind_acts}} {{stale}} {{snack}} {WHEN}.",
+    f"{{we}} {{sort}} {ODDMENTS} {CLUTTER} instead of {{dusting}} {{my}} {{worn}} {{fixture}}.",
+    f"{{keep}} {ODDMENTS} {INSIDE} for {{tired}} {{strangers}}.",
+    f"Thanks to {{tired}} {{strangers}}, I {{typing}} {OUTSIDE} {FLOCK}.",
+    f"{{i_feel}} {{oddly}} {{chirpy}} because {{tired}} {{strangers}} {{kind_acts}} {{stale}} {{snack}} {WHEN}.",
 )
 
 FILLERS = listed(THINGS | OUTDOORS | FOOD | PEOPLE | SELF)

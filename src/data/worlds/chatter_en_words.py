@@ -26,10 +26,11 @@ THINGS = {
         tarnished polished lacquered painted gilded speckled faded bleached stained muddy damp sooty greasy woven carved
         engraved decorative ugly pretty charming hideous garish elegant quaint quirky peculiar discounted secondhand
         thrifted donated inherited treasured beloved wobbly squeaky iridescent pastel neon tartan floral geometric
-        rustic festive ceremonial portable""",
-    "sort": """sort|polish|label|wrap|sketch|dust|admire|photograph|inspect|mend|sell|unpack|display|repair|compare|
-        gather|arrange|paint|examine|catalogue|decorate|clean|restore|swap|rearrange|buy|borrow|wipe|collect|draw|
-        varnish|pack up|sift through|look over|tidy away|study|line up|research""",
+        rustic festive ceremonial portable rare odd unusual exquisite weathered pink orange yellow blue green black
+        white grey amber scarlet indigo ivory jade brass pewter glass porcelain enamel bamboo""",
+    "sort": """sort polish label wrap sketch dust admire photograph inspect mend sell unpack display repair compare
+        gather arrange paint examine catalogue decorate clean restore swap rearrange buy borrow wipe collect draw
+        varnish study research assemble wash rinse stack auction""",
     "sorts": """sorts|polishes|labels|wraps|sketches|dusts|admires|photographs|inspects|mends|sells|brings in|displays|
         repairs|compares|collects|arranges|paints|examines|catalogues|decorates|cleans|restores|swaps|rearranges|buys|
         borrows|wipes|draws|varnishes|shows off|hands out|raves about|jokes about|hides|orders|auctions|talks about|
@@ -199,12 +200,10 @@ OUTDOORS = {
         pampered glossy frosted sunburnt leggy cheerful yellow straggly neglected bushy dwarf velvety windblown pruned
         variegated coral fuzzy drooping mauve sturdy rambling silvery peach crimson twisted shaggy unruly towering timid
         swollen ruffled prickly ornamental magenta luminous heirloom gnarled""",
-    "plants": """tulips ferns geraniums sunflowers begonias nasturtiums lilies hydrangeas orchids cacti marigolds
-        peonies foxgloves hollyhocks daffodils dahlias irises snowdrops violets roses thistles nettles poppies
-        buttercups pansies petunias azaleas magnolias zinnias courgettes succulents palms bluebells cornflowers
-        gooseberries leeks cabbages pumpkins radishes crocuses lupins asters camellias carnations chrysanthemums
-        cyclamens fuchsias gladioli heathers hyacinths lilacs mulberries oleanders pears primroses rhododendrons salvias
-        snapdragons tomatoes wisterias artichokes brambles""",
+    "plants": """tulips geraniums sunflowers begonias nasturtiums lilies hydrangeas orchids marigolds peonies foxgloves
+        hollyhocks daffodils dahlias irises snowdrops violets roses poppies buttercups pansies petunias azaleas
+        magnolias zinnias bluebells cornflowers crocuses lupins asters camellias carnations chrysanthemums cyclamens
+        fuchsias gladioli heathers hyacinths lilacs oleanders primroses rhododendrons salvias snapdragons wisterias""",
     "bloom": """need watering|are blooming|look splendid|are drooping|have opened|smell wonderful|sway gently|
         attract bees|have wilted|brighten my walk|make me sneeze|cheer me up|grow like weeds|need pruning|
         survived the frost|impress every visitor|are thriving|hide a hedgehog|remind me of home|lean sideways|
@@ -216,18 +215,19 @@ OUTDOORS = {
     "traffic": """tram|lorry|scooter|tractor|moped|bus|van|truck|motorbike|train|steamroller|taxi|dustcart|tricycle|
         skateboard|minibus|bulldozer|carriage|limousine|jeep|snowplough|forklift|coach|milk float|fire engine|
         freight train|delivery van|street sweeper|cement mixer|tow truck|rickshaw|tandem|unicycle|pushcart""",
-    "distant": """distant rusty speeding battered heavy yellow vintage lonely noisy smoky ancient stray rented chrome
-        muddy ghostly red diesel crowded dented rackety driverless overloaded shiny turquoise silver belated
-        clanking""",
+    "distant": """distant rusty speeding battered heavy yellow vintage lonely noisy smoky stray rented chrome muddy
+        ghostly red diesel crowded dented rackety driverless shiny turquoise silver belated clanking""",
     "rumbled": """rumbled rattled roared screeched sped clattered thundered trundled wheezed chugged rolled skidded
         hurtled zoomed crept wobbled spluttered hummed whirred glided bumped swept raced groaned swerved""",
     "by": """past by onwards away downhill uphill homewards along off northwards inland""",
     "birds": """gulls geese crows pigeons magpies sparrows starlings swallows ducks hens roosters owls seagulls swans
         herons jackdaws robins blackbirds woodpeckers cuckoos turkeys ravens finches larks doves peacocks parrots
-        thrushes terns wagtails rooks cormorants pheasants""",
+        thrushes terns wagtails rooks cormorants pheasants buzzards kestrels sandpipers puffins pelicans storks quails
+        nightingales canaries budgies partridges goslings ducklings chickens warblers""",
     "startled": """startled hungry drowsy outraged jealous soggy plump ragged elderly anxious indignant noisy greedy
         sleepless speckled bold nesting shivering curious furious young wild sulking restless frightened bedraggled
-        cheeky ruffled pompous""",
+        cheeky ruffled pompous busy proud patient lonely clumsy grumpy muddy playful sleepy nosy chirpy timid fearless
+        lazy dizzy handsome tame thirsty solemn moody graceful tired lively""",
     "shrieked": """shrieked squawked screamed chattered scattered fled landed circled gathered panicked squabbled
         fluttered reappeared settled bickered complained swooped called quarrelled hopped paraded perched strutted
         nested hovered assembled flapped danced""",
@@ -264,7 +264,7 @@ FOOD = {
         splutters sizzles heats blips hisses cooks gurgles settles brews congeals""",
     "gently": """gently|slowly|quietly|nicely|happily|steadily|patiently|lazily|merrily|noisily|softly|calmly|
         peacefully|away|nearby|unattended|downstairs|properly|beautifully|busily|cosily|tantalisingly|fragrantly|
-        temptingly|sleepily|as usual|on the hob|in peace|in earnest|overnight""",
+        temptingly|sleepily|as usual|in peace|in earnest|overnight""",
     "flavour": """weak strong chilled lukewarm organic homemade iced frothy bitter sugary watery creamy fizzy spiced
         cheap expensive unsweetened foamy tepid fragrant instant fresh smoky sour cloudy delicious velvety steaming
         peppery diluted exotic local bottled mellow floral""",
@@ -324,7 +324,6 @@ FOOD = {
         charcoal glitter jam plaster mustard fur sunscreen butter varnish cocoa dough sand lipstick juice honey cheese
         moss graphite paste shampoo toothpaste wool paint icing ketchup syrup mud resin lotion oil soot marmalade
         foam""",
-    "sticky": """sticky dried wet fine smelly pink green white warm cold fresh cheap stale gritty black brown yellow
-        lumpy thick runny crusty greasy scented damp powdery glossy bluish frothy stubborn slimy homemade grey purple
-        expensive orange clotted""",
+    "sticky": """sticky dried wet fine smelly pink green white warm cold fresh gritty black brown yellow lumpy thick
+        runny crusty greasy scented damp powdery glossy bluish frothy stubborn slimy grey purple orange""",
 }

@@ -50,9 +50,9 @@ NOUN = (
     "Anchor Apple Archive Ash Balcony Bell Bird Boat Bridge Candle Carousel Chapel Clock Coast Compass Crown Door "
     "Dragonfly Ember Ferry Field Fire Flute Forest Fountain Fox Garden Gate Guest Harbour Harvest Heron Hill Horse "
     "House Island Key Kingdom Ladder Lake Lamp Lantern Ledger Letter Lighthouse Lock Machine Map Mask Meadow Mill "
-    "Mirror Moth Mountain Night Oak Orchard Oracle Owl Passenger Pearl Pilgrim Quarry Rain Raven River Road Room Rose Sail "
-    "Season Shadow Ship Shore Snow Song Sparrow Staircase Station Storm Street Summer Swan Thread Tide Tower Train "
-    "Valley Violin Voyage Wall Watchman Well Wheel Window Wind Witness Wolf"
+    "Mirror Moth Mountain Night Oak Orchard Oracle Owl Passenger Pearl Pilgrim Quarry Rain Raven River Road Room Rose "
+    "Sail Season Shadow Ship Shore Snow Song Sparrow Staircase Station Storm Street Summer Swan Thread Tide Tower "
+    "Train Valley Violin Voyage Wall Watchman Well Wheel Window Wind Witness Wolf"
 ).split()
 FIRM_TAIL = (
     "Works|Brothers|Mills|Yards|Trading|Partners|Foundry|& Sons|Company|Supply|Holdings|Manufactory|House|Line|Stores|"
@@ -120,7 +120,8 @@ class EnglishNames:
             if form == 1:
                 return f"{rng.choice(NOUN)} of the {rng.choice(NOUN)}"
             if form == 2:
-                return f"A {rng.choice(NOUN)} for {rng.choice(WOMEN + MEN)}"
+                noun = rng.choice(NOUN)
+                return f"{'An' if noun[0] in 'AEIOU' else 'A'} {noun} for {rng.choice(WOMEN + MEN)}"
             return f"{rng.choice(ADJECTIVE)} {rng.choice(NOUN)}, {rng.choice(ADJECTIVE)} {rng.choice(NOUN)}"
 
         return self._new(title)

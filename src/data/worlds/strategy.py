@@ -112,6 +112,8 @@ def _plan(world: World, words: ModuleType, want: Want, rng: Random, family: Fami
     assert not isinstance(b, Entity)
     if family.holds(a, b, n) != wish:
         return None
+    if family.sum and int(b) - int(a) in (0, n):
+        return None  # a tie: everyday wording does not say which way it goes
     ends = {
         end: words.stamp(noun_phrase(words, want, rng, leg), leg.values[-1].year if leg.year_shown[-1] else None)
         for end, leg in zip("ab", legs, strict=True)

@@ -1,0 +1,146 @@
+"""Which judge is asked: a row of the config's table, or any server that speaks the OpenAI chat protocol.
+
+One provider is chosen here, once. There is no second choice: when it fails, the call fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import SecretStr, ValidationError
+
+from ..config.schema import ProviderSection, ScoringSection, Section
+from ..core.errors import BadInput
+from ..core.types import Record
+
+LOCAL = "local"
+PROD = "prod"
+_ON, _OFF = ("1", "true", "on", "yes"), ("", "0", "false", "off", "no")
+
+
+class Provider(Record, frozen=True):
+    """A judge and how to speak to it. `base_url` is None only for `local`, until its server runs."""
+
+    name: str
+    base_url: str | None
+    model: str
+    key_needed: bool
+    json_schema: bool
+    seed: bool
+    max_tokens: int
+    usd_in: float | None
+    usd_out: float | None
+
+    def cost(self, tokens_in: int, tokens_out: int) -> float | None:
+        """In US dollars; None where the prices are not known."""
+        if self.usd_in is None or self.usd_out is None:
+            return None
+        return (tokens_in * self.usd_in + tokens_out * self.usd_out) / 1e6
+
+
+class ScorerSettings(Section):
+    """What the environment says about scoring. The key shows as asterisks wherever it is printed."""
+
+    provider: Provider
+    key: SecretStr | None
+    gguf: Path | None
+    live: bool
+    run_mode: str
+
+    @property
+    def secrets(self) -> list[SecretStr]:
+        return [self.key] if self.key else []
+
+
+def settings_from_env(environment: Mapping[str, str], scoring: ScoringSection) -> ScorerSettings:
+    """Raises BadInput that names the variable at fault, and never shows what a key was."""
+    run_mode = environment.get("RUN_MODE", "").strip()
+    provider = _provider(environment, scoring, run_mode)
+    key = _key(environment.get("SCORER_API_KEY", ""))
+    if provider.key_needed and key is None:
+        raise BadInput(f"provider {provider.name} needs a key", where="SCORER_API_KEY", remedy="set it to your key")
+    gguf = environment.get("SCORER_GGUF", "").strip()
+    if gguf and provider.name != LOCAL:
+        raise BadInput(
+            f"serves only the provider {LOCAL}, not {provider.name}", where="SCORER_GGUF", remedy="unset one of the two"
+        )
+    return ScorerSettings(
+        provider=provider,
+        key=key,
+        gguf=Path(gguf) if gguf else None,
+        live=_switch("REWARD_LIVE_MODE", environment),
+        run_mode=run_mode,
+    )
+
+
+def _provider(environment: Mapping[str, str], scoring: ScoringSection, run_mode: str) -> Provider:
+    name = environment.get("SCORER_PROVIDER", "").strip()
+    if not name:
+        if run_mode == PROD:
+            raise BadInput(
+                "RUN_MODE=prod wants the provider named",
+                where="SCORER_PROVIDER",
+                remedy=f"set it to one of {', '.join(scoring.providers)}, or to custom",
+            )
+        name = LOCAL
+    base_url = environment.get("SCORER_BASE_URL", "").strip() or None
+    model = environment.get("SCORER_MODEL", "").strip() or _model_of(environment.get("SCORER_GGUF", "").strip())
+    row = scoring.providers.get(name)
+    if row is None:
+        row = _custom(name, base_url, model, list(scoring.providers))
+    try:
+        row = ProviderSection.model_validate(
+            {**row.model_dump(), "base_url": base_url or row.base_url, "model": model or row.model}
+        )
+    except ValidationError:
+        raise BadInput(
+            "not an http or https address without user, password and query",
+            where="SCORER_BASE_URL",
+            remedy="write it like https://host/v1; a key goes into SCORER_API_KEY",
+        ) from None
+    if row.base_url is None and name != LOCAL:
+        raise BadInput(f"provider {name} has no address", where="SCORER_BASE_URL", remedy="set it to the server's")
+    return Provider(name=name, **row.model_dump())
+
+
+def _custom(name: str, base_url: str | None, model: str | None, known: list[str]) -> ProviderSection:
+    """A server that the table does not know. It is asked for nothing that some servers refuse a call over."""
+    for variable, value in (("SCORER_BASE_URL", base_url), ("SCORER_MODEL", model)):
+        if not value:
+            raise BadInput(
+                f"provider {name} is not in the config's table ({', '.join(known)}), so this must say where it is",
+                where=variable,
+                remedy="set SCORER_BASE_URL and SCORER_MODEL, or correct SCORER_PROVIDER",
+            )
+    return ProviderSection(
+        base_url=None,
+        model=model or "",
+        key_needed=False,
+        json_schema=False,
+        seed=False,
+        max_tokens=2048,
+        usd_in=None,
+        usd_out=None,
+    )
+
+
+def _model_of(gguf: str) -> str | None:
+    """Another file is another judge, and its votes must not be taken for the first one's."""
+    return Path(gguf).stem if gguf else None
+
+
+def _key(text: str) -> SecretStr | None:
+    key = text.strip()
+    if not key:
+        return None
+    if not (key.isascii() and key.isprintable() and " " not in key):
+        raise BadInput("holds characters that no key has", where="SCORER_API_KEY", remedy="copy the key once more")
+    return SecretStr(key)
+
+
+def _switch(name: str, environment: Mapping[str, str]) -> bool:
+    value = environment.get(name, "").strip().lower()
+    if value not in _ON + _OFF:
+        raise BadInput(f"is neither on nor off: {value[:20]}", where=name, remedy="set it to on or off")
+    return value in _ON
