@@ -113,7 +113,7 @@ def _table(checks: list[Check]) -> Table:
 
 
 def _measured(check: Check) -> str:
-    return number(check.value, beside=check.threshold)
+    return "not measured" if check.value is None else number(check.value, beside=check.threshold)
 
 
 def _limit(check: Check) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from math import isnan
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,7 +31,8 @@ class Check(Struct, frozen=True):
     """`name` may carry a scope: `distinct2`, `distinct2[gsm8k]`, `shortcut_auc[hotpotqa,zh]`."""
 
     name: str
-    value: float
+    value: float | None
+    """None: it could not be measured, and what nobody measured has not passed."""
     rule: Rule
     threshold: float
     passed: bool
@@ -38,9 +40,10 @@ class Check(Struct, frozen=True):
     remedy_zh: str
 
 
-def check(name: str, value: float, rule: Rule, threshold: float, remedy: str, remedy_zh: str) -> Check:
-    """NaN passes nothing: every comparison with it is false."""
-    return Check(name, value, rule, threshold, _RULES[rule](value, threshold), remedy, remedy_zh)
+def check(name: str, value: float | None, rule: Rule, threshold: float, remedy: str, remedy_zh: str) -> Check:
+    measured = None if value is None or isnan(value) else value
+    passed = measured is not None and _RULES[rule](measured, threshold)
+    return Check(name, measured, rule, threshold, passed, remedy, remedy_zh)
 
 
 class Evidence(Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import IO, Protocol, TypeVar
 
 import msgspec
 
@@ -41,6 +41,29 @@ def read_records(path: Path, kind: type[T]) -> Iterator[T]:
     decoder = msgspec.json.Decoder(kind)
     for number, line in read_lines(path):
         yield decode(decoder, line, f"{path}:{number}")
+
+
+class _Identified(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+Identified = TypeVar("Identified", bound=_Identified)
+
+
+def read_unique(path: Path, kind: type[Identified]) -> Iterator[Identified]:
+    """Like `read_records`, and no id may come twice."""
+    decoder = msgspec.json.Decoder(kind)
+    seen: dict[str, int] = {}
+    for number, line in read_lines(path):
+        record = decode(decoder, line, f"{path}:{number}")
+        if seen.setdefault(record.id, number) != number:
+            raise BadInput(
+                f"the id {record.id!r} stands twice, first in line {seen[record.id]}",
+                where=f"{path}:{number}",
+                remedy="give every sample its own id, or build the file again",
+            )
+        yield record
 
 
 def decode(decoder: msgspec.json.Decoder[T], line: bytes, where: str) -> T:

@@ -18,13 +18,13 @@ from msgspec import Struct
 
 from ..core.errors import BadInput
 from ..core.files import atomic_write, sha256_file
-from ..core.jsonl import decode, read_lines, read_records
+from ..core.jsonl import decode, read_lines, read_records, read_unique
 from ..core.types import LEVELS, TASKS, Level, Task
 from .balance import Plan, check_target, largest_plan
 from .difficulty import DifficultyRecord
 from .difficulty_knobs import more_of
-from .measure import derived_meta, described, table
-from .meta import read_meta, write_meta
+from .measure import derived_meta, table
+from .meta import described, read_meta, write_meta
 
 
 class Balanced(Struct, frozen=True):
@@ -43,7 +43,7 @@ def difficulty_bucketize(metrics: Path, target: dict[Level, float], by_task: Seq
     """Finds the pool through the metrics' sidecar and writes the balanced pool with its own."""
     check_target(target)
     metrics_meta = read_meta(metrics)
-    described(metrics, metrics_meta)
+    described(metrics, metrics_meta, DifficultyRecord)
     pool = metrics.parent / metrics_meta.parent
     pool_sha256 = _parent_sha256(metrics, pool, metrics_meta.parent_sha256)
     pool_meta = read_meta(pool)
@@ -74,15 +74,7 @@ def _parent_sha256(metrics: Path, pool: Path, expected: str) -> str:
 
 def _cells(metrics: Path) -> array[int]:
     """Task and bucket of every sample in one byte; an id that comes twice would be a copy in the balanced pool."""
-    cells, seen = array("B"), set[str]()
-    for record in read_records(metrics, DifficultyRecord):
-        if record.id in seen:
-            raise BadInput(
-                f"id {record.id!r} occurs twice", where=str(metrics), remedy="build the pool again: ids are unique"
-            )
-        seen.add(record.id)
-        cells.append(_cell(record.task, record.level))
-    return cells
+    return array("B", (_cell(record.task, record.level) for record in read_unique(metrics, DifficultyRecord)))
 
 
 def _cell(task: Task, level: Level) -> int:

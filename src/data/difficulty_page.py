@@ -127,9 +127,9 @@ def _cell(name: str, one: Check | None) -> str:
     return f'<td class="{verdict}"><span>{mark}</span> {_value(name, one.value)}</td>'
 
 
-def _value(name: str, value: float) -> str:
+def _value(name: str, value: float | None) -> str:
     """Enough digits to tell a value just past its threshold from the threshold."""
-    if value != value:
+    if value is None:
         return "–"
     if name.endswith("_share"):
         return f"{value:.2%}"

@@ -34,7 +34,8 @@ WINDOW = 5_000
 WINDOWS = 64
 MOST_SAMPLES = 4_000
 """Samples that a figure is made from; a seeded choice where there are more."""
-MOST_REFERENCE = 2 * MOST_SAMPLES
+MOST_REFERENCE = MOST_SAMPLES
+"""Of v1, which has to be built to be read: a half of it meets as many samples of the pool."""
 ADDED = 0.5
 COMMON = 1 / 200
 ZIPF_RANKS = 1_000

@@ -43,6 +43,8 @@ class Likeness:
     count: int
     """Pool samples at or above the similarity with at least one shadow sample."""
     examples: list[Match]
+    matches: frozenset[int]
+    """Places in the pool of all samples that are counted."""
 
 
 def similar_samples(
@@ -58,7 +60,7 @@ def similar_samples(
         for match in _content_matches(ours, theirs, threshold):
             _keep_best(best, match)
     ranked = sorted(best.values(), key=lambda match: (-match.similarity, match.pool))
-    return Likeness(len(best), ranked[:EXAMPLES])
+    return Likeness(len(best), ranked[:EXAMPLES], frozenset(best))
 
 
 def _keep_best(best: dict[int, Match], match: Match) -> None:

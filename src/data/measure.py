@@ -22,7 +22,7 @@ from ..core.files import atomic_write, sha256_file
 from ..core.jsonl import decode, read_lines
 from ..core.types import LEVELS, TASKS, Level, Sample, Task
 from .difficulty import DifficultyRecord, measure_all
-from .meta import PoolMeta, read_meta, write_meta
+from .meta import PoolMeta, described, read_meta, write_meta
 
 CHUNK_LINES = 200
 WORKERS = min(os.cpu_count() or 1, 4)
@@ -45,11 +45,19 @@ class Chunk(Struct, frozen=True):
 def difficulty_metrics(in_path: Path, out_path: Path) -> Measured:
     """Measures every sample of a pool and writes the metrics with their sidecar."""
     meta = read_meta(in_path)
-    pool_sha256 = described(in_path, meta)
+    pool_sha256 = described(in_path, meta, Sample)
     counts: Counter[tuple[Task, Level]] = Counter()
+    seen: set[str] = set()
     encoder = msgspec.json.Encoder()
     with atomic_write(out_path) as handle:
         for record in measured(in_path):
+            if record.id in seen:
+                raise BadInput(
+                    f"the id {record.id!r} stands twice",
+                    where=f"{in_path}, sample {counts.total() + 1}",
+                    remedy="give every sample its own id, or build the pool again",
+                )
+            seen.add(record.id)
             counts[record.task, record.level] += 1
             handle.write(encoder.encode(record) + b"\n")
     n = counts.total()
@@ -77,20 +85,6 @@ def table(counts: Counter[tuple[Task, Level]]) -> dict[Task, dict[Level, int]]:
     """Counts by task and bucket, without tasks that do not occur."""
     tasks = [task for task in TASKS if any(counts[task, level] for level in LEVELS)]
     return {task: {level: counts[task, level] for level in LEVELS} for task in tasks}
-
-
-def described(path: Path, meta: PoolMeta) -> str:
-    """The file's SHA-256, which must be the one in its sidecar: else seed and mix there belong to another file."""
-    if not path.is_file():
-        raise BadInput("no such file", where=str(path), remedy="check the path, or build the file again")
-    actual = sha256_file(path)
-    if actual != meta.sha256:
-        raise BadInput(
-            "the file has changed since its sidecar was written",
-            where=str(path),
-            remedy="build it again instead of editing it, and move the .jsonl and .meta.json files together",
-        )
-    return actual
 
 
 def derived_meta(meta: PoolMeta, kind: str, out: Path, n: int, parent: Path, parent_sha256: str) -> PoolMeta:

@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 
 from ..core.errors import BadInput
-from ..core.files import sidecar, write_json
+from ..core.files import sha256_file, sidecar, write_json
+from ..core.jsonl import Identified, read_unique
 from ..core.types import Lang, Record, Task
 
 
@@ -57,3 +58,22 @@ def read_meta(pool: Path) -> PoolMeta:
 
 def write_meta(pool: Path, meta: PoolMeta) -> None:
     write_json(sidecar(pool), meta)
+
+
+def described(path: Path, meta: PoolMeta, kind: type[Identified]) -> str:
+    """The file's SHA-256, which must be the one in its sidecar: else seed and mix there belong to another file.
+
+    Where it is not, the file was changed; if that left a line that does not fit, the line is what to name.
+    """
+    if not path.is_file():
+        raise BadInput("no such file", where=str(path), remedy="check the path, or build the file again")
+    actual = sha256_file(path)
+    if actual != meta.sha256:
+        for _ in read_unique(path, kind):
+            pass
+        raise BadInput(
+            "the file has changed since its sidecar was written",
+            where=str(path),
+            remedy="build it again instead of editing it, and move the .jsonl and .meta.json files together",
+        )
+    return actual

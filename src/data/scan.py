@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.errors import BadInput
-from ..core.jsonl import decode, read_lines
+from ..core.jsonl import read_unique
 from ..core.types import LANGS, TASKS, Lang, Sample, Task
 from .choice import SpokenChoice
 from .consistency import contradictions
 from .diversity import MOST_SAMPLES
-from .measure import described
-from .meta import PoolMeta
+from .meta import PoolMeta, described
 from .spoken import rendered
 from .tokenstream import I64, TokenStream, count_tokens, join_streams, token_stream
 
@@ -106,33 +104,20 @@ class Scan:
 
 def scan(pool: Path, meta: PoolMeta, shadow_sources: Collection[str] = ()) -> Scan:
     """Reads the pool once; what is no pool, or not the one of its sidecar, is refused."""
-    described(pool, meta)
-    lines: dict[str, int] = {}
+    described(pool, meta, Sample)
+    ids: list[str] = []
     parts: list[Columns] = []
     tally, choice = Tally(), SpokenChoice(MOST_SAMPLES, SEED)
-    samples = _samples(pool, lines)
+    samples = read_unique(pool, Sample)
     while batch := list(islice(samples, BATCH)):
         choice.add(batch)
         parts.append(Columns.of(batch))
+        ids += [sample.id for sample in batch]
         for sample in batch:
             tally.add(sample, meta.max_turns, shadow_sources)
-    if not lines:
+    if not ids:
         raise BadInput("the pool is empty", where=str(pool), remedy="build it with build_rollout_pool")
-    if len(lines) != meta.n:
-        what = f"the pool has {len(lines)} samples and its sidecar says {meta.n}"
+    if len(ids) != meta.n:
+        what = f"the pool has {len(ids)} samples and its sidecar says {meta.n}"
         raise BadInput(what, where=str(pool), remedy="build the pool again")
-    return Scan(list(lines), Columns.join(parts), tally, choice)
-
-
-def _samples(pool: Path, lines: dict[str, int]) -> Iterator[Sample]:
-    decoder = msgspec.json.Decoder(Sample)
-    for number, line in read_lines(pool):
-        sample = decode(decoder, line, f"{pool}:{number}")
-        earlier = lines.setdefault(sample.id, number)
-        if earlier != number:
-            raise BadInput(
-                f"the id {sample.id!r} was already used in line {earlier}",
-                where=f"{pool}:{number}",
-                remedy="give every sample its own id, or build the pool again",
-            )
-        yield sample
+    return Scan(ids, Columns.join(parts), tally, choice)

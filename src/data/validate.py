@@ -14,7 +14,7 @@ import numpy as np
 from ..core.check import Check, Report, Rule, check, evidence, now, report
 from ..core.errors import BadInput
 from ..core.files import sidecar
-from ..core.jsonl import read_records
+from ..core.jsonl import read_unique
 from ..core.types import LANGS, Lang, Sample, Task
 from .diversity import Wording
 from .diversity_report import Reference, Scope, covered, diversity_figures, scoped_wording
@@ -108,7 +108,7 @@ def validate_pool(
 def _check(name: str, value: float | None, rule: Rule, threshold: float, *scope: str) -> Check:
     return check(
         f"{name}[{','.join(scope)}]" if scope else name,
-        float("nan") if value is None else value,
+        value,
         rule,
         threshold,
         *REMEDIES[name],
@@ -116,7 +116,7 @@ def _check(name: str, value: float | None, rule: Rule, threshold: float, *scope:
 
 
 def _read_shadow(path: Path) -> list[Sample]:
-    shadow = list(read_records(path, Sample))
+    shadow = list(read_unique(path, Sample))
     if not shadow:
         raise BadInput("the shadow set is empty", where=str(path), remedy="materialize it with shadow_run")
     return shadow

@@ -14,35 +14,31 @@ from .types import CallFailed
 class Breaker:
     """Closed: calls pass. Open: none does. Then one call may try, and its outcome decides for all."""
 
-    def __init__(
-        self, name: str, *, failures: int, open_s: float, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, name: str, *, failures: int, open_s: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._name, self._most, self._open_s, self._clock = name, failures, open_s, clock
         self._in_a_row = 0
         self._opened_at: float | None = None
         self._trying = False
         self._last = ""
 
-    @property
-    def state(self) -> str:
+    def check(self) -> None:
+        """Raises while nothing may be sent."""
         if self._opened_at is None:
-            return "closed"
-        return "half-open" if self._clock() >= self._opened_at + self._open_s else "open"
-
-    def admit(self) -> bool:
-        """Raises when the circuit is open. True when this call is the one that tries whether it can be closed."""
-        if self._opened_at is None:
-            return False
+            return
         wait = max(0.0, self._opened_at + self._open_s - self._clock())
         if wait > 0 or self._trying:
-            when = f"in {wait:.0f} s" if wait > 0 else "when the call that tries the service now has ended"
+            when = f"in {wait:.0f} s" if wait > 0 else "when the one call that is trying it has ended"
             raise CallFailed(
                 "circuit_open",
-                f"{self._name} failed {self._in_a_row} times in a row, last with {self._last}; it is asked again {when}",
+                f"{self._name} failed {self._in_a_row} times in a row, last with {self._last}; asked again {when}",
                 retry_after=wait,
             )
-        self._trying = True
-        return True
+
+    def admit(self) -> bool:
+        """Like `check`; true when this call is the one that finds out whether the service is back."""
+        self.check()
+        self._trying = self._opened_at is not None
+        return self._trying
 
     def worked(self) -> None:
         """The service answered: with a reply, or by asking for patience."""

@@ -46,6 +46,7 @@ _SYSTEM = {
     errno.EACCES: _FORBIDDEN,
     errno.EPERM: _FORBIDDEN,
     errno.EROFS: _FORBIDDEN,
+    errno.ENOENT: "make its folder again",
     errno.ENOTDIR: "choose another path",
     errno.EISDIR: "name a file, not a folder",
     errno.EEXIST: "choose another path",

@@ -72,16 +72,16 @@ class Limiter:
         """Halves the calls in flight, once for all the refusals of one round."""
         now = self._clock()
         self._note(now, "refused", now - sent_at)
-        self._pace.refused(now, sent_at)
+        self._pace.refused(now, sent_at, held=bool(retry_after))
         if sent_at >= self._cut_at:
             self._width, self._cut_at = max(float(self._least), self._width / 2), now
-        if retry_after:
-            self._paused_until = max(self._paused_until, now + retry_after)
+        self._pause(now, retry_after)
 
-    def failed(self, sent_at: float) -> None:
-        """Says nothing about how fast the service may be asked."""
+    def failed(self, sent_at: float, retry_after: float | None) -> None:
+        """Says nothing about how fast the service may be asked, except that some errors too say when to come back."""
         now = self._clock()
         self._note(now, "failed", now - sent_at)
+        self._pause(now, retry_after)
 
     def figures(self) -> dict[str, float]:
         """Of the last minute: answered requests a second, share of 429, seconds a reply took; and calls in flight."""
@@ -107,6 +107,10 @@ class Limiter:
                 retry_after=pause,
             )
         return max(pause, self._pace.wait(now))
+
+    def _pause(self, now: float, retry_after: float | None) -> None:
+        if retry_after:
+            self._paused_until = max(self._paused_until, now + retry_after)
 
     def _note(self, now: float, how: Literal["accepted", "refused", "failed"], took: float) -> None:
         self._seen.append((now, how, took))

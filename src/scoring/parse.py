@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from math import isfinite
 
 import msgspec
 
@@ -30,7 +29,7 @@ def parse_scores(reply: str, dimensions: tuple[str, ...]) -> dict[str, float]:
         text = fenced[1]
     try:
         found = msgspec.json.decode(text.encode())
-    except (msgspec.DecodeError, UnicodeEncodeError) as error:
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
         raise BadReply(f"not JSON: {error}") from None
     if not isinstance(found, dict):
         raise BadReply(f"a JSON object was asked for, not {type(found).__name__}")
@@ -42,8 +41,9 @@ def parse_scores(reply: str, dimensions: tuple[str, ...]) -> dict[str, float]:
 
 
 def _score(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadReply(f"{name} is not a number")
     if not 0 <= value <= TOP:
-        raise BadReply(f"{name} is {value:g}, outside 0..{TOP}")
+        # Cut, because a whole number in JSON may have any length.
+        raise BadReply(f"{name} is {str(value)[:20]}, outside 0..{TOP}")
     return value / TOP

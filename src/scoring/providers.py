@@ -6,11 +6,12 @@ One provider is chosen here, once. There is no second choice: when it fails, the
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import SecretStr, ValidationError
 
-from ..config.schema import ProviderSection, ScoringSection, Section
+from ..config.schema import ProviderSection, ScoringSection
 from ..core.errors import BadInput
 from ..core.types import Record
 
@@ -39,7 +40,8 @@ class Provider(Record, frozen=True):
         return (tokens_in * self.usd_in + tokens_out * self.usd_out) / 1e6
 
 
-class ScorerSettings(Section):
+@dataclass(frozen=True)
+class ScorerSettings:
     """What the environment says about scoring. The key shows as asterisks wherever it is printed."""
 
     provider: Provider

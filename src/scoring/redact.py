@@ -23,6 +23,8 @@ def redact(text: str, secrets: Iterable[SecretStr]) -> str:
         plain = secret.get_secret_value()
         if len(plain) < SHORTEST:
             continue
-        for form in sorted({plain, quote(plain), quote(plain, safe=""), json.dumps(plain)[1:-1]}, key=len, reverse=True):
+        for form in sorted(
+            {plain, quote(plain), quote(plain, safe=""), json.dumps(plain)[1:-1]}, key=len, reverse=True
+        ):
             text = text.replace(form, MASK)
     return text

@@ -67,7 +67,10 @@ class Stored(Record, frozen=True):
 
 
 class Store:
-    """Safe to use from several threads and several processes at once."""
+    """Safe to use from several threads and several processes at once.
+
+    Open it around `asyncio.run`, not inside: the loop ends only when the replies that had arrived are stored.
+    """
 
     def __init__(
         self, path: Path = DEFAULT_PATH, ttl: float = TTL_SECONDS, now: Callable[[], float] = time.time
@@ -151,9 +154,10 @@ class Store:
                 yield self._writer
 
     def close(self) -> None:
-        self._reader.close()
-        self._writer.close()
-        self._claims.close()
+        with self._write_lock, self._read_lock:
+            self._reader.close()
+            self._writer.close()
+            self._claims.close()
 
     def __enter__(self) -> Self:
         return self

@@ -23,7 +23,7 @@ class Verdict(Record, frozen=True):
     stable: bool
 
 
-def settle(votes: list[dict[str, float]]) -> Verdict:
+def settle(votes: list[dict[str, float]], variance_max: float = MAX_VARIANCE) -> Verdict:
     """Median per dimension; overall is the median of the votes' means.
 
     >>> settle([{"logic": 0.2}, {"logic": 0.4}, {"logic": 1.0}]).scores
@@ -38,18 +38,18 @@ def settle(votes: list[dict[str, float]]) -> Verdict:
         overall=median(fmean(vote.values()) for vote in votes),
         variance=variance,
         votes=len(votes),
-        stable=variance <= MAX_VARIANCE,
+        stable=variance <= variance_max,
     )
 
 
-def votes_wanted(votes: list[dict[str, float]], k: int, k_max: int) -> int:
+def votes_wanted(votes: list[dict[str, float]], k: int, k_max: int, variance_max: float = MAX_VARIANCE) -> int:
     """How many more votes to ask for: K at first, then two at a time while they disagree, never past `k_max`.
 
     Two at a time keeps the count odd, so that the median is one of the votes.
     """
     if len(votes) < k:
         return k - len(votes)
-    if settle(votes).stable:
+    if settle(votes, variance_max).stable:
         return 0
     return min(2, k_max - len(votes))
 

@@ -50,7 +50,7 @@ def test_a_failed_gate_names_each_failed_check_its_value_its_threshold_and_what_
         "FAILED shortcut_auc[gsm8k]: 0.991, must be <= 0.7",
         "  What to do: hide spans without a trace",
         "  怎么办：隐藏时不留痕迹",
-        "FAILED kl3: nan, must be >= 0.15",
+        "FAILED kl3: not measured, must be >= 0.15",
         "  What to do: rebuild the reference",
         "  怎么办：重建参考集",
         "FAILED validate_pool: 2 of 3 checks",

@@ -131,7 +131,7 @@ def test_metrics_edited_by_hand_are_refused(tmp_path: Path) -> None:
 
 def test_an_id_that_comes_twice_is_refused(tmp_path: Path) -> None:
     samples = [graded("same", "gsm8k", level) for level in LEVELS]
-    with pytest.raises(BadInput, match="'same' occurs twice"):
+    with pytest.raises(BadInput, match="'same' stands twice"):
         balance(tmp_path, samples, ONE_TASK)
 
 

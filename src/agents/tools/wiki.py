@@ -38,7 +38,10 @@ def search(articles: Sequence[Article], query: str) -> list[Article]:
     seen = Counter(word for title, body in zip(titles, bodies, strict=True) for word in asked & (title | body))
     rarity = {word: math.log(1 + len(articles) / count) for word, count in seen.items()}
     scored = [
-        (sum(rarity[word] for word in asked & body) + 3 * sum(rarity[word] for word in asked & title), place)
+        (
+            math.fsum(rarity[word] for word in asked & body) + 3 * math.fsum(rarity[word] for word in asked & title),
+            place,
+        )
         for place, (title, body) in enumerate(zip(titles, bodies, strict=True))
     ]
     ranked = sorted(((-score, place) for score, place in scored if score > 0))

@@ -21,6 +21,7 @@ from .pages import NOT_NEEDED
 from .reading import Mode, Reading, Spare, article_kind
 from .shape import misfit
 from .shelf import Shelf
+from .siblings import without_siblings
 
 SHADOW_EVERY = 7
 """One record in seven is held out for the shadow set, by a hash of its source id: no row order, no seed moves it."""
@@ -60,6 +61,8 @@ class OfficialSource:
         """A key for every want, no record twice: what can be ambiguous where that is wanted, what fits the level."""
         records = self._shelf(task).records
         ids = sorted(one for one in records if split_of(one) == split)
+        if split == "train":
+            ids = without_siblings(ids, [one for one in records if split_of(one) == "shadow"], records)
         rng = Random(f"{seed}:{task}:{split}")
         if len(ids) < len(wants):
             raise self._too_few(task, split, f"{len(wants)} samples asked for, {len(ids)} records")

@@ -1,0 +1,40 @@
+"""Limits, providers and asks for the tests of the network side."""
+
+from __future__ import annotations
+
+from pydantic import SecretStr
+
+from src.config.schema import LimitsSection
+from src.scoring.client import JudgeClient
+from src.scoring.prompt import DIMENSIONS, PROMPT_VERSION
+from src.scoring.providers import Provider
+from src.scoring.types import Ask
+from tests.scoring.server import JudgeServer
+
+KEY = "sk-planted/0123456789"
+
+
+def limits(**changes: object) -> LimitsSection:
+    ordinary: dict[str, object] = {
+        "rps": {"custom": 2000.0},
+        "concurrency_min": 2,
+        "concurrency_max": 8,
+        "timeout_s": 5.0,
+        "tries": 4,
+        "wait_max_s": 5.0,
+        "breaker_failures": 1000,
+        "breaker_open_s": 30.0,
+    }
+    return LimitsSection.model_validate({**ordinary, **changes})
+
+
+def provider(url: str, *, json_schema: bool = True, seed: bool = True) -> Provider:
+    return Provider("custom", url, "tiny", False, json_schema, seed, 100, 1.0, 2.0)
+
+
+def client(server: JudgeServer, **changes: object) -> JudgeClient:
+    return JudgeClient(provider(server.url), SecretStr(KEY), limits(**changes))
+
+
+def ask(text: str = "User: hello", vote: int = 0) -> Ask:
+    return Ask("custom", "tiny", PROMPT_VERSION, DIMENSIONS, "en", text, vote)

@@ -1,0 +1,259 @@
+"""Whole scorings against a server that misbehaves: none lost, none invented, and the bill is the server's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+
+from src.config.schema import VotesSection
+from src.core.types import Sample
+from src.scoring import client as client_module
+from src.scoring.judge import Judge, Tally
+from src.scoring.ledger import Ledger, lines
+from src.scoring.store import Store
+from src.scoring.types import CallEntry, ScoringEntry
+from src.scoring.votes import settle
+from tests.data.samples import make_sample
+from tests.scoring.judging import KEY, client
+from tests.scoring.server import BILLED, Act, JudgeServer, steady_scores
+
+AT_ONCE = 16
+VOTES = VotesSection(k=3, k_max=7, variance_max=0.08)
+TRIES = 4
+TROUBLE: dict[Act, str] = {
+    "429": "rate_limited",
+    "429_wait": "rate_limited",
+    "500": "server_error",
+    "reset": "unreachable",
+    "cut_off": "unreachable",
+    "hang": "timeout",
+    "html": "not_a_reply",
+    "half_json": "not_a_reply",
+    "no_choices": "not_a_reply",
+    "no_content": "not_a_reply",
+}
+"""What a client can make of what the server did."""
+BAD: tuple[Act, ...] = ("wrong_dimensions", "out_of_range", "prose")
+
+
+@pytest.fixture(autouse=True)
+def _quick_back_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "BACK_OFF_S", 0.002)
+
+
+def samples(count: int, word: str = "ordinary") -> list[Sample]:
+    return [_sample(f"{word}-{number}") for number in range(count)]
+
+
+def _sample(name: str) -> Sample:
+    """The text names it, so that the server knows which it is."""
+    return make_sample(name, f"question {name}?", answer=f"answer {name}")
+
+
+def opinionated(body: dict[str, Any]) -> dict[str, Any]:
+    """Never a vote on hopeless dialogues, votes far apart on contested ones."""
+    text = body["messages"][-1]["content"]
+    if "hopeless" in text:
+        return {"logic": "very good"}
+    if "contested" in text:
+        return dict.fromkeys(("logic", "clarity", "naturalness", "educational"), 10 * (body["seed"] % 2))
+    return steady_scores(body)
+
+
+@dataclass
+class Run:
+    entries: list[ScoringEntry]
+    tally: Tally
+    calls: list[CallEntry]
+    """The ledger's, of this run and those before it."""
+
+
+def score(folder: Path, server: JudgeServer, wanted: list[Sample], **changes: object) -> Run:
+    async def main() -> tuple[list[ScoringEntry], Tally]:
+        gate = asyncio.Semaphore(AT_ONCE)
+        async with client(server, tries=TRIES, **changes) as link:
+            judge = Judge(link, store, ledger, VOTES, TRIES)
+
+            async def one(sample: Sample) -> ScoringEntry:
+                async with gate:
+                    return await judge.score(sample)
+
+            return await asyncio.gather(*(one(sample) for sample in wanted)), judge.tally
+
+    ledger = Ledger(folder / "ledger.jsonl")
+    with Store(folder / "scores.sqlite3") as store:
+        entries, tally = asyncio.run(main())
+    found = [line.entry for line in lines(ledger.path)]
+    written = [entry for entry in found if isinstance(entry, ScoringEntry)]
+    assert sorted(written[-len(entries) :], key=str) == sorted(entries, key=str)
+    return Run(entries, tally, [entry for entry in found if isinstance(entry, CallEntry)])
+
+
+def mixed(seed: int) -> Callable[[int], Act]:
+    """A quarter of all requests goes wrong, in every way there is."""
+    random = Random(seed)
+    often: list[Act] = ["429", "500", "reset", "cut_off", "html", "half_json", "no_choices", "no_content", "slow", *BAD]
+
+    def plan(n: int) -> Act:
+        if random.random() < 0.001:
+            return "hang"
+        if random.random() < 0.002:
+            return "429_wait"
+        return random.choice(often) if random.random() < 0.25 else "ok"
+
+    return plan
+
+
+def misbehave(folder: Path, count: int) -> None:
+    wanted = samples(count) + samples(count // 30, "contested") + samples(count // 30, "hopeless")
+    Random(1).shuffle(wanted)
+    with JudgeServer(mixed(seed=count), scores=opinionated, wait="0.2") as server:
+        run = score(folder, server, wanted, timeout_s=3.0)
+
+    by_sample = {entry.sample: entry for entry in run.entries}
+    assert sorted(by_sample) == sorted(sample.id for sample in wanted)
+    for name, entry in by_sample.items():
+        assert (entry.overall is None) == bool(entry.failure)
+        if name.startswith("hopeless"):
+            assert entry.failure.startswith(("bad_reply: 4 replies were no vote", *TROUBLE.values()))
+        if name.startswith("contested") and entry.overall is not None:
+            assert not entry.stable
+    scored = [entry for entry in run.entries if entry.overall is not None]
+    assert len(scored) >= 0.95 * count
+    _scores_are_what_the_server_said(run, scored)
+    _books_are_the_servers(run, server)
+    for file in folder.rglob("*"):
+        assert not file.is_file() or KEY.encode() not in file.read_bytes()
+
+
+def _scores_are_what_the_server_said(run: Run, scored: list[ScoringEntry]) -> None:
+    """Each scoring is the median of votes that are on record; each vote on record is a reply that was paid for."""
+    votes: dict[str, list[dict[str, float]]] = {}
+    for call in run.calls:
+        if call.status == "ok":
+            assert call.billable_tokens > 0
+            assert call.latency_ms > 0
+            assert call.request_id.startswith("req-")
+            votes.setdefault(call.scoring, []).append(call.scores)
+    for entry in scored:
+        verdict = settle(votes[entry.scoring], VOTES.variance_max)
+        assert (entry.overall, entry.scores, entry.votes) == (verdict.overall, verdict.scores, verdict.votes)
+
+
+def _books_are_the_servers(run: Run, server: JudgeServer) -> None:
+    hopeless = sum("hopeless" in str(body) for body in server.bodies)
+    assert hopeless, "some dialogues never get a vote"
+    replies = run.tally.calls["ok"] + run.tally.calls["bad_reply"]
+    assert replies == sum(server.counts[act] for act in ("ok", "slow", *BAD))
+    expected = Counter[str]()
+    for act, trouble in TROUBLE.items():
+        expected[trouble] += server.counts[act]
+    assert {trouble: run.tally.calls[trouble] for trouble in expected} == dict(expected)
+    assert len(run.calls) == server.asked
+    assert (run.tally.tokens_in, run.tally.tokens_out) == (server.tokens_in, server.tokens_out)
+    assert sum(call.billable_tokens for call in run.calls) == server.tokens_in + server.tokens_out
+    assert sum(entry.billable_tokens for entry in run.entries) == server.tokens_in + server.tokens_out
+    assert set(BILLED) - {"no_usage"} <= set(server.counts), "the mix holds every way to be billed"
+
+
+def test_hundreds_of_scorings_against_a_server_that_misbehaves(tmp_path: Path) -> None:
+    misbehave(tmp_path, 300)
+
+
+@pytest.mark.slow
+def test_two_thousand_scorings_against_a_server_that_misbehaves(tmp_path: Path) -> None:
+    misbehave(tmp_path, 2000)
+
+
+def test_what_was_scored_once_is_not_paid_for_again(tmp_path: Path) -> None:
+    wanted = samples(10)
+    with JudgeServer() as server:
+        first = score(tmp_path, server, wanted)
+        again = score(tmp_path, server, wanted)
+        assert server.asked == 30
+    assert [entry.cache_hits for entry in again.entries] == [3] * 10
+    assert [entry.billable_tokens for entry in again.entries] == [0] * 10
+    assert [entry.scores for entry in again.entries] == [entry.scores for entry in first.entries]
+    assert sum(call.cache_hit for call in again.calls) == 30
+
+
+def test_votes_that_disagree_are_asked_for_again_up_to_the_limit(tmp_path: Path) -> None:
+    with JudgeServer(scores=opinionated) as server:
+        run = score(tmp_path, server, samples(1, "contested"))
+        assert server.asked == VOTES.k_max
+        assert len({body["seed"] for body in server.bodies}) == VOTES.k_max
+    assert (run.entries[0].votes, run.entries[0].stable) == (7, False)
+    assert run.entries[0].failure == ""
+
+
+def test_a_bad_reply_is_kept_for_study_asked_again_with_another_seed_and_never_served(tmp_path: Path) -> None:
+    with JudgeServer(lambda n: "out_of_range" if n == 0 else "ok") as server:
+        run = score(tmp_path, server, samples(1))
+        assert server.asked == 4
+        assert len({body["seed"] for body in server.bodies}) == 4
+    assert run.tally.calls == {"ok": 3, "bad_reply": 1}
+    assert [call.status for call in run.calls if call.scores == {}] == ["bad_reply: logic is 11, outside 0..10"]
+    assert run.entries[0].votes == 3
+
+
+def test_a_service_that_goes_down_fails_the_rest_with_the_reason_and_a_later_run_pays_only_for_those(
+    tmp_path: Path,
+) -> None:
+    wanted = samples(40)
+    with JudgeServer(lambda n: "ok" if n < 60 else "500") as server:
+        broken = score(tmp_path, server, wanted, breaker_failures=5)
+        paid = server.counts["ok"]
+        assert server.asked < 60 + 5 + AT_ONCE
+    reasons = Counter(entry.failure.partition(":")[0] for entry in broken.entries if entry.overall is None)
+    assert set(reasons) <= {"circuit_open", "server_error"}
+    assert reasons["circuit_open"] > 0
+    assert all("HTTP 500" in entry.failure for entry in broken.entries if entry.overall is None)
+    with JudgeServer() as server:
+        mended = score(tmp_path, server, wanted)
+        assert server.asked == 3 * len(wanted) - paid
+    assert all(entry.overall is not None for entry in mended.entries)
+
+
+def test_a_key_that_is_wrong_fails_every_sample_at_once_with_the_remedy(tmp_path: Path) -> None:
+    with JudgeServer(lambda n: "401") as server:
+        run = score(tmp_path, server, samples(4), breaker_failures=3)
+        assert server.asked < 4 * 3
+    assert all(entry.overall is None for entry in run.entries)
+    assert all("check SCORER_API_KEY" in entry.failure for entry in run.entries)
+    assert KEY not in (tmp_path / "ledger.jsonl").read_text()
+
+
+def test_a_scoring_that_is_cancelled_leaves_what_it_paid_on_record(tmp_path: Path) -> None:
+    async def main(server: JudgeServer, store: Store) -> None:
+        async with client(server) as link:
+            judge = Judge(link, store, ledger, VOTES, TRIES)
+            task = asyncio.create_task(judge.score(_sample("cut short")))
+            while judge.tally.calls["ok"] < 1:
+                await asyncio.sleep(0.01)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            assert task.cancelled()
+
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    with JudgeServer(lambda n: "ok" if n == 0 else "hang") as server, Store(tmp_path / "scores.sqlite3") as store:
+        asyncio.run(main(server, store))
+    found = [line.entry for line in lines(ledger.path)]
+    assert [type(entry) for entry in found] == [CallEntry]
+    assert msgspec.structs.asdict(found[0])["status"] == "ok"
+
+
+def test_samples_with_the_same_dialogue_are_paid_for_once(tmp_path: Path) -> None:
+    twins = [msgspec.structs.replace(_sample("twin"), id=f"twin-{number}") for number in range(5)]
+    with JudgeServer(latency_s=0.02) as server:
+        run = score(tmp_path, server, twins)
+        assert server.asked == 3
+    assert sum(entry.cache_hits for entry in run.entries) == 12
+    assert len({str(entry.scores) for entry in run.entries}) == 1

@@ -1,0 +1,317 @@
+"""The ledger: whatever is changed in it is noticed, whatever a crash tore is noted, and its end is quick to read."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from src.core.errors import BadInput
+from src.scoring import ledger_tail
+from src.scoring.accounts import paid_entry, recover, write_down
+from src.scoring.chain import START, Forged, Head, Line, seal
+from src.scoring.ledger import EMPTY, Ledger, LedgerBroken, lines, verify
+from src.scoring.ledger_tail import tail
+from src.scoring.store import Store
+from src.scoring.types import CallEntry, Entry, RepairEntry, Reply, ScoringEntry
+from tests.scoring.work import ask_for, reply_with
+
+AT = "2025-01-01T00:00:00.000+00:00"
+
+
+def call(scoring: str, request_id: str = "req-1", *, ok: bool = True) -> CallEntry:
+    scores = {"logic": 0.7} if ok else {}
+    status = "ok" if ok else "failed: timeout"
+    return CallEntry(
+        scoring, "k" * 64, request_id, "local", "tiny", "judge-1", 110, 12.5, False, status, scores, True, AT
+    )
+
+
+def scoring(name: str, votes: int = 1, *, live: bool = True) -> ScoringEntry:
+    return ScoringEntry(name, "s", "local", "tiny", votes, 0.7, {"logic": 0.7}, 0.0, True, 0, 110, live, "", AT)
+
+
+def chain_of(entries: list[Entry]) -> bytes:
+    data, head = b"", EMPTY
+    for entry in entries:
+        line, head = seal(entry, head)
+        data += line
+    return data
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "reports" / "ledger.jsonl"
+
+
+def test_every_line_holds_its_number_the_hash_before_it_and_its_own(path: Path) -> None:
+    head = Ledger(path).append([call("a"), scoring("a")])
+    raw = path.read_bytes().splitlines()
+    first, second = (msgspec.json.decode(line, type=Line) for line in raw)
+    assert (first.seq, first.prev, second.seq, second.prev) == (1, START, 2, first.hash)
+    assert sha256(re.sub(rb',"hash":"\w+"', b"", raw[1])).hexdigest() == second.hash
+    assert verify(path) == head == Head(2, second.hash)
+    assert [line.entry for line in lines(path)] == [call("a"), scoring("a")]
+
+
+def test_appends_of_two_writers_make_one_chain(path: Path) -> None:
+    one, other = Ledger(path), Ledger(path)
+
+    def write(ledger: Ledger, name: str) -> None:
+        for n in range(20):
+            ledger.append([call(f"{name}{n}"), scoring(f"{name}{n}")])
+
+    threads = [threading.Thread(target=write, args=(ledger, name)) for ledger, name in ((one, "a"), (other, "b"))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert verify(path).lines == 80
+    names = [line.entry.scoring for line in lines(path) if not isinstance(line.entry, RepairEntry)]
+    assert names[::2] == names[1::2], "an append is never split"
+
+
+LINES = st.lists(
+    st.sampled_from([call("a"), call("b", ok=False), scoring("a"), RepairEntry("n", AT)]), min_size=1, max_size=6
+)
+
+
+@given(LINES, st.data())
+@settings(max_examples=150, deadline=None)
+def test_any_single_byte_changed_is_detected(
+    tmp_path_factory: pytest.TempPathFactory, entries: list[Entry], data: st.DataObject
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "changed.jsonl"
+    good = chain_of(entries)
+    place = data.draw(st.integers(0, len(good) - 1))
+    value = data.draw(st.integers(0, 255).filter(lambda byte: byte != good[place]))
+    path.write_bytes(good[:place] + bytes([value]) + good[place + 1 :])
+    with pytest.raises(LedgerBroken) as broken:
+        verify(path)
+    assert broken.value.where == f"{path}:{good[:place].count(10) + 1}"
+
+
+@given(LINES, st.data())
+@settings(max_examples=60, deadline=None)
+def test_a_line_taken_out_doubled_or_moved_is_detected(
+    tmp_path_factory: pytest.TempPathFactory, entries: list[Entry], data: st.DataObject
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "moved.jsonl"
+    good = chain_of([*entries, call("z")]).splitlines(keepends=True)
+    place = data.draw(st.integers(0, len(good) - 2))
+    changed = data.draw(
+        st.sampled_from(
+            [
+                good[:place] + good[place + 1 :],
+                [*good[: place + 1], *good[place:]],
+                [*good[:place], good[place + 1], good[place], *good[place + 2 :]],
+                [*good[:place], b"\n", *good[place:]],
+            ]
+        )
+    )
+    path.write_bytes(b"".join(changed))
+    with pytest.raises(LedgerBroken):
+        verify(path)
+
+
+def test_every_byte_of_a_ledger_matters(path: Path) -> None:
+    path.parent.mkdir()
+    good = chain_of([call("a"), scoring("a"), RepairEntry("n", AT)])
+    for place in range(len(good)):
+        path.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
+        with pytest.raises(LedgerBroken):
+            verify(path)
+
+
+def test_lines_cut_off_at_the_end_show_in_the_head(path: Path) -> None:
+    head = Ledger(path).append([call("a"), scoring("a")])
+    path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+    assert verify(path) != head
+
+
+@pytest.mark.parametrize("kept", [0, 1, 2])
+def test_a_torn_end_is_cut_off_at_any_byte_and_noted(path: Path, kept: int) -> None:
+    path.parent.mkdir()
+    whole, torn = chain_of([call("a"), scoring("a")][:kept]), b""
+    complete = chain_of([call("a"), scoring("a"), call("b")])
+    torn = complete[len(whole) :].splitlines(keepends=True)[0]
+    for length in [1, 2, 10, 200, len(torn) - 2, len(torn) - 1]:
+        path.write_bytes(whole + torn[:length])
+        with pytest.raises(LedgerBroken, match="torn"):
+            verify(path)
+        Ledger(path).append([call("c")])
+        assert path.read_bytes().startswith(whole)
+        *before, repair, last = [line.entry for line in lines(path)]
+        assert (len(before), last) == (kept, call("c"))
+        assert isinstance(repair, RepairEntry)
+        assert f"line {kept + 1} was torn and cut off: {length} bytes" in repair.note
+
+
+@pytest.mark.parametrize("rubbish", [b"\0" * 4096, b"\n", b"{\n", b"\xff\xfe\n", b"\0" * 70_000 + b"\n"])
+def test_whatever_is_no_json_at_the_end_counts_as_torn(path: Path, rubbish: bytes) -> None:
+    Ledger(path).append([call("a")])
+    path.write_bytes(path.read_bytes() + rubbish)
+    Ledger(path)
+    assert [type(line.entry) for line in lines(path)] == [CallEntry, RepairEntry]
+
+
+def test_a_writer_repairs_what_another_tore_meanwhile(path: Path) -> None:
+    ledger = Ledger(path)
+    ledger.append([call("a")])
+    path.write_bytes(path.read_bytes() + b'{"seq":2,"pr')
+    ledger.append([call("b")])
+    assert [type(line.entry) for line in lines(path)] == [CallEntry, RepairEntry, CallEntry]
+
+
+@pytest.mark.parametrize("line", [1, 2, 3])
+@pytest.mark.parametrize("change", [(b"0.7", b"0.9"), (b'"kind"', b'"kimd"'), (b'{"seq"', b'x"seq"')])
+def test_a_wrong_line_is_never_repaired(path: Path, line: int, change: tuple[bytes, bytes]) -> None:
+    Ledger(path).append([call("a"), scoring("a"), call("b")])
+    raw = path.read_bytes().splitlines(keepends=True)
+    raw[line - 1] = raw[line - 1].replace(*change, 1)
+    path.write_bytes(b"".join(raw))
+    before = path.read_bytes()
+    if line == 3 and change[1] == b'x"seq"':
+        Ledger(path)  # no JSON at the very end: that is what a crash leaves
+        return
+    with pytest.raises(LedgerBroken, match=rf"ledger\.jsonl:{line}: .*What to do: put back the ledger"):
+        Ledger(path)
+    assert path.read_bytes() == before
+
+
+def test_two_broken_lines_at_the_end_are_not_what_a_crash_leaves(path: Path) -> None:
+    Ledger(path).append([call("a"), call("b"), call("c")])
+    before = path.read_bytes().replace(b"0.7", b"0.9")[:-20]
+    path.write_bytes(before)
+    with pytest.raises(LedgerBroken, match=r"ledger\.jsonl:2: "):
+        Ledger(path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_an_entry_that_could_not_be_read_back_is_not_written(path: Path, value: float) -> None:
+    ledger = Ledger(path)
+    with pytest.raises(Forged):
+        ledger.append([call("a"), msgspec.structs.replace(call("b"), latency_ms=value)])
+    assert verify(path) == EMPTY
+
+
+def test_an_endless_line_is_refused_without_reading_it_all(path: Path) -> None:
+    path.parent.mkdir()
+    with open(path, "wb") as handle:
+        handle.truncate(3 * 2**30)
+    started = time.monotonic()
+    with pytest.raises(LedgerBroken, match="too long"):
+        verify(path)
+    assert time.monotonic() - started < 1
+
+
+def test_a_missing_ledger_and_an_unwritable_place_say_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"none\.jsonl: no such file\. What to do: score"):
+        verify(tmp_path / "none.jsonl")
+    (tmp_path / "file").touch()
+    with pytest.raises(BadInput, match="choose another path"):
+        Ledger(tmp_path / "file" / "ledger.jsonl")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(BadInput, match="name a file"):
+        Ledger(tmp_path / "folder")
+
+
+def test_a_copy_without_its_lock_file_is_verified_and_not_added_to(path: Path, tmp_path: Path) -> None:
+    head = Ledger(path).append([call("a")])
+    copy = tmp_path / "package" / "ledger.jsonl"
+    copy.parent.mkdir()
+    copy.write_bytes(path.read_bytes())
+    assert verify(copy) == head
+    assert [file.name for file in copy.parent.iterdir()] == ["ledger.jsonl"]
+
+
+def test_a_hundred_thousand_lines_are_verified_in_two_seconds(path: Path) -> None:
+    path.parent.mkdir()
+    path.write_bytes(chain_of([entry for n in range(25_000) for entry in (*[call(f"{n}")] * 3, scoring(f"{n}", 3))]))
+    started = time.monotonic()
+    assert verify(path).lines == 100_000
+    assert time.monotonic() - started < 2
+    started = time.monotonic()
+    assert [one.entry.scoring for one in tail(path, 100)] == [f"{n}" for n in range(24_900, 25_000)]
+    assert time.monotonic() - started < 0.2, "the end is read from the end"
+
+
+def test_tail_gives_the_last_live_scorings_with_all_their_calls(path: Path) -> None:
+    ledger = Ledger(path)
+    ledger.append([call("old", "o1"), scoring("old")])
+    # Two scorings at once, a failed call, a scoring that was not live, a note.
+    ledger.append([call("a", "a1", ok=False), call("b", "b1"), call("a", "a2"), RepairEntry("n", AT)])
+    ledger.append([call("b", "b2"), scoring("b", 2), call("off", "x"), scoring("off", live=False)])
+    ledger.append([call("a", "a3"), scoring("a", 2)])
+    found = tail(path, 2)
+    assert [(one.entry.scoring, [each.request_id for each in one.calls]) for one in found] == [
+        ("b", ["b1", "b2"]),
+        ("a", ["a1", "a2", "a3"]),
+    ]
+    assert [one.entry.scoring for one in tail(path, 99)] == ["old", "b", "a"]
+
+
+def test_tail_reads_lines_across_block_boundaries(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entries = [entry for n in range(12) for entry in (call(f"{n}"), scoring(f"{n}"))]
+    Ledger(path).append(entries)
+    for block in (1, 7, 64, 419, 420, 421, 1000):
+        monkeypatch.setattr(ledger_tail, "BLOCK", block)
+        assert [one.entry.scoring for one in tail(path, 5)] == ["7", "8", "9", "10", "11"]
+        assert len(tail(path, 99)) == 12
+
+
+def books(folder: Path) -> tuple[Store, Ledger]:
+    return Store(folder / "scores.sqlite3"), Ledger(folder / "ledger.jsonl")
+
+
+def test_what_a_dead_process_had_not_written_down_is_recovered_once(tmp_path: Path) -> None:
+    store, ledger = books(tmp_path)
+    written = store.put(ask_for(1), reply_with('{"logic": 7, "clarity": 8}', "req-1"), "scoring-1")
+    store.put(ask_for(2), reply_with('{"logic": 7, "clarity": 8}', "req-2"), "scoring-1")
+    store.put(ask_for(2), reply_with("no", "req-3"), "scoring-1")
+    ledger.append([paid_entry(written)])  # and no mark: the crash came between
+    store.close()
+    for expected in (2, 0):
+        store, ledger = books(tmp_path)
+        assert recover(store, ledger) == expected
+        store.close()
+    found = [line.entry for line in lines(ledger.path)]
+    assert all(isinstance(entry, CallEntry) for entry in found)
+    assert [(entry.request_id, entry.status.split(":")[0], bool(entry.scores)) for entry in found] == [
+        ("req-1", "ok", True),
+        ("req-2", "ok (recovered)", True),
+        ("req-3", "bad_reply", False),
+    ]
+    assert found[2].status.endswith("(recovered)")
+
+
+def test_replies_of_a_server_without_request_ids_are_told_apart(tmp_path: Path) -> None:
+    store, ledger = books(tmp_path)
+    first = store.put(ask_for(1), reply_with("no", "", latency_ms=11.25), "scoring-1")
+    store.put(ask_for(1), reply_with("no", "", latency_ms=11.5), "scoring-1")
+    write_down(store, ledger, [paid_entry(first)], [first])
+    store.close()
+    store, ledger = books(tmp_path)
+    assert recover(store, ledger) == 1
+    assert [line.entry.latency_ms for line in lines(ledger.path)] == [11.25, 11.5]
+    store.close()
+
+
+def test_the_strangest_reply_has_a_line(tmp_path: Path) -> None:
+    store, ledger = books(tmp_path)
+    store.put(
+        ask_for(1), Reply("\ud800", "\udfff", "\ud800", tokens_in=10**30, tokens_out=0, latency_ms=1.0), "scoring-1"
+    )
+    store.close()
+    store, ledger = books(tmp_path)
+    assert recover(store, ledger) == 1
+    store.close()
+    assert verify(ledger.path).lines == 1

@@ -1,0 +1,155 @@
+"""Calls in flight, Retry-After and the figures, in virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from src.scoring.limiter import Limiter
+from src.scoring.types import CallFailed
+from tests.scoring.virtual import run_virtual
+
+
+def limiter(rps: float | None = None, **changes: float) -> Limiter:
+    return Limiter(rps, clock=asyncio.get_running_loop().time, **changes)  # type: ignore[arg-type]
+
+
+async def most_at_once(limits: Limiter, callers: int) -> int:
+    now = most = 0
+
+    async def call() -> None:
+        nonlocal now, most
+        async with limits.turn():
+            now += 1
+            most = max(most, now)
+            await asyncio.sleep(1)
+            now -= 1
+
+    await asyncio.gather(*(call() for _ in range(callers)))
+    return most
+
+
+def test_it_starts_with_two_calls_in_flight() -> None:
+    async def main() -> int:
+        return await most_at_once(limiter(), 20)
+
+    assert run_virtual(main()) == 2
+
+
+def test_calls_that_go_well_raise_it_to_eight_and_no_further() -> None:
+    async def main() -> tuple[int, float]:
+        limits = limiter()
+        for _ in range(200):
+            async with limits.turn() as sent_at:
+                await asyncio.sleep(0.1)
+            limits.accepted(sent_at)
+        return await most_at_once(limits, 20), limits.figures()["concurrency"]
+
+    assert run_virtual(main()) == (8, 8)
+
+
+def test_a_round_of_refusals_halves_it_once_and_never_below_two() -> None:
+    async def main() -> list[float]:
+        limits = limiter()
+        for _ in range(200):
+            limits.accepted(asyncio.get_running_loop().time())
+        widths = []
+        for _ in range(4):
+            sent_at = asyncio.get_running_loop().time()
+            await asyncio.sleep(0.1)
+            for _ in range(5):
+                limits.refused(sent_at, None)
+            widths.append(limits.figures()["concurrency"])
+            await asyncio.sleep(0.1)
+        return widths
+
+    assert run_virtual(main()) == [4, 2, 2, 2]
+
+
+def test_retry_after_holds_every_caller() -> None:
+    async def main() -> list[float]:
+        loop = asyncio.get_running_loop()
+        limits = limiter(1000.0)
+        async with limits.turn() as sent_at:
+            pass
+        limits.refused(sent_at, 7.0)
+        held_from = loop.time()
+        waited = []
+
+        async def call() -> None:
+            async with limits.turn() as at:
+                waited.append(at - held_from)
+
+        await asyncio.gather(*(call() for _ in range(5)))
+        return waited
+
+    waited = run_virtual(main())
+    assert len(waited) == 5
+    assert min(waited) >= 7
+    assert max(waited) < 7.1
+
+
+def test_a_wait_beyond_our_patience_is_told_not_slept() -> None:
+    async def main() -> None:
+        limits = limiter(wait_max_s=60)
+        limits.refused(asyncio.get_running_loop().time(), 3600.0)
+        async with limits.turn():
+            pass
+
+    with pytest.raises(CallFailed, match="asks to wait 3600 s, and at most 60 s") as caught:
+        run_virtual(main())
+    assert caught.value.trouble == "rate_limited"
+    assert caught.value.retry_after == pytest.approx(3600)
+
+
+def test_turns_are_given_in_the_order_of_asking() -> None:
+    async def main() -> list[int]:
+        limits, order = limiter(10.0), []
+
+        async def call(number: int) -> None:
+            async with limits.turn():
+                order.append(number)
+                await asyncio.sleep(0.5)
+
+        await asyncio.gather(*(call(number) for number in range(12)))
+        return order
+
+    assert run_virtual(main()) == list(range(12))
+
+
+def test_callers_that_give_up_leave_their_places_to_the_others() -> None:
+    async def main() -> tuple[int, int]:
+        limits = limiter(10.0)
+        waiting = [asyncio.create_task(most_at_once(limits, 1)) for _ in range(6)]
+        await asyncio.sleep(0.15)
+        for task in waiting[:5]:
+            task.cancel()
+        await asyncio.gather(*waiting[:5], return_exceptions=True)
+        return await waiting[5], await most_at_once(limits, 4)
+
+    assert run_virtual(main()) == (1, 2)
+
+
+def test_figures_are_those_of_the_last_minute() -> None:
+    async def main() -> tuple[dict[str, float], dict[str, float]]:
+        limits = limiter()
+        await asyncio.sleep(100)
+        for number in range(40):
+            sent_at = asyncio.get_running_loop().time()
+            await asyncio.sleep(0.5)
+            if number % 4 == 0:
+                limits.refused(sent_at, None)
+            elif number % 4 == 1:
+                limits.failed(sent_at, None)
+            else:
+                limits.accepted(sent_at)
+        busy = limits.figures()
+        await asyncio.sleep(61)
+        return busy, limits.figures()
+
+    busy, quiet = run_virtual(main())
+    assert busy["rps"] == pytest.approx(40 / 60)
+    assert busy["429_rate"] == pytest.approx(0.25)
+    assert busy["avg_latency"] == pytest.approx(0.5)
+    assert (quiet["rps"], quiet["429_rate"], quiet["avg_latency"]) == (0, 0, 0)

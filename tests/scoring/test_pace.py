@@ -1,0 +1,136 @@
+"""The learned rate, in virtual time against services that count in different ways."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from src.scoring.limiter import Limiter
+from src.scoring.pace import Pace
+from tests.scoring.virtual import run_virtual
+
+LATENCY_S = 0.05
+Service = Callable[[float], bool]
+
+
+def any_second(rps: int) -> Service:
+    """At most so many in any second."""
+    seen: deque[float] = deque()
+
+    def accepts(now: float) -> bool:
+        while seen and seen[0] <= now - 1:
+            seen.popleft()
+        if len(seen) >= rps:
+            return False
+        seen.append(now)
+        return True
+
+    return accepts
+
+
+def bucket(rps: int, burst: int) -> Service:
+    """So many a second, and as many at once as it saved up."""
+    tokens, at = float(burst), 0.0
+
+    def accepts(now: float) -> bool:
+        nonlocal tokens, at
+        tokens, at = min(float(burst), tokens + (now - at) * rps), now
+        if tokens < 1:
+            return False
+        tokens -= 1
+        return True
+
+    return accepts
+
+
+async def drive(
+    service: Service, seconds: float, callers: int = 40, rps: float | None = None
+) -> list[tuple[float, bool]]:
+    """Callers that always have something to ask, with latencies and timers that are never quite the same."""
+    loop, random = asyncio.get_running_loop(), Random(7)
+    start, log = loop.time(), []
+
+    async def late_sleep(wait: float) -> None:
+        await asyncio.sleep(wait + random.uniform(0, 0.003))
+
+    limiter = Limiter(rps, clock=loop.time, sleep=late_sleep)
+
+    async def caller() -> None:
+        refusals = 0
+        while loop.time() < start + seconds:
+            async with limiter.turn() as sent_at:
+                await asyncio.sleep(LATENCY_S * random.uniform(0.2, 0.4))
+                accepted = service(loop.time())
+                log.append((loop.time() - start, accepted))
+                await asyncio.sleep(LATENCY_S * random.uniform(0.5, 0.9) if accepted else 0.002)
+            if accepted:
+                refusals = 0
+                limiter.accepted(sent_at)
+            else:
+                refusals += 1
+                limiter.refused(sent_at, None)
+                await asyncio.sleep(random.uniform(0, 0.25 * 2**refusals))
+
+    await asyncio.gather(*(caller() for _ in range(callers)))
+    return log
+
+
+def after_five_seconds(log: list[tuple[float, bool]], until: float) -> tuple[float, float]:
+    """Accepted a second, and the share of refusals."""
+    late = [accepted for at, accepted in log if 5 <= at < until]
+    return sum(late) / (until - 5), 1 - sum(late) / len(late)
+
+
+@pytest.mark.parametrize("rps", [20, 50, 100])
+@pytest.mark.parametrize("kind", ["any second", "large burst"])
+def test_an_unknown_rate_is_sustained_with_hardly_a_refusal(rps: int, kind: str) -> None:
+    service = any_second(rps) if kind == "any second" else bucket(rps, rps)
+    sustained, refused = after_five_seconds(run_virtual(drive(service, 30)), 30)
+    assert sustained >= 0.95 * rps
+    assert refused <= 0.01
+
+
+def test_a_service_that_allows_no_burst_is_sustained_too() -> None:
+    sustained, refused = after_five_seconds(run_virtual(drive(bucket(100, 10), 30)), 30)
+    assert sustained >= 95
+    assert refused <= 0.01
+
+
+def test_a_rate_that_falls_to_a_third_is_followed_down_and_up_again() -> None:
+    slow, fast = any_second(20), any_second(60)
+
+    def service(now: float) -> bool:
+        return slow(now) if 1030 <= now < 1060 else fast(now)
+
+    log = run_virtual(drive(service, 180))
+    lean = [accepted for at, accepted in log if 35 <= at < 60]
+    assert sum(lean) / 25 >= 0.95 * 20
+    assert lean.count(False) / len(lean) <= 0.02
+    rich = [accepted for at, accepted in log if 160 <= at < 180]
+    assert sum(rich) / 20 >= 0.9 * 60
+
+
+def test_a_given_rate_is_kept_and_not_learned_away() -> None:
+    sustained, refused = after_five_seconds(run_virtual(drive(lambda now: True, 20, rps=30)), 20)
+    assert sustained == pytest.approx(30, rel=0.02)
+    assert refused == 0
+    pace = Pace(30)
+    pace.refused(10.0, 9.9, held=False)
+    assert pace.rate == 30
+
+
+def test_a_quiet_time_teaches_nothing() -> None:
+    pace = Pace()
+    for step in range(20):
+        pace.take(step / 100)
+        pace.accepted(step / 100)
+    pace.refused(0.25, 0.2, held=False)
+    learned = pace.rate
+    for second in range(1, 600):
+        assert pace.wait(float(second)) == 0.0
+        pace.take(float(second))
+    assert pace.rate == pytest.approx(learned, rel=0.01)

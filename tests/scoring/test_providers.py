@@ -1,0 +1,176 @@
+"""Which judge is asked: from the config's table and the environment, refused by name where something is wrong."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import SecretStr
+
+from src.config.loader import DEFAULT, load_config
+from src.config.schema import ScoringSection
+from src.core.errors import BadInput
+from src.core.shipped import shipped
+from src.scoring.providers import ScorerSettings, settings_from_env
+from src.scoring.redact import redact
+
+KEY = "sk-planted/0123456789"
+
+
+@pytest.fixture(scope="module")
+def scoring() -> ScoringSection:
+    return load_config().scoring
+
+
+def test_the_shipped_config_holds_what_the_requirements_name(scoring: ScoringSection) -> None:
+    assert list(scoring.providers) == ["deepseek_r1", "gemini", "openai", "local"]
+    assert (scoring.votes.k, scoring.votes.k_max, scoring.votes.variance_max) == (3, 11, 0.08)
+    assert (scoring.limits.concurrency_min, scoring.limits.concurrency_max) == (2, 8)
+    assert scoring.ttl_days == 14
+    assert scoring.ledger == Path("reports/rc1/scoring_ledger.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "what"),
+    [
+        ("scoring.limits.speed", 3, "no such setting"),
+        ("scoring.limits.rps.openai", "fast", "valid number"),
+        ("scoring.limits.rps.openai", 0, "greater than 0"),
+        ("scoring.limits.tries", 2.5, "valid integer"),
+        ("scoring.limits.timeout_s", float("nan"), "finite"),
+        ("scoring.votes.k", "3", "valid integer"),
+        ("scoring.votes.variance_max", 0.5, "less than or equal to 0.25"),
+        ("scoring.providers.openai.key_needed", "yes", "valid boolean"),
+        ("scoring.providers.openai.base_url", "https://me:secret@host/v1", "match pattern"),
+        ("surprise", 1, "no such setting"),
+    ],
+)
+def test_a_wrong_setting_is_refused_by_its_path(tmp_path: Path, key: str, value: object, what: str) -> None:
+    config: Any = yaml.safe_load(shipped(DEFAULT).read_text())
+    *parents, last = key.split(".")
+    place = config
+    for name in parents:
+        place = place[name]
+    place[last] = value
+    file = tmp_path / "mine.yaml"
+    file.write_text(yaml.safe_dump(config))
+    with pytest.raises(BadInput) as caught:
+        load_config(file)
+    assert caught.value.where.startswith(f"{file}: {key}")
+    assert what in caught.value.what
+    assert "secret" not in str(caught.value)
+
+
+def test_k_max_below_k_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(shipped(DEFAULT).read_text().replace("k_max: 11", "k_max: 1"))
+    with pytest.raises(BadInput, match="k_max is 1, below k"):
+        load_config(file)
+
+
+@pytest.mark.parametrize("text", ["scoring: [", "", "- 1"])
+def test_a_file_that_is_no_config_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(text)
+    with pytest.raises(BadInput, match=r"mine\.yaml"):
+        load_config(file)
+    with pytest.raises(BadInput, match="no such file"):
+        load_config(tmp_path / "absent.yaml")
+
+
+def test_a_first_run_needs_no_key(scoring: ScoringSection) -> None:
+    settings = settings_from_env({}, scoring)
+    assert (settings.provider.name, settings.provider.base_url) == ("local", None)
+    assert (settings.key, settings.live, settings.gguf) == (None, False, None)
+
+
+def test_in_production_the_provider_must_be_named(scoring: ScoringSection) -> None:
+    with pytest.raises(BadInput) as caught:
+        settings_from_env({"RUN_MODE": "prod"}, scoring)
+    assert caught.value.where == "SCORER_PROVIDER"
+    assert settings_from_env({"RUN_MODE": "prod", "SCORER_PROVIDER": "local"}, scoring).provider.name == "local"
+
+
+@pytest.mark.parametrize("name", ["deepseek_r1", "gemini", "openai"])
+def test_a_provider_that_needs_a_key_is_refused_without_one(scoring: ScoringSection, name: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        settings_from_env({"SCORER_PROVIDER": name, "SCORER_API_KEY": " "}, scoring)
+    assert caught.value.where == "SCORER_API_KEY"
+    settings = settings_from_env({"SCORER_PROVIDER": name, "SCORER_API_KEY": KEY}, scoring)
+    assert settings.provider.base_url == scoring.providers[name].base_url
+
+
+def test_any_other_server_is_given_by_address_and_model(scoring: ScoringSection) -> None:
+    there = {"SCORER_PROVIDER": "custom", "SCORER_BASE_URL": "http://10.0.0.5:8000/v1", "SCORER_MODEL": "qwen"}
+    provider = settings_from_env(there, scoring).provider
+    assert (provider.name, provider.base_url, provider.model) == ("custom", "http://10.0.0.5:8000/v1", "qwen")
+    assert provider.cost(1000, 1000) is None
+    for variable in ("SCORER_BASE_URL", "SCORER_MODEL"):
+        with pytest.raises(BadInput) as caught:
+            settings_from_env({**there, variable: ""}, scoring)
+        assert caught.value.where == variable
+
+
+def test_a_misspelt_provider_is_not_taken_for_another(scoring: ScoringSection) -> None:
+    with pytest.raises(BadInput, match="opnai is not in the config's table"):
+        settings_from_env({"SCORER_PROVIDER": "opnai", "SCORER_API_KEY": KEY}, scoring)
+
+
+@pytest.mark.parametrize("url", ["ftp://host/v1", "host:8000", f"https://{KEY}@host/v1", f"https://host/v1?key={KEY}"])
+def test_an_address_that_is_none_or_holds_a_key_is_refused_without_showing_it(
+    scoring: ScoringSection, url: str
+) -> None:
+    there = {"SCORER_PROVIDER": "custom", "SCORER_BASE_URL": url, "SCORER_MODEL": "qwen"}
+    with pytest.raises(BadInput) as caught:
+        settings_from_env(there, scoring)
+    assert caught.value.where == "SCORER_BASE_URL"
+    assert KEY not in str(caught.value)
+
+
+def test_another_weights_file_is_another_model(scoring: ScoringSection) -> None:
+    settings = settings_from_env({"SCORER_GGUF": "models/better-7b.Q4.gguf"}, scoring)
+    assert (settings.provider.model, settings.gguf) == ("better-7b.Q4", Path("models/better-7b.Q4.gguf"))
+    with pytest.raises(BadInput) as caught:
+        settings_from_env({"SCORER_PROVIDER": "gemini", "SCORER_API_KEY": KEY, "SCORER_GGUF": "x.gguf"}, scoring)
+    assert caught.value.where == "SCORER_GGUF"
+
+
+@pytest.mark.parametrize(("value", "live"), [("1", True), ("On", True), ("true", True), ("off", False), ("0", False)])
+def test_the_live_switch(scoring: ScoringSection, value: str, live: bool) -> None:
+    assert settings_from_env({"REWARD_LIVE_MODE": value}, scoring).live is live
+    with pytest.raises(BadInput, match="neither on nor off"):
+        settings_from_env({"REWARD_LIVE_MODE": f"{value}?"}, scoring)
+
+
+def test_cost_follows_the_prices(scoring: ScoringSection) -> None:
+    provider = settings_from_env({"SCORER_PROVIDER": "openai", "SCORER_API_KEY": KEY}, scoring).provider
+    assert provider.cost(1_000_000, 500_000) == pytest.approx(0.40 + 0.80)
+
+
+def settings_with_key(scoring: ScoringSection) -> ScorerSettings:
+    return settings_from_env({"SCORER_PROVIDER": "openai", "SCORER_API_KEY": f" {KEY}\n"}, scoring)
+
+
+def test_the_key_shows_nowhere(scoring: ScoringSection, caplog: pytest.LogCaptureFixture) -> None:
+    settings = settings_with_key(scoring)
+    assert settings.key is not None
+    assert settings.key.get_secret_value() == KEY
+    with caplog.at_level(logging.DEBUG):
+        logging.getLogger("test").warning("%s %r", settings, settings)
+    assert KEY not in f"{settings} {settings!r} {settings.key} {caplog.text}"
+
+
+def test_a_key_with_a_line_break_inside_is_refused_without_showing_it(scoring: ScoringSection) -> None:
+    with pytest.raises(BadInput) as caught:
+        settings_from_env({"SCORER_API_KEY": "sk-one\nsk-two"}, scoring)
+    assert "sk-" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", [f"key {KEY}!", "key sk-planted%2F0123456789!", '{"key": "sk-planted/0123456789"}'])
+def test_redaction_finds_the_key_in_every_dress(text: str) -> None:
+    cleaned = redact(text, [SecretStr(KEY), SecretStr("")])
+    assert "0123456789" not in cleaned
+    assert "***" in cleaned

@@ -1,0 +1,298 @@
+"""The cache keeps every reply, returns only votes that have not expired, and lets one process at a time ask."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from src.core.errors import BadInput
+from src.scoring.claims import Claims
+from src.scoring.flight import fetch
+from src.scoring.store import Store
+from src.scoring.types import Ask, CallFailed, Reply
+from src.scoring.upkeep import Group, bad, invalidate, stat
+from tests.scoring.work import ask_for, reply_with
+
+DAY = 86400.0
+GOOD = '{"logic": 7, "clarity": 8}'
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.time = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def store(tmp_path: Path, clock: Clock) -> Iterator[Store]:
+    with Store(tmp_path / "cache" / "scores.sqlite3", now=clock) as opened:
+        yield opened
+
+
+def reopened(store: Store) -> Store:
+    return Store(store.path, now=store.now)
+
+
+def test_a_reply_comes_back_as_it_was_put_also_after_reopening(store: Store) -> None:
+    put = store.put(ask_for(1), reply_with(GOOD), "scoring-1")
+    assert put.reply == reply_with(GOOD)
+    assert put.scores == {"logic": 0.7, "clarity": 0.8}
+    with reopened(store) as again:
+        assert again.get(ask_for(1)) == put
+
+
+def test_the_file_is_written_ahead_and_replies_are_fully_synced(store: Store) -> None:
+    assert store.read("PRAGMA journal_mode") == [("wal",)]
+    with store.writing("FULL") as connection:
+        assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"provider": "openai"},
+        {"model": "large"},
+        {"prompt_version": "judge-2"},
+        {"dimensions": ("logic",)},
+        {"lang": "zh"},
+        {"text": "sample 2"},
+        {"vote": 1},
+    ],
+)
+def test_whatever_can_change_the_answer_is_part_of_the_key(store: Store, other: dict[str, object]) -> None:
+    store.put(ask_for(1), reply_with(GOOD), "scoring-1")
+    assert store.get(msgspec.structs.replace(ask_for(1), **other)) is None
+
+
+def test_a_vote_expires_after_its_time(store: Store, clock: Clock) -> None:
+    store.put(ask_for(1), reply_with(GOOD), "scoring-1")
+    clock.time += 14 * DAY - 1
+    assert store.get(ask_for(1)) is not None
+    clock.time += 1
+    assert store.get(ask_for(1)) is None
+    assert stat(store).expired == 1
+
+
+def test_a_bad_reply_is_kept_but_is_no_vote(store: Store) -> None:
+    put = store.put(ask_for(1), reply_with("I would rather not."), "scoring-1")
+    assert put.scores == {}
+    assert put.why_bad.startswith("not JSON")
+    assert store.get(ask_for(1)) is None
+    assert [(one.stored, one.mended) for one in bad(store)] == [(put, False)]
+
+
+def test_a_bad_reply_with_a_vote_after_it_needs_no_replay(store: Store) -> None:
+    store.put(ask_for(1), reply_with("no", "req-1"), "scoring-1")
+    good = store.put(ask_for(1), reply_with(GOOD, "req-2"), "scoring-1")
+    store.put(ask_for(1), reply_with("no again", "req-3"), "scoring-1")
+    assert store.get(ask_for(1)) == good
+    assert [one.mended for one in bad(store)] == [True, True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "\ud800", "\x00", '{"logic": "\ud800"}', "[" * 100_000, '{"logic": 1' + "0" * 5000 + ', "clarity": 1}', "<think>" * 9],
+    ids=["empty", "half a character", "nul", "half in JSON", "deep", "huge number", "unclosed thought"],
+)  # fmt: skip
+def test_no_reply_is_too_strange_to_keep(store: Store, text: str) -> None:
+    reply = Reply(text, "\udfff", "m", tokens_in=10**30, tokens_out=-1, latency_ms=1.0)
+    put = store.put(ask_for(1), reply, "scoring-1")
+    assert put.why_bad
+    with reopened(store) as again:
+        assert [one.stored for one in bad(again)] == [put]
+        assert put.reply == reply
+
+
+def test_stat_counts_what_is_there(store: Store, clock: Clock) -> None:
+    store.put(ask_for(1), reply_with(GOOD), "scoring-1")
+    clock.time += 20 * DAY
+    ledgered = store.put(ask_for(2), reply_with(GOOD), "scoring-1")
+    store.put(ask_for(2, vote=1), reply_with("no"), "scoring-1")
+    store.put(msgspec.structs.replace(ask_for(3), provider="openai"), reply_with(GOOD), "scoring-2")
+    store.mark_ledgered([ledgered.id])
+    figures = stat(store)
+    assert (figures.rows, figures.expired, figures.bad, figures.owed) == (4, 1, 1, 3)
+    assert figures.groups == (Group("local", "tiny", "judge-1", 3), Group("openai", "tiny", "judge-1", 1))
+    assert figures.bytes > 4096
+
+
+@pytest.mark.parametrize(
+    ("spec", "left"),
+    [
+        ("provider=local", {"C"}),
+        ("model=large", {"A", "B"}),
+        ("prompt_version=judge-1", set()),
+        ("older_than=7d", {"B", "C"}),
+        ("older_than=200h", {"B", "C"}),
+        ("older_than=0m", set()),
+        (" provider = local , older_than = 2d ", {"B", "C"}),
+        ("provider=openai,older_than=7d", {"A", "B", "C"}),
+    ],
+)
+@pytest.mark.parametrize("ledgered", [True, False], ids=["ledgered", "still owed"])
+def test_invalidate_removes_what_the_spec_names(
+    store: Store, clock: Clock, spec: str, left: set[str], ledgered: bool
+) -> None:
+    asks = {
+        "A": ask_for(1),
+        "B": ask_for(2),
+        "C": msgspec.structs.replace(ask_for(3), provider="openai", model="large"),
+    }
+    rows = []
+    for name, ask in asks.items():
+        rows.append(store.put(ask, reply_with(GOOD), "scoring-1").id)
+        clock.time += {"A": 9 * DAY, "B": 60.0, "C": 0.0}[name]
+    if ledgered:
+        store.mark_ledgered(rows)
+    assert invalidate(store, spec) == 3 - len(left)
+    assert {name for name, ask in asks.items() if store.get(ask)} == left
+    assert invalidate(store, spec) == 0
+    assert stat(store).rows == len(left)
+    store.mark_ledgered(rows)
+    assert store.read("SELECT count(*) FROM replies") == [(len(left),)]
+
+
+@pytest.mark.parametrize(
+    "spec", ["", "provider", "provider=", "colour=red", "older_than=7", "older_than=-1d", "model=a,model=b", "1=1 OR id=1"]
+)  # fmt: skip
+def test_a_spec_that_makes_no_sense_removes_nothing(store: Store, spec: str) -> None:
+    store.put(ask_for(1), reply_with(GOOD), "scoring-1")
+    with pytest.raises(BadInput, match="What to do: write it like provider="):
+        invalidate(store, spec)
+    assert stat(store).rows == 1
+
+
+def test_an_invalidated_reply_keeps_its_claim_to_a_ledger_line(store: Store) -> None:
+    store.put(ask_for(1), reply_with(GOOD), "scoring-1")
+    invalidate(store, "provider=local")
+    store.close()
+    with reopened(store) as again:
+        assert [one.reply for one in again.owed()] == [reply_with(GOOD)]
+
+
+def test_what_a_living_process_has_not_written_down_yet_is_its_own_business(store: Store) -> None:
+    store.put(ask_for(1), reply_with(GOOD), "scoring-1")
+    with reopened(store) as other:
+        assert other.owed() == []
+        store.close()
+        assert len(other.owed()) == 1
+
+
+def test_one_claim_at_a_time_also_inside_one_process(store: Store) -> None:
+    with reopened(store) as other:
+        assert store.claim("k")
+        assert not store.claim("k")
+        assert not other.claim("k")
+        assert other.claim("another")
+        store.release("k")
+        assert other.claim("k")
+
+
+def test_opening_sweeps_up_what_the_dead_left(tmp_path: Path) -> None:
+    folder = tmp_path / "claims"
+    living = Claims(folder)
+    assert living.take("alive")
+    (folder / "left behind").touch()
+    Claims(folder).sweep()
+    assert [path.name for path in folder.iterdir()] == ["alive"]
+    assert Claims(folder).is_taken("alive")
+
+
+def test_tasks_that_want_one_vote_pay_once(store: Store) -> None:
+    calls: list[Ask] = []
+
+    async def judge(ask: Ask) -> Reply:
+        calls.append(ask)
+        await asyncio.sleep(0.05)
+        return reply_with(GOOD)
+
+    async def all_at_once() -> list[bool]:
+        found = await asyncio.gather(*(fetch(store, ask_for(1), f"scoring-{n}", judge) for n in range(5)))
+        assert {stored.reply for stored, _ in found} == {reply_with(GOOD)}
+        return [paid for _, paid in found]
+
+    assert sorted(asyncio.run(all_at_once())) == [False] * 4 + [True]
+    assert len(calls) == 1
+
+
+def test_after_a_bad_reply_or_a_failed_call_the_vote_can_be_asked_for_again(store: Store) -> None:
+    replies = iter(["no", "fails", GOOD])
+
+    async def judge(ask: Ask) -> Reply:
+        if (text := next(replies)) == "fails":
+            raise CallFailed("server_error", "500")
+        return reply_with(text, f"req-{text[:3]}")
+
+    async def three_times() -> None:
+        first, paid = await fetch(store, ask_for(1), "scoring-1", judge)
+        assert (bool(first.why_bad), paid) == (True, True)
+        with pytest.raises(CallFailed):
+            await fetch(store, ask_for(1), "scoring-1", judge)
+        third, paid = await fetch(store, ask_for(1), "scoring-1", judge)
+        assert (third.why_bad, paid) == ("", True)
+
+    asyncio.run(three_times())
+
+
+def test_a_reply_that_had_arrived_is_kept_when_its_scoring_is_cancelled(store: Store) -> None:
+    async def judge(ask: Ask) -> Reply:
+        return reply_with(GOOD, f"req-{ask.text}", latency_ms=1.0)
+
+    async def cancelled_at_once() -> None:
+        # More than the loop has threads, so that some replies wait for one when the loop ends.
+        tasks = [asyncio.create_task(fetch(store, ask_for(n), "scoring-1", judge)) for n in range(60)]
+        await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
+
+    asyncio.run(cancelled_at_once())
+    assert all(store.get(ask_for(n)) for n in range(60))
+    assert all(store.claim(ask_for(n).key) for n in range(60))
+
+
+def test_whoever_waits_for_a_process_that_hangs_gives_up_with_a_reason(store: Store) -> None:
+    async def judge(ask: Ask) -> Reply:
+        raise AssertionError("somebody else is asking")
+
+    with reopened(store) as hanging:
+        assert hanging.claim(ask_for(1).key)
+        with pytest.raises(CallFailed, match="another process"):
+            asyncio.run(fetch(store, ask_for(1), "scoring-1", judge, patience=0.1))
+
+
+def test_a_file_that_is_no_cache_is_refused_and_left_alone(tmp_path: Path) -> None:
+    text, foreign = tmp_path / "notes.txt", tmp_path / "foreign.sqlite3"
+    text.write_text("not a database, but long enough to be looked at as one " * 20)
+    with sqlite3.connect(foreign) as connection:
+        connection.execute("CREATE TABLE mine (x)")
+    connection.close()
+    for path in (text, foreign):
+        before = path.read_bytes()
+        with pytest.raises(BadInput, match="choose another path"):
+            Store(path)
+        assert path.read_bytes() == before
+
+
+def test_a_cache_of_another_layout_is_refused(store: Store) -> None:
+    with store.writing("FULL") as connection:
+        connection.execute("PRAGMA user_version = 9")
+    with pytest.raises(BadInput, match="layout 9"):
+        reopened(store)
+
+
+def test_a_folder_that_cannot_be_is_named_in_the_refusal(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(BadInput, match=r"file/scores\.sqlite3: .*What to do: choose another path"):
+        Store(tmp_path / "file" / "scores.sqlite3")
