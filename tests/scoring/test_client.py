@@ -211,6 +211,21 @@ def test_a_service_that_is_down_is_left_alone_after_a_few_failures() -> None:
     assert server.asked == 4
 
 
+def test_a_trial_that_is_cancelled_does_not_lock_the_service_out_for_good() -> None:
+    async def main(server: JudgeServer) -> Reply:
+        async with client(server, breaker_failures=1, breaker_open_s=0.05) as judge:
+            with pytest.raises(CallFailed, match="circuit_open"):
+                await judge.ask(ask())
+            await asyncio.sleep(0.1)
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(judge.ask(ask()), 0.1)
+            return await judge.ask(ask())
+
+    acts: list[Act] = ["500", "hang", "ok"]
+    with JudgeServer(lambda n: acts[n]) as server:
+        assert asyncio.run(main(server)).tokens_out > 0
+
+
 def test_nobody_listening_is_unreachable() -> None:
     with JudgeServer() as server:
         pass

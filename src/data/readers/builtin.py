@@ -10,14 +10,15 @@ from ...core.types import Lang, Level, Task, join_sentences
 from ..source import TARGET, Item, Want
 from ..worlds import wording_en, wording_zh
 from ..worlds.arithmetic import make_problem
-from ..worlds.draft import Draft
+from ..worlds.dialect_zh import dialect
+from ..worlds.draft import Draft, in_dialect
 from ..worlds.kb import Names, World, make_world
 from ..worlds.multihop import multihop
 from ..worlds.names_en import EnglishNames
 from ..worlds.names_zh import ChineseNames
 from ..worlds.strategy import strategy
 
-SAMPLES_PER_WORLD = 16
+SAMPLES_PER_WORLD = 8
 WORDS = {"en": wording_en, "zh": wording_zh}
 NAMES: dict[Lang, Callable[[Random], Names]] = {"en": EnglishNames, "zh": ChineseNames}
 
@@ -46,13 +47,16 @@ class BuiltinSource:
         # The world's own generator makes namesakes; reseeded, so that a sample does not depend on those before it.
         world.rng.seed(source_id)
         make = multihop if task == "hotpotqa" else strategy
-        return _item(task, want.lang, source_id, make(world, WORDS[want.lang], want, world.rng))
+        made = make(world, WORDS[want.lang], want, world.rng)
+        return _item(task, want.lang, source_id, in_dialect(made, world.dialect) if world.dialect else made)
 
 
 @lru_cache(maxsize=8)
 def _world(key: str, lang: Lang) -> World:
     rng = Random(key)
-    return make_world(NAMES[lang](rng), rng)
+    world = make_world(NAMES[lang](rng), rng)
+    world.dialect = dialect(rng) if lang == "zh" else {}
+    return world
 
 
 def _item(task: Task, lang: Lang, source_id: str, made: Draft) -> Item:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from types import ModuleType
 
 from ...core.types import Article, Hidden
 from ..source import Step, Want
 from ..text import clue_overlap
+from .dialect_zh import speak
 from .kb import World
 from .scene import Gap, Leg, Scene, fill_gap
 from .solver import Combine
@@ -183,12 +184,11 @@ def _hidden(scene: Scene, plan: Plan, gap: Gap) -> Hidden:
     leg, words = plan.legs[gap.leg], scene.words
     start = leg.start
     if gap.kind == "year":
-        owner, year = leg.owners[gap.hop], leg.values[gap.hop].year
-        span = words.when(year).strip()
-        return Hidden("year", span, words.which_year(owner.kind, owner.name), words.YEAR_WORDS)
+        span = words.when(leg.values[gap.hop].year).strip()
+        return Hidden("year", span, words.which_year(scene.rng), words.YEAR_WORDS)
     full = scene.full_mention(leg)
     span = words.also_span(start.kind, full.also[1]) if full.also else words.tag_span(start.kind, start.tag)
-    return Hidden("entity", span, words.which(start.kind, start.name), words.name_words(start.name))
+    return Hidden("entity", span, words.which(start.kind, start.name, scene.rng), words.name_words(start.name))
 
 
 def _ambiguity(scene: Scene, plan: Plan) -> tuple[str, ...]:
@@ -199,3 +199,23 @@ def _ambiguity(scene: Scene, plan: Plan) -> tuple[str, ...]:
     if any(leg.open_years() for leg in plan.legs):
         flags.append("no-year")
     return tuple(flags)
+
+
+def in_dialect(made: Draft, words: dict[str, str]) -> Draft:
+    """Every text of the draft in the words of its world."""
+    hidden = made.hidden
+    texts = [made.premise, made.question, made.clue, made.answer, *made.support, *(step.input for step in made.steps)]
+    texts += [text for article in made.context for text in (article.title, *article.sentences)]
+    texts += [hidden.span, hidden.missing, *hidden.about] if hidden else []
+    said = iter(speak(texts, words))
+    return replace(
+        made,
+        premise=next(said),
+        question=next(said),
+        clue=next(said),
+        answer=next(said),
+        support=tuple(next(said) for _ in made.support),
+        steps=tuple(Step(step.tool, next(said), step.note) for step in made.steps),
+        context=tuple(Article(next(said), tuple(next(said) for _ in article.sentences)) for article in made.context),
+        hidden=Hidden(hidden.kind, next(said), next(said), tuple(next(said) for _ in hidden.about)) if hidden else None,
+    )

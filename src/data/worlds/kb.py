@@ -68,6 +68,8 @@ class World:
     company: list[Entity] = field(default_factory=list)
     work: list[Entity] = field(default_factory=list)
     event: list[Entity] = field(default_factory=list)
+    dialect: dict[str, str] = field(default_factory=dict)
+    """The words that this world prefers, where its language has a choice."""
 
     def all(self) -> list[Entity]:
         return [*self.town, *self.person, *self.company, *self.work, *self.event]

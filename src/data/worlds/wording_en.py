@@ -71,12 +71,29 @@ def nests(form: str) -> bool:
     return form.endswith("{x}")
 
 
-def which(kind: str, name: str) -> str:
-    return f"which {name} you mean"
+WHICH = (
+    "which {x} you mean",
+    "which {x} is meant",
+    "which {x} this is about",
+    "which of those called {x} you have in mind",
+    "which {x} to look at",
+)
+WHICH_YEAR = (
+    "which year you mean",
+    "for what year you want it",
+    "which year to look at",
+    "what date this is about",
+    "in which year this was",
+    "which year counts here",
+)
 
 
-def which_year(kind: str, name: str) -> str:
-    return "which year you mean"
+def which(kind: str, name: str, rng: Random) -> str:
+    return rng.choice(WHICH).format(x=name)
+
+
+def which_year(rng: Random) -> str:
+    return rng.choice(WHICH_YEAR)
 
 
 FAR = {"easy": 0.0, "medium": 1.4, "hard": 1.9}

@@ -52,15 +52,37 @@ def nests(form: str) -> bool:
 _MEASURE = {"person": "位", "town": "个", "work": "部", "company": "家", "event": "个"}
 
 
-def which(kind: str, name: str) -> str:
-    return f"您指的是哪一{_MEASURE[kind]}{name}"
+WHICH = (
+    "您指的是哪一{m}{x}",
+    "您说的{x}是哪{m}",
+    "这里的{x}究竟是哪{m}",
+    "同名的{x}里要选哪{m}",
+    "问到的{x}该算哪{m}",
+    "心里想的是哪{m}{x}",
+    "提到的是哪{m}{x}",
+    "重名的{x}中看中了哪{m}",
+)
+WHICH_YEAR = (
+    "您问的是哪一年",
+    "要按哪年来算",
+    "想看什么年份的情形",
+    "以何年为准",
+    "具体是哪个年头",
+    "该取哪年的记载",
+    "说的是哪一年的事",
+    "时间定在何年",
+)
 
 
-def which_year(kind: str, name: str) -> str:
-    return "您问的是哪一年"
+def which(kind: str, name: str, rng: Random) -> str:
+    return rng.choice(WHICH).format(m=_MEASURE[kind], x=name)
 
 
-FAR = {"easy": 0.0, "medium": 0.1, "hard": 0.05}
+def which_year(rng: Random) -> str:
+    return rng.choice(WHICH_YEAR)
+
+
+FAR = {"easy": 0.0, "medium": 0.2, "hard": 0.05}
 """Three characters say more than three letters: Chinese phrases part from their source much faster than English ones."""
 YEAR_WORDS = ("年", "时间", "时候", "何时", "日期")
 GAP = ""
@@ -82,7 +104,7 @@ QUERIES = {
 
 
 def query(name: str, relation: str) -> str:
-    return f"{name}{QUERIES.get(relation, '')} 条目"
+    return f"{name} {QUERIES.get(relation, '简介')}"
 
 
 def name_words(name: str) -> tuple[str, ...]:
