@@ -101,15 +101,6 @@ def load_pack(folder: Path) -> Pack:
     )
 
 
-def default_pack(name: str) -> Path:
-    """`templates/NAME` of the working folder, else the one that came with this package."""
-    here = Path(__file__).resolve()
-    for root in (Path("templates"), here.parents[1] / "templates", here.parents[2] / "templates"):
-        if (root / name).is_dir():
-            return root / name
-    raise BadInput(f"no template pack {name!r} found", where="templates", remedy="name its folder with --templates_dir")
-
-
 def pack_fingerprints(folder: Path) -> dict[str, str]:
     """File name -> SHA-256: what a pool's sidecar says about its templates."""
     return {path.name: sha256_file(path) for path in sorted(folder.glob("*.json"))}

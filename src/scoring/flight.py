@@ -43,7 +43,7 @@ async def fetch(
     except BaseException:
         store.release(ask.key)
         raise
-    # The sync takes milliseconds: in a thread, so that other calls go on. Shielded, and not a task of its own, so that a
+    # The sync takes milliseconds: in a thread, so that other calls go on. Shielded, and no task of its own, so that a
     # reply that has arrived is kept also when everything is being cancelled.
     kept = asyncio.get_running_loop().run_in_executor(None, _keep, store, ask, reply, scoring)
     return await asyncio.shield(kept), True

@@ -46,12 +46,12 @@ class Ledger:
         """All entries in one write, on disk for good when this returns; after an error none of them."""
         with told(self.path), _alone(self.path, create=True), _open(self.path) as file:
             end, head = _last(file, self.path)
-            data = b""
+            made = []
             for entry in entries:
                 line, head = seal(entry, head)
-                data += line
-            if data:
-                _write(file, data, end)
+                made.append(line)
+            if made:
+                _write(file, b"".join(made), end)
             return head
 
 

@@ -24,7 +24,7 @@ class Scoring(Record, frozen=True):
 
 
 def tail(path: Path, n_scorings: int) -> list[Scoring]:
-    """The last live scorings, oldest first; fewer where the ledger has fewer. Whether the chain holds, `verify` says."""
+    """The last live scorings, oldest first; fewer where the ledger has fewer. The chain is for `verify`."""
     scorings: dict[str, ScoringEntry] = {}
     calls: dict[str, list[CallEntry]] = {}
     votes_missing = quiet = 0

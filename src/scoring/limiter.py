@@ -16,6 +16,8 @@ from typing import Literal
 from .pace import Pace
 from .types import CallFailed
 
+NARROWER = 0.75
+"""The rate answers most refusals. Halving the calls in flight on top of it would give away what the service bears."""
 WATCHED_S = 60.0
 """The figures are those of the last minute."""
 
@@ -69,12 +71,12 @@ class Limiter:
         self._width = min(float(self._most), self._width + 1 / self._width)
 
     def refused(self, sent_at: float, retry_after: float | None) -> None:
-        """Halves the calls in flight, once for all the refusals of one round."""
+        """Takes a quarter of the calls out of flight, once for all the refusals of one round."""
         now = self._clock()
         self._note(now, "refused", now - sent_at)
         self._pace.refused(now, sent_at, held=bool(retry_after))
         if sent_at >= self._cut_at:
-            self._width, self._cut_at = max(float(self._least), self._width / 2), now
+            self._width, self._cut_at = max(float(self._least), self._width * NARROWER), now
         self._pause(now, retry_after)
 
     def failed(self, sent_at: float, retry_after: float | None) -> None:

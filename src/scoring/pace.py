@@ -1,7 +1,7 @@
 """How many requests a second a service bears, learned from what it accepts and refuses. Pure: time is an argument.
 
 Until the first refusal only the number of calls in flight limits us. Then the rate starts from what was accepted in
-the last second and doubles every second until a refusal shows where the ceiling is. From there it moves the way TCP
+the last second and grows by half every second until a refusal shows where the ceiling is. From there it moves the way TCP
 CUBIC does: a step back, quickly up to just under the ceiling, slowly past it, and where nothing refuses it there, in
 search of a new one. So refusals stay rare, and little is given away.
 """
@@ -17,6 +17,8 @@ CLIMB_S = 30.0
 SETTLE_S = 1.0
 """A service that counts by the second holds a burst against us for so long; until then its refusals say nothing new."""
 LOOK_BACK_S = 4.0
+FASTER = 1.5
+"""By the second, while the ceiling is looked for."""
 SLOWEST = 0.1
 
 
@@ -40,7 +42,7 @@ class Pace:
         if self._given or self._ceiling == inf:
             return self._ceiling
         if self._searching:
-            return float(self._ceiling * 2 ** max(0.0, self._tested_s - SETTLE_S))
+            return float(self._ceiling * FASTER ** max(0.0, self._tested_s - SETTLE_S))
         return self._ceiling * (1 - (1 - STEP_BACK) * ((CLIMB_S - self._tested_s) / CLIMB_S) ** 3)
 
     def wait(self, now: float) -> float:

@@ -87,6 +87,7 @@ class Store:
             while not self._claims.take(self.owner):
                 time.sleep(0)  # another process is sweeping and looks at it just now
         self._write_lock, self._read_lock = Lock(), Lock()
+        self._refusal: BadInput | None = None
 
     def get(self, ask: Ask) -> Stored | None:
         """The newest reply to that ask that is a vote and has not expired."""
@@ -103,17 +104,26 @@ class Store:
         # The standard library's JSON takes whatever a server may send: lone surrogates, numbers of any size.
         raw = json.dumps(msgspec.structs.asdict(reply))
         row = (ask.key, ask.provider, ask.model, ask.prompt_version, _text(ask), raw, scoring, at, self.owner)
-        with self.writing("FULL") as connection:
-            id_ = connection.execute(
-                "INSERT INTO replies (key, provider, model, prompt_version, ask, reply, scoring, at, owner)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                row,
-            ).lastrowid
+        try:
+            with self.writing("FULL") as connection:
+                id_ = connection.execute(
+                    "INSERT INTO replies (key, provider, model, prompt_version, ask, reply, scoring, at, owner)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    row,
+                ).lastrowid
+        except BadInput as refusal:
+            self._refusal = refusal
+            raise
         assert id_ is not None, "an INSERT that succeeded has a row"
         return _stored(id_, ask, raw, scoring, at)
 
     def claim(self, key: str) -> bool:
-        """Whether the vote is now this caller's to ask for. A claim ends with `release` or with the process."""
+        """Whether the vote is now this caller's to ask for. A claim ends with `release` or with the process.
+
+        After a reply could not be stored no more claims are given: nobody is to pay for what cannot be kept.
+        """
+        if self._refusal is not None:
+            raise self._refusal
         with told(self.path):
             return self._claims.take(key)
 

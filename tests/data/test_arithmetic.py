@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from src.agents.tools import calc, wiki
 from src.agents.tools.calc import evaluate
+from src.core.shipped import shipped
 from src.core.types import LANGS, LEVELS, Lang, Level, Sample, join_sentences
 from src.core.words import tokens
 from src.data.difficulty import measure_all
@@ -28,7 +29,7 @@ from src.data.dress import dress
 from src.data.neardup import near_duplicates
 from src.data.shortcut import shortcut_auc
 from src.data.source import Item, Want
-from src.data.templates import default_pack, load_pack
+from src.data.templates import load_pack
 from src.data.tokenstream import token_stream
 from src.data.worlds.arithmetic import make_problem
 from src.data.worlds.arithmetic.expr import Expr, show, value
@@ -151,7 +152,7 @@ def test_no_dialogue_is_longer_than_wanted(lang: Lang, level: Level, clarify: bo
 
 @cache
 def dressed(lang: Lang) -> tuple[tuple[Level, Sample], ...]:
-    pack = load_pack(default_pack("pack_v2"))
+    pack = load_pack(shipped(Path("templates/pack_v2")))
     made = []
     for level in LEVELS:
         for number in range(300):

@@ -28,7 +28,6 @@ from src.data.templates import (
     ClarifyTemplate,
     Pack,
     TaskTemplate,
-    default_pack,
     load_pack,
     pack_fingerprints,
     pack_requirements,
@@ -197,15 +196,6 @@ def test_fingerprints_are_those_of_the_files(tmp_path: Path) -> None:
     before = pack_fingerprints(ROOT / "pack_v1")
     after = pack_fingerprints(changed(tmp_path, lambda found: found[0].update(open=["Other."])))
     assert [name for name in before if before[name] != after[name]] == ["hotpotqa.json"]
-
-
-def test_the_working_folder_wins_over_the_shipped_pack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert default_pack("pack_v2").samefile(ROOT / "pack_v2")
-    (tmp_path / "templates" / "pack_v2").mkdir(parents=True)
-    assert default_pack("pack_v2").resolve() == (tmp_path / "templates" / "pack_v2").resolve()
-    with pytest.raises(BadInput, match="pack_v9"):
-        default_pack("pack_v9")
 
 
 def test_v2_is_a_full_pack_and_v1_is_told_what_it_lacks() -> None:

@@ -39,11 +39,11 @@ def scoring(name: str, votes: int = 1, *, live: bool = True) -> ScoringEntry:
 
 
 def chain_of(entries: list[Entry]) -> bytes:
-    data, head = b"", EMPTY
+    head, made = EMPTY, []
     for entry in entries:
         line, head = seal(entry, head)
-        data += line
-    return data
+        made.append(line)
+    return b"".join(made)
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def test_lines_cut_off_at_the_end_show_in_the_head(path: Path) -> None:
 @pytest.mark.parametrize("kept", [0, 1, 2])
 def test_a_torn_end_is_cut_off_at_any_byte_and_noted(path: Path, kept: int) -> None:
     path.parent.mkdir()
-    whole, torn = chain_of([call("a"), scoring("a")][:kept]), b""
+    whole = chain_of([call("a"), scoring("a")][:kept])
     complete = chain_of([call("a"), scoring("a"), call("b")])
     torn = complete[len(whole) :].splitlines(keepends=True)[0]
     for length in [1, 2, 10, 200, len(torn) - 2, len(torn) - 1]:

@@ -49,13 +49,13 @@ def test_calls_that_go_well_raise_it_to_eight_and_no_further() -> None:
     assert run_virtual(main()) == (8, 8)
 
 
-def test_a_round_of_refusals_halves_it_once_and_never_below_two() -> None:
+def test_a_round_of_refusals_takes_a_quarter_off_once_and_never_goes_below_two() -> None:
     async def main() -> list[float]:
         limits = limiter()
         for _ in range(200):
             limits.accepted(asyncio.get_running_loop().time())
         widths = []
-        for _ in range(4):
+        for _ in range(6):
             sent_at = asyncio.get_running_loop().time()
             await asyncio.sleep(0.1)
             for _ in range(5):
@@ -64,7 +64,7 @@ def test_a_round_of_refusals_halves_it_once_and_never_below_two() -> None:
             await asyncio.sleep(0.1)
         return widths
 
-    assert run_virtual(main()) == [4, 2, 2, 2]
+    assert run_virtual(main()) == [6, 4, 3, 2, 2, 2]
 
 
 def test_retry_after_holds_every_caller() -> None:

@@ -103,9 +103,18 @@ def test_a_bad_reply_with_a_vote_after_it_needs_no_replay(store: Store) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "\ud800", "\x00", '{"logic": "\ud800"}', "[" * 100_000, '{"logic": 1' + "0" * 5000 + ', "clarity": 1}', "<think>" * 9],
-    ids=["empty", "half a character", "nul", "half in JSON", "deep", "huge number", "unclosed thought"],
-)  # fmt: skip
+    [
+        "",
+        "\x00",
+        "\ud800",
+        '{"logic": "\ud800"}',
+        "[" * 100_000,
+        '{"clarity": 1, "logic": 1' + "0" * 400 + "}",
+        '{"clarity": 1, "logic": 1' + "0" * 5000 + "}",
+        "<think>" * 9,
+    ],
+    ids=["empty", "nul", "half a character", "half in JSON", "deep", "huge number", "endless number", "thought"],
+)
 def test_no_reply_is_too_strange_to_keep(store: Store, text: str) -> None:
     reply = Reply(text, "\udfff", "m", tokens_in=10**30, tokens_out=-1, latency_ms=1.0)
     put = store.put(ask_for(1), reply, "scoring-1")
@@ -165,8 +174,9 @@ def test_invalidate_removes_what_the_spec_names(
 
 
 @pytest.mark.parametrize(
-    "spec", ["", "provider", "provider=", "colour=red", "older_than=7", "older_than=-1d", "model=a,model=b", "1=1 OR id=1"]
-)  # fmt: skip
+    "spec",
+    ["", "provider", "provider=", "colour=red", "older_than=7", "older_than=-1d", "model=a,model=b", "1=1 OR id=1"],
+)
 def test_a_spec_that_makes_no_sense_removes_nothing(store: Store, spec: str) -> None:
     store.put(ask_for(1), reply_with(GOOD), "scoring-1")
     with pytest.raises(BadInput, match="What to do: write it like provider="):
@@ -296,3 +306,21 @@ def test_a_folder_that_cannot_be_is_named_in_the_refusal(tmp_path: Path) -> None
     (tmp_path / "file").touch()
     with pytest.raises(BadInput, match=r"file/scores\.sqlite3: .*What to do: choose another path"):
         Store(tmp_path / "file" / "scores.sqlite3")
+
+
+def test_after_a_reply_that_could_not_be_kept_nobody_pays_for_more(store: Store) -> None:
+    paid = []
+
+    async def judge(ask: Ask) -> Reply:
+        paid.append(ask)
+        return reply_with(GOOD)
+
+    limit = store.read("PRAGMA page_count")[0][0]
+    with store.writing("FULL") as connection:
+        connection.execute(f"PRAGMA max_page_count = {limit}")
+    with pytest.raises(BadInput, match=r"full\. What to do: free some space"):
+        asyncio.run(fetch(store, msgspec.structs.replace(ask_for(1), text="long " * 50_000), "scoring-1", judge))
+    with pytest.raises(BadInput, match="free some space"):
+        asyncio.run(fetch(store, ask_for(2), "scoring-1", judge))
+    assert len(paid) == 1
+    assert stat(store).rows == 0

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from random import Random
+from .names import FreshNames
 
 WOMEN = (
     "Ada Agnes Alma Amara Anneli Astrid Beatrix Berit Bridget Carmen Celia Clara Cora Daphne Delia Dorothea Edith "
@@ -85,30 +84,17 @@ TAGS = {
 }
 
 
-class EnglishNames:
-    """No name twice in a world."""
-
-    def __init__(self, rng: Random) -> None:
-        self.rng = rng
-        self.used: set[str] = set()
-
-    def _new(self, make: Callable[[], str]) -> str:
-        while True:
-            name = make()
-            if name not in self.used:
-                self.used.add(name)
-                return name
-
+class EnglishNames(FreshNames):
     def _surname(self) -> str:
         return self.rng.choice(SURNAME_HEAD) + self.rng.choice(SURNAME_TAIL)
 
     def person(self) -> tuple[str, bool]:
         woman = self.rng.random() < 0.5
         first = WOMEN if woman else MEN
-        return self._new(lambda: f"{self.rng.choice(first)} {self._surname()}"), woman
+        return self.fresh(lambda: f"{self.rng.choice(first)} {self._surname()}"), woman
 
     def town(self) -> str:
-        return self._new(lambda: self.rng.choice(TOWN_HEAD) + self.rng.choice(TOWN_TAIL))
+        return self.fresh(lambda: self.rng.choice(TOWN_HEAD) + self.rng.choice(TOWN_TAIL))
 
     def work(self) -> str:
         rng = self.rng
@@ -124,11 +110,11 @@ class EnglishNames:
                 return f"{'An' if noun[0] in 'AEIOU' else 'A'} {noun} for {rng.choice(WOMEN + MEN)}"
             return f"{rng.choice(ADJECTIVE)} {rng.choice(NOUN)}, {rng.choice(ADJECTIVE)} {rng.choice(NOUN)}"
 
-        return self._new(title)
+        return self.fresh(title)
 
     def company(self) -> str:
         rng = self.rng
-        return self._new(
+        return self.fresh(
             lambda: (
                 f"{self._surname()} {rng.choice(FIRM_TAIL)}"
                 if rng.random() < 0.6
@@ -138,7 +124,7 @@ class EnglishNames:
 
     def event(self) -> str:
         rng = self.rng
-        return self._new(lambda: f"{rng.choice(ADJECTIVE)} {rng.choice(NOUN)} {rng.choice(EVENT_TAIL)}")
+        return self.fresh(lambda: f"{rng.choice(ADJECTIVE)} {rng.choice(NOUN)} {rng.choice(EVENT_TAIL)}")
 
     def tags(self, kind: str) -> list[str]:
         return TAGS[kind]

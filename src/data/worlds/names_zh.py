@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from random import Random
+from .names import FreshNames
 
 SURNAME = (
     "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏陶姜戚谢邹喻柏水窦章云苏潘葛奚范彭郎鲁韦昌马苗凤花方俞任袁柳"
@@ -58,42 +57,29 @@ TAGS = {
 }
 
 
-class ChineseNames:
-    """同一个世界里没有重名。"""
-
-    def __init__(self, rng: Random) -> None:
-        self.rng = rng
-        self.used: set[str] = set()
-
-    def _new(self, make: Callable[[], str]) -> str:
-        while True:
-            name = make()
-            if name not in self.used:
-                self.used.add(name)
-                return name
-
+class ChineseNames(FreshNames):
     def person(self) -> tuple[str, bool]:
         rng = self.rng
         woman = rng.random() < 0.5
-        return self._new(
+        return self.fresh(
             lambda: rng.choice(SURNAME) + rng.choice(GIVEN) + (rng.choice(GIVEN) if rng.random() < 0.8 else "")
         ), woman
 
     def town(self) -> str:
         rng = self.rng
-        return self._new(lambda: rng.choice(PLACE) + rng.choice(PLACE) + rng.choice(PLACE_END))
+        return self.fresh(lambda: rng.choice(PLACE) + rng.choice(PLACE) + rng.choice(PLACE_END))
 
     def work(self) -> str:
         rng = self.rng
-        return self._new(lambda: f"《{rng.choice(GIVEN)}{rng.choice(PLACE)}{rng.choice(TITLE_TAIL)}》")
+        return self.fresh(lambda: f"《{rng.choice(GIVEN)}{rng.choice(PLACE)}{rng.choice(TITLE_TAIL)}》")
 
     def company(self) -> str:
         rng = self.rng
-        return self._new(lambda: rng.choice(PLACE) + rng.choice(PLACE) + rng.choice(FIRM_HEAD) + rng.choice(FIRM_TAIL))
+        return self.fresh(lambda: rng.choice(PLACE) + rng.choice(PLACE) + rng.choice(FIRM_HEAD) + rng.choice(FIRM_TAIL))
 
     def event(self) -> str:
         rng = self.rng
-        return self._new(
+        return self.fresh(
             lambda: rng.choice(PLACE) + rng.choice(GIVEN) + rng.choice(EVENT_HEAD) + rng.choice(EVENT_TAIL)
         )
 
