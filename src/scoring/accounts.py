@@ -15,8 +15,6 @@ from .ledger import Ledger, lines
 from .store import Store, Stored
 from .types import CallEntry, Entry
 
-_MOST_TOKENS = 2**53
-"""A server may claim any number; past this one it would not survive JSON."""
 _Call = tuple[str, str, str, float]
 
 
@@ -30,7 +28,7 @@ def paid_entry(stored: Stored) -> CallEntry:
         provider=ask.provider,
         model=_clean(reply.model),
         prompt_version=ask.prompt_version,
-        billable_tokens=min(reply.tokens_in + reply.tokens_out, _MOST_TOKENS),
+        billable_tokens=reply.tokens_in + reply.tokens_out,
         latency_ms=reply.latency_ms,
         cache_hit=False,
         status=f"bad_reply: {stored.why_bad}" if stored.why_bad else "ok",
@@ -57,7 +55,9 @@ def recover(store: Store, ledger: Ledger) -> int:
         written = {
             call
             for line in lines(ledger.path)
-            if isinstance(line.entry, CallEntry) and (call := _identity(line.entry)) in wanted
+            if isinstance(line.entry, CallEntry)
+            and not line.entry.cache_hit
+            and (call := _identity(line.entry)) in wanted
         }
         missing = [entry for stored in owed if _identity(entry := paid_entry(stored)) not in written]
         recovered = [msgspec.structs.replace(entry, status=f"{entry.status} (recovered)") for entry in missing]

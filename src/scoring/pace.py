@@ -1,9 +1,9 @@
 """How many requests a second a service bears, learned from what it accepts and refuses. Pure: time is an argument.
 
 Until the first refusal only the number of calls in flight limits us. Then the rate starts from what was accepted in
-the last second and grows by half every second until a refusal shows where the ceiling is. From there it moves the way TCP
-CUBIC does: a step back, quickly up to just under the ceiling, slowly past it, and where nothing refuses it there, in
-search of a new one. So refusals stay rare, and little is given away.
+the last second and grows by half every second until a refusal shows where the ceiling is. From there it moves the way
+TCP CUBIC does: a step back, quickly up to just under the ceiling, slowly past it, and where nothing refuses it there,
+in search of a new one. So refusals stay rare, and little is given away.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ import pytest
 
 from src.scoring.ledger import lines, verify
 from src.scoring.types import RepairEntry
-from tests.scoring.books import assert_books_agree, assert_nothing_kept_is_lost, lost_ids, stored_ids
+from tests.scoring.books import assert_books_agree, assert_nothing_kept_is_lost, billed_ids, lost_ids, stored_ids
 from tests.scoring.faults import ERRORS, KILLS, Kind
 from tests.scoring.nursery import Nursery
 from tests.scoring.work import VOTES, notes
@@ -126,31 +126,28 @@ def test_the_system_may_cut_the_cache_file_short_at_any_byte(nursery: Nursery, t
 
 
 def killed_at_random(nursery: Nursery, tmp_path: Path, moments: int, seed: int) -> None:
-    samples, at_once, pause = 16, 3, 0.008
+    """Moments are drawn over the work, not over the clock, so that a busy machine does not move them all to one end."""
+    samples, at_once = 16, 3
     random = Random(seed)
-
-    def start(folder: Path) -> int:
-        return nursery.start("run", folder=str(folder), samples=samples, at_once=at_once, pause=pause)
-
-    (tmp_path / "whole").mkdir()
-    started = time.monotonic()
-    assert nursery.wait(start(tmp_path / "whole")) == 0
-    length = time.monotonic() - started
     amid = 0
     for moment in range(moments):
         folder = tmp_path / str(moment)
         folder.mkdir()
-        child = start(folder)
-        time.sleep(random.random() * length)
+        arguments = {"folder": str(folder), "samples": samples, "at_once": at_once, "pause": 0.008}
+        child = nursery.start("run", **arguments)
+        calls = random.randrange(samples * VOTES)
+        while len(billed_ids(folder)) < calls:
+            time.sleep(0.001)
+        time.sleep(random.random() * 0.02)
         os.kill(child, signal.SIGKILL)
         nursery.wait(child)
         assert_nothing_kept_is_lost(folder)
         lost = lost_ids(folder)
         assert len(lost) <= at_once * VOTES, "more was lost than was in flight"
         amid += 0 < len(stored_ids(folder)) < samples * VOTES
-        assert nursery.wait(start(folder)) == 0
+        assert nursery.run("run", **arguments) == 0
         assert_books_agree(folder, samples, len(lost))
-    assert amid >= moments // 4, "too few of the kills came while replies arrived"
+    assert amid >= moments // 2, "too few of the kills came while replies arrived"
 
 
 def test_killed_at_random_moments_while_scoring(nursery: Nursery, tmp_path: Path) -> None:

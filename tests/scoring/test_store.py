@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from src.core.errors import BadInput
+from src.scoring import claims
 from src.scoring.claims import Claims
 from src.scoring.flight import fetch
 from src.scoring.store import Store
@@ -218,6 +219,36 @@ def test_opening_sweeps_up_what_the_dead_left(tmp_path: Path) -> None:
     Claims(folder).sweep()
     assert [path.name for path in folder.iterdir()] == ["alive"]
     assert Claims(folder).is_taken("alive")
+
+
+def test_a_claim_on_a_file_that_its_owner_just_removed_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second, third = (Claims(tmp_path) for _ in range(3))
+    assert first.take("k")
+    really = claims._lock
+
+    def slow_lock(file: int, kind: int) -> bool:
+        monkeypatch.setattr(claims, "_lock", really)
+        first.drop("k")  # after the second has opened the file and before it locks it
+        return really(file, kind)
+
+    monkeypatch.setattr(claims, "_lock", slow_lock)
+    assert second.take("k")
+    assert not third.take("k")
+
+
+def test_a_vote_that_came_between_the_look_and_the_claim_is_not_paid_for(store: Store) -> None:
+    class Late(Store):
+        def claim(self, key: str) -> bool:
+            store.put(ask_for(1), reply_with(GOOD), "scoring-1")
+            return super().claim(key)
+
+    async def judge(ask: Ask) -> Reply:
+        raise AssertionError("paid for a vote that was there")
+
+    with Late(store.path, now=store.now) as late:
+        stored, paid = asyncio.run(fetch(late, ask_for(1), "scoring-2", judge))
+        assert (stored.scoring, paid) == ("scoring-1", False)
+        assert store.claim(ask_for(1).key)
 
 
 def test_tasks_that_want_one_vote_pay_once(store: Store) -> None:
