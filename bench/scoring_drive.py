@@ -20,7 +20,7 @@ FIXED = 5
 MESSAGES = [{"role": "user", "content": "How good is this?"}]
 
 
-async def ours(url: str, until: float) -> None:
+async def ours(url: str, seconds: float) -> None:
     """AskGate's client with the shipped limits. No rate is configured: it has to find out."""
     from src.config.loader import load_config
     from src.scoring.client import JudgeClient
@@ -36,11 +36,11 @@ async def ours(url: str, until: float) -> None:
         async def ask(number: int) -> None:
             await judge.ask(Ask("custom", "tiny", PROMPT_VERSION, DIMENSIONS, "en", "User: how good is this?", number))
 
-        await _many(ask, 16, until)
+        await _many(ask, 16, seconds)
         print(judge.limiter.figures())
 
 
-async def plain(url: str, until: float) -> None:
+async def plain(url: str, seconds: float) -> None:
     """The SDK as it comes, with its own retries, five calls at a time."""
     import openai
 
@@ -49,10 +49,10 @@ async def plain(url: str, until: float) -> None:
         async def ask(number: int) -> None:
             await sdk.chat.completions.create(model="tiny", messages=MESSAGES, seed=number)  # type: ignore[arg-type]
 
-        await _many(ask, FIXED, until)
+        await _many(ask, FIXED, seconds)
 
 
-async def litellm(url: str, until: float) -> None:
+async def litellm(url: str, seconds: float) -> None:
     """litellm's router as it comes, with three retries, five calls at a time."""
     import litellm
 
@@ -63,11 +63,15 @@ async def litellm(url: str, until: float) -> None:
     async def ask(number: int) -> None:
         await router.acompletion(model="tiny", messages=MESSAGES, seed=number)
 
-    await _many(ask, FIXED, until)
+    await _many(ask, FIXED, seconds)
 
 
-async def _many(ask: Callable[[int], Awaitable[None]], callers: int, until: float) -> None:
-    """Callers that never run out of work. A call that fails is given up, and the next one asked."""
+async def _many(ask: Callable[[int], Awaitable[None]], callers: int, seconds: float) -> None:
+    """Callers that never run out of work. A call that fails is given up, and the next one asked.
+
+    The clock starts with the first call, not with the imports before it, and runs on past the end of what is measured.
+    """
+    until = time.monotonic() + seconds + 1
     done = failed = 0
 
     async def caller() -> None:
@@ -86,4 +90,4 @@ async def _many(ask: Callable[[int], Awaitable[None]], callers: int, until: floa
 
 if __name__ == "__main__":
     drive = {"ours": ours, "plain": plain, "litellm": litellm}[sys.argv[1]]
-    asyncio.run(drive(sys.argv[2], time.monotonic() + float(sys.argv[3])))
+    asyncio.run(drive(sys.argv[2], float(sys.argv[3])))

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 import typer
 
 from ..core.errors import BadInput
-from . import difficulty, pool, sets, show
+from . import difficulty, pool, scorecache, scoring, sets, show
 
 app = typer.Typer(
     name="askgate",
-    help="From sources to a validated, difficulty-balanced pool. Exit codes: 0 passed, 1 gate failed, 2 bad input.",
+    help="From sources to a validated, scored pool. Exit codes: 0 passed, 1 gate failed, 2 bad input or not genuine.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     # Plain help: the boxed one cuts long default values off at 80 columns.
@@ -32,8 +32,12 @@ for verb in (
     difficulty.difficulty_bucketize,
     difficulty.validate_difficulty,
     sets.make_min_data,
+    scoring.probe_scorer,
+    scoring.assert_not_simulated,
+    scoring.score,
 ):
     app.command(verb.__name__)(verb)
+app.add_typer(scorecache.app, name="scorecache")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -46,6 +50,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BadInput as error:
         show.complain(f"askgate: {error}")
         sys.exit(error.exit_code)
+
+
+def scorecache_cli() -> None:
+    """`scorecache-cli`: the name that the work order gives to `askgate scorecache`."""
+    door("scorecache")
 
 
 def door(verb: str) -> None:

@@ -7,15 +7,19 @@ from typing import Annotated, Literal
 
 import typer
 
+from ..core import defaults
+from ..core.types import TASKS
+
 POOL = Path("data/rollouts/rc1_seed.jsonl")
 METRICS = Path("data/rollouts/rc1_seed.metrics.jsonl")
 BALANCED = Path("data/rollouts/rc1_seed.balanced.jsonl")
 SHADOW = Path("data/shadow_eval_245.jsonl")
-TEMPLATES = Path("templates/pack_v2")
-MIX = "hotpotqa:0.45,strategyqa:0.30,gsm8k:0.25"
-BY_TASK = "hotpotqa,strategyqa,gsm8k"
+TEMPLATES = defaults.TEMPLATES
+MIX = ",".join(f"{task}:{share:.2f}" for task, share in defaults.MIX.items())
+BY_TASK = ",".join(TASKS)
+TOOLS = ",".join(defaults.TOOLS)
 TARGET = "easy:0.25,medium:0.45,hard:0.30"
-SEED = 20250820
+SEED = defaults.SEED
 
 Source = Annotated[
     Literal["builtin", "dir", "hf"],

@@ -6,13 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import TypeVar
 
+from ..core.defaults import SUM_TOLERANCE, TOOLS
 from ..core.errors import BadInput
 from ..core.types import LANGS, LEVELS, TASKS, Lang, Level, Task
 
 Name = TypeVar("Name", bound=str)
-
-TOOLS = ("wiki", "calc")
-SUM_TOLERANCE = 1e-6
 
 
 def mix(text: str, flag: str = "--mix") -> dict[Task, float]:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS
 from . import options, parse, show
 
 
@@ -16,18 +17,24 @@ def build_rollout_pool(
     ),
     n: Annotated[int, typer.Option("--n", min=1, help="Samples.")] = 30_000,
     mix: options.Mix = options.MIX,
-    max_turns: Annotated[int, typer.Option("--max_turns", min=1, help="Assistant turns of a sample at most.")] = 6,
+    max_turns: Annotated[
+        int, typer.Option("--max_turns", min=MIN_TURNS, help="Assistant turns of a sample at most.")
+    ] = 6,
     clarify_rate: Annotated[
         float, typer.Option("--clarify_rate", min=0, max=1, help="Share of samples that lack something needed.")
     ] = 0.30,
-    tools: Annotated[str, typer.Option("--tools", help="Tools that demonstrations may call.")] = "wiki,calc",
+    tools: Annotated[str, typer.Option("--tools", help="Tools that demonstrations may call.")] = options.TOOLS,
     templates_dir: options.TemplatesDir = options.TEMPLATES,
     source: options.Source = "builtin",
     data_dir: options.DataDir = None,
     seed: options.Seed = options.SEED,
     lang: options.Lang = "",
-    tool_hops: Annotated[int, typer.Option("--tool_hops", min=0, help="Tool calls that a hard sample takes.")] = 4,
-    ops_numeric: Annotated[int, typer.Option("--ops_numeric", min=0, help="Operations a hard sample takes.")] = 4,
+    tool_hops: Annotated[
+        int, typer.Option("--tool_hops", min=MIN_STEPS, max=MAX_STEPS, help="Tool calls that a hard sample takes.")
+    ] = 4,
+    ops_numeric: Annotated[
+        int, typer.Option("--ops_numeric", min=MIN_STEPS, max=MAX_STEPS, help="Operations a hard sample takes.")
+    ] = 4,
     paraphrase: Annotated[
         float, typer.Option("--paraphrase", min=0, max=1, help="How far a question keeps from its source's wording.")
     ] = 0.5,
@@ -95,6 +102,7 @@ def validate_pool(
     max_shortcut_auc: Annotated[
         float, typer.Option("--max_shortcut_auc", min=0, max=1, help="How well words alone may tell who must ask.")
     ] = 0.70,
+    out: Annotated[Path, typer.Option("--out", help="Where the report goes.")] = Path("reports/rc1/pool_report.json"),
     as_json: options.Json = False,
 ) -> None:
     """Judge a pool. Diversity, duplicates, lengths, leaks from the shadow set, task mix, shortcuts."""
@@ -104,6 +112,7 @@ def validate_pool(
     report = judge(
         pool,
         reference=reference_samples,
+        out=out,
         min_distinct2=min_distinct2,
         kl3_min=kl3_min,
         roles_min=roles_min,
@@ -117,4 +126,4 @@ def validate_pool(
         by_task=parse.tasks(by_task),
         max_shortcut_auc=max_shortcut_auc,
     )
-    show.finish(report, as_json)
+    show.finish(report, as_json, written=out)

@@ -14,7 +14,7 @@ from . import options, parse, show
 def shadow_run(
     n: Annotated[int, typer.Option("--n", min=1, help="Samples of the shadow set.")] = 245,
     seed: options.Seed = options.SEED,
-    stratify: Annotated[bool, typer.Option("--stratify", help="Give every task and level its share.")] = False,
+    stratify: Annotated[bool, typer.Option("--stratify", help="Give every task exactly its share.")] = False,
     materialize: Annotated[Path | None, typer.Option("--materialize", help="Write the shadow set here.")] = None,
     dump_manifest: Annotated[Path | None, typer.Option("--dump-manifest", help="Write the list of samples here.")] = (
         None

@@ -23,12 +23,17 @@ Counts = dict[Task, dict[Level, int]]
 
 
 def say(text: str) -> None:
-    """One line, never broken: paths and hashes are there to be copied. No markup, because paths hold brackets."""
-    Console().print(text, soft_wrap=True, markup=False, highlight=False)
+    """One line, never broken: paths and hashes are there to be copied."""
+    _console().print(text, soft_wrap=True)
 
 
 def complain(text: str) -> None:
-    Console(stderr=True).print(text, soft_wrap=True, markup=False, highlight=False)
+    _console(stderr=True).print(text, soft_wrap=True)
+
+
+def _console(stderr: bool = False) -> Console:
+    """Text comes out as it is: brackets in a path are no markup, and `pool.jsonl:100:` holds no emoji."""
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
 
 
 def print_json(value: object) -> None:
@@ -38,8 +43,11 @@ def print_json(value: object) -> None:
     sys.stdout.buffer.flush()
 
 
-def finish(report: Report, as_json: bool, written: Path | None = None) -> None:
-    """Prints the report and leaves with exit code 1 when a gate failed. `written` is where the stage put it."""
+def finish(report: Report, as_json: bool, written: Path | None = None, failed_code: int = 1) -> None:
+    """Prints the report and leaves with `failed_code` when a gate failed: 1 for quality, 2 for integrity.
+
+    `written` is where the stage put it.
+    """
     if as_json:
         print_json(report)
     else:
@@ -47,7 +55,7 @@ def finish(report: Report, as_json: bool, written: Path | None = None) -> None:
         for path in [*report.evidence.outputs, *([written] if written else [])]:
             say(f"wrote {path}")
     if not report.passed:
-        raise typer.Exit(1)
+        raise typer.Exit(failed_code)
 
 
 def made(files: Sequence[Path], as_json: bool, counts: Counts | None = None) -> None:
@@ -57,7 +65,7 @@ def made(files: Sequence[Path], as_json: bool, counts: Counts | None = None) -> 
         print_json({"outputs": hashes, **({"counts": counts} if counts else {})})
         return
     if counts:
-        Console().print(_counts(counts))
+        _console().print(_counts(counts))
     for path, digest in hashes.items():
         say(f"wrote {path}")
         say(f"  sha256 {digest}")
@@ -66,7 +74,7 @@ def made(files: Sequence[Path], as_json: bool, counts: Counts | None = None) -> 
 def _tell(report: Report) -> None:
     failed = [check for check in report.checks if not check.passed]
     if report.passed:
-        Console().print(_table(report.checks))
+        _console().print(_table(report.checks))
         say(f"PASSED {report.stage}: {len(report.checks)} checks")
     else:
         for check in failed:
@@ -90,7 +98,7 @@ def diversity(found: dict[str, Any]) -> None:
         table.add_row(name, *("-" if value is None else number(value) for value in values))
     for name in ("roles", "registers"):
         table.add_row(name, *(str(len(figures[name])) for figures in scopes.values()))
-    Console().print(table)
+    _console().print(table)
 
 
 def _counts(counts: Counts) -> Table:
@@ -140,7 +148,7 @@ def _short(value: float) -> str:
 @contextmanager
 def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
     """A bar on standard error when that is a terminal. The caller reports how many more are done."""
-    console = Console(stderr=True)
+    console = _console(stderr=True)
     if not console.is_terminal:
         yield lambda more: None
         return

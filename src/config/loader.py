@@ -17,7 +17,7 @@ DEFAULT = Path("configs/default.yaml")
 
 def load_config(path: Path = DEFAULT) -> Config:
     """The user's own file of that name where there is one, else the one that came with the package."""
-    found = _read(shipped(path), path)
+    found = read_yaml(path)
     try:
         return Config.model_validate(found)
     except ValidationError as error:
@@ -26,9 +26,10 @@ def load_config(path: Path = DEFAULT) -> Config:
         raise BadInput(_what(first), where=f"{path}: {key}" if key else str(path), remedy="correct the file") from None
 
 
-def _read(file: Path, name: Path) -> Any:
+def read_yaml(name: Path) -> Any:
+    """Whatever a YAML file says, unchecked."""
     try:
-        return yaml.safe_load(file.read_text(encoding="utf-8"))
+        return yaml.safe_load(shipped(name).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BadInput("no such file", where=str(name), remedy="check the path") from None
     except OSError as error:

@@ -30,6 +30,7 @@ class ProviderSection(Section):
     max_tokens: int = Field(ge=16, le=65_536)
     usd_in: float | None = Field(ge=0)
     usd_out: float | None = Field(ge=0)
+    grammar: bool = False
 
 
 class VotesSection(Section):
@@ -76,4 +77,6 @@ class ScoringSection(Section):
 class Config(Section):
     """`configs/default.yaml`."""
 
+    simulate: bool = False
+    """Nothing here simulates. The key is there because the work order checks that it is false."""
     scoring: ScoringSection

@@ -1,4 +1,4 @@
-"""The two ways in which a command can say no. Every other exception is a defect."""
+"""How a command refuses its input. Every other exception is a defect; a failed gate is a report, not an exception."""
 
 from __future__ import annotations
 
@@ -18,9 +18,3 @@ class BadInput(Exception):
         if remedy:
             text = f"{text.rstrip('.')}. What to do: {remedy.rstrip('.')}."
         super().__init__(text)
-
-
-class GateFailed(Exception):
-    """A quality gate measured a value past its threshold: exit code 1. The report has been written."""
-
-    exit_code = 1

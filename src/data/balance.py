@@ -7,6 +7,7 @@ from math import ceil, floor
 
 from msgspec import Struct
 
+from ..core.defaults import SUM_TOLERANCE
 from ..core.errors import BadInput
 from ..core.types import LEVELS, Level, Task
 
@@ -20,10 +21,10 @@ class Plan(Struct, frozen=True):
 
 
 def check_target(target: dict[Level, float]) -> None:
-    if set(target) != set(LEVELS) or min(target.values()) < 0 or abs(sum(target.values()) - 1) > 1e-9:
+    if set(target) != set(LEVELS) or min(target.values()) < 0 or abs(sum(target.values()) - 1) > SUM_TOLERANCE:
         raise BadInput(
             f"shares must be given for {', '.join(LEVELS)}, none negative, and add up to 1",
-            where="target",
+            where="--target",
             remedy='write for example "easy:0.25,medium:0.45,hard:0.30"',
         )
 

@@ -17,14 +17,14 @@ import msgspec
 from msgspec import Struct
 
 from ..core.errors import BadInput
-from ..core.files import atomic_write, sha256_file
+from ..core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sha256_file, sidecar, written
 from ..core.jsonl import decode, read_lines, read_records, read_unique
 from ..core.types import LEVELS, TASKS, Level, Task
 from .balance import Plan, check_target, largest_plan
 from .difficulty import DifficultyRecord
 from .difficulty_knobs import more_of
-from .measure import derived_meta, table
-from .meta import described, read_meta, write_meta
+from .measure import Parent, derived_meta, table, where_from
+from .meta import described, parent_of, read_meta
 
 
 class Balanced(Struct, frozen=True):
@@ -42,10 +42,11 @@ class _Id(Struct):
 def difficulty_bucketize(metrics: Path, target: dict[Level, float], by_task: Sequence[Task], out: Path) -> Balanced:
     """Finds the pool through the metrics' sidecar and writes the balanced pool with its own."""
     check_target(target)
+    require_jsonl(out, "--out")
     metrics_meta = read_meta(metrics)
+    pool = parent_of(metrics, metrics_meta)
+    refuse_overlap({"--out": out}, {"--metrics": metrics, "the measured pool": pool})
     described(metrics, metrics_meta, DifficultyRecord)
-    pool = metrics.parent / metrics_meta.parent
-    pool_sha256 = _parent_sha256(metrics, pool, metrics_meta.parent_sha256)
     pool_meta = read_meta(pool)
 
     cells = _cells(metrics)
@@ -57,19 +58,12 @@ def difficulty_bucketize(metrics: Path, target: dict[Level, float], by_task: Seq
         raise _too_few(table(_named(supply)), mix, target, metrics)
 
     chosen = _choose(cells, plan, pool_meta.seed)
-    with atomic_write(out) as handle:
+    with atomic_files() as start:
+        handle, facts = start(out), start(sidecar(out))
         _copy(pool, metrics, chosen, handle)
-    write_meta(out, derived_meta(pool_meta, "balanced", out, plan.n, pool, pool_sha256))
+        parent = Parent(where_from(out, pool), metrics_meta.parent_sha256)
+        facts.write(json_bytes(derived_meta(pool_meta, "balanced", sha256_file(written(handle)), plan.n, parent)))
     return Balanced(plan.n, table(_named(supply)), plan.counts, plan.scarcest)
-
-
-def _parent_sha256(metrics: Path, pool: Path, expected: str) -> str:
-    remedy = "run difficulty_metrics on the pool again and keep the files in their folder"
-    if not expected or not pool.is_file():
-        raise BadInput(f"the pool that these metrics measure is not at {pool}", where=str(metrics), remedy=remedy)
-    if sha256_file(pool) != expected:
-        raise BadInput("the pool has changed since it was measured", where=str(pool), remedy=remedy)
-    return expected
 
 
 def _cells(metrics: Path) -> array[int]:

@@ -9,27 +9,25 @@ from ..core.types import Level, Task
 
 Remedy = tuple[str, str]
 
+_HARDER_PAGES: Remedy = (
+    "raise --tool_hops of build_rollout_pool (with room in --max_turns) or, with --source builtin, --clarify_rate",
+    "调高 build_rollout_pool 的 --tool_hops（--max_turns 须留有余地）；用 --source builtin 时也可调高 --clarify_rate",
+)
 _HARDER: dict[Task, Remedy] = {
-    "hotpotqa": (
-        "raise --tool_hops and --clarify_rate of build_rollout_pool, or --paraphrase to restate less",
-        "调高 build_rollout_pool 的 --tool_hops 与 --clarify_rate，或调高 --paraphrase 以减少复述",
-    ),
-    "strategyqa": (
-        "raise --tool_hops and --clarify_rate of build_rollout_pool, or --paraphrase to restate less",
-        "调高 build_rollout_pool 的 --tool_hops 与 --clarify_rate，或调高 --paraphrase 以减少复述",
-    ),
+    "hotpotqa": _HARDER_PAGES,
+    "strategyqa": _HARDER_PAGES,
     "gsm8k": (
-        "raise --ops_numeric and --clarify_rate of build_rollout_pool (more steps of arithmetic, more turns)",
-        "调高 build_rollout_pool 的 --ops_numeric 与 --clarify_rate（更多运算步骤、更多轮次）",
+        "raise --tool_hops (with room for it in --max_turns) or --ops_numeric of build_rollout_pool",
+        "调高 build_rollout_pool 的 --tool_hops（--max_turns 须留有余地）或 --ops_numeric",
     ),
 }
 _EASIER: Remedy = (
-    "lower --tool_hops, --ops_numeric, --clarify_rate or --paraphrase of build_rollout_pool",
-    "调低 build_rollout_pool 的 --tool_hops、--ops_numeric、--clarify_rate 或 --paraphrase",
+    "lower --tool_hops of build_rollout_pool, for gsm8k also --ops_numeric, or raise its --n",
+    "调低 build_rollout_pool 的 --tool_hops（gsm8k 还可调低 --ops_numeric），或增加样本数（--n）",
 )
 _MIDDLE: Remedy = (
-    "move --tool_hops, --ops_numeric or --clarify_rate of build_rollout_pool toward the middle, or raise its --n",
-    "将 build_rollout_pool 的 --tool_hops、--ops_numeric 或 --clarify_rate 调向中间值，或增加样本数（--n）",
+    "set --tool_hops and --ops_numeric of build_rollout_pool to their usual 4, or raise its --n",
+    "将 build_rollout_pool 的 --tool_hops 与 --ops_numeric 设回常用值 4，或增加样本数（--n）",
 )
 TARGET: Remedy = (
     "; then run difficulty_metrics and difficulty_bucketize again (its --target sets the shares)",
@@ -46,8 +44,8 @@ def more_of(level: Level, task: Task | None) -> Remedy:
     if task is not None:
         return _HARDER[task]
     return (
-        "raise --tool_hops, --ops_numeric and --clarify_rate of build_rollout_pool, or --paraphrase to restate less",
-        "调高 build_rollout_pool 的 --tool_hops、--ops_numeric、--clarify_rate，或调高 --paraphrase 以减少复述",
+        "raise --tool_hops (with room for it in --max_turns) or, for gsm8k, --ops_numeric of build_rollout_pool",
+        "调高 build_rollout_pool 的 --tool_hops（--max_turns 须留有余地），gsm8k 还可调高 --ops_numeric",
     )
 
 
@@ -75,6 +73,10 @@ TOO_MANY_HOPS: Remedy = ("lower --tool_hops of build_rollout_pool", "调低 buil
 NO_COPIES: Remedy = (
     "run difficulty_bucketize again: it takes no sample twice",
     "重跑 difficulty_bucketize：它不会重复选取同一样本",
+)
+NOT_COPIED: Remedy = (
+    "samples differ from those of the pool: run difficulty_bucketize again, which copies them as they are",
+    "样本与原样本池不一致：重跑 difficulty_bucketize，它会原样复制样本",
 )
 MEASURE_AGAIN: Remedy = (
     "the metrics are not those of these samples: run difficulty_metrics and difficulty_bucketize again, edit nothing",

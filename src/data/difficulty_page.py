@@ -32,6 +32,8 @@ CHECK_LABELS = {
     "len_tokens_past_limit": ("Samples longer than {len_max:,} tokens", "长度越界样本数"),
     "turns_past_limit": ("Samples of more than {turns_max} turns", "轮次越界样本数"),
     "tool_hops_past_limit": ("Samples of more than {tool_hops_max} tool calls", "工具调用越界样本数"),
+    "mix": ("Points by which a task's share is off the mix", "任务占比与配比之差（百分点）"),
+    "copied_unchanged": ("Samples that differ from the measured pool's", "与原样本池不一致的样本数"),
     "copies": ("Samples taken twice", "重复样本数"),
     "metrics_match": ("Records that differ from their sample", "与样本不符的指标条数"),
     "metrics_edited": ("Metrics file changed since it was written", "指标文件被改动"),
@@ -133,7 +135,7 @@ def _value(name: str, value: float | None) -> str:
         return "–"
     if name.endswith("_share"):
         return f"{value:.2%}"
-    return f"{value:.3f}" if name.startswith("clue_overlap") else f"{value:,.0f}"
+    return f"{value:.3f}" if name.startswith("clue_overlap") or name == "mix" else f"{value:,.0f}"
 
 
 def _remedies(failed: list[Check]) -> str:

@@ -11,12 +11,13 @@ from typing import Any
 import msgspec
 
 from ..core.check import evidence, now
-from ..core.files import sidecar, write_json
+from ..core.files import refuse_overlap, sidecar, write_json
 from ..core.types import LANGS, Lang, Sample, Task
 from .choice import SpokenChoice
 from .diversity import MOST_REFERENCE, Wording, wording
 from .meta import PoolMeta, read_meta
-from .scan import SEED, Scan, scan
+from .rebuilt import task_hash
+from .scan import Scan, scan, seed_of
 
 Reference = Callable[[PoolMeta, int], Iterable[Sample]]
 """`n` samples of the same builder, sources, mix and seed with `pack_v1`."""
@@ -28,23 +29,31 @@ Scope = tuple[Task | None, Lang | None]
 
 
 def diversity_report(pool: Path, out: Path, reference: Reference) -> dict[str, Any]:
+    refuse_overlap({"--out": out}, {"POOL": pool})
     started = now()
     meta = read_meta(pool)
     found = scan(pool, meta)
-    figures = diversity_figures(found, scoped_wording(found, meta, reference))
+    figures = diversity_figures(found, scoped_wording(found, meta, read_reference(found, meta, reference)[0]))
     proof = evidence([pool, sidecar(pool)], [], {"pool": str(pool), "out": str(out)}, started)
     report = {"stage": "diversity_report", "samples": len(found.ids), **figures, "evidence": proof}
     write_json(out, report)
     return report
 
 
-def scoped_wording(found: Scan, meta: PoolMeta, reference: Reference) -> dict[Scope, Wording]:
-    """Of everything, of each language, of each task, and of each language in a task."""
-    v1 = SpokenChoice(MOST_REFERENCE, SEED)
+def read_reference(found: Scan, meta: PoolMeta, reference: Reference) -> tuple[SpokenChoice, list[int]]:
+    """What v1 says, and the hashes of the tasks that were made again to hear it."""
+    v1 = SpokenChoice(MOST_REFERENCE, seed_of(meta))
+    made_again: list[int] = []
     # Never more than the pool has: a source of real questions may hold no more.
     samples = iter(reference(meta, min(MOST_REFERENCE, len(found.ids))))
     while batch := list(islice(samples, 256)):
         v1.add(batch)
+        made_again += [task_hash(sample) for sample in batch]
+    return v1, made_again
+
+
+def scoped_wording(found: Scan, meta: PoolMeta, v1: SpokenChoice) -> dict[Scope, Wording]:
+    """Of everything, of each language, of each task, and of each language in a task."""
     tasks: list[Task | None] = [None, *found.tasks()]
     langs: list[Lang | None] = [None, *LANGS]
     out: dict[Scope, Wording] = {}
@@ -52,7 +61,7 @@ def scoped_wording(found: Scan, meta: PoolMeta, reference: Reference) -> dict[Sc
         for lang in langs:
             texts = found.choice.stream(task, lang)
             if texts.texts:
-                out[task, lang] = wording(texts, v1.stream(task, lang), SEED)
+                out[task, lang] = wording(texts, v1.stream(task, lang), seed_of(meta))
     return out
 
 

@@ -55,7 +55,7 @@ def _prompt(item: Item, voice: TaskTemplate, rng: Random) -> str:
         prompt = _worded(item, voice, rng)
         if item.hidden is None or not occurs(item.hidden.span, prompt):
             return prompt
-    return join_sentences([item.premise, item.clue, item.question])
+    raise ValueError(f"{item.source_id}: the task itself holds the span that it hides: {item.hidden}")
 
 
 def _worded(item: Item, voice: TaskTemplate, rng: Random) -> str:
@@ -71,16 +71,21 @@ def _dialogue(
     turns = [Turn("user", "say", prompt)]
     titles = {article.title for article in item.context}
     clarify = pack.choose_clarify(rng, item.task, item.lang, voice.role) if item.hidden else None
+    thanks = ""
     for number, step in enumerate(item.steps):
         if clarify is not None and number == item.ask_after:
             turns += _ask(item, clarify, rng)
+            thanks = rng.choice(clarify.thanks)
         if step.tool in tools:
             thought = step.note or _thought(step, voice, titles, rng)
-            turns.append(Turn("assistant", "call", step.input, thought, step.tool))
+            turns.append(Turn("assistant", "call", step.input, join_sentences([thanks, thought]), step.tool))
             turns.append(Turn("tool", "result", _result(item, step), tool=step.tool))
+            thanks = ""
     if clarify is not None and item.ask_after >= len(item.steps):
         turns += _ask(item, clarify, rng)
-    turns.append(Turn("assistant", "answer", item.answer, render(rng.choice(voice.answer), answer=item.answer)))
+        thanks = rng.choice(clarify.thanks)
+    thought = render(rng.choice(voice.answer), answer=item.answer)
+    turns.append(Turn("assistant", "answer", item.answer, join_sentences([thanks, thought])))
     return turns
 
 

@@ -1,16 +1,20 @@
 """Does the pool give away the shadow set? Similarity of pool samples with shadow samples.
 
-Similarity is the larger of two numbers, each taken on the prompt and on the complete question without wrapping:
+Any text of a pool sample (prompt, complete question) may hold any text of a shadow sample: what a forger writes into
+one field says nothing about the other. Similarity is the largest of three numbers:
 
 - the Jaccard similarity of n-gram shingles, which sees copies;
+- containment: the share of the shadow text's shingles that the pool text has, which sees copies inside longer texts;
 - how much of the shadow text's content the pool text has: the share, weighted by `rarity`, of its tokens that the
   pool text has beside the same neighbour. It sees copies in which a few words were changed: three new words break
   fifteen 5-grams, and they lower even a Jaccard of single tokens weighted by idf, because new words are rare words.
   (GSM8K questions with three words replaced by new ones, similarity >= 0.85: that Jaccard sees 15 in 100, this share
-  97, and neither sees one in 2,000 honest questions.) It asks what the shadow text has, not what the pool text adds,
-  so it counts only where the two texts share half of all their tokens.
+  92, and neither sees one in 2,000 honest questions.)
 
-An honest sibling from the same generator has the same wording but other names and numbers, which carry the weight.
+The last two ask what the shadow text has, not what the pool text adds. So they look inside a longer text only for a
+shadow text of some length, and for changed words only in one place; and they count only where the shadow text's own
+part is shared too (`OwnPart`): an honest sibling from the same generator has the same wording but other names and
+numbers.
 """
 
 from __future__ import annotations
@@ -24,10 +28,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .ngrams import blocks, distinct, ngrams, pairs
-from .rarity import Rarity, rarity
-from .tokenstream import U64, TokenStream
+from .rarity import OwnPart, Rarity, rarity
+from .tokenstream import U64, TokenStream, join_streams
 
 HALF = 0.5
+LONG = 8
+"""Shingles of a shadow text that is worth looking for inside longer texts; a shorter one may stand there by chance."""
 EXAMPLES = 20
 
 
@@ -50,22 +56,25 @@ class Likeness:
 def similar_samples(
     pool: tuple[TokenStream, ...], shadow: tuple[TokenStream, ...], n: int, threshold: float
 ) -> Likeness:
-    """`pool` and `shadow` hold the same views (prompts, complete questions) in the same order."""
+    """`pool` and `shadow` hold one or more views (prompts, complete questions) of their samples."""
+    theirs = join_streams(shadow)
     best: dict[int, Match] = {}
-    for ours, theirs in zip(pool, shadow, strict=True):
-        if not ours.texts or not theirs.texts:
-            continue
-        for match in _shingle_matches(ours, theirs, n, threshold):
-            _keep_best(best, match)
-        for match in _content_matches(ours, theirs, threshold):
-            _keep_best(best, match)
+    if theirs.texts and pool[0].texts:
+        rare, own = rarity(join_streams([*pool, theirs])), OwnPart(pool, shadow)
+        for ours in pool:
+            for match in _matches(ours, theirs, n, threshold, rare, own):
+                sample = Match(match.pool, match.shadow % shadow[0].texts, match.similarity)
+                if sample.pool not in best or best[sample.pool].similarity < sample.similarity:
+                    best[sample.pool] = sample
     ranked = sorted(best.values(), key=lambda match: (-match.similarity, match.pool))
     return Likeness(len(best), ranked[:EXAMPLES], frozenset(best))
 
 
-def _keep_best(best: dict[int, Match], match: Match) -> None:
-    if match.pool not in best or best[match.pool].similarity < match.similarity:
-        best[match.pool] = match
+def _matches(
+    ours: TokenStream, theirs: TokenStream, n: int, threshold: float, rare: Rarity, own: OwnPart
+) -> Iterator[Match]:
+    yield from _shingle_matches(ours, theirs, n, threshold, own)
+    yield from _content_matches(ours, theirs, n, threshold, rare, own)
 
 
 class _Index:
@@ -85,38 +94,60 @@ class _Index:
         return sparse.csr_matrix((ones, place[known], counts), shape=(sets.texts, len(self.columns)))
 
 
-def _shingle_matches(pool: TokenStream, shadow: TokenStream, n: int, threshold: float) -> Iterator[Match]:
+def _shingle_matches(pool: TokenStream, shadow: TokenStream, n: int, threshold: float, own: OwnPart) -> Iterator[Match]:
     index = _Index(distinct(ngrams(shadow, n)))
     turned = index.matrix.T.tocsr()
     first = 0
     for block in blocks(pool):
         sets = distinct(ngrams(block, n))
         both = (index.rows(sets) @ turned).tocoo()
-        similarity = both.data / (sets.sizes[both.row] + index.sizes[both.col] - both.data)
-        for at in np.flatnonzero(_reaches(similarity, threshold)):
-            yield Match(first + int(both.row[at]), int(both.col[at]), float(similarity[at]))
+        jaccard = both.data / (sets.sizes[both.row] + index.sizes[both.col] - both.data)
+        held = np.where(index.sizes[both.col] >= LONG, both.data / index.sizes[both.col], 0)
+        for at in np.flatnonzero(_reaches(np.maximum(jaccard, held), threshold)):
+            row, column = int(both.row[at]), int(both.col[at])
+            if _reaches(jaccard[at], threshold):
+                yield Match(first + row, column, float(jaccard[at]))
+            if _reaches(held[at], threshold) and own.is_in(block.text(row), shadow.text(column)):
+                yield Match(first + row, column, float(held[at]))
         first += block.texts
 
 
-def _content_matches(pool: TokenStream, shadow: TokenStream, threshold: float) -> Iterator[Match]:
-    rare = rarity(pool)
+def _content_matches(
+    pool: TokenStream, shadow: TokenStream, n: int, threshold: float, rare: Rarity, own: OwnPart
+) -> Iterator[Match]:
     index = _Index(distinct(shadow))
     weights = _set_weights(index, shadow, rare)
-    # One product gives both sums: weighted tokens shared and plain tokens shared.
-    sides = np.concatenate([index.matrix.multiply(weights).toarray(), index.matrix.toarray()]).T.astype(np.float32)
-    total = np.maximum(index.matrix @ weights, 1e-9)
+    # A text that lacks too much of the weight anywhere lacks it beside the right neighbours too.
+    sides = index.matrix.multiply(weights / np.maximum(index.matrix @ weights, 1e-9)[:, None]).toarray().T
     first = 0
     for block in blocks(pool):
-        sets = distinct(block)
-        both = index.rows(sets) @ sides
-        weighted, plain = both[:, : shadow.texts], both[:, shadow.texts :]
-        half = plain >= HALF * (sets.sizes[:, None] + index.sizes[None, :] - plain)
-        near = half & _reaches(weighted / total, threshold)
+        near = _reaches(index.rows(distinct(block)) @ sides.astype(np.float32), threshold)
         for row, column in np.argwhere(near):
-            similarity = content_share(block.text(int(row)), shadow.text(int(column)), rare)
-            if _reaches(similarity, threshold):
+            theirs = shadow.text(int(column))
+            ours = block.text(int(row))
+            if len(theirs) - n + 1 >= LONG:
+                ours = likest_passage(ours, theirs)
+            if not _half_shared(ours, theirs):
+                continue
+            similarity = content_share(ours, theirs, rare)
+            if _reaches(similarity, threshold) and own.is_in(ours, theirs):
                 yield Match(first + int(row), int(column), similarity)
         first += block.texts
+
+
+def likest_passage(ours: U64, theirs: U64) -> U64:
+    """The stretch of `ours`, little longer than `theirs`, with the most bigrams of it: a copy stands in one place."""
+    length = len(theirs) + LONG
+    if len(ours) <= length:
+        return ours
+    found = np.concatenate([[0], np.cumsum(np.isin(pairs(ours), pairs(theirs)))])
+    start = int(np.argmax(found[length - 1 :] - found[: len(found) - length + 1]))
+    return ours[start : start + length]
+
+
+def _half_shared(ours: U64, theirs: U64) -> bool:
+    shared = len(np.intersect1d(ours, theirs))
+    return shared >= HALF * (len(np.unique(ours)) + len(np.unique(theirs)) - shared)
 
 
 def _set_weights(index: _Index, shadow: TokenStream, rare: Rarity) -> NDArray[np.float32]:

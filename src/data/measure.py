@@ -18,11 +18,11 @@ import msgspec
 from msgspec import Struct
 
 from ..core.errors import BadInput
-from ..core.files import atomic_write, sha256_file
+from ..core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sha256_file, sidecar, written
 from ..core.jsonl import decode, read_lines
 from ..core.types import LEVELS, TASKS, Level, Sample, Task
 from .difficulty import DifficultyRecord, measure_all
-from .meta import PoolMeta, described, read_meta, write_meta
+from .meta import PoolMeta, described, read_meta
 
 CHUNK_LINES = 200
 WORKERS = min(os.cpu_count() or 1, 4)
@@ -37,6 +37,11 @@ class Measured(Struct, frozen=True):
     counts: dict[Task, dict[Level, int]]
 
 
+class Parent(Struct, frozen=True):
+    path: str
+    sha256: str
+
+
 class Chunk(Struct, frozen=True):
     path: str
     lines: list[tuple[int, bytes]]
@@ -44,12 +49,15 @@ class Chunk(Struct, frozen=True):
 
 def difficulty_metrics(in_path: Path, out_path: Path) -> Measured:
     """Measures every sample of a pool and writes the metrics with their sidecar."""
+    require_jsonl(out_path, "--out")
+    refuse_overlap({"--out": out_path}, {"--in": in_path})
     meta = read_meta(in_path)
     pool_sha256 = described(in_path, meta, Sample)
     counts: Counter[tuple[Task, Level]] = Counter()
     seen: set[str] = set()
     encoder = msgspec.json.Encoder()
-    with atomic_write(out_path) as handle:
+    with atomic_files() as start:
+        handle, facts = start(out_path), start(sidecar(out_path))
         for record in measured(in_path):
             if record.id in seen:
                 raise BadInput(
@@ -60,9 +68,10 @@ def difficulty_metrics(in_path: Path, out_path: Path) -> Measured:
             seen.add(record.id)
             counts[record.task, record.level] += 1
             handle.write(encoder.encode(record) + b"\n")
-    n = counts.total()
-    write_meta(out_path, derived_meta(meta, "metrics", out_path, n, in_path, pool_sha256))
-    return Measured(n, table(counts))
+        sha256 = sha256_file(written(handle))
+        parent = Parent(where_from(out_path, in_path), pool_sha256)
+        facts.write(json_bytes(derived_meta(meta, "metrics", sha256, counts.total(), parent)))
+    return Measured(counts.total(), table(counts))
 
 
 def measured(pool: Path) -> Iterator[DifficultyRecord]:
@@ -87,15 +96,16 @@ def table(counts: Counter[tuple[Task, Level]]) -> dict[Task, dict[Level, int]]:
     return {task: {level: counts[task, level] for level in LEVELS} for task in tasks}
 
 
-def derived_meta(meta: PoolMeta, kind: str, out: Path, n: int, parent: Path, parent_sha256: str) -> PoolMeta:
-    return msgspec.structs.replace(
-        meta,
-        kind=kind,
-        sha256=sha256_file(out),
-        n=n,
-        parent=Path(os.path.relpath(parent, out.parent)).as_posix(),
-        parent_sha256=parent_sha256,
-    )
+def derived_meta(meta: PoolMeta, kind: str, sha256: str, n: int, parent: Parent) -> PoolMeta:
+    return msgspec.structs.replace(meta, kind=kind, sha256=sha256, n=n, parent=parent.path, parent_sha256=parent.sha256)
+
+
+def where_from(out: Path, parent: Path) -> str:
+    """From the folder of `out` to its parent. Folders lose their links first: `link/..` is not where it looks to be.
+
+    The parent keeps its own name, for its sidecar has the same.
+    """
+    return Path(os.path.relpath(parent.parent.resolve() / parent.name, out.parent.resolve())).as_posix()
 
 
 def _chunks(pool: Path) -> Iterator[Chunk]:

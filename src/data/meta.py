@@ -60,6 +60,17 @@ def write_meta(pool: Path, meta: PoolMeta) -> None:
     write_json(sidecar(pool), meta)
 
 
+def parent_of(path: Path, meta: PoolMeta) -> Path:
+    """The pool that a file was made from: it must still lie where it lay, and be what it was."""
+    remedy = "run difficulty_metrics on the pool again and keep the files in their folder"
+    parent = path.parent / meta.parent
+    if not meta.parent_sha256 or not parent.is_file():
+        raise BadInput(f"the pool that this was made from is not at {parent}", where=str(path), remedy=remedy)
+    if sha256_file(parent) != meta.parent_sha256:
+        raise BadInput("the pool has changed since it was measured", where=str(parent), remedy=remedy)
+    return parent
+
+
 def described(path: Path, meta: PoolMeta, kind: type[Identified]) -> str:
     """The file's SHA-256, which must be the one in its sidecar: else seed and mix there belong to another file.
 

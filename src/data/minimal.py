@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
+from ..core.defaults import MIX, SEED, TEMPLATES
 from .plan import BuildPlan
 from .pool import build_pool
 
 TRAIN, EVAL = 120, 40
-SEED = 20250820
 
 
 def make_minimal(folder: Path) -> tuple[Path, Path]:
@@ -23,9 +23,9 @@ def make_minimal(folder: Path) -> tuple[Path, Path]:
 def _plan(n: int, split: Literal["train", "shadow"]) -> BuildPlan:
     return BuildPlan(
         n=n,
-        mix={"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25},
+        mix=MIX,
         seed=SEED,
         langs=(),
-        templates_dir=Path("templates/pack_v2"),
+        templates_dir=TEMPLATES,
         split=split,
     )

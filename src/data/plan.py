@@ -9,13 +9,10 @@ from typing import Literal
 
 from msgspec import Struct
 
+from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS, SUM_TOLERANCE, TOOLS
 from ..core.errors import BadInput
 from ..core.types import TASKS, Lang, Level, Task
 from .source import Want
-
-TOOLS = ("wiki", "calc")
-MIN_TURNS = 5
-"""A hard sample opens three articles, asks and answers; fewer turns leave no room for it."""
 
 
 class BuildPlan(Struct, frozen=True):
@@ -49,7 +46,7 @@ def check_plan(plan: BuildPlan) -> None:
             refuse("--mix", f"unknown task {task!r}", f"use {', '.join(TASKS)}")
         if not 0 <= share <= 1:
             refuse("--mix", f"the share of {task} is {share}", "give shares between 0 and 1")
-    if abs(sum(plan.mix.values()) - 1) > 1e-6:
+    if abs(sum(plan.mix.values()) - 1) > SUM_TOLERANCE:
         refuse("--mix", f"the shares sum to {sum(plan.mix.values()):g}, not to 1", "correct the shares")
     if not 0 <= plan.clarify_rate <= 1:
         refuse("--clarify_rate", f"{plan.clarify_rate} is not a share", "give a number between 0 and 1")
@@ -57,10 +54,10 @@ def check_plan(plan: BuildPlan) -> None:
         refuse("--paraphrase", f"{plan.paraphrase} is not a strength", "give a number between 0 and 1")
     if plan.max_turns < MIN_TURNS:
         refuse("--max_turns", f"{plan.max_turns} leaves no room for a hard task", f"allow at least {MIN_TURNS}")
-    if not 1 <= plan.tool_hops <= 8:
-        refuse("--tool_hops", f"{plan.tool_hops} is out of range", "give 1 to 8")
-    if not 1 <= plan.ops_numeric <= 8:
-        refuse("--ops_numeric", f"{plan.ops_numeric} is out of range", "give 1 to 8")
+    if not MIN_STEPS <= plan.tool_hops <= MAX_STEPS:
+        refuse("--tool_hops", f"{plan.tool_hops} is out of range", f"give {MIN_STEPS} to {MAX_STEPS}")
+    if not MIN_STEPS <= plan.ops_numeric <= MAX_STEPS:
+        refuse("--ops_numeric", f"{plan.ops_numeric} is out of range", f"give {MIN_STEPS} to {MAX_STEPS}")
     strange = set(plan.tools) - set(TOOLS)
     if strange:
         refuse("--tools", f"unknown tool {sorted(strange)[0]!r}", f"use {', '.join(TOOLS)}")

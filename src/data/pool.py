@@ -12,16 +12,16 @@ from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import IO, Any
 
 import msgspec
 
 from ..core.errors import BadInput
-from ..core.files import atomic_write
+from ..core.files import atomic_files, json_bytes, require_jsonl, sidecar
 from ..core.shipped import shipped
 from ..core.types import Sample, Task
 from .dress import dress
-from .meta import PoolMeta, write_meta
+from .meta import PoolMeta
 from .plan import BuildPlan, check_plan, wants
 from .source import Source, Want
 from .sources import open_source
@@ -34,22 +34,30 @@ PARALLEL_FROM = 2_000
 """Below this many samples, starting processes costs more than it saves."""
 
 
-def build_pool(plan: BuildPlan, out: Path, progress: Callable[[int], None] = lambda done: None) -> PoolMeta:
+Progress = Callable[[int], None]
+
+
+def build_pool(plan: BuildPlan, out: Path, progress: Progress = lambda done: None) -> PoolMeta:
     """Writes `out` and its sidecar; on any error neither appears and an older pool stays as it was."""
+    require_jsonl(out, "--out")
+    with atomic_files() as start:
+        return write_pool(plan, start(out), start(sidecar(out)), progress)
+
+
+def write_pool(plan: BuildPlan, pool: IO[bytes], facts: IO[bytes], progress: Progress = lambda done: None) -> PoolMeta:
     check_plan(plan)
     pack, source = load_pack(shipped(plan.templates_dir)), open_source(plan)
     plan = settled(plan, source)
     fingerprints = pack_fingerprints(shipped(plan.templates_dir))
     jobs = make_jobs(plan, source)
     digest = hashlib.sha256()
-    with atomic_write(out) as handle:
-        for lines in _lines(plan, source, pack, jobs):
-            block = b"".join(lines)
-            digest.update(block)
-            handle.write(block)
-            progress(len(lines))
-        meta = _meta(plan, digest.hexdigest(), fingerprints, source.fingerprints)
-        write_meta(out, meta)
+    for lines in _lines(plan, source, pack, jobs):
+        block = b"".join(lines)
+        digest.update(block)
+        pool.write(block)
+        progress(len(lines))
+    meta = _meta(plan, digest.hexdigest(), fingerprints, source.fingerprints)
+    facts.write(json_bytes(meta))
     return meta
 
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .ngrams import pairs
-from .tokenstream import U64, TokenStream
+from .ngrams import blocks, distinct, ngrams, pairs
+from .tokenstream import I64, U64, TokenStream
 
 F64 = NDArray[np.float64]
 
@@ -62,3 +62,45 @@ def with_edges(stream: TokenStream) -> U64:
 
 def _numbered(values: U64) -> tuple[U64, NDArray[np.intp], NDArray[Any]]:
     return np.unique(values, return_inverse=True, return_counts=True)
+
+
+RAREST = 8
+"""Bigrams, and all that are as rare: two names with their neighbours."""
+
+MOST = 0.7
+"""Of them. Three changed words spoil few bigrams of a name, another name spoils all of its own."""
+
+
+class OwnPart:
+    """What a shadow text has for itself: its bigrams that the fewest other samples have.
+
+    A rank and not a limit on how many: a question planted a hundred times makes all its bigrams more frequent alike,
+    and samples taken out of the pool make none of them rarer than the names. In Chinese, where a character is a token,
+    a bigram is what a name begins with.
+    """
+
+    def __init__(self, pool: tuple[TokenStream, ...], shadow: tuple[TokenStream, ...]) -> None:
+        self.bigrams = np.unique(np.concatenate([ngrams(one, 2).hashes for one in shadow]) >> np.uint64(8))
+        self.samples = self._most(pool) + self._most(shadow)
+
+    def _most(self, views: tuple[TokenStream, ...]) -> I64:
+        """In how many samples each bigram stands; prompt and question of one sample are not two samples."""
+        most: I64 = np.max([self._samples(view) for view in views], axis=0)
+        return most
+
+    def _samples(self, view: TokenStream) -> I64:
+        counts = np.zeros(len(self.bigrams), dtype=np.int64)
+        for block in blocks(view):
+            found = distinct(ngrams(block, 2)).hashes
+            place = np.minimum(np.searchsorted(self.bigrams, found), len(self.bigrams) - 1)
+            counts += np.bincount(place[self.bigrams[place] == found], minlength=len(self.bigrams))
+        return counts
+
+    def is_in(self, ours: U64, theirs: U64) -> bool:
+        bigrams = np.unique(pairs(theirs) >> np.uint64(8))
+        if not len(bigrams):
+            return True
+        shared = np.isin(bigrams, pairs(ours) >> np.uint64(8))
+        others = self.samples[np.searchsorted(self.bigrams, bigrams)] - shared
+        rarest = others <= np.sort(others)[min(RAREST, len(others)) - 1]
+        return bool(shared[rarest].mean() >= MOST)

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 REMEDIES: dict[str, tuple[str, str]] = {
+    "clarify_rate": (
+        "the share of samples that need an ask is not what the sidecar asks for: build the pool again, unedited",
+        "需要追问的样本占比与元数据要求不符：请重新构建，不要手工修改",
+    ),
+    "rebuilt": (
+        "the sidecar's own arguments give other tasks than stand in the pool: one of them was edited; build it again",
+        "按元数据的参数重新生成的任务与样本池不同：其中之一被改过；请重新构建",
+    ),
     "distinct2": (
         "add templates or alternatives to the pack, or raise --n: fewer than 5,000 tokens cannot be measured",
         "为模板包增加模板或措辞变体；若文本不足 5,000 个词元则无法测量，请加大 --n",
@@ -47,11 +55,6 @@ REMEDIES: dict[str, tuple[str, str]] = {
         "words of the prompt tell whether something is missing: leave spans out instead of replacing them with vague "
         "words, and let complete samples use the same phrasing",
         "提示中的词语暴露了信息缺失：直接略去片段而不要用含糊的词替换，并让完整样本使用同样的措辞",
-    ),
-    "shortcut_measured": (
-        "too few samples with or without a hidden span to measure a shortcut: raise --n, or set --clarify_rate between "
-        "0.1 and 0.9",
-        "有或没有隐藏片段的样本太少，无法测量捷径：加大 --n，或把 --clarify_rate 设在 0.1 到 0.9 之间",
     ),
     "consistency": (
         "samples contradict themselves: figures.consistency counts the rules and names samples; correct the source or "

@@ -18,11 +18,10 @@ from .choice import SpokenChoice
 from .consistency import contradictions
 from .diversity import MOST_SAMPLES
 from .meta import PoolMeta, described
+from .rebuilt import task_hash
 from .spoken import rendered
 from .tokenstream import I64, TokenStream, count_tokens, join_streams, token_stream
 
-SEED = 20250820
-"""Of every random choice that a measurement makes. A pool cannot choose by which samples it is judged."""
 BATCH = 256
 EXAMPLES = 20
 
@@ -39,12 +38,16 @@ class Tally:
     from_shadow: list[str] = field(default_factory=list)
     """Ids of the samples whose source id the shadow set has."""
 
-    def add(self, sample: Sample, max_turns: int, shadow_sources: Collection[str]) -> None:
+    made: list[int] = field(default_factory=list)
+    """`task_hash` of every sample, in order."""
+
+    def add(self, sample: Sample, meta: PoolMeta, shadow_sources: Collection[str]) -> None:
+        self.made.append(task_hash(sample))
         self.roles[sample.task, sample.provenance.role] += 1
         self.registers[sample.task, sample.provenance.register] += 1
         if sample.provenance.source_id in shadow_sources:
             self.from_shadow.append(sample.id)
-        if broken := contradictions(sample, max_turns):
+        if broken := contradictions(sample, meta):
             self.contradictions.update(broken)
             self.contradicting.append(sample.id)
 
@@ -102,19 +105,25 @@ class Scan:
         return [task for task in TASKS if len(self.columns.where(task))]
 
 
+def seed_of(meta: PoolMeta) -> int:
+    """Of every random choice that a measurement makes: from the pool's own bytes, so that nobody can know beforehand
+    by which samples a pool will be judged and spare only those."""
+    return int(meta.sha256[:8], 16)
+
+
 def scan(pool: Path, meta: PoolMeta, shadow_sources: Collection[str] = ()) -> Scan:
     """Reads the pool once; what is no pool, or not the one of its sidecar, is refused."""
     described(pool, meta, Sample)
     ids: list[str] = []
     parts: list[Columns] = []
-    tally, choice = Tally(), SpokenChoice(MOST_SAMPLES, SEED)
+    tally, choice = Tally(), SpokenChoice(MOST_SAMPLES, seed_of(meta))
     samples = read_unique(pool, Sample)
     while batch := list(islice(samples, BATCH)):
         choice.add(batch)
         parts.append(Columns.of(batch))
         ids += [sample.id for sample in batch]
         for sample in batch:
-            tally.add(sample, meta.max_turns, shadow_sources)
+            tally.add(sample, meta, shadow_sources)
     if not ids:
         raise BadInput("the pool is empty", where=str(pool), remedy="build it with build_rollout_pool")
     if len(ids) != meta.n:

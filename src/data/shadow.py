@@ -9,25 +9,30 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ..core.files import sha256_file, write_json
+from ..core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sidecar, written
 from ..core.jsonl import read_records
 from ..core.types import Sample, Task
 from .difficulty import measure_all
 from .meta import PoolMeta
 from .plan import BuildPlan, check_plan
-from .pool import build_pool
+from .pool import write_pool
 
 
 def materialize_shadow(plan: BuildPlan, stratify: bool, out: Path, manifest: Path | None, tag: str) -> PoolMeta:
-    """Writes the shadow set and, when asked, the list of what is in it.
+    """Writes the shadow set with its sidecar and, when asked, the list of what is in it: all of them or none.
 
     Stratified, every task has exactly its share; else the tasks are drawn at random with the shares as chances.
     """
+    require_jsonl(out, "--materialize")
+    refuse_overlap({"--materialize": out, **({"--dump-manifest": manifest} if manifest else {})}, {})
     check_plan(plan)
     plan = replace(plan, split="shadow", mix=plan.mix if stratify else _drawn(plan))
-    meta = build_pool(plan, out)
-    if manifest is not None:
-        write_json(manifest, _manifest(out, tag))
+    with atomic_files() as start:
+        pool, facts = start(out), start(sidecar(out))
+        listing = start(manifest) if manifest else None
+        meta = write_pool(plan, pool, facts)
+        if listing:
+            listing.write(json_bytes({"file": out.name, **_manifest(written(pool), meta, tag)}))
     return meta
 
 
@@ -37,13 +42,12 @@ def _drawn(plan: BuildPlan) -> dict[Task, float]:
     return {task: counts[task] / plan.n for task in plan.mix}
 
 
-def _manifest(shadow: Path, tag: str) -> dict[str, Any]:
+def _manifest(shadow: Path, meta: PoolMeta, tag: str) -> dict[str, Any]:
     samples = list(read_records(shadow, Sample))
     levels = [record.level for record in measure_all(samples)]
     strata = Counter(f"{sample.task}/{level}" for sample, level in zip(samples, levels, strict=True))
     return {
-        "file": shadow.name,
-        "sha256": sha256_file(shadow),
+        "sha256": meta.sha256,
         "tag": tag,
         "n": len(samples),
         "strata": dict(sorted(strata.items())),

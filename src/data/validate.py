@@ -1,7 +1,7 @@
 """Stage `validate_pool`: the gates of the data plane, from one pass over the pool.
 
-Every check compares a measured value with a threshold that came from outside; what could not be measured is NaN and
-passes nothing.
+Every check compares a measured value with a threshold that came from outside; what could not be measured passes
+nothing.
 """
 
 from __future__ import annotations
@@ -13,23 +13,21 @@ import numpy as np
 
 from ..core.check import Check, Report, Rule, check, evidence, now, report
 from ..core.errors import BadInput
-from ..core.files import sidecar
+from ..core.files import refuse_overlap, sidecar, write_json
 from ..core.jsonl import read_unique
 from ..core.types import LANGS, Lang, Sample, Task
 from .diversity import Wording
-from .diversity_report import Reference, Scope, covered, diversity_figures, scoped_wording
+from .diversity_report import Reference, Scope, covered, diversity_figures, read_reference, scoped_wording
 from .leak import Likeness, similar_samples
-from .meta import PoolMeta, read_meta
+from .meta import PoolMeta, described, read_meta
+from .mix import MIX_POINTS, mix_checks
 from .neardup import NearDuplicates, near_duplicates
+from .rebuilt import differing
 from .remedies import REMEDIES
-from .scan import SEED, Scan, scan
+from .scan import Scan, scan, seed_of
 from .shortcut import ShortcutAuc, shortcut_auc
 from .tokenstream import token_stream
 
-MIX_POINTS = 3.0
-"""Percentage points that a task's share may be off what was asked."""
-SHORTCUT_FROM = 200
-"""A task with this many samples has enough of both kinds for the shortcut gate, or its clarify rate is wrong."""
 EXAMPLES = 20
 
 
@@ -49,7 +47,9 @@ def validate_pool(
     by_task: tuple[Task, ...],
     max_shortcut_auc: float,
     reference: Reference,
+    out: Path,
 ) -> Report:
+    """Writes the report to `out` whatever the verdict."""
     started = now()
     arguments = {
         "pool": str(pool),
@@ -66,14 +66,16 @@ def validate_pool(
         "by_task": list(by_task),
         "max_shortcut_auc": max_shortcut_auc,
     }
+    refuse_overlap({"--out": out}, {"POOL": pool, **({"--leak_check": leak_check} if leak_check else {})})
     meta = read_meta(pool)
     shadow = _read_shadow(leak_check) if leak_check else []
     found = scan(pool, meta, {sample.provenance.source_id for sample in shadow})
     _refuse_absent(by_task, found, pool)
 
-    scopes = scoped_wording(found, meta, reference)
+    v1, made_again = read_reference(found, meta, reference)
+    scopes = scoped_wording(found, meta, v1)
     duplicates = near_duplicates(found.columns.prompts)
-    shortcuts = _shortcuts(found)
+    shortcuts = _shortcuts(found, seed_of(meta))
     checks = [
         *_wording_checks(scopes, by_task, min_distinct2, kl3_min),
         _check("roles", covered(found.tally.roles), ">=", roles_min),
@@ -81,9 +83,10 @@ def validate_pool(
         _check("dup_pct", _duplicate_percent(duplicates), "<=", max_dup_pct),
         _check("len_min", int(found.columns.lengths.min()), ">=", min_len),
         _check("len_max", int(found.columns.lengths.max()), "<=", max_len),
-        *_mix_checks(found, meta),
-        *_shortcut_checks(shortcuts, found, meta, max_shortcut_auc),
+        *mix_checks({task: len(found.columns.where(task)) for task in found.tasks()}, meta.mix),
+        *_shortcut_checks(shortcuts, meta, max_shortcut_auc),
         _check("consistency", len(found.tally.contradicting), "==", 0),
+        *_as_asked(found, meta, made_again),
     ]
     figures: dict[str, Any] = {
         "samples": len(found.ids),
@@ -101,8 +104,11 @@ def validate_pool(
         checks.append(_check("leak_similar", likeness.count, "==", 0))
         checks.append(_check("leak_source_ids", len(found.tally.from_shadow), "==", 0))
         figures["leak"] = _leak_figures(likeness, found, shadow)
-    inputs = [pool, sidecar(pool), *([leak_check] if leak_check else [])]
-    return report("validate_pool", checks, figures, evidence(inputs, [], arguments, started))
+    shadow_files = [leak_check, sidecar(leak_check)] if leak_check else []
+    proof = evidence([pool, sidecar(pool), *shadow_files], [], arguments, started)
+    made = report("validate_pool", checks, figures, proof)
+    write_json(out, made)
+    return made
 
 
 def _check(name: str, value: float | None, rule: Rule, threshold: float, *scope: str) -> Check:
@@ -116,6 +122,12 @@ def _check(name: str, value: float | None, rule: Rule, threshold: float, *scope:
 
 
 def _read_shadow(path: Path) -> list[Sample]:
+    meta = read_meta(path)
+    described(path, meta, Sample)
+    if meta.kind != "shadow":
+        raise BadInput(
+            f"this is a {meta.kind}, not a shadow set", where=str(path), remedy="materialize one with shadow_run"
+        )
     shadow = list(read_unique(path, Sample))
     if not shadow:
         raise BadInput("the shadow set is empty", where=str(path), remedy="materialize it with shadow_run")
@@ -171,18 +183,7 @@ def _length_figures(found: Scan, min_len: int, max_len: int) -> dict[str, Any]:
     }
 
 
-def _mix_checks(found: Scan, meta: PoolMeta) -> list[Check]:
-    """A task that was not asked for has a wanted share of 0."""
-    asked = sum(meta.mix.values())
-    checks = []
-    for task in dict.fromkeys([*meta.mix, *found.tasks()]):
-        share = len(found.columns.where(task)) / len(found.ids)
-        wanted = meta.mix.get(task, 0.0) / asked if asked else 0.0
-        checks.append(_check("mix", abs(share - wanted) * 100, "<=", MIX_POINTS, task))
-    return checks
-
-
-def _shortcuts(found: Scan) -> dict[tuple[Task, Lang | None], ShortcutAuc]:
+def _shortcuts(found: Scan, seed: int) -> dict[tuple[Task, Lang | None], ShortcutAuc]:
     """Per task and, where a task has several languages, per language too."""
     out: dict[tuple[Task, Lang | None], ShortcutAuc] = {}
     for task in found.tasks():
@@ -190,25 +191,31 @@ def _shortcuts(found: Scan) -> dict[tuple[Task, Lang | None], ShortcutAuc]:
         scopes: list[Lang | None] = [None, *present] if len(present) > 1 else [None]
         for lang in scopes:
             chosen = found.columns.where(task, lang)
-            out[task, lang] = shortcut_auc(found.columns.prompts.take(chosen), found.columns.needs[chosen], SEED)
+            out[task, lang] = shortcut_auc(found.columns.prompts.take(chosen), found.columns.needs[chosen], seed)
     return out
 
 
 def _shortcut_checks(
-    shortcuts: dict[tuple[Task, Lang | None], ShortcutAuc], found: Scan, meta: PoolMeta, max_shortcut_auc: float
+    shortcuts: dict[tuple[Task, Lang | None], ShortcutAuc], meta: PoolMeta, max_shortcut_auc: float
 ) -> list[Check]:
+    """A language with few samples is judged with its task; a task that cannot be measured has not passed."""
     checks = []
     for (task, lang), auc in shortcuts.items():
-        if auc.lower is not None:
+        if auc.lower is not None or (lang is None and meta.clarify_rate > 0):
             scope = [task, lang] if lang else [task]
             checks.append(_check("shortcut_auc", auc.lower, "<=", max_shortcut_auc, *scope))
-    for task in found.tasks():
-        whole = shortcuts[task, None]
-        must_be_measured = whole.samples >= SHORTCUT_FROM or not whole.needing
-        if meta.clarify_rate > 0 and must_be_measured:
-            measured = sum(auc.auc is not None for (its_task, _), auc in shortcuts.items() if its_task == task)
-            checks.append(_check("shortcut_measured", measured, ">=", 1, task))
     return checks
+
+
+def _as_asked(found: Scan, meta: PoolMeta, made_again: list[int]) -> list[Check]:
+    """A balanced pool is chosen from another one: neither its order nor its share of asks is what was asked for."""
+    if meta.kind == "balanced":
+        return []
+    off = abs(float(found.columns.needs.mean()) - meta.clarify_rate) * 100
+    return [
+        _check("clarify_rate", off, "<=", MIX_POINTS),
+        _check("rebuilt", differing(found.tally.made, made_again), "==", 0),
+    ]
 
 
 def _scope(task: Task, lang: Lang | None) -> str:

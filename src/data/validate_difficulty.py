@@ -1,11 +1,13 @@
 """Stage `validate_difficulty`: is the balanced pool as hard as it was asked to be, overall and in every task?
 
 The levels are derived again from the balanced samples themselves. The metrics file is not trusted: a record that
-differs from what its sample gives, or a file that differs from what its sidecar says, fails a check.
+differs from what its sample gives, or a file that differs from what its sidecar says, fails a check. Nor is the
+balanced pool: every line of it must stand in the measured pool, letter for letter, and the tasks must keep their mix.
 """
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +16,16 @@ from msgspec.structs import asdict
 
 from ..core.check import Check, Report, check, evidence, now, report
 from ..core.errors import BadInput
-from ..core.files import atomic_write, sha256_file, write_json
-from ..core.jsonl import read_records
-from ..core.types import Task
+from ..core.files import atomic_write, refuse_overlap, sha256_file, sidecar, write_json
+from ..core.jsonl import read_lines, read_records
+from ..core.types import Sample, Task
 from . import difficulty_knobs as knobs
 from .difficulty import DifficultyRecord
 from .difficulty_figures import Columns, Metric, common_edges, figures, tasks_of
 from .difficulty_page import difficulty_page
 from .measure import measured
-from .meta import read_meta
+from .meta import PoolMeta, described, parent_of, read_meta
+from .mix import mix_checks
 
 HARD_OVERLAP_MAX = 0.20
 EASY_OVERLAP_MIN = 0.40
@@ -58,13 +61,21 @@ def validate_difficulty(
     limits = Limits(
         min_hard_pct, max_easy_pct, len_max, turns_max, tool_hops_max, clue_overlap_max_easy, clue_overlap_min_hard
     )
-    expected = read_meta(metrics).sha256
+    page = out.with_suffix(".html")
+    metrics_meta = read_meta(metrics)
+    parent = _common_parent(metrics, metrics_meta, balanced)
+    inputs = {"--metrics": metrics, "--balanced": balanced, "the measured pool": parent}
+    refuse_overlap({"the report's page": page, "--out": out}, inputs)
     chosen, derived, copies = _derive(balanced)
     pool, mismatches = _compare(metrics, balanced, derived)
-    edited = int(sha256_file(metrics) != expected)
+    edited = int(sha256_file(metrics) != metrics_meta.sha256)
 
     scopes: list[Task | None] = [None, *tasks_of(pool, chosen)]
     checks = [one for scope in scopes for one in scope_checks(chosen, limits, scope)]
+    checks += mix_checks(
+        {task: sum(levels.values()) for task, levels in chosen.counts().items()}, read_meta(parent).mix
+    )
+    checks.append(check("copied_unchanged", _not_in(parent, balanced), "==", 0, *knobs.NOT_COPIED))
     checks.append(check("copies", copies, "==", 0, *knobs.NO_COPIES))
     checks.append(check("metrics_match", mismatches, "==", 0, *knobs.MEASURE_AGAIN))
     checks.append(check("metrics_edited", edited, "==", 0, *knobs.MEASURE_AGAIN))
@@ -75,12 +86,10 @@ def validate_difficulty(
         "balanced": figures(chosen, edges),
         "limits": asdict(limits),
     }
-    page = out.with_suffix(".html")
     with atomic_write(page) as handle:
         handle.write(difficulty_page(checks, measures, {path.name: sha256_file(path) for path in (metrics, balanced)}))
-    result = report(
-        "validate_difficulty", checks, measures, evidence([metrics, balanced], [page], asdict(limits), started)
-    )
+    read = [one for path in inputs.values() for one in (path, sidecar(path))]
+    result = report("validate_difficulty", checks, measures, evidence(read, [page], asdict(limits), started))
     write_json(out, result)
     return result
 
@@ -112,6 +121,32 @@ def scope_checks(columns: Columns, limits: Limits, task: Task | None) -> list[Ch
             for metric, limit, remedy in past
         ),
     ]
+
+
+def _common_parent(metrics: Path, metrics_meta: PoolMeta, balanced: Path) -> Path:
+    """The pool that both files come from. Figures of one pool say nothing about samples of another."""
+    balanced_meta = read_meta(balanced)
+    described(balanced, balanced_meta, Sample)
+    if balanced_meta.parent_sha256 != metrics_meta.parent_sha256:
+        raise BadInput(
+            f"does not come from the pool that {metrics.name} measures",
+            where=str(balanced),
+            remedy="make both files from the same pool: difficulty_metrics, then difficulty_bucketize",
+        )
+    return parent_of(metrics, metrics_meta)
+
+
+def _not_in(pool: Path, balanced: Path) -> int:
+    """How many balanced lines do not stand in the pool. A line holds its id, so an equal line is the same sample."""
+    lines = [_fingerprint(line) for _, line in read_lines(balanced)]
+    strange = set(lines)
+    for _, line in read_lines(pool):
+        strange.discard(_fingerprint(line))
+    return sum(line in strange for line in lines)
+
+
+def _fingerprint(line: bytes) -> bytes:
+    return blake2b(line.removesuffix(b"\n"), digest_size=16).digest()
 
 
 def _derive(balanced: Path) -> tuple[Columns, dict[str, int], int]:

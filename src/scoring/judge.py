@@ -12,6 +12,8 @@ import asyncio
 import time
 import uuid
 from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -39,6 +41,8 @@ class Tally:
     cache_hits: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
+    latency_ms: float = 0.0
+    """Of all requests that brought a reply, together."""
 
 
 @dataclass
@@ -67,10 +71,28 @@ class Judge:
     async def score(self, sample: Sample) -> ScoringEntry:
         """One scoring, on record when this returns. Raises only where the disk fails or the task is cancelled."""
         book = _Book(uuid.uuid4().hex)
-        try:
+        async with self._written(book):
             votes, failure = await self._collect(sample, book)
             entry = self._entry(sample, book, votes, failure)
             book.entries.append(entry)
+        self.tally.scored += entry.overall is not None
+        self.tally.failed += entry.overall is None
+        return entry
+
+    async def vote_again(self, ask: Ask) -> str:
+        """One vote outside a scoring, for an ask that has had bad replies only. Says why there is still none."""
+        book = _Book(uuid.uuid4().hex)
+        async with self._written(book):
+            try:
+                await self._vote(ask, book)
+            except _NoVote as trouble:
+                return str(trouble)
+        return ""
+
+    @asynccontextmanager
+    async def _written(self, book: _Book) -> AsyncIterator[None]:
+        try:
+            yield
         finally:
             # Also when the scoring ends early: what was paid for until then is on record. Not a task of its own, or it
             # would end with the loop.
@@ -78,9 +100,6 @@ class Judge:
             await asyncio.shield(
                 loop.run_in_executor(None, write_down, self._store, self._ledger, book.entries, book.paid)
             )
-        self.tally.scored += entry.overall is not None
-        self.tally.failed += entry.overall is None
-        return entry
 
     async def _collect(self, sample: Sample, book: _Book) -> tuple[list[dict[str, float]], str]:
         """The votes, and why there are fewer than wanted, if so."""
@@ -123,7 +142,9 @@ class Judge:
         def note(attempt: Attempt) -> None:
             self.tally.tokens_in += attempt.tokens_in
             self.tally.tokens_out += attempt.tokens_out
-            if attempt.failure:
+            if not attempt.failure:
+                self.tally.latency_ms += attempt.latency_ms
+            else:
                 self.tally.calls[attempt.failure.partition(":")[0]] += 1
                 book.tokens += attempt.tokens_in + attempt.tokens_out
                 book.entries.append(_failed_entry(ask, attempt, book.scoring))

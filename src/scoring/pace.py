@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from math import inf
 
-STEP_BACK = 0.97
+STEP_BACK = 0.98
 CLIMB_S = 30.0
 """Seconds of sending at full rate from a step back to the ceiling."""
 SETTLE_S = 1.0
@@ -19,6 +19,8 @@ SETTLE_S = 1.0
 LOOK_BACK_S = 4.0
 FASTER = 1.5
 """By the second, while the ceiling is looked for."""
+LATE_S, IDLE_S = 0.1, 0.02
+"""How much of the past may be made up for, when somebody was waiting and when nobody was."""
 SLOWEST = 0.1
 
 
@@ -113,11 +115,13 @@ class Pace:
             self._tokens = 1.0
             return
         # The rate is tested only while somebody waits for it; a quiet time teaches nothing.
+        late_s = LATE_S if self._awaited else IDLE_S
         if self._awaited:
             self._test(passed)
         self._awaited = False
-        # Room for what a late timer owes, no more: a burst is what gets refused.
-        self._tokens = min(self._tokens + passed * self.rate, 1 + 0.02 * self.rate)
+        # What a late timer owes to somebody who waits is made up for; what nobody asked for is not saved up, because a
+        # burst is what gets refused.
+        self._tokens = max(self._tokens, min(self._tokens + passed * self.rate, 1 + late_s * self.rate))
 
     def _test(self, passed: float) -> None:
         self._tested_s += passed

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-
-import msgspec
+from collections import Counter
 
 TOP = 10
 """Judges give whole or decimal numbers from 0 to 10; scores are these over 10."""
@@ -28,8 +28,10 @@ def parse_scores(reply: str, dimensions: tuple[str, ...]) -> dict[str, float]:
     if fenced := _FENCE.match(text):
         text = fenced[1]
     try:
-        found = msgspec.json.decode(text.encode())
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
+        found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+    except BadReply:
+        raise
+    except (ValueError, RecursionError) as error:
         raise BadReply(f"not JSON: {error}") from None
     if not isinstance(found, dict):
         raise BadReply(f"a JSON object was asked for, not {type(found).__name__}")
@@ -38,6 +40,18 @@ def parse_scores(reply: str, dimensions: tuple[str, ...]) -> dict[str, float]:
     if strange := sorted(set(found) - set(dimensions)):
         raise BadReply(f"dimension {strange[0][:40]} was not asked for")
     return {name: _score(name, found[name]) for name in dimensions}
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """JSON lets a key come twice; which of the two marks is meant would be a guess."""
+    for name, count in Counter(name for name, _ in pairs).items():
+        if count > 1:
+            raise BadReply(f"dimension {name[:40]} is given {count} times")
+    return dict(pairs)
+
+
+def _no_constant(name: str) -> object:
+    raise BadReply(f"{name} is not a number")
 
 
 def _score(name: str, value: object) -> float:

@@ -32,6 +32,7 @@ class Provider(Record, frozen=True):
     max_tokens: int
     usd_in: float | None
     usd_out: float | None
+    grammar: bool = False
 
     def cost(self, tokens_in: int, tokens_out: int) -> float | None:
         """In US dollars; None where the prices are not known."""
@@ -71,7 +72,7 @@ def settings_from_env(environment: Mapping[str, str], scoring: ScoringSection) -
         provider=provider,
         key=key,
         gguf=Path(gguf) if gguf else None,
-        live=_switch("REWARD_LIVE_MODE", environment),
+        live=live_mode(environment),
         run_mode=run_mode,
     )
 
@@ -141,8 +142,9 @@ def _key(text: str) -> SecretStr | None:
     return SecretStr(key)
 
 
-def _switch(name: str, environment: Mapping[str, str]) -> bool:
-    value = environment.get(name, "").strip().lower()
+def live_mode(environment: Mapping[str, str]) -> bool:
+    """Whether judges are called at all: `REWARD_LIVE_MODE`."""
+    value = environment.get("REWARD_LIVE_MODE", "").strip().lower()
     if value not in _ON + _OFF:
-        raise BadInput(f"is neither on nor off: {value[:20]}", where=name, remedy="set it to on or off")
+        raise BadInput(f"is neither on nor off: {value[:20]}", where="REWARD_LIVE_MODE", remedy="set it to on or off")
     return value in _ON

@@ -62,10 +62,18 @@ def request(provider: Provider, ask: Ask, again: int) -> dict[str, Any]:
     }
     if provider.seed:
         body["seed"] = 1 + ask.vote + 1000 * again
-    if provider.json_schema:
+    if provider.grammar:
+        body["extra_body"] = {"grammar": _grammar(ask.dimensions)}
+    elif provider.json_schema:
         schema = {"name": "scores", "strict": True, "schema": _schema(ask.dimensions)}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     return body
+
+
+def _grammar(dimensions: tuple[str, ...]) -> str:
+    """In llama.cpp's notation: what the schema allows, without the white space that a judge would be paid to write."""
+    fields = ' "," '.join(f'"\\"{name}\\":" n' for name in dimensions)
+    return f'root ::= "{{" {fields} "}}"\nn ::= "{TOP}" | [0-9]'
 
 
 def _schema(dimensions: tuple[str, ...]) -> dict[str, Any]:

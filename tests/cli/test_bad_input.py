@@ -163,7 +163,18 @@ def test_flags_that_make_no_sense_are_named(flags: list[str], said: str, askgate
 
 
 @pytest.mark.parametrize(
-    "flags", [["--n", "0"], ["--n", "-5"], ["--n", "many"], ["--clarify_rate", "1.5"], ["--max_turns", "0"], ["--what"]]
+    "flags",
+    [
+        ["--n", "0"],
+        ["--n", "-5"],
+        ["--n", "many"],
+        ["--clarify_rate", "1.5"],
+        ["--max_turns", "4"],
+        ["--tool_hops", "0"],
+        ["--ops_numeric", "0"],
+        ["--tool_hops", "9"],
+        ["--what"],
+    ],
 )
 def test_a_usage_error_names_its_flag(flags: list[str], askgate: Askgate, old: Path) -> None:
     outcome = askgate("build_rollout_pool", "--out", old, *flags)

@@ -37,6 +37,14 @@ WORK_ORDER = {
     " --out reports/rc1/difficulty_report.json",
     "diversity_report": "data/rollouts/rc1_seed.jsonl --out reports/diversity_report.json",
     "make_min_data": "",
+    "probe_scorer": "--n 8 --provider deepseek_r1 --live",
+    "assert_not_simulated": "--cache_hit_lt 0.90",
+    "score": "",
+}
+ASKED_FOR = {
+    # What to write and how to draw, whom to call and that it is meant: asked for, never assumed.
+    "shadow_run": ("materialize", "dump_manifest", "stratify"),
+    "probe_scorer": ("provider", "live"),
 }
 ADDED = {
     "shadow_run": {"--tag", "--source", "--data_dir", "--mix", "--lang", "--templates_dir"},
@@ -50,9 +58,10 @@ ADDED = {
         "--paraphrase",
     },
     "validate_pool": {"--max_shortcut_auc"},
+    "score": {"--out", "--n", "--seed", "--budget", "--provider", "--k"},
 }
 DOORS = {
-    **{verb: [f"scripts/{verb}.py"] for verb in WORK_ORDER if verb not in ("shadow_run", "make_min_data")},
+    **{verb: [f"scripts/{verb}.py"] for verb in WORK_ORDER if verb not in ("shadow_run", "make_min_data", "score")},
     "shadow_run": ["-m", "src.evaluation.shadow_run"],
     "make_min_data": ["ops/make_min_data.py"],
 }
@@ -76,18 +85,16 @@ def test_help_lists_the_work_orders_flags_and_those_of_the_specification(verb: s
 @pytest.mark.parametrize("verb", WORK_ORDER)
 def test_the_work_orders_values_are_the_defaults(verb: str) -> None:
     given, default = understood(verb, WORK_ORDER[verb]), understood(verb, "")
-    if verb == "shadow_run":
-        # What to write and how to draw are asked for, never assumed.
-        for name in ("materialize", "dump_manifest", "stratify"):
-            assert given.pop(name)
-            assert not default.pop(name)
+    for name in ASKED_FOR.get(verb, ()):
+        assert given.pop(name)
+        assert not default.pop(name)
     assert given == default
 
 
 def test_every_verb_is_listed_with_a_whole_sentence(askgate: Askgate) -> None:
     shown = askgate("--help").out
     listed = dict(re.findall(r"^  (\w+) {2,}(\S.*)$", shown.split("Commands:")[1], flags=re.MULTILINE))
-    assert set(listed) == set(WORK_ORDER)
+    assert set(listed) == {*WORK_ORDER, "scorecache"}
     assert not [verb for verb, sentence in listed.items() if sentence.endswith("...")]
 
 
@@ -102,7 +109,7 @@ def test_a_script_is_a_door_to_its_verb(verb: str, tmp_path: Path) -> None:
 
 
 def test_help_does_not_wait_for_heavy_libraries() -> None:
-    heavy = "{'numpy', 'scipy', 'sklearn', 'jinja2', 'torch', 'datasets'}"
+    heavy = "{'numpy', 'scipy', 'sklearn', 'jinja2', 'torch', 'datasets', 'openai', 'xllamacpp'}"
     script = f"import sys; from src.cli import main; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "[]", done.stderr

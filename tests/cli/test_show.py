@@ -10,7 +10,7 @@ import pytest
 import typer
 from rich.cells import cell_len
 
-from src.cli.show import finish, number, progress
+from src.cli.show import complain, finish, number, progress, say
 from src.core.check import Check, Report, check, evidence, now, report
 
 GOOD = check("distinct2[hotpotqa,zh]", 0.6423, ">=", 0.6, "add templates", "增加模板")
@@ -80,6 +80,18 @@ def test_a_value_just_past_its_threshold_does_not_look_equal_to_it(printed: Call
     with pytest.raises(typer.Exit):
         finish(made(near), as_json=False)
     assert printed().startswith("FAILED distinct2: 0.5999999, must be >= 0.6\n")
+
+
+def test_a_line_number_is_not_an_emoji(capsys: pytest.CaptureFixture[str]) -> None:
+    place = "[bold]e.jsonl:100: not valid JSON"
+    say(place)
+    complain(place)
+    assert capsys.readouterr() == (f"{place}\n", f"{place}\n")
+
+
+def test_names_of_checks_are_printed_as_they_are(printed: Callable[[], str]) -> None:
+    finish(made(check("mix:100:", 1, "<=", 3, "", "")), as_json=False)
+    assert "mix:100:" in printed()
 
 
 def test_a_bar_is_silent_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:

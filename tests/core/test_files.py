@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 
 from src.core.errors import BadInput
-from src.core.files import atomic_write, read_json, sha256_file, sidecar, write_json
+from src.core.files import (
+    atomic_files,
+    atomic_write,
+    read_json,
+    refuse_overlap,
+    require_jsonl,
+    sha256_file,
+    sidecar,
+    write_json,
+    written,
+)
 
 
 def test_a_file_appears_under_its_name_only_when_it_is_whole(tmp_path: Path) -> None:
@@ -96,3 +106,81 @@ def test_a_file_that_cannot_be_hashed_is_bad_input(tmp_path: Path) -> None:
 def test_the_sidecar_lies_beside_its_pool() -> None:
     assert sidecar(Path("data/rc1_seed.jsonl")) == Path("data/rc1_seed.meta.json")
     assert sidecar(Path("data/rc1_seed.metrics.jsonl")) == Path("data/rc1_seed.metrics.meta.json")
+
+
+def write_pair(folder: Path, text: bytes) -> None:
+    with atomic_files() as start:
+        pool, facts = start(folder / "pool.jsonl"), start(folder / "pool.meta.json")
+        pool.write(text)
+        assert written(pool).read_bytes() == text
+        facts.write(text)
+
+
+def test_files_that_belong_together_appear_together(tmp_path: Path) -> None:
+    write_pair(tmp_path, b"new")
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
+        "pool.jsonl": b"new",
+        "pool.meta.json": b"new",
+    }
+
+
+def test_when_one_of_them_cannot_be_written_none_appears(tmp_path: Path) -> None:
+    (tmp_path / "pool.meta.json").mkdir()
+    with pytest.raises(BadInput, match=r"pool\.meta\.json: is a folder"):
+        write_pair(tmp_path, b"new")
+    assert [path.name for path in tmp_path.iterdir()] == ["pool.meta.json"]
+
+
+def test_a_failure_after_the_first_is_whole_keeps_the_older_pair(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_pair(tmp_path, b"old")
+    calls: list[int] = []
+
+    def second_fails(number: int) -> None:
+        calls.append(number)
+        if len(calls) == 2:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", second_fails)
+    with pytest.raises(OSError, match="No space"):
+        write_pair(tmp_path, b"new")
+    assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"old"}
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_through_a_link_its_target_is_written(tmp_path: Path) -> None:
+    target, link = tmp_path / "far" / "pool.jsonl", tmp_path / "pool.jsonl"
+    target.parent.mkdir()
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    with atomic_write(link) as handle:
+        handle.write(b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+
+
+def test_a_file_with_a_sidecar_ends_in_jsonl() -> None:
+    require_jsonl(Path("c.jsonl"), "--out")
+    for name in ("c.json", "c", "c.jsonl.txt"):
+        with pytest.raises(BadInput, match=r"^--out: .* does not end in \.jsonl"):
+            require_jsonl(Path(name), "--out")
+
+
+@pytest.mark.parametrize("out", ["pool.jsonl", "pool.meta.json", "near/../pool.jsonl", "link.jsonl"])
+def test_an_output_may_not_be_an_input_or_its_sidecar(tmp_path: Path, out: str) -> None:
+    (tmp_path / "near").mkdir()
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "pool.jsonl")
+    with pytest.raises(BadInput, match=r"^--out: .* would overwrite a file of --in"):
+        refuse_overlap({"--out": tmp_path / out}, {"--in": tmp_path / "pool.jsonl"})
+
+
+def test_two_outputs_may_not_be_one_file(tmp_path: Path) -> None:
+    for second in ("a.jsonl", "a.meta.json"):
+        with pytest.raises(BadInput, match=r"^--second: .* would overwrite a file of --first"):
+            refuse_overlap({"--first": tmp_path / "a.jsonl", "--second": tmp_path / second}, {})
+
+
+def test_files_apart_are_no_overlap(tmp_path: Path) -> None:
+    pool = tmp_path / "pool.jsonl"
+    refuse_overlap({"--out": tmp_path / "pool.json", "--list": tmp_path / "pool.metrics.jsonl"}, {"--in": pool})

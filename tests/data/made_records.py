@@ -17,6 +17,32 @@ LIVES = [
     "whose letters fill nine volumes",
 ]
 
+GOODS = ["pens", "lamps", "bolts", "candles", "spoons", "ribbons", "whistles", "buttons", "stamps", "kites"]
+KEPT = [
+    "in the cellar",
+    "under the stairs of the old town hall",
+    "behind a green curtain",
+    "on two carts by the northern gate",
+    "at a cousin's barn",
+    "in a boat that leaks a little",
+    "beside the stove",
+    "on the upper floor of the mill",
+    "below the chapel roof",
+    "in the yard next to some hens",
+]
+TRADES = [
+    "runs a shop for school things",
+    "sells what travelling people need",
+    "took over a stall from an uncle last winter",
+    "supplies small theatres all over the valley",
+    "trades with sailors who come ashore in May",
+    "keeps a market stand that opens before dawn",
+    "clears out houses and never throws anything away",
+    "helps at a fair where everybody haggles",
+    "writes long lists for a forgetful merchant",
+    "inherited a warehouse full of odds and ends",
+]
+
 
 def person(number: int) -> str:
     """Neighbours share no name; the first hundred are all different."""
@@ -76,12 +102,15 @@ def paragraphs(number: int) -> dict[str, Any]:
 
 
 def gsm(number: int) -> dict[str, str]:
-    name, boxes, pens, price = FIRST[number % 10], 30 + number, 13, 7
-    total = boxes * pens
+    """Other goods in another place each time: records that tell the same story again would be left aside."""
+    name, goods, kept = FIRST[number % 10], GOODS[(number // 10 + 3 * number) % 10], KEPT[number // 4 % 10]
+    trade = TRADES[(number // 4 + 7 * number) % 10]
+    boxes, each, price = 30 + number, 13 + number % 7, 7 + number % 3
+    total = boxes * each
     return {
-        "question": f"{name} runs a shop for school things. {name} has {boxes} boxes in the cellar. "
-        f"Each box holds {pens} pens. The pens cost ${price} each. How much are all the pens worth?",
-        "answer": f"There are {boxes}*{pens} = <<{boxes}*{pens}={total}>>{total} pens.\n"
+        "question": f"{name} {trade}. {name} has {boxes} boxes {kept}. "
+        f"Each box holds {each} {goods}. The {goods} cost ${price} each. How much are all the {goods} worth?",
+        "answer": f"There are {boxes}*{each} = <<{boxes}*{each}={total}>>{total} {goods}.\n"
         f"They are worth {total}*{price} = $<<{total}*{price}={total * price}>>{total * price}.\n"
         f"#### {total * price:,}",
     }

@@ -31,7 +31,7 @@ def make_sample(
     register: str = "plain",
 ) -> Sample:
     """It asks when something is hidden, looks once into a tool, and answers."""
-    turns: list[Turn] = []
+    turns = [Turn("user", "say", prompt)]
     if hidden:
         turns += [Turn("assistant", "ask", f"Could you tell me {hidden.missing}?"), Turn("user", "say", hidden.span)]
     turns += [
@@ -47,7 +47,7 @@ def make_sample(
         premise="",
         clue="",
         question=prompt,
-        original=prompt if original is None else original,
+        original=(f"{prompt} {hidden.span}" if hidden else prompt) if original is None else original,
         context=context,
         support=(),
         answer=answer,
@@ -55,13 +55,13 @@ def make_sample(
         needs_clarification=hidden is not None,
         dialogue=tuple(turns),
         provenance=Provenance(
-            source="test",
+            source="builtin",
             split="train",
             source_id=source_id or f"source-{identity}",
             template_id="t",
             role=role,
             register=register,
-            seed=1,
+            seed=7,
         ),
         hidden=hidden,
     )
@@ -71,19 +71,19 @@ def changed(sample: Sample, **fields: object) -> Sample:
     return msgspec.structs.replace(sample, **fields)
 
 
-def pool_meta(sha256: str = "", n: int = 0, *, mix: dict[Task, float] | None = None, clarify: float = 0.3) -> PoolMeta:
+def pool_meta(sha256: str = "", n: int = 0, kind: str = "pool") -> PoolMeta:
     return PoolMeta(
-        kind="pool",
+        kind=kind,
         sha256=sha256,
         n=n,
         seed=7,
         split="train",
-        source="test",
+        source="builtin",
         data_dir="",
         langs=("en", "zh"),
-        mix=MIX if mix is None else mix,
+        mix=MIX,
         max_turns=6,
-        clarify_rate=clarify,
+        clarify_rate=0.3,
         tools=("wiki", "calc"),
         tool_hops=4,
         ops_numeric=4,
@@ -94,11 +94,9 @@ def pool_meta(sha256: str = "", n: int = 0, *, mix: dict[Task, float] | None = N
     )
 
 
-def write_pool(
-    path: Path, samples: Sequence[Sample], *, mix: dict[Task, float] | None = None, clarify: float = 0.3
-) -> Path:
+def write_pool(path: Path, samples: Sequence[Sample], kind: str = "pool") -> Path:
     write_lines(path, samples)
-    write_meta(path, pool_meta(sha256_file(path), len(samples), mix=mix, clarify=clarify))
+    write_meta(path, pool_meta(sha256_file(path), len(samples), kind))
     return path
 
 

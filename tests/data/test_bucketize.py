@@ -151,6 +151,33 @@ def test_shares_that_are_not_shares_are_refused(tmp_path: Path, target: dict[Lev
         difficulty_bucketize(tmp_path / "m.jsonl", target, TASKS, tmp_path / "out.jsonl")
 
 
+def test_shares_that_sum_to_one_but_for_rounding_are_taken(tmp_path: Path) -> None:
+    _, metrics = measured_pool(tmp_path, graded_samples(even_supply(9, 9, 9)))
+    third = {"easy": 0.3333333, "medium": 0.3333333, "hard": 0.3333333}
+    assert difficulty_bucketize(metrics, third, TASKS, tmp_path / "out.jsonl").n > 0
+    with pytest.raises(BadInput, match=r"^--target: "):
+        difficulty_bucketize(metrics, third | {"easy": 0.3333}, TASKS, tmp_path / "out.jsonl")
+
+
+def test_neither_pool_nor_metrics_are_overwritten(tmp_path: Path) -> None:
+    pool, metrics = measured_pool(tmp_path, graded_samples(even_supply(9, 9, 9)))
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    for out, owner in ((pool, "the measured pool"), (metrics, "--metrics")):
+        with pytest.raises(BadInput, match=f"^--out: .* would overwrite a file of {owner}"):
+            difficulty_bucketize(metrics, TARGET, TASKS, out)
+    with pytest.raises(BadInput, match=r"does not end in \.jsonl"):
+        difficulty_bucketize(metrics, TARGET, TASKS, tmp_path / "seed.json")
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_without_room_for_its_sidecar_no_balanced_pool_appears(tmp_path: Path) -> None:
+    _, metrics = measured_pool(tmp_path, graded_samples(even_supply(9, 9, 9)))
+    sidecar(tmp_path / "out.jsonl").mkdir()
+    with pytest.raises(BadInput, match="is a folder"):
+        difficulty_bucketize(metrics, TARGET, TASKS, tmp_path / "out.jsonl")
+    assert not (tmp_path / "out.jsonl").exists()
+
+
 counts = st.integers(0, 60)
 levels = st.fixed_dictionaries(dict.fromkeys(LEVELS, counts))
 

@@ -24,7 +24,7 @@ from src.data.difficulty import (
 )
 from src.data.difficulty_words import asked_arithmetic, connector_density, names, operators, pronouns
 from src.data.measure import difficulty_metrics
-from src.data.meta import read_meta
+from src.data.meta import parent_of, read_meta, write_meta
 from tests.data.difficulty_samples import dialogue, even_supply, graded, graded_samples, sample, write_pool
 
 
@@ -203,7 +203,7 @@ def test_a_broken_line_is_named_and_leaves_nothing_behind(
     pool = write_pool(tmp_path / "seed.jsonl", [graded("a", "gsm8k", "easy")])
     pool.write_bytes(pool.read_bytes() + b'{"id": "b"}\n')
     meta = msgspec.structs.replace(read_meta(pool), sha256=sha256_file(pool))
-    stage.write_meta(pool, meta)
+    write_meta(pool, meta)
     monkeypatch.setattr(stage, "LARGE_BYTES", 0)
     monkeypatch.setattr(stage, "WORKERS", workers)
     with pytest.raises(BadInput, match=r"seed\.jsonl:2: .*task"):
@@ -213,9 +213,38 @@ def test_a_broken_line_is_named_and_leaves_nothing_behind(
 
 def test_a_pool_without_sidecar_or_changed_since_is_refused(tmp_path: Path) -> None:
     pool = write_pool(tmp_path / "seed.jsonl", [graded("a", "gsm8k", "easy")])
-    pool.write_bytes(pool.read_bytes() * 2)
+    pool.write_bytes(pool.read_bytes().replace(b'"gsm8k"', b'"hotpotqa"'))
     with pytest.raises(BadInput, match="changed since"):
         difficulty_metrics(pool, tmp_path / "out.jsonl")
     sidecar(pool).unlink()
     with pytest.raises(BadInput, match="sidecar"):
         difficulty_metrics(pool, tmp_path / "out.jsonl")
+
+
+def test_the_pool_is_not_overwritten_by_its_metrics(tmp_path: Path) -> None:
+    pool = write_pool(tmp_path / "seed.jsonl", [graded("a", "gsm8k", "easy")])
+    before = pool.read_bytes()
+    with pytest.raises(BadInput, match=r"^--out: .* would overwrite a file of --in"):
+        difficulty_metrics(pool, pool)
+    assert pool.read_bytes() == before
+    with pytest.raises(BadInput, match=r"^--out: .* does not end in \.jsonl"):
+        difficulty_metrics(pool, tmp_path / "seed.json")
+
+
+def test_without_room_for_their_sidecar_no_metrics_appear(tmp_path: Path) -> None:
+    pool = write_pool(tmp_path / "seed.jsonl", [graded("a", "gsm8k", "easy")])
+    out = tmp_path / "out" / "m.jsonl"
+    sidecar(out).mkdir(parents=True)
+    with pytest.raises(BadInput, match="is a folder"):
+        difficulty_metrics(pool, out)
+    assert list(out.parent.iterdir()) == [sidecar(out)]
+
+
+def test_metrics_in_a_linked_folder_still_find_their_pool(tmp_path: Path) -> None:
+    """From `link/`, `..` leads to the parent of where the link points."""
+    (tmp_path / "far" / "away").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "away")
+    pool = write_pool(tmp_path / "seed.jsonl", [graded("a", "gsm8k", "easy")])
+    metrics = tmp_path / "link" / "m.jsonl"
+    difficulty_metrics(pool, metrics)
+    assert parent_of(metrics, read_meta(metrics)).samefile(pool)

@@ -9,7 +9,8 @@ from random import Random
 import numpy as np
 import pytest
 
-from src.core.types import Article, Hidden, Turn
+from src.core.errors import BadInput
+from src.core.types import Article, Hidden
 from src.data.choice import SpokenChoice
 from src.data.diversity import WINDOW, distinct_n, kl3, wording, zipf_slope
 from src.data.diversity_report import diversity_report
@@ -42,7 +43,7 @@ def test_spoken_text_has_no_tool_results_and_rendered_text_has_all() -> None:
 
 def test_a_prompt_that_opens_the_dialogue_counts_once() -> None:
     sample = make_sample("a", "PROMPT")
-    opened = changed(sample, dialogue=(Turn("user", "say", "PROMPT"), *sample.dialogue))
+    opened, sample = sample, changed(sample, dialogue=sample.dialogue[1:])
     assert spoken(opened) == spoken(sample)
     assert rendered(opened) == rendered(sample)
 
@@ -142,3 +143,11 @@ def test_the_report_has_the_figures_overall_per_task_and_per_language(tmp_path: 
         assert len(part["registers"]) == 3
         assert set(part["langs"]) == {"en", "zh"}
     assert report["evidence"]["inputs"].keys() == {str(pool), str(tmp_path / "pool.meta.json")}
+
+
+def test_the_pool_is_not_overwritten_by_its_report(tmp_path: Path) -> None:
+    pool = write_pool(tmp_path / "pool.jsonl", wordy(3, V2))
+    before = pool.read_bytes()
+    with pytest.raises(BadInput, match=r"^--out: .* would overwrite a file of POOL"):
+        diversity_report(pool, pool, lambda meta, n: wordy(n, V1, meta.seed))
+    assert pool.read_bytes() == before

@@ -7,16 +7,26 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
+from src.core.jsonl import read_records
+from src.core.types import Sample
 from src.data.leak import Likeness, similar_samples
-from src.data.tokenstream import token_stream
-from tests.data.wordy import V2, word, wordy
+from src.data.plan import BuildPlan
+from src.data.pool import build_pool
+from src.data.shadow import materialize_shadow
+from src.data.tokenstream import TokenStream, token_stream
+from tests.data.wordy import HAN, V2, word, wordy
 
 N, THRESHOLD = 5, 0.85
 
 
 def likeness(pool: list[str], shadow: list[str]) -> Likeness:
     return similar_samples((token_stream(pool),), (token_stream(shadow),), N, THRESHOLD)
+
+
+def views(samples: list[Sample]) -> tuple[TokenStream, TokenStream]:
+    return token_stream([one.prompt for one in samples]), token_stream([one.original for one in samples])
 
 
 def with_new_words(text: str, count: int, rng: Random) -> str:
@@ -28,18 +38,20 @@ def with_new_words(text: str, count: int, rng: Random) -> str:
     return " ".join(parts)
 
 
+def with_new_characters(text: str, count: int, rng: Random) -> str:
+    parts = list(text)
+    for place in rng.sample([place for place, part in enumerate(parts) if "\u4e00" <= part <= "\u9fff"], count):
+        parts[place] = rng.choice(HAN)
+    return "".join(parts)
+
+
 def english(count: int, seed: int) -> list[str]:
     return [sample.original for sample in wordy(2 * count, V2, seed) if sample.lang == "en"][:count]
 
 
 def test_honest_siblings_of_the_same_generator_are_no_leak() -> None:
     pool, shadow = wordy(3_000, V2, seed=1), wordy(200, V2, seed=2)
-    found = similar_samples(
-        (token_stream([one.prompt for one in pool]), token_stream([one.original for one in pool])),
-        (token_stream([one.prompt for one in shadow]), token_stream([one.original for one in shadow])),
-        N,
-        THRESHOLD,
-    )
+    found = similar_samples(views(pool), views(shadow), N, THRESHOLD)
     assert found.count == 0
     assert found.examples == []
 
@@ -66,14 +78,68 @@ def test_a_wrapped_copy_is_seen_in_the_complete_question() -> None:
     originals = [sample.original for sample in pool]
     prompts[5] = "An altogether different wrapping of this text, twice as long as it has to be, hides: " * 3
     originals[5] = shadow[3].original
-    theirs = [sample.prompt for sample in shadow], [sample.original for sample in shadow]
-    found = similar_samples(
-        (token_stream(prompts), token_stream(originals)),
-        (token_stream(theirs[0]), token_stream(theirs[1])),
-        N,
-        THRESHOLD,
-    )
+    found = similar_samples((token_stream(prompts), token_stream(originals)), views(shadow), N, THRESHOLD)
     assert [(match.pool, match.shadow) for match in found.examples] == [(5, 3)]
+
+
+@pytest.mark.parametrize("field", ["prompt", "original"])
+def test_a_copy_inside_a_longer_prompt_is_a_leak_whatever_the_original_says(field: str) -> None:
+    """Prompt or complete question of a shadow sample, followed by sixty words of other samples."""
+    rng = Random(field)
+    pool, shadow = wordy(600, V2, seed=1), wordy(100, V2, seed=2)
+    tails = [" ".join(" ".join(english(10, 3)).split()[at : at + 60]) for at in range(100)]
+    copies = [
+        replace(rng.choice(pool), prompt=f"{one.prompt if field == 'prompt' else one.original} {tail}")
+        for one, tail in zip(shadow, tails, strict=True)
+    ]
+    assert similar_samples(views(pool + copies), views(shadow), N, THRESHOLD).matches == set(range(600, 700))
+
+
+def test_a_copy_planted_many_times_in_longer_texts_is_as_much_a_leak() -> None:
+    pool, shadow, tails = english(400, 1), english(50, 2), english(100, 3)
+    copies = [f"{shadow[7]} {tail}" for tail in tails]
+    assert likeness(pool + copies, shadow).matches == set(range(400, 500))
+
+
+def test_two_questions_that_share_all_but_the_name_are_no_leak() -> None:
+    """Few other texts have this wording, so that the wording is as rare as the names are."""
+    frame = "What was the number of inhabitants of the town in which {} is set?"
+    shadow = [frame.format("Storm of the Garden"), *english(50, 2)]
+    pool = [frame.format("A Clock for Marisol"), *english(60, 1)]
+    assert likeness(pool, shadow).count == 0
+    assert likeness([*pool, "Tell me, please! " + shadow[0] + " " + pool[5]], shadow).matches == {61}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Sample], list[Sample]]:
+    """Seed 2 has a pool sample and a shadow sample with the same words but for the title in them."""
+    folder = tmp_path_factory.mktemp("built")
+    mix = {"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25}
+    plan = BuildPlan(n=600, mix=mix, seed=2, langs=(), templates_dir=Path("templates/pack_v2"))
+    build_pool(plan, folder / "pool.jsonl")
+    shadow = replace(plan, n=245, seed=20250820)
+    materialize_shadow(shadow, stratify=True, out=folder / "shadow.jsonl", manifest=None, tag="")
+    return list(read_records(folder / "pool.jsonl", Sample)), list(read_records(folder / "shadow.jsonl", Sample))
+
+
+def test_an_honest_small_pool_is_no_leak_nor_is_any_part_of_it(built: tuple[list[Sample], list[Sample]]) -> None:
+    pool, shadow = built
+    for step in (1, 2, 5):
+        assert similar_samples(views(pool[::step]), views(shadow), N, THRESHOLD).count == 0
+
+
+@pytest.mark.parametrize(("words", "least"), [(1, 0.95), (2, 0.95), (3, 0.90)])
+def test_built_samples_with_a_few_words_changed_are_leaks_in_both_languages(
+    built: tuple[list[Sample], list[Sample]], words: int, least: float
+) -> None:
+    pool, shadow = built
+    rng = Random(words)
+    for lang in ("en", "zh"):
+        stolen = [one for one in shadow if one.lang == lang]
+        change = with_new_words if lang == "en" else with_new_characters
+        copies = [replace(rng.choice(pool), prompt=change(one.prompt, words, rng)) for one in stolen]
+        found = similar_samples(views(pool + copies), views(shadow), N, THRESHOLD)
+        assert found.count >= least * len(stolen)
 
 
 def test_a_long_text_that_has_all_words_of_a_short_one_is_no_leak() -> None:

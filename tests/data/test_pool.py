@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from src.data.difficulty import measure_all
 from src.data.meta import read_meta
 from src.data.plan import BuildPlan, shares_to_counts
 from src.data.pool import build_pool, plan_of, reference_samples
+from src.data.shadow import materialize_shadow
+from src.data.sources import open_source
 
 PLAN = BuildPlan(
     n=1_200,
@@ -80,9 +83,10 @@ def test_ids_and_source_ids_are_unique(samples: list[Sample]) -> None:
     assert len({sample.provenance.source_id for sample in samples}) == len(samples)
 
 
-def test_demonstrations_hold_together_and_their_tool_results_are_true(samples: list[Sample]) -> None:
+def test_demonstrations_hold_together_and_their_tool_results_are_true(built: Path, samples: list[Sample]) -> None:
+    meta = read_meta(built)
     for sample in samples:
-        assert contradictions(sample, PLAN.max_turns) == []
+        assert contradictions(sample, meta) == []
         calls = [turn for turn in sample.dialogue if turn.act == "call"]
         results = [turn.text for turn in sample.dialogue if turn.act == "result"]
         true = [calc(turn.text) if turn.tool == "calc" else wiki(sample.context, turn.text) for turn in calls]
@@ -113,11 +117,45 @@ def test_a_failure_leaves_an_older_pool_as_it_was(tmp_path: Path, monkeypatch: p
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(pool_module, "write_meta", full)
+    monkeypatch.setattr(pool_module, "json_bytes", full)
     with pytest.raises(OSError, match="No space"):
         build_pool(replace(PLAN, n=30), out)
     assert (out.read_bytes(), sidecar(out).read_bytes()) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pool.jsonl", "pool.meta.json"]
+
+
+def test_without_room_for_its_sidecar_no_pool_appears(tmp_path: Path) -> None:
+    sidecar(tmp_path / "pool.jsonl").mkdir()
+    with pytest.raises(BadInput, match="is a folder"):
+        build_pool(replace(PLAN, n=20), tmp_path / "pool.jsonl")
+    assert [path.name for path in tmp_path.iterdir()] == ["pool.meta.json"]
+
+
+def test_a_pool_that_would_share_its_sidecar_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"^--out: .*does not end in \.jsonl"):
+        build_pool(replace(PLAN, n=20), tmp_path / "pool.json")
+
+
+def test_a_shadow_set_its_sidecar_and_its_manifest_appear_together(tmp_path: Path) -> None:
+    plan, out, manifest = replace(PLAN, n=12), tmp_path / "shadow.jsonl", tmp_path / "manifest.json"
+    manifest.mkdir()
+    with pytest.raises(BadInput, match="is a folder"):
+        materialize_shadow(plan, True, out, manifest, "")
+    assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
+    manifest.rmdir()
+    materialize_shadow(plan, True, out, manifest, "t")
+    listed = json.loads(manifest.read_text(encoding="utf-8"))
+    assert (listed["file"], listed["sha256"], listed["n"]) == (out.name, sha256_file(out), 12)
+    for same in (out, sidecar(out)):
+        with pytest.raises(BadInput, match=r"^--dump-manifest: .* would overwrite a file of --materialize"):
+            materialize_shadow(plan, True, out, same, "")
+
+
+def test_a_missing_data_dir_says_where_a_relative_one_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    plan = replace(PLAN, source="dir", data_dir=Path("official"))
+    with pytest.raises(BadInput, match="relative to the folder where the pool was built"):
+        open_source(plan)
 
 
 @pytest.mark.parametrize(
@@ -143,3 +181,12 @@ def test_a_plan_that_cannot_be_built_is_refused_by_flag(change: dict[str, object
 def test_shares_become_whole_numbers_that_add_up() -> None:
     for total in range(1, 60):
         assert sum(shares_to_counts([0.45, 0.30, 0.25], total)) == total
+
+
+def test_more_tool_hops_make_more_hard_samples_and_fewer_make_fewer(tmp_path: Path) -> None:
+    hard = []
+    for hops in (1, 4, 6):
+        out = tmp_path / f"{hops}.jsonl"
+        build_pool(replace(PLAN, n=400, tool_hops=hops, max_turns=8), out)
+        hard.append(sum(record.level == "hard" for record in measure_all(list(read_records(out, Sample)))))
+    assert hard[0] < hard[1] < hard[2]

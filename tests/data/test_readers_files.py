@@ -16,7 +16,7 @@ from src.core.types import TASKS, Task
 from src.data.readers.hub import HubSource
 from src.data.readers.official import OfficialSource, split_of
 from src.data.source import Want
-from tests.data.made_records import gsm, hotpot, strategy, write_all
+from tests.data.made_records import GOODS, KEPT, TRADES, gsm, hotpot, strategy, write_all
 
 
 def want(level: str = "medium", clarify: bool = False) -> Want:
@@ -59,6 +59,18 @@ def test_fingerprints_name_the_files_that_were_read_and_no_others(folder: Path) 
     assert source.fingerprints == {"hotpotqa/any_name.json": sha256_file(folder / "hotpotqa" / "any_name.json")}
 
 
+def test_lines_of_another_shape_are_passed_over_and_refused_only_where_nothing_else_is_there(folder: Path) -> None:
+    """GSM8K's release has solutions by models beside its problems."""
+    solutions = folder / "gsm8k" / "example_model_solutions.jsonl"
+    solutions.write_text(json.dumps({"question": "How many?", "ground_truth": "<<1+1=2>>\n#### 2"}))
+    source = OfficialSource(folder)
+    source.assign("gsm8k", [want()], "train", 1)
+    assert list(source.fingerprints) == ["gsm8k/train.jsonl"]
+    (folder / "gsm8k" / "train.jsonl").unlink()
+    with pytest.raises(BadInput, match="no gsm8k data here"):
+        OfficialSource(folder).assign("gsm8k", [want()], "train", 1)
+
+
 def test_a_question_under_two_ids_is_kept_once(folder: Path) -> None:
     again = {**strategy(2), "qid": "f" * 20, "question": strategy(2)["question"].upper()}
     path = folder / "strategyqa" / "strategyqa_train.json"
@@ -72,9 +84,13 @@ def test_too_few_records_are_told_with_counts(folder: Path) -> None:
     source = OfficialSource(folder)
     with pytest.raises(BadInput, match=r"500 samples asked for, [0-9]+ records in the train part of gsm8k"):
         source.assign("gsm8k", [want()] * 500, "train", 1)
-    plain = {**gsm(0), "question": "Ann has 3 hens that lay 2 eggs a day. How many eggs is that?"}
-    plain["answer"] = "<<3*2=6>>\n#### 6"
-    bare = [{**plain, "question": plain["question"].replace("Ann", f"Ann{letter}")} for letter in "abcdefghijklmn"]
+    bare = [
+        {
+            "question": f"Ann {trade} and {kept} has 3 boxes of 2 {goods}. How many {goods} is that?",
+            "answer": "<<3*2=6>>\n#### 6",
+        }
+        for trade, kept, goods in zip(TRADES, KEPT, GOODS, strict=True)
+    ]
     (folder / "gsm8k" / "train.jsonl").write_text("\n".join(map(json.dumps, bare)))
     with pytest.raises(BadInput, match=r"5 ambiguous samples asked for, 0 records can be made so"):
         OfficialSource(folder).assign("gsm8k", [want(clarify=True)] * 5, "train", 1)

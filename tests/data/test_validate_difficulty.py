@@ -43,10 +43,20 @@ def honest(folder: Path) -> None:
 
 
 def sold_as_balanced(folder: Path, samples: list[Sample]) -> None:
-    """Samples that are declared balanced, with metrics that are true to them."""
-    pool = write_pool(folder / "seed.jsonl", samples)
+    """Samples that are declared balanced, with metrics and sidecars that are true to them."""
+    mix: dict[Task, float] = {task: sum(one.task == task for one in samples) / len(samples) for task in TASKS}
+    pool = write_pool(folder / "seed.jsonl", samples, mix)
     difficulty_metrics(pool, folder / "seed.metrics.jsonl")
-    write_pool(folder / "seed.balanced.jsonl", samples)
+    balanced = write_pool(folder / "seed.balanced.jsonl", samples, mix)
+    facts = {"kind": "balanced", "parent": pool.name, "parent_sha256": sha256_file(pool)}
+    write_meta(balanced, msgspec.structs.replace(read_meta(balanced), **facts))
+
+
+def rewrite(balanced: Path, lines: bytes) -> None:
+    """As a careful forger would: the sidecar fits."""
+    balanced.write_bytes(lines)
+    facts = {"sha256": sha256_file(balanced), "n": len(lines.splitlines())}
+    write_meta(balanced, msgspec.structs.replace(read_meta(balanced), **facts))
 
 
 def changed(
@@ -176,26 +186,62 @@ def test_the_levels_come_from_the_samples_even_when_the_metrics_call_all_of_them
 def test_a_sample_taken_twice_is_caught(tmp_path: Path) -> None:
     honest(tmp_path)
     balanced = tmp_path / "seed.balanced.jsonl"
-    balanced.write_bytes(balanced.read_bytes() + balanced.read_bytes().splitlines(keepends=True)[0])
+    rewrite(balanced, balanced.read_bytes() + balanced.read_bytes().splitlines(keepends=True)[0])
     assert "copies" in failed(validate(tmp_path))
 
 
 def test_a_balanced_sample_that_nobody_measured_is_refused(tmp_path: Path) -> None:
     honest(tmp_path)
     balanced = tmp_path / "seed.balanced.jsonl"
-    balanced.write_bytes(balanced.read_bytes().replace(b'"id":"s0', b'"id":"t0', 1))
+    rewrite(balanced, balanced.read_bytes().replace(b'"id":"s0', b'"id":"t0', 1))
     with pytest.raises(BadInput, match=r"1 samples are not in seed\.metrics\.jsonl, among them 't0"):
         validate(tmp_path)
 
 
-def test_metrics_without_sidecar_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["seed.metrics.jsonl", "seed.balanced.jsonl", "seed.jsonl"])
+def test_a_file_without_sidecar_is_refused(tmp_path: Path, name: str) -> None:
     honest(tmp_path)
-    sidecar(tmp_path / "seed.metrics.jsonl").unlink()
+    sidecar(tmp_path / name).unlink()
     with pytest.raises(BadInput, match="sidecar"):
         validate(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["seed.metrics.jsonl", "seed.balanced.jsonl"])
+def test_a_balanced_pool_edited_by_hand_is_refused(tmp_path: Path) -> None:
+    honest(tmp_path)
+    balanced = tmp_path / "seed.balanced.jsonl"
+    balanced.write_bytes(balanced.read_bytes().replace(b'"answer":"yes"', b'"answer":"no"', 1))
+    with pytest.raises(BadInput, match="changed since its sidecar"):
+        validate(tmp_path)
+
+
+def test_a_balanced_pool_of_another_pool_is_refused(tmp_path: Path) -> None:
+    honest(tmp_path)
+    balanced = tmp_path / "seed.balanced.jsonl"
+    write_meta(balanced, msgspec.structs.replace(read_meta(balanced), parent_sha256="0" * 64))
+    with pytest.raises(BadInput, match=r"does not come from the pool that seed\.metrics\.jsonl measures"):
+        validate(tmp_path)
+
+
+def test_one_changed_sample_is_counted(tmp_path: Path) -> None:
+    honest(tmp_path)
+    balanced = tmp_path / "seed.balanced.jsonl"
+    rewrite(balanced, balanced.read_bytes().replace(b'"answer":"yes"', b'"answer":"no"', 1))
+    report = validate(tmp_path)
+    assert failed(report) == {"copied_unchanged"}
+    assert by_name(report, "copied_unchanged").value == 1
+
+
+@pytest.mark.parametrize("name", ["seed.jsonl", "seed.metrics.jsonl", "seed.balanced.jsonl", "report.html"])
+def test_the_report_overwrites_neither_what_it_reads_nor_its_own_page(tmp_path: Path, name: str) -> None:
+    honest(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    metrics, balanced = tmp_path / "seed.metrics.jsonl", tmp_path / "seed.balanced.jsonl"
+    with pytest.raises(BadInput, match=r"^--out: .* would overwrite"):
+        validate_difficulty(metrics, balanced, out=tmp_path / name)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("name", ["seed.jsonl", "seed.metrics.jsonl", "seed.balanced.jsonl"])
 def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
     honest(tmp_path)
     (tmp_path / name).unlink()
@@ -205,8 +251,8 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
 
 def test_an_empty_balanced_pool_passes_nothing_that_needs_samples(tmp_path: Path) -> None:
     honest(tmp_path)
-    (tmp_path / "seed.balanced.jsonl").write_bytes(b"")
-    assert {"hard_share", "easy_share", "clue_overlap_easy_min[gsm8k]"} <= failed(validate(tmp_path))
+    rewrite(tmp_path / "seed.balanced.jsonl", b"")
+    assert {"hard_share", "easy_share", "clue_overlap_easy_min[gsm8k]", "mix[gsm8k]"} <= failed(validate(tmp_path))
 
 
 def test_the_report_has_counts_quantiles_histograms_and_its_evidence(tmp_path: Path) -> None:
@@ -222,9 +268,8 @@ def test_the_report_has_counts_quantiles_histograms_and_its_evidence(tmp_path: P
         assert set(pool["histograms"]) >= set(DifficultyRecord.__struct_fields__[2:8]), metric
         assert [sum(histogram["counts"][level]) for level in LEVELS] == [60, 90, 75]
         assert histogram["edges"] == balanced["histograms"][metric]["edges"]
-    assert set(report.evidence.inputs.values()) == {
-        sha256_file(tmp_path / name) for name in ("seed.metrics.jsonl", "seed.balanced.jsonl")
-    }
+    files = [tmp_path / name for name in ("seed.metrics.jsonl", "seed.balanced.jsonl", "seed.jsonl")]
+    assert report.evidence.inputs == {str(one): sha256_file(one) for path in files for one in (path, sidecar(path))}
 
 
 class Outline(HTMLParser):

@@ -84,6 +84,7 @@ def judge(pool: Path, shadow: Path) -> Report:
         by_task=TASKS,
         max_shortcut_auc=0.70,
         reference=reference_samples,
+        out=pool.with_name("pool_report.json"),
     )
 
 
@@ -102,6 +103,19 @@ def judge_difficulty(
     return validate_difficulty(metrics, balanced, out=folder / "difficulty_report.json")
 
 
+def sell(pool: Path, samples: list[Sample], folder: Path, **facts: Any) -> Report:
+    """Samples handed over as the balanced pool of a measured one, with a sidecar that fits."""
+    balanced = folder / "sold.balanced.jsonl"
+    with open(balanced, "wb") as handle:
+        write_records(handle, samples)
+    honest = replace(read_meta(pool), kind="balanced", parent=pool.name, parent_sha256=sha256_file(pool))
+    write_meta(balanced, replace(honest, sha256=sha256_file(balanced), n=len(samples), **facts))
+    return validate_difficulty(folder / "forged.metrics.jsonl", balanced, out=folder / "sold_report.json")
+
+
 def failed(report: Report) -> set[str]:
-    """Names of the failed checks, without their scope."""
-    return {one.name.split("[")[0] for one in report.checks if not one.passed}
+    """Names of the failed checks, without their scope.
+
+    `rebuilt` is left out: it sees every forgery here, and a poison is there to show that its own gate sees it too.
+    """
+    return {one.name.split("[")[0] for one in report.checks if not one.passed} - {"rebuilt"}

@@ -10,11 +10,11 @@ import pytest
 from msgspec.structs import replace
 
 from src.core.errors import BadInput
-from src.core.types import Sample, Turn
+from src.core.jsonl import read_records
+from src.core.types import TASKS, Sample, Turn
 from src.data.difficulty import measure_all
-from src.data.validate_difficulty import validate_difficulty
 
-from .conftest import Honest, failed, forge, judge_difficulty
+from .conftest import Honest, failed, forge, judge_difficulty, sell
 
 
 def test_the_honest_pool_is_accepted(honest: Honest, tmp_path: Path) -> None:
@@ -32,8 +32,28 @@ def test_an_all_easy_pool_cannot_be_balanced(honest: Honest, tmp_path: Path) -> 
     with pytest.raises(BadInput, match=r"has 0 (medium|hard) samples"):
         judge_difficulty(pool, tmp_path)
     # Handed over as if it were balanced, it fails by name.
-    caught = failed(validate_difficulty(tmp_path / "forged.metrics.jsonl", pool, out=tmp_path / "report.json"))
-    assert {"hard_share", "easy_share"} <= caught
+    assert {"hard_share", "easy_share"} <= failed(sell(pool, list(read_records(pool, Sample)), tmp_path))
+
+
+def test_a_balanced_pool_whose_answers_were_rewritten_fails(honest: Honest, tmp_path: Path) -> None:
+    assert judge_difficulty(forge(honest, tmp_path, lambda samples: samples), tmp_path).passed
+    chosen = list(read_records(tmp_path / "forged.balanced.jsonl", Sample))
+    spoilt = [replace(sample, answer="42") for sample in chosen]
+    assert failed(sell(tmp_path / "forged.jsonl", spoilt, tmp_path)) == {"copied_unchanged"}
+
+
+def test_a_balanced_pool_of_nearly_one_task_fails_on_its_mix(honest: Honest, tmp_path: Path) -> None:
+    assert judge_difficulty(forge(honest, tmp_path, lambda samples: samples), tmp_path).passed
+    chosen = list(read_records(tmp_path / "forged.balanced.jsonl", Sample))
+    by_task = {task: [sample for sample in chosen if sample.task == task] for task in TASKS}
+    kept = len(by_task["hotpotqa"]) // 98
+    lopsided = [*by_task["hotpotqa"], *by_task["strategyqa"][:kept], *by_task["gsm8k"][:kept]]
+    # A forger would let the sidecar ask for that mix; the pool that was measured did not.
+    report = sell(
+        tmp_path / "forged.jsonl", lopsided, tmp_path, mix={"hotpotqa": 0.98, "strategyqa": 0.01, "gsm8k": 0.01}
+    )
+    off = {one.name for one in report.checks if not one.passed}
+    assert {f"mix[{task}]" for task in TASKS} <= off
 
 
 def test_an_all_easy_pool_with_metrics_that_say_otherwise_fails(honest: Honest, tmp_path: Path) -> None:

@@ -17,11 +17,17 @@ from src.data.pool import build_pool
 
 from .conftest import PLAN, Honest, failed, forge, judge
 
+GATES = {
+    *("distinct2", "kl3", "roles", "styles", "dup_pct", "len_min", "len_max", "mix", "shortcut_auc", "consistency"),
+    *("clarify_rate", "rebuilt", "leak_similar", "leak_source_ids"),
+}
+"""Every gate; each has a poison below."""
+
 
 def test_the_honest_pool_is_accepted(honest: Honest) -> None:
     report = judge(honest.pool, honest.shadow)
-    assert failed(report) == set()
-    assert report.passed
+    assert report.passed, [one for one in report.checks if not one.passed]
+    assert {one.name.split("[")[0] for one in report.checks} >= GATES
 
 
 def test_pack_v1_sold_as_v2_fails_on_kl(honest: Honest, tmp_path: Path) -> None:
@@ -77,7 +83,7 @@ def test_a_pool_that_never_needs_an_ask_fails(honest: Honest, tmp_path: Path) ->
     pool = tmp_path / "pool.jsonl"
     meta = build_pool(replace(PLAN, clarify_rate=0.0), pool)
     write_meta(pool, replace(meta, clarify_rate=0.30))
-    assert "shortcut_measured" in failed(judge(pool, honest.shadow))
+    assert {"shortcut_auc", "clarify_rate"} <= failed(judge(pool, honest.shadow))
 
 
 def test_near_duplicates_of_two_and_a_half_percent_fail(honest: Honest, tmp_path: Path) -> None:
@@ -100,8 +106,13 @@ def test_near_duplicates_of_two_and_a_half_percent_fail(honest: Honest, tmp_path
     assert failed(judge(forge(honest, tmp_path, copies), honest.shadow)) == {"dup_pct"}
 
 
+def admitted(sample: Sample) -> Sample:
+    """A held-out sample that says it belongs to the pool."""
+    return replace(sample, provenance=replace(sample.provenance, split="train"))
+
+
 def test_a_shadow_sample_copied_in_fails_on_leak(honest: Honest, tmp_path: Path) -> None:
-    pool = forge(honest, tmp_path, lambda samples: samples + honest.held_out()[:1])
+    pool = forge(honest, tmp_path, lambda samples: [*samples, admitted(honest.held_out()[0])])
     assert failed(judge(pool, honest.shadow)) == {"leak_similar", "leak_source_ids"}
 
 
@@ -117,7 +128,10 @@ def test_a_shadow_sample_with_a_few_words_changed_and_a_new_source_fails_on_leak
         victim,
         id="gsm8k-innocent",
         prompt=prompt,
-        original=" ".join(words[2:]),
+        premise="",
+        clue="",
+        question=prompt,
+        original=" ".join(words[2:]) + (f" {victim.hidden.span}" if victim.hidden else ""),
         dialogue=(replace(victim.dialogue[0], text=prompt), *victim.dialogue[1:]),
         provenance=replace(victim.provenance, source_id="builtin:new", split="train"),
     )
@@ -127,7 +141,7 @@ def test_a_shadow_sample_with_a_few_words_changed_and_a_new_source_fails_on_leak
 def test_a_shadow_sample_worded_anew_fails_on_its_source(honest: Honest, tmp_path: Path) -> None:
     samples, victim = honest.samples(), honest.held_out()[0]
     donor = next(s for s in samples if s.task == victim.task and s.lang == victim.lang)
-    copy = replace(donor, id=f"{donor.task}-again", provenance=victim.provenance)
+    copy = replace(donor, id=f"{donor.task}-again", provenance=admitted(victim).provenance)
     pool = forge(honest, tmp_path, lambda found: [one for one in found if one.id != donor.id] + [copy])
     assert failed(judge(pool, honest.shadow)) == {"leak_source_ids"}
 
@@ -161,6 +175,9 @@ def test_a_sample_too_long_or_too_short_fails(honest: Honest, tmp_path: Path) ->
         short = replace(
             first,
             prompt=prompt,
+            premise="",
+            clue="",
+            question=prompt,
             context=(),
             dialogue=(Turn("user", "say", prompt), Turn("assistant", "answer", first.answer)),
         )
@@ -192,3 +209,55 @@ def test_a_pool_changed_after_it_was_built_is_refused(honest: Honest, tmp_path: 
         handle.write(pool.read_bytes().splitlines()[0].replace(b'"id":"', b'"id":"x') + b"\n")
     with pytest.raises(BadInput, match="changed"):
         judge(pool, honest.shadow)
+
+
+def test_samples_that_the_builder_never_made_fail_however_well_they_fit(honest: Honest, tmp_path: Path) -> None:
+    """All gold answers wrong, demonstrations and sidecar made to agree with them."""
+
+    def misled(sample: Sample) -> Sample:
+        last = replace(sample.dialogue[-1], text="42")
+        return replace(sample, answer="42", dialogue=(*sample.dialogue[:-1], last))
+
+    report = judge(forge(honest, tmp_path, lambda samples: [misled(sample) for sample in samples]), honest.shadow)
+    assert {one.name for one in report.checks if not one.passed} == {"rebuilt"}
+
+
+@pytest.mark.parametrize("facts", [{"tools": ()}, {"langs": ("zh",)}, {"seed": 99}, {"paraphrase": 0.9}])
+def test_a_sidecar_that_tells_of_another_pool_fails(honest: Honest, tmp_path: Path, facts: dict[str, object]) -> None:
+    report = judge(forge(honest, tmp_path, lambda samples: samples, **facts), honest.shadow)
+    assert {"rebuilt", "consistency"} & {one.name for one in report.checks if not one.passed}
+
+
+def test_an_edited_mix_or_clarify_rate_fails(honest: Honest, tmp_path: Path) -> None:
+    mix = {"hotpotqa": 0.25, "strategyqa": 0.30, "gsm8k": 0.45}
+    for facts, gate in (({"mix": mix}, "mix"), ({"clarify_rate": 0.0}, "clarify_rate")):
+        assert gate in failed(judge(forge(honest, tmp_path, lambda samples: samples, **facts), honest.shadow))
+
+
+def test_a_pool_is_no_shadow_set(honest: Honest) -> None:
+    with pytest.raises(BadInput, match="not a shadow set"):
+        judge(honest.pool, honest.pool)
+
+
+def test_shadow_prompts_inside_longer_prompts_with_new_sources_and_questions_fail_on_leak(
+    honest: Honest, tmp_path: Path
+) -> None:
+    """Sixty words after each prompt, and nothing else left that tells where it came from."""
+    words = " ".join(sample.prompt for sample in honest.samples() if sample.lang == "en").split()
+    copies = []
+    for number, victim in enumerate(honest.held_out()[:39]):
+        prompt = " ".join([victim.prompt, *words[60 * number : 60 * (number + 1)]])
+        copies.append(
+            replace(
+                victim,
+                id=f"{victim.task}-wrapped-{number}",
+                prompt=prompt,
+                original=" ".join(words[-60 * (number + 1) :][:30]),
+                dialogue=(replace(victim.dialogue[0], text=prompt), *victim.dialogue[1:]),
+                provenance=replace(victim.provenance, source_id=f"builtin:new-{number}", split="train"),
+            )
+        )
+    report = judge(forge(honest, tmp_path, lambda samples: samples + copies), honest.shadow)
+    checks = {check.name: check for check in report.checks}
+    assert checks["leak_similar"].value == 39
+    assert checks["leak_source_ids"].passed

@@ -26,8 +26,10 @@ _NOT_READ = frozenset({"hotpot_test_fullwiki_v1.json", "strategyqa_test.json", "
 _MARKS: dict[Task, frozenset[str]] = {
     "hotpotqa": frozenset({"_id", "supporting_facts"}),
     "strategyqa": frozenset({"qid", "decomposition"}),
-    "gsm8k": frozenset({"question", "answer"}),
+    "gsm8k": frozenset({"answer"}),
 }
+"""A record with one of these keys is meant to be of the task. GSM8K's release also has solutions by models, with a
+`question` but no `answer`."""
 _REMEDY = "take the file from the official release again"
 
 
@@ -97,13 +99,19 @@ def _records(path: Path, kind: type[T], task: Task) -> list[tuple[str, T]]:
     """Records with where they stand, from JSONL or a JSON list; nothing where the file holds something else."""
     if path.suffix == ".jsonl":
         lines = [(f"{path}:{number}", line) for number, line in read_lines(path)]
+        if not any(_is_of(task, _decode(line, Any, where)) for where, line in lines[:1]):
+            return []
         return [(where, _decode(line, kind, where)) for where, line in lines]
     raw = _bytes(path)
     start = _decode(raw, Any, str(path))
-    if not (isinstance(start, list) and start and isinstance(start[0], dict) and _MARKS[task] & start[0].keys()):
+    if not (isinstance(start, list) and start and _is_of(task, start[0])):
         return []
     records: list[T] = _decode(raw, list[kind], str(path))  # type: ignore[valid-type]
     return [(f"{path}[{place}]", record) for place, record in enumerate(records)]
+
+
+def _is_of(task: Task, record: Any) -> bool:
+    return isinstance(record, dict) and bool(_MARKS[task] & record.keys())
 
 
 def _sha256(used: list[Path], base: Path) -> dict[str, str]:

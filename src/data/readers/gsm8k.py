@@ -20,6 +20,7 @@ from ...core.types import Article, Hidden
 from ...core.words import words
 from ..difficulty_words import FUNCTION_WORDS, names_en
 from ..source import Item, Step, Want
+from ..strength import calls_wanted, followed
 from .annotations import Calculation, merge, parse_number, parse_solution
 from .listed import listed
 from .omit import NUMBER_WORDS, Omission, numbers_in, omissions
@@ -78,6 +79,7 @@ def read(record: GsmRecord) -> Problem | None:
 
 def make_item(problem: Problem, mode: Mode, want: Want, seed: int) -> Item | None:
     """The item that comes nearest to the level asked for; `None` where the record cannot be told in this mode."""
+    want = followed(want, problem.source_id)
     rng = Random(f"{seed}:{problem.source_id}")
     if mode != "intact" and not problem.omissions:
         return None
@@ -108,7 +110,7 @@ def make_item(problem: Problem, mode: Mode, want: Want, seed: int) -> Item | Non
             )
             if turns(item) > want.max_turns:
                 continue
-            off = misfit(item, want.level)
+            off = misfit(item, want)
             if best is None or off < best[0] - 1e-9:
                 best = (off, item)
             if off == 0:
@@ -121,11 +123,12 @@ def _hidden(left_out: Omission) -> Hidden:
 
 
 def _ways(problem: Problem, want: Want, mode: Mode) -> Iterator[tuple[Calculation, ...]]:
-    """The calculation in fewer or more calls: the fewest first for easy, the most first for hard."""
+    """The calculation in fewer or more calls, those first that come nearest to the calls asked for."""
     given = numbers_in(" ".join((*problem.premise, problem.question)))
-    most = want.max_turns - 1 - {"hidden": 2, "twin": 1, "intact": 0}[mode]
+    looks = mode != "intact"
+    most = want.max_turns - 1 - looks - (mode == "hidden")
     counts = range(1, min(len(problem.steps), most) + 1)
-    for count in counts if want.level != "hard" else reversed(counts):
+    for count in sorted(counts, key=lambda count: abs(count + looks - calls_wanted(want))):
         merged = merge(problem.steps, count, given)
         if merged is not None:
             yield merged

@@ -12,6 +12,7 @@ import msgspec
 from ...core.errors import BadInput
 from ...core.types import Lang, Level, Task
 from ..source import TARGET, Item, Want
+from ..strength import followed
 from . import gsm8k, pages
 from .assignment import TWIN_SHARE, choose_records
 from .files import load
@@ -71,7 +72,9 @@ class OfficialSource:
 
         def fits(source_id: str, mode: Mode, want: Want) -> float | None:
             item = self._make(task, source_id, mode, want, seed)
-            return None if item is None else misfit(item, want.level) + (NOT_NEEDED if found_anyway(item) else 0.0)
+            if item is None:
+                return None
+            return misfit(item, followed(want, source_id)) + (NOT_NEEDED if found_anyway(item) else 0.0)
 
         vague = frozenset(one for one in ids if _can_be_vague(records[one]))
         chosen = choose_records(wants, ids, vague, fits, TWIN_SHARE[task], rng)

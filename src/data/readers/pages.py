@@ -15,6 +15,7 @@ from msgspec import Struct
 from ...core.types import Article, Hidden, Level, join_sentences
 from ...core.words import tokens, words
 from ..source import Item, Step, Want
+from ..strength import calls_wanted, followed
 from .listed import listed
 from .lookup import found_anyway, query_for
 from .reading import Mode, Reading, Spare, article_kind, article_tokens
@@ -50,7 +51,7 @@ class _Plan(Struct, frozen=True):
     searches: int = 0
     """How many of the openings come after a search."""
     look_first: bool = False
-    """Whether the article that the user was reading is opened before the ask."""
+    """Whether the article that the user was reading is opened first, before the ask where there is one."""
 
 
 class _Told(Struct, frozen=True):
@@ -67,6 +68,7 @@ class _Told(Struct, frozen=True):
 
 def make_item(reading: Reading, mode: Mode, want: Want, seed: int, spares: Sequence[Spare]) -> Item | None:
     """The item that comes nearest to the level asked for; `None` where the record cannot be told in this mode."""
+    want = followed(want, reading.source_id)
     rng = Random(f"{seed}:{reading.source_id}")
     told = _tell(reading, mode, rng, spares)
     if told is None:
@@ -81,7 +83,7 @@ def make_item(reading: Reading, mode: Mode, want: Want, seed: int, spares: Seque
             item = _assemble(told, plan, room, order)
             if turns(item) > want.max_turns:
                 continue
-            off = misfit(item, want.level) + (NOT_NEEDED if found_anyway(item) else 0.0)
+            off = misfit(item, want) + (NOT_NEEDED if found_anyway(item) else 0.0)
             if best is None or off < best[0] - 1e-9:
                 best = (off, room, item)
         if best is not None and best[0] == 0:
@@ -139,17 +141,22 @@ def _plans(told: _Told, want: Want) -> Iterator[_Plan]:
         clue = _clue(told, opened=gold[:2], paraphrase=want.paraphrase)
         yield _Plan(clue, gold[:2])
     elif want.level == "medium":
-        yield _Plan("", gold[:2], searches=2 - min(len(gold), 2))
+        pages = gold[:2]
+        yield _Plan("", pages, searches=_searches(int(min(calls_wanted(want), budget)), pages))
         yield _Plan("", gold[:3], searches=min(1, budget - min(len(gold), 3)))
         yield _Plan("", gold[:2], look_first=told.hides)
         yield _Plan(_clue(told, opened=gold[:2], paraphrase=1.0), gold[:2])
     else:
-        calls = max(4, want.tool_hops)
+        calls = max(len(gold[:2]), min(budget, want.tool_hops))
         for pages in (gold[:2], gold[:3], gold):
-            look = told.hides
-            room = min(budget, calls) - len(pages) - look
-            if room >= 0:
-                yield _Plan("", pages, searches=min(room, len(pages)), look_first=look)
+            look = calls > len(gold[:2]) if told.hides else calls > 2 * len(pages) and told.topic not in gold
+            if calls >= len(pages) + look:
+                yield _Plan("", pages, searches=_searches(calls - look, pages), look_first=look)
+
+
+def _searches(calls: int, pages: Sequence[Article]) -> int:
+    """How many of so many calls are left for searching, at most one before each page."""
+    return min(max(calls - len(pages), 0), len(pages))
 
 
 def _answering(told: _Told) -> Iterator[Article]:
@@ -229,7 +236,7 @@ def _assemble(told: _Told, plan: _Plan, room: int, order: Sequence[int]) -> Item
         aliases=(),
         steps=tuple(steps),
         hidden=hidden,
-        ask_after=1 if plan.look_first else 0,
+        ask_after=int(plan.look_first and told.hides),
         topic=told.topic.title,
         ambiguity=("vague-reference",) if mention is not None else (),
     )

@@ -6,9 +6,7 @@ from ...core.types import Level
 from ...core.words import tokens
 from ..difficulty import (
     CLUE_OVERLAP_MEDIUM,
-    EASY_MAX_SCORE,
     ENTITIES,
-    HARD_MIN_SCORE,
     LEN_TOKENS,
     OPS_NUMERIC,
     TOOL_HOPS,
@@ -18,7 +16,8 @@ from ..difficulty import (
     overlap_points,
 )
 from ..difficulty_words import asked_arithmetic, connector_density, names_en, numbers, operators
-from ..source import Item
+from ..source import Item, Want
+from ..strength import operations_missed, points_missed
 from ..text import clue_overlap
 from .reading import article_tokens
 
@@ -30,11 +29,8 @@ OVERLAP_BANDS: dict[Level, tuple[float, float]] = {
     "hard": (0.09, CLUE_OVERLAP_MEDIUM[0]),
 }
 """Where clue_overlap should lie: the medians of hard and easy must fall into 0.10..0.20 and 0.40..0.65."""
-_SCORES: dict[Level, tuple[int, int]] = {
-    "easy": (0, EASY_MAX_SCORE),
-    "medium": (EASY_MAX_SCORE + 1, HARD_MIN_SCORE - 1),
-    "hard": (HARD_MIN_SCORE, 16),
-}
+OPERATION_MISSED = 0.1
+"""What one operation too few or too many counts against a record: it decides only among those that fit otherwise."""
 
 
 def context_tokens(item: Item) -> int:
@@ -53,13 +49,12 @@ def score(item: Item, measured_overlap: float) -> int:
     """The points of `difficulty.measure`, from what the item already fixes."""
     said = " ".join(part for part in (item.premise, item.clue, item.question) if part)
     length = context_tokens(item) + len(tokens(said)) + TEMPLATE_TOKENS
-    ops = sum(operators(step.input) for step in item.steps if step.tool == "calc") + asked_arithmetic(item.question)
     entities = len({name for _, name in names_en(said)}) + len(numbers(said))
     return (
         _points(length, LEN_TOKENS)
         + _points(turns(item), TURNS)
         + _points(len(item.steps), TOOL_HOPS)
-        + _points(ops, OPS_NUMERIC)
+        + _points(_operations(item), OPS_NUMERIC)
         + _points(entities, ENTITIES)
         + density_points(round(connector_density(said), 2))
         + overlap_points(round(measured_overlap, 4))
@@ -67,14 +62,21 @@ def score(item: Item, measured_overlap: float) -> int:
     )
 
 
-def misfit(item: Item, level: Level) -> float:
-    """0 where the item has the level's score and overlap; else how far it is off."""
-    low, high = _SCORES[level]
+def misfit(item: Item, want: Want) -> float:
+    """0 where the item has the level's score and overlap and, of arithmetic, the operations; else how far it is off."""
     measured = overlap(item)
     points = score(item, measured)
-    off = max(low - points, points - high, 0)
-    bottom, top = OVERLAP_BANDS[level]
+    if item.task == "gsm8k":
+        off: float = points_missed(points, want, want.tool_hops, want.ops_numeric)
+        off += OPERATION_MISSED * operations_missed(_operations(item), want)
+    else:
+        off = points_missed(points, want, want.tool_hops)
+    bottom, top = OVERLAP_BANDS[want.level]
     return off + 5 * max(bottom - measured, measured - top, 0.0)
+
+
+def _operations(item: Item) -> int:
+    return sum(operators(step.input) for step in item.steps if step.tool == "calc") + asked_arithmetic(item.question)
 
 
 def _points(value: int, last: tuple[int, int]) -> int:

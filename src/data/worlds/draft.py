@@ -7,6 +7,7 @@ from random import Random
 from types import ModuleType
 
 from ...core.types import Article, Hidden
+from ..consistency import occurs
 from ..source import Step, Want
 from ..text import clue_overlap
 from .dialect_zh import speak
@@ -16,6 +17,8 @@ from .solver import Combine
 
 LENGTHS = {"easy": (40, 110), "medium": (420, 900), "hard": (640, 1000)}
 """Tokens of context by level; the prompt adds some fifty. Nothing here may depend on whether something is missing."""
+USUAL_HOPS = 4
+"""Tool calls of a hard sample when nobody asks for more or fewer."""
 ASIDE_RATE = {"easy": 0.0, "medium": 0.8, "hard": 1.0}
 """How often the user mentions articles that do not help."""
 
@@ -74,7 +77,7 @@ def draft(world: World, words: ModuleType, want: Want, rng: Random, plan: Plan) 
     # A reader who is short of turns compares two numbers in the head.
     spare = room >= len(plan.closing) and (want.level == "hard" or not want.clarify)
     closing = plan.closing if spare else ()
-    search = want.level == "hard" and gap is None and calls + len(closing) < min(want.tool_hops, want.max_turns - 1)
+    searches = _searches(want, calls + len(closing), room - len(closing)) if gap is None else 0
     clue = _clue(scene, plan)
     if clue is None:
         return None
@@ -83,9 +86,9 @@ def draft(world: World, words: ModuleType, want: Want, rng: Random, plan: Plan) 
     low, high = LENGTHS[want.level]
     context = scene.articles(needed, want.level == "easy", rng.randint(low, high))
     hidden = _hidden(scene, plan, gap) if gap else None
-    if hidden is not None and hidden.span in premise + clue + plan.text:
+    if hidden is not None and occurs(hidden.span, f"{premise} {clue} {plan.text}"):
         return None
-    steps, ask_after = _steps(scene, plan, gap, search)
+    steps, ask_after = _steps(scene, plan, gap, searches)
     steps += closing
     return Draft(
         premise=premise,
@@ -99,6 +102,12 @@ def draft(world: World, words: ModuleType, want: Want, rng: Random, plan: Plan) 
         ask_after=ask_after,
         ambiguity=_ambiguity(scene, plan),
     )
+
+
+def _searches(want: Want, calls: int, room: int) -> int:
+    """How often words are searched for before a title is opened, to reach the wanted number of tool calls."""
+    wished = {"easy": 0, "medium": want.tool_hops - USUAL_HOPS, "hard": want.tool_hops - calls}[want.level]
+    return max(0, min(wished, room))
 
 
 def _shared(scene: Scene, leg: Leg) -> bool:
@@ -153,16 +162,17 @@ def _clue(scene: Scene, plan: Plan) -> str | None:
     return clue if 0.36 <= clue_overlap(clue + " " + plan.text, support) <= 0.68 else None
 
 
-def _steps(scene: Scene, plan: Plan, gap: Gap | None, search: bool) -> tuple[tuple[Step, ...], int]:
+def _steps(scene: Scene, plan: Plan, gap: Gap | None, searches: int) -> tuple[tuple[Step, ...], int]:
     """The calls that a careful reader makes, and how many of them come before the ask."""
     steps: list[Step] = []
     ask_after = 0
     for i, (leg, known) in enumerate(zip(plan.legs, plan.known, strict=True)):
-        if search and i == 0:
-            steps.append(Step("wiki", scene.words.query(leg.start.name, leg.relations[0])))
         for hop, owner in enumerate(leg.owners):
             if hop < known:
                 continue
+            if searches:
+                steps.append(Step("wiki", scene.words.query(owner.name, leg.relations[hop])))
+                searches -= 1
             if hop == 0 and _shared(scene, leg):
                 steps.append(Step("wiki", owner.name))
                 if gap == Gap("name", i):

@@ -15,7 +15,7 @@ from typing import Literal
 from ...core.types import Article
 from ...core.words import tokens
 from .kb import CHANGING, Entity, Value, World, make_namesake
-from .solver import Combine, Hop, Mention, Pages, Part, consistent_answers, readings
+from .solver import Combine, Hop, Mention, Pages, Part, consistent_answers
 
 ALSO = {"person": "born", "town": "river", "work": "year", "company": "founded", "event": "first"}
 """The fact that tells two namesakes with the same tag apart; an article's first sentence states it."""
@@ -191,8 +191,3 @@ def fill_gap(scene: Scene, legs: list[Leg], gap: Gap, combine: Combine, gold: st
     parts = [one.part() for one in legs]
     parts[gap.leg] = leg.part(scene.full_mention(leg)) if gap.kind == "name" else leg.part(all_years=True)
     return consistent_answers(scene.pages, tuple(parts), combine) == {gold}
-
-
-def resolved(scene: Scene, leg: Leg) -> bool:
-    """True when the leg as the text has it can be followed in exactly one way."""
-    return len(readings(scene.pages, leg.part())) == 1

@@ -15,9 +15,7 @@ from msgspec import Struct
 from ....core.types import Lang, Level, join_sentences
 from ....core.words import tokens
 from ...difficulty import (
-    EASY_MAX_SCORE,
     ENTITIES,
-    HARD_MIN_SCORE,
     LEN_TOKENS,
     OPS_NUMERIC,
     TOOL_HOPS,
@@ -28,15 +26,11 @@ from ...difficulty import (
 )
 from ...difficulty_words import connector_density, names, numbers
 from ...source import Want
+from ...strength import calls_wanted, points_missed
 from ...text import char_trigrams
 
 DRESS_AT_MOST = 60
 """Tokens that a template adds to the message."""
-SCORES: dict[Level, tuple[int, int]] = {
-    "easy": (0, EASY_MAX_SCORE),
-    "medium": (EASY_MAX_SCORE + 1, HARD_MIN_SCORE - 1),
-    "hard": (HARD_MIN_SCORE, 16),
-}
 MESSAGE_POINTS: dict[Level, tuple[int, int]] = {"easy": (0, 2), "medium": (2, 3), "hard": (1, 6)}
 """Within these a message reaches its level whether or not it takes an ask. Others are drawn again, before the coin."""
 OVERLAP: dict[Level, tuple[float, float, float]] = {
@@ -144,7 +138,6 @@ def _points(value: int, last: tuple[int, int]) -> int:
 
 def shape(want: Want, load: Load, rng: Random) -> Shape:
     """The shape that fits the level and, among those, the one that the other wishes like best."""
-    low, high = SCORES[want.level]
     asks = int(want.clarify)
     most_calls = want.max_turns - 1 - asks
     length = rng.choice(LENGTH_POINTS[want.level])
@@ -166,7 +159,7 @@ def shape(want: Want, load: Load, rng: Random) -> Shape:
                 + _points(load.operations, OPS_NUMERIC)
                 + clarification_points(want.clarify, turns)
             )
-            off = max(low - points - length, points + length - high, 0)
+            off = points_missed(points + length, want, want.tool_hops, want.ops_numeric)
             dislike = 100 * off + _dislike(want, look, calc_calls, length) + rng.random()
             if dislike < least:
                 best, least = Shape(look, calc_calls, length), dislike
@@ -178,8 +171,8 @@ def _dislike(want: Want, look: bool, calc_calls: int, length: int) -> float:
     if want.level == "easy":
         return blind + 2.0 * (calc_calls - 1) + length
     if want.level == "medium":
-        return blind + 0.6 * abs(calc_calls - 2) + (0.3, 0.0, 0.8)[length]
-    return blind + 1.5 * abs(calc_calls + look - want.tool_hops) + (4.0, 0.0, 0.5)[length]
+        return blind + 0.6 * abs(calc_calls - calls_wanted(want)) + (0.3, 0.0, 0.8)[length]
+    return blind + 1.5 * abs(calc_calls + look - calls_wanted(want)) + (4.0, 0.0, 0.5)[length]
 
 
 def tokens_wanted(length: int, said: str, rng: Random) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from ....core.words import tokens
 from ...difficulty import LEN_TOKENS
 from ...difficulty_words import asked_arithmetic
 from ...source import Item, Step, Want
+from ...strength import followed
 from .chinese import Chinese
 from .context import other_papers, own_paper, own_title, tokens_of
 from .english import English
@@ -47,6 +48,7 @@ def tongue_of(lang: Lang) -> Tongue:
 def make_problem(want: Want, source_id: str, seed_key: str) -> Item:
     """A problem in `want.lang` at `want.level`; the same arguments give the same problem."""
     rng = Random(seed_key)
+    want = followed(want, seed_key)
     tongue = tongue_of(want.lang)
     lacks = rng.random() < LEFT_OUT_OF_COMPLETE
     left_out = want.clarify or (lacks and want.max_turns > 2)

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from ....core.types import Level
 from ...source import Want
+from ...strength import OPERATIONS_MORE, USUAL
 from .expr import operators
 from .grammar import render
 from .program import EMPTY, Plan, Program, consistent_answers, extend, operations, told_numbers
@@ -96,12 +97,11 @@ def _draw_program(want: Want, rng: Random) -> tuple[list[Plan], Program]:
                 return plans, program
             continue
         if want.level == "medium":
-            fewest, most = 2, 4
-            goal, steps = (3 if rng.random() < 0.5 else 2), 2
+            fewest, steps = max(want.ops_numeric // 2, 1), _steps(want, 2)
+            goal, most = fewest + int(rng.random() < 0.5), max(fewest, steps) + OPERATIONS_MORE
         else:
-            fewest = min(max(want.ops_numeric, 2), MOST_OPERATIONS)
-            goal, most = fewest + int(rng.random() * 3), fewest + 5
-            steps = min(max(want.tool_hops, 2), MOST_STEPS)
+            fewest, steps = min(want.ops_numeric, MOST_OPERATIONS), _steps(want, 1)
+            goal, most = fewest + int(rng.random() * 3), max(fewest, steps) + OPERATIONS_MORE + 3
         while (operations(program) < goal or len(program.steps) < steps) and len(plans) < MOST_SCENES:
             longer = _go_on(program, plans, rng)
             if longer is None:
@@ -109,6 +109,12 @@ def _draw_program(want: Want, rng: Random) -> tuple[list[Plan], Program]:
             plans, program = longer
         if fewest <= operations(program) <= most and len(program.steps) >= steps:
             return plans, program
+
+
+def _steps(want: Want, part: int) -> int:
+    """One for every call wanted. Every step has an operation, so where few are wanted there are fewer steps."""
+    wanted = want.tool_hops if want.ops_numeric >= USUAL else min(want.tool_hops, want.ops_numeric)
+    return min(max(wanted // part, 1), MOST_STEPS)
 
 
 def _go_on(program: Program, plans: list[Plan], rng: Random) -> tuple[list[Plan], Program] | None:

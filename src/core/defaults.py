@@ -1,0 +1,20 @@
+"""Values and limits that flags and builders share, so that neither can drift from the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .types import Task
+
+MIX: dict[Task, float] = {"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25}
+SEED = 20250820
+TOOLS = ("wiki", "calc")
+TEMPLATES = Path("templates/pack_v2")
+
+MIN_TURNS = 5
+"""A hard sample opens three articles, asks and answers; fewer turns leave no room for it."""
+MIN_STEPS, MAX_STEPS = 1, 8
+"""Tool calls, or operations, that a hard sample may take."""
+
+SUM_TOLERANCE = 1e-6
+"""How far shares may be from 1 together: 0.333333 three times is meant to be all."""

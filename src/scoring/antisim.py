@@ -1,0 +1,198 @@
+"""The anti-simulation gate: over the last 100 scorings, were judges really asked?
+
+Each sign alone can be explained away, so each is a check of its own and all must hold. It reads the ledger, the
+environment and the configs, and calls nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..config.loader import DEFAULT, load_config, read_yaml
+from ..core.check import Check, Report, check, evidence, now, report
+from ..core.errors import BadInput
+from ..core.shipped import shipped
+from .latency import latency_checks
+from .ledger import LedgerBroken, verify
+from .ledger_tail import Scoring, tail
+from .probe import is_paid
+from .providers import PROD, live_mode
+from .types import CallEntry
+
+WINDOW = 100
+LEAST = 8
+TRAINING = Path("configs/ppo_scale.yaml")
+_AGAIN = "score again live (`askgate score`)"
+_AGAIN_ZH = "请重新真实打分（`askgate score`）"
+
+
+def assert_not_simulated(cache_hit_lt: float, environment: Mapping[str, str]) -> Report:
+    started = now()
+    ledger = load_config().scoring.ledger
+    checks = [*_environment_checks(environment), *_simulate_checks()]
+    scorings: list[Scoring] = []
+    try:
+        head = verify(ledger) if ledger.exists() else None
+        checks.append(_chain_check(None))
+        scorings = tail(ledger, WINDOW) if head else []
+    except LedgerBroken as broken:
+        # Nothing that a changed ledger says is worth measuring.
+        checks.append(_chain_check(broken))
+    else:
+        checks += _scoring_checks(scorings, environment.get("SCORER_PROVIDER", "").strip(), cache_hit_lt)
+    read = [path for path in (ledger, shipped(DEFAULT), TRAINING) if path.exists()]
+    arguments = {"cache_hit_lt": cache_hit_lt}
+    return report("assert_not_simulated", checks, _figures(scorings), evidence(read, [], arguments, started))
+
+
+def _environment_checks(environment: Mapping[str, str]) -> list[Check]:
+    return [
+        _yes(
+            "run_mode_is_prod",
+            environment.get("RUN_MODE", "").strip() == PROD,
+            "set RUN_MODE=prod",
+            "请设置 RUN_MODE=prod",
+        ),
+        _yes(
+            "live_mode_is_on",
+            live_mode(environment),
+            "REWARD_LIVE_MODE is off, so no judge is called; set REWARD_LIVE_MODE=1",
+            "REWARD_LIVE_MODE 处于关闭状态，不会调用任何评委；请设置 REWARD_LIVE_MODE=1",
+        ),
+    ]
+
+
+def _simulate_checks() -> list[Check]:
+    files = {DEFAULT: load_config().simulate}
+    if TRAINING.exists():
+        files[TRAINING] = _simulate(TRAINING)
+    return [
+        check(
+            f"simulate[{path}]",
+            float(simulate),
+            "==",
+            0.0,
+            f"{path} says simulate: true; set simulate: false and {_AGAIN}",
+            f"{path} 中 simulate 为 true；请改为 simulate: false，{_AGAIN_ZH}",
+        )
+        for path, simulate in files.items()
+    ]
+
+
+def _simulate(path: Path) -> bool:
+    found = read_yaml(path)
+    value = found.get("simulate", False) if isinstance(found, dict) else None
+    if not isinstance(value, bool):
+        raise BadInput("is neither true nor false", where=f"{path}: simulate", remedy="correct the file")
+    return value
+
+
+def _chain_check(broken: LedgerBroken | None) -> Check:
+    return _yes(
+        "ledger_chain_whole",
+        broken is None,
+        str(broken) if broken else "",
+        f"账本在 {broken.where} 处断链；请恢复原来的账本，或将其移走后重新打分" if broken else "",
+    )
+
+
+def _scoring_checks(scorings: list[Scoring], named: str, cache_hit_lt: float) -> list[Check]:
+    enough = check(
+        "scorings",
+        float(len(scorings)),
+        ">=",
+        float(LEAST),
+        f"there are too few live scorings to judge by; {_AGAIN}, or run the probe with --n {LEAST}",
+        f"真实打分次数太少，无法判断；{_AGAIN_ZH}，或以 --n {LEAST} 运行探针",
+    )
+    if not scorings:
+        return [enough]
+    calls = [call for scoring in scorings for call in scoring.calls]
+    paid = [call for call in calls if is_paid(call)]
+    newest = {scoring.entry.sample: scoring for scoring in scorings}
+    latest = [call for scoring in newest.values() for call in scoring.calls]
+    return [
+        enough,
+        check(
+            "calls_not_live",
+            float(sum(not call.live for call in calls)),
+            "==",
+            0.0,
+            f"some calls were made with REWARD_LIVE_MODE off; switch it on and {_AGAIN}",
+            f"部分调用发生在 REWARD_LIVE_MODE 关闭时；请打开后{_AGAIN_ZH}",
+        ),
+        *_provider_checks(scorings, named),
+        check(
+            "billable_count",
+            float(sum(call.billable_tokens >= 1 for call in paid)),
+            ">=",
+            1.0,
+            f"no call was billed, so no judge was asked; {_AGAIN}",
+            f"没有一次计费调用，说明没有请求过评委；{_AGAIN_ZH}",
+        ),
+        _hit_check("cache_hit_rate", calls, cache_hit_lt),
+        # The same samples scored twice: it is their last scores that will be used.
+        _hit_check("cache_hit_rate[last scoring of each sample]", latest, cache_hit_lt),
+        *latency_checks([call.latency_ms for call in paid]),
+    ]
+
+
+def _provider_checks(scorings: list[Scoring], named: str) -> list[Check]:
+    found = sorted({scoring.entry.provider for scoring in scorings})
+    one = check(
+        "providers",
+        float(len(found)),
+        "==",
+        1.0,
+        f"several providers scored: {', '.join(found)}; {_AGAIN} with one, {WINDOW} samples or on a new ledger",
+        f"有多个评分服务参与：{', '.join(found)}；请只用一个重新打分（{WINDOW} 个样本，或换新账本）",
+    )
+    if not named:
+        return [one]
+    strange = [name for name in found if name != named]
+    return [
+        one,
+        check(
+            "scorings_by_another_provider",
+            float(sum(scoring.entry.provider != named for scoring in scorings)),
+            "==",
+            0.0,
+            f"SCORER_PROVIDER is {named}, but {', '.join(strange)} scored; {_AGAIN}",
+            f"SCORER_PROVIDER 为 {named}，但实际打分的是 {', '.join(strange)}；{_AGAIN_ZH}",
+        ),
+    ]
+
+
+def _hit_check(name: str, calls: list[CallEntry], limit: float) -> Check:
+    return check(
+        name,
+        hit_rate(calls),
+        "<",
+        limit,
+        "these scores came out of the cache, not from a judge; score samples that are new, or invalidate the cache"
+        " (`scorecache-cli invalidate --spec ...`) and score again",
+        "这些分数来自缓存而不是评委；请给新样本打分，或用 `scorecache-cli invalidate --spec ...` 使缓存失效后重新打分",
+    )
+
+
+def hit_rate(calls: list[CallEntry]) -> float | None:
+    """Of the votes that were had. None: there was no vote."""
+    hits, paid = sum(call.cache_hit for call in calls), sum(is_paid(call) for call in calls)
+    return hits / (hits + paid) if hits + paid else None
+
+
+def _yes(name: str, holds: bool, remedy: str, remedy_zh: str) -> Check:
+    return check(name, float(holds), "==", 1.0, remedy, remedy_zh)
+
+
+def _figures(scorings: list[Scoring]) -> dict[str, Any]:
+    calls = [call for scoring in scorings for call in scoring.calls]
+    return {
+        "window": len(scorings),
+        "calls": len(calls),
+        "cache_hits": sum(call.cache_hit for call in calls),
+        "billable_tokens": sum(call.billable_tokens for call in calls),
+        "providers": sorted({scoring.entry.provider for scoring in scorings}),
+    }

@@ -1,0 +1,136 @@
+"""A few real calls, to see that the judge is there, bills, and takes the time that a judge takes.
+
+The samples are made for the occasion, so no earlier run can have left their votes in the cache.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..config.schema import ScoringSection
+from ..core.check import Check, Report, check, evidence, now, report
+from ..core.shipped import shipped
+from ..core.types import Sample
+from ..data.plan import BuildPlan
+from ..data.pool import make_jobs, make_sample, settled
+from ..data.sources import open_source
+from ..data.templates import load_pack
+from . import monitor
+from .canaries import canary_samples, canary_scores
+from .judge import Tally
+from .latency import latency_checks
+from .ledger_tail import tail
+from .providers import ScorerSettings
+from .session import Session, open_session
+from .types import CallEntry, ScoringEntry
+
+TEMPLATES = Path("templates/pack_v2")
+OTHERS = 100
+"""Other processes may score meanwhile; so many of their scorings may stand between ours."""
+
+
+def probe(
+    n: int,
+    seed: int,
+    settings: ScorerSettings,
+    scoring: ScoringSection,
+    environment: Mapping[str, str],
+    tell: Callable[[str], None],
+) -> Report:
+    started = now()
+    samples = probe_samples(n, seed)
+    good = next((one for one in samples if one.lang == "en" and not one.needs_clarification), samples[0])
+    canaries = canary_samples(good)
+    with open_session(settings, scoring, environment, tell) as session:
+        entries, tally = asyncio.run(_score(session, [*samples, *canaries.values()]))
+    calls = _calls(scoring.ledger, {entry.scoring for entry in entries.values()})
+    shown = canary_scores(entries[good.id], {name: entries[sample.id] for name, sample in canaries.items()})
+    figures: dict[str, Any] = {
+        "provider": settings.provider.name,
+        "model": settings.provider.model,
+        "samples": n,
+        "calls": [msgspec.to_builtins(call) for call in calls],
+        "latency_ms": [call.latency_ms for call in calls if is_paid(call)],
+        "billable_tokens": sum(call.billable_tokens for call in calls),
+        "cost_usd": monitor.cost(settings.provider, tally),
+        "canaries": [msgspec.to_builtins(one) for one in shown],
+    }
+    proof = evidence([scoring.ledger], [], {"n": n, "seed": seed, "provider": settings.provider.name}, started)
+    return report("probe_scorer", _checks(list(entries.values()), calls), figures, proof)
+
+
+def probe_samples(n: int, seed: int) -> list[Sample]:
+    """Of every task and language, from the built-in worlds."""
+    plan = BuildPlan(
+        n=n,
+        mix={"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25},
+        seed=seed,
+        langs=(),
+        templates_dir=TEMPLATES,
+    )
+    source, pack = open_source(plan), load_pack(shipped(TEMPLATES))
+    plan = settled(plan, source)
+    return [make_sample(plan, source, pack, job) for job in make_jobs(plan, source)]
+
+
+def is_paid(call: CallEntry) -> bool:
+    """A vote that the service was asked for, not the cache."""
+    return not call.cache_hit and call.status.startswith("ok")
+
+
+async def _score(session: Session, samples: list[Sample]) -> tuple[dict[str, ScoringEntry], Tally]:
+    async with session.client() as client:
+        judge = session.judge(client, session.scoring.votes)
+        entries = await asyncio.gather(*(judge.score(sample) for sample in samples))
+    return {entry.sample: entry for entry in entries}, judge.tally
+
+
+def _calls(ledger: Path, scorings: set[str]) -> list[CallEntry]:
+    found = tail(ledger, len(scorings) + OTHERS)
+    return [call for scoring in found if scoring.entry.scoring in scorings for call in scoring.calls]
+
+
+def _checks(entries: list[ScoringEntry], calls: list[CallEntry]) -> list[Check]:
+    failures = [entry.failure for entry in entries if entry.failure]
+    paid = [call for call in calls if is_paid(call)]
+    why = failures[0] if failures else ""
+    return [
+        check(
+            "scorings_failed",
+            float(len(failures)),
+            "==",
+            0.0,
+            f"the first failed because: {why}",
+            f"第一个失败的原因：{why}",
+        ),
+        check(
+            "cache_hits",
+            float(sum(call.cache_hit for call in calls)),
+            "==",
+            0.0,
+            "these samples are new, so nothing can have been in the cache; something answers out of a recording",
+            "探针样本是新生成的，不可能命中缓存；应答来自录音",
+        ),
+        check(
+            "calls_paid",
+            float(len(paid)),
+            ">=",
+            1.0,
+            "not one call reached a judge; check SCORER_BASE_URL and SCORER_API_KEY",
+            "没有一次调用到达评委；请检查 SCORER_BASE_URL 与 SCORER_API_KEY",
+        ),
+        check(
+            "calls_without_bill",
+            float(sum(call.billable_tokens < 1 for call in paid)),
+            "==",
+            0.0,
+            "every real call is billed in tokens; a server that bills none is a stub, or does not report its usage",
+            "真实调用都会按 token 计费；不计费的服务是桩，或没有上报用量",
+        ),
+        *latency_checks([call.latency_ms for call in paid]),
+    ]

