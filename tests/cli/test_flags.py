@@ -57,7 +57,7 @@ ADDED = {
         "--ops_numeric",
         "--paraphrase",
     },
-    "validate_pool": {"--max_shortcut_auc"},
+    "validate_pool": {"--max_shortcut_auc", "--out"},
     "score": {"--out", "--n", "--seed", "--budget", "--provider", "--k"},
 }
 DOORS = {
