@@ -17,6 +17,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
+from ..core.cores import usable_cores
 from ..core.errors import BadInput
 from ..core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sha256_file, sidecar, written
 from ..core.jsonl import decode, read_lines
@@ -25,7 +26,7 @@ from .difficulty import DifficultyRecord, measure_all
 from .meta import PoolMeta, described, read_meta
 
 CHUNK_LINES = 200
-WORKERS = min(os.cpu_count() or 1, 4)
+WORKERS = usable_cores(most=4)
 LARGE_BYTES = 8 * 2**20
 """Starting workers takes up to half a second; a smaller pool is measured about as soon by one process."""
 

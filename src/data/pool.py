@@ -6,7 +6,6 @@ Every sample is made from its own key, so worker processes change how long it ta
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
@@ -16,6 +15,7 @@ from typing import IO, Any
 
 import msgspec
 
+from ..core.cores import usable_cores
 from ..core.errors import BadInput
 from ..core.files import atomic_files, json_bytes, require_jsonl, sidecar
 from ..core.shipped import shipped
@@ -128,7 +128,7 @@ def _meta(plan: BuildPlan, sha256: str, templates: dict[str, str], sources: dict
 def _lines(plan: BuildPlan, source: Source, pack: Pack, jobs: list[Job]) -> Iterator[list[bytes]]:
     """Encoded samples, a chunk at a time and in order, by as many processes as there are cores."""
     chunks = _chunks(jobs)
-    workers = min(os.cpu_count() or 1, 16)
+    workers = usable_cores(most=16)
     if len(jobs) < PARALLEL_FROM or workers == 1:
         for chunk in chunks:
             yield _encode(plan, source, pack, chunk)

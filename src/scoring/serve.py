@@ -14,7 +14,7 @@ import threading
 CONTEXT = 8192
 """Tokens of rubric, dialogue and reply. The longest dialogues have 1,500 of ours; Chinese may take three times as many
 of the model's."""
-KEPT_PROMPTS_MIB = 256
+KEPT_PROMPTS_MIB = 128
 
 
 def main() -> None:
