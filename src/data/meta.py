@@ -41,6 +41,8 @@ class PoolMeta(Record, frozen=True):
 
 
 def read_meta(pool: Path) -> PoolMeta:
+    if not pool.is_file():
+        raise BadInput("no such file", where=str(pool), remedy="check the path, or build the file first")
     path = sidecar(pool)
     try:
         raw = path.read_bytes()

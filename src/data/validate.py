@@ -68,7 +68,7 @@ def validate_pool(
     }
     refuse_overlap({"--out": out}, {"POOL": pool, **({"--leak_check": leak_check} if leak_check else {})})
     meta = read_meta(pool)
-    shadow = _read_shadow(leak_check) if leak_check else []
+    shadow = _read_shadow(leak_check, meta) if leak_check else []
     found = scan(pool, meta, {sample.provenance.source_id for sample in shadow})
     _refuse_absent(by_task, found, pool)
 
@@ -121,9 +121,15 @@ def _check(name: str, value: float | None, rule: Rule, threshold: float, *scope:
     )
 
 
-def _read_shadow(path: Path) -> list[Sample]:
+def _read_shadow(path: Path, pool: PoolMeta) -> list[Sample]:
     meta = read_meta(path)
     described(path, meta, Sample)
+    if meta.source != pool.source:
+        raise BadInput(
+            f"the shadow set comes from source {meta.source} and the pool from {pool.source}: no leak could be seen",
+            where=str(path),
+            remedy=f"materialize the shadow set with --source {pool.source}",
+        )
     if meta.kind != "shadow":
         raise BadInput(
             f"this is a {meta.kind}, not a shadow set", where=str(path), remedy="materialize one with shadow_run"

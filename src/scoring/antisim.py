@@ -25,7 +25,7 @@ WINDOW = 100
 LEAST = 8
 TRAINING = Path("configs/ppo_scale.yaml")
 _AGAIN = "score again live (`askgate score`)"
-_AGAIN_ZH = "请重新真实打分（`askgate score`）"
+_AGAIN_ZH = "重新真实打分（`askgate score`）"
 
 
 def assert_not_simulated(cache_hit_lt: float, environment: Mapping[str, str]) -> Report:
@@ -75,7 +75,7 @@ def _simulate_checks() -> list[Check]:
             "==",
             0.0,
             f"{path} says simulate: true; set simulate: false and {_AGAIN}",
-            f"{path} 中 simulate 为 true；请改为 simulate: false，{_AGAIN_ZH}",
+            f"{path} 中 simulate 为 true；请改为 simulate: false 并{_AGAIN_ZH}",
         )
         for path, simulate in files.items()
     ]
@@ -105,7 +105,7 @@ def _scoring_checks(scorings: list[Scoring], named: str, cache_hit_lt: float) ->
         ">=",
         float(LEAST),
         f"there are too few live scorings to judge by; {_AGAIN}, or run the probe with --n {LEAST}",
-        f"真实打分次数太少，无法判断；{_AGAIN_ZH}，或以 --n {LEAST} 运行探针",
+        f"真实打分次数太少，无法判断；请{_AGAIN_ZH}，或以 --n {LEAST} 运行探针",
     )
     if not scorings:
         return [enough]
@@ -130,7 +130,7 @@ def _scoring_checks(scorings: list[Scoring], named: str, cache_hit_lt: float) ->
             ">=",
             1.0,
             f"no call was billed, so no judge was asked; {_AGAIN}",
-            f"没有一次计费调用，说明没有请求过评委；{_AGAIN_ZH}",
+            f"没有一次计费调用，说明没有请求过评委；请{_AGAIN_ZH}",
         ),
         _hit_check("cache_hit_rate", calls, cache_hit_lt),
         # The same samples scored twice: it is their last scores that will be used.
@@ -160,7 +160,7 @@ def _provider_checks(scorings: list[Scoring], named: str) -> list[Check]:
             "==",
             0.0,
             f"SCORER_PROVIDER is {named}, but {', '.join(strange)} scored; {_AGAIN}",
-            f"SCORER_PROVIDER 为 {named}，但实际打分的是 {', '.join(strange)}；{_AGAIN_ZH}",
+            f"SCORER_PROVIDER 为 {named}，但实际打分的是 {', '.join(strange)}；请{_AGAIN_ZH}",
         ),
     ]
 

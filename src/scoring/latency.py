@@ -1,10 +1,13 @@
 """Whether replies took the time that a real service takes. Pure.
 
 Two things give a stub or a recording away. It is too quick: a judge reads a dialogue and writes a score of tokens one
-after the other, and no service does that in 20 ms for half of its calls. And it is too even: dialogues differ in
-length, servers queue, networks wobble, so that the middle half of real latencies is spread over more than 5% of their
-median. The quartiles are taken, not the standard deviation, because one slow call on a busy machine would make an even
-scorer look uneven.
+after the other, and no service does that in 20 ms. The quickest call is looked at, because only there our own waiting
+(eight calls in one process, on a busy machine) does not hide how quick the scorer was. And it is too even: dialogues
+differ in length, servers queue, networks wobble, so that the middle half of real latencies is spread over more than 5%
+of their median. The quartiles are taken, not the standard deviation, because one slow call would make an even scorer
+look uneven.
+
+A stub that sleeps like a judge passes here. It still has to bill tokens, and to name them in a ledger.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from statistics import median, quantiles
 
 from ..core.check import Check, check
 
-MEDIAN_MIN_MS = 20.0
+QUICKEST_MS = 20.0
 SPREAD_MIN = 0.05
 
 
@@ -32,24 +35,18 @@ def spread(latencies: list[float]) -> float | None:
 
 def latency_checks(latencies: list[float]) -> list[Check]:
     """Of the calls that were paid for. Without any, nothing was measured and nothing passes."""
-    shown = f"{median(latencies):.1f} ms" if latencies else "no call"
+    quickest = min(latencies, default=None)
+    shown = "no call" if quickest is None else f"{quickest:.1f} ms"
+    typical = f"{median(latencies):.1f} ms" if latencies else "no call"
     return [
         check(
             "latency_min_ms",
-            min(latencies, default=None),
-            ">",
-            0.0,
-            "a reply that took no time was not asked for; score again with a real provider",
-            "不花时间的回复没有真正请求过；请用真实的评分服务重新打分",
-        ),
-        check(
-            "latency_median_ms",
-            median(latencies) if latencies else None,
+            quickest,
             ">=",
-            MEDIAN_MIN_MS,
-            f"the typical reply took {shown}: no judge reads a dialogue and writes its scores in that time, so a stub"
-            " or a recording answers; check SCORER_BASE_URL and score again",
-            f"典型回复只用了 {shown}：真实评委不可能这么快读完对话并写出分数，应答的是桩或录音；"
+            QUICKEST_MS,
+            f"a reply took {shown}: no judge reads a dialogue and writes its scores in that time, so a stub or a"
+            " recording answers; check SCORER_BASE_URL and score again",
+            f"有回复只用了 {shown}：真实评委不可能这么快读完对话并写出分数，应答的是桩或录音；"
             "请检查 SCORER_BASE_URL 后重新打分",
         ),
         check(
@@ -57,8 +54,8 @@ def latency_checks(latencies: list[float]) -> list[Check]:
             spread(latencies),
             ">=",
             SPREAD_MIN,
-            f"all replies took nearly the same time ({shown}), as a stub's do and a real service's do not;"
+            f"all replies took nearly the same time ({typical}), as a stub's do and a real service's do not;"
             " check SCORER_BASE_URL and score again",
-            f"所有回复用时几乎相同（{shown}），这是桩的特征，真实服务不会如此；请检查 SCORER_BASE_URL 后重新打分",
+            f"所有回复用时几乎相同（{typical}），这是桩的特征，真实服务不会如此；请检查 SCORER_BASE_URL 后重新打分",
         ),
     ]

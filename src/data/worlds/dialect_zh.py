@@ -54,7 +54,7 @@ def dialect(rng: Random) -> dict[str, str]:
 def speak(texts: list[str], words: dict[str, str]) -> list[str]:
     """The texts in that dialect. All at once, because one pass is cheaper than many.
 
-    >>> speak(["青石镇的镇长是谁？"], {"镇长": "主事"})
-    ['青石镇的主事是谁？']
+    >>> speak(["青石镇的镇长姓赵。"], {"镇长": "主事"})
+    ['青石镇的主事姓赵。']
     """
     return _SAID.sub(lambda found: words[found[0]], _BETWEEN.join(texts)).split(_BETWEEN)
