@@ -1,0 +1,1 @@
+"""What watches a run: logging, checkpoint, eval_shadow, tensorboard."""

@@ -1,0 +1,1 @@
+"""Who holds the model, makes episodes and takes steps: `pure_pt` and `trl_ppo`."""

@@ -1,0 +1,1 @@
+"""What a batch of episodes teaches: `ppo`, `grpo`, `dpo`. Losses and advantages only."""
