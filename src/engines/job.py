@@ -1,0 +1,126 @@
+"""What an engine is given: one run, taken apart into plain values and the parts that it drives.
+
+The door (`core/launch.py`) reads the config and fills a `TrainJob` in; an engine, ours or a user's own, is made from it
+and from nothing else: `Engine(job)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from ..core.api import Strategy
+from ..core.episode import Episode
+from ..core.types import Level, Sample
+
+if TYPE_CHECKING:
+    import torch
+
+    from ..agents.render import Renderer
+
+Reward = Callable[[Episode, Sample], dict[str, float]]
+"""The reward of an episode taken apart by term; the terms sum to what is trained on."""
+
+
+class Drawn(Protocol):
+    """A sample as the sampler hands it out."""
+
+    @property
+    def sample(self) -> Sample: ...
+
+    @property
+    def level(self) -> Level | None: ...
+
+    @property
+    def weight(self) -> float: ...
+
+
+class Draws(Protocol):
+    """Where samples come from, step by step. Its whole memory is in its state, so that a resumed run draws the same."""
+
+    def draw(self, step: int, count: int) -> Sequence[Drawn]: ...
+
+    def observe(self, episodes: Sequence[Episode]) -> None: ...
+
+    def state_dict(self) -> dict[str, Any]: ...
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None: ...
+
+
+@dataclass(frozen=True)
+class Finetune:
+    """Which weights learn."""
+
+    method: Literal["full", "lora", "qlora"] = "full"
+    rank: int = 16
+    alpha: int = 32
+    targets: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
+    """Modules that get an adapter, the ones to keep first; trimmed to memory from the end."""
+
+
+@dataclass(frozen=True)
+class Talk:
+    """How episodes are made."""
+
+    max_turns: int = 4
+    max_new_tokens: int = 128
+    """In one turn."""
+    max_tokens: int = 1024
+    """In one episode, all sides together."""
+    temperature: float = 1.0
+    slots: int = 64
+    """Episodes that run at the same time."""
+    system: str | None = None
+    tools: tuple[str, ...] = ("wiki", "calc")
+
+
+@dataclass(frozen=True)
+class Update:
+    """How a batch of episodes becomes steps of the optimizer."""
+
+    lr: float = 1e-5
+    critic_lr: float = 1e-3
+    weight_decay: float = 0.0
+    schedule: Literal["constant", "linear", "cosine"] = "constant"
+    warmup_steps: int = 0
+    epochs: int = 1
+    minibatches: int = 1
+    """Parts that a batch is cut into, whole groups each; one optimizer step for each part of each epoch."""
+    pack_tokens: int = 8192
+    """Most tokens in one forward pass. Memory depends on it, results do not."""
+    max_grad_norm: float = 1.0
+    critic_hidden: int = 128
+    critic_reaches_trunk: bool = False
+    """Whether the error of the values also moves the policy's own layers."""
+    critic_warmup_steps: int = 0
+    """Steps in which only the critic learns."""
+    kl_alert: float | None = None
+    """A KL divergence above this is an alert; `kl_alerts` of them running roll the run back."""
+    kl_alerts: int = 3
+    rollback_lr_factor: float = 0.5
+
+
+@dataclass(frozen=True)
+class TrainJob:
+    """One run of one seed."""
+
+    model: str
+    """A folder or a hub id that `transformers` reads."""
+    renderer: Renderer
+    strategy: Strategy
+    sampler: Draws
+    reward: Reward
+    seed: int
+    max_steps: int
+    batch_size: int
+    """Episodes in a step; a whole number of groups."""
+    device: torch.device
+    dtype: torch.dtype
+    """What is computed in. Weights that learn are always kept in float32."""
+    finetune: Finetune = field(default_factory=Finetune)
+    talk: Talk = field(default_factory=Talk)
+    update: Update = field(default_factory=Update)
+    last_good: Callable[[], Path | None] = lambda: None
+    """Newest folder that `Engine.save` wrote before any alert; None where there is none yet."""
