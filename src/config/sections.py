@@ -1,0 +1,183 @@
+"""The fine print of a training config, a section at a time. The headline figures stand in `train.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS, SEED, SUM_TOLERANCE
+from ..core.types import LEVELS, Lang, Level
+from .misfit import Misfit
+from .schema import FilePath, Section
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Listed = Field(strict=False)
+"""YAML knows lists only, and a list that nobody may change is a tuple. What is in it is checked as strictly as ever."""
+
+BY_DIFFICULTY: dict[Level, float] = {"easy": 0.2, "medium": 0.4, "hard": 0.4}
+
+
+def sums_to_one(shares: Iterable[float]) -> None:
+    total = sum(shares)
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise ValueError(f"the shares sum to {total:.6g}, not to 1")
+
+
+class RolloutSection(Section):
+    """How episodes are made. `rollout_len`, the tokens of one turn, is a headline figure."""
+
+    max_turns: int = Field(default=6, ge=1, le=64)
+    """Turns of the policy; the last one must answer."""
+    max_tokens: int = Field(default=1024, ge=32, le=131_072)
+    """Of a whole episode, with the words of user and tools."""
+    temperature: float = Field(default=1.0, gt=0, le=2)
+    slots: int = Field(default=64, ge=1, le=4096)
+    """Episodes under way at once."""
+
+
+class OptimizerSection(Section):
+    """How a batch of episodes becomes updates. `lr` is a headline figure."""
+
+    warmup_steps: int = Field(default=0, ge=0)
+    schedule: Literal["constant", "linear"] = "constant"
+    """After the warm-up: stay, or fall to 0 at the last step."""
+    weight_decay: float = Field(default=0.0, ge=0, le=1)
+    grad_clip: float = Field(default=1.0, gt=0)
+    epochs: int = Field(default=1, ge=1, le=100)
+    minibatches: int = Field(default=1, ge=1, le=1024)
+    """Updates in an epoch."""
+    pack_tokens: int = Field(default=8192, ge=32)
+    """Tokens in one forward pass, most. Memory and speed follow it, the result does not."""
+    critic_lr: float | None = Field(default=None, gt=0, le=1)
+    """Left out: the policy's."""
+    critic_warmup_steps: int = Field(default=0, ge=0)
+    """Steps in which the critic learns alone."""
+
+
+class RewardSection(Section):
+    outcome: float = Field(default=1.0, ge=0, le=10)
+    """What success is worth."""
+    alpha: float = Field(default=0.07, ge=0, le=1)
+    """Taken off for each ask where nothing is missing, when `use_overclar_penalty` is on."""
+    cap: int = Field(default=3, ge=0, le=64)
+    """Asks beyond this are not counted."""
+    difficulty_beta: float = Field(default=0.0, ge=0, le=0.10)
+    """Hard samples count `1 + beta`, easy ones `1 - beta`; 0 is off, 0.05 to 0.10 is on."""
+
+    @model_validator(mode="after")
+    def _off_or_in_range(self) -> Self:
+        if 0 < self.difficulty_beta < 0.05:
+            raise Misfit("difficulty_beta", "it is 0 (off) or 0.05 to 0.10")
+        return self
+
+
+class RatioAt(Section):
+    step: int = Field(ge=0)
+    ratio: Share
+
+
+class SamplingSection(Section):
+    """`priority_sampling`: which samples a batch is made of."""
+
+    enable: bool = True
+    """Off: every sample of the pool alike, and nothing made afresh."""
+    by_difficulty: dict[Level, Share] = Field(default=BY_DIFFICULTY)
+    low_perf_cap: Share = 0.30
+    """Share of a batch that may go to samples on which the policy does badly."""
+    seed_ratio: Share | None = None
+    """Share of a batch from the frozen pool, the same at every step; the rest is generated afresh."""
+    seed_ratio_schedule: Annotated[tuple[RatioAt, ...], Listed] = ()
+    """Or a share that changes: each entry holds from its step on."""
+
+    @field_validator("by_difficulty")
+    @classmethod
+    def _whole(cls, shares: dict[Level, float]) -> dict[Level, float]:
+        sums_to_one(shares.values())
+        return shares
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if set(self.by_difficulty) != set(LEVELS):
+            raise Misfit("by_difficulty", f"it names {', '.join(self.by_difficulty)}, not {', '.join(LEVELS)}")
+        if self.seed_ratio is not None and self.seed_ratio_schedule:
+            raise Misfit("seed_ratio", "seed_ratio_schedule is there too, and they exclude each other")
+        steps = [entry.step for entry in self.seed_ratio_schedule]
+        if steps and (steps[0] != 0 or sorted(set(steps)) != steps):
+            raise Misfit("seed_ratio_schedule", "it begins with step 0, and its steps rise")
+        return self
+
+    def ratio(self, step: int) -> float:
+        """Share of that step's batch which comes from the frozen pool."""
+        if not self.enable:
+            return 1.0
+        if self.seed_ratio_schedule:
+            return [entry.ratio for entry in self.seed_ratio_schedule if entry.step <= step][-1]
+        return 1.0 if self.seed_ratio is None else self.seed_ratio
+
+
+class CheckpointSection(Section):
+    every_steps: int = Field(default=1000, ge=1)
+    every_minutes: float = Field(default=30.0, ge=30, le=60)
+    """Whichever comes first."""
+    keep: int = Field(default=3, ge=2)
+    """The newest so many; with fewer than two, a damaged newest one would leave nothing."""
+    mirror: FilePath | None = None
+    """A second folder, such as a mounted drive, that gets a copy of each."""
+
+
+class EvalSection(Section):
+    """Looks at the held-out samples of `shadow_set` at the start, every so many steps, and at the end."""
+
+    every_steps: int = Field(default=100, ge=1)
+    n: int | None = Field(default=None, ge=1)
+    """The first so many; left out: all."""
+    greedy: bool = True
+
+
+class TargetRow(Section):
+    memory_gb: float = Field(ge=0)
+    modules: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(strict=False, min_length=1)]
+
+
+_ATTENTION = ("q_proj", "k_proj", "v_proj", "o_proj")
+_MLP = ("gate_proj", "up_proj", "down_proj")
+TARGETS = (
+    TargetRow(memory_gb=0, modules=("q_proj", "v_proj")),
+    TargetRow(memory_gb=12, modules=_ATTENTION),
+    TargetRow(memory_gb=20, modules=(*_ATTENTION, *_MLP)),
+)
+
+
+class FinetuneSection(Section):
+    """`full` trains every weight; `lora` and `qlora` train adapters, the latter on a base in 4 bits (CUDA)."""
+
+    method: Literal["full", "lora", "qlora"] = "full"
+    rank: int = Field(default=16, ge=1, le=1024)
+    alpha: float = Field(default=32.0, gt=0)
+    dropout: float = Field(default=0.0, ge=0, lt=1)
+    targets: Annotated[tuple[TargetRow, ...], Field(strict=False, min_length=1)] = TARGETS
+    """Which layers get an adapter, by memory: the last row that the device has memory for."""
+
+    @model_validator(mode="after")
+    def _rows_rise(self) -> Self:
+        sizes = [row.memory_gb for row in self.targets]
+        if sizes[0] != 0 or sorted(set(sizes)) != sizes:
+            raise Misfit("targets", "it begins with memory_gb 0, and memory_gb rises")
+        return self
+
+
+class BuildSection(Section):
+    """How to make `seed_pool` and `shadow_set` where they are not there yet: the arguments of build_rollout_pool."""
+
+    n: int = Field(ge=1, le=10_000_000)
+    shadow_n: int = Field(default=245, ge=1, le=100_000)
+    seed: int = Field(default=SEED, ge=0)
+    lang: Annotated[tuple[Lang, ...], Listed] = ()
+    """Empty: every language the source has."""
+    clarify_rate: Share = 0.30
+    max_turns: int = Field(default=6, ge=MIN_TURNS)
+    tool_hops: int = Field(default=4, ge=MIN_STEPS, le=MAX_STEPS)
+    ops_numeric: int = Field(default=4, ge=MIN_STEPS, le=MAX_STEPS)
+    paraphrase: Share = 0.5
