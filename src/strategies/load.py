@@ -1,0 +1,54 @@
+"""From a name in a config to a strategy: a built-in one, or a class in the user's own file."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, cast
+
+from ..core.api import Strategy
+from ..core.errors import BadInput
+from .dpo import DPO
+from .grpo import GRPO
+from .ppo import PPO
+
+BUILT_IN: Mapping[str, type] = {"ppo": PPO, "grpo": GRPO, "dpo": DPO}
+WANTED = "critic reference group_size targets loss after_step metrics state_dict load_state_dict".split()
+
+
+def load_strategy(name: str, options: Mapping[str, Any]) -> Strategy:
+    """The strategy of that name, made with these options."""
+    made = BUILT_IN[name] if name in BUILT_IN else _own(name)
+    known = inspect.signature(made).parameters
+    free = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
+    for key in options:
+        if key not in known and not free:
+            raise BadInput(f"{name} has no option {key!r}", where="strategy", remedy=f"use one of: {', '.join(known)}")
+    try:
+        strategy = made(**options)
+    except TypeError as error:
+        raise BadInput(f"{name} does not take these options ({error})", where="strategy") from error
+    lacking = [member for member in WANTED if not hasattr(strategy, member)]
+    if lacking:
+        raise BadInput(
+            f"{name} is no strategy: it lacks {', '.join(lacking)}",
+            where="strategy",
+            remedy="see Strategy in src/core/api.py",
+        )
+    return cast(Strategy, strategy)
+
+
+def _own(name: str) -> type:
+    """`package.module:Class`."""
+    module, colon, member = name.partition(":")
+    remedy = f"use {', '.join(BUILT_IN)}, or package.module:Class for your own"
+    if not (module and colon and member):
+        raise BadInput(f"unknown strategy {name!r}", where="strategy", remedy=remedy)
+    try:
+        found = vars(import_module(module)).get(member)
+    except ModuleNotFoundError as error:
+        raise BadInput(f"{name}: {error}", where="strategy", remedy=remedy) from error
+    if not isinstance(found, type):
+        raise BadInput(f"{module} has no class {member!r}", where="strategy", remedy=remedy)
+    return found
