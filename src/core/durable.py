@@ -1,0 +1,149 @@
+"""Where checkpoints meet the disk: every operation goes through `disk`, and every refusal of the disk comes out as a
+message that says what to do.
+
+The order that makes a save safe is kept elsewhere; here is only what one operation is.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .errors import BadInput
+
+BLOCK = 4 * 2**20
+"""Bytes in one write. A large file takes many, so a save needs little memory beside what it saves."""
+
+
+class Disk:
+    """The one place where tests cut the power: they put their own functions in place of these."""
+
+    def create(self, path: Path) -> int:
+        """A new file, open to write. It must not be there yet."""
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+
+    def write(self, file: int, data: bytes | memoryview) -> None:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(file, rest) :]
+
+    def sync(self, path: Path) -> None:
+        """A file or a folder, as it is now, outlives a power cut."""
+        file = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(file)
+        except OSError as error:
+            # Some mounted drives know no sync of folders; there is nothing more to be done on them.
+            if error.errno != errno.EINVAL:
+                raise
+        finally:
+            os.close(file)
+
+    def make_folder(self, path: Path) -> None:
+        path.mkdir()
+
+    def rename(self, old: Path, new: Path) -> None:
+        os.replace(old, new)
+
+    def link(self, target: str, path: Path) -> None:
+        os.symlink(target, path)
+
+    def remove(self, path: Path) -> None:
+        path.unlink()
+
+    def remove_folder(self, path: Path) -> None:
+        path.rmdir()
+
+
+disk = Disk()
+
+
+def write_file(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
+    """A new file with these bytes, written in blocks. Whoever owns its folder syncs it."""
+    file = disk.create(path)
+    try:
+        block = bytearray()
+        for piece in pieces:
+            rest = memoryview(piece)
+            while len(rest):
+                taken = BLOCK - len(block)
+                block += rest[:taken]
+                rest = rest[taken:]
+                if len(block) == BLOCK:
+                    disk.write(file, memoryview(block))
+                    block = bytearray()
+        if block:
+            disk.write(file, memoryview(block))
+    finally:
+        os.close(file)
+
+
+def read_blocks(path: Path) -> Iterator[bytes]:
+    with open(path, "rb") as handle:
+        while block := handle.read(BLOCK):
+            yield block
+
+
+def sync_tree(folder: Path) -> None:
+    """Every file, then every folder from the inside out."""
+    for entry in sorted(folder.iterdir()):
+        if entry.is_dir() and not entry.is_symlink():
+            sync_tree(entry)
+        else:
+            disk.sync(entry)
+    disk.sync(folder)
+
+
+def remove_tree(path: Path) -> None:
+    """A file, a link, or a folder with all that is in it."""
+    if path.is_dir() and not path.is_symlink():
+        for entry in sorted(path.iterdir()):
+            remove_tree(entry)
+        disk.remove_folder(path)
+    else:
+        disk.remove(path)
+
+
+_FULL = "free some space on that disk, then go on with --resume; the checkpoints saved before are whole"
+_FAILING = "check the disk, then go on with --resume; the checkpoints saved before are whole"
+_FORBIDDEN = "make the folder writable for you, or choose another one"
+_REMEDIES = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EFBIG: _FULL,
+    errno.EIO: _FAILING,
+    errno.EACCES: _FORBIDDEN,
+    errno.EPERM: _FORBIDDEN,
+    errno.EROFS: _FORBIDDEN,
+    errno.ENOENT: "make its folder again",
+    errno.ENOTDIR: "choose another path; a file is in the way",
+    errno.EEXIST: "choose another path; something of that name is in the way",
+    errno.ENOTEMPTY: "choose another path; something of that name is in the way",
+    errno.ENOLCK: "choose a path on a local disk; this one has no file locks",
+    errno.ENOTCONN: "mount that drive again",
+    errno.ESTALE: "mount that drive again",
+}
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """What the disk refuses inside the block, as `BadInput` with path and remedy. Anything else is a defect."""
+    try:
+        yield
+    except Exception as error:
+        code = _code(error)
+        if code not in _REMEDIES:
+            raise
+        raise BadInput(os.strerror(code), where=str(path), remedy=_REMEDIES[code]) from error
+
+
+def _code(error: Exception) -> int:
+    """Libraries written in Rust (safetensors, tokenizers) tell the system's code only in words."""
+    if isinstance(error, OSError):
+        return error.errno or 0
+    told = re.search(r"\(os error (\d+)\)", str(error))
+    return int(told[1]) if told else 0
