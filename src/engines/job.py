@@ -55,9 +55,9 @@ class Finetune:
 
     method: Literal["full", "lora", "qlora"] = "full"
     rank: int = 16
-    alpha: int = 32
+    alpha: float = 32.0
     targets: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
-    """Modules that get an adapter, the ones to keep first; trimmed to memory from the end."""
+    """Modules that get an adapter, already trimmed to the memory that is there (`runtime/memory.py`)."""
 
 
 @dataclass(frozen=True)
