@@ -1,0 +1,117 @@
+"""What a policy may say: free reasoning, then one act.
+
+`<ask>question</ask>`, `<wiki>query</wiki>`, `<calc>expression</calc>`, `<answer>text</answer>`. The first act tag
+counts; it ends at its closing tag, at the next act tag, or with the turn. Tags inside `<think>...</think>` are
+reasoning, and a `<think>` that never closes has no act after it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ..core.types import Lang, Turn
+
+TAGS = ("ask", "wiki", "calc", "answer")
+TOOLS = ("wiki", "calc")
+THINK, THOUGHT = "<think>", "</think>"
+
+_ACT = re.compile(rf"<({'|'.join(TAGS)})>")
+_END = re.compile(rf"</?(?:{'|'.join(TAGS)})>")
+
+_SYSTEM: dict[Lang, tuple[str, dict[str, str], str]] = {
+    "en": (
+        "Answer the user's question. You may think first; end every turn with exactly one of these:",
+        {
+            "ask": "<ask>a question to the user</ask> only if the user left out what you cannot find yourself",
+            "wiki": "<wiki>title or words</wiki> looks an article up",
+            "calc": "<calc>12 * (3 + 4)</calc> computes; it also compares, as in 1979 > 1962",
+            "answer": "<answer>the bare answer</answer> ends the dialogue: a name, a number, or yes/no",
+        },
+        "Say nothing after it.",
+    ),
+    "zh": (
+        "请回答用户的问题。可以先思考；每一轮最后必须且只能写下面的一种：",
+        {
+            "ask": "<ask>向用户提的问题</ask> 仅当用户漏说了你自己查不到的内容",
+            "wiki": "<wiki>标题或词语</wiki> 查阅条目",
+            "calc": "<calc>12 * (3 + 4)</calc> 计算；也可比较，如 1979 > 1962",
+            "answer": "<answer>答案本身</answer> 结束对话：一个名称、一个数，或者是/否",
+        },
+        "其后不要再写任何内容。",
+    ),
+}
+_MALFORMED: dict[Lang, str] = {"en": "error: end with one of {tags}", "zh": "错误：须以其一结尾：{tags}"}
+
+
+@dataclass(frozen=True)
+class Act:
+    """One turn of a policy, read. `none` is a turn without an act; its text is all that was said."""
+
+    kind: Literal["ask", "call", "answer", "none"]
+    text: str
+    tool: str = ""
+    thought: str = ""
+
+
+def parse(text: str, tools: Sequence[str] = TOOLS) -> Act:
+    """The act of a turn. An empty act and a call of a tool that is not offered are none.
+
+    >>> parse("Two of them. <ask>Which Lund?</ask>")
+    Act(kind='ask', text='Which Lund?', tool='', thought='Two of them.')
+    >>> parse("<think><calc>1+1</calc></think><answer>2").text
+    '2'
+    >>> parse("<think><answer>2</answer>").kind
+    'none'
+    """
+    start = _thought_end(text)
+    opened = _ACT.search(text, start)
+    if opened is None:
+        return Act("none", text.strip())
+    closed = _END.search(text, opened.end())
+    said = text[opened.end() : closed.start() if closed else len(text)].strip()
+    thought = text[: opened.start()].replace(THINK, "").replace(THOUGHT, "").strip()
+    tag = opened[1]
+    if not said or not _offered(tag, tools):
+        return Act("none", text.strip())
+    if tag in TOOLS:
+        return Act("call", said, tag, thought)
+    return Act("ask" if tag == "ask" else "answer", said, "", thought)
+
+
+def say(turn: Turn, close: bool = True) -> str:
+    """A turn of a demonstration as a policy would say it. In a tight layout the end of the turn closes the tag."""
+    tag = turn.tool if turn.act == "call" else turn.act
+    if turn.by != "assistant" or tag not in TAGS:
+        raise ValueError(f"not an act of a policy: {turn}")
+    if not close:
+        return f"{turn.thought}<{tag}>{turn.text}"
+    return f"{turn.thought}\n<{tag}>{turn.text}</{tag}>".lstrip("\n")
+
+
+def system(lang: Lang, tools: Sequence[str] = TOOLS) -> str:
+    """The grammar, told to a model that does not know it."""
+    head, acts, foot = _SYSTEM[lang]
+    return "\n".join([head, *(f"- {text}" for tag, text in acts.items() if _offered(tag, tools)), foot])
+
+
+def malformed(lang: Lang, tools: Sequence[str] = TOOLS) -> str:
+    """What a turn without an act is answered with: one line, because it may come often."""
+    return _MALFORMED[lang].format(tags=" ".join(f"<{tag}>" for tag in TAGS if _offered(tag, tools)))
+
+
+def _offered(tag: str, tools: Sequence[str]) -> bool:
+    return tag not in TOOLS or tag in tools
+
+
+def _thought_end(text: str) -> int:
+    """Where reasoning between think marks ends. A cue may open the think block, so its end can come without a start."""
+    opened, closed = text.find(THINK), text.find(THOUGHT)
+    if closed >= 0 and (opened < 0 or closed < opened):
+        opened = 0
+    act = _ACT.search(text)
+    if opened < 0 or (opened > 0 and act is not None and act.start() < opened):
+        return 0
+    return closed + len(THOUGHT) if closed >= 0 else len(text)

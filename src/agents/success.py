@@ -1,0 +1,62 @@
+"""Is the answer right? A name by exact match after the usual normalization, a verdict by meaning, a number by value."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from decimal import Decimal
+
+from ..core.types import Sample
+
+TOLERANCE = Decimal("1e-6")
+_YES = {"yes", "true", "是", "是的", "对"}
+_NO = {"no", "false", "否", "不是", "不对", "不"}
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:,\d{3})+|\d+)?(?:\.\d+|(?<=\d))")
+
+
+def correct(sample: Sample, answer: str | None) -> bool:
+    """Whether the answer fits the gold answer or an alias. Whether it had to be asked for first is another question."""
+    if answer is None or not answer.strip():
+        return False
+    return any(_fits(sample.task, gold, answer) for gold in (sample.answer, *sample.aliases))
+
+
+def _fits(task: str, gold: str, answer: str) -> bool:
+    if task == "gsm8k":
+        wanted, given = number(gold), number(answer)
+        return wanted is not None and given is not None and abs(wanted - given) <= TOLERANCE
+    if task == "strategyqa":
+        wanted_verdict = verdict(gold)
+        return wanted_verdict is not None and verdict(answer) == wanted_verdict
+    return normalized(gold) == normalized(answer)
+
+
+def normalized(text: str) -> str:
+    """Lower case, without articles, punctuation and surplus blanks; full-width characters as ordinary ones.
+
+    >>> normalized("The  Frozen Ship!"), normalized("《冰船》。")
+    ('frozen ship', '冰船')
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    bare = "".join(mark for mark in folded if unicodedata.category(mark)[0] not in "PS")
+    # A name may be nothing but an article or punctuation; then it stands for itself.
+    return " ".join(_ARTICLE.sub(" ", bare).split()) or " ".join(folded.split())
+
+
+def verdict(text: str) -> bool | None:
+    """Yes or no, in either language; None for anything else."""
+    word = normalized(text)
+    if word in _YES:
+        return True
+    return False if word in _NO else None
+
+
+def number(text: str) -> Decimal | None:
+    """The one number of the text. Two numbers are no answer: a policy could name them all.
+
+    >>> number("$1,250.50"), number("36 or 40")
+    (Decimal('1250.50'), None)
+    """
+    found = [match for match in _NUMBER.findall(unicodedata.normalize("NFKC", text)) if match.strip("+-")]
+    return Decimal(found[0].replace(",", "")) if len(found) == 1 else None
