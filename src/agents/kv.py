@@ -10,12 +10,12 @@ Array names carry their shape: `T` tokens of the stream, `N` chosen ones, `H` th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
-from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedConfig, PreTrainedModel
+from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedModel
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
@@ -68,32 +68,22 @@ class Wrapped(Protocol):
     def get_base_model(self) -> PreTrainedModel: ...
 
 
-class Parts(NamedTuple):
-    """A causal model taken apart."""
-
-    decoder: nn.Module
-    head: nn.Module
-    """From hidden states to logits."""
-    config: PreTrainedConfig
-
-
-def parts(model: nn.Module) -> Parts:
-    """What the model inside is made of, after it was set to attention by plan."""
-    base: Any = model.get_base_model() if isinstance(model, Wrapped) else model
+def inner(model: nn.Module) -> PreTrainedModel:
+    """The causal model inside, set to attention by plan."""
+    base = model.get_base_model() if isinstance(model, Wrapped) else model
     if not isinstance(base, PreTrainedModel) or base.config.model_type not in FAMILIES:
         kind = base.config.model_type if isinstance(base, PreTrainedModel) else type(base).__name__
         raise BadInput(f"no packed forward for a model of type {kind}", remedy=f"use one of {sorted(FAMILIES)}")
     if base.config._attn_implementation != NAME:
         base.set_attn_implementation(NAME)
-    whole: Any = base
-    return Parts(whole.get_decoder(), whole.get_output_embeddings(), whole.config)
+    return base
 
 
-def hidden_states(decoder: nn.Module, tokens_T: Tensor, plan: Plan) -> Tensor:
-    """The last hidden states of the stream, [T, H]."""
+def hidden_states(base: Any, tokens_T: Tensor, plan: Plan) -> Tensor:
+    """The last hidden states of the stream, [T, H]. `base` comes from `inner`."""
     # A mask of four dimensions is handed on as it is: no mask is computed, and a plan does not look at it.
     unread = torch.empty((1, 1, 1, 1), device=tokens_T.device)
-    out = decoder(
+    out = base.get_decoder()(
         input_ids=tokens_T[None], attention_mask=unread, position_ids=plan.positions_1T, use_cache=False, plan=plan
     )
     hidden: Tensor = out.last_hidden_state[0]
@@ -142,8 +132,8 @@ def packed_forward(
     """
     if sum(lengths) != len(tokens_T) or min(lengths, default=0) < 1:
         raise ValueError(f"{len(tokens_T)} tokens do not make sequences of {list(lengths)}")
-    decoder, head, _ = parts(model)
-    hidden = hidden_states(decoder, tokens_T, Segments(lengths, tokens_T.device))
+    base: Any = inner(model)
+    hidden = hidden_states(base, tokens_T, Segments(lengths, tokens_T.device))
     if at_N is not None:
         hidden = hidden[at_N]
-    return head(hidden), hidden
+    return base.get_output_embeddings()(hidden), hidden
