@@ -41,7 +41,7 @@ class OptimizerSection(Section):
     """How a batch of episodes becomes updates. `lr` is a headline figure."""
 
     warmup_steps: int = Field(default=0, ge=0)
-    schedule: Literal["constant", "linear"] = "constant"
+    schedule: Literal["constant", "linear", "cosine"] = "constant"
     """After the warm-up: stay, or fall to 0 at the last step."""
     weight_decay: float = Field(default=0.0, ge=0, le=1)
     grad_clip: float = Field(default=1.0, gt=0)
@@ -50,8 +50,10 @@ class OptimizerSection(Section):
     """Updates in an epoch."""
     pack_tokens: int = Field(default=8192, ge=32)
     """Tokens in one forward pass, most. Memory and speed follow it, the result does not."""
-    critic_lr: float | None = Field(default=None, gt=0, le=1)
-    """Left out: the policy's."""
+    critic_lr: float = Field(default=1e-3, gt=0, le=1)
+    critic_hidden: int = Field(default=128, ge=1, le=65_536)
+    critic_reaches_trunk: bool = False
+    """Whether the error of the values also moves the policy's own layers."""
     critic_warmup_steps: int = Field(default=0, ge=0)
     """Steps in which the critic learns alone."""
 
@@ -156,7 +158,6 @@ class FinetuneSection(Section):
     method: Literal["full", "lora", "qlora"] = "full"
     rank: int = Field(default=16, ge=1, le=1024)
     alpha: float = Field(default=32.0, gt=0)
-    dropout: float = Field(default=0.0, ge=0, lt=1)
     targets: Annotated[tuple[TargetRow, ...], Field(strict=False, min_length=1)] = TARGETS
     """Which layers get an adapter, by memory: the last row that the device has memory for."""
 
