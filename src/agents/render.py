@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from ..core.errors import BadInput
+from ..core.words import CJK
 from .grammar import TAGS, THINK, THOUGHT
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ SPOKEN = (*(f"<{tag}>" for tag in TAGS), THINK, THOUGHT)
 """Marks that the policy says itself."""
 MARKS = (USER, POLICY, TOOL, END, PAD, *SPOKEN)
 """Every one is a single token of a tokenizer that `TagRenderer` takes."""
+
+
+_CJK = re.compile(f"[{CJK}]")
 
 
 class Renderer(Protocol):
@@ -69,16 +73,24 @@ class TagRenderer:
 
     def reply(self, by: Literal["user", "tool"], text: str) -> list[int]:
         mark = USER if by == "user" else TOOL
-        return [self._ids[mark], *self._plain(text), self._ids[END], self._ids[POLICY]]
+        return [self._ids[mark], *self._plain(spaced(text)), self._ids[END], self._ids[POLICY]]
 
     def policy(self, text: str) -> list[int]:
         ids: list[int] = []
         for part in self._spoken.split(text):
-            ids += [self._ids[part]] if part in SPOKEN else self._plain(part)
+            ids += [self._ids[part]] if part in SPOKEN else self._plain(spaced(part))
         return [*ids, self._ids[END]]
 
     def decode(self, ids: Sequence[int]) -> str:
         return decoded(self.tokenizer, ids, self.stop_ids)
+
+
+def spaced(text: str) -> str:
+    """A blank before a first word of letters: a byte-level vocabulary has other tokens for a word with a blank before it
+    and for one without, and a name at the start of a message should be the name that stands inside it. Chinese has no
+    blanks, and digits stand alone anyway.
+    """
+    return f" {text}" if text and text[0].isalpha() and not _CJK.match(text) else text
 
 
 class Plain:
