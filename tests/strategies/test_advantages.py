@@ -1,0 +1,72 @@
+"""Advantages against their definitions."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from src.core.api import Batch
+from src.strategies.advantages import gae, over_group, whiten
+from tests.strategies.batches import batches
+
+
+@settings(max_examples=100, deadline=None)
+@given(whole=batches(), gamma=st.floats(0, 1), lam=st.floats(0, 1))
+def test_gae_is_the_discounted_sum_of_surprises_within_each_episode(whole: Batch, gamma: float, lam: float) -> None:
+    assert whole.value_N is not None
+    reward_N, value_N, episode_N = whole.logp_N, whole.value_N, whole.episode_N
+    tokens = len(reward_N)
+
+    def surprise(t: int) -> float:
+        follows = t + 1 < tokens and episode_N[t + 1] == episode_N[t]
+        after = float(value_N[t + 1]) if follows else 0.0
+        return float(reward_N[t]) + gamma * after - float(value_N[t])
+
+    wanted = [
+        sum(
+            (gamma * lam) ** (later - t) * surprise(later)
+            for later in range(t, tokens)
+            if episode_N[later] == episode_N[t]
+        )
+        for t in range(tokens)
+    ]
+    torch.testing.assert_close(gae(reward_N, value_N, episode_N, gamma, lam), torch.tensor(wanted, dtype=torch.float64))
+
+
+def test_with_gamma_and_lambda_one_an_advantage_is_what_is_still_to_come_less_the_value() -> None:
+    reward, value = torch.tensor([0.0, 0.0, 1.0, -1.0]), torch.tensor([0.5, 0.25, 0.125, 0.0])
+    assert gae(reward, value, torch.tensor([0, 0, 0, 1]), 1.0, 1.0).tolist() == [0.5, 0.75, 0.875, -1.0]
+
+
+def test_whitening_counts_each_token_by_its_weight() -> None:
+    x = torch.tensor([1.0, 3.0, 100.0], dtype=torch.float64)
+    weight = torch.tensor([1.0, 1.0, 0.0], dtype=torch.float64)
+    white = whiten(x, weight)
+    assert white[:2].tolist() == pytest.approx([-1, 1], abs=1e-6)
+    twice = whiten(torch.tensor([1.0, 1.0, 4.0]), torch.ones(3))
+    torch.testing.assert_close(whiten(torch.tensor([1.0, 4.0]), torch.tensor([2.0, 1.0])), twice[1:])
+
+
+def test_whitening_equal_advantages_gives_zeros_and_no_weight_changes_nothing() -> None:
+    assert whiten(torch.tensor([2.0, 2.0]), torch.ones(2)).tolist() == [0, 0]
+    assert whiten(torch.tensor([2.0, 3.0]), torch.zeros(2)).tolist() == [2, 3]
+
+
+def test_group_advantages_by_hand() -> None:
+    # Group 4 has the rewards 0, 0, 3: mean 1, sample variance (1 + 1 + 4) / 2 = 3. Group 9 has nothing to compare.
+    reward, group = torch.tensor([0.0, 5.0, 0.0, 5.0, 3.0], dtype=torch.float64), torch.tensor([4, 9, 4, 9, 4])
+    advantage, teaches = over_group(reward, group, divide_by_std=True)
+    one = 1 / (3**0.5 + 1e-4)
+    assert advantage.tolist() == pytest.approx([-one, 0, -one, 0, 2 * one])
+    assert teaches.tolist() == [True, False, True, False, True]
+    plain, _ = over_group(reward, group, divide_by_std=False)
+    assert plain.tolist() == [-1, 0, -1, 0, 2]
+
+
+@pytest.mark.parametrize("reward", [0.1, 1 / 3, -0.07 * 3])
+def test_equal_rewards_give_exactly_zero_though_their_mean_is_rounded(reward: float) -> None:
+    advantage, teaches = over_group(torch.full((7,), reward), torch.zeros(7, dtype=torch.long), divide_by_std=True)
+    assert advantage.tolist() == [0] * 7
+    assert not teaches.any()

@@ -1,0 +1,65 @@
+"""Estimates of the KL divergence, and the weight that follows a target."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from src.core.errors import BadInput
+from src.strategies.kl import KLControl, figures, k1, k2, k3
+from tests.strategies.batches import batch
+
+distributions = st.lists(st.floats(0.01, 1), min_size=4, max_size=4).map(
+    lambda x: torch.log_softmax(torch.tensor(x, dtype=torch.float64).log(), 0)
+)
+
+
+@given(p=distributions, q=distributions)
+def test_k1_and_k3_are_right_on_average_and_k3_is_never_negative(p: torch.Tensor, q: torch.Tensor) -> None:
+    kl = torch.nn.functional.kl_div(q, p, log_target=True, reduction="sum").item()
+    assert (p.exp() * k1(p, q)).sum().item() == pytest.approx(kl, abs=1e-12)
+    assert (p.exp() * k3(p, q)).sum().item() == pytest.approx(kl, abs=1e-12)
+    assert (k3(p, q) >= 0).all()
+
+
+def test_k2_is_right_for_small_differences_only() -> None:
+    p = torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64).log()
+
+    def off(by: float) -> float:
+        q = torch.log_softmax(p + torch.tensor([by, 0.0, -by], dtype=torch.float64), 0)
+        kl = (p.exp() * (p - q)).sum()
+        return abs(((p.exp() * k2(p, q)).sum() / kl).item() - 1)
+
+    assert off(0.001) < 0.001
+    assert off(2.0) > 0.2
+
+
+def test_figures_by_hand() -> None:
+    # log p/q is 0.5 and -0.1.
+    found = figures(batch([[-1.0, -2.0]], [0], ref=[[-1.5, -1.9]]))
+    assert found["kl_k1"] == pytest.approx(0.2)
+    assert found["kl_k2"] == pytest.approx((0.125 + 0.005) / 2)
+    assert found["kl_k3"] == pytest.approx((0.1065307 + 0.0051709) / 2, abs=1e-6)
+    assert found["kl"] == found["kl_k3"]
+
+
+def test_the_weight_grows_above_the_target_and_shrinks_below_it() -> None:
+    control = KLControl(0.02, target=0.05)
+    control.update(0.055)
+    assert control.coef == pytest.approx(0.02 * 1.01)
+    control.update(0.05)
+    assert control.coef == pytest.approx(0.02 * 1.01)
+    control.update(0.0)
+    assert control.coef == pytest.approx(0.02 * 1.01 * 0.98)
+    control.update(1000.0)
+    assert control.coef == pytest.approx(0.02 * 1.01 * 0.98 * 1.02)
+
+
+def test_without_a_target_the_weight_stays_and_a_target_of_zero_is_refused() -> None:
+    control = KLControl(0.02, target=None)
+    control.update(1000.0)
+    assert control.coef == 0.02
+    with pytest.raises(BadInput, match="target_kl"):
+        KLControl(0.02, target=0.0)
