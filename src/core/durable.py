@@ -7,8 +7,10 @@ The order that makes a save safe is kept elsewhere; here is only what one operat
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,7 +37,10 @@ class Disk:
         """A file or a folder, as it is now, outlives a power cut."""
         file = os.open(path, os.O_RDONLY)
         try:
-            os.fsync(file)
+            if sys.platform == "darwin":
+                fcntl.fcntl(file, fcntl.F_FULLFSYNC)  # there, fsync stops at the drive's own memory
+            else:
+                os.fsync(file)
         except OSError as error:
             # Some mounted drives know no sync of folders; there is nothing more to be done on them.
             if error.errno != errno.EINVAL:
@@ -86,6 +91,14 @@ def read_blocks(path: Path) -> Iterator[bytes]:
     with open(path, "rb") as handle:
         while block := handle.read(BLOCK):
             yield block
+
+
+def make_path(folder: Path) -> None:
+    """The folder and those above it, as far as they are missing, each known to the one it lies in."""
+    if not folder.is_dir():
+        make_path(folder.parent)
+        disk.make_folder(folder)
+        disk.sync(folder.parent)
 
 
 def sync_tree(folder: Path) -> None:
