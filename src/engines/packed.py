@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from ..agents.kv import Segments, hidden_states, inner
+from .models import Critic
 
 LOGITS_AT_ONCE = 2**26
 """Logits that may lie in memory at a time (256 MB in float32); with more, they are computed again on the way back."""
@@ -54,8 +55,8 @@ class Scored(NamedTuple):
 def streams(episodes: Sequence[Spoken], pack_tokens: int, device: torch.device) -> list[Stream]:
     """In the order of the episodes, so that the streams' policy tokens, one stream after the other, are the batch's.
 
-    What comes after the last policy token is left out, and so is an episode in which the policy said nothing. An episode
-    longer than `pack_tokens` has a stream to itself.
+    What comes after the last policy token is left out, and so is an episode in which the policy said nothing.
+    An episode longer than `pack_tokens` has a stream to itself.
     """
     packs: list[list[Spoken]] = [[]]
     room = pack_tokens
@@ -91,13 +92,16 @@ def _stream(pack: list[Spoken], device: torch.device) -> Stream:
     )
 
 
-def spoken(policy: Any, stream: Stream, temperature: float) -> tuple[Tensor, Tensor, Tensor]:
-    """Log-probability and entropy of each policy token under the distribution that it was sampled from, and the last
-    hidden state before it."""
-    base = inner(policy)
-    hidden_TH = hidden_states(base, stream.tokens_T, Segments(stream.lengths, stream.tokens_T.device))
-    hidden_NH = hidden_TH.index_select(0, stream.at_N)
-    head: Any = base.get_output_embeddings()
+def hidden(policy: Any, stream: Stream) -> Tensor:
+    """The last hidden state before each policy token, [N, H]."""
+    hidden_TH = hidden_states(inner(policy), stream.tokens_T, Segments(stream.lengths, stream.tokens_T.device))
+    return hidden_TH.index_select(0, stream.at_N)
+
+
+def spoken(policy: Any, hidden_NH: Tensor, said_N: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
+    """Log-probability and entropy of each policy token under the distribution that it was sampled from."""
+    base: Any = inner(policy)
+    head = base.get_output_embeddings()
 
     def said(hidden_CH: Tensor, said_C: Tensor) -> tuple[Tensor, Tensor]:
         logp_CV = torch.log_softmax(head(hidden_CH).float() / temperature, dim=-1)
@@ -106,18 +110,18 @@ def spoken(policy: Any, stream: Stream, temperature: float) -> tuple[Tensor, Ten
 
     rows = max(1, LOGITS_AT_ONCE // head.weight.shape[0])
     if len(hidden_NH) <= rows:
-        return *said(hidden_NH, stream.said_N), hidden_NH
+        return said(hidden_NH, said_N)
     parts = [
-        checkpoint(said, hidden, tokens, use_reentrant=False, preserve_rng_state=False)
-        for hidden, tokens in zip(hidden_NH.split(rows), stream.said_N.split(rows), strict=True)
+        checkpoint(said, hidden_CH, said_C, use_reentrant=False, preserve_rng_state=False)
+        for hidden_CH, said_C in zip(torch.split(hidden_NH, rows), torch.split(said_N, rows), strict=True)
     ]
-    return torch.cat([logp for logp, _ in parts]), torch.cat([entropy for _, entropy in parts]), hidden_NH
+    return torch.cat([logp_C for logp_C, _ in parts]), torch.cat([entropy_C for _, entropy_C in parts])
 
 
 class Learner(nn.Module):
     """Policy and critic as one module, so that whatever wraps a module (mixed precision, data parallel) wraps both."""
 
-    def __init__(self, policy: Any, critic: nn.Module | None, temperature: float, critic_reaches_trunk: bool) -> None:
+    def __init__(self, policy: Any, critic: Critic | None, temperature: float, critic_reaches_trunk: bool) -> None:
         super().__init__()
         self.policy, self.critic = policy, critic
         self.temperature, self.critic_reaches_trunk = temperature, critic_reaches_trunk
@@ -125,12 +129,11 @@ class Learner(nn.Module):
     def forward(self, stream: Stream, critic_only: bool = False) -> Scored:
         """With `critic_only` no gradient reaches the policy."""
         with torch.set_grad_enabled(torch.is_grad_enabled() and not critic_only):
-            logp_N, entropy_N, hidden_NH = spoken(self.policy, stream, self.temperature)
-        if self.critic is None:
-            return Scored(logp_N, entropy_N, None)
+            hidden_NH = hidden(self.policy, stream)
+            logp_N, entropy_N = spoken(self.policy, hidden_NH, stream.said_N, self.temperature)
         if not self.critic_reaches_trunk:
             hidden_NH = hidden_NH.detach()
-        return Scored(logp_N, entropy_N, self.critic(hidden_NH.float()))
+        return Scored(logp_N, entropy_N, None if self.critic is None else self.critic(hidden_NH))
 
 
 def joined(parts: Sequence[Scored]) -> Scored:
@@ -141,4 +144,3 @@ def joined(parts: Sequence[Scored]) -> Scored:
         torch.cat([part.entropy_N for part in parts]),
         torch.cat(values) if values else None,
     )
-

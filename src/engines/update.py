@@ -29,13 +29,22 @@ def accumulate(
     *others, last = streams
     with torch.no_grad():
         read = [learner(stream, critic_only) for stream in others]
-    leaves = [Scored(*(x if x is None else x.requires_grad_() for x in part)) for part in read]
+    leaves = [_leaf(part) for part in read]
     loss, figures = loss_of(joined([*leaves, learner(last, critic_only)]))
     if loss.requires_grad:
         accelerator.backward(loss)
         for stream, leaf in zip(others, leaves, strict=True):
             _carry_back(learner(stream, critic_only), leaf)
     return {"loss": loss.detach(), **{name: figure.detach() for name, figure in figures.items()}}
+
+
+def _leaf(part: Scored) -> Scored:
+    value_N = part.value_N
+    return Scored(
+        part.logp_N.requires_grad_(),
+        part.entropy_N.requires_grad_(),
+        value_N if value_N is None else value_N.requires_grad_(),
+    )
 
 
 def _carry_back(again: Scored, leaf: Scored) -> None:

@@ -1,0 +1,100 @@
+"""One batch of episodes: draw samples, let the policy talk, measure what came of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import msgspec
+import numpy as np
+import torch
+
+from ..agents.rollout import Job, rollout
+from ..agents.trajectory import Trajectory
+from ..core.api import Batch
+from ..core.episode import Episode
+from .clock import Clock
+from .job import TrainJob
+
+
+@dataclass(frozen=True)
+class Collected:
+    trajectories: Sequence[Trajectory]
+    episodes: Sequence[Episode]
+    """The same, with their rewards."""
+    batch: Batch
+    """Without what the frozen base and the critic say."""
+
+
+def chance(seed: int, step: int, purpose: str) -> int:
+    """A number that depends on nothing else: a resumed run throws the same dice without having kept them."""
+    digest = hashlib.blake2b(f"{seed}/{step}/{purpose}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") >> 1
+
+
+def collect(job: TrainJob, policy: Any, step: int, clock: Clock) -> Collected:
+    """`batch_size` episodes, those of the same sample side by side."""
+    size = job.strategy.group_size
+    with clock.part("draw"):
+        drawn = [each for each in job.sampler.draw(step, job.batch_size // size) for _ in range(size)]
+    dice = torch.Generator(job.device).manual_seed(chance(job.seed, step, "rollout"))
+    with clock.part("rollout"), torch.no_grad():
+        trajectories = rollout(
+            policy,
+            job.renderer,
+            [Job(each.sample, each.level, chance(job.seed, step, f"{row}")) for row, each in enumerate(drawn)],
+            max_turns=job.talk.max_turns,
+            max_new_tokens=job.talk.max_new_tokens,
+            max_tokens=job.talk.max_tokens,
+            temperature=job.talk.temperature,
+            slots=job.talk.slots,
+            generator=dice,
+            device=job.device,
+        )
+    with clock.part("reward"):
+        episodes = [
+            msgspec.structs.replace(one.episode, reward=job.reward(one.episode, each.sample))
+            for one, each in zip(trajectories, drawn, strict=True)
+        ]
+    weights = [each.weight for each in drawn]
+    return Collected(trajectories, episodes, batch_of(trajectories, episodes, weights, size, job.device))
+
+
+def batch_of(
+    trajectories: Sequence[Trajectory],
+    episodes: Sequence[Episode],
+    weights: Sequence[float],
+    group_size: int,
+    device: torch.device,
+) -> Batch:
+    said = [int(one.policy.sum()) for one in trajectories]
+    logp = np.concatenate([one.logp[one.policy] for one in trajectories])
+    rows = np.arange(len(episodes))
+    return Batch(
+        logp_N=torch.from_numpy(logp).to(device),
+        episode_N=torch.from_numpy(np.repeat(rows, said)).to(device),
+        reward_E=torch.tensor([sum(one.reward.values()) for one in episodes], device=device),
+        group_E=torch.from_numpy(rows // group_size).to(device),
+        weight_E=torch.tensor([*weights], dtype=torch.float32, device=device),
+    )
+
+
+def episode_figures(got: Collected) -> dict[str, float]:
+    """What the batch was like. A figure over episodes that the batch has none of is left out."""
+    episodes = got.episodes
+    figures = {"reward": fmean(sum(one.reward.values()) for one in episodes)}
+    for term in sorted({term for one in episodes for term in one.reward}):
+        figures[f"reward/{term}"] = fmean(one.reward.get(term, 0.0) for one in episodes)
+    figures["success"] = fmean(one.success for one in episodes)
+    figures["turns"] = fmean(one.policy_turns for one in episodes)
+    figures["tokens"] = fmean(len(one.tokens) for one in got.trajectories)
+    figures["policy_tokens"] = fmean(int(one.policy.sum()) for one in got.trajectories)
+    figures["cut_share"] = fmean(one.end == "length" for one in episodes)
+    if needed := [one.need_ask_success for one in episodes if one.needs_clarification]:
+        figures["need_ask_success"] = fmean(needed)
+    if complete := [one.asks > 0 for one in episodes if not one.needs_clarification]:
+        figures["overclar_rate"] = fmean(complete)
+    return figures
