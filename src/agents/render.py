@@ -106,6 +106,9 @@ class Plain:
         marks = sorted((mark for mark in marks if len(mark) > 1 and mark.strip()), key=len, reverse=True)
         self._mark = re.compile("|".join(map(re.escape, marks)) or r"(?!)")
 
+    def holds_mark(self, text: str) -> bool:
+        return self._mark.search(text) is not None
+
     def __call__(self, text: str) -> list[int]:
         ids: list[int] = []
         at = 0
