@@ -1,0 +1,197 @@
+"""Packing changes memory, never the result; and nothing is learned from what user and tools said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from accelerate import Accelerator
+from numpy.typing import NDArray
+from torch import Tensor
+
+from src.core.api import Batch, Strategy
+from src.engines.job import Finetune
+from src.engines.models import Critic, load_policy
+from src.engines.packed import Learner, Scored, hidden, joined, spoken, streams
+from src.engines.update import accumulate
+from src.strategies.dpo import DPO
+from src.strategies.grpo import GRPO
+from src.strategies.ppo import PPO
+from tests.engines.toy import make_model
+
+CPU = torch.device("cpu")
+TEMPERATURE = 0.7
+
+
+@dataclass(frozen=True)
+class Said:
+    tokens: NDArray[np.int32]
+    policy: NDArray[np.bool_]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_model(tmp_path_factory.mktemp("model"), taught=False)
+
+
+def episodes(seed: int = 3, count: int = 6) -> list[Said]:
+    """Different lengths, several turns, the last words not always the policy's; one in which it never spoke."""
+    dice = np.random.default_rng(seed)
+    made = []
+    for _ in range(count):
+        tokens = dice.integers(0, 20, size=int(dice.integers(6, 24))).astype(np.int32)
+        policy = dice.random(len(tokens)) < 0.5
+        policy[0], policy[2] = False, True
+        made.append(Said(tokens, policy))
+    made[2] = Said(made[2].tokens, np.zeros_like(made[2].policy))
+    return made
+
+
+def learner_of(folder: Path, reaches_trunk: bool = True) -> Learner:
+    torch.manual_seed(1)
+    policy = load_policy(str(folder), Finetune(), CPU, torch.float32)
+    critic = Critic(32, 8)
+    torch.nn.init.normal_(critic.value.weight)
+    return Learner(policy, critic, TEMPERATURE, reaches_trunk)
+
+
+def batch_of(said: list[Said], learner: Learner) -> Batch:
+    """A batch whose old policy, reference and critic differ a little from those of now."""
+    with torch.no_grad():
+        now = joined([learner(one) for one in streams(said, 10_000, CPU)])
+    assert now.value_N is not None
+    dice = torch.Generator().manual_seed(5)
+
+    def near(x_N: Tensor) -> Tensor:
+        return x_N + 0.1 * torch.randn(x_N.shape, generator=dice)
+
+    rows = np.arange(len(said))
+    return Batch(
+        logp_N=near(now.logp_N),
+        episode_N=torch.from_numpy(np.repeat(rows, [int(one.policy.sum()) for one in said])),
+        reward_E=torch.randn(len(said), generator=dice),
+        group_E=torch.from_numpy(rows // 2),
+        weight_E=torch.rand(len(said), generator=dice),
+        ref_logp_N=near(now.logp_N),
+        value_N=near(now.value_N),
+    )
+
+
+def gradient(folder: Path, strategy: Strategy, pack_tokens: int, reaches_trunk: bool = True) -> tuple[float, Tensor]:
+    learner = learner_of(folder, reaches_trunk)
+    said = episodes()
+    batch = batch_of(said, learner)
+    targets = strategy.targets(batch)
+
+    def loss_of(now: Scored) -> tuple[Tensor, dict[str, Tensor]]:
+        return strategy.loss(now.logp_N, now.entropy_N, now.value_N, batch, targets)
+
+    figures = accumulate(Accelerator(cpu=True), learner, streams(said, pack_tokens, CPU), loss_of)
+    grads = [torch.zeros_like(w) if w.grad is None else w.grad for w in learner.parameters()]
+    return float(figures["loss"]), torch.cat([grad.flatten() for grad in grads])
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [PPO(entropy_coef=0.01), GRPO(entropy_coef=0.01, group_size=2), DPO(group_size=2)],
+    ids=["ppo", "grpo", "dpo"],
+)
+@pytest.mark.parametrize("pack_tokens", [1, 24, 40])
+def test_loss_and_gradient_do_not_depend_on_packing(folder: Path, strategy: Strategy, pack_tokens: int) -> None:
+    whole, small = gradient(folder, strategy, 10_000), gradient(folder, strategy, pack_tokens)
+    assert len(streams(episodes(), pack_tokens, CPU)) > 1 == len(streams(episodes(), 10_000, CPU))
+    assert small[0] == pytest.approx(whole[0], abs=1e-6)
+    assert torch.allclose(small[1], whole[1], rtol=0, atol=1e-6)
+    assert whole[1].abs().max() > 1e-3
+
+
+def test_logp_and_entropy_are_those_of_each_episode_read_alone(folder: Path) -> None:
+    learner, said = learner_of(folder), episodes()
+    with torch.no_grad():
+        now = joined([learner(one) for one in streams(said, 30, CPU)])
+        wanted: list[Tensor] = []
+        entropy: list[Tensor] = []
+        for one in said:
+            logits = learner.policy(torch.from_numpy(one.tokens.astype(np.int64))[None]).logits[0] / TEMPERATURE
+            own = torch.distributions.Categorical(logits=logits[:-1])
+            place = torch.from_numpy(one.policy[1:])
+            wanted.append(own.log_prob(torch.from_numpy(one.tokens[1:].astype(np.int64)))[place])
+            entropy.append(own.entropy()[place])
+    assert torch.allclose(now.logp_N, torch.cat(wanted), atol=1e-5)
+    assert torch.allclose(now.entropy_N, torch.cat(entropy), atol=1e-5)
+
+
+def test_nothing_flows_back_from_where_user_and_tools_spoke(folder: Path) -> None:
+    learner, said = learner_of(folder), episodes()
+    (one,) = streams(said, 10_000, CPU)
+    states: list[Tensor] = []
+
+    def keep(module: torch.nn.Module, args: object, out: torch.nn.Module) -> None:
+        out.last_hidden_state.retain_grad()  # type: ignore[operator, union-attr]
+        states.append(out.last_hidden_state)  # type: ignore[arg-type]
+
+    learner.policy.get_decoder().register_forward_hook(keep)
+    rows: list[int] = []
+    learner.policy.get_output_embeddings().register_forward_hook(lambda m, args, out: rows.append(len(args[0])))
+    now = learner(one)
+    (now.logp_N.sum() + now.entropy_N.sum() + now.value_N.sum()).backward()
+    grad_TH = states[0].grad
+    assert grad_TH is not None
+    elsewhere = torch.ones(len(one.tokens_T), dtype=torch.bool)
+    elsewhere[one.at_N] = False
+    assert rows == [len(one.at_N)]
+    assert elsewhere.any()
+    assert (grad_TH[0][elsewhere] == 0).all()
+    assert (grad_TH[0][~elsewhere].abs().sum(-1) > 0).all()
+
+
+def test_what_user_and_tools_said_last_changes_nothing(folder: Path) -> None:
+    said = [Said(np.array([1, 2, 3, 4, 5], dtype=np.int32), np.array([False, True, True, False, False]))]
+    other = [
+        replace(said[0], tokens=np.array([1, 2, 3, 9, 9, 9], dtype=np.int32), policy=np.append(said[0].policy, False))
+    ]
+    (a,), (b,) = streams(said, 100, CPU), streams(other, 100, CPU)
+    assert torch.equal(a.tokens_T, b.tokens_T)
+    assert a.lengths == b.lengths == (2,)
+
+
+def test_critic_reaches_the_trunk_only_when_told(folder: Path) -> None:
+    def moved(reaches: bool, critic_only: bool) -> tuple[bool, bool]:
+        learner = learner_of(folder, reaches)
+        now = learner(streams(episodes(), 10_000, CPU)[0], critic_only)
+        now.value_N.sum().backward()
+        assert learner.critic is not None
+        return any(w.grad is not None for w in learner.policy.parameters()), learner.critic.read.weight.grad is not None
+
+    assert moved(reaches=False, critic_only=False) == (False, True)
+    assert moved(reaches=True, critic_only=False) == (True, True)
+    assert moved(reaches=True, critic_only=True) == (False, True)
+
+
+def test_a_large_vocabulary_is_read_in_parts_with_the_same_result(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run() -> tuple[Tensor, Tensor]:
+        learner = learner_of(folder)
+        (one,) = streams(episodes(), 10_000, CPU)
+        logp_N, entropy_N = spoken(learner.policy, hidden(learner.policy, one), one.said_N, TEMPERATURE)
+        (logp_N.sum() + 0.1 * entropy_N.sum()).backward()
+        return logp_N.detach(), torch.cat([w.grad.flatten() for w in learner.policy.parameters()])
+
+    whole = run()
+    monkeypatch.setattr("src.engines.packed.LOGITS_AT_ONCE", 100)
+    parts = run()
+    assert torch.allclose(whole[0], parts[0], atol=1e-6)
+    assert torch.allclose(whole[1], parts[1], atol=1e-5)
