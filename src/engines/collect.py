@@ -12,8 +12,8 @@ import msgspec
 import numpy as np
 import torch
 
-from ..agents.rollout import Job, rollout
-from ..agents.trajectory import Trajectory
+from ..agents.rollout import rollout
+from ..agents.trajectory import Job, Trajectory
 from ..core.api import Batch
 from ..core.episode import Episode
 from .clock import Clock
@@ -41,11 +41,15 @@ def collect(job: TrainJob, policy: Any, step: int, clock: Clock) -> Collected:
     with clock.part("draw"):
         drawn = [each for each in job.sampler.draw(step, job.batch_size // size) for _ in range(size)]
     dice = torch.Generator(job.device).manual_seed(chance(job.seed, step, "rollout"))
-    with clock.part("rollout"), torch.no_grad():
+    jobs = [
+        Job(each.sample, each.level, chance(job.seed, step, f"episode {row}"), row // size)
+        for row, each in enumerate(drawn)
+    ]
+    with clock.part("rollout"):
         trajectories = rollout(
             policy,
             job.renderer,
-            [Job(each.sample, each.level, chance(job.seed, step, f"{row}")) for row, each in enumerate(drawn)],
+            jobs,
             max_turns=job.talk.max_turns,
             max_new_tokens=job.talk.max_new_tokens,
             max_tokens=job.talk.max_tokens,
@@ -53,6 +57,8 @@ def collect(job: TrainJob, policy: Any, step: int, clock: Clock) -> Collected:
             slots=job.talk.slots,
             generator=dice,
             device=job.device,
+            dtype=job.dtype,
+            tools=job.talk.tools,
         )
     with clock.part("reward"):
         episodes = [

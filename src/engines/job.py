@@ -44,6 +44,8 @@ class Draws(Protocol):
 
     def observe(self, episodes: Sequence[Episode]) -> None: ...
 
+    def metrics(self) -> dict[str, float]: ...
+
     def state_dict(self) -> dict[str, Any]: ...
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None: ...
@@ -72,7 +74,6 @@ class Talk:
     temperature: float = 1.0
     slots: int = 64
     """Episodes that run at the same time."""
-    system: str | None = None
     tools: tuple[str, ...] = ("wiki", "calc")
 
 

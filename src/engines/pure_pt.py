@@ -87,10 +87,9 @@ class PurePT:
 
     def take_step(self) -> StepResult:
         job, clock = self.job, Clock(self.job.device)
-        with self.accelerator.autocast():
-            got = collect(job, self.policy, self.step, clock)
-            batch = self._judged(got, clock)
-        figures = {**episode_figures(got), **self._learn(got, batch, clock), **job.strategy.metrics()}
+        got = collect(job, self.policy, self.step, clock)
+        figures = {**episode_figures(got), **self._learn(got, self._judged(got, clock), clock)}
+        figures |= {**job.strategy.metrics(), **job.sampler.metrics()}
         self.step += 1
         job.strategy.after_step(figures)
         job.sampler.observe(got.episodes)
@@ -107,7 +106,7 @@ class PurePT:
             raise BadInput(
                 "no episode leaves the policy room for a word", where="rollout.max_tokens", remedy="raise it"
             )
-        with torch.no_grad():
+        with torch.no_grad(), self.accelerator.autocast():
             if self.frozen is not None:
                 with clock.part("reference"), self.frozen() as base:
                     read = [(hidden(base, one), one.said_N) for one in packs]
