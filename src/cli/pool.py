@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS
+from ..core.defaults import LEAK_NGRAM, LEAK_SIM, MAX_STEPS, MIN_STEPS, MIN_TURNS
 from . import options, parse, show
 
 
@@ -94,9 +94,11 @@ def validate_pool(
     leak_check: Annotated[Path, typer.Option("--leak_check", help="The shadow set; none of it may be in the pool.")] = (
         options.SHADOW
     ),
-    leak_ngram: Annotated[int, typer.Option("--leak_ngram", min=1, help="Tokens of a shingle in the leak check.")] = 5,
+    leak_ngram: Annotated[int, typer.Option("--leak_ngram", min=1, help="Tokens of a shingle in the leak check.")] = (
+        LEAK_NGRAM
+    ),
     leak_sim: Annotated[float, typer.Option("--leak_sim", min=0, max=1, help="Similarity that counts as a leak.")] = (
-        0.85
+        LEAK_SIM
     ),
     by_task: options.ByTask = options.BY_TASK,
     max_shortcut_auc: Annotated[

@@ -18,3 +18,6 @@ MIN_STEPS, MAX_STEPS = 1, 8
 
 SUM_TOLERANCE = 1e-6
 """How far shares may be from 1 together: 0.333333 three times is meant to be all."""
+
+LEAK_NGRAM, LEAK_SIM = 5, 0.85
+"""Tokens of a shingle in the leak check, and the similarity from which a sample counts as a leak."""

@@ -6,7 +6,7 @@ Every sample is made from its own key, so worker processes change how long it ta
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
 from pathlib import Path
@@ -71,15 +71,15 @@ def settled(plan: BuildPlan, source: Source) -> BuildPlan:
     return msgspec.structs.replace(plan, langs=plan.langs or source.languages)
 
 
-def make_jobs(plan: BuildPlan, source: Source) -> list[Job]:
-    """Every task to make, tasks mixed at random.
+def make_jobs(plan: BuildPlan, source: Source, taken: Collection[str] = ()) -> list[Job]:
+    """Every task to make, tasks mixed at random; nothing from source ids that are taken.
 
     Within a task the keys keep their order, so that a source which builds a world for several keys builds it once.
     """
     by_task: dict[Task, Iterator[Job]] = {}
     order: list[Task] = []
     for task, wanted in wants(plan, source.levels).items():
-        keys = source.assign(task, wanted, plan.split, plan.seed)
+        keys = source.assign(task, wanted, plan.split, plan.seed, taken)
         by_task[task] = iter([(task, key, want) for key, want in zip(keys, wanted, strict=True)])
         order += [task] * len(wanted)
     Random(f"order:{plan.seed}:{plan.split}").shuffle(order)

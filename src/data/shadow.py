@@ -9,11 +9,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from ..core.errors import BadInput
 from ..core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sidecar, written
-from ..core.jsonl import read_records
+from ..core.jsonl import read_records, read_unique
 from ..core.types import Sample, Task
 from .difficulty import measure_all
-from .meta import PoolMeta
+from .meta import PoolMeta, described, read_meta
 from .plan import BuildPlan, check_plan
 from .pool import write_pool
 
@@ -34,6 +35,26 @@ def materialize_shadow(plan: BuildPlan, stratify: bool, out: Path, manifest: Pat
         if listing:
             listing.write(json_bytes({"file": out.name, **_manifest(written(pool), meta, tag)}))
     return meta
+
+
+def read_shadow(path: Path, pool: PoolMeta) -> list[Sample]:
+    """The shadow set that a pool is held against; it must come from the same source."""
+    meta = read_meta(path)
+    described(path, meta, Sample)
+    if meta.source != pool.source:
+        raise BadInput(
+            f"the shadow set comes from source {meta.source} and the pool from {pool.source}: no leak could be seen",
+            where=str(path),
+            remedy=f"materialize the shadow set with --source {pool.source}",
+        )
+    if meta.kind != "shadow":
+        raise BadInput(
+            f"this is a {meta.kind}, not a shadow set", where=str(path), remedy="materialize one with shadow_run"
+        )
+    shadow = list(read_unique(path, Sample))
+    if not shadow:
+        raise BadInput("the shadow set is empty", where=str(path), remedy="materialize it with shadow_run")
+    return shadow
 
 
 def _drawn(plan: BuildPlan) -> dict[Task, float]:

@@ -6,6 +6,7 @@ A source knows its own world (a generated encyclopedia, a dataset's files). It d
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Protocol
 
 from msgspec import Struct
@@ -76,8 +77,8 @@ class Source(Protocol):
         """Shares of wants by level after which measured difficulty comes out near `TARGET`."""
         ...
 
-    def assign(self, task: Task, wants: list[Want], split: str, seed: int) -> list[str]:
-        """A key for every want, no key twice; `BadInput` when the source has too few."""
+    def assign(self, task: Task, wants: list[Want], split: str, seed: int, taken: Collection[str] = ()) -> list[str]:
+        """A key for every want, no key twice and none of a taken source id; `BadInput` when the source has too few."""
         ...
 
     def item(self, task: Task, key: str, want: Want, seed: int) -> Item: ...

@@ -14,17 +14,17 @@ import numpy as np
 from ..core.check import Check, Report, Rule, check, evidence, now, report
 from ..core.errors import BadInput
 from ..core.files import refuse_overlap, sidecar, write_json
-from ..core.jsonl import read_unique
 from ..core.types import LANGS, Lang, Sample, Task
 from .diversity import Wording
 from .diversity_report import Reference, Scope, covered, diversity_figures, read_reference, scoped_wording
 from .leak import Likeness, similar_samples
-from .meta import PoolMeta, described, read_meta
+from .meta import PoolMeta, read_meta
 from .mix import MIX_POINTS, mix_checks
 from .neardup import NearDuplicates, near_duplicates
 from .rebuilt import differing
 from .remedies import REMEDIES
 from .scan import Scan, scan, seed_of
+from .shadow import read_shadow
 from .shortcut import ShortcutAuc, shortcut_auc
 from .tokenstream import token_stream
 
@@ -68,7 +68,7 @@ def validate_pool(
     }
     refuse_overlap({"--out": out}, {"POOL": pool, **({"--leak_check": leak_check} if leak_check else {})})
     meta = read_meta(pool)
-    shadow = _read_shadow(leak_check, meta) if leak_check else []
+    shadow = read_shadow(leak_check, meta) if leak_check else []
     found = scan(pool, meta, {sample.provenance.source_id for sample in shadow})
     _refuse_absent(by_task, found, pool)
 
@@ -119,25 +119,6 @@ def _check(name: str, value: float | None, rule: Rule, threshold: float, *scope:
         threshold,
         *REMEDIES[name],
     )
-
-
-def _read_shadow(path: Path, pool: PoolMeta) -> list[Sample]:
-    meta = read_meta(path)
-    described(path, meta, Sample)
-    if meta.source != pool.source:
-        raise BadInput(
-            f"the shadow set comes from source {meta.source} and the pool from {pool.source}: no leak could be seen",
-            where=str(path),
-            remedy=f"materialize the shadow set with --source {pool.source}",
-        )
-    if meta.kind != "shadow":
-        raise BadInput(
-            f"this is a {meta.kind}, not a shadow set", where=str(path), remedy="materialize one with shadow_run"
-        )
-    shadow = list(read_unique(path, Sample))
-    if not shadow:
-        raise BadInput("the shadow set is empty", where=str(path), remedy="materialize it with shadow_run")
-    return shadow
 
 
 def _refuse_absent(by_task: tuple[Task, ...], found: Scan, pool: Path) -> None:

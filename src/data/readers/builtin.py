@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import lru_cache
+from itertools import count
 from random import Random
 
 from ...core.types import Lang, Level, Task, join_sentences
@@ -34,12 +35,17 @@ class BuiltinSource:
         """An ask counts towards difficulty: of the encyclopedia's medium questions, three in ten come out hard."""
         return TARGET if task == "gsm8k" else {"easy": 0.23, "medium": 0.64, "hard": 0.13}
 
-    def assign(self, task: Task, wants: list[Want], split: str, seed: int) -> list[str]:
+    def assign(self, task: Task, wants: list[Want], split: str, seed: int, taken: Collection[str] = ()) -> list[str]:
         """Worlds without end: sample number n of a split. Splits never share a world."""
-        return [f"{split}:{number}" for number in range(len(wants))]
+        numbers = count()
+        keys = []
+        for want in wants:
+            free = (f"{split}:{number}" for number in numbers)
+            keys.append(next(key for key in free if _source_id(task, want.lang, seed, key) not in taken))
+        return keys
 
     def item(self, task: Task, key: str, want: Want, seed: int) -> Item:
-        source_id = f"builtin:{task}:{want.lang}:{seed}:{key}"
+        source_id = _source_id(task, want.lang, seed, key)
         if task == "gsm8k":
             return make_problem(want, source_id, source_id)
         split, number = key.split(":")
@@ -49,6 +55,10 @@ class BuiltinSource:
         make = multihop if task == "hotpotqa" else strategy
         made = make(world, WORDS[want.lang], want, world.rng)
         return _item(task, want.lang, source_id, in_dialect(made, world.dialect) if world.dialect else made)
+
+
+def _source_id(task: Task, lang: Lang, seed: int, key: str) -> str:
+    return f"builtin:{task}:{lang}:{seed}:{key}"
 
 
 @lru_cache(maxsize=8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 from pathlib import Path
 from random import Random
 from typing import get_args
@@ -58,12 +59,13 @@ class OfficialSource:
         """What is aimed at is nearly always reached, so the shares are those of the balanced pool."""
         return dict(TARGET)
 
-    def assign(self, task: Task, wants: list[Want], split: str, seed: int) -> list[str]:
+    def assign(self, task: Task, wants: list[Want], split: str, seed: int, taken: Collection[str] = ()) -> list[str]:
         """A key for every want, no record twice: what can be ambiguous where that is wanted, what fits the level."""
         records = self._shelf(task).records
         ids = sorted(one for one in records if split_of(one) == split)
         if split == "train":
             ids = without_siblings(ids, [one for one in records if split_of(one) == "shadow"], records)
+        ids = [one for one in ids if one not in taken]
         rng = Random(f"{seed}:{task}:{split}")
         if len(ids) < len(wants):
             raise self._too_few(task, split, f"{len(wants)} samples asked for, {len(ids)} records")
