@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ..core.defaults import TOOLS
 from ..core.episode import End, Episode
 from ..core.types import Level, Sample, Turn
-from .grammar import TOOLS, malformed, parse, system
+from .grammar import malformed, parse, system
 from .success import correct
 from .tools import calc, wiki
 from .user import reply

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ..core.defaults import TOOLS
 from ..core.types import Lang, Turn
 
 TAGS = ("ask", "wiki", "calc", "answer")
-TOOLS = ("wiki", "calc")
 THINK, THOUGHT = "<think>", "</think>"
 
 _ACT = re.compile(rf"<({'|'.join(TAGS)})>")
@@ -66,8 +66,7 @@ def parse(text: str, tools: Sequence[str] = TOOLS) -> Act:
     >>> parse("<think><answer>2</answer>").kind
     'none'
     """
-    start = _thought_end(text)
-    opened = _ACT.search(text, start)
+    opened = _first_act(text)
     if opened is None:
         return Act("none", text.strip())
     closed = _END.search(text, opened.end())
@@ -106,12 +105,16 @@ def _offered(tag: str, tools: Sequence[str]) -> bool:
     return tag not in TOOLS or tag in tools
 
 
-def _thought_end(text: str) -> int:
-    """Where reasoning between think marks ends. A cue may open the think block, so its end can come without a start."""
-    opened, closed = text.find(THINK), text.find(THOUGHT)
-    if closed >= 0 and (opened < 0 or closed < opened):
-        opened = 0
-    act = _ACT.search(text)
-    if opened < 0 or (opened > 0 and act is not None and act.start() < opened):
-        return 0
-    return closed + len(THOUGHT) if closed >= 0 else len(text)
+def _first_act(text: str) -> re.Match[str] | None:
+    """The first act tag outside think blocks. A cue may have opened the first block, so its end can come alone."""
+    lead = text.find(THOUGHT)
+    at = lead + len(THOUGHT) if lead >= 0 and THINK not in text[:lead] else 0
+    while act := _ACT.search(text, at):
+        block = text.find(THINK, at, act.start())
+        if block < 0:
+            return act
+        end = text.find(THOUGHT, block)
+        if end < 0:
+            return None
+        at = end + len(THOUGHT)
+    return None

@@ -86,8 +86,9 @@ class TagRenderer:
 
 
 def spaced(text: str) -> str:
-    """A blank before a first word of letters: a byte-level vocabulary has other tokens for a word with a blank before it
-    and for one without, and a name at the start of a message should be the name that stands inside it. Chinese has no
+    """A blank before a first word of letters, so that a name is the same tokens wherever it stands.
+
+    A byte-level vocabulary has other tokens for a word with a blank before it than for one without. Chinese has no
     blanks, and digits stand alone anyway.
     """
     return f" {text}" if text and text[0].isalpha() and not _CJK.match(text) else text
