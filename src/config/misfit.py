@@ -23,10 +23,12 @@ def refusal(error: ValidationError, model: type[BaseModel], path: object) -> Bad
     """The first fault only: the next ones often follow from it."""
     first = error.errors(include_url=False)[0]
     fault = first.get("ctx", {}).get("error")
-    parts = [*map(str, first["loc"]), *([fault.key] if isinstance(fault, Misfit) else [])]
+    parts = [*(str(part) for part in first["loc"] if part != "[key]")]
+    parts += [fault.key] if isinstance(fault, Misfit) else []
     key = ".".join(parts)
     # Without the value: somebody may have put a secret there.
-    what, remedy = str(fault or first["msg"]), "correct the value"
+    what, remedy = str(fault or first["msg"]), "correct it"
+    what = what.replace("Input should be", "it should be").replace("valid tuple", "list")
     if first["type"] == "extra_forbidden":
         what, remedy = "no such setting", _instead(parts, model)
     elif first["type"] == "missing":

@@ -1,0 +1,116 @@
+"""How the policy does on samples that it never trains on: before the first step, every so often, after the last."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Protocol, runtime_checkable
+
+import torch
+from msgspec.structs import replace
+
+from ..agents.rollout import rollout
+from ..agents.trajectory import Job
+from ..core.api import Engine, StepResult
+from ..core.episode import Episode
+from ..core.files import atomic_write
+from ..core.jsonl import read_records, write_records
+from ..core.types import Level, Sample
+from ..engines.job import TrainJob
+from ..runtime.steplog import StepLog
+
+HEADLINE = ("need_ask_success", "overclar_rate", "success", "avg_turns", "reward")
+
+log = logging.getLogger(__name__)
+
+Measure = Callable[[Sequence[Episode]], Mapping[str, float]]
+
+
+@runtime_checkable
+class HasPolicy(Protocol):
+    """An engine whose model can be looked at while it trains."""
+
+    @property
+    def policy(self) -> Any: ...
+
+
+class Play:
+    """The policy on the same samples, in the same way, every time. Training's chance is not touched."""
+
+    def __init__(self, job: TrainJob, samples: Sequence[Sample], levels: Sequence[Level], greedy: bool) -> None:
+        self.job, self.greedy = job, greedy
+        self.jobs = [
+            Job(sample, level, job.seed, place)
+            for place, (sample, level) in enumerate(zip(samples, levels, strict=True))
+        ]
+
+    def __call__(self, policy: Any) -> list[Episode]:
+        job, talk = self.job, self.job.talk
+        made = rollout(
+            policy,
+            job.renderer,
+            self.jobs,
+            max_turns=talk.max_turns,
+            max_new_tokens=talk.max_new_tokens,
+            max_tokens=talk.max_tokens,
+            temperature=talk.temperature,
+            slots=talk.slots,
+            device=job.device,
+            generator=torch.Generator(job.device).manual_seed(job.seed),
+            greedy=self.greedy,
+            dtype=job.dtype,
+            tools=talk.tools,
+        )
+        return [
+            replace(one.episode, reward=job.reward(one.episode, each.sample))
+            for one, each in zip(made, self.jobs, strict=True)
+        ]
+
+
+class EvalShadow:
+    """Figures go into the step's own metrics as `eval/...` and into `logs/eval.jsonl`, episodes into `logs/eval/`.
+
+    It stands first: what it adds to a step is then logged, drawn and saved with the step.
+    """
+
+    def __init__(
+        self, seed: int, steps: int, every_steps: int, play: Play, measure: Measure, figures: StepLog, folder: Path
+    ) -> None:
+        self.seed, self.steps, self.every_steps = seed, steps, every_steps
+        self.play, self.measure, self.figures, self.folder = play, measure, figures, folder
+
+    def on_start(self, engine: Engine) -> None:
+        self.figures.cut(self.seed, engine.step)
+        if engine.step == 0 and not self.figures.lines(self.seed):
+            self._look(engine, 0)
+
+    def on_step(self, engine: Engine, result: StepResult) -> None:
+        if result.step % self.every_steps == 0 or result.step == self.steps:
+            found = self._look(engine, result.step)
+            result.metrics.update({f"eval/{name}": value for name, value in found.items()})
+
+    def on_end(self, engine: Engine) -> None:
+        pass
+
+    def episodes(self, step: int) -> list[Episode] | None:
+        """What the policy did after that step; None where nobody looked."""
+        file = self._file(step)
+        return list(read_records(file, Episode)) if file.exists() else None
+
+    def _look(self, engine: Engine, step: int) -> Mapping[str, float]:
+        if not isinstance(engine, HasPolicy):
+            log.warning("%s does not show its policy, so it is not evaluated", type(engine).__name__)
+            return {}
+        episodes = self.play(engine.policy)
+        found = {**self.measure(episodes), "reward": fmean(sum(one.reward.values()) for one in episodes)}
+        with atomic_write(self._file(step)) as file:
+            write_records(file, episodes)
+        self.figures.append(self.seed, step, found)
+        shown = " ".join(f"{name} {found[name]:.3f}" for name in HEADLINE if name in found)
+        log.info("evaluated after step %d on %d held-out samples: %s", step, len(episodes), shown)
+        return found
+
+    def _file(self, step: int) -> Path:
+        return self.folder / f"step_{step:05d}.jsonl"
