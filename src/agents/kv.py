@@ -91,15 +91,19 @@ def hidden_states(base: Any, tokens_T: Tensor, plan: Plan) -> Tensor:
 
 
 class Segments:
-    """Whole sequences, each causal within itself: the training forward."""
+    """Whole sequences, each causal within itself: the training forward.
 
-    def __init__(self, lengths: Sequence[int], device: torch.device) -> None:
+    An accelerator would rather compute some padding in attention, and nowhere else, than start many small kernels.
+    """
+
+    def __init__(self, lengths: Sequence[int], device: torch.device, padded: bool | None = None) -> None:
         self.lengths = list(lengths)
+        self.padded = device.type != "cpu" if padded is None else padded
         sizes = torch.tensor(self.lengths)
         starts = sizes.cumsum(0) - sizes
         place_T = torch.arange(int(sizes.sum())) - starts.repeat_interleave(sizes)
         self.positions_1T = place_T[None].to(device)
-        if device.type != "cpu":
+        if self.padded:
             # A row for each sequence, filled up at its end with some token: what is last is seen by nobody.
             longest = max(self.lengths)
             row_T = torch.arange(len(self.lengths)).repeat_interleave(sizes)
@@ -108,7 +112,7 @@ class Segments:
             self.tokens_SL = cells.to(device)
 
     def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float, dropout: float) -> Tensor:
-        if query.device.type == "cpu":
+        if not self.padded:
             pieces = zip(*(torch.split(x, self.lengths, 2) for x in (query, key, value)), strict=True)
             return torch.cat([_causal(q, k, v, scale, dropout) for q, k, v in pieces], 2).transpose(1, 2)
         q, k, v = (x[0].transpose(0, 1)[self.tokens_SL].transpose(1, 2) for x in (query, key, value))

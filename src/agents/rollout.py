@@ -1,0 +1,228 @@
+"""Many episodes at once: each slot holds one dialogue, and a slot that is done takes the next job.
+
+In every pass each slot reads what it has not read yet: the token that was sampled last, a whole reply, or the opening
+of a new dialogue. An opening that begins like that of another slot (the same sample, the same system text) takes over
+what is read there. Nothing is tokenized or read twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from ..core.defaults import TOOLS
+from .env import Env
+from .kv import inner
+from .render import Renderer
+from .slots import Slots
+from .trajectory import Job, Trajectory
+
+WORTH = 16
+"""Shared tokens from which taking them over is worth a copy, or a wait for the slot that is about to read them."""
+OPENED_AT_ONCE = 16_384
+"""Tokens of new dialogues in one pass; more take more memory and no less time."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a policy may talk."""
+
+    max_turns: int
+    max_new_tokens: int
+    """In one turn."""
+    max_tokens: int
+    """In one episode, all sides together."""
+
+
+def rollout(
+    model: nn.Module,
+    renderer: Renderer,
+    jobs: Sequence[Job],
+    *,
+    max_turns: int,
+    max_new_tokens: int,
+    max_tokens: int,
+    temperature: float,
+    slots: int,
+    device: torch.device,
+    generator: torch.Generator | None = None,
+    greedy: bool = False,
+    dtype: torch.dtype | None = None,
+    tools: Sequence[str] = TOOLS,
+    progress: Callable[[int], None] | None = None,
+) -> list[Trajectory]:
+    """An episode for every job, in the order of the jobs.
+
+    Each job has its own stream of chance, made from `generator`: what is said in it does not depend on the number of
+    slots or on what runs beside it. `dtype` is what is computed in where that is not the type of the weights.
+    `progress` hears how many episodes are done.
+    """
+    if temperature <= 0:
+        raise ValueError("the temperature must be above 0; `greedy` takes the likeliest token")
+    limits = Limits(max_turns, max_new_tokens, max_tokens)
+    seeds = [0] * len(jobs) if greedy else _seeds(len(jobs), generator)
+    talks = [Dialogue(job, seed, renderer, limits, tools) for job, seed in zip(jobs, seeds, strict=True)]
+    queue = [talk for talk in talks if not talk.over]
+    half = dtype if dtype in (torch.bfloat16, torch.float16) else None
+    was_training = model.training
+    model.eval()
+    try:
+        with torch.inference_mode(), torch.autocast(device.type, half, enabled=half is not None):
+            cache = Slots(model, min(slots, len(queue)), max_tokens, device, dtype or inner(model).dtype)
+            floor = Floor(cache, queue)
+            while busy := floor.fill():
+                chance = None if greedy else np.array([talk.chance() for talk in busy.values()])
+                logits = cache.read([(slot, talk.unread()) for slot, talk in busy.items()])
+                for talk, token, logp in zip(busy.values(), *choose(logits, temperature, chance), strict=True):
+                    talk.take(token, logp)
+                    if talk.over and progress is not None:
+                        progress(sum(each.over for each in talks))
+    finally:
+        model.train(was_training)
+    return [talk.trajectory() for talk in talks]
+
+
+def choose(logits_NV: Tensor, temperature: float, chance_N: np.ndarray | None) -> tuple[list[int], list[float]]:
+    """A token for each row and its log-probability. Without chance, the likeliest.
+
+    One number between 0 and 1 picks a token from the cumulated probabilities: a thousandth of the random numbers that
+    a noise on every logit takes, and those are half of the time of a small model.
+    """
+    logp_NV = torch.log_softmax(logits_NV.float() / temperature, dim=-1)
+    if chance_N is None:
+        token_N1 = logp_NV.argmax(-1, keepdim=True)
+    else:
+        below_NV = logp_NV.exp().cumsum(-1, dtype=torch.float64)
+        at_N1 = torch.from_numpy(chance_N).to(logits_NV.device, non_blocking=True)[:, None] * below_NV[:, -1:]
+        token_N1 = torch.searchsorted(below_NV, at_N1, right=True).clamp_(max=logp_NV.shape[-1] - 1)
+    # One copy to the host: every token number is exact in 64 bits.
+    tokens, logps = torch.cat((token_N1.double(), logp_NV.gather(-1, token_N1).double()), 1).T.cpu().numpy()
+    if not np.isfinite(logps).all():
+        raise FloatingPointError("the model's logits are not finite: the policy has diverged")
+    return tokens.astype(np.int64).tolist(), logps.tolist()
+
+
+class Dialogue:
+    """One job under way."""
+
+    def __init__(self, job: Job, seed: int | None, renderer: Renderer, limits: Limits, tools: Sequence[str]) -> None:
+        self.job, self.renderer, self.limits = job, renderer, limits
+        self.env = Env(job.sample, limits.max_turns, tools)
+        self.tokens = renderer.opening(self.env.opening(), self.env.system())[: limits.max_tokens]
+        self.policy = [False] * len(self.tokens)
+        self.logp = [0.0] * len(self.tokens)
+        self.turn = len(self.tokens)
+        """Where the policy's turn began."""
+        self.read = 0
+        self._seed = seed
+        self._chance: Iterator[float] | None = None
+        if self.turn == limits.max_tokens:
+            self.env.finish("length")
+
+    @property
+    def over(self) -> bool:
+        return self.env.end is not None
+
+    def unread(self) -> list[int]:
+        """What the model has to read before it speaks."""
+        new = self.tokens[self.read :]
+        self.read = len(self.tokens)
+        return new
+
+    def chance(self) -> float:
+        if self._chance is None:
+            self._chance = iter(np.random.Generator(np.random.Philox(key=self._seed)).random(self.limits.max_tokens))
+        return next(self._chance)
+
+    def take(self, token: int, logp: float) -> None:
+        """The policy said one more token."""
+        self._add([token], True, logp)
+        if token not in self.renderer.stop_ids:
+            if len(self.tokens) == self.limits.max_tokens:
+                return self.env.finish("length", self.renderer.decode(self.tokens[self.turn :]))
+            if len(self.tokens) - self.turn < self.limits.max_new_tokens:
+                return None
+        reply = self.env.step(self.renderer.decode(self.tokens[self.turn :]))
+        if token not in self.renderer.stop_ids:
+            # Cut off: the turn is closed for it.
+            self._add(self.renderer.policy("")[-1:], False)
+        if reply is None:
+            return None
+        heard = self.renderer.reply(reply.by, reply.text)
+        if len(self.tokens) + len(heard) >= self.limits.max_tokens:
+            return self.env.finish("length")
+        self._add(heard, False)
+        self.turn = len(self.tokens)
+        return None
+
+    def trajectory(self) -> Trajectory:
+        return Trajectory(
+            tokens=np.array(self.tokens, np.int32),
+            policy=np.array(self.policy, np.bool_),
+            logp=np.array(self.logp, np.float32),
+            episode=self.env.episode(self.job.seed, self.job.level),
+            sample_index=self.job.sample_index,
+        )
+
+    def _add(self, tokens: list[int], policy: bool, logp: float = 0.0) -> None:
+        self.tokens += tokens
+        self.policy += [policy] * len(tokens)
+        self.logp += [logp] * len(tokens)
+
+
+class Floor:
+    """Which dialogue is in which slot."""
+
+    def __init__(self, slots: Slots, queue: list[Dialogue]) -> None:
+        self.slots, self.queue = slots, queue
+        self.busy: dict[int, Dialogue] = {}
+        count, room = slots.keys.shape[1], slots.keys.shape[3]
+        self.openings = np.full((count, room), -1, np.int32)
+        """What the dialogue in each slot, present or past, began with."""
+
+    def fill(self) -> dict[int, Dialogue]:
+        """Dialogues that are over leave, others come. Those now under way, by slot; none when all is done."""
+        self.busy = {slot: talk for slot, talk in self.busy.items() if not talk.over}
+        free = [slot for slot in range(len(self.openings)) if slot not in self.busy]
+        if not free or not self.queue:
+            return self.busy
+        first, rest = self.queue[: len(free)], self.queue[len(free) :]
+        waiting: list[Dialogue] = []
+        opened = 0
+        for talk in first:
+            source, shared, soon = self._shared(talk.tokens)
+            # Where another slot reads the same in this pass, this one need not, after it.
+            if opened >= OPENED_AT_ONCE or soon - shared >= WORTH:
+                waiting.append(talk)
+                continue
+            slot = free.pop()
+            talk.read = shared
+            opened += len(talk.tokens) - shared
+            self.slots.begin(slot, source, shared)
+            self.openings[slot] = -1
+            self.openings[slot, : len(talk.tokens)] = talk.tokens
+            self.busy[slot] = talk
+        self.queue = waiting + rest
+        # In the order of the slots the whole cache can be looked at where it lies.
+        self.busy = dict(sorted(self.busy.items()))
+        return self.busy
+
+    def _shared(self, tokens: list[int]) -> tuple[int, int, int]:
+        """The slot that has read most of what these tokens begin with, how much, and how much some slot will have."""
+        # The last token is read in any case: it says what comes next.
+        same = self.openings[:, : len(tokens) - 1] == np.array(tokens[:-1], np.int32)
+        soon = np.where(same.all(1), same.shape[1], same.argmin(1))
+        now = np.minimum(soon, self.slots.lengths)
+        source = int(now.argmax())
+        shared = int(now[source])
+        return source, shared if shared >= WORTH else 0, int(soon.max())
+
+
+def _seeds(count: int, generator: torch.Generator | None) -> list[int]:
+    device = generator.device if generator is not None else None
+    seeds: list[int] = torch.randint(2**62, (count,), generator=generator, device=device).tolist()
+    return seeds
