@@ -73,7 +73,9 @@ def is_about(hidden: Hidden, asked: str) -> bool:
     if hidden.kind == "year":
         return _TIME.search(asked) is not None
     if hidden.kind in ("entity", "subject"):
-        return _POINTS.search(asked) is not None and 0 < len(wanted) <= 2 * len(wanted & said)
+        # Half a name will do, unless it is a time that is asked for: `partner, which year?`
+        named = wanted <= said or (2 * len(wanted & said) >= len(wanted) and not _TIME.search(asked))
+        return named and _POINTS.search(asked) is not None
     return len(wanted) < 2 * len(wanted & said)
 
 

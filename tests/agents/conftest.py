@@ -1,0 +1,31 @@
+"""Pools to hold promises against: 600 samples of the built-in worlds, and some from the official files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from src.core.jsonl import read_records
+from src.core.types import Sample
+from src.data.plan import BuildPlan
+from src.data.pool import build_pool
+
+PLAN = {"mix": {"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25}, "seed": 4, "langs": ()}
+
+
+def built(folder: Path, plan: BuildPlan) -> list[Sample]:
+    build_pool(plan, folder / "pool.jsonl")
+    return list(read_records(folder / "pool.jsonl", Sample))
+
+
+@pytest.fixture(scope="session")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
+    plan = BuildPlan(n=600, templates_dir=Path("templates/pack_v2"), **PLAN)
+    return built(tmp_path_factory.mktemp("builtin"), plan)
+
+
+@pytest.fixture(scope="session")
+def official_pool(tmp_path_factory: pytest.TempPathFactory, official_data: Path) -> list[Sample]:
+    plan = BuildPlan(n=60, templates_dir=Path("templates/pack_v2"), source="dir", data_dir=official_data, **PLAN)
+    return built(tmp_path_factory.mktemp("official"), plan)

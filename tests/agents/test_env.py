@@ -1,0 +1,115 @@
+"""An episode follows its sample: the demonstration, spoken by a policy, plays out word for word."""
+
+from __future__ import annotations
+
+import pytest
+
+from src.agents.env import Env, Reply
+from src.agents.grammar import malformed, say
+from src.core.episode import Episode
+from src.core.types import Article, Hidden, Sample
+from tests.data.samples import changed, make_sample
+
+PAGE = Article("Lund", ("Lund is a city.",))
+HIDDEN = Hidden("quantity", "Each crate holds 7.", "how many bottles a crate holds", ("bottles", "crate", "holds"))
+COMPLETE = changed(make_sample("a", "What is 6 times 7?"), context=(PAGE,))
+LACKING = make_sample("b", "How many bottles are in 6 crates?", hidden=HIDDEN)
+
+
+def played(sample: Sample, *texts: str, max_turns: int = 20) -> Episode:
+    env = Env(sample, max_turns)
+    for text in texts:
+        env.step(text)
+    return env.episode(seed=3, level="easy")
+
+
+def replayed(sample: Sample) -> Episode:
+    return played(sample, *(say(turn) for turn in sample.dialogue if turn.by == "assistant"))
+
+
+def holds(samples: list[Sample]) -> None:
+    for sample in samples:
+        episode = replayed(sample)
+        assert episode.turns == sample.dialogue
+        assert (episode.success, episode.end, episode.answer) == (True, "answer", sample.answer)
+        assert (episode.asks > 0) == sample.needs_clarification == episode.need_ask_success
+
+
+def test_a_demonstration_plays_out_word_for_word_and_succeeds(pool: list[Sample]) -> None:
+    assert {(sample.lang, sample.needs_clarification) for sample in pool} == {
+        (lang, needs) for lang in ("en", "zh") for needs in (True, False)
+    }
+    holds(pool)
+
+
+def test_so_it_does_on_the_official_files(official_pool: list[Sample]) -> None:
+    assert any(sample.needs_clarification for sample in official_pool)
+    holds(official_pool)
+
+
+def test_each_act_is_answered_by_whom_it_is_addressed_to() -> None:
+    env = Env(COMPLETE, 9)
+    assert env.opening() == "What is 6 times 7?"
+    assert env.step("<calc>6*7</calc>") == Reply("tool", "42")
+    assert env.step("<wiki>Lund</wiki>") == Reply("tool", "Lund: Lund is a city.")
+    asked = env.step("<ask>Which crate?</ask>")
+    assert asked is not None
+    assert asked.by == "user"
+    assert env.step("<answer>42</answer>") is None
+    assert [turn.act for turn in env.turns] == ["say", "call", "result", "call", "result", "ask", "say", "answer"]
+
+
+def test_a_turn_without_an_act_costs_a_turn_and_is_told_what_may_be_said() -> None:
+    env = Env(COMPLETE, 2)
+    assert env.step("42, I think") == Reply("tool", malformed("en"))
+    assert env.step("42, I am sure") is None
+    episode = env.episode(seed=0)
+    assert (episode.end, episode.answer, episode.success, episode.policy_turns) == ("turns", None, False, 2)
+    assert episode.turns[1].text == "42, I think"
+
+
+@pytest.mark.parametrize("text", ["<ask>Which?</ask>", "<calc>6*7</calc>", "no act"])
+def test_at_the_last_turn_nothing_but_an_answer_counts(text: str) -> None:
+    assert played(COMPLETE, text, max_turns=1).end == "turns"
+    assert played(COMPLETE, "<answer>42</answer>", max_turns=1).success
+
+
+def test_a_tool_that_is_not_offered_does_not_run() -> None:
+    assert Env(COMPLETE, 9, ("wiki",)).step("<calc>6*7</calc>") == Reply("tool", malformed("en", ("wiki",)))
+    assert "<calc>" not in Env(COMPLETE, 9, ("wiki",)).system()
+
+
+def test_a_lucky_guess_is_a_success_that_did_not_ask() -> None:
+    episode = played(LACKING, "<answer>42</answer>")
+    assert episode.success
+    assert episode.needs_clarification
+    assert not episode.need_ask_success
+
+
+def test_out_of_tokens_is_an_end_of_its_own_and_keeps_what_was_said() -> None:
+    env = Env(COMPLETE, 9)
+    env.finish("length", "let me see")
+    episode = env.episode(seed=0)
+    assert (episode.end, episode.success, episode.turns[-1].text) == ("length", False, "let me see")
+
+
+def test_a_finished_episode_takes_no_more_turns_and_an_unfinished_one_gives_no_record() -> None:
+    env = Env(COMPLETE, 9)
+    with pytest.raises(RuntimeError, match="not over"):
+        env.episode(seed=0)
+    env.step("<answer>42</answer>")
+    with pytest.raises(RuntimeError, match="is over"):
+        env.step("<answer>43</answer>")
+    with pytest.raises(RuntimeError, match="is over"):
+        env.finish("length")
+
+
+def test_the_record_carries_sample_seed_and_level() -> None:
+    episode = played(LACKING, "<answer>1</answer>")
+    assert (episode.sample_id, episode.task, episode.lang, episode.seed, episode.level) == (
+        "b",
+        "gsm8k",
+        "en",
+        3,
+        "easy",
+    )

@@ -1,0 +1,92 @@
+"""A turn is free reasoning and one act; whatever a model writes is read without a crash."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from src.agents.grammar import TAGS, Act, malformed, parse, say, system
+from src.core.types import LANGS, Sample, Turn
+
+
+@pytest.mark.parametrize(
+    ("text", "act"),
+    [
+        ("<ask>Which Lund?</ask>", Act("ask", "Which Lund?")),
+        ("Two of them.\n<wiki> Lund </wiki>", Act("call", "Lund", "wiki", "Two of them.")),
+        ("<calc>1 < 2</calc>", Act("call", "1 < 2", "calc")),
+        ("so <answer>42", Act("answer", "42", thought="so")),
+        ("<ask>Which?</ask> or <answer>42</answer>", Act("ask", "Which?")),
+        ("<ask>Which?<answer>42", Act("ask", "Which?")),
+        ("<ask>Which?</answer>", Act("ask", "Which?")),
+        (
+            "<think>maybe <answer>1</answer></think><answer>2</answer>",
+            Act("answer", "2", thought="maybe <answer>1</answer>"),
+        ),
+        (
+            "it opened in the cue <answer>1</think>\n<answer>2",
+            Act("answer", "2", thought="it opened in the cue <answer>1"),
+        ),
+        ("<think>a</think>b<think><ask>c</ask></think><ask>d", Act("ask", "d", thought="ab<ask>c</ask>")),
+        ("<answer>2</answer><think>", Act("answer", "2")),
+    ],
+)
+def test_the_first_act_outside_think_blocks_counts(text: str, act: Act) -> None:
+    assert parse(text) == act
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "The answer is 42.",
+        "<answer></answer>",
+        "<ask> </ask>",
+        "<think><answer>42</answer>",
+        "</answer>",
+        "<ANSWER>1",
+    ],
+)
+def test_a_turn_without_an_act_is_none(text: str) -> None:
+    assert parse(text) == Act("none", text.strip())
+
+
+def test_a_tool_that_is_not_offered_cannot_be_called() -> None:
+    assert parse("<wiki>Lund</wiki>", ("calc",)).kind == "none"
+    assert parse("<calc>1</calc>", ("calc",)).kind == "call"
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from([f"<{tag}>" for tag in TAGS] + ["<think>", "</think>", "</ask>"]), st.text(max_size=5)
+        )
+    )
+)
+def test_any_text_is_read_and_no_act_is_empty(parts: list[str]) -> None:
+    act = parse("".join(parts))
+    assert act.kind == "none" or act.text
+
+
+@pytest.mark.parametrize("close", [True, False])
+def test_every_turn_of_a_demonstration_is_read_as_it_was_said(pool: list[Sample], close: bool) -> None:
+    for turn in (turn for sample in pool for turn in sample.dialogue if turn.by == "assistant"):
+        act = parse(say(turn, close))
+        assert (act.kind, act.text, act.tool, act.thought) == (turn.act, turn.text, turn.tool, turn.thought)
+
+
+def test_only_an_act_can_be_said() -> None:
+    with pytest.raises(ValueError, match="not an act"):
+        say(Turn("user", "say", "Hello"))
+    with pytest.raises(ValueError, match="not an act"):
+        say(Turn("assistant", "say", "Hello"))
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_a_model_is_told_of_what_it_may_say_and_of_nothing_else(lang: str) -> None:
+    for tag in TAGS:
+        assert f"<{tag}>" in system(lang)
+        assert f"<{tag}>" in malformed(lang)
+    assert "<wiki>" not in system(lang, ("calc",)) + malformed(lang, ("calc",))
+    assert "\n" not in malformed(lang)
