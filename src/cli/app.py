@@ -13,11 +13,11 @@ from collections.abc import Sequence
 import typer
 
 from ..core.errors import BadInput
-from . import difficulty, pool, scorecache, scoring, sets, show
+from . import difficulty, pool, scorecache, scoring, sets, show, train
 
 app = typer.Typer(
     name="askgate",
-    help="From sources to a validated, scored pool. Exit codes: 0 passed, 1 gate failed, 2 bad input or not genuine.",
+    help="From sources to a trained policy. Exit codes: 0 passed, 1 gate failed, 2 bad input or not genuine.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     # Plain help: the boxed one cuts long default values off at 80 columns.
@@ -35,6 +35,7 @@ for verb in (
     scoring.probe_scorer,
     scoring.assert_not_simulated,
     scoring.score,
+    train.train,
 ):
     app.command(verb.__name__)(verb)
 app.add_typer(scorecache.app, name="scorecache")

@@ -22,6 +22,10 @@ from ..core.types import LEVELS, Level, Task
 Counts = dict[Task, dict[Level, int]]
 
 
+def print_table(table: Table) -> None:
+    _console().print(table)
+
+
 def say(text: str) -> None:
     """One line, never broken: paths and hashes are there to be copied."""
     _console().print(text, soft_wrap=True)

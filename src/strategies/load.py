@@ -17,18 +17,24 @@ BUILT_IN: Mapping[str, type] = {"ppo": PPO, "grpo": GRPO, "dpo": DPO}
 WANTED = "critic reference group_size targets loss after_step metrics state_dict load_state_dict".split()
 
 
+def strategy_class(name: str) -> type:
+    return BUILT_IN[name] if name in BUILT_IN else _own(name)
+
+
 def load_strategy(name: str, options: Mapping[str, Any]) -> Strategy:
     """The strategy of that name, made with these options."""
-    made = BUILT_IN[name] if name in BUILT_IN else _own(name)
+    made = strategy_class(name)
     known = inspect.signature(made).parameters
     free = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
     for key in options:
         if key not in known and not free:
-            raise BadInput(f"{name} has no option {key!r}", where="strategy", remedy=f"use one of: {', '.join(known)}")
+            what, remedy = f"{name} has no option {key!r}", f"use one of: {', '.join(known)}"
+            raise BadInput(what, where=f"strategy_options.{key}", remedy=remedy)
     try:
         strategy = made(**options)
     except TypeError as error:
-        raise BadInput(f"{name} does not take these options ({error})", where="strategy") from error
+        what = f"{name} does not take these options ({error})"
+        raise BadInput(what, where="strategy_options", remedy=f"see the arguments of {name}") from error
     lacking = [member for member in WANTED if not hasattr(strategy, member)]
     if lacking:
         raise BadInput(

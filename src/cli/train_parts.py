@@ -1,0 +1,120 @@
+"""From the names in a config to the parts of a run: engine, strategy, renderer, and the job that joins them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..config.train import TrainConfig
+from ..core.errors import BadInput
+
+if TYPE_CHECKING:
+    import torch
+
+    from ..agents.render import Renderer
+    from ..core.api import Strategy
+    from ..core.checkpoint import Store
+    from ..data.sampler import Sampler
+    from ..engines.job import TrainJob
+
+
+@contextmanager
+def told_by(path: Path, config: TrainConfig) -> Iterator[None]:
+    """A part that refuses names its setting; here the name becomes the path of the key in the file."""
+    try:
+        yield
+    except BadInput as error:
+        where = error.where
+        if where in config.strategy_options:
+            where = f"strategy_options.{where}"
+        if where.split(".")[0] not in TrainConfig.model_fields:
+            raise
+        raise BadInput(error.what, where=f"{path}: {where}", remedy=error.remedy) from error
+
+
+def make_strategy(config: TrainConfig) -> Strategy:
+    """With `clip`, `kl_coef` and `target_kl` where it takes them, and all of `strategy_options`."""
+    from ..strategies.load import load_strategy, strategy_class
+
+    takes = inspect.signature(strategy_class(config.strategy)).parameters
+    headline = {"clip": config.clip, "kl_coef": config.kl_coef, "target_kl": config.target_kl}
+    options = {name: value for name, value in headline.items() if name in takes} | config.strategy_options
+    return load_strategy(config.strategy, options)
+
+
+def open_renderer(model: str) -> Renderer:
+    """A chat template where the tokenizer has one, else plain tags."""
+    from transformers import AutoTokenizer
+
+    from ..agents.chat import ChatRenderer
+    from ..agents.render import TagRenderer
+
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    return ChatRenderer(tokenizer) if tokenizer.chat_template else TagRenderer(tokenizer)
+
+
+def make_job(
+    config: TrainConfig,
+    seed: int,
+    *,
+    model: str,
+    renderer: Renderer,
+    sampler: Sampler,
+    store: Store,
+    device: torch.device,
+    dtype: torch.dtype,
+    targets: tuple[str, ...],
+) -> TrainJob:
+    from ..engines.job import Finetune, Talk, TrainJob, Update
+    from ..evaluation.outcome import OutcomeReward
+
+    update, talk, reward = config.optimizer, config.rollout, config.reward
+
+    def last_good() -> Path | None:
+        found = store.latest_good()
+        return found.path if found else None
+
+    return TrainJob(
+        model=model,
+        renderer=renderer,
+        strategy=make_strategy(config),
+        sampler=sampler,
+        reward=OutcomeReward(
+            weight=reward.outcome,
+            alpha=reward.alpha if config.use_overclar_penalty else 0.0,
+            cap=reward.cap,
+            beta=reward.difficulty_beta,
+        ),
+        seed=seed,
+        max_steps=config.steps,
+        batch_size=config.batch_size,
+        device=device,
+        dtype=dtype,
+        finetune=Finetune(config.finetune.method, config.finetune.rank, config.finetune.alpha, targets),
+        talk=Talk(
+            max_turns=talk.max_turns,
+            max_new_tokens=config.rollout_len,
+            max_tokens=talk.max_tokens,
+            temperature=talk.temperature,
+            slots=talk.slots,
+        ),
+        update=Update(
+            lr=config.lr,
+            critic_lr=update.critic_lr,
+            weight_decay=update.weight_decay,
+            schedule=update.schedule,
+            warmup_steps=update.warmup_steps,
+            epochs=update.epochs,
+            minibatches=update.minibatches,
+            pack_tokens=update.pack_tokens,
+            max_grad_norm=update.grad_clip,
+            critic_hidden=update.critic_hidden,
+            critic_reaches_trunk=update.critic_reaches_trunk,
+            critic_warmup_steps=update.critic_warmup_steps,
+            kl_alert=config.kl_alert,
+        ),
+        last_good=last_good,
+    )

@@ -1,0 +1,117 @@
+"""The local preflight: whatever can be known to go wrong is refused before anything is written."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..config.loader import load_train_config
+from ..config.train import TrainConfig
+from ..core.errors import BadInput
+from ..core.shipped import shipped
+from . import train_data
+from .train_parts import make_strategy, open_renderer, told_by
+
+if TYPE_CHECKING:
+    import torch
+
+    from ..agents.render import Renderer
+    from ..core.api import Engine
+    from ..engines.job import TrainJob
+
+GB = 2**30
+LEAST_FREE = GB // 2
+"""Logs and data of a small run."""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A config that can run here, with what was found out on the way."""
+
+    path: Path
+    config: TrainConfig
+    engine: Callable[[TrainJob], Engine]
+    model: str
+    renderer: Renderer
+    device: torch.device
+    dtype: torch.dtype
+    targets: tuple[str, ...]
+
+
+def preflight(path: Path) -> Ready:
+    """Config, engine and strategy, data, device, disk, in the order of what they cost to look at."""
+    config = load_train_config(path)
+    with told_by(path, config):
+        _only_local(config)
+        train_data.require(config)
+        from ..engines.load import load_engine
+
+        engine = load_engine(config.engine, config.strategy)
+        strategy = make_strategy(config)
+        if config.batch_size % strategy.group_size:
+            raise BadInput(
+                f"{config.batch_size} episodes do not make whole groups of {strategy.group_size}",
+                where="batch_size",
+                remedy=f"give a multiple of {strategy.group_size}",
+            )
+        from ..runtime.device import get_device, get_dtype
+        from ..runtime.memory import lora_targets, memory_gb
+
+        device = get_device(config.device_pref)
+        targets = lora_targets(config.finetune.targets, memory_gb(device))
+        model, weights = _base_model(config)
+        _room_on_disk(config, weights)
+        renderer = open_renderer(model)
+        train_data.build_missing(config)
+        train_data.require_mix(config)
+        dtype = get_dtype(device, config.precision)
+    return Ready(path, config, engine, model, renderer, device, dtype, targets)
+
+
+def _only_local(config: TrainConfig) -> None:
+    if config.profile != "local":
+        raise BadInput(
+            f"this is a run of profile {config.profile}; only profile local runs without a ticket",
+            where="profile",
+            remedy="start it with python -m train.ppo_runner, or use configs/train_local.yaml",
+        )
+    if config.live_mode:
+        raise BadInput(
+            "a local run has no live-scored dimensions in its reward",
+            where="live_mode",
+            remedy="set live_mode: false",
+        )
+
+
+def _base_model(config: TrainConfig) -> tuple[str, int]:
+    """What `transformers` is given, and the bytes of its weights as far as they are on this machine."""
+    from transformers.utils.hub import cached_file
+
+    name = str(shipped(Path(config.base_model)))
+    try:
+        found = cached_file(name, "config.json")
+    except OSError as error:
+        raise BadInput(
+            f"no model {config.base_model} can be read ({str(error).splitlines()[0].rstrip('. ')})",
+            where="base_model",
+            remedy="name a folder with config.json and safetensors, or a model on the hub that this machine can reach",
+        ) from error
+    assert found is not None
+    return name, sum(file.stat().st_size for file in Path(found).parent.glob("*.safetensors"))
+
+
+def _room_on_disk(config: TrainConfig, weights: int) -> None:
+    """A checkpoint holds weights and two moments in fp32: six times a file in sixteen bits. Adapters are small."""
+    one = 6 * weights if config.finetune.method == "full" else weights // 10
+    copies = config.checkpoint.keep + 2
+    need = LEAST_FREE + copies * one * len(config.seeds)
+    free = shutil.disk_usage(".").free
+    if free < need:
+        raise BadInput(
+            f"{free / GB:.1f} GB are free, the run needs about {need / GB:.1f}",
+            where="checkpoint.keep",
+            remedy="free some space, keep fewer checkpoints, or train adapters (finetune.method: lora)",
+        )
