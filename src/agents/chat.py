@@ -47,9 +47,9 @@ class ChatRenderer:
         self.tokenizer = tokenizer
         self._plain = Plain(tokenizer)
         self._spoken = re.compile(f"({THINK}|{THOUGHT})")
-        self._open = _need(self._frame([_message("user", _PROMPT)], _PROMPT), "a user message")
-        self._open_told = self._frame([_message("system", _SYSTEM), _message("user", _PROMPT)], _SYSTEM, _PROMPT)
-        user = _need(self._after_policy("user"), "a second user message")
+        self._open = self._frame([_message("user", _PROMPT)], _PROMPT)
+        self._open_told = self._told_frame()
+        user = self._after_policy("user")
         stop = self._first_mark(user[0])
         self._last_words, _, rest = user[0].partition(stop)
         self._replies: dict[str, Frame] = {"user": (stop + rest, user[1])}
@@ -94,36 +94,46 @@ class ChatRenderer:
     def _marked(self, text: str) -> list[int]:
         return list(self.tokenizer.encode(text, add_special_tokens=False))
 
-    def _frame(self, messages: list[dict[str, str]], *data: str) -> Frame | None:
-        """What the template puts around the data; None where it refuses the messages or does not show the data."""
-        try:
-            text = self._rendered(messages)
-        except (TemplateError, ValueError, TypeError, KeyError):
-            return None
-        parts = re.split("|".join(map(re.escape, data)), text)
-        return tuple(parts) if len(parts) == len(data) + 1 else None
+    def _frame(self, messages: list[dict[str, str]], *data: str) -> Frame:
+        """What the template puts around the data."""
+        parts = re.split("|".join(map(re.escape, data)), self._rendered(messages))
+        if len(parts) != len(data) + 1:
+            raise _refused(messages, "it does not show each of them once, as it is")
+        return tuple(parts)
 
     def _rendered(self, messages: list[dict[str, str]], cue: bool = True) -> str:
-        text = self.tokenizer.apply_chat_template(
-            messages, tokenize=False, add_generation_prompt=cue, date_string=_DATE
-        )
+        try:
+            text = self.tokenizer.apply_chat_template(
+                messages, tokenize=False, add_generation_prompt=cue, date_string=_DATE
+            )
+        except (TemplateError, ValueError, TypeError, KeyError) as error:
+            raise _refused(messages, str(error)) from None
         assert isinstance(text, str)
         return text
 
-    def _after_policy(self, role: str) -> Frame | None:
+    def _after_policy(self, role: str) -> Frame:
         """From the end of the policy's words to the reply, and from the reply to the next cue."""
         messages = [_message("user", _PROMPT), _message("assistant", _SAID), _message(role, _REPLY)]
-        frame = self._frame(messages, _SAID, _REPLY)
-        return frame[1:] if frame else None
+        return self._frame(messages, _SAID, _REPLY)[1:]
+
+    def _told_frame(self) -> Frame | None:
+        """None where the template takes no system message."""
+        try:
+            return self._frame([_message("system", _SYSTEM), _message("user", _PROMPT)], _SYSTEM, _PROMPT)
+        except BadInput:
+            return None
 
     def _tool_frame(self, stop: str) -> Frame | None:
-        """Only where the policy's turn ends in the same way and another one follows."""
+        """None unless the policy's turn ends in the same way before a tool's message and another one follows it."""
         opening = [_message("user", _PROMPT)]
         cue = self._rendered(opening).removeprefix(self._rendered(opening, cue=False))
-        frame = self._after_policy("tool")
-        if frame is None or not frame[0].startswith(self._last_words + stop) or not frame[1].endswith(cue):
+        try:
+            before, after = self._after_policy("tool")
+        except BadInput:
             return None
-        return frame[0].removeprefix(self._last_words), frame[1]
+        if not before.startswith(self._last_words + stop) or not after.endswith(cue):
+            return None
+        return before.removeprefix(self._last_words), after
 
     def _first_mark(self, text: str) -> str:
         marks = [str(token.content) for token in self.tokenizer.added_tokens_decoder.values() if token.special]
@@ -141,12 +151,13 @@ def _message(role: str, text: str) -> dict[str, str]:
     return {"role": role, "content": text}
 
 
-def _need(frame: Frame | None, what: str) -> Frame:
-    if frame is None:
-        raise BadInput(
-            f"the chat template does not take {what}", where="tokenizer", remedy="use a text model with multi-turn chat"
-        )
-    return frame
+def _refused(messages: list[dict[str, str]], why: str) -> BadInput:
+    roles = ", ".join(message["role"] for message in messages)
+    return BadInput(
+        f"the chat template does not take messages by {roles}: {why}",
+        where="tokenizer",
+        remedy="use a text model with multi-turn chat",
+    )
 
 
 def _listed(token: object) -> list[int]:
