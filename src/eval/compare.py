@@ -1,0 +1,138 @@
+"""Base against trained policy on the same samples: what changed, how sure that is, and whether it is enough.
+
+Samples are resampled, not episodes, and both policies keep their results on each: what is hard for one is hard for the
+other, and a paired interval is narrower for it. Gates go by the point estimate; the interval stands beside it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from ..core.check import Check, check
+from ..core.episode import Episode
+from ..core.errors import BadInput
+from .metrics import F64, HARD_READING, NAMES, Figure, Table, figures, is_share, ratio, table
+from .remedies import REMEDIES
+
+RESAMPLES = 2000
+AT_ONCE = 100
+DIGITS = 9
+"""A difference of exactly 5 points must not fail for the last bit of 0.55 - 0.50."""
+
+
+class Change(Struct, frozen=True):
+    base: Figure
+    trained: Figure
+    delta: float | None
+    """Trained less base, and its paired 95% bootstrap interval."""
+    low: float | None
+    high: float | None
+    delta_pp: float | None
+    """The same in percentage points, for shares."""
+
+
+class Limits(Struct, frozen=True):
+    """What a trained policy must reach over its base."""
+
+    need_ask_pp: float = 5.0
+    overclar_relative: float = -0.20
+    overclar_small: float = 0.02
+    """A base below this leaves no room for a relative fall; the trained policy must then stay below it too."""
+    turns: float = 0.0
+    hard_pp: float = 5.0
+
+
+def compare(base: Sequence[Episode], trained: Sequence[Episode], seed: int) -> dict[str, Change]:
+    """Both must have run on the same samples, equally often. Against a control: the control as `base`."""
+    one, other = _paired(base, trained)
+    before, after = table(one), table(other)
+    delta = after.values() - before.values()
+    firsts = np.unique([episode.sample_id for episode in one], return_index=True)[1]
+    low, high = _interval(before, after, firsts, seed)
+    then, now = figures(one), figures(other)
+    return {
+        name: _change(name, then[name], now[name], delta[row], low[row], high[row]) for row, name in enumerate(NAMES)
+    }
+
+
+def trial_checks(changes: dict[str, Change], limits: Limits | None = None) -> list[Check]:
+    """The gates after a trial. What could not be measured has not passed."""
+    limits = limits or Limits()
+    return [
+        check(
+            "need_ask_success_pp",
+            changes["need_ask_success"].delta_pp,
+            ">=",
+            limits.need_ask_pp,
+            *REMEDIES["need_ask_success"],
+        ),
+        _overclar_check(changes["overclar_rate"], limits),
+        check("avg_turns_change", changes["avg_turns"].delta, "<=", limits.turns, *REMEDIES["avg_turns"]),
+        check(
+            "success_hard_pp",
+            changes[f"success_{HARD_READING}"].delta_pp,
+            ">=",
+            limits.hard_pp,
+            *REMEDIES["success_hard"],
+        ),
+    ]
+
+
+def _overclar_check(change: Change, limits: Limits) -> Check:
+    base, trained = change.base.value, change.trained.value
+    if base is None or trained is None or base >= limits.overclar_small:
+        relative = None if base is None or trained is None else round((trained - base) / base, DIGITS)
+        return check("overclar_relative", relative, "<=", limits.overclar_relative, *REMEDIES["overclar"])
+    return check("overclar_rate", trained, "<", limits.overclar_small, *REMEDIES["overclar"])
+
+
+def _paired(base: Sequence[Episode], trained: Sequence[Episode]) -> tuple[list[Episode], list[Episode]]:
+    """Both in the same order of samples. Another set of samples, or other facts about them, compares nothing."""
+    facts = [
+        Counter((one.sample_id, one.task, one.level, one.needs_clarification) for one in side)
+        for side in (base, trained)
+    ]
+    if facts[0] != facts[1]:
+        odd = next(iter((facts[0] - facts[1]) or (facts[1] - facts[0])))
+        raise BadInput(
+            f"the two policies did not run on the same samples; {odd[0]!r} is one that differs",
+            where="comparison",
+            remedy="evaluate both on the same file, each sample equally often",
+        )
+    return sorted(base, key=lambda one: one.sample_id), sorted(trained, key=lambda one: one.sample_id)
+
+
+def _interval(before: Table, after: Table, firsts: NDArray[np.intp], seed: int) -> tuple[F64, F64]:
+    """`firsts`: the columns at which the episodes of a new sample begin; they stand or fall together."""
+    ends = np.full((2, len(NAMES)), np.nan)
+    if len(firsts):
+        parts = [np.add.reduceat([part.sums, part.counts], firsts, axis=2) for part in (before, after)]
+        deltas = np.concatenate(list(_deltas(parts, seed)), axis=1)
+        gaps = np.isnan(deltas).sum(axis=1)
+        ends[:, gaps == 0] = np.percentile(deltas[gaps == 0], [2.5, 97.5], axis=1)
+        # A resample without a single sample to measure a figure on says nothing about it.
+        some = (gaps > 0) & (gaps < RESAMPLES)
+        ends[:, some] = np.nanpercentile(deltas[some], [2.5, 97.5], axis=1)
+    return ends[0], ends[1]
+
+
+def _deltas(parts: list[F64], seed: int) -> Iterator[F64]:
+    n = parts[0].shape[2]
+    rng = np.random.default_rng(seed)
+    for _ in range(RESAMPLES // AT_ONCE):
+        times = rng.multinomial(n, np.full(n, 1 / n), size=AT_ONCE).T.astype(np.float64)
+        # Not `@`: threads of a matrix product cost more than they save on so little, most of all beside a training run.
+        before, after = (ratio(*np.einsum("kfn,nt->kft", part, times)) for part in parts)
+        yield after - before
+
+
+def _change(name: str, base: Figure, trained: Figure, delta: Any, low: Any, high: Any) -> Change:
+    moved, least, most = (None if np.isnan(value) else round(float(value), DIGITS) for value in (delta, low, high))
+    points = round(100 * moved, DIGITS - 2) if moved is not None and is_share(name) else None
+    return Change(base, trained, moved, least, most, points)

@@ -1,0 +1,115 @@
+"""How good a policy is, from its episodes: figures with intervals, over all of them, by task and by difficulty.
+
+Every figure is a sum over a count (`over-clarified` over `nothing was missing`, `turns` over `episodes`), so that the
+same table gives the figures here and their resamples in `compare`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from ..core.episode import Episode
+from ..core.types import LEVELS, TASKS
+
+F64 = NDArray[np.float64]
+Z95 = 1.959963984540054
+MEASURES: dict[str, Callable[[Episode], tuple[float, float]]] = {
+    "success": lambda one: (one.success, 1),
+    "need_ask_success": lambda one: (one.need_ask_success, one.needs_clarification),
+    "overclar_rate": lambda one: (not one.needs_clarification and one.asks > 0, not one.needs_clarification),
+    "ask_precision": lambda one: (one.needs_clarification and one.asks > 0, one.asks > 0),
+    "ask_recall": lambda one: (one.needs_clarification and one.asks > 0, one.needs_clarification),
+    "lucky_guess_rate": lambda one: (one.needs_clarification and one.success and not one.asks, one.needs_clarification),
+    "avg_turns": lambda one: (one.policy_turns, 1),
+}
+HARD_READING = "hard_hotpotqa_strategyqa"
+"""The bucket that a release is judged by: hard questions of the two tasks that are read and not computed."""
+SCOPES = ("", *TASKS, *LEVELS, HARD_READING)
+NAMES = [f"{measure}_{scope}".rstrip("_") for scope in SCOPES for measure in MEASURES]
+"""`success`, `success_gsm8k`, `overclar_rate_hard`, `avg_turns_easy` and so on."""
+
+
+class Figure(Struct, frozen=True):
+    value: float | None
+    """None: there was nothing to measure it on."""
+    low: float | None
+    high: float | None
+    """95% interval: Wilson's for a share, the normal one for a mean."""
+    n: int
+    """Episodes that it was measured on."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One row a figure (in the order of `NAMES`), one column an episode: what it adds to the sum and to the count."""
+
+    sums: F64
+    counts: F64
+
+    def values(self) -> F64:
+        return ratio(self.sums.sum(axis=1), self.counts.sum(axis=1))
+
+
+def table(episodes: Sequence[Episode]) -> Table:
+    made = np.zeros((2, len(SCOPES), len(MEASURES), len(episodes)))
+    for column, episode in enumerate(episodes):
+        parts = np.array([measure(episode) for measure in MEASURES.values()], dtype=np.float64)
+        for scope in _scopes_of(episode):
+            made[:, SCOPES.index(scope), :, column] = parts.T
+    sums, counts = made.reshape(2, len(NAMES), len(episodes))
+    return Table(sums, counts)
+
+
+def _scopes_of(episode: Episode) -> list[str]:
+    own = ["", episode.task, *([episode.level] if episode.level else [])]
+    read = episode.level == "hard" and episode.task in ("hotpotqa", "strategyqa")
+    return [*own, HARD_READING] if read else own
+
+
+def figures(episodes: Sequence[Episode]) -> dict[str, Figure]:
+    made = table(episodes)
+    return {name: _figure(name, sums, counts) for name, sums, counts in zip(NAMES, made.sums, made.counts, strict=True)}
+
+
+def flat(measured: Mapping[str, Figure]) -> dict[str, float]:
+    """Values alone, without those that could not be measured: for a log."""
+    return {name: figure.value for name, figure in measured.items() if figure.value is not None}
+
+
+def ratio(sums: F64, counts: F64) -> F64:
+    """NaN where there is nothing to divide by."""
+    return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+
+
+def _figure(name: str, sums: F64, counts: F64) -> Figure:
+    n = int(counts.sum())
+    if n == 0:
+        return Figure(None, None, None, 0)
+    value = float(sums.sum() / n)
+    if not is_share(name):
+        reach = Z95 * float(sums[counts > 0].std(ddof=1)) / sqrt(n) if n > 1 else None
+        return Figure(value, None if reach is None else value - reach, None if reach is None else value + reach, n)
+    return Figure(value, *wilson(value, n), n)
+
+
+def is_share(name: str) -> bool:
+    """All figures are, but for the mean of turns."""
+    return not name.startswith("avg_")
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """Wilson's 95% interval of a share: it stays in 0..1 and is not empty at 0 and 1.
+
+    >>> [round(end, 3) for end in wilson(0.5, 10)], [round(end, 3) for end in wilson(0.0, 20)]
+    ([0.237, 0.763], [0.0, 0.161])
+    """
+    square = Z95 * Z95 / n
+    centre = (share + square / 2) / (1 + square)
+    reach = Z95 * sqrt(share * (1 - share) / n + square / (4 * n)) / (1 + square)
+    return max(0.0, centre - reach), min(1.0, centre + reach)
