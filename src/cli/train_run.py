@@ -55,8 +55,11 @@ def run(path: Path, resume: bool) -> list[Outcome]:
     """Refuses what cannot run before it writes anything; after that every exception leaves a report."""
     # A user's own strategy or engine lies in the folder that the command is run in.
     sys.path.insert(0, os.getcwd())
+    from transformers.utils import logging as transformers_logging
+
     from ..core.shelf import lock
 
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     ready = preflight(path)
     console = Console(stderr=True, markup=False, highlight=False, emoji=False, soft_wrap=True)
     held = lock(LOGS)
@@ -165,9 +168,17 @@ def _announce(ready: Ready, seed: int, engine: Engine, resume: bool) -> None:
     elif resume:
         log.info("seed %d: no checkpoint in %s yet, so it starts at the beginning", seed, config.checkpoints(seed))
     log.info(
-        "seed %d: %s with %s on %s, from %s, %s in %s",
-        seed, config.strategy, config.engine, config.base_model, config.seed_pool, ready.device.type, ready.dtype,
-    )  # fmt: skip
+        "seed %d: %s by %s from %s on %s, %d steps of %d episodes; %s, %s",
+        seed,
+        config.strategy,
+        config.engine,
+        config.base_model,
+        config.seed_pool,
+        config.steps,
+        config.batch_size,
+        ready.device.type,
+        str(ready.dtype).removeprefix("torch."),
+    )
 
 
 def _set_aside(config: TrainConfig) -> None:

@@ -1,0 +1,93 @@
+"""The device layer: the first preferred device that is there, and the number format of each."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+import torch
+
+from src.config.train import DeviceName, Precision
+from src.core.errors import BadInput
+from src.runtime.device import get_device, get_dtype, settle, to_device
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Which accelerators this machine seems to have."""
+    has: set[str] = set()
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: "cuda" in has)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: "mps" in has)
+    return has
+
+
+@pytest.mark.parametrize(
+    ("there", "preferred", "chosen"),
+    [
+        ({"cuda", "mps"}, ("cuda", "mps", "cpu"), "cuda"),
+        ({"mps"}, ("cuda", "mps", "cpu"), "mps"),
+        ({"cuda", "mps"}, ("mps", "cuda", "cpu"), "mps"),
+        ({"cuda"}, ("mps", "cpu"), "cpu"),
+        ({"cuda"}, ("cpu", "cuda"), "cpu"),
+    ],
+)
+def test_the_first_preferred_device_that_is_there_is_used(
+    there: set[str], preferred: tuple[DeviceName, ...], chosen: str, machine: set[str]
+) -> None:
+    machine |= there
+    assert get_device(preferred).type == chosen
+
+
+@pytest.mark.usefixtures("machine")
+def test_no_preferred_device_is_refused_with_the_key() -> None:
+    with pytest.raises(BadInput, match=r"device_pref: this machine has none of cuda, mps. What to do: add cpu"):
+        get_device(("cuda", "mps"))
+
+
+@pytest.mark.parametrize(
+    ("device", "precision", "dtype"),
+    [
+        ("cuda", "auto", torch.bfloat16),
+        ("mps", "auto", torch.float16),
+        ("cpu", "auto", torch.float32),
+        ("cuda", "fp16", torch.float16),
+        ("mps", "fp32", torch.float32),
+        ("cpu", "fp16", torch.float32),
+    ],
+)
+def test_each_device_has_its_number_format(device: str, precision: Precision, dtype: torch.dtype) -> None:
+    assert get_dtype(torch.device(device), precision) is dtype
+
+
+def test_a_cpu_that_is_asked_for_fp16_says_that_it_computes_in_fp32(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        get_dtype(torch.device("cpu"), "auto")
+        assert not caplog.records
+        get_dtype(torch.device("cpu"), "fp16")
+    assert "computes in fp32" in caplog.text
+
+
+@pytest.mark.usefixtures("machine")
+def test_floats_take_the_devices_format_and_numbers_stay_whole() -> None:
+    assert to_device(torch.ones(2, dtype=torch.float64)).dtype is torch.float32
+    assert to_device(torch.ones(2, dtype=torch.int64), torch.device("cpu")).dtype is torch.int64
+
+
+def test_on_mps_flash_attention_and_compile_are_off_and_it_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    flash = torch.backends.cuda.flash_sdp_enabled()
+    try:
+        with caplog.at_level(logging.WARNING):
+            settle(torch.device("cpu"))
+            assert torch.backends.cuda.flash_sdp_enabled() is flash
+            settle(torch.device("mps"))
+        assert not torch.backends.cuda.flash_sdp_enabled()
+        # With compilation off the function itself runs, so a broken back end is never met.
+        assert torch.compile(lambda x: x + 1, backend=_broken)(torch.ones(())).item() == 2
+        assert "flash attention and torch.compile are switched off" in caplog.text
+    finally:
+        torch.backends.cuda.enable_flash_sdp(flash)
+        torch.compiler.set_stance("default")
+
+
+def _broken(*_: object) -> None:
+    raise AssertionError("compiled after all")
