@@ -61,8 +61,8 @@ def build_rollout_pool(
         split="train",
     )
     with show.progress("building", n) as progress:
-        build_pool(plan, out, progress)
-    show.made([out], as_json)
+        meta = build_pool(plan, out, progress)
+    show.made([out], as_json, left_aside=meta.left_aside)
 
 
 def diversity_report(

@@ -47,8 +47,9 @@ def shadow_run(
         data_dir=data_dir,
         split="shadow",
     )
-    materialize_shadow(plan, stratify, out=materialize, manifest=dump_manifest, tag=tag)
-    show.made([materialize, *([dump_manifest] if dump_manifest else [])], as_json)
+    meta = materialize_shadow(plan, stratify, out=materialize, manifest=dump_manifest, tag=tag)
+    files = [materialize, *([dump_manifest] if dump_manifest else [])]
+    show.made(files, as_json, left_aside=meta.left_aside)
 
 
 def make_min_data(as_json: options.Json = False) -> None:

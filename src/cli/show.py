@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -62,14 +62,23 @@ def finish(report: Report, as_json: bool, written: Path | None = None, failed_co
         raise typer.Exit(failed_code)
 
 
-def made(files: Sequence[Path], as_json: bool, counts: Counts | None = None) -> None:
-    """What a building verb made: every file with its SHA-256, and how many samples of each task and bucket."""
+def made(
+    files: Sequence[Path], as_json: bool, counts: Counts | None = None, left_aside: Mapping[Task, int] | None = None
+) -> None:
+    """What a building verb made: every file with its SHA-256, and how many samples of each task and bucket.
+
+    `left_aside` are the records of a source that could not be used.
+    """
     hashes = {str(path): sha256_file(path) for path in files}
+    unused = {task: count for task, count in (left_aside or {}).items() if count}
     if as_json:
-        print_json({"outputs": hashes, **({"counts": counts} if counts else {})})
+        more = {"counts": counts, "left_aside": unused}
+        print_json({"outputs": hashes, **{name: value for name, value in more.items() if value}})
         return
     if counts:
         _console().print(_counts(counts))
+    for task, count in unused.items():
+        say(f"left aside {count} records of {task}: repeated, or without a way to the answer")
     for path, digest in hashes.items():
         say(f"wrote {path}")
         say(f"  sha256 {digest}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+from msgspec import field
 
 from ..core.errors import BadInput
 from ..core.files import sha256_file, sidecar, write_json
@@ -38,6 +39,8 @@ class PoolMeta(Record, frozen=True):
     parent: str = ""
     """The file that this one was derived from, relative to this one's folder, and its SHA-256."""
     parent_sha256: str = ""
+    left_aside: dict[Task, int] = field(default_factory=dict)
+    """Records of the source that could not be used: repeated, or without a way to the answer."""
 
 
 def read_meta(pool: Path) -> PoolMeta:

@@ -56,7 +56,7 @@ def write_pool(plan: BuildPlan, pool: IO[bytes], facts: IO[bytes], progress: Pro
         digest.update(block)
         pool.write(block)
         progress(len(lines))
-    meta = _meta(plan, digest.hexdigest(), fingerprints, source.fingerprints)
+    meta = _meta(plan, digest.hexdigest(), fingerprints, source)
     facts.write(json_bytes(meta))
     return meta
 
@@ -113,14 +113,15 @@ def plan_of(meta: PoolMeta) -> BuildPlan:
     )
 
 
-def _meta(plan: BuildPlan, sha256: str, templates: dict[str, str], sources: dict[str, str]) -> PoolMeta:
+def _meta(plan: BuildPlan, sha256: str, templates: dict[str, str], source: Source) -> PoolMeta:
     shared: dict[str, Any] = msgspec.structs.asdict(plan)
     shared |= {"data_dir": str(plan.data_dir or ""), "templates_dir": str(plan.templates_dir)}
     return PoolMeta(
         kind="pool" if plan.split == "train" else "shadow",
         sha256=sha256,
         templates_sha256=templates,
-        sources_sha256=sources,
+        sources_sha256=source.fingerprints,
+        left_aside=source.left_aside,
         **shared,
     )
 

@@ -73,6 +73,11 @@ class Source(Protocol):
     fingerprints: dict[str, str]
     """SHA-256 of every file read; empty for generated worlds."""
 
+    @property
+    def left_aside(self) -> dict[Task, int]:
+        """By task, how many records cannot be used: repeated, or without a way to the answer."""
+        ...
+
     def levels(self, task: Task) -> dict[Level, float]:
         """Shares of wants by level after which measured difficulty comes out near `TARGET`."""
         ...

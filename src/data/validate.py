@@ -14,6 +14,7 @@ import numpy as np
 from ..core.check import Check, Report, Rule, check, evidence, now, report
 from ..core.errors import BadInput
 from ..core.files import refuse_overlap, sidecar, write_json
+from ..core.shares import require_share
 from ..core.types import LANGS, Lang, Sample, Task
 from .diversity import Wording
 from .diversity_report import Reference, Scope, covered, diversity_figures, read_reference, scoped_wording
@@ -66,6 +67,12 @@ def validate_pool(
         "by_task": list(by_task),
         "max_shortcut_auc": max_shortcut_auc,
     }
+    for flag, share in {
+        "min_distinct2": min_distinct2,
+        "leak_sim": leak_sim,
+        "max_shortcut_auc": max_shortcut_auc,
+    }.items():
+        require_share(share, f"--{flag}")
     refuse_overlap({"--out": out}, {"POOL": pool, **({"--leak_check": leak_check} if leak_check else {})})
     meta = read_meta(pool)
     shadow = read_shadow(leak_check, meta) if leak_check else []

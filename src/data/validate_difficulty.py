@@ -18,6 +18,7 @@ from ..core.check import Check, Report, check, evidence, now, report
 from ..core.errors import BadInput
 from ..core.files import atomic_write, refuse_overlap, sha256_file, sidecar, write_json
 from ..core.jsonl import read_lines, read_records
+from ..core.shares import require_share
 from ..core.types import Sample, Task
 from . import difficulty_knobs as knobs
 from .difficulty import DifficultyRecord
@@ -61,6 +62,8 @@ def validate_difficulty(
     limits = Limits(
         min_hard_pct, max_easy_pct, len_max, turns_max, tool_hops_max, clue_overlap_max_easy, clue_overlap_min_hard
     )
+    for flag in ("min_hard_pct", "max_easy_pct", "clue_overlap_max_easy", "clue_overlap_min_hard"):
+        require_share(asdict(limits)[flag], f"--{flag}")
     page = out.with_suffix(".html")
     metrics_meta = read_meta(metrics)
     parent = _common_parent(metrics, metrics_meta, balanced)

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from src.core.errors import BadInput
 from src.core.files import sidecar
+from src.data.pool import reference_samples
+from src.data.validate import validate_pool
 
 from .conftest import Askgate, Outcome
 
@@ -223,3 +226,40 @@ def test_a_folder_is_not_an_output(askgate: Askgate, tmp_path: Path) -> None:
 
 def test_comparing_rewards_is_refused_until_there_are_episodes(askgate: Askgate) -> None:
     refused(askgate("shadow_run", "--n", "245", "--seed", "20250820", "--stratify"), "--materialize", "episodes")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["validate_difficulty", "--min_hard_pct", "30"],
+        ["validate_difficulty", "--max_easy_pct", "30"],
+        ["validate_difficulty", "--clue_overlap_max_easy", "30"],
+        ["validate_difficulty", "--clue_overlap_min_hard", "30"],
+        ["validate_pool", "--min_distinct2", "30"],
+    ],
+    ids=lambda arguments: arguments[1],
+)
+def test_a_percentage_where_a_share_is_meant_is_refused(arguments: list[str], askgate: Askgate) -> None:
+    """`--max_easy_pct 30` would let a pool of nothing but easy samples pass."""
+    refused(askgate(*arguments), arguments[1], "write 0.30")
+
+
+def test_a_similarity_given_as_a_percentage_lets_no_leak_pass(small_pool: Path, small_shadow: Path) -> None:
+    with pytest.raises(BadInput, match=r"--leak_sim: 85 is no share of 1.*write 0\.85"):
+        validate_pool(
+            small_pool,
+            min_distinct2=0.6,
+            kl3_min=0.15,
+            roles_min=4,
+            styles_min=3,
+            max_dup_pct=2.0,
+            max_len=4096,
+            min_len=64,
+            leak_check=small_shadow,
+            leak_ngram=5,
+            leak_sim=85,
+            by_task=("gsm8k",),
+            max_shortcut_auc=0.7,
+            reference=reference_samples,
+            out=small_pool.with_name("report.json"),
+        )

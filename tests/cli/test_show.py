@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import typer
 from rich.cells import cell_len
 
 from src.cli.show import complain, finish, number, progress, say
+from src.cli.show import made as made_files
 from src.core.check import Check, Report, check, evidence, now, report
 
 GOOD = check("distinct2[hotpotqa,zh]", 0.6423, ">=", 0.6, "add templates", "增加模板")
@@ -98,3 +100,16 @@ def test_a_bar_is_silent_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     with progress("building", 10) as advance:
         advance(10)
     assert capsys.readouterr() == ("", "")
+
+
+def test_records_that_a_source_could_not_use_are_told(
+    capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path
+) -> None:
+    file = tmp_path / "pool.jsonl"
+    file.write_text("{}")
+    made_files([file], as_json=False, left_aside={"hotpotqa": 0, "gsm8k": 858})
+    told = capfdbinary.readouterr().out.decode()
+    assert "left aside 858 records of gsm8k: repeated, or without a way to the answer" in told
+    assert "hotpotqa" not in told
+    made_files([file], as_json=True, left_aside={"hotpotqa": 0, "gsm8k": 858})
+    assert json.loads(capfdbinary.readouterr().out)["left_aside"] == {"gsm8k": 858}

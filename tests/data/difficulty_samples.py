@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
-import msgspec
-
-from src.core.files import sha256_file
 from src.core.types import TASKS, Article, Lang, Level, Provenance, Sample, Task, Turn
-from src.data.meta import PoolMeta, write_meta
 
 TARGET: dict[Level, float] = {"easy": 0.25, "medium": 0.45, "hard": 0.30}
-MIX: dict[Task, float] = {"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25}
 
 WIKI_CALLS: dict[Level, int] = {"easy": 1, "medium": 3, "hard": 5}
 CONTEXT_WORDS: dict[Level, int] = {"easy": 60, "medium": 320, "hard": 700}
@@ -135,35 +129,6 @@ def graded_samples(counts: dict[Task, dict[Level, int]]) -> list[Sample]:
     ]
     wanted.sort()
     return [graded(f"s{number:05d}", task, level) for number, (_, task, level) in enumerate(wanted)]
-
-
-def write_pool(path: Path, samples: Iterable[Sample], mix: dict[Task, float] = MIX, seed: int = 7) -> Path:
-    lines = [msgspec.json.encode(one) + b"\n" for one in samples]
-    path.write_bytes(b"".join(lines))
-    write_meta(
-        path,
-        PoolMeta(
-            kind="pool",
-            sha256=sha256_file(path),
-            n=len(lines),
-            seed=seed,
-            split="train",
-            source="builtin",
-            data_dir="",
-            langs=("en",),
-            mix=mix,
-            max_turns=6,
-            clarify_rate=0.3,
-            tools=("wiki", "calc"),
-            tool_hops=4,
-            ops_numeric=4,
-            paraphrase=0.5,
-            templates_dir="templates/pack_v2",
-            templates_sha256={},
-            sources_sha256={},
-        ),
-    )
-    return path
 
 
 def even_supply(easy: int, medium: int, hard: int) -> dict[Task, dict[Level, int]]:

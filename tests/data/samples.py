@@ -71,9 +71,10 @@ def changed(sample: Sample, **fields: object) -> Sample:
     return msgspec.structs.replace(sample, **fields)
 
 
-def pool_meta(sha256: str = "", n: int = 0, kind: str = "pool") -> PoolMeta:
-    return PoolMeta(
-        kind=kind,
+def pool_meta(sha256: str = "", n: int = 0, **fields: object) -> PoolMeta:
+    """Facts of a pool as the builder would write them, but for `fields`."""
+    facts = PoolMeta(
+        kind="pool",
         sha256=sha256,
         n=n,
         seed=7,
@@ -92,11 +93,12 @@ def pool_meta(sha256: str = "", n: int = 0, kind: str = "pool") -> PoolMeta:
         templates_sha256={},
         sources_sha256={},
     )
+    return msgspec.structs.replace(facts, **fields)
 
 
-def write_pool(path: Path, samples: Sequence[Sample], kind: str = "pool") -> Path:
+def write_pool(path: Path, samples: Sequence[Sample], **fields: object) -> Path:
     write_lines(path, samples)
-    write_meta(path, pool_meta(sha256_file(path), len(samples), kind))
+    write_meta(path, pool_meta(sha256_file(path), len(samples), **fields))
     return path
 
 

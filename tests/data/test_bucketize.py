@@ -20,7 +20,8 @@ from src.data.bucketize import Balanced, difficulty_bucketize
 from src.data.difficulty import measure
 from src.data.measure import difficulty_metrics
 from src.data.meta import read_meta
-from tests.data.difficulty_samples import MIX, TARGET, even_supply, graded, graded_samples, write_pool
+from tests.data.difficulty_samples import TARGET, even_supply, graded, graded_samples
+from tests.data.samples import MIX, write_pool
 
 ONE_TASK: dict[Task, float] = {"gsm8k": 1.0}
 
@@ -28,14 +29,14 @@ ONE_TASK: dict[Task, float] = {"gsm8k": 1.0}
 def measured_pool(
     folder: Path, samples: list[Sample], mix: dict[Task, float] = MIX, seed: int = 7
 ) -> tuple[Path, Path]:
-    pool = write_pool(folder / "seed.jsonl", samples, mix, seed)
+    pool = write_pool(folder / "seed.jsonl", samples, mix=mix, seed=seed)
     metrics = folder / "seed.metrics.jsonl"
     difficulty_metrics(pool, metrics)
     return pool, metrics
 
 
 def balance(folder: Path, samples: list[Sample], mix: dict[Task, float] = MIX, seed: int = 7) -> tuple[Balanced, Path]:
-    _, metrics = measured_pool(folder, samples, mix, seed)
+    _, metrics = measured_pool(folder, samples, mix=mix, seed=seed)
     out = folder / "seed.balanced.jsonl"
     return difficulty_bucketize(metrics, TARGET, [task for task in TASKS if mix.get(task)], out), out
 
@@ -79,7 +80,7 @@ def test_same_seed_same_bytes_and_another_seed_another_choice(tmp_path: Path) ->
 
 def test_a_last_line_without_newline_is_still_a_whole_line(tmp_path: Path) -> None:
     samples = [graded(f"{level}{number}", "gsm8k", level) for level in LEVELS for number in range(9)]
-    pool = write_pool(tmp_path / "seed.jsonl", samples, ONE_TASK)
+    pool = write_pool(tmp_path / "seed.jsonl", samples, mix=ONE_TASK)
     pool.write_bytes(pool.read_bytes().rstrip(b"\n"))
     meta = msgspec.structs.replace(read_meta(pool), sha256=sha256_file(pool))
     sidecar(pool).write_bytes(msgspec.json.encode(meta))
@@ -132,7 +133,7 @@ def test_metrics_edited_by_hand_are_refused(tmp_path: Path) -> None:
 def test_an_id_that_comes_twice_is_refused(tmp_path: Path) -> None:
     samples = [graded("same", "gsm8k", level) for level in LEVELS]
     with pytest.raises(BadInput, match="'same' stands twice"):
-        balance(tmp_path, samples, ONE_TASK)
+        balance(tmp_path, samples, mix=ONE_TASK)
 
 
 @pytest.mark.parametrize("by_task", [["gsm8k"], ["gsm8k", "hotpotqa", "strategyqa", "gsm8k"], []])

@@ -25,7 +25,8 @@ from src.data.difficulty import (
 from src.data.difficulty_words import asked_arithmetic, connector_density, names, operators, pronouns
 from src.data.measure import difficulty_metrics
 from src.data.meta import parent_of, read_meta, write_meta
-from tests.data.difficulty_samples import dialogue, even_supply, graded, graded_samples, sample, write_pool
+from tests.data.difficulty_samples import dialogue, even_supply, graded, graded_samples, sample
+from tests.data.samples import write_pool
 
 
 def test_a_record_has_the_owners_fields_first() -> None:

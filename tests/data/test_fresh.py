@@ -108,6 +108,7 @@ def test_official_records_are_taken_only_where_the_pool_left_some(official_data:
     path = tmp_path / "pool.jsonl"
     plan = small_plan(40, langs=("en",), mix={"gsm8k": 1.0}, source="dir", data_dir=official_data)
     meta = build_pool(plan, path)
+    assert meta.left_aside["gsm8k"] > 0, "the pool's facts tell of records without a way to their answer"
     used = source_ids(list(read_records(path, Sample)))
     made = some(Fresh(meta, used, [], seed=1), 30)
     assert {one.provenance.source for one in made} == {"dir"}

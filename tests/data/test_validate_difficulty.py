@@ -18,7 +18,8 @@ from src.data.difficulty import DifficultyRecord, measure
 from src.data.measure import difficulty_metrics
 from src.data.meta import read_meta, write_meta
 from src.data.validate_difficulty import validate_difficulty
-from tests.data.difficulty_samples import TARGET, dialogue, even_supply, graded_samples, write_pool
+from tests.data.difficulty_samples import TARGET, dialogue, even_supply, graded_samples
+from tests.data.samples import write_pool
 
 
 def failed(report: Report) -> set[str]:
@@ -45,9 +46,9 @@ def honest(folder: Path) -> None:
 def sold_as_balanced(folder: Path, samples: list[Sample]) -> None:
     """Samples that are declared balanced, with metrics and sidecars that are true to them."""
     mix: dict[Task, float] = {task: sum(one.task == task for one in samples) / len(samples) for task in TASKS}
-    pool = write_pool(folder / "seed.jsonl", samples, mix)
+    pool = write_pool(folder / "seed.jsonl", samples, mix=mix)
     difficulty_metrics(pool, folder / "seed.metrics.jsonl")
-    balanced = write_pool(folder / "seed.balanced.jsonl", samples, mix)
+    balanced = write_pool(folder / "seed.balanced.jsonl", samples, mix=mix)
     facts = {"kind": "balanced", "parent": pool.name, "parent_sha256": sha256_file(pool)}
     write_meta(balanced, msgspec.structs.replace(read_meta(balanced), **facts))
 

@@ -30,6 +30,7 @@ class BuiltinSource:
 
     def __init__(self) -> None:
         self.fingerprints: dict[str, str] = {}
+        self.left_aside: dict[Task, int] = {}
 
     def levels(self, task: Task) -> dict[Level, float]:
         """An ask counts towards difficulty: of the encyclopedia's medium questions, three in ten come out hard."""

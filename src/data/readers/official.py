@@ -51,8 +51,7 @@ class OfficialSource:
         self._spares: dict[tuple[Task, str], list[Spare]] = {}
 
     @property
-    def left_aside(self) -> dict[str, int]:
-        """By task, how many records cannot be used: repeated, or without a way to the answer."""
+    def left_aside(self) -> dict[Task, int]:
         return {task: shelf.seen - len(shelf.records) for task, shelf in self._shelves.items()}
 
     def levels(self, task: Task) -> dict[Level, float]:
