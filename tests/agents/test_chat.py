@@ -24,9 +24,9 @@ PLAIN_TEMPLATE = (
     "{% endfor %}{% if add_generation_prompt %}<|head|>assistant<|body|>\n\n{% endif %}"
 )
 NO_SYSTEM = PLAIN_TEMPLATE.replace("== 'tool'", "in ('tool', 'system')")
-SHOUTS = PLAIN_TEMPLATE.replace(
-    "{% if message.role == 'tool' %}{{ raise_exception('no tools here') }}{% endif %}", ""
-).replace("{{ message.content }}", "{{ message.content | upper if message.role == 'tool' else message.content }}")
+SHOUTS = PLAIN_TEMPLATE.replace("{{ raise_exception('no tools here') }}", "").replace(
+    "{{ message.content }}", "{{ message.content | upper if message.role == 'tool' else message.content }}"
+)
 DIALOGUES = (
     ("Where was Vera born?", [("<think>\nTwo of them.\n</think>\n\n<ask>Which Vera?</ask>", "user", "The chemist.")]),
     (
@@ -210,6 +210,28 @@ def test_so_they_are_where_it_would_change_them() -> None:
     """A frame found with a dummy cannot be put around data that the template rewrites."""
     renderer = ChatRenderer(with_template(SHOUTS))
     assert renderer.reply("tool", "a result") == renderer.reply("user", "a result")
+
+
+def without_refusal(template: str) -> str:
+    return template.replace("{{ raise_exception('no tools here') }}", "")
+
+
+def test_so_they_are_where_the_policy_would_not_speak_after_them() -> None:
+    mute = without_refusal(PLAIN_TEMPLATE).replace("if add_g", "if messages[-1].role != 'tool' and add_g")
+    renderer = ChatRenderer(with_template(mute))
+    assert renderer.reply("tool", "42") == renderer.reply("user", "42")
+
+
+def test_so_they_are_where_a_call_ends_a_turn_in_another_way() -> None:
+    """The policy has said its stop token before anyone knows who replies."""
+    end = "{% if loop.nextitem and loop.nextitem.role == 'tool' %}<|eom|>{% else %}<|eot|>{% endif %}"
+    renderer = ChatRenderer(with_template(without_refusal(PLAIN_TEMPLATE).replace("<|eot|>", end)))
+    assert renderer.reply("tool", "42") == renderer.reply("user", "42")
+
+
+def test_else_they_have_a_role_of_their_own() -> None:
+    tokenizer = with_template(without_refusal(PLAIN_TEMPLATE))
+    assert tokenizer.decode(ChatRenderer(tokenizer).reply("tool", "42")).startswith("<|head|>tool<|body|>")
 
 
 def test_where_a_template_has_no_system_message_the_user_tells_it() -> None:
