@@ -57,7 +57,7 @@ class GRPO:
     ) -> tuple[Tensor, dict[str, Tensor]]:
         teaches_N = targets["teaches_N"]
         policy = per_token(policy_loss(logp_N, part.logp_N, targets["advantage_N"], self.clip), part)
-        penalty = per_token(kl.k3(logp_N, kl.reference_of(part)) * teaches_N, part)
+        penalty = per_token(kl.steering(logp_N, part.logp_N, kl.reference_of(part)) * teaches_N, part)
         loss = policy + self._kl.coef * penalty - self.entropy_coef * per_token(entropy_N * teaches_N, part)
         figures = moved(logp_N, entropy_N, part, self.clip)
         return loss, {"policy_loss": policy.detach(), "kl_loss": penalty.detach(), **figures}

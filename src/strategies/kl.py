@@ -28,6 +28,15 @@ def k3(logp_N: Tensor, ref_logp_N: Tensor) -> Tensor:
     return torch.expm1(log_ratio_N) - log_ratio_N
 
 
+def steering(logp_N: Tensor, old_logp_N: Tensor, ref_logp_N: Tensor) -> Tensor:
+    """k3 for a loss: each token counts by how much likelier it has become since it was sampled.
+
+    The gradient of k3 alone is that of another divergence (q against p), and a single token that has become rare would
+    rule the step. With the ratio it is, on average, the gradient of KL(p, q).
+    """
+    return torch.exp(logp_N - old_logp_N) * k3(logp_N, ref_logp_N)
+
+
 def reference_of(batch: Batch) -> Tensor:
     if batch.ref_logp_N is None:
         raise ValueError("this strategy needs the log-probabilities of the reference")

@@ -69,7 +69,7 @@ def test_grpo(seed: int, divide_by_std: bool) -> None:
     trainer: Any = SimpleNamespace(
         _get_per_token_logps_and_entropies=lambda *_, **__: (logp, torch.zeros_like(logp), None),
         model=SimpleNamespace(training=True),
-        args=SimpleNamespace(use_bias_correction_kl=False, delta=None, steps_per_generation=1),
+        args=SimpleNamespace(use_bias_correction_kl=True, delta=None, steps_per_generation=1),
         accelerator=Alone(),
         current_gradient_accumulation_steps=1,
         aux_loss_enabled=False,

@@ -15,8 +15,8 @@ def test_loss_by_hand() -> None:
     """One group, rewards 1 and 0, not divided by their deviation: advantages 0.5 and -0.5.
 
     ratios   1.5, 1 and 0.5: policy terms -0.5 * 1.2, -0.5 * 1, 0.5 * 0.8 (clipped): sum -0.7
-    KL       q/p of 2, 1, 1: k3 is 2 - 1 - ln 2, 0, 0
-    loss     (-0.7 + 0.1 * (1 - ln 2)) / 3
+    KL       q/p of 2, 1, 1: k3 is 2 - 1 - ln 2, 0, 0, times the ratio of 1.5
+    loss     (-0.7 + 0.1 * 1.5 * (1 - ln 2)) / 3
     """
     grpo = GRPO(clip=0.2, kl_coef=0.1, divide_by_std=False, group_size=2)
     logp_N = flat([[-1.0, -2.0], [-1.0]])
@@ -27,8 +27,8 @@ def test_loss_by_hand() -> None:
         groups=[3, 3],
     )
     loss, figures = grpo.loss(logp_N, torch.zeros(3), None, whole, grpo.targets(whole))
-    assert loss.item() == pytest.approx((-0.7 + 0.1 * (1 - math.log(2))) / 3)
-    assert figures["kl_loss"].item() == pytest.approx((1 - math.log(2)) / 3)
+    assert loss.item() == pytest.approx((-0.7 + 0.1 * 1.5 * (1 - math.log(2))) / 3)
+    assert figures["kl_loss"].item() == pytest.approx(1.5 * (1 - math.log(2)) / 3)
 
 
 def test_dividing_by_the_deviation_makes_a_small_difference_as_large_as_a_big_one() -> None:

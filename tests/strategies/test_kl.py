@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from src.core.errors import BadInput
-from src.strategies.kl import KLControl, figures, k1, k2, k3
+from src.strategies.kl import KLControl, figures, k1, k2, k3, steering
 from tests.strategies.batches import batch
 
 distributions = st.lists(st.floats(0.01, 1), min_size=4, max_size=4).map(
@@ -34,6 +34,18 @@ def test_k2_is_right_for_small_differences_only() -> None:
 
     assert off(0.001) < 0.001
     assert off(2.0) > 0.2
+
+
+def test_the_term_in_the_loss_steers_by_the_kl_divergence_and_plain_k3_does_not() -> None:
+    q = torch.tensor([0.1, 0.2, 0.7], dtype=torch.float64).log()
+    logits = torch.tensor([0.5, 0.1, -0.3], dtype=torch.float64, requires_grad=True)
+    p = torch.log_softmax(logits, 0)
+    sampled = p.detach()
+    (exact,) = torch.autograd.grad((p.exp() * (p - q)).sum(), logits, retain_graph=True)
+    (found,) = torch.autograd.grad((sampled.exp() * steering(p, sampled, q)).sum(), logits, retain_graph=True)
+    torch.testing.assert_close(found, exact)
+    (plain,) = torch.autograd.grad((sampled.exp() * k3(p, q)).sum(), logits)
+    assert (plain - exact).abs().max() > 0.05
 
 
 def test_figures_by_hand() -> None:
