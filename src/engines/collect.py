@@ -57,7 +57,7 @@ def collect(job: TrainJob, policy: Any, step: int, clock: Clock) -> Collected:
             slots=job.talk.slots,
             generator=dice,
             device=job.device,
-            dtype=job.dtype,
+            dtype=None if job.dtype == torch.float32 else job.dtype,
             tools=job.talk.tools,
         )
     with clock.part("reward"):

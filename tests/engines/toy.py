@@ -1,8 +1,8 @@
 """A task with a known optimum, small enough to be learned in seconds.
 
 `name amber` is answered with amber. `name something` is answered with a word that only the user knows: the policy must
-ask first, and must not ask otherwise. The best mean reward is exactly 1. The base knows the grammar and nothing of the
-task: it asks half of the time and says any word.
+ask first, and must not ask otherwise. The best mean reward is exactly 1. The base knows the grammar and
+has an inkling of the task: it asks half of the time, whatever the prompt, and says the right word half of the time.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from src.engines.job import Talk, TrainJob, Update
 from src.engines.sft import Demo, SftPlan, fine_tune
 from src.evaluation.outcome import OutcomeReward
 
-WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord")
+WORDS = ("amber", "birch", "cedar", "dune")
 OPTIMUM = 1.0
 
 
@@ -107,16 +107,16 @@ def make_model(folder: Path, seed: int = 0, taught: bool = True) -> Path:
     )  # fmt: skip
     model = Qwen3ForCausalLM(config)
     if taught:
-        fine_tune(model, demos(TagRenderer(tokenizer)), SftPlan(tokens=60_000, lr=1e-2, batch_tokens=2000, seed=seed))
+        fine_tune(model, demos(TagRenderer(tokenizer)), SftPlan(tokens=300_000, lr=1e-2, batch_tokens=2000, seed=seed))
     model.save_pretrained(folder)
     return folder
 
 
 def demos(renderer: TagRenderer) -> list[Demo]:
-    """The grammar: every act and every word after every prompt, right or wrong."""
+    """The grammar: both acts and every word after every prompt, the right word three times as often as another."""
     found = []
     for one in SAMPLES:
-        for said in WORDS:
+        for said in (*WORDS, one.answer, one.answer):
             for ask in (False, True):
                 tokens, policy = renderer.opening(one.prompt), []
                 policy = [False] * len(tokens)

@@ -1,0 +1,116 @@
+"""A strategy and an engine in a user's own file are named as `package.module:Class` and work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from src.core.api import Engine, StepResult
+from src.core.errors import BadInput
+from src.engines.load import load_engine
+from src.strategies.load import load_strategy
+from src.strategies.ppo import PPO
+from tests.engines.toy import make_job
+
+OWN_STRATEGY = '''
+class Reinforce:
+    """Plain policy gradient against the mean of the batch."""
+    critic = reference = False
+    group_size = 1
+
+    def targets(self, batch):
+        return {"better_E": batch.reward_E - batch.reward_E.mean()}
+
+    def loss(self, logp_N, entropy_N, value_N, part, targets):
+        return -(logp_N * targets["better_E"][part.episode_N]).mean(), {}
+
+    def after_step(self, metrics): ...
+    def metrics(self): return {}
+    def state_dict(self): return {}
+    def load_state_dict(self, state): ...
+'''
+OWN_ENGINE = '''
+from src.agents.env import Env
+from src.agents.grammar import say
+from src.core.api import StepResult
+
+class Demonstrations:
+    """Learns nothing: plays the demonstration of every sample, which shows the best reward there is."""
+    strategies = frozenset({"ppo"})
+
+    def __init__(self, job): self.job, self.step = job, 0
+
+    def fit(self, callbacks):
+        while self.step < self.job.max_steps:
+            self.step += 1
+            rewards = []
+            for drawn in self.job.sampler.draw(self.step, self.job.batch_size):
+                env = Env(drawn.sample, self.job.talk.max_turns)
+                [env.step(say(turn)) for turn in drawn.sample.dialogue if turn.by == "assistant"]
+                rewards.append(sum(self.job.reward(env.episode(0), drawn.sample).values()))
+            for callback in callbacks:
+                callback.on_step(self, StepResult(self.step, {"reward": sum(rewards) / len(rewards)}, ()))
+
+    def save(self, folder): ...
+    def load(self, folder): ...
+    def save_model(self, folder): ...
+'''
+
+
+class Keep:
+    """A callback that remembers."""
+
+    def __init__(self) -> None:
+        self.results: list[StepResult] = []
+
+    def on_start(self, engine: Engine) -> None: ...
+
+    def on_step(self, engine: Engine, result: StepResult) -> None:
+        self.results.append(result)
+
+    def on_end(self, engine: Engine) -> None: ...
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "their_strategy.py").write_text(OWN_STRATEGY)
+    (tmp_path / "their_engine.py").write_text(OWN_ENGINE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+@pytest.mark.usefixtures("own")
+def test_their_strategy_learns_on_our_engine(taught: Path) -> None:
+    strategy = load_strategy("their_strategy:Reinforce", {})
+    job = make_job(taught, strategy, steps=25, batch=96, lr=1e-2)
+    keep = Keep()
+    load_engine("pure_pt", "their_strategy:Reinforce")(job).fit([keep])
+    rewards = [result.metrics["reward"] for result in keep.results]
+    assert [result.step for result in keep.results] == list(range(1, 26))
+    assert max(rewards[-5:]) > rewards[0] + 0.3
+
+
+@pytest.mark.usefixtures("own")
+def test_their_engine_runs_the_job(taught: Path) -> None:
+    keep = Keep()
+    load_engine("their_engine:Demonstrations", "ppo")(make_job(taught, PPO(), steps=2, batch=24)).fit([keep])
+    assert [result.metrics["reward"] for result in keep.results] == [1.0, 1.0]
+
+
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize(
+    ("engine", "strategy", "told"),
+    [
+        ("pure", "ppo", "unknown engine 'pure'"),
+        ("nowhere.at_all:Engine", "ppo", "No module named 'nowhere'"),
+        ("their_engine:Missing", "ppo", "their_engine has no class 'Missing'"),
+        ("their_strategy:Reinforce", "ppo", "is no engine: it lacks strategies, fit"),
+        ("their_engine:Demonstrations", "dpo", "does not run dpo"),
+    ],
+)
+def test_a_name_that_does_not_work_is_told_in_one_line(engine: str, strategy: str, told: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        load_engine(engine, strategy)
+    assert told in str(refused.value)
+    assert "What to do" in str(refused.value)
+    assert "\n" not in str(refused.value)

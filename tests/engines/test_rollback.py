@@ -1,0 +1,83 @@
+"""Three KL alerts running take the weights back to the last good checkpoint; the count of steps goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from src.engines.pure_pt import PurePT
+from src.engines.rollback import Guard
+from src.strategies.ppo import PPO
+from tests.engines.toy import fingerprint, make_job
+
+
+class Strays(PPO):
+    """Reports the KL divergence that the test wants."""
+
+    def __init__(self, kls: list[float]) -> None:
+        super().__init__()
+        self.kls = kls
+
+    def metrics(self) -> dict[str, float]:
+        return {**super().metrics(), "kl": self.kls.pop(0)}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        raise AssertionError("a roll-back leaves the strategy as it is")
+
+
+def straying(taught: Path, kls: list[float], good: list[Path]) -> PurePT:
+    job = make_job(taught, Strays(kls), steps=9, batch=16, lr=1e-2, kl_alert=0.5)
+    return PurePT(replace(job, last_good=lambda: good[-1] if good else None))
+
+
+def test_three_alerts_running_go_back_to_the_good_weights(taught: Path, tmp_path: Path) -> None:
+    good: list[Path] = []
+    engine = straying(taught, [0.1, 0.6, 0.6, 0.6, 0.1], good)
+    engine.take_step()
+    assert engine.good
+    engine.save(tmp_path)
+    good.append(tmp_path)
+    kept = fingerprint(engine.learner)
+    alerts = [engine.take_step().metrics["kl_alerts"] for _ in range(2)]
+    assert alerts == [1, 2]
+    assert not engine.good
+    assert fingerprint(engine.learner) != kept
+    back = engine.take_step()
+    assert fingerprint(engine.learner) == kept
+    assert (back.step, back.metrics["rollbacks"], back.metrics["kl_alerts"]) == (4, 1, 0)
+    after = engine.take_step()
+    assert after.step == 5
+    assert after.metrics["lr"] == pytest.approx(0.5 * back.metrics["lr"])
+    assert after.episodes != back.episodes
+
+
+def test_without_a_checkpoint_the_base_is_the_good_one(taught: Path) -> None:
+    engine = straying(taught, [0.6, 0.6, 0.6], [])
+    base = fingerprint(engine.learner)
+    for _ in range(3):
+        engine.take_step()
+    assert fingerprint(engine.learner) == base
+    assert engine.step == 3
+
+
+def test_alerts_that_are_not_in_a_row_do_nothing() -> None:
+    guard = Guard(level=0.5, alerts=3, lr_factor=0.5)
+    assert not any(guard.strayed(kl) for kl in (0.6, 0.6, 0.5, 0.6, 0.6, 0.1))
+    assert [guard.strayed(kl) for kl in (0.6, float("nan"), 0.6)] == [False, False, True]
+    assert guard.lr_share == 0.5
+
+
+def test_the_count_outlives_a_resume() -> None:
+    before, after = Guard(0.5, 3, 0.5), Guard(0.5, 3, 0.5)
+    before.strayed(0.6)
+    before.strayed(0.6)
+    after.load_state_dict(before.state_dict())
+    assert after.strayed(0.6)
+
+
+def test_without_a_level_there_are_no_alerts() -> None:
+    assert not any(Guard(None, 3, 0.5).strayed(99.0) for _ in range(5))

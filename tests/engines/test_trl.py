@@ -1,0 +1,279 @@
+"""TRL as an engine: the same job, the same episodes, the same updates as `pure_pt`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import Qwen3Config, Qwen3ForCausalLM
+
+from src.agents.render import END, MARKS, PAD, TagRenderer
+from src.core.api import Engine, StepResult, Strategy
+from src.core.episode import Episode
+from src.core.errors import BadInput
+from src.core.types import Sample
+from src.engines.job import Finetune, TrainJob
+from src.engines.pure_pt import PurePT
+from src.strategies.dpo import DPO
+from src.strategies.grpo import GRPO
+from src.strategies.ppo import PPO
+from tests.agents.small_tokenizer import small_tokenizer
+from tests.data.built import built, small_plan
+from tests.engines.toy import Pick, ToySampler, fingerprint, make_job, renderer_of
+
+pytest.importorskip("trl", reason="TRL is not installed (pip install 'askgate[trl]')")
+
+from src.engines.trl_dpo import padded_pair
+from src.engines.trl_grpo import split
+from src.engines.trl_ppo import TrlPPO
+
+BOTH = pytest.mark.parametrize(
+    "strategy", [lambda: GRPO(group_size=4, kl_coef=0.3), lambda: DPO(group_size=4)], ids=["grpo", "dpo"]
+)
+Make = Callable[[], Strategy]
+
+
+class Diary:
+    def __init__(self) -> None:
+        self.results: list[StepResult] = []
+
+    def on_start(self, engine: Engine) -> None: ...
+
+    def on_step(self, engine: Engine, result: StepResult) -> None:
+        self.results.append(result)
+
+    def on_end(self, engine: Engine) -> None: ...
+
+
+def trained(engine: Any) -> list[StepResult]:
+    diary = Diary()
+    engine.fit([diary])
+    return diary.results
+
+
+def assert_same_weights(one: torch.nn.Module, other: torch.nn.Module) -> None:
+    ours, theirs = one.state_dict(), other.state_dict()
+    assert ours.keys() == theirs.keys()
+    for name, weight in ours.items():
+        torch.testing.assert_close(theirs[name], weight, rtol=1e-4, atol=2e-5, msg=name)
+
+
+class Unsure(ToySampler):
+    """Half of the samples count a quarter."""
+
+    def draw(self, step: int, count: int) -> Sequence[Pick]:
+        return [replace(each, weight=(1.0, 0.25)[row % 2]) for row, each in enumerate(super().draw(step, count))]
+
+
+@BOTH
+def test_both_engines_make_the_same_episodes_and_the_same_updates(taught: Path, strategy: Make) -> None:
+    """Two steps of two updates each. That user and tool tokens are masked alike is part of it: `pure_pt` does not even
+    have them in its loss."""
+    ours, theirs = (
+        engine(make_job(taught, strategy(), steps=2, batch=16, lr=1e-3, epochs=2)) for engine in (PurePT, TrlPPO)
+    )
+    here, there = trained(ours), trained(theirs)
+    assert [one.episodes for one in here] == [one.episodes for one in there]
+    for name in ("loss", "reward", "kl_k1", "kl_k2", "kl_k3", "lr", "seen"):
+        assert [one.metrics[name] for one in there] == pytest.approx([one.metrics[name] for one in here], abs=1e-5)
+    assert_same_weights(ours.policy, theirs.policy)
+
+
+@pytest.mark.parametrize("strategy", [GRPO(group_size=4, kl_coef=1e-9), DPO(group_size=4)], ids=["grpo", "dpo"])
+def test_an_episode_of_less_weight_teaches_less_on_both(taught: Path, strategy: Strategy) -> None:
+    job = make_job(taught, strategy, steps=1, batch=16, lr=1e-3)
+    ours, theirs = (engine(replace(job, sampler=Unsure(0))) for engine in (PurePT, TrlPPO))
+    trained(ours)
+    trained(theirs)
+    assert_same_weights(ours.policy, theirs.policy)
+
+
+def test_cutting_a_minibatch_into_parts_changes_memory_and_not_the_update(taught: Path) -> None:
+    whole, parts = (
+        TrlPPO(make_job(taught, GRPO(group_size=4), steps=1, batch=16, lr=1e-3, minibatches=2, pack_tokens=tokens))
+        for tokens in (8192, 64)
+    )
+    assert (whole.trainer.args.per_device_train_batch_size, parts.trainer.args.per_device_train_batch_size) == (8, 2)
+    trained(whole)
+    trained(parts)
+    assert_same_weights(whole.policy, parts.policy)
+
+
+@BOTH
+def test_a_resumed_run_goes_on_bit_by_bit(taught: Path, tmp_path: Path, strategy: Make) -> None:
+    def engine() -> TrlPPO:
+        return TrlPPO(make_job(taught, strategy(), steps=2, batch=16, lr=1e-3, minibatches=2, schedule="linear"))
+
+    class SavesOnce(Diary):
+        def on_step(self, engine: Engine, result: StepResult) -> None:
+            super().on_step(engine, result)
+            if result.step == 1:
+                engine.save(tmp_path)
+
+    straight, diary = engine(), SavesOnce()
+    straight.fit([diary])
+    resumed = engine()
+    resumed.load(tmp_path)
+    assert resumed.step == 1
+    (second,) = trained(resumed)
+    assert second.episodes == diary.results[1].episodes
+    assert second.metrics["loss"] == diary.results[1].metrics["loss"]
+    assert fingerprint(resumed.policy) == fingerprint(straight.policy)
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".safetensors"]
+
+
+def test_only_adapters_learn_and_the_model_without_them_is_the_reference(taught: Path, tmp_path: Path) -> None:
+    job = make_job(taught, GRPO(group_size=4, kl_coef=0.3), steps=2, batch=16, lr=1e-2)
+    job = replace(job, finetune=Finetune(method="lora", rank=4, targets=("q_proj", "v_proj")))
+    ours, theirs = PurePT(job), TrlPPO(replace(job, strategy=GRPO(group_size=4, kl_coef=0.3), sampler=ToySampler(0)))
+    here, there = trained(ours), trained(theirs)
+    assert there[1].metrics["kl"] > 0
+    assert there[1].metrics["kl"] == pytest.approx(here[1].metrics["kl"], rel=1e-3)
+    assert_same_weights(ours.policy, theirs.policy)
+    theirs.save_model(tmp_path)
+    assert (tmp_path / "adapter_model.safetensors").is_file()
+    assert not (tmp_path / "ref").exists()
+
+
+@pytest.mark.parametrize("saved", [True, False], ids=["checkpoint", "base"])
+def test_three_alerts_running_go_back(taught: Path, tmp_path: Path, saved: bool) -> None:
+    """The first step has a KL of exactly 0 and is good; every one after it is an alert."""
+    kept = tmp_path / "good"
+    kept.mkdir()
+    job = make_job(taught, GRPO(group_size=4), steps=5, batch=16, lr=1e-2, kl_alert=1e-9)
+    engine = TrlPPO(replace(job, last_good=lambda: kept if saved else None))
+    prints = [fingerprint(engine.policy)]
+
+    class Keeps(Diary):
+        def on_step(self, engine: Any, result: StepResult) -> None:
+            super().on_step(engine, result)
+            prints.append(fingerprint(engine.policy))
+            if result.step == 1:
+                assert engine.good
+                engine.save(kept)
+
+    diary = Keeps()
+    engine.fit([diary])
+    assert [one.metrics["kl_alerts"] for one in diary.results[:4]] == [0, 1, 2, 0]
+    assert [one.metrics["rollbacks"] for one in diary.results[:4]] == [0, 0, 0, 1]
+    assert prints[4] == prints[1 if saved else 0]
+    assert prints[3] != prints[4]
+    assert diary.results[4].metrics["lr"] == pytest.approx(0.5e-2)
+
+
+def acts(episode: Episode, sample: Sample) -> dict[str, float]:
+    """A model whose weights are chance answers nothing right; that it acts at all is something to tell it by."""
+    spoken = [turn for turn in episode.turns if turn.by == "assistant"]
+    return {"acts": sum(turn.act != "say" for turn in spoken) / 4, "words": -len(spoken[-1].text) / 1000}
+
+
+@pytest.fixture(scope="module")
+def chance(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A random Qwen3 with a byte-level vocabulary."""
+    folder = tmp_path_factory.mktemp("chance")
+    tokenizer = small_tokenizer(MARKS, eos=END)
+    tokenizer.pad_token = PAD
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(0)
+    config = Qwen3Config(
+        vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=1, head_dim=16, max_position_embeddings=4096,
+    )  # fmt: skip
+    Qwen3ForCausalLM(config).save_pretrained(folder)
+    return folder
+
+
+class Pool(ToySampler):
+    """Samples as the pool builder makes them."""
+
+    def draw(self, step: int, count: int) -> Sequence[Pick]:
+        return [Pick(sample) for sample in built(small_plan(12))[:count]]
+
+
+def real_job(folder: Path, strategy: Strategy) -> TrainJob:
+    job = make_job(folder, strategy, steps=1, batch=16, lr=1e-3)
+    talk = replace(job.talk, max_new_tokens=24, max_tokens=4096)
+    return replace(job, sampler=Pool(0), reward=acts, talk=talk)
+
+
+@BOTH
+def test_a_step_on_real_samples_with_tools(chance: Path, strategy: Make) -> None:
+    engine = TrlPPO(real_job(chance, strategy()))
+    before = fingerprint(engine.policy)
+    (result,) = trained(engine)
+    assert engine.step == result.step == 1
+    assert fingerprint(engine.policy) != before
+    assert len(result.episodes) == 16
+    assert all(set(episode.reward) == {"acts", "words"} for episode in result.episodes)
+    assert any(turn.by == "tool" for episode in result.episodes for turn in episode.turns)
+    assert max(episode.policy_turns for episode in result.episodes) == 3
+
+
+def test_what_trl_is_given_marks_the_words_of_the_policy_and_no_others(chance: Path) -> None:
+    engine = TrlPPO(real_job(chance, GRPO(group_size=4)))
+    got = engine._collect()
+    renderer: TagRenderer = renderer_of(chance)
+    several = [one for one in got.trajectories if one.episode.policy_turns > 1]
+    assert several
+    for one in several:
+        said = one.tokens[one.policy].tolist()
+        prompt, completion, mask, logp = split(one, filler=0)
+        assert prompt + completion == one.tokens[: len(prompt) + len(completion)].tolist()
+        assert not one.policy[: len(prompt)].any()
+        assert [token for token, own in zip(completion, mask, strict=True) if own] == said
+        assert np.count_nonzero(logp) <= sum(mask)
+        others = renderer.decode([token for token, own in zip(completion, mask, strict=True) if not own])
+        assert "<|policy|>" in others or others == ""
+        pair = padded_pair(one, got.trajectories[0])
+        assert pair["input_ids"][0][pair["completion_mask"][0].bool()].tolist() == said
+        assert int(pair["attention_mask"][1].sum()) == len(got.trajectories[0].tokens)
+
+
+def test_ppo_is_refused_with_the_reason_and_the_way_out(taught: Path) -> None:
+    with pytest.raises(BadInput, match=r"removed in 1\.13.*engine: pure_pt.*strategy: grpo"):
+        TrlPPO(make_job(taught, PPO(), steps=1))
+
+
+def test_a_loss_of_ones_own_is_refused_because_trl_would_not_run_it(taught: Path) -> None:
+    class Mine(GRPO):
+        pass
+
+    with pytest.raises(BadInput, match=r"not that of Mine.*engine: pure_pt"):
+        TrlPPO(make_job(taught, Mine(), steps=1))
+
+
+@pytest.mark.parametrize(
+    ("strategy", "more", "where"),
+    [
+        (GRPO(group_size=4, kl_coef=0.0), {}, "kl_coef"),
+        (GRPO(group_size=4), {"minibatches": 3}, "minibatches"),
+        (GRPO(group_size=5), {}, "batch_size"),
+    ],
+)
+def test_what_trl_cannot_do_is_refused_at_the_start(
+    taught: Path, strategy: Strategy, more: dict[str, Any], where: str
+) -> None:
+    with pytest.raises(BadInput) as refused:
+        TrlPPO(make_job(taught, strategy, steps=1, batch=16, **more))
+    assert refused.value.where == where
+
+
+def test_dpo_at_another_temperature_is_refused(taught: Path) -> None:
+    job = make_job(taught, DPO(group_size=4), steps=1, batch=16)
+    with pytest.raises(BadInput, match=r"temperature 0\.7"):
+        TrlPPO(replace(job, talk=replace(job.talk, temperature=0.7)))
+
+
+def test_without_trl_one_is_told_how_to_get_it(taught: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [])
+    monkeypatch.delitem(sys.modules, "trl")
+    monkeypatch.setattr(sys, "path_importer_cache", {})
+    monkeypatch.setattr(sys, "meta_path", [])
+    with pytest.raises(BadInput, match=r"pip install 'askgate\[trl\]'"):
+        TrlPPO(make_job(taught, GRPO(group_size=4), steps=1, batch=16))
