@@ -47,6 +47,7 @@ def preflight(path: Path) -> Ready:
     with told_by(path, config):
         _only_local(config)
         train_data.require(config)
+        _not_ppo_on_trl(config)
         from ..engines.load import load_engine
 
         engine = load_engine(config.engine, config.strategy)
@@ -86,21 +87,35 @@ def _only_local(config: TrainConfig) -> None:
         )
 
 
+def _not_ppo_on_trl(config: TrainConfig) -> None:
+    """The one pair of names that everybody tries first deserves its reason."""
+    if (config.engine, config.strategy) == ("trl_ppo", "ppo"):
+        raise BadInput(
+            "TRL has no PPO any more (PPOTrainer was removed in 1.13)",
+            where="strategy",
+            remedy="set engine: pure_pt for PPO with a critic, or strategy: grpo for the same clipped objective on TRL",
+        )
+
+
 def _base_model(config: TrainConfig) -> tuple[str, int]:
     """What `transformers` is given, and the bytes of its weights as far as they are on this machine."""
     from transformers.utils.hub import cached_file
 
-    name = str(shipped(Path(config.base_model)))
+    path = shipped(Path(config.base_model))
+    refusal = BadInput(
+        f"no model can be read from {config.base_model}",
+        where="base_model",
+        remedy="name a folder with config.json and safetensors, or a model on the hub that this machine can reach",
+    )
+    # What lies in a folder of ours, or has no `owner/name`, is no name on the hub; asking there takes half a minute.
+    if not path.exists() and (len(path.parts) != 2 or path.parent.exists() or path.parts[0] == "models"):
+        raise refusal
     try:
-        found = cached_file(name, "config.json")
+        found = cached_file(str(path), "config.json")
     except OSError as error:
-        raise BadInput(
-            f"no model {config.base_model} can be read ({str(error).splitlines()[0].rstrip('. ')})",
-            where="base_model",
-            remedy="name a folder with config.json and safetensors, or a model on the hub that this machine can reach",
-        ) from error
+        raise refusal from error
     assert found is not None
-    return name, sum(file.stat().st_size for file in Path(found).parent.glob("*.safetensors"))
+    return str(path), sum(file.stat().st_size for file in Path(found).parent.glob("*.safetensors"))
 
 
 def _room_on_disk(config: TrainConfig, weights: int) -> None:

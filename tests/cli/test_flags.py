@@ -40,11 +40,13 @@ WORK_ORDER = {
     "probe_scorer": "--n 8 --provider deepseek_r1 --live",
     "assert_not_simulated": "--cache_hit_lt 0.90",
     "score": "",
+    "train": "--config configs/train_local.yaml --resume",
 }
 ASKED_FOR = {
     # What to write and how to draw, whom to call and that it is meant: asked for, never assumed.
     "shadow_run": ("materialize", "dump_manifest", "stratify"),
     "probe_scorer": ("provider", "live"),
+    "train": ("resume",),
 }
 ADDED = {
     "shadow_run": {"--tag", "--source", "--data_dir", "--mix", "--lang", "--templates_dir"},
@@ -60,9 +62,11 @@ ADDED = {
     "validate_pool": {"--max_shortcut_auc", "--out"},
     "score": {"--out", "--n", "--seed", "--budget", "--provider", "--k"},
 }
+NO_SCRIPT = ("shadow_run", "make_min_data", "score", "train")
 DOORS = {
-    **{verb: [f"scripts/{verb}.py"] for verb in WORK_ORDER if verb not in ("shadow_run", "make_min_data", "score")},
+    **{verb: [f"scripts/{verb}.py"] for verb in WORK_ORDER if verb not in NO_SCRIPT},
     "shadow_run": ["-m", "src.evaluation.shadow_run"],
+    "train": ["-m", "src.core.launch"],
     "make_min_data": ["ops/make_min_data.py"],
 }
 

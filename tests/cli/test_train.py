@@ -1,0 +1,273 @@
+"""`askgate train`: a run from config to table, its files, its resume, and what it refuses before it writes anything."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import yaml
+
+from src.core.episode import Episode
+from src.core.jsonl import read_records
+from src.engines.clock import same_run
+
+from .conftest import Askgate, Outcome
+from .training import furnish, write_config
+
+
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("furnished")
+    furnish(folder)
+    return folder
+
+
+@pytest.fixture
+def place(furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A working folder with model and data; the run's files appear in it."""
+    shutil.copytree(furnished, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield tmp_path
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(False)
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def same_metrics(path: Path) -> list[dict[str, float]]:
+    return [same_run(line) for line in lines(path)]
+
+
+def weights(folder: Path) -> bytes:
+    return (folder / "checkpoints" / "local" / "final_model" / "model.safetensors").read_bytes()
+
+
+def refused(outcome: Outcome, *said: str) -> None:
+    assert outcome.code == 2, outcome
+    assert outcome.err.startswith("askgate: ")
+    assert outcome.err.count("\n") == 1
+    assert "What to do: " in outcome.err
+    for words in said:
+        assert words in outcome.err
+
+
+def test_a_run_leaves_what_was_promised_and_ends_with_a_table(place: Path, askgate: Askgate) -> None:
+    done = askgate("train", "--config", write_config(place))
+    assert done.code == 0, done.err
+    for row in ("need-ask success", "over-clarification", "success", "mean turns"):
+        assert re.search(rf"^{row} ", done.out, flags=re.MULTILINE), done.out
+    assert "step 3/3 reward" in done.err
+
+    metrics = lines(place / "logs" / "metrics.jsonl")
+    assert [(line["seed"], line["step"]) for line in metrics] == [(1, 1), (1, 2), (1, 3)]
+    assert all(isinstance(line["loss"], float) for line in metrics)
+    assert ["eval/success" in line for line in metrics] == [False, True, True]
+    assert os.readlink(place / "reports" / "metrics.jsonl") == "../logs/metrics.jsonl"
+    assert (place / "reports" / "metrics.jsonl").read_bytes() == (place / "logs" / "metrics.jsonl").read_bytes()
+
+    episodes = [list(read_records(place / f"logs/episodes/step_0000{step}.jsonl", Episode)) for step in (1, 2, 3)]
+    assert [len(batch) for batch in episodes] == [4, 4, 4]
+    for batch, line in zip(episodes, metrics, strict=True):
+        rewards = [sum(episode.reward.values()) for episode in batch]
+        assert line["reward"] == pytest.approx(sum(rewards) / len(rewards))
+        assert {term for episode in batch for term in episode.reward} == {"outcome", "overclar"}
+
+    assert [line["step"] for line in lines(place / "logs" / "eval.jsonl")] == [0, 2, 3]
+    assert yaml.safe_load((place / "reports" / "config_effective.yaml").read_text())["target_kl"] == 0.03
+    assert "step 3/3 reward" in (place / "logs" / "train.log").read_text()
+    assert list((place / "logs" / "tensorboard").glob("events.*"))
+    assert not list((place / "reports").glob("ERROR_*"))
+
+
+def test_its_checkpoints_say_that_no_gate_has_seen_them(place: Path, askgate: Askgate) -> None:
+    assert askgate("train", "--config", write_config(place, steps=1)).code == 0
+    for name in ("latest", "final_model"):
+        marks = json.loads((place / "checkpoints" / "local" / name / "manifest.json").read_text())["marks"]
+        assert (marks["gated"], marks["releasable"], marks["profile"]) == (False, False, "local")
+
+
+def test_a_resumed_run_equals_the_unbroken_one(place: Path, askgate: Askgate) -> None:
+    assert askgate("train", "--config", write_config(place, steps=4)).code == 0
+    unbroken, whole = same_metrics(place / "logs" / "metrics.jsonl"), weights(place)
+    assert whole != (place / "model" / "model.safetensors").read_bytes()
+    evaluated = (place / "logs" / "eval.jsonl").read_bytes()
+
+    # As if killed in step 4: the newest checkpoint is that of step 2, the logs know more and end in a torn line.
+    for name in ("final_model", "step_00004", "step_00003"):
+        shutil.rmtree(place / "checkpoints" / "local" / name)
+    with open(place / "logs" / "metrics.jsonl", "ab") as file:
+        file.truncate((place / "logs" / "metrics.jsonl").stat().st_size - 20)
+    done = askgate("train", "--config", place / "own.yaml", "--resume")
+    assert done.code == 0, done.err
+    assert "going on after step 2 of 4" in done.err
+    assert same_metrics(place / "logs" / "metrics.jsonl") == unbroken
+    assert (place / "logs" / "eval.jsonl").read_bytes() == evaluated
+    assert weights(place) == whole
+
+
+def test_resume_before_the_first_checkpoint_starts_at_the_beginning(place: Path, askgate: Askgate) -> None:
+    done = askgate("train", "--config", write_config(place, steps=1), "--resume")
+    assert done.code == 0
+    assert "no checkpoint in checkpoints/local yet" in done.err
+
+
+def test_resume_with_other_settings_is_refused_with_the_key(place: Path, askgate: Askgate) -> None:
+    assert askgate("train", "--config", write_config(place, steps=1)).code == 0
+    done = askgate("train", "--config", write_config(place, steps=2, lr=0.5), "--resume")
+    assert done.code == 2
+    assert f"{place / 'own.yaml'}: lr: is not what the run began with" in done.err
+
+
+def test_a_new_run_moves_the_old_one_aside_and_loses_nothing(place: Path, askgate: Askgate) -> None:
+    config = write_config(place, steps=1)
+    assert askgate("train", "--config", config).code == 0
+    old = (place / "logs" / "metrics.jsonl").read_bytes(), weights(place)
+    assert askgate("train", "--config", config).code == 0
+    (logs,) = (place / "logs").glob("before_*")
+    (checkpoints,) = (place / "checkpoints").glob("local_before_*")
+    assert (logs / "metrics.jsonl").read_bytes() == old[0]
+    assert (checkpoints / "final_model" / "model.safetensors").read_bytes() == old[1]
+    assert len(lines(place / "logs" / "metrics.jsonl")) == 1
+
+
+def test_every_seed_has_its_own_folder_and_table(place: Path, askgate: Askgate) -> None:
+    done = askgate("train", "--config", write_config(place, steps=1, seeds=[1, 2]))
+    assert done.code == 0, done.err
+    assert re.findall(r"^seed (\d+), 1 steps", done.out, flags=re.MULTILINE) == ["1", "2"]
+    finals = [place / f"checkpoints/local/seed_{seed}/final_model/model.safetensors" for seed in (1, 2)]
+    assert finals[0].read_bytes() != finals[1].read_bytes()
+    assert [line["seed"] for line in lines(place / "logs" / "metrics.jsonl")] == [1, 2]
+    assert (place / "logs" / "episodes" / "seed_2" / "step_00001.jsonl").exists()
+
+
+def test_as_json_every_seed_comes_with_its_changes(place: Path, askgate: Askgate) -> None:
+    (found,) = json.loads(askgate("train", "--config", write_config(place, steps=1), "--json").out)
+    assert (found["seed"], found["steps"]) == (1, 1)
+    assert found["changes"]["success"]["base"]["n"] == 8
+
+
+OWN = """
+from src.strategies.ppo import PPO
+
+class Mine(PPO):
+    def __init__(self, boldness: float, **others):
+        super().__init__(**others)
+        if boldness > 1:
+            raise RuntimeError("too bold, with key sk-own-123456")
+"""
+
+
+def test_a_strategy_in_a_file_beside_the_config_is_used(place: Path, askgate: Askgate) -> None:
+    (place / "own_strategy_used.py").write_text(OWN)
+    mine = {"strategy": "own_strategy_used:Mine", "strategy_options": {"boldness": 0.5}}
+    done = askgate("train", "--config", write_config(place, steps=1, **mine))
+    assert done.code == 0, done.err
+
+
+def test_data_that_is_missing_is_made_where_the_config_says_how(place: Path, askgate: Askgate) -> None:
+    shutil.rmtree(place / "data")
+    done = askgate("train", "--config", write_config(place, steps=1, build={"n": 60, "shadow_n": 5, "lang": ["en"]}))
+    assert done.code == 0, done.err
+    assert (place / "data" / "pool.meta.json").exists()
+    assert len(lines(place / "data" / "shadow.jsonl")) == 5
+
+
+class TestFailure:
+    """Any exception after the start leaves a report."""
+
+    @pytest.fixture
+    def failed(self, place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+        monkeypatch.setenv("SCORER_API_KEY", "sk-own-123456")
+        (place / "own_failing.py").write_text(
+            "from src.strategies.ppo import PPO\n"
+            "class Failing(PPO):\n"
+            "    def loss(self, *_):\n"
+            "        raise RuntimeError('refused with sk-own-123456')\n"
+        )
+        with pytest.raises(RuntimeError):
+            askgate("train", "--config", write_config(place, strategy="own_failing:Failing"))
+        (path,) = (place / "reports").glob("ERROR_*.json")
+        report: dict[str, Any] = json.loads(path.read_text())
+        return report
+
+    def test_has_the_trace_and_the_log(self, failed: dict[str, Any]) -> None:
+        assert failed["error"] == "RuntimeError"
+        assert "own_failing.py" in "\n".join(failed["trace"])
+        assert any("evaluated after step 0" in line for line in failed["log"])
+
+    def test_has_no_secret(self, failed: dict[str, Any], place: Path) -> None:
+        assert failed["message"] == "refused with ***"
+        assert "sk-own" not in json.dumps(failed) + (place / "logs" / "train.log").read_text()
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "unknown key": ({"learning_rate": 0.1}, "learning_rate: no such setting"),
+    "wrong type": ({"steps": "many"}, "steps: it should be a valid integer"),
+    "out of range": ({"steps": 2001}, "steps: 2001 steps; a run with profile local takes at most 2000"),
+    "a gated profile": ({"profile": "rc1"}, "profile: this is a run of profile rc1"),
+    "live mode": ({"live_mode": True}, "live_mode: a local run has no live-scored"),
+    "no such strategy": ({"strategy": "magic"}, "strategy: pure_pt does not run magic. What to do: "),
+    "a strategy of nobody": ({"strategy": "no_such_module:Mine"}, "strategy: no_such_module:Mine: No module named"),
+    "no such engine": ({"engine": "magic"}, "engine: unknown engine 'magic'"),
+    "an option of another": ({"strategy_options": {"beta": 0.1}}, "strategy_options.beta: ppo has no option 'beta'"),
+    "an option out of range": ({"strategy_options": {"lam": 2.0}}, "strategy_options.lam: 2.0 is out of range"),
+    "episodes that make no groups": ({"strategy": "grpo"}, "batch_size: 4 episodes do not make whole groups of 8"),
+    "no such model": ({"base_model": "models/none"}, "base_model: no model can be read from models/none"),
+    "no pool": ({"seed_pool": "data/none.jsonl"}, "What to do: make it: askgate build_rollout_pool --mix "),
+    "no balanced pool": ({"seed_pool": "data/no.balanced.jsonl"}, "askgate difficulty_bucketize --metrics data/no.me"),
+    "no shadow set": ({"shadow_set": "data/none.jsonl"}, "make it: askgate shadow_run --stratify --mix hotpotqa:0.45"),
+    "no minimal data": ({"seed_pool": "data/train_min.jsonl"}, "What to do: make it: askgate make_min_data."),
+    "another mix": ({"datasets": {"gsm8k": 1.0}}, "datasets.hotpotqa: data/pool.jsonl has a share of 0.45"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_run_is_refused_in_one_line_and_nothing_is_written(
+    case: str, place: Path, askgate: Askgate
+) -> None:
+    changes, said = REFUSED[case]
+    config = write_config(place, **changes)
+    before = sorted(place.rglob("*"))
+    refused(askgate("train", "--config", config), said, f"{config}: ")
+    assert sorted(path for path in place.rglob("*") if "__pycache__" not in path.parts) == before
+
+
+def test_trl_ppo_does_not_run_ppo_and_says_what_to_do(place: Path, askgate: Askgate) -> None:
+    refused(
+        askgate("train", "--config", write_config(place, engine="trl_ppo")),
+        "strategy: TRL has no PPO",
+        "engine: pure_pt",
+    )
+
+
+def test_a_config_that_is_not_there_is_refused(place: Path, askgate: Askgate) -> None:
+    refused(askgate("train", "--config", place / "none.yaml"), "none.yaml: no such file")
+    assert not (place / "logs").exists()
+
+
+def test_a_full_disk_is_refused_before_it_hurts(place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9 - 1000, 1000))
+    refused(askgate("train", "--config", write_config(place)), "checkpoint.keep: 0.0 GB are free, the run needs about")
+    assert not (place / "logs").exists()
+
+
+def test_two_runs_at_a_time_do_not_mix(place: Path, askgate: Askgate) -> None:
+    from src.core.shelf import lock
+
+    held = lock(place / "logs")
+    try:
+        refused(askgate("train", "--config", write_config(place)), "logs: another run is writing here")
+    finally:
+        os.close(held)
