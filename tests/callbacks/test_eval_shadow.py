@@ -1,0 +1,90 @@
+"""The policy is looked at on held-out samples before the first step, every so often and after the last."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from src.callbacks.eval_shadow import EvalShadow
+from src.core.api import Engine, StepResult
+from src.core.episode import Episode
+from src.runtime.steplog import StepLog
+
+from .watched import Hiding, Watched, episode
+
+
+class Asked:
+    """Stands for the policy's play: what it is shown, and ever fewer asks."""
+
+    def __init__(self) -> None:
+        self.shown: list[Any] = []
+
+    def __call__(self, policy: Any) -> list[Episode]:
+        self.shown.append(policy)
+        return [episode(number, asks=max(0, 3 - len(self.shown)), reward={"outcome": 0.5}) for number in range(4)]
+
+
+def asks(episodes: Sequence[Episode]) -> dict[str, float]:
+    return {"asks": sum(one.asks for one in episodes) / len(episodes)}
+
+
+class Seen:
+    def __init__(self) -> None:
+        self.metrics: list[dict[str, float]] = []
+
+    def on_start(self, engine: Engine) -> None: ...
+
+    def on_step(self, engine: Engine, result: StepResult) -> None:
+        self.metrics.append(dict(result.metrics))
+
+    def on_end(self, engine: Engine) -> None: ...
+
+
+def shadow(folder: Path, play: Asked, steps: int = 5) -> EvalShadow:
+    return EvalShadow(1, steps, 2, play, asks, StepLog(folder / "eval.jsonl"), folder / "eval")
+
+
+def looks(folder: Path) -> list[int]:
+    return [json.loads(line)["step"] for line in (folder / "eval.jsonl").read_text().splitlines()]
+
+
+def test_it_looks_before_the_first_step_every_second_one_and_after_the_last(tmp_path: Path) -> None:
+    play, seen = Asked(), Seen()
+    Watched(last=5).fit([shadow(tmp_path, play), seen])
+    assert looks(tmp_path) == [0, 2, 4, 5]
+    assert set(play.shown) == {"the policy"}
+    assert [line.get("eval/asks") for line in seen.metrics] == [None, 1.0, None, 0.0, 0.0]
+    assert [line.get("eval/reward") for line in seen.metrics] == [None, 0.5, None, 0.5, 0.5]
+
+
+def test_the_episodes_of_base_and_trained_policy_can_be_read_again(tmp_path: Path) -> None:
+    watching = shadow(tmp_path, Asked())
+    Watched(last=5).fit([watching])
+    base, trained = watching.episodes(0), watching.episodes(5)
+    assert base is not None
+    assert trained is not None
+    assert [sum(one.asks for one in side) for side in (base, trained)] == [8, 0]
+    assert watching.episodes(3) is None
+
+
+def test_a_resumed_run_does_not_look_at_its_base_again(tmp_path: Path) -> None:
+    Watched(last=5).fit([shadow(tmp_path, Asked())])
+    play = Asked()
+    Watched(step=3, last=5).fit([shadow(tmp_path, play)])
+    assert len(play.shown) == 2
+    assert looks(tmp_path) == [0, 2, 4, 5]
+
+
+def test_an_engine_that_hides_its_policy_is_trained_all_the_same(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    seen = Seen()
+    with caplog.at_level(logging.WARNING):
+        Hiding(last=5).fit([shadow(tmp_path, Asked()), seen])
+    assert "does not show its policy" in caplog.text
+    assert [sorted(line) for line in seen.metrics] == [["kl", "loss"]] * 5

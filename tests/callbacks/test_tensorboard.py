@@ -1,0 +1,39 @@
+"""Curves: every figure and every term of the reward, and after a resume no point twice."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+from tensorboardX.proto.event_pb2 import Event, SessionLog
+
+from src.callbacks.tensorboard import TensorBoard
+
+from .watched import Watched
+
+
+def events(folder: Path) -> Iterator[Event]:
+    """Records are a length, its checksum, the event, its checksum."""
+    for file in sorted(folder.glob("events.*")):
+        data = file.read_bytes()
+        while data:
+            (length,) = struct.unpack("<Q", data[:8])
+            yield Event.FromString(data[12 : 12 + length])
+            data = data[16 + length :]
+
+
+def test_figures_and_reward_terms_are_curves(tmp_path: Path) -> None:
+    Watched().fit([TensorBoard(tmp_path)])
+    points = {
+        (value.tag, event.step): value.simple_value for event in events(tmp_path) for value in event.summary.value
+    }
+    assert points["train/loss", 4] == struct.unpack("f", struct.pack("f", 0.4))[0]
+    assert points["reward/overclar", 1] == struct.unpack("f", struct.pack("f", -0.035))[0]
+    assert {step for _, step in points} == {1, 2, 3, 4}
+
+
+def test_a_resumed_run_hides_the_points_that_happen_again(tmp_path: Path) -> None:
+    Watched(step=2).fit([TensorBoard(tmp_path)])
+    starts = [event.step for event in events(tmp_path) if event.session_log.status == SessionLog.START]
+    assert starts == [3]

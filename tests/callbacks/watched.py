@@ -1,0 +1,60 @@
+"""A run without a model, for the tests of those who watch one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from src.core.api import Callback, StepResult
+from src.core.episode import Episode
+from src.core.types import Turn
+
+
+def episode(number: int, asks: int = 0, success: bool = True, reward: dict[str, float] | None = None) -> Episode:
+    asked = [Turn("assistant", "ask", "Which one?"), Turn("user", "say", "That one.")] * asks
+    return Episode(
+        sample_id=f"s{number}",
+        task="gsm8k",
+        lang="en",
+        level="easy",
+        needs_clarification=False,
+        turns=(Turn("user", "say", "How many?"), *asked, Turn("assistant", "answer", "7")),
+        end="answer",
+        answer="7",
+        success=success,
+        seed=1,
+        reward=reward or {},
+    )
+
+
+@dataclass
+class Hiding:
+    """Steps whose figures depend on the number of the step alone. Nobody can look at its policy."""
+
+    step: int = 0
+    last: int = 4
+    strategies: frozenset[str] = frozenset()
+
+    def fit(self, callbacks: Sequence[Callback]) -> None:
+        for callback in callbacks:
+            callback.on_start(self)
+        while self.step < self.last:
+            self.step += 1
+            batch = [episode(one, reward={"outcome": 1.0, "overclar": -0.07 * one}) for one in range(2)]
+            result = StepResult(self.step, {"loss": self.step / 10, "kl": 0.01}, batch)
+            for callback in callbacks:
+                callback.on_step(self, result)
+        for callback in callbacks:
+            callback.on_end(self)
+
+    def save(self, folder: Any) -> None: ...
+
+    def load(self, folder: Any) -> None: ...
+
+    def save_model(self, folder: Any) -> None: ...
+
+
+@dataclass
+class Watched(Hiding):
+    policy: str = "the policy"
