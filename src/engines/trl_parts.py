@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from ..agents.kv import Wrapped
 from .job import TrainJob
 
 
@@ -55,8 +56,9 @@ def settle(policy: Any) -> None:
 
     Adapters begin at zero, so the reference is the model without them; and an update of 1e-5 is lost in sixteen bits.
     """
-    if "ref" in vars(policy).get("peft_config", {}):
-        policy.delete_adapter("ref")
+    adapted: Any = policy if isinstance(policy, Wrapped) else None
+    if adapted is not None and "ref" in adapted.peft_config:
+        adapted.delete_adapter("ref")
     for weight in policy.parameters():
         if weight.requires_grad:
             weight.data = weight.data.float()
