@@ -20,12 +20,12 @@ def train(
     as_json: options.Json = False,
 ) -> None:
     """Train a policy locally. At most 2,000 steps; no gate sees it, so its checkpoints are for this machine only."""
+    from .train_outcome import tell
     from .train_run import run
-    from .train_table import summary, tell
 
     outcomes = run(config, resume)
     if as_json:
-        show.print_json([summary(outcome) for outcome in outcomes])
+        show.print_json([outcome.summary() for outcome in outcomes])
     else:
         for outcome in outcomes:
             tell(outcome)

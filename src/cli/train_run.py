@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,8 @@ from ..runtime.errors import write_error_report
 from ..runtime.logs import logged
 from ..runtime.steplog import StepLog, also_reachable
 from . import train_data
+from .train_control import control, tokens_seen
+from .train_outcome import Outcome, write_report
 from .train_parts import make_job, told_by
 from .train_preflight import Ready, preflight
 
@@ -41,16 +42,6 @@ FREE_TO_CHANGE = ("steps", "checkpoint", "eval", "device_pref", "build")
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What came of a seed."""
-
-    seed: int
-    steps: int
-    base: list[Episode] | None
-    trained: list[Episode] | None
-
-
 def run(path: Path, resume: bool) -> list[Outcome]:
     """Refuses what cannot run before it writes anything; after that every exception leaves a report."""
     # A user's own strategy or engine lies in the folder that the command is run in.
@@ -69,7 +60,9 @@ def run(path: Path, resume: bool) -> list[Outcome]:
                 _set_aside(ready.config)
             write_effective(ready.config)
             also_reachable(REPORTS / METRICS.name, METRICS)
-            return [_run_seed(ready, seed, resume, console) for seed in ready.config.seeds]
+            outcomes = [_run_seed(ready, seed, resume, console) for seed in ready.config.seeds]
+            log.info("wrote %s", write_report(outcomes, ready.config, REPORTS))
+            return outcomes
     finally:
         os.close(held)
 
@@ -137,7 +130,11 @@ def _fit(ready: Ready, seed: int, engine: Engine, job: TrainJob, store: Store, c
     with ExitStack() as end:
         end.callback(bar.stop)
         engine.fit(callbacks)
-    return Outcome(seed, engine.step, shadow.episodes(0), shadow.episodes(engine.step))
+    beside = None
+    if config.eval.control:
+        tokens = tokens_seen(StepLog(METRICS), seed, config.batch_size)
+        beside = control(config, job, play, tokens, folder / "control.jsonl")
+    return Outcome(seed, engine.step, shadow.episodes(0), shadow.episodes(engine.step), beside)
 
 
 def _of_seed(config: TrainConfig, folder: Path, seed: int) -> Path:

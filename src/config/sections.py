@@ -134,8 +134,11 @@ class EvalSection(Section):
 
     every_steps: int = Field(default=100, ge=1)
     n: int | None = Field(default=None, ge=1)
-    """The first so many; left out: all."""
+    """So many, evenly apart; left out: all."""
     greedy: bool = True
+    control: bool = False
+    """At the end also a control: the base after as many tokens of SFT on the pool's demonstrations as the run saw."""
+    control_lr: float = Field(default=1e-4, gt=0, le=1)
 
 
 class TargetRow(Section):

@@ -131,6 +131,14 @@ class TrainConfig(Section):
             raise Misfit("rollout_len", f"a turn of {self.rollout_len} tokens does not fit into rollout.max_tokens")
         return self
 
+    @model_validator(mode="after")
+    def _control_learns_as_a_whole(self) -> Self:
+        if self.eval.control and self.finetune.method != "full":
+            raise Misfit(
+                "eval.control", f"the control is for finetune.method: full, and this is {self.finetune.method}"
+            )
+        return self
+
     @property
     def tasks(self) -> tuple[Task, ...]:
         return tuple(task for task in TASKS if self.datasets.get(task, 0) > 0)

@@ -152,6 +152,20 @@ def test_every_seed_has_its_own_folder_and_table(place: Path, askgate: Askgate) 
     assert (place / "logs" / "episodes" / "seed_2" / "step_00001.jsonl").exists()
 
 
+def test_the_control_stands_beside_the_trained_policy(place: Path, askgate: Askgate) -> None:
+    looks = {"every_steps": 2, "control": True, "control_lr": 0.01}
+    done = askgate("train", "--config", write_config(place, steps=1, eval=looks))
+    assert done.code == 0, done.err
+    assert re.search(r"^seed 1, 1 steps +base +SFT control +trained ", done.out, flags=re.MULTILINE), done.out
+    tokens = sum(line["tokens"] * 4 for line in lines(place / "logs" / "metrics.jsonl"))
+    assert f"control: the base learns from demonstrations, {tokens:.0f} tokens" in done.err
+    assert len(list(read_records(place / "logs" / "eval" / "control.jsonl", Episode))) == 8
+    (path,) = (place / "reports").glob("ppo_eval_*.json")
+    report = json.loads(path.read_text())
+    assert report["gated"] is False
+    assert report["seeds"][0]["over_control"]["success"]["base"]["n"] == 8
+
+
 def test_as_json_every_seed_comes_with_its_changes(place: Path, askgate: Askgate) -> None:
     (found,) = json.loads(askgate("train", "--config", write_config(place, steps=1), "--json").out)
     assert (found["seed"], found["steps"]) == (1, 1)

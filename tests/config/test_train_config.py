@@ -61,6 +61,11 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "simulate": ({"simulate": True}, "simulate", "nothing here simulates"),
     "too many local steps": ({"steps": 2001}, "steps", "at most 2000"),
     "two names for the steps": ({"max_steps": 10}, "max_steps", "the same setting"),
+    "a control of adapters": (
+        {"eval": {"control": True}, "finetune": {"method": "lora"}},
+        "eval.control",
+        "for finetune.method: full",
+    ),
     "a turn longer than an episode": ({"rollout_len": 4096}, "rollout_len", "does not fit into rollout.max_tokens"),
     "an option that is a list": ({"strategy_options": {"clip": [1]}}, "strategy_options.clip", "a number, a text"),
     "nothing where a text should be": ({"base_model": None}, "base_model", "valid string"),
