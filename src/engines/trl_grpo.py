@@ -111,7 +111,7 @@ def _arguments(job: TrainJob, strategy: GRPO, scratch: str) -> GRPOConfig:
     if rest:
         raise BadInput(
             f"{job.batch_size} episodes do not make {job.update.minibatches} equal minibatches",
-            where="minibatches",
+            where="optimizer.minibatches",
             remedy="give a divisor of batch_size, or set engine: pure_pt",
         )
     # TRL fills episodes up to the longest: as many at once as surely fit.

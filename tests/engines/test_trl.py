@@ -264,7 +264,7 @@ def test_a_loss_of_ones_own_is_refused_because_trl_would_not_run_it(taught: Path
     ("strategy", "more", "where"),
     [
         (GRPO(group_size=4, kl_coef=0.0), {}, "kl_coef"),
-        (GRPO(group_size=4), {"minibatches": 3}, "minibatches"),
+        (GRPO(group_size=4), {"minibatches": 3}, "optimizer.minibatches"),
         (GRPO(group_size=5), {}, "batch_size"),
     ],
 )
