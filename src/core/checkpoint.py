@@ -27,8 +27,8 @@ from .shelf import LATEST, Shelf, lock, step_name
 
 FINAL = "final_model"
 BEST = "best"
-_VALUE = "best"
-"""Mark of a copy in `best/`: the value that it was best by."""
+VALUE = "value"
+"""Mark of a checkpoint that was evaluated: what `best/` goes by, higher is better."""
 _GO_ON = "go on with --resume, or move the folder away"
 
 Write = Callable[[Path], None]
@@ -108,7 +108,7 @@ class Store:
         """Where the user says to go on: the folder of the run, `latest` in it (or above it, where the run is one of
         several seeds), or a step, which undoes newer ones."""
         folder = path.parent if path.name == LATEST else path
-        if self.root.resolve().is_relative_to(folder.resolve()):
+        if folder.resolve() in (self.root.resolve(), self.root.resolve().parent):
             return self.newest()
         for shelf in self._shelves:
             for step in shelf.steps():
@@ -117,6 +117,13 @@ class Store:
         steps = ", ".join(step_name(step) for step in self._here.steps()) or "none"
         remedy = f"name {self.root / LATEST} or one of its steps: {steps}"
         raise BadInput("is no checkpoint of this run", where=str(path), remedy=remedy)
+
+    def marks(self, step: int) -> dict[str, Any]:
+        """What was said of that step when it was saved."""
+        try:
+            return read_seal(self._folder(step)).marks
+        except Damaged as error:
+            raise BadInput(str(error), where=str(self._folder(step)), remedy=_GO_ON) from None
 
     def latest_good(self) -> Found | None:
         """Where to roll the weights back to: the newest whole one that was saved before any alert."""
@@ -136,8 +143,8 @@ class Store:
         held = {number: _value(shelf, number) for shelf in shelves for number in shelf.steps()}
         if step in held or not value > max(held.values(), default=-math.inf):
             return None
-        source = self._here.folder(step)
-        marks = {**read_seal(source).marks, _VALUE: value}
+        source = self._folder(step)
+        marks = {**self.marks(step), VALUE: value}
 
         def copy(shelf: Shelf) -> Path:
             return shelf.place(step_name(step), lambda folder: copy_sealed(source, folder), step, marks)
@@ -170,6 +177,12 @@ class Store:
                 shelf.point(found.step)
         return found
 
+    def _folder(self, step: int) -> Path:
+        for shelf in self._shelves:
+            if step in shelf.steps():
+                return shelf.folder(step)
+        raise BadInput(f"holds no step {step}", where=str(self.root), remedy=_GO_ON)
+
     def _prune(self, shelf: Shelf) -> None:
         steps = shelf.steps()
         good = (step for step in reversed(steps) if _is_good(shelf, step))
@@ -183,7 +196,7 @@ class Store:
         for shelf in self._shelves[1:]:
             try:
                 act(shelf)
-            except BadInput as error:
+            except (BadInput, OSError) as error:
                 log.warning("not mirrored: %s", error)
 
 
@@ -196,7 +209,8 @@ def _is_good(shelf: Shelf, step: int) -> bool:
 
 def _value(shelf: Shelf, step: int) -> float:
     try:
-        return float(read_seal(shelf.folder(step)).marks[_VALUE])
+        value = read_seal(shelf.folder(step)).marks.get(VALUE)
     except Damaged as error:
         log.warning("%s: %s; its value does not count", shelf.folder(step), error)
-        return -math.inf
+        value = None
+    return value if isinstance(value, float | int) else -math.inf

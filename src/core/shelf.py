@@ -83,6 +83,9 @@ class Shelf:
             if not isinstance(error.__cause__, OSError) or error.__cause__.errno not in _NO_LINKS:
                 raise
             log.warning("%s: this drive has no links; the newest checkpoint is %s", link, step_name(step))
+        finally:
+            with suppress(OSError):
+                self.sweep()
 
     def drop(self, step: int) -> None:
         gone = self.path / f"{_DROPPED}{step_name(step)}"

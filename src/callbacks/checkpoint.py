@@ -1,0 +1,59 @@
+"""When a run saves: every so many steps, every so many minutes, when it is the best so far, and at the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ..core.api import Engine, StepResult
+from ..core.checkpoint import VALUE, Store
+from ..core.found import ALERT, TIMED
+
+
+class Checkpoints:
+    """Stands last: what a checkpoint says has happened is in the logs by then.
+
+    A step whose metrics hold `best_by` was evaluated. It is saved, and added to `best/` when none there is better.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        every_steps: int,
+        every_minutes: float,
+        marks: Mapping[str, Any],
+        best_by: str | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.store, self.every_steps, self.every_seconds = store, every_steps, every_minutes * 60
+        self.marks, self.best_by, self.clock = dict(marks), best_by, clock
+        self.saved_step = 0
+        self.saved_at = 0.0
+        self.alert = False
+
+    def on_start(self, engine: Engine) -> None:
+        self.saved_step, self.saved_at = engine.step, self.clock()
+        # The run may have been broken off after it saved an evaluated step and before that step came into `best/`.
+        if engine.step and (value := self.store.marks(engine.step).get(VALUE)) is not None:
+            self.store.best(engine.step, value)
+
+    def on_step(self, engine: Engine, result: StepResult) -> None:
+        self.alert = result.metrics.get("kl_alerts", 0) > 0
+        value = result.metrics.get(self.best_by) if self.best_by else None
+        if result.step % self.every_steps == 0 or value is not None:
+            self._save(engine, timed=False, value=value)
+        elif self.clock() - self.saved_at >= self.every_seconds:
+            self._save(engine, timed=True)
+        if value is not None:
+            self.store.best(result.step, value)
+
+    def on_end(self, engine: Engine) -> None:
+        if engine.step > self.saved_step:
+            self._save(engine, timed=False)
+        self.store.final(engine.step, engine.save_model, self.marks)
+
+    def _save(self, engine: Engine, timed: bool, value: float | None = None) -> None:
+        marks = {**self.marks, ALERT: self.alert, TIMED: timed, VALUE: value}
+        self.store.save(engine.step, engine.save, marks)
+        self.saved_step, self.saved_at = engine.step, self.clock()
