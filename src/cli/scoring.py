@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,6 +45,12 @@ def probe_scorer(
 
     section = load_config().scoring
     settings = settings_for(os.environ, section, provider)
+    if not settings.live and os.environ.get("REWARD_LIVE_MODE", "").strip():
+        raise BadInput(
+            "is off, and --live wants the judge called",
+            where="REWARD_LIVE_MODE",
+            remedy="set REWARD_LIVE_MODE=1, or leave the probe out",
+        )
     report = probe(n, secrets.randbelow(2**31), settings, section, os.environ, show.complain)
     if not as_json:
         _show_probe(report)
@@ -102,10 +109,10 @@ def score(
 
 @contextmanager
 def _bar() -> Iterator[Callable[[Done], None]]:
-    """On standard error, where that is a terminal: samples done, cost so far, cost at the end, time left."""
+    """On standard error: samples done, cost so far, cost at the end, time left. In a log, a line now and then."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda done: None
+        yield _lines(show.complain, time.monotonic)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
@@ -113,6 +120,22 @@ def _bar() -> Iterator[Callable[[Done], None]]:
         yield lambda done: bar.update(
             task, completed=done.done, total=done.total, description=f"scoring, {_money(done.cost, done.cost_at_end)}"
         )
+
+
+def _lines(say: Callable[[str], None], clock: Callable[[], float]) -> Callable[[Done], None]:
+    """One line for every tenth of the samples."""
+    started, told = clock(), 0
+
+    def progress(done: Done) -> None:
+        nonlocal told
+        if (tenths := done.done * 10 // done.total) <= told:
+            return
+        told = tenths
+        left = (clock() - started) / done.done * (done.total - done.done)
+        money = _money(done.cost, done.cost_at_end)
+        say(f"scoring: {done.done} of {done.total} samples, {money}, about {left:.0f} s left")
+
+    return progress
 
 
 def _money(cost: float | None, at_end: float | None) -> str:
@@ -149,12 +172,13 @@ def _show_probe(report: Report) -> None:
         cached = "hit" if call["cache_hit"] else "-"
         row = (call["request_id"][-12:] or "-", str(call["billable_tokens"]), f"{call['latency_ms']:.0f}")
         calls.add_row(*row, cached, call["status"][:60])
-    Console().print(calls)
+    console = Console(markup=False, highlight=False, emoji=False)  # brackets in a server's words are no markup
+    console.print(calls)
     canaries = Table("canary", "scored", "good answer", "judge", box=None, pad_edge=False)
     for one in report.figures["canaries"]:
         scored, good = (("-" if one[name] is None else f"{one[name]:.2f}") for name in ("overall", "good"))
         canaries.add_row(one["name"], scored, good, "fooled" if one["fooled"] else "-")
-    Console().print(canaries)
+    console.print(canaries)
     cost = report.figures["cost_usd"]
     show.say(
         f"billed: {report.figures['billable_tokens']} tokens, cost {'not known' if cost is None else f'${cost:.4f}'}"

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from .ledger import Ledger, lines
+from .redact import printable
 from .store import Store, Stored
 from .types import CallEntry, Entry
 
@@ -24,9 +25,9 @@ def paid_entry(stored: Stored) -> CallEntry:
     return CallEntry(
         scoring=stored.scoring,
         key=ask.key,
-        request_id=_clean(reply.request_id),
+        request_id=printable(reply.request_id),
         provider=ask.provider,
-        model=_clean(reply.model),
+        model=printable(reply.model),
         prompt_version=ask.prompt_version,
         billable_tokens=reply.tokens_in + reply.tokens_out,
         latency_ms=reply.latency_ms,
@@ -35,6 +36,7 @@ def paid_entry(stored: Stored) -> CallEntry:
         scores=stored.scores,
         live=True,
         at=datetime.fromtimestamp(stored.at, UTC).isoformat(timespec="milliseconds"),
+        server=ask.server,
     )
 
 
@@ -68,8 +70,3 @@ def recover(store: Store, ledger: Ledger) -> int:
 def _identity(entry: CallEntry) -> _Call:
     """A server may give all its replies one request id, or none; the latency tells them apart."""
     return entry.scoring, entry.key, entry.request_id, entry.latency_ms
-
-
-def _clean(text: str) -> str:
-    """A server may send half a character; the ledger is UTF-8."""
-    return text.encode("utf-8", "replace").decode()

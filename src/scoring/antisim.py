@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..config.loader import DEFAULT, load_config, read_yaml
+from ..config.schema import ScoringSection
 from ..core.check import Check, Report, check, evidence, now, report
 from ..core.errors import BadInput
 from ..core.shipped import shipped
@@ -18,11 +19,14 @@ from .latency import latency_checks
 from .ledger import LedgerBroken, verify
 from .ledger_tail import Scoring, tail
 from .probe import is_paid
-from .providers import PROD, live_mode
-from .types import CallEntry
+from .providers import LOCAL, PROD, live_mode
+from .sameness import sameness_checks
+from .types import OWN, CallEntry
+from .votes import settle
 
 WINDOW = 100
 LEAST = 8
+UNBILLED_MAX = 0.05
 TRAINING = Path("configs/ppo_scale.yaml")
 _AGAIN = "score again live (`askgate score`)"
 _AGAIN_ZH = "重新真实打分（`askgate score`）"
@@ -30,7 +34,8 @@ _AGAIN_ZH = "重新真实打分（`askgate score`）"
 
 def assert_not_simulated(cache_hit_lt: float, environment: Mapping[str, str]) -> Report:
     started = now()
-    ledger = load_config().scoring.ledger
+    config = load_config()
+    ledger = config.scoring.ledger
     checks = [*_environment_checks(environment), *_simulate_checks()]
     scorings: list[Scoring] = []
     try:
@@ -41,7 +46,9 @@ def assert_not_simulated(cache_hit_lt: float, environment: Mapping[str, str]) ->
         # Nothing that a changed ledger says is worth measuring.
         checks.append(_chain_check(broken))
     else:
-        checks += _scoring_checks(scorings, environment.get("SCORER_PROVIDER", "").strip(), cache_hit_lt)
+        checks += _scoring_checks(
+            scorings, environment.get("SCORER_PROVIDER", "").strip(), cache_hit_lt, config.scoring
+        )
     read = [path for path in (ledger, shipped(DEFAULT), TRAINING) if path.exists()]
     arguments = {"cache_hit_lt": cache_hit_lt}
     return report("assert_not_simulated", checks, _figures(scorings), evidence(read, [], arguments, started))
@@ -98,10 +105,10 @@ def _chain_check(broken: LedgerBroken | None) -> Check:
     )
 
 
-def _scoring_checks(scorings: list[Scoring], named: str, cache_hit_lt: float) -> list[Check]:
+def _scoring_checks(scorings: list[Scoring], named: str, cache_hit_lt: float, section: ScoringSection) -> list[Check]:
     enough = check(
         "scorings",
-        float(len(scorings)),
+        float(sum(scoring.entry.overall is not None for scoring in scorings)),
         ">=",
         float(LEAST),
         f"there are too few live scorings to judge by; {_AGAIN}, or run the probe with --n {LEAST}",
@@ -123,7 +130,16 @@ def _scoring_checks(scorings: list[Scoring], named: str, cache_hit_lt: float) ->
             f"some calls were made with REWARD_LIVE_MODE off; switch it on and {_AGAIN}",
             f"部分调用发生在 REWARD_LIVE_MODE 关闭时；请打开后{_AGAIN_ZH}",
         ),
+        check(
+            "scores_without_their_votes",
+            float(sum(not follows_from_votes(scoring) for scoring in scorings)),
+            "==",
+            0.0,
+            f"some scores do not follow from the votes that are on record beside them; {_AGAIN}",
+            f"部分分数与账本中的投票不符；请{_AGAIN_ZH}",
+        ),
         *_provider_checks(scorings, named),
+        _address_check([call for call in calls if not call.cache_hit], section),
         check(
             "billable_count",
             float(sum(call.billable_tokens >= 1 for call in paid)),
@@ -132,11 +148,55 @@ def _scoring_checks(scorings: list[Scoring], named: str, cache_hit_lt: float) ->
             f"no call was billed, so no judge was asked; {_AGAIN}",
             f"没有一次计费调用，说明没有请求过评委；请{_AGAIN_ZH}",
         ),
+        check(
+            "share_without_bill",
+            sum(call.billable_tokens < 1 for call in paid) / len(paid) if paid else None,
+            "<=",
+            UNBILLED_MAX,
+            f"every real call is billed in tokens; a server that bills none is a stub, or does not report its usage;"
+            f" choose one that does and {_AGAIN}",
+            f"真实调用都会按 token 计费；不计费的服务是桩，或没有上报用量；请更换后{_AGAIN_ZH}",
+        ),
         _hit_check("cache_hit_rate", calls, cache_hit_lt),
         # The same samples scored twice: it is their last scores that will be used.
         _hit_check("cache_hit_rate[last scoring of each sample]", latest, cache_hit_lt),
         *latency_checks([call.latency_ms for call in paid]),
+        *sameness_checks(paid),
     ]
+
+
+def follows_from_votes(scoring: Scoring) -> bool:
+    """Whether the scores are the medians of votes that have their own lines."""
+    entry = scoring.entry
+    if entry.overall is None:
+        return not entry.scores
+    votes = [call.scores for call in scoring.calls if call.scores and call.status.startswith("ok")]
+    if not votes or len({frozenset(vote) for vote in votes}) > 1:
+        return False
+    verdict = settle(votes)
+    return (entry.votes, entry.overall, entry.scores, entry.variance) == (
+        verdict.votes,
+        verdict.overall,
+        verdict.scores,
+        verdict.variance,
+    )
+
+
+def _address_check(called: list[CallEntry], section: ScoringSection) -> Check:
+    """A provider of the config's table answers at the address that stands there. Others have none to compare with."""
+    known = {name: (row.base_url or OWN).rstrip("/") for name, row in section.providers.items()}
+    known |= {name: "" for name, row in section.providers.items() if row.base_url is None and name != LOCAL}
+    strange = [call for call in called if known.get(call.provider) and call.server != known[call.provider]]
+    shown = ", ".join(sorted({f"{call.provider} at {call.server or 'an unknown address'}" for call in strange}))
+    return check(
+        "calls_at_another_address",
+        float(len(strange)),
+        "==",
+        0.0,
+        f"another server was called in the provider's stead ({shown}); unset SCORER_BASE_URL, or name it"
+        f" SCORER_PROVIDER=custom, and {_AGAIN}",
+        f"实际调用的是别的服务器（{shown}）；请取消 SCORER_BASE_URL，或设 SCORER_PROVIDER=custom，然后{_AGAIN_ZH}",
+    )
 
 
 def _provider_checks(scorings: list[Scoring], named: str) -> list[Check]:
@@ -195,4 +255,5 @@ def _figures(scorings: list[Scoring]) -> dict[str, Any]:
         "cache_hits": sum(call.cache_hit for call in calls),
         "billable_tokens": sum(call.billable_tokens for call in calls),
         "providers": sorted({scoring.entry.provider for scoring in scorings}),
+        "servers": sorted({call.server for call in calls if not call.cache_hit}),
     }

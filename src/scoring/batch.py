@@ -15,17 +15,21 @@ from typing import Any
 
 from ..config.schema import ScoringSection, VotesSection
 from ..core.errors import BadInput
-from ..core.files import write_json
+from ..core.files import refuse_overlap, write_json
 from ..core.jsonl import read_unique
 from ..core.types import Record, Sample
 from . import monitor
 from .judge import Judge, Tally
+from .ledger import lines as ledger_lines
 from .monitor import Monitor
 from .providers import Provider, ScorerSettings
 from .purse import Purse
-from .scores import Score, ScoreFile, score_key, score_of
+from .scores import UNSTABLE, Score, ScoreFile, score_key, score_of
 from .session import Session, open_session
 from .types import ScoringEntry
+
+GIVE_UP = 10
+"""So many samples in a row that could not be scored, and the rest is left alone: their calls are billed too."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,7 @@ def score_pool(
     progress: Callable[[Progress], None],
 ) -> Summary:
     """Raises BadInput where nothing could be scored, or where the service stopped answering; what was had is kept."""
+    refuse_overlap(_outputs(order.out), {"POOL": order.pool})
     samples = list(read_unique(order.pool, Sample))
     chosen = choose(samples, order.n, order.seed)
     file = ScoreFile(order.out, {sample.id for sample in samples})
@@ -83,17 +88,28 @@ def score_pool(
     if not settings.live:
         _write_unscored(file, keys, settings.provider)
         return _finish(file, samples, keys, reused=0, figures=_no_figures(order.out, settings.provider))
-    known = {name for name, key in keys.items() if _still_good(file.lines.get(name), key, scoring.ttl_days)}
-    waiting = [sample for sample in chosen if sample.id not in known]
     with open_session(settings, scoring, environment, tell) as session:
+        before = len(file.lines)
+        known = _on_record(file, keys, order, scoring)
+        if gone := before - len(file.lines):
+            tell(f"{gone} lines of {order.out} have expired or are not in the ledger; those samples are scored again")
+        waiting = [sample for sample in chosen if sample.id not in known]
         run = _Run(session, order, keys, file, waiting, progress)
         figures = asyncio.run(run.go())
     summary = _finish(file, samples, keys, reused=len(known), figures=figures)
     if run.outage:
         raise BadInput(
-            f"the service stopped answering, {summary.scored} of {summary.samples} samples are scored: {run.outage}",
+            f"{run.outage}; {summary.scored} of {summary.samples} samples are scored",
             where=settings.provider.name,
-            remedy="run the same command again later; it goes on from here and pays for nothing twice",
+            remedy="see that `askgate probe_scorer --live` passes, then run the same command again; it goes on from"
+            " here and pays for nothing twice",
+        )
+    if run.unbilled:
+        raise BadInput(
+            f"the server does not say what it bills, so no budget can be kept; {summary.scored} of {summary.samples}"
+            " samples are scored",
+            where="--budget",
+            remedy="leave the flag out, or choose a server that reports its usage",
         )
     if summary.failed and not summary.scored:
         raise BadInput(
@@ -102,6 +118,11 @@ def score_pool(
             remedy="see `failure` in the lines of " + str(order.out),
         )
     return summary
+
+
+def _outputs(out: Path) -> dict[str, Path]:
+    beside = (UNSTABLE, monitor.NAME)
+    return {"--out": out, **{f"{name} beside --out": out.with_name(name) for name in beside}}
 
 
 def choose(samples: list[Sample], n: int | None, seed: int) -> list[Sample]:
@@ -129,7 +150,9 @@ class _Run:
     ) -> None:
         self._session, self._order, self._keys, self._file = session, order, keys, file
         self._waiting, self._total, self._progress = waiting[::-1], len(waiting), progress
+        self._failed_in_a_row = 0
         self.outage = self.first_failure = ""
+        self.unbilled = False
 
     async def go(self) -> dict[str, Any]:
         async with self._session.client() as client:
@@ -137,6 +160,7 @@ class _Run:
             purse = Purse(self._session.provider, judge.tally, self._order.budget)
             with Monitor(self._session.provider, judge.tally, client.limiter) as watch:
                 await self._score(judge, purse, watch)
+            self.unbilled = purse.is_blind
             return watch.write(self._order.out.with_name(monitor.NAME))
 
     async def _score(self, judge: Judge, purse: Purse, watch: Monitor) -> None:
@@ -162,12 +186,15 @@ class _Run:
         return bool(self._waiting) and not self.outage and in_flight < most and purse.allows(in_flight)
 
     def _keep(self, entry: ScoringEntry, purse: Purse) -> None:
-        self._file.add(score_of(entry, self._keys[entry.sample]))
+        self._file.add(score_of(entry, self._keys[entry.sample], self._order.votes))
         purse.ended(entry.billable_tokens)
         self.first_failure = self.first_failure or entry.failure
+        self._failed_in_a_row = self._failed_in_a_row + 1 if entry.failure else 0
+        # The rest would fail the same way, and may be billed for it.
         if entry.failure.startswith("circuit_open"):
-            # The rest would fail the same way within a second.
-            self.outage = entry.failure
+            self.outage = self.outage or f"the service stopped answering: {entry.failure}"
+        elif self._failed_in_a_row >= GIVE_UP:
+            self.outage = self.outage or f"{GIVE_UP} samples in a row could not be scored: {entry.failure}"
 
     def _tell(self, tally: Tally) -> None:
         done = tally.scored + tally.failed
@@ -176,10 +203,28 @@ class _Run:
         self._progress(Progress(done, self._total, spent, at_end))
 
 
-def _still_good(line: Score | None, key: str, ttl_days: float) -> bool:
-    if line is None or line.key != key or line.overall is None or not line.live:
-        return False
-    return datetime.fromisoformat(line.at) > datetime.now(UTC) - timedelta(days=ttl_days)
+def _on_record(file: ScoreFile, keys: dict[str, str], order: Order, scoring: ScoringSection) -> set[str]:
+    """The samples that need not be scored again: their lines say what the ledger says, and have not expired.
+
+    A line that the ledger does not know proves nothing, whoever wrote it. Such lines are taken out.
+    """
+    claims = {
+        (line.scoring, name): line
+        for name, key in keys.items()
+        if (line := file.lines.get(name)) and line.key == key and line.live and line.overall is not None
+    }
+    oldest = datetime.now(UTC) - timedelta(days=scoring.ttl_days)
+    entries = (sealed.entry for sealed in ledger_lines(scoring.ledger)) if claims else ()
+    known = {
+        claim.id
+        for entry in entries
+        if isinstance(entry, ScoringEntry)
+        and (claim := claims.get((entry.scoring, entry.sample)))
+        and claim == score_of(entry, claim.key, order.votes)
+        and datetime.fromisoformat(entry.at) > oldest
+    }
+    file.forget({claim.id for claim in claims.values()} - known)
+    return known
 
 
 def _write_unscored(file: ScoreFile, keys: dict[str, str], provider: Provider) -> None:
@@ -190,7 +235,7 @@ def _write_unscored(file: ScoreFile, keys: dict[str, str], provider: Provider) -
             remedy="set REWARD_LIVE_MODE=1, or choose another --out",
         )
     for name, key in keys.items():
-        file.lines[name] = Score(id=name, key=key, provider=provider.name, model=provider.model, live=False)
+        file.note(Score(id=name, key=key, provider=provider.name, model=provider.model, live=False))
 
 
 def _no_figures(out: Path, provider: Provider) -> dict[str, Any]:

@@ -8,6 +8,8 @@ Whatever leaves here, reply or error, has passed `redact`: a server may send the
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import random
 import time
 from collections.abc import Awaitable, Callable
@@ -15,7 +17,6 @@ from typing import Self
 from urllib.parse import urlsplit
 
 import httpx2
-import msgspec
 import openai
 from pydantic import SecretStr
 
@@ -26,13 +27,16 @@ from . import wire
 from .breaker import Breaker
 from .limiter import Limiter
 from .providers import Provider
-from .redact import redact
+from .redact import printable, redact
 from .types import Ask, CallFailed, Reply
 
 BACK_OFF_S = 0.25
 LONGEST_BACK_OFF_S = 30.0
 NO_KEY = "none"
-"""Sent where no key is needed. Without it the SDK would send whatever OPENAI_API_KEY holds."""
+"""Sent where no key is needed."""
+for _name in ("openai", "httpx2", "httpcore2"):
+    # Whatever OPENAI_LOG says: what these write has not passed `redact`, and a server may send the key back.
+    logging.getLogger(_name).setLevel(logging.WARNING)
 
 
 class Attempt(Record, frozen=True):
@@ -70,14 +74,7 @@ class JudgeClient:
         self._breaker = Breaker(provider.name, failures=limits.breaker_failures, open_s=limits.breaker_open_s)
         self._secrets = [key] if key else []
         self._limits, self._sleep, self._random = limits, sleep, random.Random()
-        self._sdk = openai.AsyncOpenAI(
-            api_key=key.get_secret_value() if key else NO_KEY,
-            base_url=provider.base_url,
-            max_retries=0,
-            http_client=_http(provider.base_url, limits.timeout_s),
-        )
-        # The SDK takes these from the environment; they are for one provider and none of the others' business.
-        self._sdk.organization = self._sdk.project = None
+        self._sdk = _sdk(provider.base_url, key.get_secret_value() if key else NO_KEY, limits.timeout_s)
 
     async def ask(self, ask: Ask, again: int = 0, on_attempt: Callable[[Attempt], None] | None = None) -> Reply:
         """Raises CallFailed when no attempt brought a reply. `again` counts the bad replies to this ask so far."""
@@ -114,51 +111,50 @@ class JudgeClient:
             trial = self._breaker.admit()
             started = time.perf_counter()
             try:
-                outcome, request_id, bill = await self._send(ask, again, started)
+                outcome, request_id = await self._send(ask, again)
             except BaseException:
                 self._breaker.abandoned(tried=trial)
                 raise
         self._learn(outcome, sent_at, trial)
-        if on_attempt:
-            failure = str(outcome) if isinstance(outcome, CallFailed) else ""
-            took = (time.perf_counter() - started) * 1000
-            on_attempt(Attempt(request_id, bill.tokens_in, bill.tokens_out, took, failure))
         if isinstance(outcome, CallFailed):
+            if on_attempt:
+                took = (time.perf_counter() - started) * 1000
+                on_attempt(Attempt(request_id, 0, 0, took, printable(str(outcome))))
             raise outcome
+        if on_attempt:
+            on_attempt(Attempt(request_id, outcome.tokens_in, outcome.tokens_out, outcome.latency_ms, ""))
         return outcome
 
-    async def _send(self, ask: Ask, again: int, started: float) -> tuple[Reply | CallFailed, str, wire.Bill]:
-        """Reply or failure, request id, bill. The SDK's time limit is between bytes; ours is for the whole call."""
+    async def _send(self, ask: Ask, again: int) -> tuple[Reply | CallFailed, str]:
+        """Reply or failure, request id. The SDK's time limit is between bytes; ours is for the whole call."""
         try:
             async with asyncio.timeout(self._limits.timeout_s):
                 body = wire.request(self.provider, ask, again)
                 raw = await self._sdk.chat.completions.with_raw_response.create(**body)
         except (TimeoutError, openai.APITimeoutError):
-            return CallFailed("timeout", f"no answer within {self._limits.timeout_s:g} s"), "", wire.Bill()
+            return CallFailed("timeout", f"no answer within {self._limits.timeout_s:g} s"), ""
         except openai.APIStatusError as error:
             response = error.response
-            failure = wire.refusal(response.status_code, response.content, response.headers)
-            return self._clean(failure), self._hidden(response.headers.get("x-request-id", "")), wire.Bill()
+            failure = wire.refusal(response.status_code, response.content, response.headers, self._hidden)
+            return failure, self._hidden(response.headers.get("x-request-id", ""))
         except openai.APIConnectionError as error:
             why = type(error.__cause__ or error).__name__
-            return self._clean(CallFailed("unreachable", f"{why}: {error.__cause__ or error}")), "", wire.Bill()
+            return CallFailed("unreachable", self._hidden(f"{why}: {error.__cause__ or error}")), ""
         response = raw.http_response
-        latency_ms = (time.perf_counter() - started) * 1000
-        outcome, bill = wire.reply(response.content, response.headers.get("x-request-id", ""), latency_ms)
-        if isinstance(outcome, CallFailed):
-            return self._clean(outcome), self._hidden(response.headers.get("x-request-id", "")), bill
-        shown = msgspec.structs.replace(
-            outcome,
-            text=self._hidden(outcome.text),
-            request_id=self._hidden(outcome.request_id),
-            model=self._hidden(outcome.model),
-        )
-        return shown, shown.request_id, bill
+        # From the first byte sent to the last received: with the SDK's own work a stub would look slower than it is.
+        latency_ms = response.elapsed.total_seconds() * 1000
+        request_id = response.headers.get("x-request-id", "")
+        outcome = wire.reply(response.content, request_id, latency_ms, self._hidden)
+        return outcome, outcome.request_id if isinstance(outcome, Reply) else self._hidden(request_id)
 
     def _learn(self, outcome: Reply | CallFailed, sent_at: float, trial: bool) -> None:
         if isinstance(outcome, Reply):
             self.limiter.accepted(sent_at)
-            self._breaker.worked()
+            if outcome.text.strip():
+                self._breaker.worked()
+            else:
+                # Billed all the same. A model whose thoughts fill `max_tokens` does this every time.
+                self._breaker.failed("a reply without a text", tried=trial)
         elif outcome.trouble == "rate_limited":
             self.limiter.refused(sent_at, outcome.retry_after)
             self._breaker.worked()
@@ -166,11 +162,18 @@ class JudgeClient:
             self.limiter.failed(sent_at, outcome.retry_after)
             self._breaker.failed(str(outcome), tried=trial)
 
-    def _clean(self, failure: CallFailed) -> CallFailed:
-        return CallFailed(failure.trouble, self._hidden(failure.detail), failure.retry_after)
-
     def _hidden(self, text: str) -> str:
         return redact(text, self._secrets)
+
+
+def _sdk(base_url: str, key: str, timeout_s: float) -> openai.AsyncOpenAI:
+    """The SDK fills in what it is not told (headers, organization, other keys) from OPENAI_* variables. Those are meant
+    for other programs and other servers, so it does not see them."""
+    theirs = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("OPENAI_")}
+    try:
+        return openai.AsyncOpenAI(api_key=key, base_url=base_url, max_retries=0, http_client=_http(base_url, timeout_s))
+    finally:
+        os.environ.update(theirs)
 
 
 def _http(base_url: str, timeout_s: float) -> httpx2.AsyncClient:

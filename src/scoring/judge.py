@@ -18,16 +18,20 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 
+import msgspec
+
 from ..config.schema import VotesSection
 from ..core.types import Sample
 from .accounts import paid_entry, write_down
 from .client import Attempt, JudgeClient
 from .flight import fetch
 from .ledger import Ledger
-from .prompt import DIMENSIONS, PROMPT_VERSION, dialogue_text
+from .prompt import dialogue_text
+from .redact import printable
 from .store import Store, Stored
 from .types import Ask, CallEntry, CallFailed, Entry, Reply, ScoringEntry
 from .votes import settle, votes_wanted
+from .wire import ask_for
 
 
 @dataclass
@@ -41,6 +45,8 @@ class Tally:
     cache_hits: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
+    unbilled: int = 0
+    """Replies whose server did not say what they cost."""
     latency_ms: float = 0.0
     """Of all requests that brought a reply, together."""
 
@@ -107,7 +113,7 @@ class Judge:
         votes: list[dict[str, float]] = []
         asked = 0
         while wanted := votes_wanted(votes, self._votes.k, self._votes.k_max, self._votes.variance_max):
-            asks = [self._ask(sample, text, asked + index) for index in range(wanted)]
+            asks = [ask_for(self._client.provider, sample.lang, text, asked + index) for index in range(wanted)]
             asked += wanted
             # All are waited for even when one fails: their replies are on the way and will be billed.
             outcomes = await asyncio.gather(*(self._vote(ask, book) for ask in asks), return_exceptions=True)
@@ -118,38 +124,34 @@ class Judge:
                 return votes, str(trouble)
         return votes, ""
 
-    def _ask(self, sample: Sample, text: str, vote: int) -> Ask:
-        provider = self._client.provider
-        return Ask(provider.name, provider.model, PROMPT_VERSION, DIMENSIONS, sample.lang, text, vote)
-
     async def _vote(self, ask: Ask, book: _Book) -> dict[str, float]:
         """Bad replies are kept, and asked for again; so many of them, and there is no vote."""
         why_bad = ""
-        for again in range(self._tries):
+        for _ in range(self._tries):
             started = time.perf_counter()
             try:
-                call = partial(self._call, again=again, book=book)
-                stored, paid = await fetch(self._store, ask, book.scoring, call)
+                stored, paid = await fetch(self._store, ask, book.scoring, partial(self._call, book=book))
             except CallFailed as failure:
-                raise _NoVote(str(failure)) from None
+                raise _NoVote(printable(str(failure))) from None
             self._note(stored, paid, (time.perf_counter() - started) * 1000, book)
             if not stored.why_bad:
                 return stored.scores
             why_bad = stored.why_bad
         raise _NoVote(f"bad_reply: {self._tries} replies were no vote, the last one because: {why_bad}")
 
-    async def _call(self, ask: Ask, again: int, book: _Book) -> Reply:
+    async def _call(self, ask: Ask, book: _Book) -> Reply:
         def note(attempt: Attempt) -> None:
             self.tally.tokens_in += attempt.tokens_in
             self.tally.tokens_out += attempt.tokens_out
             if not attempt.failure:
                 self.tally.latency_ms += attempt.latency_ms
+                self.tally.unbilled += not attempt.tokens_in + attempt.tokens_out
             else:
                 self.tally.calls[attempt.failure.partition(":")[0]] += 1
-                book.tokens += attempt.tokens_in + attempt.tokens_out
                 book.entries.append(_failed_entry(ask, attempt, book.scoring))
 
-        return await self._client.ask(ask, again, note)
+        # Bad replies of earlier runs count too: a judge with the same seed would say, and bill, the same once more.
+        return await self._client.ask(ask, self._store.tried(ask), note)
 
     def _note(self, stored: Stored, paid: bool, took_ms: float, book: _Book) -> None:
         if paid:
@@ -187,7 +189,7 @@ def _failed_entry(ask: Ask, attempt: Attempt, scoring: str) -> CallEntry:
     return CallEntry(
         scoring=scoring,
         key=ask.key,
-        request_id=attempt.request_id,
+        request_id=printable(attempt.request_id),
         provider=ask.provider,
         model=ask.model,
         prompt_version=ask.prompt_version,
@@ -198,25 +200,14 @@ def _failed_entry(ask: Ask, attempt: Attempt, scoring: str) -> CallEntry:
         scores={},
         live=True,
         at=_now(),
+        server=ask.server,
     )
 
 
 def _hit_entry(stored: Stored, took_ms: float, scoring: str) -> CallEntry:
     """The request id is that of the call that paid, so that the bill can be found."""
-    return CallEntry(
-        scoring=scoring,
-        key=stored.ask.key,
-        request_id=stored.reply.request_id,
-        provider=stored.ask.provider,
-        model=stored.reply.model,
-        prompt_version=stored.ask.prompt_version,
-        billable_tokens=0,
-        latency_ms=took_ms,
-        cache_hit=True,
-        status="ok",
-        scores=stored.scores,
-        live=True,
-        at=_now(),
+    return msgspec.structs.replace(
+        paid_entry(stored), scoring=scoring, billable_tokens=0, latency_ms=took_ms, cache_hit=True, at=_now()
     )
 
 

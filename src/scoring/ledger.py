@@ -6,7 +6,6 @@ torn at the end is cut off and noted; a line that is wrong anywhere else is neve
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -17,10 +16,9 @@ from pathlib import Path
 from ..core.errors import BadInput
 from ..core.jsonl import MAX_LINE_BYTES
 from .chain import START, Forged, Head, Line, Torn, follow, seal, unseal
-from .disk import disk, told
+from .disk import alone, disk, told
 from .types import Entry, RepairEntry
 
-DEFAULT_PATH = Path("reports/rc1/scoring_ledger.jsonl")
 EMPTY = Head(0, START)
 _RESTORE = "put back the ledger as it was, or move it away and score again; a changed ledger proves nothing"
 _REPAIR = "run a scoring or `askgate score`: opening the ledger to write cuts off the torn line and notes it"
@@ -34,17 +32,17 @@ class LedgerBroken(BadInput):
 class Ledger:
     """Opened to write: a torn end is repaired, then the chain is checked, for nothing is ever added to a broken one."""
 
-    def __init__(self, path: Path = DEFAULT_PATH) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
         with told(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            with _alone(path, create=True), _open(path) as file:
+            with alone(path, create=True), _open(path) as file:
                 _last(file, path)
         verify(path)
 
     def append(self, entries: Sequence[Entry]) -> Head:
         """All entries in one write, on disk for good when this returns; after an error none of them."""
-        with told(self.path), _alone(self.path, create=True), _open(self.path) as file:
+        with told(self.path), alone(self.path, create=True), _open(self.path) as file:
             end, head = _last(file, self.path)
             made = []
             for entry in entries:
@@ -90,26 +88,11 @@ def lines(path: Path) -> Iterator[Line]:
 
 def settled_size(path: Path) -> int:
     """The length of the file between two appends, not in the middle of one."""
-    with told(path), _alone(path, create=False):
+    with told(path), alone(path, create=False):
         try:
             return path.stat().st_size
         except FileNotFoundError:
             raise BadInput("no such file", where=str(path), remedy="score something live first") from None
-
-
-@contextmanager
-def _alone(path: Path, create: bool) -> Iterator[None]:
-    """Nobody else appends inside the block. A ledger without a lock file (a copy) has no writer to wait for."""
-    beside = path.with_name(path.name + ".lock")
-    if not create and not beside.exists():
-        yield
-        return
-    lock = os.open(beside, os.O_CREAT if create else os.O_RDONLY, 0o666)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(lock)
 
 
 @contextmanager

@@ -27,6 +27,8 @@ def parse_scores(reply: str, dimensions: tuple[str, ...]) -> dict[str, float]:
     text = _THOUGHT.sub("", reply, count=1).strip()
     if fenced := _FENCE.match(text):
         text = fenced[1]
+    if not text:
+        raise BadReply("it is empty")
     try:
         found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
     except BadReply:

@@ -26,6 +26,7 @@ from .judge import Tally
 from .latency import latency_checks
 from .ledger_tail import tail
 from .providers import ScorerSettings
+from .sameness import sameness_checks
 from .session import Session, open_session
 from .types import CallEntry, ScoringEntry
 
@@ -133,4 +134,5 @@ def _checks(entries: list[ScoringEntry], calls: list[CallEntry]) -> list[Check]:
             "真实调用都会按 token 计费；不计费的服务是桩，或没有上报用量",
         ),
         *latency_checks([call.latency_ms for call in paid]),
+        *sameness_checks(paid),
     ]

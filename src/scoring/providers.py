@@ -13,7 +13,10 @@ from pydantic import SecretStr, ValidationError
 
 from ..config.schema import ProviderSection, ScoringSection
 from ..core.errors import BadInput
+from ..core.files import sha256_file
 from ..core.types import Record
+from .gguf import checked
+from .types import OWN
 
 LOCAL = "local"
 PROD = "prod"
@@ -33,6 +36,8 @@ class Provider(Record, frozen=True):
     usd_in: float | None
     usd_out: float | None
     grammar: bool = False
+    server: str = ""
+    """What the records call the place where it answers: its address, or `OWN` where AskGate starts it."""
 
     def cost(self, tokens_in: int, tokens_out: int) -> float | None:
         """In US dollars; None where the prices are not known."""
@@ -64,10 +69,6 @@ def settings_from_env(environment: Mapping[str, str], scoring: ScoringSection) -
     if provider.key_needed and key is None:
         raise BadInput(f"provider {provider.name} needs a key", where="SCORER_API_KEY", remedy="set it to your key")
     gguf = environment.get("SCORER_GGUF", "").strip()
-    if gguf and provider.name != LOCAL:
-        raise BadInput(
-            f"serves only the provider {LOCAL}, not {provider.name}", where="SCORER_GGUF", remedy="unset one of the two"
-        )
     return ScorerSettings(
         provider=provider,
         key=key,
@@ -88,10 +89,25 @@ def _provider(environment: Mapping[str, str], scoring: ScoringSection, run_mode:
             )
         name = LOCAL
     base_url = environment.get("SCORER_BASE_URL", "").strip() or None
-    model = environment.get("SCORER_MODEL", "").strip() or _model_of(environment.get("SCORER_GGUF", "").strip())
+    model = environment.get("SCORER_MODEL", "").strip() or None
+    gguf = environment.get("SCORER_GGUF", "").strip()
     row = scoring.providers.get(name)
     if row is None:
         row = _custom(name, base_url, model, list(scoring.providers))
+    elif run_mode == PROD and base_url and (row.base_url or name == LOCAL) and not _same(base_url, row.base_url):
+        raise BadInput(
+            f"RUN_MODE=prod asks {name}, and no other server in its stead",
+            where="SCORER_BASE_URL",
+            remedy="unset it, or set SCORER_PROVIDER=custom",
+        )
+    if gguf and (name != LOCAL or base_url):
+        raise BadInput(
+            f"serves only the provider {LOCAL}, not {base_url if name == LOCAL else name}",
+            where="SCORER_GGUF",
+            remedy="unset one of the two",
+        )
+    if name == LOCAL and not base_url:
+        model = _model_of_file(gguf, model)
     try:
         row = ProviderSection.model_validate(
             {**row.model_dump(), "base_url": base_url or row.base_url, "model": model or row.model}
@@ -104,7 +120,11 @@ def _provider(environment: Mapping[str, str], scoring: ScoringSection, run_mode:
         ) from None
     if row.base_url is None and name != LOCAL:
         raise BadInput(f"provider {name} has no address", where="SCORER_BASE_URL", remedy="set it to the server's")
-    return Provider(name=name, **row.model_dump())
+    return Provider(name=name, **row.model_dump(), server=(row.base_url or OWN).rstrip("/"))
+
+
+def _same(one: str, other: str | None) -> bool:
+    return one.rstrip("/") == (other or "").rstrip("/")
 
 
 def _custom(name: str, base_url: str | None, model: str | None, known: list[str]) -> ProviderSection:
@@ -128,9 +148,17 @@ def _custom(name: str, base_url: str | None, model: str | None, known: list[str]
     )
 
 
-def _model_of(gguf: str) -> str | None:
-    """Another file is another judge, and its votes must not be taken for the first one's."""
-    return Path(gguf).stem if gguf else None
+def _model_of_file(gguf: str, named: str | None) -> str | None:
+    """Another file is another judge, and its votes must not be taken for the first one's. None: the config's."""
+    if named:
+        raise BadInput(
+            f"the judge that AskGate starts is the file that it loads, not {named}",
+            where="SCORER_MODEL",
+            remedy="unset it, or set SCORER_GGUF to that model's file",
+        )
+    if not gguf:
+        return None
+    return f"{Path(gguf).stem}@{sha256_file(checked(Path(gguf)))[:12]}"
 
 
 def _key(text: str) -> SecretStr | None:

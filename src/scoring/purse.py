@@ -26,10 +26,17 @@ class Purse:
         """A sample that cost so many tokens."""
         self._dearest_tokens = max(self._dearest_tokens, tokens)
 
+    @property
+    def is_blind(self) -> bool:
+        """Whether there is a budget to keep, and calls that the server did not say the price of."""
+        return self._budget is not None and self._tally.unbilled > 0
+
     def allows(self, in_flight: int) -> bool:
         """Whether one more may start. The first sample runs alone: before it nobody knows what one costs."""
         if self._budget is None:
             return True
+        if self.is_blind:
+            return False
         spent = cost(self._provider, self._tally) or 0.0
         if not self._dearest_tokens:
             return in_flight == 0 and spent < self._budget

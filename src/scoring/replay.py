@@ -6,10 +6,10 @@ import asyncio
 from collections import Counter
 
 from ..core.types import Record
-from .prompt import DIMENSIONS, PROMPT_VERSION
 from .session import Session
 from .types import Ask
 from .upkeep import bad
+from .wire import ask_for
 
 
 class Replay(Record, frozen=True):
@@ -19,7 +19,7 @@ class Replay(Record, frozen=True):
     mended: int
     """A vote has been had since; nothing to do."""
     other_judge: int
-    """Asked of another provider, model or prompt than today's. Nobody is asked in their stead."""
+    """Asked of another provider, model or server than today's, or in another way. Nobody is asked in their stead."""
     asked: int
     votes: int
     failures: dict[str, int]
@@ -49,5 +49,4 @@ async def _ask_again(session: Session, asks: list[Ask]) -> list[str]:
 
 
 def _is_todays(ask: Ask, session: Session) -> bool:
-    today = (session.provider.name, session.provider.model, PROMPT_VERSION, DIMENSIONS)
-    return (ask.provider, ask.model, ask.prompt_version, ask.dimensions) == today
+    return ask == ask_for(session.provider, ask.lang, ask.text, ask.vote)

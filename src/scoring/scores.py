@@ -15,15 +15,18 @@ import msgspec
 from ..config.schema import VotesSection
 from ..core.errors import BadInput
 from ..core.files import atomic_write
-from ..core.jsonl import read_records, write_records
+from ..core.jsonl import decode, write_records
 from ..core.types import Record, Sample
-from .disk import told
-from .prompt import DIMENSIONS, PROMPT_VERSION, dialogue_text
+from .disk import alone, told
+from .prompt import dialogue_text
 from .providers import Provider
-from .types import Ask, ScoringEntry
+from .types import ScoringEntry
 from .votes import training_weight
+from .wire import ask_for
 
 UNSTABLE = "unstable_samples.jsonl"
+_FIRST, _SECOND = b'{"id":"', b'key":"'
+"""How a line starts."""
 
 
 class Score(Record, frozen=True):
@@ -48,12 +51,11 @@ class Score(Record, frozen=True):
 
 
 def score_key(sample: Sample, provider: Provider, votes: VotesSection) -> str:
-    text = dialogue_text(sample)
-    ask = Ask(provider.name, provider.model, PROMPT_VERSION, DIMENSIONS, sample.lang, text, vote=0)
+    ask = ask_for(provider, sample.lang, dialogue_text(sample), vote=0)
     return sha256(msgspec.json.encode([ask.key, votes.model_dump()])).hexdigest()
 
 
-def score_of(entry: ScoringEntry, key: str) -> Score:
+def score_of(entry: ScoringEntry, key: str, votes: VotesSection) -> Score:
     return Score(
         id=entry.sample,
         key=key,
@@ -65,7 +67,7 @@ def score_of(entry: ScoringEntry, key: str) -> Score:
         variance=entry.variance,
         votes=entry.votes,
         stable=entry.stable,
-        weight=0.0 if entry.variance is None else training_weight(entry.variance),
+        weight=0.0 if entry.variance is None else training_weight(entry.variance, votes.variance_max),
         failure=entry.failure,
         scoring=entry.scoring,
         at=entry.at,
@@ -73,37 +75,64 @@ def score_of(entry: ScoringEntry, key: str) -> Score:
 
 
 class ScoreFile:
-    """`lines` is what the file holds, by sample."""
+    """`lines` is what the file holds, by sample. Several processes may add to one file."""
 
     def __init__(self, path: Path, pool: set[str]) -> None:
-        self.path = path
+        self.path, self._pool = path, pool
         with told(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            _cut_torn_end(path)
-        self.lines = {score.id: score for score in read_records(path, Score)}
-        if strange := next((name for name in self.lines if name not in pool), None):
-            raise BadInput(
-                f"holds the sample {strange!r}, which is not in this pool",
-                where=str(path),
-                remedy="choose another --out, or give the pool that it belongs to",
-            )
+        with told(path), alone(path, create=True):
+            self.lines = self._read()
+        self._ours: set[str] = set()
+
+    def note(self, score: Score) -> None:
+        """To be written when all are done."""
+        self.lines[score.id] = score
+        self._ours.add(score.id)
 
     def add(self, score: Score) -> None:
-        self.lines[score.id] = score
-        with told(self.path):
-            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
-            try:
-                os.write(handle, msgspec.json.encode(score) + b"\n")
-            finally:
-                os.close(handle)
+        """Written at once."""
+        self.note(score)
+        with told(self.path), alone(self.path, create=True):
+            _append(self.path, msgspec.json.encode(score) + b"\n")
+
+    def forget(self, names: set[str]) -> None:
+        """Takes lines out at once."""
+        if names:
+            with told(self.path), alone(self.path, create=True):
+                self.lines = {name: line for name, line in self._read().items() if name not in names}
+                _write(self.path, list(self.lines.values()))
 
     def finish(self, order: Iterable[str]) -> Path:
-        """Writes the file in that order, and the unstable samples beside it. The second path is returned."""
-        lines = [self.lines[name] for name in order if name in self.lines]
-        _write(self.path, lines)
-        unstable = self.path.with_name(UNSTABLE)
-        _write(unstable, [line for line in lines if line.overall is not None and not line.stable])
+        """Writes the file in that order, and the unstable samples beside it. The second path is returned.
+
+        What another process has added meanwhile stays.
+        """
+        with told(self.path), alone(self.path, create=True):
+            self.lines = self._read() | {name: self.lines[name] for name in self._ours}
+            lines = [self.lines[name] for name in order if name in self.lines]
+            _write(self.path, lines)
+            unstable = self.path.with_name(UNSTABLE)
+            _write(unstable, [line for line in lines if line.overall is not None and not line.stable])
         return unstable
+
+    def _read(self) -> dict[str, Score]:
+        *whole, end = self.path.read_bytes().split(b"\n") if self.path.exists() else [b""]
+        torn = _is_torn(end)
+        decoder = msgspec.json.Decoder(Score)
+        raw = whole if torn else [*whole, end]
+        found = [decode(decoder, line, f"{self.path}:{number}") for number, line in enumerate(raw, start=1) if line]
+        if strange := next((score.id for score in found if score.id not in self._pool), None):
+            raise BadInput(
+                f"holds the sample {strange!r}, which is not in this pool",
+                where=str(self.path),
+                remedy="choose another --out, or give the pool that it belongs to",
+            )
+        if torn:
+            os.truncate(self.path, sum(len(line) + 1 for line in whole))
+        elif end:
+            _append(self.path, b"\n")
+        return {score.id: score for score in found}
 
 
 def _write(path: Path, lines: list[Score]) -> None:
@@ -111,8 +140,28 @@ def _write(path: Path, lines: list[Score]) -> None:
         write_records(handle, lines)
 
 
-def _cut_torn_end(path: Path) -> None:
-    with open(path, "a+b") as handle:
-        handle.seek(0)
-        whole = handle.read().rfind(b"\n") + 1
-        handle.truncate(whole)
+def _append(path: Path, data: bytes) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+    try:
+        os.write(handle, data)
+    finally:
+        os.close(handle)
+
+
+def _is_torn(end: bytes) -> bool:
+    """What a crash leaves of a line of ours. Anything else at that path belongs to somebody and is not cut off.
+
+    >>> [_is_torn(end) for end in (b"", b'{"id', b'{"id":"a","ke', b'{"id":"a","task":"gs', b'{"id":"a","key":"b"}')]
+    [False, True, True, False, False]
+    """
+    if not end:
+        return False
+    start, _, rest = end.partition(b'","')
+    ours = start.startswith(_FIRST) or _FIRST.startswith(start)
+    if not ours or rest[: len(_SECOND)] != _SECOND[: len(rest)]:
+        return False
+    try:
+        msgspec.json.decode(end)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return True
+    return False

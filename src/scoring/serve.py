@@ -37,6 +37,8 @@ def _server(model: str):  # type: ignore[no-untyped-def]
 
     wanted = xllamacpp.CommonParams()
     wanted.model.path = model
+    # Its replies name the model. Where the file lies on this machine is nobody's business.
+    wanted.model_alias = {os.path.basename(model)}
     wanted.n_ctx = CONTEXT
     # One slot: the votes on a dialogue come one after the other, and all but the first find its prefix in the slot.
     # Four slots were measured at half the speed, because each of them read the dialogue anew.

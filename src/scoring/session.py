@@ -18,6 +18,7 @@ from .ledger import Ledger
 from .local_server import serving
 from .providers import PROD, Provider, ScorerSettings, settings_from_env
 from .store import Store
+from .types import OWN
 
 DAY_S = 86_400.0
 
@@ -34,7 +35,9 @@ class Session:
     """Ledger lines that a crash had left missing and that are there now."""
 
     def client(self) -> JudgeClient:
-        return JudgeClient(self.provider, self.settings.key, self.scoring.limits)
+        """The server that AskGate starts itself is told no key: it wants none."""
+        key = None if self.provider.server == OWN else self.settings.key
+        return JudgeClient(self.provider, key, self.scoring.limits)
 
     def judge(self, client: JudgeClient, votes: VotesSection) -> Judge:
         return Judge(client, self.store, self.ledger, votes, self.scoring.limits.tries)

@@ -24,9 +24,9 @@ from ..core.types import Record
 from .claims import Claims
 from .disk import disk, told
 from .parse import BadReply, parse_scores
+from .redact import printable
 from .types import Ask, Reply
 
-DEFAULT_PATH = Path(".cache/scores.sqlite3")
 TTL_SECONDS = 14 * 86400.0
 BUSY_SECONDS = 30.0
 _APPLICATION, _LAYOUT = 0x41534B47, 1
@@ -72,9 +72,7 @@ class Store:
     Open it around `asyncio.run`, not inside: the loop ends only when the replies that had arrived are stored.
     """
 
-    def __init__(
-        self, path: Path = DEFAULT_PATH, ttl: float = TTL_SECONDS, now: Callable[[], float] = time.time
-    ) -> None:
+    def __init__(self, path: Path, ttl: float = TTL_SECONDS, now: Callable[[], float] = time.time) -> None:
         self.path, self.ttl, self.now = path, ttl, now
         self.owner = f"owner-{uuid.uuid4().hex}"
         with told(path):
@@ -97,6 +95,10 @@ class Store:
         )
         votes = (_stored(id_, ask, reply, scoring, at) for id_, reply, scoring, at in rows)
         return next((vote for vote in votes if not vote.why_bad), None)
+
+    def tried(self, ask: Ask) -> int:
+        """How many replies to that ask are stored, of any kind."""
+        return int(self.read("SELECT count(*) FROM replies WHERE key = ?", (ask.key,))[0][0])
 
     def put(self, ask: Ask, reply: Reply, scoring: str) -> Stored:
         """On disk for good when this returns, be it a vote or a bad reply."""
@@ -209,7 +211,7 @@ def _stored(id_: int, ask: Ask, raw: str, scoring: str, at: float) -> Stored:
     try:
         return Stored(id_, ask, reply, scoring, at, parse_scores(reply.text, ask.dimensions), "")
     except BadReply as bad:
-        return Stored(id_, ask, reply, scoring, at, {}, str(bad))
+        return Stored(id_, ask, reply, scoring, at, {}, printable(str(bad)))
 
 
 def _text(ask: Ask) -> str:

@@ -21,6 +21,10 @@ class Ask(Record, frozen=True):
     text: str
     """The dialogue as the judge sees it. It is data; nothing in it is an instruction."""
     vote: int
+    server: str = ""
+    """Where the judge is: its address, or `OWN`. Two servers that give their model one name are two judges."""
+    way: str = ""
+    """How it is asked: a fingerprint of the whole request but for dialogue and vote (`wire.ask_for`)."""
 
     @property
     def key(self) -> str:
@@ -38,6 +42,9 @@ class Reply(Record, frozen=True):
     tokens_out: int
     latency_ms: float
 
+
+OWN = "askgate"
+"""Stands for the address of the server that AskGate starts itself, on another port each time."""
 
 Trouble = Literal["rate_limited", "server_error", "unreachable", "timeout", "refused", "not_a_reply", "circuit_open"]
 """Why a call brought no reply. `refused` is for good (a wrong key, an unknown model); the others may pass."""
@@ -70,6 +77,8 @@ class CallEntry(Record, frozen=True, tag_field="kind", tag="call"):
     """Empty unless the status is ok."""
     live: bool
     at: str
+    server: str = ""
+    """The address that was called, or `OWN`. The name of a provider is only what somebody called it."""
 
 
 class ScoringEntry(Record, frozen=True, tag_field="kind", tag="scoring"):

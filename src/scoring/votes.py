@@ -54,10 +54,10 @@ def votes_wanted(votes: list[dict[str, float]], k: int, k_max: int, variance_max
     return min(2, k_max - len(votes))
 
 
-def training_weight(variance: float) -> float:
+def training_weight(variance: float, variance_max: float = MAX_VARIANCE) -> float:
     """How much an unstable sample counts: fully up to the limit, then in proportion, so that noise does not teach.
 
     >>> training_weight(0.05), training_weight(0.16)
     (1.0, 0.5)
     """
-    return 1.0 if variance <= MAX_VARIANCE else MAX_VARIANCE / variance
+    return 1.0 if variance <= variance_max else variance_max / variance

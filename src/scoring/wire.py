@@ -6,50 +6,58 @@ and such a call does not satisfy a check that wants a bill.
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
+from functools import cache
+from hashlib import sha256
 from math import isfinite
 from typing import Any
 
 import msgspec
 
+from ..core.types import Lang
 from .parse import TOP
-from .prompt import messages
+from .prompt import DIMENSIONS, PROMPT_VERSION, messages
 from .providers import Provider
 from .types import Ask, CallFailed, Reply
 
 TEMPERATURE = 0.7
 """Votes must be able to differ, or their variance says nothing."""
-SHOWN = 300
-"""So much of a server's error text is passed on."""
-
-
-class _Message(msgspec.Struct):
-    content: str | None = None
-
-
-class _Choice(msgspec.Struct):
-    message: _Message | None = None
-
-
-class _Usage(msgspec.Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-
-
-class _Completion(msgspec.Struct):
-    """The fields that matter here; servers send many more."""
-
-    id: str | None = None
-    model: str | None = None
-    choices: list[_Choice] | None = None
-    usage: _Usage | None = None
+SHOWN, STARTS = 300, 80
+"""So much of a server's error text is passed on, and so much of what is no reply at all."""
+MOST_TOKENS = 10**9
+"""A bill past this is none."""
+Hide = Callable[[str], str]
+"""Takes the key out of a text. It comes before any cut: half a key is no longer recognized as one."""
 
 
 class Bill(msgspec.Struct, frozen=True):
     tokens_in: int = 0
     tokens_out: int = 0
+
+
+def ask_for(provider: Provider, lang: Lang, text: str, vote: int) -> Ask:
+    """Today's question to that judge."""
+    return Ask(
+        provider=provider.name,
+        model=provider.model,
+        prompt_version=PROMPT_VERSION,
+        dimensions=DIMENSIONS,
+        lang=lang,
+        text=text,
+        vote=vote,
+        server=provider.server,
+        way=_way(provider, lang),
+    )
+
+
+@cache
+def _way(provider: Provider, lang: Lang) -> str:
+    """Whatever is sent beside the dialogue, as a hash: rubric, temperature, schema, grammar, length."""
+    blank = Ask(provider.name, provider.model, PROMPT_VERSION, DIMENSIONS, lang, text="", vote=0)
+    return sha256(msgspec.json.encode(request(provider, blank, again=0))).hexdigest()[:16]
 
 
 def request(provider: Provider, ask: Ask, again: int) -> dict[str, Any]:
@@ -85,31 +93,56 @@ def _schema(dimensions: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def reply(body: bytes, request_id: str, latency_ms: float) -> tuple[Reply | CallFailed, Bill]:
-    """What an answer with status 200 brought, and what it cost. The cost is known also where the reply is useless."""
+def reply(body: bytes, request_id: str, latency_ms: float, hide: Hide) -> Reply | CallFailed:
+    """What an answer with status 200 brought. A completion without a text is a reply too: it was billed."""
     try:
-        found = msgspec.json.decode(body, type=_Completion)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        start = body[:80].decode("utf-8", "replace").strip()
-        return CallFailed("not_a_reply", f"not a chat completion ({error}): {start}"), Bill()
-    usage = found.usage or _Usage()
-    bill = Bill(max(0, usage.prompt_tokens or 0), max(0, usage.completion_tokens or 0))
-    message = found.choices[0].message if found.choices else None
-    if message is None or not message.content:
-        return CallFailed("not_a_reply", "a chat completion without content"), bill
+        # Not msgspec: it refuses a whole reply, paid for as it is, over half a character anywhere in it.
+        found = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        start = hide(body.decode("utf-8", "replace")).strip()[:STARTS]
+        return CallFailed("not_a_reply", f"not a chat completion ({error}): {start}")
+    if not isinstance(found, dict) or "choices" not in found:
+        return CallFailed("not_a_reply", f"no chat completion: {hide(json.dumps(found))[:STARTS]}")
+    bill = _bill(found.get("usage"))
     return Reply(
-        text=message.content,
-        request_id=request_id or found.id or "",
-        model=found.model or "",
+        text=hide(_content(found["choices"])),
+        request_id=hide(request_id or _string(found.get("id"))),
+        model=hide(_string(found.get("model"))),
         tokens_in=bill.tokens_in,
         tokens_out=bill.tokens_out,
         latency_ms=latency_ms,
-    ), bill
+    )
 
 
-def refusal(status: int, body: bytes, headers: Mapping[str, str]) -> CallFailed:
+def _content(choices: Any) -> str:
+    """Empty where there is none. What is no text is kept as it came, for study."""
+    choice = choices[0] if choices and isinstance(choices, list) else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    content = message.get("content") if isinstance(message, dict) else None
+    if content is None:
+        return ""
+    return content if isinstance(content, str) else json.dumps(content)
+
+
+def _bill(usage: Any) -> Bill:
+    counts = usage if isinstance(usage, dict) else {}
+    return Bill(_tokens(counts.get("prompt_tokens")), _tokens(counts.get("completion_tokens")))
+
+
+def _tokens(count: Any) -> int:
+    """0 where it is no count of tokens."""
+    if isinstance(count, bool) or not isinstance(count, int | float):
+        return 0
+    return int(count) if 0 <= count <= MOST_TOKENS else 0
+
+
+def _string(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def refusal(status: int, body: bytes, headers: Mapping[str, str], hide: Hide) -> CallFailed:
     """What an answer with another status than 200 means."""
-    said = f"HTTP {status}: {' '.join(body.decode('utf-8', 'replace').split())[:SHOWN]}"
+    said = f"HTTP {status}: {' '.join(hide(body.decode('utf-8', 'replace')).split())[:SHOWN]}"
     if status == 429 and b"insufficient_quota" not in body:
         return CallFailed("rate_limited", said, retry_after(headers))
     if status >= 500:

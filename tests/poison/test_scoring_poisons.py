@@ -18,7 +18,9 @@ from msgspec.structs import replace
 from src.core.check import Report
 from src.scoring.antisim import assert_not_simulated
 from src.scoring.ledger import Ledger
+from src.scoring.prompt import DIMENSIONS
 from src.scoring.types import CallEntry, Entry, ScoringEntry
+from src.scoring.votes import settle
 from tests.scoring.desk import ROOT
 
 HONEST_ENVIRONMENT = {"RUN_MODE": "prod", "REWARD_LIVE_MODE": "1", "SCORER_PROVIDER": "deepseek_r1"}
@@ -39,26 +41,27 @@ def honest_calls(scoring: int, random: Random) -> Calls:
             latency_ms=random.lognormvariate(7.5, 0.4),
             cache_hit=False,
             status="ok",
-            scores={"logic": 0.7, "clarity": 0.8, "naturalness": 0.6, "educational": 0.7},
+            scores={name: random.randint(5, 9) / 10 for name in DIMENSIONS},
             live=True,
             at=datetime.now(UTC).isoformat(),
+            server="https://api.deepseek.com/v1",
         )
         for vote in range(3)
     ]
 
 
 def scoring_of(calls: Calls, sample: str) -> ScoringEntry:
-    first = calls[0]
+    first, verdict = calls[0], settle([call.scores for call in calls])
     return ScoringEntry(
         scoring=first.scoring,
         sample=sample,
         provider=first.provider,
         model=first.model,
-        votes=len(calls),
-        overall=0.7,
-        scores=first.scores,
-        variance=0.0,
-        stable=True,
+        votes=verdict.votes,
+        overall=verdict.overall,
+        scores=verdict.scores,
+        variance=verdict.variance,
+        stable=verdict.stable,
         cache_hits=sum(call.cache_hit for call in calls),
         billable_tokens=sum(call.billable_tokens for call in calls),
         live=True,
@@ -72,12 +75,17 @@ def forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Repo
     """Writes a ledger of spoilt scorings whose chain is whole, and has it judged."""
     monkeypatch.chdir(tmp_path)
 
-    def judged(spoil: Spoil = lambda calls: calls, scorings: int = 40, **environment: str) -> Report:
+    def judged(
+        spoil: Spoil = lambda calls: calls,
+        claim: Callable[[ScoringEntry], ScoringEntry] = lambda entry: entry,
+        scorings: int = 40,
+        **environment: str,
+    ) -> Report:
         random = Random(1)
         entries: list[Entry] = []
         for number in range(scorings):
             calls = spoil(honest_calls(number, random))
-            entries += [*calls, scoring_of(calls, f"sample-{number}")]
+            entries += [*calls, claim(scoring_of(calls, f"sample-{number}"))]
         Ledger(Path("reports/rc1/scoring_ledger.jsonl")).append(entries)
         return assert_not_simulated(0.90, {**HONEST_ENVIRONMENT, **environment})
 
@@ -108,13 +116,25 @@ def test_the_honest_twin_passes(forge: Callable[..., Report]) -> None:
     [
         pytest.param(every(latency_ms=2.0), {"latency_min_ms", "latency_spread"}, id="constant 2 ms"),
         pytest.param(every(latency_ms=700.0), {"latency_spread"}, id="sleeps to look slow"),
-        pytest.param(every(billable_tokens=0), {"billable_count"}, id="no bill"),
+        pytest.param(
+            every(billable_tokens=0), {"billable_count", "share_without_bill", "bills_that_differ"}, id="no bill"
+        ),
+        pytest.param(every(billable_tokens=400), {"bills_that_differ"}, id="one bill for all"),
+        pytest.param(every(scores=dict.fromkeys(DIMENSIONS, 0.7)), {"votes_that_differ"}, id="one verdict for all"),
+        pytest.param(every(request_id="chatcmpl-123"), {"request_ids_that_differ"}, id="one recorded reply"),
         pytest.param(every(live=False), {"calls_not_live"}, id="not live"),
-        pytest.param(every(provider="gemini"), {"scorings_by_another_provider"}, id="another provider"),
+        pytest.param(
+            every(provider="gemini"),
+            {"scorings_by_another_provider", "calls_at_another_address"},
+            id="another provider",
+        ),
+        pytest.param(
+            every(server="http://127.0.0.1:8000/v1"), {"calls_at_another_address"}, id="a stub in the provider's stead"
+        ),
         pytest.param(mostly_cached, {"cache_hit_rate"}, id="all but a few from the cache"),
         pytest.param(
             every(cache_hit=True, billable_tokens=0, latency_ms=0.4),
-            {"cache_hit_rate", "billable_count", "latency_min_ms", "latency_spread"},
+            {"cache_hit_rate", "billable_count", "share_without_bill", "latency_min_ms", "latency_spread"},
             id="all from the cache",
         ),
     ],
@@ -125,6 +145,42 @@ def test_a_forged_ledger_is_refused_by_what_it_says(
     report = forge(spoil)
     assert failed(report) == named
     assert all(one.passed or (one.remedy and one.remedy_zh) for one in report.checks)
+
+
+def test_a_server_without_request_ids_is_not_taken_for_a_recording(forge: Callable[..., Report]) -> None:
+    assert failed(forge(every(request_id=""))) == set()
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        pytest.param({"overall": 0.99}, id="overall raised"),
+        pytest.param({"scores": dict.fromkeys(DIMENSIONS, 1.0)}, id="scores raised"),
+        pytest.param({"variance": 0.0001}, id="variance lowered"),
+        pytest.param({"votes": 11}, id="votes that nobody gave"),
+    ],
+)
+def test_scores_that_do_not_follow_from_their_votes_are_refused(
+    forge: Callable[..., Report], spoil: dict[str, object]
+) -> None:
+    assert failed(forge(claim=lambda entry: replace(entry, **spoil))) == {"scores_without_their_votes"}
+
+
+def test_scores_without_any_vote_are_refused(forge: Callable[..., Report]) -> None:
+    def bare(entry: ScoringEntry) -> ScoringEntry:
+        number = int(entry.scoring.removeprefix("scoring-"))
+        return entry if number < 10 else replace(entry, scoring=f"nobody-{number}")
+
+    assert failed(forge(claim=bare)) == {"scores_without_their_votes"}
+
+
+def test_failed_scorings_do_not_count_towards_the_eight(forge: Callable[..., Report]) -> None:
+    def failing(entry: ScoringEntry) -> ScoringEntry:
+        if int(entry.scoring.removeprefix("scoring-")) < 7:
+            return entry
+        return replace(entry, overall=None, scores={}, variance=None, failure="timeout: no answer")
+
+    assert failed(forge(claim=failing)) == {"scorings"}
 
 
 def test_jitter_on_a_two_millisecond_stub_does_not_help(forge: Callable[..., Report]) -> None:

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -34,8 +35,10 @@ def lively(n: int) -> Act:
 
 
 def samples(count: int = SAMPLES) -> list[Sample]:
+    """Of different lengths, as dialogues are."""
     return [
-        make_sample(f"sample-{number}", f"question {number}?", answer=f"answer {number}") for number in range(count)
+        make_sample(f"sample-{number}", f"question {number}?", answer=f"answer {number}" + " indeed" * (number % 4))
+        for number in range(count)
     ]
 
 
@@ -72,12 +75,13 @@ class Desk:
         self.configure({})
         self.write_pool(samples())
 
-    def configure(self, limits: dict[str, Any], **facts: Any) -> None:
+    def configure(self, limits: dict[str, Any], votes: dict[str, Any] | None = None, **facts: Any) -> None:
         """The shipped config with a row of prices for the server, and quick limits."""
         found = yaml.safe_load((ROOT / "configs/default.yaml").read_text(encoding="utf-8"))
         row = {**found["scoring"]["providers"]["openai"], "base_url": None, "model": "tiny", "key_needed": False}
         found["scoring"]["providers"]["custom"] = {**row, "usd_in": 1000.0, "usd_out": 1000.0}
         found["scoring"]["limits"] |= {"tries": 3, "timeout_s": 10.0, **limits}
+        found["scoring"]["votes"] |= votes or {}
         (self.folder / "configs").mkdir(exist_ok=True)
         (self.folder / "configs/default.yaml").write_text(yaml.safe_dump(found | facts), encoding="utf-8")
 
@@ -88,6 +92,11 @@ class Desk:
     def ask(self, server: JudgeServer) -> None:
         """From now on that server is the judge."""
         self.environment["SCORER_BASE_URL"] = server.url
+
+    @property
+    def port(self) -> int:
+        """Of the judge that was named last: another server there is the same judge."""
+        return urlsplit(self.environment["SCORER_BASE_URL"]).port or 0
 
     def run(self, *arguments: str) -> Outcome:
         self.capture.readouterr()

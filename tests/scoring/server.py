@@ -43,6 +43,8 @@ Act = Literal[
     "wrong_dimensions",
     "out_of_range",
     "prose",
+    "raw",
+    "raw_401",
 ]
 BILLED: tuple[Act, ...] = ("ok", "slow", "no_choices", "no_content", "wrong_dimensions", "out_of_range", "prose")
 """Acts whose answer tells the client what it costs."""
@@ -71,6 +73,7 @@ class JudgeServer:
         rps: int | None = None,
         wait: str = "1",
         scores: Scores = steady_scores,
+        port: int = 0,
     ) -> None:
         self.plan, self.latency_s, self.rps, self.wait, self.scores = plan, latency_s, rps, wait, scores
         self.counts: Counter[str] = Counter()
@@ -80,11 +83,13 @@ class JudgeServer:
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.keep_bodies = True
+        self.raw = b""
+        """What the acts `raw` and `raw_401` answer with."""
         self._window: deque[float] = deque()
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
-        self.port = 0
+        self.port = port
 
     @property
     def url(self) -> str:
@@ -110,7 +115,7 @@ class JudgeServer:
 
     async def _serve(self) -> None:
         self._stop = asyncio.Event()
-        server = await asyncio.start_server(self._connection, "127.0.0.1", 0, limit=2**20)
+        server = await asyncio.start_server(self._connection, "127.0.0.1", self.port, limit=2**20)
         self.port = server.sockets[0].getsockname()[1]
         self._ready.set()
         await self._stop.wait()
@@ -143,9 +148,10 @@ class JudgeServer:
         self.log.append((time.monotonic(), allowed))
         act = self.plan(self.asked) if allowed else "429"
         self.counts[act] += 1
+        number = self.asked
         if allowed:
             await asyncio.sleep(self.latency_s)
-        return await self._act(act, asked, headers, writer)
+        return await self._act(act, number, asked, headers, writer)
 
     def _allowed(self) -> bool:
         """At most `rps` requests in any second."""
@@ -160,7 +166,7 @@ class JudgeServer:
         return True
 
     async def _act(
-        self, act: Act, asked: dict[str, Any], headers: dict[str, str], writer: asyncio.StreamWriter
+        self, act: Act, number: int, asked: dict[str, Any], headers: dict[str, str], writer: asyncio.StreamWriter
     ) -> bool:
         match act:
             case "429":
@@ -190,18 +196,22 @@ class JudgeServer:
             case "html":
                 page = b"<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>"
                 return await self._send(writer, 200, page, kind="text/html")
+            case "raw":
+                return await self._send(writer, 200, self.raw)
+            case "raw_401":
+                return await self._send(writer, 401, self.raw)
             case "slow":
                 await asyncio.sleep(SLOW_S)
-        answer = self._answer(act, asked)
+        answer = self._answer(act, number, asked)
         if act == "cut_off":
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n" + answer)
             await writer.drain()
             return False
         if act == "half_json":
             return await self._send(writer, 200, answer[: len(answer) // 2])
-        return await self._send(writer, 200, answer, {"x-request-id": f"req-{self.asked}"})
+        return await self._send(writer, 200, answer, {"x-request-id": f"req-{number}"})
 
-    def _answer(self, act: Act, asked: dict[str, Any]) -> bytes:
+    def _answer(self, act: Act, number: int, asked: dict[str, Any]) -> bytes:
         scores = self.scores(asked)
         if act == "wrong_dimensions":
             scores["beauty"] = scores.pop("logic")
@@ -216,7 +226,7 @@ class JudgeServer:
         if act == "no_content":
             choice["message"] = {"role": "assistant", "content": None}
         answer: dict[str, Any] = {
-            "id": f"chatcmpl-{self.asked}",
+            "id": f"chatcmpl-{number}",
             "object": "chat.completion",
             "created": int(time.time()),
             "model": asked["model"],

@@ -31,8 +31,7 @@ def test_it_passes_after_a_probe_of_eight(desk: Desk) -> None:
 
 def test_the_same_samples_scored_again_from_the_cache_fail(desk: Desk) -> None:
     desk.score_honestly()
-    with JudgeServer() as server:
-        desk.ask(server)
+    with JudgeServer(port=desk.port) as server:
         assert desk.score("--out", "again.jsonl").code == 0
     assert server.asked == 0
     done = desk.run("assert_not_simulated", "--cache_hit_lt", "0.90")
@@ -165,9 +164,10 @@ def test_only_the_last_hundred_scorings_count(desk: Desk) -> None:
     for number in range(100):
         name = f"later-{number}"
         billed = [
-            replace(call, scoring=name, billable_tokens=400, latency_ms=300.0 + number * 5) for call in last.calls
+            replace(call, scoring=name, billable_tokens=400 + number % 2, latency_ms=300.0 + number * 5)
+            for call in last.calls
         ]
         ledger.append([*billed, replace(last.entry, scoring=name, sample=name)])
     assert desk.failed_checks() == set()
     window = desk.run("assert_not_simulated", "--json").figures()["figures"]
-    assert (window["window"], window["billable_tokens"]) == (100, 100 * 3 * 400)
+    assert (window["window"], window["billable_tokens"]) == (100, 50 * 3 * 801)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from tensorboardX.proto.event_pb2 import Event
 
 from src.scoring import client as client_module
 from src.scoring.batch import choose
+from src.scoring.scores import Score, ScoreFile
 from tests.scoring.desk import ROOT, SAMPLES, Desk, samples
 from tests.scoring.server import JudgeServer, steady_scores
 
@@ -187,8 +189,7 @@ def test_a_service_that_goes_down_ends_the_run_with_the_reason_and_the_next_run_
         paid = server.counts["ok"]
     assert done.code == 2
     assert "HTTP 500" in done.err
-    with JudgeServer() as server:
-        desk.ask(server)
+    with JudgeServer(port=desk.port) as server:
         assert desk.score().figures()["scored"] == SAMPLES
     assert server.asked == SAMPLES * K - paid
 
@@ -219,3 +220,125 @@ def test_a_larger_draw_holds_the_smaller_one_and_another_seed_draws_others() -> 
     assert {one.id for one in few} < {one.id for one in many}
     assert {one.id for one in few} != {one.id for one in choose(pool, 20, seed=2)}
     assert many == [one for one in pool if one in many]
+
+
+def test_another_server_is_another_judge_even_if_its_model_has_the_same_name(desk: Desk) -> None:
+    desk.score_honestly()
+    with JudgeServer() as server:
+        desk.ask(server)
+        found = desk.score().figures()
+    assert (found["reused"], server.asked) == (0, SAMPLES * K)
+
+
+@pytest.mark.parametrize("change", [("overall", 1.0), ("scoring", "nobody"), ("weight", 0.5)])
+def test_a_line_that_is_not_what_the_ledger_says_is_not_reused(desk: Desk, change: tuple[str, object]) -> None:
+    desk.score_honestly()
+    whole = desk.scores()
+    file = Path("reports/rc1/scores.jsonl")
+    first, *rest = file.read_text().splitlines()
+    file.write_text(
+        "\n".join([json.dumps({**json.loads(first), change[0]: change[1]}, separators=(",", ":")), *rest]) + "\n"
+    )
+    with JudgeServer(port=desk.port) as server:
+        unpaid = desk.run("score", "pool.jsonl", "--budget", "0")
+        assert "1 lines of reports/rc1/scores.jsonl have expired or are not in the ledger" in unpaid.err
+        assert len(desk.scores()) == SAMPLES - 1, "not rescored, so not there"
+        done = desk.score()
+    assert (done.figures()["reused"], server.asked) == (SAMPLES - 1, 0)
+    assert [(line["id"], line["overall"]) for line in desk.scores()] == [(one["id"], one["overall"]) for one in whole]
+
+
+def test_scores_whose_ledger_was_moved_away_are_had_from_the_cache(desk: Desk) -> None:
+    desk.score_honestly()
+    desk.ledger.rename("elsewhere.jsonl")
+    with JudgeServer(port=desk.port) as server:
+        found = desk.score().figures()
+    assert (found["reused"], found["scored"], server.asked) == (0, SAMPLES, 0)
+    assert len(desk.scorings()) == SAMPLES
+
+
+@pytest.mark.parametrize(
+    "inside",
+    ['{"id":"a","task":"gsm8k"}', '{"id":"a","task":"gs', "simulate: false", '{"x": 1}\n{"y', "\x00\x01"],
+    ids=["another record", "half of another record", "no JSON", "other lines", "bytes"],
+)
+def test_a_file_that_is_not_ours_is_refused_and_left_alone(desk: Desk, inside: str) -> None:
+    Path("precious").write_text(inside)
+    for environment in ({}, {"REWARD_LIVE_MODE": "off"}):
+        desk.environment |= environment
+        assert desk.score("--out", "precious").code == 2
+        assert Path("precious").read_text() == inside
+
+
+@pytest.mark.parametrize("out", ["pool.jsonl", "./pool.jsonl", "unstable_samples.jsonl", "scoring_monitor.json"])
+def test_the_scores_never_overwrite_the_pool_nor_each_other(desk: Desk, out: str) -> None:
+    pool = Path("pool.jsonl").read_bytes().rstrip(b"\n")
+    Path("pool.jsonl").write_bytes(pool)
+    done = desk.score("--out", out)
+    assert done.code == 2
+    assert "would overwrite" in done.err
+    assert Path("pool.jsonl").read_bytes() == pool
+
+
+def test_a_last_line_without_its_newline_is_whole(desk: Desk) -> None:
+    desk.score_honestly()
+    file = Path("reports/rc1/scores.jsonl")
+    file.write_bytes(file.read_bytes().rstrip(b"\n"))
+    with JudgeServer(port=desk.port) as server:
+        assert desk.score().figures()["reused"] == SAMPLES
+    assert server.asked == 0
+
+
+def test_two_processes_that_write_one_file_keep_each_others_lines(tmp_path: Path) -> None:
+    names = {"a", "b", "c"}
+    one, other = (ScoreFile(tmp_path / "scores.jsonl", names) for _ in range(2))
+    one.add(line("a"))
+    other.add(line("b"))
+    one.finish(sorted(names))
+    other.add(line("c"))
+    other.finish(sorted(names))
+    assert list(ScoreFile(tmp_path / "scores.jsonl", names).lines) == ["a", "b", "c"]
+
+
+def line(name: str) -> Score:
+    return Score(id=name, key="k", provider="p", model="m", live=True, overall=0.5, stable=True, weight=1.0)
+
+
+def test_a_judge_that_never_gives_a_vote_is_not_paid_for_the_whole_pool(desk: Desk) -> None:
+    desk.write_pool(samples(60))
+    with JudgeServer(lambda n: "prose") as server:
+        desk.ask(server)
+        done = desk.score()
+    assert done.code == 2
+    assert "10 samples in a row could not be scored: bad_reply: 3 replies were no vote" in done.err
+    assert server.asked <= (10 + 8) * K * 3
+
+
+def test_a_budget_that_cannot_be_kept_because_nobody_says_the_price_stops_the_run(desk: Desk) -> None:
+    with JudgeServer(lambda n: "no_usage") as server:
+        desk.ask(server)
+        done = desk.score("--budget", "1000")
+        assert server.asked == K
+    assert done.code == 2
+    assert "--budget: the server does not say what it bills" in done.err
+    assert len(desk.scores()) == 1
+
+
+def test_weights_follow_the_limit_that_the_config_sets(desk: Desk) -> None:
+    desk.configure({}, votes={"k": 3, "k_max": 3, "variance_max": 0.0001})
+    with JudgeServer() as server:
+        desk.ask(server)
+        desk.score()
+    unstable = [one for one in desk.scores() if not one["stable"]]
+    assert unstable
+    assert [one["weight"] for one in unstable] == [pytest.approx(0.0001 / one["variance"]) for one in unstable]
+
+
+def test_where_there_is_no_terminal_progress_is_a_line_for_every_tenth(desk: Desk) -> None:
+    desk.write_pool(samples(40))
+    with JudgeServer() as server:
+        desk.ask(server)
+        done = desk.run("score", "pool.jsonl")
+    told = [one for one in done.err.splitlines() if one.startswith("scoring: ")]
+    assert len(told) == 10
+    assert re.fullmatch(r"scoring: 40 of 40 samples, \$[\d.]+ of about \$[\d.]+, about 0 s left", told[-1])

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
 from src.scoring import client as client_module
 from src.scoring.client import Attempt, JudgeClient
 from src.scoring.types import CallFailed, Reply
 from src.scoring.wire import retry_after
+from tests.scoring.desk import ROOT
 from tests.scoring.judging import KEY, ask, client, limits, provider
 from tests.scoring.server import Act, JudgeServer
 
@@ -84,17 +91,104 @@ def test_a_server_that_has_no_schemas_and_no_seeds_is_not_sent_any() -> None:
     assert {"seed", "response_format"}.isdisjoint(server.bodies[0])
 
 
-def test_a_server_that_needs_no_key_gets_none_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-for-somebody-else")
-    monkeypatch.setenv("OPENAI_ORG_ID", "org-of-somebody-else")
+@pytest.mark.parametrize("key", [None, SecretStr(KEY)], ids=["no key", "a key"])
+def test_a_server_gets_nothing_that_is_meant_for_another(
+    monkeypatch: pytest.MonkeyPatch, key: SecretStr | None
+) -> None:
+    meant_for_another = {
+        "OPENAI_API_KEY": "sk-for-somebody-else",
+        "OPENAI_ADMIN_KEY": "sk-admin-of-somebody-else",
+        "OPENAI_ORG_ID": "org-of-somebody-else",
+        "OPENAI_PROJECT_ID": "proj-of-somebody-else",
+        "OPENAI_BASE_URL": "http://somebody.else/v1",
+        "OPENAI_CUSTOM_HEADERS": "Authorization: Bearer somebody-else\nX-Secret: somebody-else\nX-Odd: 某人 somebody",
+    }
+    for name, value in meant_for_another.items():
+        monkeypatch.setenv(name, value)
 
     async def main(server: JudgeServer) -> None:
-        async with JudgeClient(provider(server.url), None, limits()) as judge:
+        async with JudgeClient(provider(server.url), key, limits()) as judge:
             await judge.ask(ask())
 
     with JudgeServer() as server:
         asyncio.run(main(server))
     assert "somebody" not in str(server.headers)
+    assert server.headers[0]["authorization"] == f"Bearer {KEY if key else 'none'}"
+    assert {name: os.environ[name] for name in meant_for_another} == meant_for_another
+
+
+def test_the_sdk_and_its_transport_write_no_log_whatever_the_environment_says() -> None:
+    script = (
+        "import logging; logging.basicConfig(level=logging.DEBUG)\n"
+        "import asyncio; from tests.scoring.test_client import talk; from tests.scoring.server import JudgeServer\n"
+        "with JudgeServer(lambda n: '401') as server: talk(server)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={**os.environ, "OPENAI_LOG": "debug"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not [line for line in done.stderr.splitlines() if "openai" in line or "http" in line]
+
+
+COMPLETION: dict[str, Any] = {
+    "id": "chatcmpl-1",
+    "model": "tiny",
+    "choices": [{"message": {"content": '{"logic": 7}'}}],
+    "usage": {"prompt_tokens": 300, "completion_tokens": 20},
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "text", "bill"),
+    [
+        ({"choices": []}, "", 320),
+        ({"choices": None}, "", 320),
+        ({"choices": [{"message": None}]}, "", 320),
+        ({"choices": [{"message": {"content": None}}]}, "", 320),
+        ({"choices": [{"message": {"content": [{"type": "text"}]}}]}, '[{"type": "text"}]', 320),
+        ({"choices": [{"message": {"content": "half \ud83d"}}]}, "half \ud83d", 320),
+        ({"id": 7, "model": ["\ud800"]}, '{"logic": 7}', 320),
+        ({"usage": {"prompt_tokens": 300.0, "completion_tokens": "20"}}, '{"logic": 7}', 300),
+        ({"usage": {"prompt_tokens": -5, "completion_tokens": 10**30}}, '{"logic": 7}', 0),
+        ({"usage": [1]}, '{"logic": 7}', 0),
+    ],
+)
+def test_whatever_a_completion_holds_the_reply_is_kept_and_its_bill_with_it(
+    change: dict[str, Any], text: str, bill: int
+) -> None:
+    with JudgeServer(lambda n: "raw") as server:
+        server.raw = json.dumps({**COMPLETION, **change}).encode()
+        reply, attempts = talk(server)
+        assert server.asked == 1
+    assert isinstance(reply, Reply)
+    assert (reply.text, reply.tokens_in + reply.tokens_out) == (text, bill)
+    assert attempts[0].tokens_in + attempts[0].tokens_out == bill
+
+
+@pytest.mark.parametrize("body", [b"[]", b'{"error": {"message": "busy"}}', b"null", b"[" * 100_000, b"\xff\xfe{"])
+def test_what_is_no_completion_at_all_is_no_reply(body: bytes) -> None:
+    with JudgeServer(lambda n: "raw") as server:
+        server.raw = body
+        assert failure_of(server).trouble == "not_a_reply"
+
+
+def test_a_judge_that_sends_nothing_but_empty_replies_is_left_alone_after_a_few() -> None:
+    async def main(server: JudgeServer) -> CallFailed:
+        async with client(server, breaker_failures=3) as judge:
+            for _ in range(3):
+                assert (await judge.ask(ask())).text == ""
+            with pytest.raises(CallFailed) as caught:
+                await judge.ask(ask())
+            return caught.value
+
+    with JudgeServer(lambda n: "no_content") as server:
+        failure = asyncio.run(main(server))
+        assert server.asked == 3
+    assert (failure.trouble, "a reply without a text" in failure.detail) == ("circuit_open", True)
 
 
 @pytest.mark.parametrize(
@@ -106,8 +200,6 @@ def test_a_server_that_needs_no_key_gets_none_of_ours(monkeypatch: pytest.Monkey
         ("cut_off", "unreachable"),
         ("html", "not_a_reply"),
         ("half_json", "not_a_reply"),
-        ("no_choices", "not_a_reply"),
-        ("no_content", "not_a_reply"),
     ],
 )
 def test_what_may_pass_is_retried_and_every_attempt_is_told(act: Act, trouble: str) -> None:
@@ -163,6 +255,14 @@ def test_a_key_that_the_server_sends_back_is_masked() -> None:
         assert KEY not in str(reply)
 
 
+@pytest.mark.parametrize("act", ["raw", "raw_401"])
+def test_a_key_that_would_be_cut_in_half_is_masked_before_the_cut(act: Act) -> None:
+    for place in (*range(50, 90), *range(270, 310)):
+        with JudgeServer(lambda n: act) as server:
+            server.raw = b"." * place + KEY.encode() + b"." * 400
+            assert "sk-pl" not in str(failure_of(server, tries=1))
+
+
 def test_a_server_that_does_not_tell_its_bill_is_recorded_with_none() -> None:
     with JudgeServer(lambda n: "no_usage") as server:
         reply, _ = talk(server)
@@ -177,7 +277,7 @@ def test_retry_after_is_honoured_in_seconds_and_as_a_date(form: str) -> None:
         started = time.monotonic()
         reply, _ = talk(server)
         assert isinstance(reply, Reply)
-        assert 0.9 <= time.monotonic() - started < 4
+        assert 0.9 <= time.monotonic() - started < 60
 
 
 def test_a_server_that_asks_for_an_hour_is_not_waited_for() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,17 +13,21 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from src.config.schema import VotesSection
-from src.core.types import Sample
+from src.core.types import Lang, Sample
 from src.scoring import client as client_module
+from src.scoring import prompt, wire
+from src.scoring.accounts import recover
 from src.scoring.judge import Judge, Tally
 from src.scoring.ledger import Ledger, lines
 from src.scoring.store import Store
-from src.scoring.types import CallEntry, ScoringEntry
+from src.scoring.types import CallEntry, Reply, ScoringEntry
 from src.scoring.votes import settle
+from src.scoring.wire import ask_for
 from tests.data.samples import make_sample
-from tests.scoring.judging import KEY, client
+from tests.scoring.judging import KEY, ask, client, provider
 from tests.scoring.server import BILLED, Act, JudgeServer, steady_scores
 
 AT_ONCE = 16
@@ -37,11 +42,9 @@ TROUBLE: dict[Act, str] = {
     "hang": "timeout",
     "html": "not_a_reply",
     "half_json": "not_a_reply",
-    "no_choices": "not_a_reply",
-    "no_content": "not_a_reply",
 }
 """What a client can make of what the server did."""
-BAD: tuple[Act, ...] = ("wrong_dimensions", "out_of_range", "prose")
+BAD: tuple[Act, ...] = ("wrong_dimensions", "out_of_range", "prose", "no_choices", "no_content")
 
 
 @pytest.fixture(autouse=True)
@@ -100,7 +103,7 @@ def score(folder: Path, server: JudgeServer, wanted: list[Sample], **changes: ob
 def mixed(seed: int) -> Callable[[int], Act]:
     """A quarter of all requests goes wrong, in every way there is."""
     random = Random(seed)
-    often: list[Act] = ["429", "500", "reset", "cut_off", "html", "half_json", "no_choices", "no_content", "slow", *BAD]
+    often: list[Act] = ["429", "500", "reset", "cut_off", "html", "half_json", "slow", *BAD]
 
     def plan(n: int) -> Act:
         if random.random() < 0.001:
@@ -257,3 +260,84 @@ def test_samples_with_the_same_dialogue_are_paid_for_once(tmp_path: Path) -> Non
         assert server.asked == 3
     assert sum(entry.cache_hits for entry in run.entries) == 12
     assert len({str(entry.scores) for entry in run.entries}) == 1
+
+
+STRANGE = {
+    "id": "\ud800" + "i" * 5_000_000,
+    "model": "m\udfff\x1b[2J" + "m" * 5_000_000,
+    "usage": {"prompt_tokens": 10, "completion_tokens": 1},
+}
+STEADY = '{"logic": 7, "clarity": 8, "naturalness": 6, "educational": 5}'
+
+
+@pytest.mark.parametrize("content", [STEADY, '{"\\ud800": 1, "logic": 7}', '{"logic": 7, "\ud800": 1}', "\ud83d", ""])
+def test_no_reply_is_too_strange_for_the_ledger_and_none_stops_a_later_run(tmp_path: Path, content: str) -> None:
+    with JudgeServer(lambda n: "raw" if n < 2 else "ok") as server:
+        server.raw = json.dumps({**STRANGE, "choices": [{"message": {"content": content}}]}).encode()
+        first = score(tmp_path, server, samples(1))
+        again = score(tmp_path, server, samples(1))
+    assert first.entries[0].votes == again.entries[0].votes == 3
+    assert again.entries[0].cache_hits == 3
+    assert all(len(str(call)) < 3000 and "\x1b" not in str(call) for call in again.calls)
+
+
+def test_what_a_crash_left_of_a_strange_reply_is_recovered_once_and_for_all(tmp_path: Path) -> None:
+    text = '{"logic": 7, "\ud800": 1}'
+    reply = Reply(text, STRANGE["id"], STRANGE["model"], tokens_in=10, tokens_out=1, latency_ms=30.0)
+    with Store(tmp_path / "scores.sqlite3") as store:
+        store.put(ask(), reply, "scoring-of-the-dead")
+    for expected in (1, 0):
+        with Store(tmp_path / "scores.sqlite3") as store:
+            assert recover(store, Ledger(tmp_path / "ledger.jsonl")) == expected
+
+
+def test_a_seed_that_brought_a_bad_reply_is_not_paid_for_again_in_a_later_run(tmp_path: Path) -> None:
+    def stubborn(body: dict[str, Any]) -> dict[str, Any]:
+        return {"logic": 99} if body["seed"] < 4000 else steady_scores(body)
+
+    with JudgeServer(scores=stubborn) as server:
+        assert score(tmp_path, server, samples(1)).entries[0].failure.startswith("bad_reply")
+        assert score(tmp_path, server, samples(1)).entries[0].overall is not None
+    seeds = [body["seed"] for body in server.bodies]
+    assert len(set(seeds)) == len(seeds) == 3 * TRIES + 3
+
+
+def test_the_key_of_a_vote_holds_whatever_can_change_the_answer() -> None:
+    there = provider("http://127.0.0.1:8000/v1")
+    there = replace(there, server="http://127.0.0.1:8000/v1")
+    others = [
+        replace(there, **change)
+        for change in (
+            {"name": "another"},
+            {"model": "another"},
+            {"server": "http://127.0.0.1:8001/v1"},
+            {"grammar": True},
+            {"json_schema": False},
+            {"seed": False},
+            {"max_tokens": 99},
+        )
+    ]
+    keys = {ask_for(one, lang, text, vote).key for one in (there, *others) for lang, text, vote in WAYS}
+    assert len(keys) == 8 * len(WAYS)
+    moved = replace(there, base_url="http://127.0.0.1:4711/v1", usd_in=9.0, key_needed=True)
+    assert ask_for(moved, *WAYS[0]).key == ask_for(there, *WAYS[0]).key, "AskGate's own server has a new port each time"
+
+
+WAYS: list[tuple[Lang, str, int]] = [
+    ("en", "User: hi", 0),
+    ("zh", "User: hi", 0),
+    ("en", "User: ho", 0),
+    ("en", "User: hi", 1),
+]
+
+
+def test_another_wording_of_the_rubric_is_another_question_even_if_nobody_changed_its_version(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = ask_for(provider("http://x/v1"), "en", "User: hi", 0)
+    monkeypatch.setitem(prompt._RUBRIC, "en", "Be kind.")
+    wire._way.cache_clear()
+    after = ask_for(provider("http://x/v1"), "en", "User: hi", 0)
+    wire._way.cache_clear()
+    assert before.prompt_version == after.prompt_version
+    assert before.key != after.key

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 
 import pytest
@@ -10,7 +11,7 @@ from src.config.loader import load_config
 from src.core.check import Report
 from src.scoring.canaries import canary_samples
 from src.scoring.probe import probe, probe_samples
-from src.scoring.prompt import dialogue_text
+from src.scoring.prompt import DIMENSIONS, dialogue_text
 from src.scoring.session import settings_for
 from tests.scoring.desk import LATENCY_S, Desk, lively
 from tests.scoring.server import Act, JudgeServer
@@ -101,6 +102,38 @@ def test_without_live_it_refuses_and_calls_nobody(desk: Desk) -> None:
         done = desk.run("probe_scorer", "--n", "8", "--provider", "custom")
     assert (done.code, server.asked) == (2, 0)
     assert "--live" in done.err
+
+
+def test_with_the_switch_off_it_refuses_and_calls_nobody(desk: Desk) -> None:
+    desk.environment["REWARD_LIVE_MODE"] = "off"
+    with JudgeServer() as server:
+        desk.ask(server)
+        done = desk.run("probe_scorer", "--n", "8", "--live")
+    assert (done.code, server.asked, "REWARD_LIVE_MODE" in done.err) == (2, 0, True)
+
+
+def test_brackets_in_what_a_server_says_are_shown_as_they_are(desk: Desk) -> None:
+    with JudgeServer(lambda n: "raw_401") as server:
+        server.raw = b"[/b] [red]no"
+        desk.ask(server)
+        done = desk.run("probe_scorer", "--n", "1", "--live")
+    assert done.code == 2
+    assert "[/b] [red]no" in done.out
+
+
+@pytest.mark.parametrize("named", ["votes_that_differ", "bills_that_differ", "request_ids_that_differ"])
+def test_a_stub_that_sleeps_and_says_one_thing_to_everything_fails(desk: Desk, named: str) -> None:
+    body = {
+        "id": "chatcmpl-123",
+        "choices": [{"message": {"content": json.dumps(dict.fromkeys(DIMENSIONS, 7))}}],
+        "usage": {"prompt_tokens": 300, "completion_tokens": 20},
+    }
+    with JudgeServer(lambda n: "raw", latency_s=LATENCY_S) as server:
+        server.raw = json.dumps(body).encode()
+        desk.ask(server)
+        done = desk.run("probe_scorer", "--n", "8", "--live")
+    assert done.code == 2
+    assert f"FAILED {named}: 1, must be >= 2" in done.out
 
 
 def test_in_prod_no_other_provider_than_the_named_one_is_probed(desk: Desk) -> None:

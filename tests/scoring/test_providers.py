@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import yaml
@@ -130,12 +132,52 @@ def test_an_address_that_is_none_or_holds_a_key_is_refused_without_showing_it(
     assert KEY not in str(caught.value)
 
 
-def test_another_weights_file_is_another_model(scoring: ScoringSection) -> None:
-    settings = settings_from_env({"SCORER_GGUF": "models/better-7b.Q4.gguf"}, scoring)
-    assert (settings.provider.model, settings.gguf) == ("better-7b.Q4", Path("models/better-7b.Q4.gguf"))
+def test_another_weights_file_is_another_model_and_so_is_a_changed_one(scoring: ScoringSection, tmp_path: Path) -> None:
+    file = tmp_path / "better-7b.Q4.gguf"
+    names = []
+    for inside in (b"GGUF one", b"GGUF two", b"GGUF one"):
+        file.write_bytes(inside)
+        settings = settings_from_env({"SCORER_GGUF": str(file)}, scoring)
+        assert (settings.gguf, settings.provider.server) == (file, "askgate")
+        names.append(settings.provider.model)
+    assert names[0] == names[2] != names[1]
+    assert all(re.fullmatch(r"better-7b\.Q4@[0-9a-f]{12}", name) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("environment", "where"),
+    [
+        ({"SCORER_PROVIDER": "gemini", "SCORER_API_KEY": KEY, "SCORER_GGUF": "x.gguf"}, "SCORER_GGUF"),
+        ({"SCORER_GGUF": "x.gguf", "SCORER_BASE_URL": "http://127.0.0.1:8080/v1"}, "SCORER_GGUF"),
+        ({"SCORER_GGUF": "there/is/none.gguf"}, "SCORER_GGUF"),
+        ({"SCORER_MODEL": "gpt-5"}, "SCORER_MODEL"),
+    ],
+)
+def test_the_local_judge_is_the_file_that_it_loads(
+    scoring: ScoringSection, environment: dict[str, str], where: str
+) -> None:
     with pytest.raises(BadInput) as caught:
-        settings_from_env({"SCORER_PROVIDER": "gemini", "SCORER_API_KEY": KEY, "SCORER_GGUF": "x.gguf"}, scoring)
-    assert caught.value.where == "SCORER_GGUF"
+        settings_from_env(environment, scoring)
+    assert caught.value.where == where
+
+
+@pytest.mark.parametrize("name", ["openai", "local"])
+def test_in_production_no_other_server_is_called_in_a_providers_stead(scoring: ScoringSection, name: str) -> None:
+    stub = {"SCORER_PROVIDER": name, "SCORER_API_KEY": KEY, "SCORER_BASE_URL": "http://127.0.0.1:8000/v1"}
+    assert settings_from_env(stub, scoring).provider.server == "http://127.0.0.1:8000/v1"
+    with pytest.raises(BadInput) as caught:
+        settings_from_env({**stub, "RUN_MODE": "prod"}, scoring)
+    assert caught.value.where == "SCORER_BASE_URL"
+
+
+def test_in_production_the_providers_own_address_may_be_said_and_any_server_be_named_custom(
+    scoring: ScoringSection,
+) -> None:
+    there = {"RUN_MODE": "prod", "SCORER_API_KEY": KEY, "SCORER_MODEL": "m"}
+    own = {**there, "SCORER_PROVIDER": "openai", "SCORER_BASE_URL": "https://api.openai.com/v1/"}
+    assert settings_from_env(own, scoring).provider.server == "https://api.openai.com/v1"
+    other = {**there, "SCORER_PROVIDER": "custom", "SCORER_BASE_URL": "https://gateway.example/v1"}
+    assert settings_from_env(other, scoring).provider.server == "https://gateway.example/v1"
 
 
 @pytest.mark.parametrize(("value", "live"), [("1", True), ("On", True), ("true", True), ("off", False), ("0", False)])
@@ -169,8 +211,23 @@ def test_a_key_with_a_line_break_inside_is_refused_without_showing_it(scoring: S
     assert "sk-" not in str(caught.value)
 
 
-@pytest.mark.parametrize("text", [f"key {KEY}!", "key sk-planted%2F0123456789!", '{"key": "sk-planted/0123456789"}'])
-def test_redaction_finds_the_key_in_every_dress(text: str) -> None:
-    cleaned = redact(text, [SecretStr(KEY), SecretStr("")])
-    assert "0123456789" not in cleaned
-    assert "***" in cleaned
+@pytest.mark.parametrize(
+    "dressed",
+    [
+        KEY,
+        quote(KEY, safe=""),
+        quote(KEY, safe="").lower(),
+        KEY.replace("/", "\\/"),
+        KEY.replace("-", "\\u002D").replace("/", "\\u002f"),
+        KEY.replace("/", "&#x2F;"),
+        KEY.replace("/", "&#47;"),
+    ],
+)
+def test_redaction_finds_the_key_in_every_dress(dressed: str) -> None:
+    cleaned = redact(f'{{"key": "{dressed}"}}', [SecretStr(KEY), SecretStr("")])
+    assert cleaned == '{"key": "***"}'
+
+
+def test_redaction_leaves_other_words_alone() -> None:
+    secrets = [SecretStr("a.c+"), SecretStr("abc")]
+    assert redact("abc+ abbc a.c", secrets) == "abc+ abbc a.c"

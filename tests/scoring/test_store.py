@@ -70,6 +70,8 @@ def test_the_file_is_written_ahead_and_replies_are_fully_synced(store: Store) ->
         {"lang": "zh"},
         {"text": "sample 2"},
         {"vote": 1},
+        {"server": "http://127.0.0.1:8000/v1"},
+        {"way": "another"},
     ],
 )
 def test_whatever_can_change_the_answer_is_part_of_the_key(store: Store, other: dict[str, object]) -> None:
