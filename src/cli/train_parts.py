@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     import torch
 
     from ..agents.render import Renderer
-    from ..core.api import Strategy
+    from ..core.api import Callback, Strategy
     from ..core.checkpoint import Store
     from ..data.sampler import Sampler
     from ..engines.job import TrainJob
@@ -43,6 +44,25 @@ def make_strategy(config: TrainConfig) -> Strategy:
     headline = {"clip": config.clip, "kl_coef": config.kl_coef, "target_kl": config.target_kl}
     options = {name: value for name, value in headline.items() if name in takes} | config.strategy_options
     return load_strategy(config.strategy, options)
+
+
+def make_callbacks(config: TrainConfig) -> list[Callback]:
+    """The user's own; each lies in a module that can be imported from the folder that the command is run in."""
+    made: list[Callback] = []
+    for name in config.callbacks:
+        module, _, member = name.partition(":")
+        try:
+            found = vars(import_module(module)).get(member)
+        except ModuleNotFoundError as error:
+            raise BadInput(f"{name}: {error}", where="callbacks", remedy="check the name") from error
+        lacking = [wanted for wanted in ("on_start", "on_step", "on_end") if wanted not in dir(found)]
+        if not isinstance(found, type) or lacking:
+            what = (
+                f"{name} is no callback: it lacks {', '.join(lacking)}" if found else f"{module} has no class {member}"
+            )
+            raise BadInput(what, where="callbacks", remedy="see Callback in src/core/api.py")
+        made.append(found())
+    return made
 
 
 def open_renderer(model: str) -> Renderer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from ..config.train import TrainConfig
 from ..core.errors import BadInput
 from ..core.shipped import shipped
 from . import train_data
-from .train_parts import make_strategy, open_renderer, told_by
+from .train_parts import make_callbacks, make_strategy, open_renderer, told_by
 
 if TYPE_CHECKING:
     import torch
@@ -58,10 +59,12 @@ def preflight(path: Path) -> Ready:
                 where="batch_size",
                 remedy=f"give a multiple of {strategy.group_size}",
             )
+        make_callbacks(config)
         from ..runtime.device import get_device, get_dtype
         from ..runtime.memory import lora_targets, memory_gb
 
         device = get_device(config.device_pref)
+        _adapters_possible(config, device)
         targets = lora_targets(config.finetune.targets, memory_gb(device))
         model, weights = _base_model(config)
         _room_on_disk(config, weights)
@@ -95,6 +98,24 @@ def _not_ppo_on_trl(config: TrainConfig) -> None:
             where="strategy",
             remedy="set engine: pure_pt for PPO with a critic, or strategy: grpo for the same clipped objective on TRL",
         )
+
+
+def _adapters_possible(config: TrainConfig, device: torch.device) -> None:
+    method = config.finetune.method
+    if method == "qlora" and device.type != "cuda":
+        raise BadInput(
+            f"4-bit weights need CUDA, and this run is on {device.type}",
+            where="finetune.method",
+            remedy="set finetune.method: lora, or run on a machine with CUDA",
+        )
+    needs = {"lora": {"peft": "peft"}, "qlora": {"peft": "peft", "bitsandbytes": "'askgate[gpu]'"}}
+    for needed, package in needs.get(method, {}).items():
+        if find_spec(needed) is None:
+            raise BadInput(
+                f"{method} needs {needed}, which is not installed",
+                where="finetune.method",
+                remedy=f"pip install {package}, or choose another method",
+            )
 
 
 def _base_model(config: TrainConfig) -> tuple[str, int]:

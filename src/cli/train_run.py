@@ -11,10 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
 from rich.console import Console
 
 from ..config.loader import write_effective
 from ..config.train import TrainConfig
+from ..core.api import Stop
 from ..core.errors import BadInput
 from ..runtime.errors import write_error_report
 from ..runtime.logs import logged
@@ -22,7 +24,7 @@ from ..runtime.steplog import StepLog, also_reachable
 from . import train_data
 from .train_control import control, tokens_seen
 from .train_outcome import Outcome, write_report
-from .train_parts import make_job, told_by
+from .train_parts import make_callbacks, make_job, told_by
 from .train_preflight import Ready, preflight
 
 if TYPE_CHECKING:
@@ -123,6 +125,7 @@ def _fit(ready: Ready, seed: int, engine: Engine, job: TrainJob, store: Store, c
         Logging(seed, config.steps, StepLog(METRICS), _of_seed(config, EPISODES, seed)),
         TensorBoard(_of_seed(config, CURVES, seed)),
         bar,
+        *make_callbacks(config),
         Checkpoints(
             store, config.checkpoint.every_steps, config.checkpoint.every_minutes, _marks(config), "eval/reward"
         ),
@@ -214,6 +217,9 @@ def _reported(ready: Ready) -> Iterator[None]:
     except KeyboardInterrupt:
         log.warning("stopped by hand; --resume goes on from the newest checkpoint")
         raise
+    except Stop as reason:
+        log.error("a callback ended the run: %s; --resume goes on from the newest checkpoint", reason)
+        raise typer.Exit(1) from None
     except Exception as error:
         log.error("%s: %s", type(error).__name__, error)
         facts = {"config": str(ready.path), "effective_config": ready.config.model_dump_json()}

@@ -16,6 +16,7 @@ from .sections import (
     CheckpointSection,
     EvalSection,
     FinetuneSection,
+    Listed,
     OptimizerSection,
     RewardSection,
     RolloutSection,
@@ -36,6 +37,7 @@ def _plain(value: object) -> object:
     return value
 
 
+OwnClass = Annotated[str, Field(pattern=r"^[\w.]+:\w+$")]
 Option = Annotated[bool | int | float | str, BeforeValidator(_plain)]
 
 
@@ -56,6 +58,8 @@ class TrainConfig(Section):
     """`ppo`, `grpo`, `dpo`, or your own as `package.module:Class`."""
     strategy_options: dict[str, Option] = Field(default_factory=dict)
     """Arguments of the strategy beside `clip`, `kl_coef` and `target_kl`."""
+    callbacks: Annotated[tuple[OwnClass, ...], Listed] = ()
+    """Your own, as `package.module:Class`, made without arguments. They stand after ours, before the checkpoints."""
     finetune: FinetuneSection = FinetuneSection()
 
     datasets: dict[Task, Share] = Field(default=MIX)

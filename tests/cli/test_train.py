@@ -190,6 +190,36 @@ def test_a_strategy_in_a_file_beside_the_config_is_used(place: Path, askgate: As
     assert done.code == 0, done.err
 
 
+OWN_CALLBACK = """
+from src.core.api import Stop
+
+class Enough:
+    def on_start(self, engine): ...
+    def on_step(self, engine, result):
+        if result.step == 2:
+            raise Stop("two steps will do")
+    def on_end(self, engine): ...
+"""
+
+
+def test_a_callback_of_ones_own_may_end_the_run(place: Path, askgate: Askgate) -> None:
+    (place / "own_callback.py").write_text(OWN_CALLBACK)
+    done = askgate("train", "--config", write_config(place, callbacks=["own_callback:Enough"]))
+    assert done.code == 1
+    assert "a callback ended the run: two steps will do; --resume goes on" in done.err
+    assert [line["step"] for line in lines(place / "logs" / "metrics.jsonl")] == [1, 2]
+    assert not list((place / "reports").glob("ERROR_*"))
+
+
+def test_adapters_are_saved_alone(place: Path, askgate: Askgate) -> None:
+    adapters = {"method": "lora", "rank": 2, "targets": [{"memory_gb": 0, "modules": ["q_proj"]}]}
+    done = askgate("train", "--config", write_config(place, steps=1, finetune=adapters))
+    assert done.code == 0, done.err
+    final = place / "checkpoints" / "local" / "final_model"
+    assert (final / "adapter_model.safetensors").exists()
+    assert not (final / "model.safetensors").exists()
+
+
 def test_data_that_is_missing_is_made_where_the_config_says_how(place: Path, askgate: Askgate) -> None:
     shutil.rmtree(place / "data")
     done = askgate("train", "--config", write_config(place, steps=1, build={"n": 60, "shadow_n": 5, "lang": ["en"]}))
@@ -238,6 +268,12 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "an option of another": ({"strategy_options": {"beta": 0.1}}, "strategy_options.beta: ppo has no option 'beta'"),
     "an option out of range": ({"strategy_options": {"lam": 2.0}}, "strategy_options.lam: 2.0 is out of range"),
     "episodes that make no groups": ({"strategy": "grpo"}, "batch_size: 4 episodes do not make whole groups of 8"),
+    "a callback of nobody": ({"callbacks": ["no_such_module:Mine"]}, "callbacks: no_such_module:Mine: No module named"),
+    "a callback that is none": ({"callbacks": ["json:JSONDecoder"]}, "callbacks: json:JSONDecoder is no callback"),
+    "4 bits without CUDA": (
+        {"finetune": {"method": "qlora"}, "device_pref": ["cpu"]},
+        "finetune.method: 4-bit weights need CUDA",
+    ),
     "no such model": ({"base_model": "models/none"}, "base_model: no model can be read from models/none"),
     "no pool": ({"seed_pool": "data/none.jsonl"}, "What to do: make it: askgate build_rollout_pool --mix "),
     "no balanced pool": ({"seed_pool": "data/no.balanced.jsonl"}, "askgate difficulty_bucketize --metrics data/no.me"),
