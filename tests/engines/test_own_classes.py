@@ -82,7 +82,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("own")
 def test_their_strategy_learns_on_our_engine(taught: Path) -> None:
     strategy = load_strategy("their_strategy:Reinforce", {})
-    job = make_job(taught, strategy, steps=25, batch=96, lr=1e-2)
+    job = make_job(taught, strategy, steps=25, batch=96, lr=5e-3)
     keep = Keep()
     load_engine("pure_pt", "their_strategy:Reinforce")(job).fit([keep])
     rewards = [result.metrics["reward"] for result in keep.results]

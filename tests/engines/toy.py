@@ -149,7 +149,7 @@ def make_job(
         batch_size=batch,
         device=torch.device("cpu"),
         dtype=torch.float32,
-        talk=Talk(max_turns=3, max_new_tokens=4, max_tokens=32, slots=64),
+        talk=Talk(max_turns=3, max_new_tokens=4, max_tokens=32, slots=192),
         update=Update(**update),
     )
 
