@@ -27,7 +27,7 @@ from .tokenstream import TokenStream, token_stream
 
 CHUNK = 128
 KEPT = 4
-"""Chunks in memory: levels do not run out at the same time."""
+"""Chunks in memory. Levels do not run out at the same time; what lies further back is passed over."""
 TRIED = 20
 """Chunks without one sample of a level, after which there will be none."""
 
@@ -55,6 +55,8 @@ class Fresh:
         self._refuse_changed("source files", self._source.fingerprints, meta.sources_sha256)
 
     def take(self, level: Level) -> Sample:
+        oldest = max(number for number, _ in self._at.values()) - KEPT + 1
+        self._at[level] = max(self._at[level], (oldest, 0))
         for _ in range(TRIED):
             number, used = self._at[level]
             supply = self._chunk(number)[level]
@@ -73,7 +75,7 @@ class Fresh:
     def _chunk(self, number: int) -> dict[Level, list[Sample]]:
         if number not in self._chunks:
             while len(self._chunks) >= KEPT:
-                del self._chunks[next(iter(self._chunks))]
+                del self._chunks[min(self._chunks)]
             self._chunks[number] = self._made(number)
         return self._chunks[number]
 

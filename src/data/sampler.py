@@ -31,11 +31,7 @@ Origin = Literal["pool", "low", "fresh"]
 class Samples(Protocol):
     """A list of them, or a file that decodes one when it is asked for."""
 
-    def __len__(self) -> int: ...
-
     def __getitem__(self, place: int, /) -> Sample: ...
-
-    def __iter__(self) -> Iterator[Sample]: ...
 
 
 @dataclass(frozen=True)
@@ -51,18 +47,18 @@ class Sampler:
     def __init__(
         self,
         samples: Samples,
-        levels: Sequence[Level],
+        levels: Mapping[str, Level],
         sampling: SamplingSection,
         seed: int,
         fresh: Fresh | None = None,
         weights: Mapping[str, float] | None = None,
     ) -> None:
-        """`weights` are by sample id, 1 where nothing is said. `fresh` is needed where a ratio is below 1."""
-        ids = [sample.id for sample in samples]
-        self._samples, self._levels, self._sampling, self._seed = samples, levels, sampling, seed
+        """`levels` and `weights` are by sample id, the former in the order of the samples; a weight is 1 where nothing
+        is said. `fresh` is needed where a ratio is below 1."""
+        self._samples, self._levels, self._sampling, self._seed = samples, list(levels.values()), sampling, seed
         self._fresh, self._weights = fresh, weights or {}
-        self._place = {identity: place for place, identity in enumerate(ids)}
-        self._pool = blake2b("\n".join([*ids, *levels]).encode(), digest_size=16).hexdigest()
+        self._place = {identity: place for place, identity in enumerate(levels)}
+        self._pool = blake2b("\n".join([*levels, *self._levels]).encode(), digest_size=16).hexdigest()
         self._buckets = self._sorted()
         self._refuse_empty()
         self._turns: dict[Bucket, int] = dict.fromkeys(self._buckets, 0)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 from ..config.sections import SamplingSection
 from ..core.errors import BadInput
@@ -18,6 +19,17 @@ from .measure import measured
 from .meta import PoolMeta, described, read_meta
 from .sampler import Sampler
 from .shadow import read_shadow
+
+
+class _Source(Struct):
+    source_id: str
+
+
+class _Origin(Struct):
+    """What is wanted of every line at the start; the rest of it is skipped unread."""
+
+    id: str
+    provenance: _Source
 
 
 class PoolFile:
@@ -32,15 +44,9 @@ class PoolFile:
             if not line.isspace():
                 self._offsets.append(self._handle.tell() - len(line))
 
-    def __len__(self) -> int:
-        return len(self._offsets)
-
     def __getitem__(self, place: int) -> Sample:
         self._handle.seek(self._offsets[place])
         return decode(self._decoder, self._handle.readline(), f"{self._path}, sample {place + 1}")
-
-    def __iter__(self) -> Iterator[Sample]:
-        return map(self.__getitem__, range(len(self)))
 
 
 def open_sampler(
@@ -58,15 +64,13 @@ def open_sampler(
     if meta.kind not in ("pool", "balanced"):
         raise BadInput(f"this is a {meta.kind}, not a pool to train on", where=str(pool), remedy="name the seed pool")
     levels = _levels(pool, meta, metrics)
-    ids, source_ids = [], set()
-    for sample in read_unique(pool, Sample):
-        ids.append(sample.id)
-        source_ids.add(sample.provenance.source_id)
+    source_of = {one.id: one.provenance.source_id for one in read_unique(pool, _Origin)}
+    source_ids = set(source_of.values())
     held_out = read_shadow(shadow, meta)
     _refuse_shared(source_ids, held_out, shadow)
     ratios = [sampling.ratio(step) for step in (0, *(entry.step for entry in sampling.seed_ratio_schedule))]
     fresh = Fresh(meta, source_ids, held_out, seed) if min(ratios) < 1 else None
-    return Sampler(PoolFile(pool), [levels[one] for one in ids], sampling, seed, fresh, weights)
+    return Sampler(PoolFile(pool), {one: levels[one] for one in source_of}, sampling, seed, fresh, weights)
 
 
 def _levels(pool: Path, meta: PoolMeta, metrics: Path | None) -> dict[str, Level]:

@@ -13,7 +13,7 @@ from src.core.jsonl import read_records
 from src.core.types import LEVELS, Sample
 from src.data.consistency import contradictions
 from src.data.difficulty import measure
-from src.data.fresh import CHUNK, Fresh
+from src.data.fresh import CHUNK, KEPT, Fresh
 from src.data.meta import PoolMeta, read_meta
 from src.data.pool import build_pool
 from src.data.readers.official import OfficialSource
@@ -89,6 +89,17 @@ def test_runs_with_other_seeds_and_pools_get_other_samples(meta: PoolMeta) -> No
     assert one == {sample.id for sample in some(Fresh(meta, (), [], seed=1), 30)}
     assert not one & {sample.id for sample in some(Fresh(meta, (), [], seed=2), 30)}
     assert not one & {sample.id for sample in some(Fresh(replace(meta, sha256="0" * 64), (), [], seed=1), 30)}
+
+
+def test_no_chunk_is_made_twice_however_uneven_the_levels(meta: PoolMeta, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    make = Fresh._made
+    monkeypatch.setattr(Fresh, "_made", lambda fresh, number: made.append(number) or make(fresh, number))
+    fresh = Fresh(meta, (), [], seed=1)
+    taken = [fresh.take("hard" if number % 8 else "easy") for number in range(480)]
+    assert len({one.id for one in taken}) == 480
+    assert made == list(range(len(made)))
+    assert len(made) > KEPT, "long enough for easy ones to be left behind"
 
 
 def test_they_go_on_where_they_stood(meta: PoolMeta) -> None:

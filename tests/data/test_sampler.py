@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -30,19 +29,13 @@ class Pool:
     """Samples of known level that tell how often one was looked at."""
 
     def __init__(self, easy: int, medium: int, hard: int) -> None:
-        self.levels: list[Level] = ["easy"] * easy + ["medium"] * medium + ["hard"] * hard
+        levels: list[Level] = ["easy"] * easy + ["medium"] * medium + ["hard"] * hard
+        self.levels = {f"s{number}": level for number, level in enumerate(levels)}
         self.looks = 0
-        self._samples = [make_sample(f"s{number}", f"Question {number}?") for number in range(len(self.levels))]
-
-    def __len__(self) -> int:
-        return len(self._samples)
 
     def __getitem__(self, place: int) -> Sample:
         self.looks += 1
-        return self._samples[place]
-
-    def __iter__(self) -> Iterator[Sample]:
-        return iter(self._samples)
+        return make_sample(f"s{place}", f"Question {place}?")
 
 
 def sampler(pool: Pool, sampling: SamplingSection = POOL_ONLY, seed: int = 1, **parts: Any) -> Sampler:
@@ -171,13 +164,10 @@ def test_one_that_never_goes_well_makes_room_after_some_tries() -> None:
 def test_every_sample_of_a_level_comes_once_before_any_comes_again() -> None:
     one = sampler(Pool(11, 17, 23))
     seen: Counter[str] = Counter()
-    levels: dict[str, Level] = {}
     for step in range(40):
-        for drawn in one.draw(step, 10):
-            seen[drawn.sample.id] += 1
-            levels[drawn.sample.id] = drawn.level
+        seen.update(ids(one.draw(step, 10)))
         for level in LEVELS:
-            counts = [seen[f"s{place}"] for place, own in enumerate(Pool(11, 17, 23).levels) if own == level]
+            counts = [seen[identity] for identity, own in Pool(11, 17, 23).levels.items() if own == level]
             assert max(counts) - min(counts) <= 2, "one turn, and one that was skipped because it was in the batch"
 
 
