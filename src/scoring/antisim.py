@@ -16,7 +16,7 @@ from ..core.check import Check, Report, check, evidence, now, report
 from ..core.errors import BadInput
 from ..core.shipped import shipped
 from .latency import latency_checks
-from .ledger import LedgerBroken, verify
+from .ledger import REPAIR, LedgerBroken, verify
 from .ledger_tail import Scoring, tail
 from .probe import is_paid
 from .providers import LOCAL, PROD, live_mode
@@ -27,9 +27,12 @@ from .votes import settle
 WINDOW = 100
 LEAST = 8
 UNBILLED_MAX = 0.05
-TRAINING = Path("configs/ppo_scale.yaml")
 _AGAIN = "score again live (`askgate score`)"
 _AGAIN_ZH = "重新真实打分（`askgate score`）"
+_ZH = {
+    True: "最后一行不完整，运行一次 `askgate score` 即可截去并记录",
+    False: "请恢复原来的账本，或将其移走后重新打分",
+}
 
 
 def assert_not_simulated(cache_hit_lt: float, environment: Mapping[str, str]) -> Report:
@@ -49,7 +52,7 @@ def assert_not_simulated(cache_hit_lt: float, environment: Mapping[str, str]) ->
         checks += _scoring_checks(
             scorings, environment.get("SCORER_PROVIDER", "").strip(), cache_hit_lt, config.scoring
         )
-    read = [path for path in (ledger, shipped(DEFAULT), TRAINING) if path.exists()]
+    read = [path for path in (ledger, shipped(DEFAULT), *_own_configs()) if path.exists()]
     arguments = {"cache_hit_lt": cache_hit_lt}
     return report("assert_not_simulated", checks, _figures(scorings), evidence(read, [], arguments, started))
 
@@ -72,9 +75,7 @@ def _environment_checks(environment: Mapping[str, str]) -> list[Check]:
 
 
 def _simulate_checks() -> list[Check]:
-    files = {DEFAULT: load_config().simulate}
-    if TRAINING.exists():
-        files[TRAINING] = _simulate(TRAINING)
+    files = {DEFAULT: load_config().simulate, **{path: _simulate(path) for path in _own_configs()}}
     return [
         check(
             f"simulate[{path}]",
@@ -88,9 +89,14 @@ def _simulate_checks() -> list[Check]:
     ]
 
 
+def _own_configs() -> list[Path]:
+    """Of this folder: any of them may be the one that trains."""
+    return [path for path in sorted(DEFAULT.parent.glob("*.yaml")) if path != DEFAULT]
+
+
 def _simulate(path: Path) -> bool:
     found = read_yaml(path)
-    value = found.get("simulate", False) if isinstance(found, dict) else None
+    value = found.get("simulate", False) if isinstance(found, dict) else False
     if not isinstance(value, bool):
         raise BadInput("is neither true nor false", where=f"{path}: simulate", remedy="correct the file")
     return value
@@ -101,7 +107,7 @@ def _chain_check(broken: LedgerBroken | None) -> Check:
         "ledger_chain_whole",
         broken is None,
         str(broken) if broken else "",
-        f"账本在 {broken.where} 处断链；请恢复原来的账本，或将其移走后重新打分" if broken else "",
+        f"账本在 {broken.where} 处断链；{_ZH[broken.remedy == REPAIR]}" if broken else "",
     )
 
 

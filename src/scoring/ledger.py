@@ -21,7 +21,7 @@ from .types import Entry, RepairEntry
 
 EMPTY = Head(0, START)
 _RESTORE = "put back the ledger as it was, or move it away and score again; a changed ledger proves nothing"
-_REPAIR = "run a scoring or `askgate score`: opening the ledger to write cuts off the torn line and notes it"
+REPAIR = "run a scoring or `askgate score`: opening the ledger to write cuts off the torn line and notes it"
 BLOCK = 64 * 1024
 
 
@@ -74,11 +74,11 @@ def lines(path: Path) -> Iterator[Line]:
             if len(raw) == MAX_LINE_BYTES:
                 raise LedgerBroken("the line is too long to be one", where=where, remedy=_RESTORE)
             if raw[-1:] != b"\n":
-                raise LedgerBroken("the last line is torn", where=where, remedy=_REPAIR)
+                raise LedgerBroken("the last line is torn", where=where, remedy=REPAIR)
             try:
                 line = follow(raw[:-1], head)
             except Torn as error:
-                remedy = _REPAIR if read == size else _RESTORE
+                remedy = REPAIR if read == size else _RESTORE
                 raise LedgerBroken(str(error), where=where, remedy=remedy) from None
             except Forged as error:
                 raise LedgerBroken(str(error), where=where, remedy=_RESTORE) from None

@@ -99,6 +99,15 @@ def test_an_edited_ledger_line_fails_and_is_named(desk: Desk) -> None:
     assert "断链" in done.out
 
 
+def test_a_ledger_that_a_crash_tore_is_told_apart_from_a_changed_one(desk: Desk) -> None:
+    desk.score_honestly()
+    desk.ledger.write_bytes(desk.ledger.read_bytes()[:-30])
+    done = desk.run("assert_not_simulated")
+    assert done.code == 2
+    assert "cuts off the torn line" in done.out
+    assert "最后一行不完整" in done.out
+
+
 def test_run_mode_unset_fails(desk: Desk) -> None:
     desk.score_honestly()
     del desk.environment["RUN_MODE"]
@@ -106,8 +115,8 @@ def test_run_mode_unset_fails(desk: Desk) -> None:
     assert "set RUN_MODE=prod" in desk.run("assert_not_simulated").out
 
 
-@pytest.mark.parametrize("file", ["configs/default.yaml", "configs/ppo_scale.yaml"])
-def test_simulate_true_fails_in_either_config(desk: Desk, file: str) -> None:
+@pytest.mark.parametrize("file", ["configs/default.yaml", "configs/ppo_scale.yaml", "configs/mine.yaml"])
+def test_simulate_true_fails_in_whichever_config(desk: Desk, file: str) -> None:
     desk.score_honestly()
     if file == "configs/default.yaml":
         desk.configure({}, simulate=True)

@@ -148,6 +148,7 @@ def test_the_real_local_judge_scores_a_few_samples_live(weights: Path, desk: Des
     assert done.figures()["scored"] == 3
     calls = desk.calls()
     assert len(calls) >= 9
+    assert {(call.server, call.model) for call in calls} == {("askgate", weights.name)}, "no path of this machine"
     assert all(call.billable_tokens > 200 and call.latency_ms > 20 and call.request_id for call in calls)
     assert all(0 <= score <= 1 for line in desk.scores() for score in line["scores"].values())
     assert json.loads(Path("reports/rc1/scoring_monitor.json").read_text())["tokens_out"] < 30 * len(calls)

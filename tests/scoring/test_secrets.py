@@ -2,67 +2,156 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
+import tarfile
 import time
+from base64 import b64encode
+from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 
+from src.core.errors import BadInput
 from src.scoring import client as client_module
-from tests.scoring.desk import LATENCY_S, ROOT, Desk, lively
+from src.scoring.gguf import judge_weights
+from src.scoring.prompt import DIMENSIONS
+from tests.scoring.desk import LATENCY_S, ROOT, Desk, Outcome, lively, samples
 from tests.scoring.judging import KEY
 from tests.scoring.server import Act, JudgeServer
 
-FORMS = (KEY, quote(KEY, safe=""))
+OTHERS = {
+    "OPENAI_API_KEY": "sk-transplanted-1",
+    "OPENAI_ADMIN_KEY": "sk-transplanted-2",
+    "OPENAI_CUSTOM_HEADERS": "X-Key: sk-transplanted-3",
+    "OPENAI_LOG": "debug",
+    "HF_TOKEN": "hf_transplanted",
+}
+"""What a user's shell holds beside the key."""
+TRACES = (b"planted", b"0123456789", b64encode(KEY.encode()).rstrip(b"="))
+"""Any part of a key, in whatever dress, and so of one that was cut in half."""
+PACK = """
+mkdir -p logs reports/preflight reports/rc1
+tail -n 200 logs/*.log > logs/last.txt 2>&1 || true
+tar -czf "reports/rc1/FAIL_1.tgz" logs reports/preflight || true
+tar -czf "$PWD.tgz" . && mv "$PWD.tgz" reports/rc1/FAIL_all.tgz
+"""
+"""The trap of the owner's script, and a pack of everything there is."""
 
 
 @pytest.fixture(autouse=True)
-def _quick_back_off(monkeypatch: pytest.MonkeyPatch) -> None:
+def _shell(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_module, "BACK_OFF_S", 0.002)
+    for name, value in OTHERS.items():
+        monkeypatch.setenv(name, value)
 
 
-def assert_nowhere(folder: Path, *screens: str) -> None:
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    assert files
-    for file in files:
-        assert not [form for form in FORMS if form.encode() in file.read_bytes()], file
-    assert not [form for form in FORMS for screen in screens if form in screen]
+def assert_nowhere(desk: Desk, *ended: Outcome) -> None:
+    """In no file, in no packed file, on no screen."""
+    subprocess.run(["bash", "-euc", PACK], cwd=desk.folder, check=True)
+    looked_at = dict(contents(desk.folder))
+    assert {Path(name).suffix for name in looked_at} >= {".tgz", ".jsonl", ".sqlite", ".log"} - missing(desk)
+    assert any("FAIL_all.tgz!" in name for name in looked_at)
+    for name, inside in looked_at.items():
+        assert not [trace for trace in TRACES if trace in inside], name
+    for one in ended:
+        assert not [trace for trace in TRACES if trace.decode() in one.out + one.err]
+
+
+def contents(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for path in folder.rglob("*"):
+        if path.is_file():
+            yield str(path), path.read_bytes()
+            if path.suffix == ".tgz":
+                with tarfile.open(path) as pack:
+                    for member in pack.getmembers():
+                        if (packed := pack.extractfile(member)) is not None:
+                            yield f"{path}!{member.name}", packed.read()
+
+
+def missing(desk: Desk) -> set[str]:
+    """Only the local judge writes a log of its own."""
+    return set() if desk.environment["SCORER_PROVIDER"] == "local" else {".log"}
+
+
+def telltale(content: str) -> bytes:
+    """A reply that is as good as any, by a server that sends the key back wherever it can."""
+    reply = {
+        "id": f"chatcmpl-{KEY}",
+        "model": f"tiny-{KEY}",
+        "choices": [{"message": {"content": content}}],
+        "usage": {"prompt_tokens": 300, "completion_tokens": 20},
+    }
+    return json.dumps(reply).replace("/", "\\/").encode()
 
 
 def test_after_success(desk: Desk) -> None:
     with JudgeServer(lively, latency_s=LATENCY_S, scores=lambda body: {"logic": KEY}) as server:
         desk.ask(server)
-        bad = desk.run("score", "pool.jsonl", "--n", "2")
-        server.scores = lambda body: dict.fromkeys(("logic", "clarity", "naturalness", "educational"), 7)
-        done = [desk.run("score", "pool.jsonl"), desk.run("probe_scorer", "--live"), desk.run("scorecache", "stat")]
+        ended = [desk.run("score", "pool.jsonl", "--n", "2")]
+        server.scores = lambda body: dict.fromkeys(DIMENSIONS, len(str(body)) % 10)
+        ended += [desk.run(*command) for command in (("score", "pool.jsonl"), ("probe_scorer", "--live"))]
+        assert [one.code for one in ended] == [2, 0, 0]
         assert server.headers[0]["authorization"] == f"Bearer {KEY}"
-    gate = desk.run("assert_not_simulated")
-    assert [one.code for one in done] == [0, 0, 0]
-    assert_nowhere(desk.folder, *(one.out + one.err for one in (bad, *done, gate)))
+        ended += [desk.run("scorecache", "stat"), desk.run("scorecache", "replay-bad")]
+    ended += [desk.run("assert_not_simulated"), desk.run("assert_not_simulated", "--json")]
+    assert_nowhere(desk, *ended)
 
 
-@pytest.mark.parametrize("act", ["401", "500", "html"])
-def test_after_failure_even_where_the_server_sends_the_key_back(desk: Desk, act: Act) -> None:
-    with JudgeServer(lambda n: act) as server:
+def test_after_success_with_a_server_that_sends_the_key_back(desk: Desk) -> None:
+    with JudgeServer(lambda n: "raw", latency_s=LATENCY_S) as server:
+        server.raw = telltale(json.dumps(dict.fromkeys(DIMENSIONS, 7)))
         desk.ask(server)
-        done = [desk.run("score", "pool.jsonl"), desk.run("probe_scorer", "--n", "1", "--live")]
-    assert [one.code for one in done] == [2, 2]
-    assert_nowhere(desk.folder, *(one.out + one.err for one in done))
+        ended = [desk.run("score", "pool.jsonl"), desk.run("probe_scorer", "--live"), desk.run("assert_not_simulated")]
+    assert [one.code for one in ended] == [0, 2, 2]
+    assert len(desk.scores()) == len(samples())
+    assert_nowhere(desk, *ended)
 
 
-def test_after_a_crash(desk: Desk) -> None:
-    with JudgeServer(lambda n: "401" if n % 3 else "ok", latency_s=0.05) as server:
+@pytest.mark.parametrize("act", ["401", "500", "html", "raw", "raw_401", "reset", "hang"])
+def test_after_failure(desk: Desk, act: Act) -> None:
+    desk.configure({"timeout_s": 0.2} if act == "hang" else {})
+    with JudgeServer(lambda n: act) as server:
+        server.raw = telltale(f"I know your key, it is {KEY}")
+        desk.ask(server)
+        ended = [desk.run("score", "pool.jsonl"), desk.run("probe_scorer", "--n", "1", "--live")]
+    assert [one.code for one in ended] == [2, 2]
+    assert_nowhere(desk, *ended)
+
+
+@pytest.mark.parametrize(
+    ("sent", "calls"), [(signal.SIGKILL, 3), (signal.SIGKILL, 20), (signal.SIGABRT, 20), (signal.SIGINT, 20)]
+)
+def test_after_a_crash(desk: Desk, sent: signal.Signals, calls: int) -> None:
+    def plan(n: int) -> Act:
+        return "raw" if n % 5 == 1 else "429" if n % 5 == 3 else "ok"
+
+    with JudgeServer(plan, latency_s=0.02) as server:
+        server.raw = telltale(f"I know your key, it is {KEY}")
         desk.ask(server)
         environment = {**os.environ, **desk.environment, "PYTHONPATH": str(ROOT), "PYTHONFAULTHANDLER": "1"}
         with open(desk.folder / "screen.txt", "wb") as screen:
             command = [sys.executable, "-m", "src.cli", "score", "pool.jsonl"]
             run = subprocess.Popen(command, env=environment, stdout=screen, stderr=screen)
-            while server.asked < 4 and run.poll() is None:
-                time.sleep(0.01)
-            run.send_signal(signal.SIGABRT)
-            assert run.wait() == -signal.SIGABRT
-    assert_nowhere(desk.folder)
+            while server.asked < calls and run.poll() is None:
+                time.sleep(0.005)
+            run.send_signal(sent)
+            assert run.wait() != 0
+    assert_nowhere(desk)
+
+
+@pytest.mark.slow
+def test_after_scoring_with_the_local_judge(desk: Desk) -> None:
+    try:
+        judge_weights(None, os.environ, lambda text: None)
+    except BadInput as error:
+        pytest.skip(f"the local judge cannot be fetched here: {error}")
+    desk.environment["SCORER_PROVIDER"] = "local"
+    del desk.environment["SCORER_BASE_URL"]
+    desk.write_pool(samples(2))
+    ended = [desk.run("score", "pool.jsonl")]
+    assert [one.code for one in ended] == [0]
+    assert_nowhere(desk, *ended)
