@@ -1,12 +1,13 @@
 """Many episodes at once: each slot holds one dialogue, and a slot that is done takes the next job.
 
 In every pass each slot reads what it has not read yet: the token that was sampled last, a whole reply, or the opening
-of a new dialogue. An opening that begins like that of another slot (the same sample, the same system text) takes over
-what is read there. Nothing is tokenized or read twice.
+of a new dialogue. Where another slot has read the same from the beginning on (episodes of one sample that asked the
+same thing, openings with the same system text), its keys and values are copied. Nothing is tokenized twice.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -23,8 +24,8 @@ from .trajectory import Job, Trajectory
 
 WORTH = 16
 """Shared tokens from which taking them over is worth a copy, or a wait for the slot that is about to read them."""
-OPENED_AT_ONCE = 16_384
-"""Tokens of new dialogues in one pass; more take more memory and no less time."""
+READ_AT_ONCE = 16_384
+"""Tokens of openings and replies in one pass; more take more memory and no less time."""
 
 
 @dataclass(frozen=True)
@@ -74,10 +75,10 @@ def rollout(
         with torch.inference_mode(), torch.autocast(device.type, half, enabled=half is not None):
             cache = Slots(model, min(slots, len(queue)), max_tokens, device, dtype or inner(model).dtype)
             floor = Floor(cache, queue)
-            while busy := floor.fill():
-                chance = None if greedy else np.array([talk.chance() for talk in busy.values()])
-                logits = cache.read([(slot, talk.unread()) for slot, talk in busy.items()])
-                for talk, token, logp in zip(busy.values(), *choose(logits, temperature, chance), strict=True):
+            while going := floor.fill():
+                chance = None if greedy else np.array([talk.chance() for talk in going.values()])
+                logits = cache.read([(slot, talk.unread()) for slot, talk in going.items()])
+                for talk, token, logp in zip(going.values(), *choose(logits, temperature, chance), strict=True):
                     talk.take(token, logp)
                     if talk.over and progress is not None:
                         progress(sum(each.over for each in talks))
@@ -175,51 +176,48 @@ class Dialogue:
 
 
 class Floor:
-    """Which dialogue is in which slot."""
+    """Which dialogue is in which slot, and what they have in common."""
 
-    def __init__(self, slots: Slots, queue: list[Dialogue]) -> None:
-        self.slots, self.queue = slots, queue
+    def __init__(self, slots: Slots, queue: Sequence[Dialogue]) -> None:
+        self.slots, self.queue = slots, deque(queue)
         self.busy: dict[int, Dialogue] = {}
         count, room = slots.keys.shape[1], slots.keys.shape[3]
-        self.openings = np.full((count, room), -1, np.int32)
-        """What the dialogue in each slot, present or past, began with."""
+        self.rows = np.full((count, room), -1, np.int32)
+        """What each slot had before it when it last read more than a word; it stays until the slot is used again."""
 
     def fill(self) -> dict[int, Dialogue]:
-        """Dialogues that are over leave, others come. Those now under way, by slot; none when all is done."""
+        """Dialogues that are over leave, others come. Those that read in this pass, by slot; none when all is done."""
         self.busy = {slot: talk for slot, talk in self.busy.items() if not talk.over}
-        free = [slot for slot in range(len(self.openings)) if slot not in self.busy]
-        if not free or not self.queue:
-            return self.busy
-        first, rest = self.queue[: len(free)], self.queue[len(free) :]
-        waiting: list[Dialogue] = []
-        opened = 0
-        for talk in first:
-            source, shared, soon = self._shared(talk.tokens)
-            # Where another slot reads the same in this pass, this one need not, after it.
-            if opened >= OPENED_AT_ONCE or soon - shared >= WORTH:
-                waiting.append(talk)
-                continue
-            slot = free.pop()
-            talk.read = shared
-            opened += len(talk.tokens) - shared
-            self.slots.begin(slot, source, shared)
-            self.openings[slot] = -1
-            self.openings[slot, : len(talk.tokens)] = talk.tokens
-            self.busy[slot] = talk
-        self.queue = waiting + rest
+        for slot in range(len(self.rows)):
+            if slot not in self.busy and self.queue:
+                self.busy[slot] = self.queue.popleft()
+        going, at_once = {}, 0
         # In the order of the slots the whole cache can be looked at where it lies.
-        self.busy = dict(sorted(self.busy.items()))
-        return self.busy
+        for slot, talk in sorted(self.busy.items()):
+            if talk.read == 0 or len(talk.tokens) - talk.read >= WORTH:
+                if at_once >= READ_AT_ONCE or not self._ready(slot, talk):
+                    continue
+                at_once += len(talk.tokens) - talk.read
+            going[slot] = talk
+        return going
 
-    def _shared(self, tokens: list[int]) -> tuple[int, int, int]:
-        """The slot that has read most of what these tokens begin with, how much, and how much some slot will have."""
+    def _ready(self, slot: int, talk: Dialogue) -> bool:
+        """Takes over what another slot has read. False where one reads the same in this pass: then this one waits."""
         # The last token is read in any case: it says what comes next.
-        same = self.openings[:, : len(tokens) - 1] == np.array(tokens[:-1], np.int32)
+        same = self.rows[:, : len(talk.tokens) - 1] == np.array(talk.tokens[:-1], np.int32)
         soon = np.where(same.all(1), same.shape[1], same.argmin(1))
         now = np.minimum(soon, self.slots.lengths)
         source = int(now.argmax())
-        shared = int(now[source])
-        return source, shared if shared >= WORTH else 0, int(soon.max())
+        shared = max(int(now[source]), talk.read)
+        if soon.max() - shared >= WORTH:
+            return False
+        if shared - talk.read < WORTH:
+            shared = talk.read
+        self.slots.take_over(slot, source, talk.read, shared)
+        talk.read = shared
+        self.rows[slot] = -1
+        self.rows[slot, : len(talk.tokens)] = talk.tokens
+        return True
 
 
 def _seeds(count: int, generator: torch.Generator | None) -> list[int]:

@@ -38,12 +38,12 @@ class Slots:
         self.padded = device.type != "cpu"
         """An accelerator would rather compute some padding in attention than start many small kernels."""
 
-    def begin(self, slot: int, source: int, length: int) -> None:
-        """A new dialogue, whose first `length` tokens are those of `source` and are not read again."""
-        if source != slot and length:
-            self.keys[:, slot, :, :length] = self.keys[:, source, :, :length]
-            self.values[:, slot, :, :length] = self.values[:, source, :, :length]
-        self.lengths[slot] = length
+    def take_over(self, slot: int, source: int, start: int, end: int) -> None:
+        """The slot has read its first `start` tokens; those up to `end` are the same in `source` and not read again."""
+        if source != slot and start < end:
+            self.keys[:, slot, :, start:end] = self.keys[:, source, :, start:end]
+            self.values[:, slot, :, start:end] = self.values[:, source, :, start:end]
+        self.lengths[slot] = end
 
     def read(self, pieces: Sequence[tuple[int, Sequence[int]]]) -> Tensor:
         """Reads on in several slots, (slot, its next tokens) each: the logits after each piece, in their order."""

@@ -15,7 +15,7 @@ from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 from src.agents.env import Env
 from src.agents.kv import packed_forward
 from src.agents.render import END, MARKS, PAD, SPOKEN, TagRenderer
-from src.agents.rollout import choose, rollout
+from src.agents.rollout import WORTH, choose, rollout
 from src.agents.trajectory import Job, Trajectory
 from src.core.types import Sample
 
@@ -235,22 +235,19 @@ def test_no_episode_has_more_turns_than_allowed(model, renderer, pool) -> None:
     assert {one.episode.end for one in played if one.episode.policy_turns == 2} >= {"turns"}
 
 
-def test_openings_that_were_read_are_not_read_again(model, renderer, pool) -> None:
-    """Eight episodes of each sample cost the reading of one opening, also when slots are few."""
-    samples = [sample for sample in pool[:4] for _ in range(8)]
-    openings = sum(len(renderer.opening(sample.prompt)) for sample in pool[:4])
+@pytest.mark.parametrize("slots", [6, 64])
+def test_what_one_episode_has_read_the_others_take_over(model, renderer, pool, slots) -> None:
+    """Eight episodes of a sample that all say the same cost the openings and replies of one."""
     read = []
     hook = model.model.embed_tokens.register_forward_hook(lambda module, args, out: read.append(out.shape[1]))
     try:
-        for slots in (6, 64):
-            read.clear()
-            played = play(model, renderer, samples, slots=slots)
-            replies = sum(
-                len(one.tokens) - len(renderer.opening(s.prompt)) for one, s in zip(played, samples, strict=True)
-            )
-            assert sum(read) <= openings + len(samples) + replies
+        played = play(model, renderer, [s for s in pool[:4] for _ in range(8)], slots=slots, greedy=True)
     finally:
         hook.remove()
+    once = sum(len(one.tokens) for one in played[::8])
+    again = sum(int(one.policy.sum()) + len(turns_of(one)) * WORTH for one in played)
+    assert once < sum(read) <= once + again
+    assert once + again < sum(len(one.tokens) for one in played) / 2
 
 
 def test_with_adapters_and_from_the_midst_of_training(model, renderer, pool) -> None:

@@ -50,11 +50,15 @@ def test_a_slot_takes_over_what_another_has_read(padded: bool) -> None:
     tokens = stream().tolist()
     with torch.inference_mode():
         slots.read([(2, tokens[:20]), (0, tokens[5:25])])
-        slots.begin(0, 2, 15)
+        slots.take_over(0, 2, 0, 15)
         taken_over = slots.read([(0, tokens[15:18])])
-        slots.begin(1, 1, 0)
         read_anew = slots.read([(1, tokens[:18])])
+        slots.read([(0, tokens[18:19])])
+        slots.read([(1, tokens[18:31])])
+        slots.take_over(0, 1, 19, 30)
+        later = slots.read([(0, tokens[30:31]), (2, tokens[20:31])])
     torch.testing.assert_close(taken_over, read_anew, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(later[0], later[1], atol=1e-5, rtol=1e-5)
 
 
 def test_an_accelerators_way_through_a_packed_stream_is_the_same() -> None:
