@@ -139,7 +139,7 @@ def test_nothing_flows_back_from_where_user_and_tools_spoke(folder: Path) -> Non
     states: list[Tensor] = []
 
     def keep(module: torch.nn.Module, args: object, out: torch.nn.Module) -> None:
-        out.last_hidden_state.retain_grad()  # type: ignore[operator, union-attr]
+        out.last_hidden_state.retain_grad()  # type: ignore[operator]
         states.append(out.last_hidden_state)  # type: ignore[arg-type]
 
     learner.policy.get_decoder().register_forward_hook(keep)

@@ -96,7 +96,7 @@ def make_model(folder: Path, seed: int = 0, taught: bool = True) -> Path:
     """Tokenizer and a one-layer Qwen3 in `folder`."""
     vocab = ["[UNK]", *MARKS, *"name something it is".split(), *WORDS]
     words = Tokenizer(WordLevel({word: number for number, word in enumerate(vocab)}, unk_token="[UNK]"))
-    words.pre_tokenizer = WhitespaceSplit()  # type: ignore[assignment]
+    words.pre_tokenizer = WhitespaceSplit()
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, unk_token="[UNK]", pad_token=PAD)
     tokenizer.add_special_tokens({"additional_special_tokens": [*MARKS]})
     tokenizer.save_pretrained(folder)

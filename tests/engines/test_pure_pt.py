@@ -1,0 +1,140 @@
+"""One step of the engine: what it measures, what learns in it, and what it refuses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from src.core.api import Batch, Callback, Engine, StepResult, Stop, Targets
+from src.core.errors import BadInput
+from src.engines.clock import same_run
+from src.engines.job import Update
+from src.engines.pure_pt import PurePT
+from src.engines.schedule import lr_share, minibatches
+from src.strategies.grpo import GRPO
+from src.strategies.ppo import PPO
+from tests.engines.toy import make_job
+
+
+def test_a_step_tells_where_time_and_memory_went(taught: Path) -> None:
+    metrics = PurePT(make_job(taught, PPO(), steps=1, batch=16)).take_step().metrics
+    parts = ["draw", "rollout", "reward", "reference", "values", "forward_backward", "optimizer"]
+    spent = [metrics[f"time/{part}"] for part in parts]
+    assert all(seconds > 0 for seconds in spent)
+    assert sum(spent) <= metrics["time/step"]
+    assert metrics["memory/peak_mb"] > 1
+    assert not any(name.startswith(("time/", "memory/")) for name in same_run(metrics))
+    assert {"reward", "reward/outcome", "success", "kl", "loss", "lr", "grad_norm"} <= same_run(metrics).keys()
+
+
+def test_rollout_and_training_agree_on_every_token(taught: Path) -> None:
+    engine = PurePT(make_job(taught, PPO(), steps=2, batch=64, lr=1e-2))
+    gaps = [engine.take_step().metrics["logp_gap"] for _ in range(2)]
+    assert max(gaps) < 1e-4
+
+
+def test_in_the_warm_up_only_the_critic_learns(taught: Path) -> None:
+    engine = PurePT(make_job(taught, PPO(), steps=2, batch=16, lr=1e-2, critic_warmup_steps=1))
+
+    def weights(module: torch.nn.Module) -> torch.Tensor:
+        return torch.cat([weight.detach().flatten().clone() for weight in module.parameters()])
+
+    policy, critic = weights(engine.policy), weights(engine.learner.critic)
+    engine.take_step()
+    assert torch.equal(weights(engine.policy), policy)
+    assert not torch.equal(weights(engine.learner.critic), critic)
+    engine.take_step()
+    assert not torch.equal(weights(engine.policy), policy)
+
+
+def test_each_update_sees_whole_groups(taught: Path) -> None:
+    class Watched(GRPO):
+        parts: list[tuple[list[int], int]] = []  # noqa: RUF012
+
+        def loss(self, logp_N: Any, entropy_N: Any, value_N: Any, part: Batch, targets: Targets) -> Any:
+            self.parts.append((part.group_E.tolist(), len(logp_N)))
+            return super().loss(logp_N, entropy_N, value_N, part, targets)
+
+    PurePT(make_job(taught, Watched(group_size=4), steps=1, batch=32, epochs=2, minibatches=4)).take_step()
+    assert len(Watched.parts) == 8
+    for epoch in (Watched.parts[:4], Watched.parts[4:]):
+        assert all(groups == sorted(groups) and len(groups) == 8 for groups, _ in epoch)
+        assert sorted(group for groups, _ in epoch for group in groups) == sorted([*range(8)] * 4)
+    assert Watched.parts[:4] != Watched.parts[4:]
+
+
+class Recorder:
+    def __init__(self, stop_at: int = 99) -> None:
+        self.heard: list[str] = []
+        self.stop_at = stop_at
+
+    def on_start(self, engine: Engine) -> None:
+        self.heard.append("start")
+
+    def on_step(self, engine: Engine, result: StepResult) -> None:
+        assert engine.step == result.step
+        self.heard.append(str(result.step))
+        if result.step == self.stop_at:
+            raise Stop("enough")
+
+    def on_end(self, engine: Engine) -> None:
+        self.heard.append("end")
+
+
+def test_callbacks_hear_every_step_once(taught: Path) -> None:
+    first, second = Recorder(), Recorder()
+    callbacks: list[Callback] = [first, second]
+    PurePT(make_job(taught, PPO(), steps=2, batch=8)).fit(callbacks)
+    assert first.heard == second.heard == ["start", "1", "2", "end"]
+
+
+def test_a_callback_can_stop_the_run_after_a_step(taught: Path) -> None:
+    recorder = Recorder(stop_at=1)
+    engine = PurePT(make_job(taught, PPO(), steps=5, batch=8))
+    with pytest.raises(Stop, match="enough"):
+        engine.fit([recorder])
+    assert engine.step == 1
+
+
+def test_weights_that_are_no_numbers_stop_the_run(taught: Path) -> None:
+    class Broken(PPO):
+        def loss(self, *given: Any) -> Any:
+            loss, figures = super().loss(*given)
+            return loss * float("nan"), figures
+
+    with pytest.raises(BadInput, match="step 1: loss is nan"):
+        PurePT(make_job(taught, Broken(), steps=1, batch=8)).take_step()
+
+
+def test_what_cannot_run_is_refused_before_a_model_is_loaded(taught: Path) -> None:
+    job = make_job(taught, GRPO(group_size=4), steps=1, batch=30)
+    with pytest.raises(BadInput, match="batch_size: 30 episodes do not make whole groups of 4"):
+        PurePT(replace(job, model="nowhere"))
+    with pytest.raises(BadInput, match="a CPU does not train in fp16"):
+        PurePT(replace(job, batch_size=8, dtype=torch.float16, model="nowhere"))
+
+
+def test_an_opening_that_fills_the_episode_is_told(taught: Path) -> None:
+    job = make_job(taught, PPO(), steps=1, batch=8)
+    with pytest.raises(BadInput, match=r"rollout\.max_tokens"):
+        PurePT(replace(job, talk=replace(job.talk, max_tokens=3))).take_step()
+
+
+def test_the_learning_rate_rises_then_falls() -> None:
+    cosine = Update(warmup_steps=2, schedule="cosine")
+    shares = [lr_share(cosine, step, 10) for step in range(10)]
+    assert shares[:3] == [0.5, 1.0, 1.0]
+    assert shares[2:] == sorted(shares[2:], reverse=True)
+    assert 0 < shares[-1] < 0.1
+    assert lr_share(Update(), 7, 10) == 1.0
+
+
+def test_more_minibatches_than_groups_leave_none_empty() -> None:
+    parts = minibatches(torch.tensor([0, 0, 1, 1, 2, 2]), 5, np.random.default_rng(0))
+    assert sorted(row for part in parts for row in part.tolist()) == [0, 1, 2, 3, 4, 5]
+    assert [len(part) for part in parts] == [2, 2, 2]
