@@ -92,7 +92,10 @@ def apply(accelerator: Accelerator, optimizer: Any, max_norm: float) -> dict[str
 def means(seen: Sequence[Mapping[str, Tensor]], counts: Sequence[int]) -> dict[str, float]:
     """One transfer from the device for all figures of a step."""
     names = [*seen[0]]
-    table = torch.stack([torch.stack([figures[name].float() for name in names]) for figures in seen]).double().cpu()
+    # The norm of a group without gradients is a number of the host's, wherever the weights are.
+    device = seen[0]["loss"].device
+    rows = [torch.stack([figures[name].float().to(device) for name in names]) for figures in seen]
+    table = torch.stack(rows).double().cpu()
     share = torch.tensor(counts, dtype=torch.float64) / sum(counts)
     return dict(zip(names, (share @ table).tolist(), strict=True))
 

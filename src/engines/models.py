@@ -96,7 +96,7 @@ def _load(name: str, dtype: torch.dtype, device: torch.device, four_bits: bool) 
         extra = {"quantization_config": _four_bits(device, dtype), "device_map": {"": device}}
     try:
         model: Any = AutoModelForCausalLM.from_pretrained(name, dtype=dtype, **extra)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise BadInput(
             f"no model can be read from there ({str(error).splitlines()[0]})",
             where=name,
