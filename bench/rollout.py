@@ -1,17 +1,18 @@
-"""How fast episodes are made, against `generate` of transformers on the same tokens: one run, one table.
+"""How fast episodes are made, against `generate` of transformers on the same model and samples: one run, one table.
 
-    python bench/rollout.py                          a model of 1.3 M parameters on this machine's processor
-    python bench/rollout.py --width 256 --layers 6   5.8 M parameters
-    python bench/rollout.py --device cuda --dtype bfloat16 --width 1024 --layers 28
+    python bench/rollout.py                          models/tiny on this machine's processor
+    python bench/rollout.py --width 256 --layers 6   random weights of that size
+    python bench/rollout.py --device cuda --dtype bfloat16 --width 1024 --layers 28 --slots 128
 
-Both sides play the same samples with the same model, eight episodes of each sample, and every turn has exactly
-`--new` tokens, so both say the same number. That is kind to `generate`: its batch never waits for one long turn.
+Eight episodes of each sample, as a group strategy wants them. Tokens that the policy said, in a second:
 
-- *one turn*: prompts in, `--new` tokens out. `generate` gets batches of `--slots` prompts, padded on the left.
-- *episodes*: three turns with the replies of the environment between them. `generate` keeps nothing from turn to turn,
-  so it reads the whole dialogue at each; that is what a trainer around `generate` does.
+- *one turn*: prompts in, exactly `--new` tokens out. `generate` gets batches of `--slots` prompts, padded on the left.
+- *three turns*: exactly `--new` tokens each, with replies of the environment between them. `generate` keeps nothing
+  from turn to turn, so it reads the whole dialogue at each; that is what a trainer around `generate` does.
+- *real episodes*: each turn ends where the policy ends it, up to six turns. Only with a model that was taught.
 
-Weights are random: speed does not depend on them. The two sides take turns, `--rounds` times; the best of each counts.
+With turns of one length no batch waits for its longest, so the first two rows are kind to `generate`. The two sides
+take turns, `--rounds` times; the best of each counts. Idle slots and a busy machine hurt both.
 """
 
 from __future__ import annotations
@@ -21,125 +22,144 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from rich.console import Console
 from rich.table import Table
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+from transformers import AutoModelForCausalLM, AutoTokenizer, Qwen3Config, Qwen3ForCausalLM
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from src.agents.env import Env  # noqa: E402
-from src.agents.render import END, MARKS, PAD, TagRenderer  # noqa: E402
+from src.agents.render import TagRenderer  # noqa: E402
 from src.agents.rollout import rollout  # noqa: E402
 from src.agents.slots import Slots  # noqa: E402
 from src.agents.trajectory import Job  # noqa: E402
+from src.core.defaults import MIX, TEMPLATES  # noqa: E402
 from src.core.jsonl import read_records  # noqa: E402
 from src.core.types import Sample  # noqa: E402
 from src.data.plan import BuildPlan  # noqa: E402
 from src.data.pool import build_pool  # noqa: E402
 
-GROUP, VOCAB, MAX_TOKENS, TURNS = 8, 4096, 1024, 3
+GROUP, MAX_TOKENS = 8, 1024
+TINY = ROOT / "models" / "tiny"
 
 
 class Endless(TagRenderer):
     """No token ends a turn, and no turn holds an act: every turn and every episode is as long as it may be."""
 
-    def __init__(self, tokenizer: PreTrainedTokenizerFast) -> None:
-        super().__init__(tokenizer)
+    def __init__(self, renderer: TagRenderer) -> None:
+        super().__init__(renderer.tokenizer)
         self.stop_ids = frozenset()
 
     def decode(self, ids: Sequence[int]) -> str:
         return super().decode(ids).replace("<", " ")
 
 
-def samples_and_renderer() -> tuple[list[Sample], Endless]:
+@dataclass(frozen=True)
+class Play:
+    """What is played."""
+
+    name: str
+    renderer: TagRenderer
+    samples: Sequence[Sample]
+    turns: int
+    new: int
+    at_once: int
+
+
+def pool() -> list[Sample]:
     with tempfile.TemporaryDirectory() as folder:
-        pool = Path(folder) / "pool.jsonl"
-        mix = {"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25}
-        build_pool(BuildPlan(n=800, templates_dir=ROOT / "templates" / "pack_v2", mix=mix, seed=4, langs=()), pool)
-        samples = list(read_records(pool, Sample))
-    words = Tokenizer(models.BPE())
-    words.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    words.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    size = VOCAB - len(MARKS)
-    trainer = trainers.BpeTrainer(vocab_size=size, initial_alphabet=alphabet, show_progress=False, min_frequency=1)
-    words.train_from_iterator([sample.prompt for sample in samples], trainer)
-    tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, pad_token=PAD, eos_token=END)
-    tokenizer.add_special_tokens({"additional_special_tokens": [mark for mark in MARKS if mark not in (PAD, END)]})
-    return samples, Endless(tokenizer)
+        file = Path(folder) / "pool.jsonl"
+        build_pool(BuildPlan(n=800, templates_dir=TEMPLATES, mix=MIX, seed=4, langs=()), file)
+        return list(read_records(file, Sample))
 
 
-def generated(model: Qwen3ForCausalLM, prompts: list[list[int]], pad: int, new: int, at_once: int) -> list[list[int]]:
+def generated(model: Qwen3ForCausalLM, prompts: list[list[int]], play: Play) -> list[list[int]]:
     """What `generate` says after each prompt."""
     said: list[list[int]] = []
-    for start in range(0, len(prompts), at_once):
-        part = prompts[start : start + at_once]
+    pad, stops = play.renderer.pad_id, play.renderer.stop_ids
+    for start in range(0, len(prompts), play.at_once):
+        part = prompts[start : start + play.at_once]
         longest = max(map(len, part))
-        ids = torch.tensor([[pad] * (longest - len(p)) + p for p in part], device=model.device)
-        mask = torch.tensor([[0] * (longest - len(p)) + [1] * len(p) for p in part], device=model.device)
         out = model.generate(
-            input_ids=ids,
-            attention_mask=mask,
+            input_ids=torch.tensor([[pad] * (longest - len(p)) + p for p in part], device=model.device),
+            attention_mask=torch.tensor([[0] * (longest - len(p)) + [1] * len(p) for p in part], device=model.device),
             do_sample=True,
             temperature=1.0,
             top_k=0,
             top_p=1.0,
-            max_new_tokens=new,
-            min_new_tokens=new,
-            eos_token_id=None,
+            max_new_tokens=play.new,
+            eos_token_id=sorted(stops) or None,
             pad_token_id=pad,
         )
-        said += out[:, longest:].tolist()
+        for row in out[:, longest:].tolist():
+            end = next((place + 1 for place, token in enumerate(row) if token in stops), len(row))
+            said.append(row[:end])
     return said
 
 
-def by_generate(
-    model: Qwen3ForCausalLM, renderer: Endless, samples: list[Sample], turns: int, new: int, at_once: int
-) -> int:
-    envs = [Env(sample, turns) for sample in samples]
+def by_generate(model: Qwen3ForCausalLM, play: Play) -> int:
+    renderer = play.renderer
+    envs = [Env(sample, play.turns) for sample in play.samples]
     talks = [renderer.opening(env.opening()) for env in envs]
     spoken = 0
     while going := [i for i, env in enumerate(envs) if env.end is None]:
-        for i, said in zip(
-            going, generated(model, [talks[i] for i in going], renderer.pad_id, new, at_once), strict=True
-        ):
+        for i, said in zip(going, generated(model, [talks[i] for i in going], play), strict=True):
             spoken += len(said)
             reply = envs[i].step(renderer.decode(said))
             if reply is not None:
-                talks[i] += [*said, *renderer.policy("")[-1:], *renderer.reply(reply.by, reply.text)]
+                closed = [] if said[-1] in renderer.stop_ids else renderer.policy("")[-1:]
+                talks[i] += [*said, *closed, *renderer.reply(reply.by, reply.text)]
     return spoken
 
 
-def by_rollout(
-    model: Qwen3ForCausalLM, renderer: Endless, samples: list[Sample], turns: int, new: int, at_once: int
-) -> int:
+def by_rollout(model: Qwen3ForCausalLM, play: Play) -> int:
     played = rollout(
         model,
-        renderer,
-        [Job(sample) for sample in samples],
-        max_turns=turns,
-        max_new_tokens=new,
+        play.renderer,
+        [Job(sample) for sample in play.samples],
+        max_turns=play.turns,
+        max_new_tokens=play.new,
         max_tokens=MAX_TOKENS,
         temperature=1.0,
-        slots=at_once,
+        slots=play.at_once,
         generator=torch.Generator().manual_seed(0),
         device=model.device,
     )
-    assert not any(one.episode.end == "length" for one in played)
     return sum(int(one.policy.sum()) for one in played)
 
 
-def tokens_a_second(make: Callable[[], int], device: torch.device) -> tuple[int, float]:
+def load(width: int | None, layers: int) -> Qwen3ForCausalLM:
+    if width is None:
+        return AutoModelForCausalLM.from_pretrained(TINY)
+    torch.manual_seed(0)
+    head = 32 if width < 512 else 64
+    return Qwen3ForCausalLM(
+        Qwen3Config(
+            vocab_size=4096,
+            hidden_size=width,
+            intermediate_size=3 * width,
+            num_hidden_layers=layers,
+            num_attention_heads=width // head,
+            num_key_value_heads=width // head // 2,
+            head_dim=head,
+            tie_word_embeddings=True,
+        )
+    )
+
+
+def tokens_a_second(
+    make: Callable[[Qwen3ForCausalLM, Play], int], model: Qwen3ForCausalLM, play: Play
+) -> tuple[float, int]:
     start = time.perf_counter()
-    spoken = make()
-    if device.type == "cuda":
+    spoken = make(model, play)
+    if model.device.type == "cuda":
         torch.cuda.synchronize()
-    return spoken, spoken / (time.perf_counter() - start)
+    return spoken / (time.perf_counter() - start), spoken
 
 
 def one_step(model: Qwen3ForCausalLM, slots: int) -> tuple[float, float]:
@@ -168,7 +188,7 @@ def one_step(model: Qwen3ForCausalLM, slots: int) -> tuple[float, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--width", type=int, default=128)
+    parser.add_argument("--width", type=int, help="random weights instead of models/tiny")
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--samples", type=int, default=16)
     parser.add_argument("--slots", type=int, default=64)
@@ -178,41 +198,38 @@ def main() -> None:
     parser.add_argument("--dtype", default="float32")
     args = parser.parse_args()
 
-    device = torch.device(args.device)
-    samples, renderer = samples_and_renderer()
-    torch.manual_seed(0)
-    config = Qwen3Config(
-        vocab_size=len(renderer.tokenizer),
-        hidden_size=args.width,
-        intermediate_size=3 * args.width,
-        num_hidden_layers=args.layers,
-        num_attention_heads=args.width // 32,
-        num_key_value_heads=args.width // 64,
-        head_dim=32,
-        tie_word_embeddings=True,
-    )
-    # The rollout sets its model to its own attention; the other keeps that of transformers.
-    ours, theirs = (Qwen3ForCausalLM(config).to(device, getattr(torch, args.dtype)).eval() for _ in range(2))
-    theirs.load_state_dict(ours.state_dict())
-    jobs = [sample for sample in samples[: args.samples] for _ in range(GROUP)]
+    renderer = TagRenderer(AutoTokenizer.from_pretrained(TINY))
+    endless = Endless(renderer)
+    jobs = [sample for sample in pool()[: args.samples] for _ in range(GROUP)]
+    plays = [
+        Play("one turn", endless, jobs, 1, args.new, args.slots),
+        Play("three turns", endless, jobs, 3, args.new, args.slots),
+    ]
+    if args.width is None:
+        plays.append(Play("real episodes", renderer, jobs, 6, 96, args.slots))
 
-    table = Table(title=f"{sum(w.numel() for w in ours.parameters()) / 1e6:.1f} M parameters, {args.slots} at once")
+    # The rollout sets its model to its own attention; the other keeps that of transformers.
+    device = torch.device(args.device)
+    ours, theirs = (load(args.width, args.layers).to(device, getattr(torch, args.dtype)).eval() for _ in range(2))
+    size = sum(weight.numel() for weight in ours.parameters()) / 1e6
+    table = Table(title=f"{size:.1f} M parameters, {len(jobs)} episodes, {args.slots} at once")
     for column in ("", "tokens said", "generate, tokens/s", "rollout, tokens/s", "times as fast"):
         table.add_column(column, justify="right")
-    for name, turns in (("one turn", 1), ("episodes", TURNS)):
-        best: dict[str, tuple[int, float]] = {}
+    for play in plays:
+        slow: list[tuple[float, int]] = []
+        fast: list[tuple[float, int]] = []
         for _ in range(args.rounds):
-            for side, play, model in (("generate", by_generate, theirs), ("rollout", by_rollout, ours)):
-                got = tokens_a_second(lambda: play(model, renderer, jobs, turns, args.new, args.slots), device)  # noqa: B023
-                best[side] = max(best.get(side, got), got)
-        (said, slow), (also, fast) = best["generate"], best["rollout"]
-        assert said == also
-        table.add_row(name, str(said), f"{slow:,.0f}", f"{fast:,.0f}", f"{fast / slow:.1f}")
+            slow.append(tokens_a_second(by_generate, theirs, play))
+            fast.append(tokens_a_second(by_rollout, ours, play))
+        (slowly, also), (quickly, said) = max(slow), max(fast)
+        if play.renderer is endless and said != also:
+            raise SystemExit(f"{play.name}: {said} tokens here and {also} there")
+        table.add_row(play.name, f"{said:,}", f"{slowly:,.0f}", f"{quickly:,.0f}", f"{quickly / slowly:.1f}")
     console = Console(width=120)
     console.print(table)
     step, products = one_step(ours, args.slots)
     console.print(
-        f"one token in each of {args.slots} slots, 250 deep: {step:.2f} ms, its matrix products {products:.2f} ms"
+        f"one token in each of {args.slots} slots, 250 deep: {step:.2f} ms; matrix products {products:.2f} ms"
     )
     console.print(f"torch {torch.__version__}, {torch.get_num_threads()} threads, {args.device} {args.dtype}")
 
