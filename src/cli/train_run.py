@@ -48,12 +48,13 @@ def run(path: Path, resume: bool) -> list[Outcome]:
     """Refuses what cannot run before it writes anything; after that every exception leaves a report."""
     # A user's own strategy or engine lies in the folder that the command is run in.
     sys.path.insert(0, os.getcwd())
+    ready = preflight(path)
+
     from transformers.utils import logging as transformers_logging
 
     from ..core.shelf import lock
 
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    ready = preflight(path)
     console = Console(stderr=True, markup=False, highlight=False, emoji=False, soft_wrap=True)
     held = lock(LOGS)
     try:
@@ -75,8 +76,8 @@ def _run_seed(ready: Ready, seed: int, resume: bool, console: Console) -> Outcom
     from ..runtime.device import settle
 
     config = ready.config
-    mirror = config.checkpoint.mirror
-    with Store(config.checkpoints(seed), mirror and _of_seed(config, mirror, seed), config.checkpoint.keep) as store:
+    mirror = _of_seed(config, _mirrored(config), seed) if config.checkpoint.mirror else None
+    with Store(config.checkpoints(seed), mirror, config.checkpoint.keep) as store:
         start = store.newest() if resume and store.last_step is not None else None
         if start:
             _same_config(start.marks, ready)
@@ -140,6 +141,12 @@ def _fit(ready: Ready, seed: int, engine: Engine, job: TrainJob, store: Store, c
     return Outcome(seed, engine.step, shadow.episodes(0), shadow.episodes(engine.step), beside)
 
 
+def _mirrored(config: TrainConfig) -> Path:
+    """A folder of this profile inside the mirror, which may be the root of a drive."""
+    assert config.checkpoint.mirror
+    return config.checkpoint.mirror / config.profile
+
+
 def _of_seed(config: TrainConfig, folder: Path, seed: int) -> Path:
     return folder / f"seed_{seed}" if config.several_seeds else folder
 
@@ -183,19 +190,18 @@ def _announce(ready: Ready, seed: int, engine: Engine, resume: bool) -> None:
 
 def _set_aside(config: TrainConfig) -> None:
     """What an earlier run left moves out of the way. Nothing is written over, and `train.log` goes on."""
-    stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-    checkpoints = Path("checkpoints") / config.profile
+    stamp = f"before_{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     old = [path for path in (METRICS, EVAL, EPISODES, EVAL_EPISODES, CURVES) if path.exists()]
     if old:
-        aside = LOGS / f"before_{stamp}"
+        aside = LOGS / stamp
         aside.mkdir(parents=True)
         for path in old:
             path.rename(aside / path.name)
         log.info("the logs of the run before are in %s now", aside)
-    if checkpoints.exists():
-        moved = checkpoints.with_name(f"{checkpoints.name}_before_{stamp}")
-        checkpoints.rename(moved)
-        log.info("the checkpoints of the run before are in %s now", moved)
+    for folder in (Path("checkpoints") / config.profile, *([_mirrored(config)] if config.checkpoint.mirror else [])):
+        if folder.exists():
+            moved = folder.rename(folder.with_name(f"{folder.name}_{stamp}"))
+            log.info("the checkpoints of the run before are in %s now", moved)
 
 
 class _Said(logging.Handler):

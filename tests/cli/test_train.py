@@ -142,6 +142,17 @@ def test_a_new_run_moves_the_old_one_aside_and_loses_nothing(place: Path, askgat
     assert len(lines(place / "logs" / "metrics.jsonl")) == 1
 
 
+def test_a_mirror_has_the_checkpoints_too_and_does_not_stand_in_the_way_of_a_new_run(
+    place: Path, askgate: Askgate
+) -> None:
+    config = write_config(place, steps=1, checkpoint={"mirror": "drive"})
+    for _ in range(2):
+        done = askgate("train", "--config", config)
+        assert done.code == 0, done.err
+    assert (place / "drive" / "local" / "final_model" / "model.safetensors").read_bytes() == weights(place)
+    assert len(list((place / "drive").glob("local_before_*"))) == 1
+
+
 def test_every_seed_has_its_own_folder_and_table(place: Path, askgate: Askgate) -> None:
     done = askgate("train", "--config", write_config(place, steps=1, seeds=[1, 2]))
     assert done.code == 0, done.err
