@@ -14,7 +14,8 @@ from src.core.durable import Disk, disk
 
 Kind = Literal["kill before", "kill amid", "power cut", "names only", "disk full", "disk broken"]
 KILLS: tuple[Kind, ...] = ("kill before", "kill amid", "power cut", "names only")
-"""Killed after an operation is killed before the next. `power cut`: all that was not synced is gone. `names only`: names are as they were, unsynced bytes are gone."""
+"""`power cut`: all that was not synced is gone. `names only`: names are as they were, unsynced bytes are gone. Killed
+after an operation is killed before the next."""
 ERRORS: tuple[Kind, ...] = ("disk full", "disk broken")
 
 

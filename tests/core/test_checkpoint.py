@@ -150,7 +150,7 @@ def test_when_none_is_whole_what_was_found_is_told(root: Path) -> None:
 def test_an_empty_folder_is_told(root: Path) -> None:
     with Store(root, None, keep=9) as store:
         store.require_new()
-        with pytest.raises(BadInput, match="no checkpoint here.*without --resume"):
+        with pytest.raises(BadInput, match=r"no checkpoint here.*without --resume"):
             store.newest()
     with pytest.raises(BadInput, match="no checkpoint here"):
         newest_in(root / "nowhere")
@@ -162,7 +162,7 @@ def test_steps_only_increase(root: Path) -> None:
         for step in (4, 5):
             with pytest.raises(BadInput, match="holds step 5 already"):
                 store.save(step, writer(step), {})
-        with pytest.raises(BadInput, match="came to step 5.*--resume"):
+        with pytest.raises(BadInput, match=r"came to step 5.*--resume"):
             store.require_new()
         store.save(6, writer(6), {})
 

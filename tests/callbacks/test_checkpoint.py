@@ -1,0 +1,120 @@
+"""When a run saves, what it calls good and best, and what it leaves at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from src.callbacks.checkpoint import Checkpoints
+from src.core.api import Callback, StepResult
+from src.core.checkpoint import Store
+from src.core.found import newest_in
+
+from .watched import Hiding
+
+LOCAL = {"gated": False, "profile": "local"}
+
+
+@dataclass
+class Saving(Hiding):
+    """Saves the number of its step, and has what the test says in its metrics."""
+
+    last: int = 7
+    metrics: Mapping[int, dict[str, float]] = field(default_factory=dict)
+    clock: float = 0.0
+    minutes_a_step: float = 0.0
+
+    def fit(self, callbacks: Any) -> None:
+        for callback in callbacks:
+            callback.on_start(self)
+        while self.step < self.last:
+            self.step += 1
+            self.clock += self.minutes_a_step * 60
+            for callback in callbacks:
+                callback.on_step(self, StepResult(self.step, dict(self.metrics.get(self.step, {})), []))
+        for callback in callbacks:
+            callback.on_end(self)
+
+    def save(self, folder: Any) -> None:
+        (folder / "state.json").write_text(str(self.step))
+
+    def load(self, folder: Any) -> None:
+        self.step = int((folder / "state.json").read_text())
+
+    def save_model(self, folder: Any) -> None:
+        (folder / "model.safetensors").write_text(f"model {self.step}")
+
+
+def fit(engine: Saving, root: Path, every_steps: int = 3, keep: int = 9, best_by: str | None = None) -> list[str]:
+    with Store(root, None, keep) as store:
+        saves: list[Callback] = [Checkpoints(store, every_steps, 30.0, LOCAL, best_by, lambda: engine.clock)]
+        engine.fit(saves)
+    return sorted(path.name for path in root.glob("step_*"))
+
+
+def marks(root: Path, step: int) -> dict[str, Any]:
+    with Store(root, None, 9) as store:
+        return store.marks(step)
+
+
+def test_every_so_many_steps_and_at_the_end(tmp_path: Path) -> None:
+    assert fit(Saving(), tmp_path) == ["step_00003", "step_00006", "step_00007"]
+    assert (tmp_path / "final_model" / "model.safetensors").read_text() == "model 7"
+    assert newest_in(tmp_path).marks.items() >= LOCAL.items()
+
+
+def test_the_last_step_is_not_saved_twice(tmp_path: Path) -> None:
+    assert fit(Saving(last=6), tmp_path) == ["step_00003", "step_00006"]
+
+
+def test_every_so_many_minutes_since_the_last_save(tmp_path: Path) -> None:
+    saved = fit(Saving(last=9, minutes_a_step=10), tmp_path, every_steps=5)
+    assert saved == ["step_00003", "step_00005", "step_00008", "step_00009"]
+    assert [marks(tmp_path, step)["timed"] for step in (3, 5, 8, 9)] == [True, False, True, False]
+
+
+def test_what_is_saved_amid_alerts_is_not_good(tmp_path: Path) -> None:
+    engine = Saving(
+        metrics={3: {"kl_alerts": 0.0}, 5: {"kl_alerts": 1.0}, 6: {"kl_alerts": 2.0}, 7: {"kl_alerts": 0.0}}
+    )
+    fit(engine, tmp_path, every_steps=1)
+    assert [step for step in range(1, 8) if marks(tmp_path, step)["alert"]] == [5, 6]
+
+
+def test_an_evaluated_step_is_saved_and_the_better_ones_are_added_to_best(tmp_path: Path) -> None:
+    values = {2: {"eval/reward": 0.3}, 4: {"eval/reward": 0.2}, 5: {"eval/reward": 0.6}, 6: {"eval/other": 9.0}}
+    saved = fit(Saving(metrics=values), tmp_path, best_by="eval/reward")
+    assert saved == ["step_00002", "step_00003", "step_00004", "step_00005", "step_00006", "step_00007"]
+    assert sorted(path.name for path in (tmp_path / "best").iterdir()) == ["step_00002", "step_00005"]
+
+
+def test_a_run_broken_off_between_a_save_and_best_makes_up_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken_off(self: Store, step: int, value: float) -> None:
+        raise KeyboardInterrupt
+
+    values = {4: {"eval/reward": 0.3}}
+    whole = Store.best
+    monkeypatch.setattr(Store, "best", broken_off)
+    with pytest.raises(KeyboardInterrupt):
+        fit(Saving(metrics=values), tmp_path, best_by="eval/reward")
+    assert not (tmp_path / "best").exists()
+    monkeypatch.setattr(Store, "best", whole)
+    engine = Saving(metrics=values)
+    engine.load(newest_in(tmp_path).path)
+    fit(engine, tmp_path, best_by="eval/reward")
+    assert [path.name for path in (tmp_path / "best").iterdir()] == ["step_00004"]
+
+
+def test_a_run_that_had_ended_ends_again_the_same(tmp_path: Path) -> None:
+    fit(Saving(), tmp_path)
+    before = {path: path.stat().st_ino for path in tmp_path.rglob("*") if path.name != ".lock"}
+    engine = Saving()
+    engine.load(newest_in(tmp_path).path)
+    fit(engine, tmp_path)
+    assert {path: path.stat().st_ino for path in tmp_path.rglob("*") if path.name != ".lock"} == before

@@ -1,0 +1,99 @@
+"""A small real training run for the kill tests, by the same door as a user's: `askgate train --resume`."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import resource
+import signal
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import transformers
+
+from src.cli import main
+from src.core.checkpoint import Store, Write
+from tests.cli.training import furnish as furnish_anew
+from tests.cli.training import write_config
+from tests.core import disk_faults
+
+
+def warm() -> None:
+    """What every run loads first, so that none has to."""
+    for name in ("accelerate", "peft", "tensorboardX"):
+        importlib.import_module(name)
+    for name in ("callbacks.eval_shadow", "callbacks.tensorboard", "cli.train_run", "data.training", "engines.pure_pt"):
+        importlib.import_module(f"src.{name}")
+    torch.set_num_threads(1)
+    shape = transformers.Qwen3Config(
+        vocab_size=8, hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1, head_dim=8
+    )
+    with tempfile.TemporaryDirectory() as folder:  # the library fills its tables at the first load
+        transformers.Qwen3ForCausalLM(shape).save_pretrained(folder)
+        transformers.AutoModelForCausalLM.from_pretrained(folder)
+
+
+def furnish(folder: str, steps: int, every_steps: int) -> int:
+    """Data, config, and a policy that has seen enough demonstrations to ask and to answer, so that rewards differ."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    from src.agents.render import TagRenderer
+    from src.core.jsonl import read_records
+    from src.core.types import Sample
+    from src.data.collate.demos import demo_tokens
+    from src.engines.sft import Demo, SftPlan, fine_tune
+
+    place = Path(folder)
+    furnish_anew(place)
+    write_config(
+        place,
+        steps=steps,
+        checkpoint={"every_steps": every_steps, "keep": 2},
+        eval={"every_steps": 4, "n": 2},
+        optimizer={"minibatches": 2},
+    )
+    renderer = TagRenderer(AutoTokenizer.from_pretrained(place / "model"))
+    policy = AutoModelForCausalLM.from_pretrained(place / "model")
+    pairs = [demo_tokens(one, renderer, thoughts=False) for one in read_records(place / "data/pool.jsonl", Sample)]
+    demos = [Demo(np.array(tokens, np.int32), np.array(said, np.bool_)) for tokens, said in pairs]
+    fine_tune(policy, demos, SftPlan(tokens=60_000, lr=2e-2, batch_tokens=2000, seed=0))
+    policy.save_pretrained(place / "model")
+    return 0
+
+
+def train(folder: str, fault: Mapping[str, Any] | None = None, room: int | None = None) -> int:
+    """`fault`: the disk fails so at operation `at` of the save of `step`. `room`: bytes that no file may grow past."""
+    os.chdir(folder)
+    os.dup2(os.open("said", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666), 2)
+    if fault:
+        _break_disk(fault["kind"], fault["at"], fault["step"])
+    if room:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+    try:
+        main(["train", "--config", "own.yaml", "--resume"])
+    except SystemExit as left:
+        return int(left.code or 0)
+    return 0
+
+
+def _break_disk(kind: disk_faults.Kind, at: int, step: int) -> None:
+    whole = Store.save
+
+    def save(self: Store, number: int, write: Write, marks: Mapping[str, Any]) -> Path:
+        if number != step:
+            return whole(self, number, write, marks)
+        faulty = disk_faults.install(kind, at, self.root)
+        path = whole(self, number, write, marks)
+        disk_faults.uninstall()
+        Path("survived").write_text(str(faulty.steps))
+        return path
+
+    Store.save = save  # type: ignore[method-assign, assignment]
+
+
+JOBS: dict[str, Callable[..., int]] = {"furnish": furnish, "train": train}

@@ -1,0 +1,252 @@
+"""A run that is killed at any moment and resumed ends with the same figures and the same weights, bit by bit."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from src.core.found import newest_in
+from src.engines.clock import same_run
+from tests.core.disk_faults import ERRORS, KILLS, Kind
+from tests.nursery import Nursery
+
+RUN = Path("checkpoints/local")
+STEPS = 7
+EVERY = 2
+"""The save of step 7 comes because the run is over."""
+TARGET = 6
+"""The step whose save is broken: two are kept, so by then there is an older one to drop."""
+OPERATIONS_AT_LEAST = 25
+
+
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[Nursery]:
+    one = Nursery("tests.engines.killed", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", COLUMNS="200")
+    yield one
+    one.close()
+
+
+@pytest.fixture(scope="module")
+def furnished(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("furnished")
+    assert nursery.run("furnish", place, steps=STEPS, every_steps=EVERY) == 0
+    return place
+
+
+@pytest.fixture(scope="module")
+def unbroken(nursery: Nursery, furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a run comes to that nobody disturbs."""
+    place = copied(furnished, tmp_path_factory.mktemp("unbroken") / "run")
+    assert nursery.run("train", place) == 0, said(place)
+    return outcome(place)
+
+
+@pytest.fixture(scope="module")
+def before_the_save(nursery: Nursery, furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run killed as it began to save step 6: steps 2 and 4 are saved."""
+    place = copied(furnished, tmp_path_factory.mktemp("before") / "run")
+    fault = {"kind": "kill before", "at": 1, "step": TARGET}
+    assert nursery.run("train", place, fault=fault) == -signal.SIGKILL, said(place)
+    assert newest_in(place / RUN).step == TARGET - EVERY
+    return place
+
+
+def copied(place: Path, to: Path) -> Path:
+    shutil.copytree(place, to, symlinks=True)
+    (to / "said").unlink(missing_ok=True)
+    return to
+
+
+def said(place: Path) -> str:
+    return (place / "said").read_text()
+
+
+def outcome(place: Path) -> dict[str, Any]:
+    """All that must be equal. Times, memory and the clock's own files are the machine's, not the run's."""
+    run = place / RUN
+    episodes = {path.name: path.read_text() for path in sorted((place / "logs/episodes").glob("step_*"))}
+    return {
+        "metrics": [same_run(json.loads(line)) for line in (place / "logs/metrics.jsonl").read_text().splitlines()],
+        "evaluations": (place / "logs/eval.jsonl").read_text(),
+        "episodes": episodes,
+        "checkpoints": sorted(path.name for path in run.glob("step_*")),
+        "best": sorted(path.name for path in (run / "best").glob("*")),
+        "latest": os.readlink(run / "latest"),
+        "weights": hashlib.sha256((run / "final_model/model.safetensors").read_bytes()).hexdigest(),
+        "state": hashlib.sha256((run / "latest/state.safetensors").read_bytes()).hexdigest(),
+    }
+
+
+def assert_ends_the_same(nursery: Nursery, place: Path, unbroken: dict[str, Any]) -> None:
+    assert nursery.run("train", place) == 0, said(place)
+    ended = outcome(place)
+    for what, value in unbroken.items():
+        assert ended[what] == value, what
+    assert not list((place / RUN).rglob(".saving*"))
+
+
+def test_the_run_is_a_run(unbroken: dict[str, Any]) -> None:
+    """Were nothing learned or all rewards the same, equal ends would prove little."""
+    metrics = unbroken["metrics"]
+    assert [line["step"] for line in metrics] == [*range(1, STEPS + 1)]
+    assert len({line["reward"] for line in metrics}) > 1
+    assert len({line["policy_loss"] for line in metrics}) == STEPS
+    assert unbroken["checkpoints"] == ["step_00006", "step_00007"]
+    assert unbroken["best"]
+
+
+def kill_at_every_operation(
+    nursery: Nursery, before: Path, tmp_path: Path, unbroken: dict[str, Any], kind: Kind
+) -> None:
+    went_on_from = []
+    for at in range(1, 100):
+        place = copied(before, tmp_path / str(at))
+        code = nursery.run("train", place, fault={"kind": kind, "at": at, "step": TARGET})
+        survived = (place / "survived").exists()
+        assert code == (0 if survived else -signal.SIGKILL), said(place)
+        went_on_from.append(newest_in(place / RUN).step)
+        assert_ends_the_same(nursery, place, unbroken)
+        shutil.rmtree(place)
+        if survived:
+            break
+    assert at > OPERATIONS_AT_LEAST
+    assert set(went_on_from[:-1]) == {TARGET - EVERY, TARGET}
+
+
+def test_killed_at_every_operation_of_a_checkpoint(
+    nursery: Nursery, before_the_save: Path, tmp_path: Path, unbroken: dict[str, Any]
+) -> None:
+    kill_at_every_operation(nursery, before_the_save, tmp_path, unbroken, "kill amid")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [kind for kind in KILLS if kind != "kill amid"])
+def test_killed_or_cut_off_at_every_operation_of_a_checkpoint(
+    nursery: Nursery, before_the_save: Path, tmp_path: Path, unbroken: dict[str, Any], kind: Kind
+) -> None:
+    kill_at_every_operation(nursery, before_the_save, tmp_path, unbroken, kind)
+
+
+def kill_at_random(
+    nursery: Nursery, furnished: Path, tmp_path: Path, unbroken: dict[str, Any], moments: int, seed: int
+) -> None:
+    """Moments are drawn over the steps, not over the clock, so that a busy machine does not move them to one end."""
+    random = Random(seed)
+    killed = 0
+    for moment in range(moments):
+        place = copied(furnished, tmp_path / str(moment))
+        steps, rest = divmod(random.random() * STEPS, 1)
+        child = nursery.start("train", place)
+        wait_for(place, int(steps), rest)
+        os.kill(child, signal.SIGKILL)
+        code = nursery.wait(child)
+        assert code in (0, -signal.SIGKILL), said(place)
+        killed += code != 0
+        assert_ends_the_same(nursery, place, unbroken)
+        shutil.rmtree(place)
+    assert killed > moments // 2, "too few were killed before they had ended"
+
+
+def wait_for(place: Path, steps: int, rest: float) -> None:
+    """Until the run has logged so many steps, and then for that share of the time that one has taken."""
+    began, metrics = time.monotonic(), place / "logs/metrics.jsonl"
+    while steps and (not metrics.exists() or metrics.read_bytes().count(b"\n") < steps):
+        time.sleep(0.001)
+    time.sleep(rest * (time.monotonic() - began) / (steps + 1) if steps else rest * 0.5)
+
+
+def test_killed_at_three_random_moments(
+    nursery: Nursery, furnished: Path, tmp_path: Path, unbroken: dict[str, Any]
+) -> None:
+    kill_at_random(nursery, furnished, tmp_path, unbroken, moments=3, seed=1)
+
+
+@pytest.mark.slow
+def test_killed_at_twenty_random_moments(
+    nursery: Nursery, furnished: Path, tmp_path: Path, unbroken: dict[str, Any]
+) -> None:
+    kill_at_random(nursery, furnished, tmp_path, unbroken, moments=20, seed=2)
+
+
+def test_killed_again_and_again_it_still_ends_the_same(
+    nursery: Nursery, furnished: Path, tmp_path: Path, unbroken: dict[str, Any]
+) -> None:
+    """The run gets two steps further each time."""
+    place = copied(furnished, tmp_path / "run")
+    for steps in (3, 5, 7):
+        child = nursery.start("train", place)
+        wait_for(place, steps, 0.5)
+        os.kill(child, signal.SIGKILL)
+        assert nursery.wait(child) == -signal.SIGKILL, said(place)
+    assert_ends_the_same(nursery, place, unbroken)
+
+
+@pytest.mark.parametrize("file", ["state.safetensors", "state.json", "COMPLETE"])
+def test_a_newest_checkpoint_cut_short_is_named_and_the_one_before_is_used(
+    nursery: Nursery, before_the_save: Path, tmp_path: Path, unbroken: dict[str, Any], file: str
+) -> None:
+    place = copied(before_the_save, tmp_path / "run")
+    newest = place / RUN / "step_00004" / file
+    os.truncate(newest, newest.stat().st_size // 2)
+    assert_ends_the_same(nursery, place, unbroken)
+    (warning,) = [line for line in said(place).splitlines() if "damaged_step_00004" in line]
+    assert "checkpoints/local/step_00004: " in warning
+    assert file in warning
+    assert "the run goes on from step 2" in warning
+    assert warning in (place / "logs/train.log").read_text()
+
+
+def fail_at(nursery: Nursery, before: Path, place: Path, unbroken: dict[str, Any], kind: Kind, at: int) -> bool:
+    copied(before, place)
+    code = nursery.run("train", place, fault={"kind": kind, "at": at, "step": TARGET})
+    survived = (place / "survived").exists()
+    if not survived:
+        last = said(place).splitlines()[-1]
+        assert code == 2, said(place)
+        assert last.startswith("askgate: checkpoints/local/")
+        assert ("No space left on device" if kind == "disk full" else "Input/output error") in last
+        assert "the checkpoints saved before are whole" in last
+    assert newest_in(place / RUN).step in (TARGET - EVERY, TARGET) or survived
+    assert not newest_in(place / RUN).damaged
+    assert_ends_the_same(nursery, place, unbroken)
+    shutil.rmtree(place)
+    return survived
+
+
+@pytest.mark.parametrize("at", [1, 5, 10, 16])
+def test_a_disk_that_fills_up_while_saving_is_told_and_the_run_goes_on_once_there_is_space(
+    nursery: Nursery, before_the_save: Path, tmp_path: Path, unbroken: dict[str, Any], at: int
+) -> None:
+    assert not fail_at(nursery, before_the_save, tmp_path / "run", unbroken, "disk full", at)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ERRORS)
+def test_a_disk_that_refuses_any_operation_of_a_checkpoint_is_told(
+    nursery: Nursery, before_the_save: Path, tmp_path: Path, unbroken: dict[str, Any], kind: Kind
+) -> None:
+    for at in range(1, 100):
+        if fail_at(nursery, before_the_save, tmp_path / str(at), unbroken, kind, at):
+            break
+    assert at > 20
+
+
+def test_a_file_that_the_system_cuts_short_is_told(
+    nursery: Nursery, furnished: Path, tmp_path: Path, unbroken: dict[str, Any]
+) -> None:
+    """No fault layer here: the kernel itself refuses the bytes past a limit."""
+    place = copied(furnished, tmp_path / "run")
+    assert nursery.run("train", place, room=90_000) == 2, said(place)
+    assert "askgate: checkpoints/local/step_00002: File too large. What to do: free some space" in said(place)
+    assert not list((place / RUN).glob("*step*"))
+    assert_ends_the_same(nursery, place, unbroken)
