@@ -20,8 +20,8 @@ from . import options, show
 
 if TYPE_CHECKING:
     from ..core.check import Report
-    from ..scoring.batch import Progress as Done
     from ..scoring.batch import Summary
+    from ..scoring.monitor import Progress as Done
 
 Provider = Annotated[str, typer.Option("--provider", help="The judge; left out: what SCORER_PROVIDER says.")]
 
@@ -51,7 +51,8 @@ def probe_scorer(
             where="REWARD_LIVE_MODE",
             remedy="set REWARD_LIVE_MODE=1, or leave the probe out",
         )
-    report = probe(n, secrets.randbelow(2**31), settings, section, os.environ, show.complain)
+    with _bar("probing") as progress:
+        report = probe(n, secrets.randbelow(2**31), settings, section, os.environ, show.complain, progress)
     if not as_json:
         _show_probe(report)
     show.finish(report, as_json, failed_code=BadInput.exit_code)
@@ -99,7 +100,7 @@ def score(
         votes = VotesSection(k=k, k_max=max(k, votes.k_max), variance_max=votes.variance_max)
     order = Order(pool, out, n, seed, votes, budget)
     settings = settings_for(os.environ, section, provider)
-    with _bar() as progress:
+    with _bar("scoring") as progress:
         summary = score_pool(order, settings, section, os.environ, show.complain, progress)
     if as_json:
         show.print_json(summary)
@@ -108,21 +109,21 @@ def score(
 
 
 @contextmanager
-def _bar() -> Iterator[Callable[[Done], None]]:
+def _bar(doing: str) -> Iterator[Callable[[Done], None]]:
     """On standard error: samples done, cost so far, cost at the end, time left. In a log, a line now and then."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield _lines(show.complain, time.monotonic)
+        yield _lines(doing, show.complain, time.monotonic)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("scoring", total=None)
+        task = bar.add_task(doing, total=None)
         yield lambda done: bar.update(
-            task, completed=done.done, total=done.total, description=f"scoring, {_money(done.cost, done.cost_at_end)}"
+            task, completed=done.done, total=done.total, description=f"{doing}, {_money(done.cost, done.cost_at_end)}"
         )
 
 
-def _lines(say: Callable[[str], None], clock: Callable[[], float]) -> Callable[[Done], None]:
+def _lines(doing: str, say: Callable[[str], None], clock: Callable[[], float]) -> Callable[[Done], None]:
     """One line for every tenth of the samples."""
     started, told = clock(), 0
 
@@ -133,7 +134,7 @@ def _lines(say: Callable[[str], None], clock: Callable[[], float]) -> Callable[[
         told = tenths
         left = (clock() - started) / done.done * (done.total - done.done)
         money = _money(done.cost, done.cost_at_end)
-        say(f"scoring: {done.done} of {done.total} samples, {money}, about {left:.0f} s left")
+        say(f"{doing}: {done.done} of {done.total} samples, {money}, about {left:.0f} s left")
 
     return progress
 

@@ -106,7 +106,7 @@ def _chain_check(broken: LedgerBroken | None) -> Check:
     return _yes(
         "ledger_chain_whole",
         broken is None,
-        str(broken) if broken else "",
+        f"{broken.where}: {broken.what}; {broken.remedy}" if broken else "",
         f"账本在 {broken.where} 处断链；{_ZH[broken.remedy == REPAIR]}" if broken else "",
     )
 

@@ -21,7 +21,7 @@ from ..core.types import Record, Sample
 from . import monitor
 from .judge import Judge, Tally
 from .ledger import lines as ledger_lines
-from .monitor import Monitor
+from .monitor import Monitor, Progress
 from .providers import Provider, ScorerSettings
 from .purse import Purse
 from .scores import UNSTABLE, Score, ScoreFile, score_key, score_of
@@ -43,16 +43,6 @@ class Order:
     seed: int
     votes: VotesSection
     budget: float | None
-
-
-@dataclass(frozen=True)
-class Progress:
-    """`cost` and `cost_at_end` in US dollars; None where prices are not known."""
-
-    done: int
-    total: int
-    cost: float | None
-    cost_at_end: float | None
 
 
 class Summary(Record, frozen=True):
@@ -197,10 +187,7 @@ class _Run:
             self.outage = self.outage or f"{GIVE_UP} samples in a row could not be scored: {entry.failure}"
 
     def _tell(self, tally: Tally) -> None:
-        done = tally.scored + tally.failed
-        spent = monitor.cost(self._session.provider, tally)
-        at_end = None if spent is None else spent / done * self._total
-        self._progress(Progress(done, self._total, spent, at_end))
+        self._progress(monitor.progress(self._session.provider, tally, self._total))
 
 
 def _on_record(file: ScoreFile, keys: dict[str, str], order: Order, scoring: ScoringSection) -> set[str]:

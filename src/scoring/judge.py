@@ -33,6 +33,9 @@ from .types import Ask, CallEntry, CallFailed, Entry, Reply, ScoringEntry
 from .votes import settle, votes_wanted
 from .wire import ask_for
 
+AT_ONCE = 128
+"""Votes under way. Each holds an open file, its claim, and a system gives a process about a thousand."""
+
 
 @dataclass
 class Tally:
@@ -72,6 +75,7 @@ class Judge:
     def __init__(self, client: JudgeClient, store: Store, ledger: Ledger, votes: VotesSection, tries: int) -> None:
         self._client, self._store, self._ledger = client, store, ledger
         self._votes, self._tries = votes, tries
+        self._room = asyncio.Semaphore(AT_ONCE)
         self.tally = Tally()
 
     async def score(self, sample: Sample) -> ScoringEntry:
@@ -130,7 +134,8 @@ class Judge:
         for _ in range(self._tries):
             started = time.perf_counter()
             try:
-                stored, paid = await fetch(self._store, ask, book.scoring, partial(self._call, book=book))
+                async with self._room:
+                    stored, paid = await fetch(self._store, ask, book.scoring, partial(self._call, book=book))
             except CallFailed as failure:
                 raise _NoVote(printable(str(failure))) from None
             self._note(stored, paid, (time.perf_counter() - started) * 1000, book)

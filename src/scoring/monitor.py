@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -17,6 +18,16 @@ from .providers import Provider
 EVENTS = Path("logs/tensorboard/scoring")
 NAME = "scoring_monitor.json"
 EVERY_S = 2.0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """`cost` and `cost_at_end` in US dollars; None where prices are not known."""
+
+    done: int
+    total: int
+    cost: float | None
+    cost_at_end: float | None
 
 
 class Monitor:
@@ -88,3 +99,10 @@ def cache_hit_rate(tally: Tally) -> float:
 
 def cost(provider: Provider, tally: Tally) -> float | None:
     return provider.cost(tally.tokens_in, tally.tokens_out)
+
+
+def progress(provider: Provider, tally: Tally, total: int) -> Progress:
+    """When at least one sample has ended."""
+    done = tally.scored + tally.failed
+    spent = cost(provider, tally)
+    return Progress(done, total, spent, None if spent is None else spent / done * total)

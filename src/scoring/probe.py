@@ -42,13 +42,14 @@ def probe(
     scoring: ScoringSection,
     environment: Mapping[str, str],
     tell: Callable[[str], None],
+    progress: Callable[[monitor.Progress], None] = lambda done: None,
 ) -> Report:
     started = now()
     samples = probe_samples(n, seed)
     good = next((one for one in samples if one.lang == "en" and not one.needs_clarification), samples[0])
     canaries = canary_samples(good)
     with open_session(settings, scoring, environment, tell) as session:
-        entries, tally = asyncio.run(_score(session, [*samples, *canaries.values()]))
+        entries, tally = asyncio.run(_score(session, [*samples, *canaries.values()], progress))
     calls = _calls(scoring.ledger, {entry.scoring for entry in entries.values()})
     shown = canary_scores(entries[good.id], {name: entries[sample.id] for name, sample in canaries.items()})
     figures: dict[str, Any] = {
@@ -84,10 +85,18 @@ def is_paid(call: CallEntry) -> bool:
     return not call.cache_hit and call.status.startswith("ok")
 
 
-async def _score(session: Session, samples: list[Sample]) -> tuple[dict[str, ScoringEntry], Tally]:
+async def _score(
+    session: Session, samples: list[Sample], progress: Callable[[monitor.Progress], None]
+) -> tuple[dict[str, ScoringEntry], Tally]:
     async with session.client() as client:
         judge = session.judge(client, session.scoring.votes)
-        entries = await asyncio.gather(*(judge.score(sample) for sample in samples))
+
+        async def score(sample: Sample) -> ScoringEntry:
+            entry = await judge.score(sample)
+            progress(monitor.progress(session.provider, judge.tally, len(samples)))
+            return entry
+
+        entries = await asyncio.gather(*(score(sample) for sample in samples))
     return {entry.sample: entry for entry in entries}, judge.tally
 
 

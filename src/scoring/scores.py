@@ -143,7 +143,8 @@ def _write(path: Path, lines: list[Score]) -> None:
 def _append(path: Path, data: bytes) -> None:
     handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
     try:
-        os.write(handle, data)
+        while data:  # a disk that is nearly full takes a part
+            data = data[os.write(handle, data) :]
     finally:
         os.close(handle)
 

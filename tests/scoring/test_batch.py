@@ -289,6 +289,19 @@ def test_a_last_line_without_its_newline_is_whole(desk: Desk) -> None:
     assert server.asked == 0
 
 
+def test_two_commands_at_once_pay_for_each_vote_once_and_both_end_well(desk: Desk) -> None:
+    desk.write_pool(samples(30))
+    with JudgeServer(latency_s=0.02) as server:
+        desk.ask(server)
+        environment = {**os.environ, **desk.environment, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "src.cli", "score", "pool.jsonl"]
+        runs = [subprocess.Popen([*command, *flags], env=environment) for flags in ([], ["--n", "20"])]
+        assert [run.wait() for run in runs] == [0, 0]
+    assert server.asked == 30 * K
+    assert [one["id"] for one in desk.scores()] == [one.id for one in samples(30)]
+    assert all(one["overall"] is not None for one in desk.scores())
+
+
 def test_two_processes_that_write_one_file_keep_each_others_lines(tmp_path: Path) -> None:
     names = {"a", "b", "c"}
     one, other = (ScoreFile(tmp_path / "scores.jsonl", names) for _ in range(2))

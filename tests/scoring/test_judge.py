@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from src.config.schema import VotesSection
 from src.core.types import Lang, Sample
 from src.scoring import client as client_module
+from src.scoring import judge as judge_module
 from src.scoring import prompt, wire
 from src.scoring.accounts import recover
 from src.scoring.judge import Judge, Tally
@@ -321,6 +322,19 @@ def test_the_key_of_a_vote_holds_whatever_can_change_the_answer() -> None:
     assert len(keys) == 8 * len(WAYS)
     moved = replace(there, base_url="http://127.0.0.1:4711/v1", usd_in=9.0, key_needed=True)
     assert ask_for(moved, *WAYS[0]).key == ask_for(there, *WAYS[0]).key, "AskGate's own server has a new port each time"
+
+
+def test_however_many_samples_are_scored_at_once_few_files_are_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judge_module, "AT_ONCE", 9)
+    held = []
+    claim = Store.claim
+    monkeypatch.setattr(Store, "claim", lambda store, key: held.append(len(store._claims._held)) or claim(store, key))
+    with JudgeServer() as server:
+        run = score(tmp_path, server, samples(12))
+    assert all(entry.votes == 3 for entry in run.entries)
+    assert max(held) <= 9 + 1, "nine claims on votes, and the process's own"
 
 
 WAYS: list[tuple[Lang, str, int]] = [

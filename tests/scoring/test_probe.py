@@ -29,6 +29,7 @@ def test_a_real_judge_passes_with_latency_and_bill_of_every_call(desk: Desk) -> 
     assert "PASSED probe_scorer" in done.out
     assert f"billed: {server.tokens_in + server.tokens_out} tokens" in done.out
     assert done.out.count("req-") == server.asked == (8 + 4) * 3
+    assert "probing: 12 of 12 samples, $" in done.err
 
 
 def test_canaries_are_shown_beside_a_good_answer(desk: Desk) -> None:
