@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 import resource
+import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Mapping
@@ -81,6 +83,31 @@ def train(folder: str, fault: Mapping[str, Any] | None = None, room: int | None 
     return 0
 
 
+def die_at_each(folder: str, kind: disk_faults.Kind, step: int, into: str) -> int:
+    """A run that comes to the save of `step` and there, for operation 1, 2, 3 ..., lets a copy of itself in a copy of
+    its folder go on and be killed at it. The copies lie in `into` under their number; the last one got through."""
+    whole = Store.save
+
+    def save(self: Store, number: int, write: Write, marks: Mapping[str, Any]) -> Path:
+        if number != step:
+            return whole(self, number, write, marks)
+        for at in itertools.count(1):
+            copy = Path(into) / str(at)
+            shutil.copytree(".", copy, symlinks=True)
+            if (child := os.fork()) == 0:
+                os.chdir(copy)
+                disk_faults.install(kind, at, self.root)
+                whole(self, number, write, marks)
+                os._exit(0)
+            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            if code != -signal.SIGKILL:
+                os._exit(code)
+        raise AssertionError
+
+    Store.save = save  # type: ignore[method-assign, assignment]
+    return train(folder)
+
+
 def _break_disk(kind: disk_faults.Kind, at: int, step: int) -> None:
     whole = Store.save
 
@@ -96,4 +123,4 @@ def _break_disk(kind: disk_faults.Kind, at: int, step: int) -> None:
     Store.save = save  # type: ignore[method-assign, assignment]
 
 
-JOBS: dict[str, Callable[..., int]] = {"furnish": furnish, "train": train}
+JOBS: dict[str, Callable[..., int]] = {"furnish": furnish, "train": train, "die_at_each": die_at_each}

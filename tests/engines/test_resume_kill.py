@@ -106,35 +106,31 @@ def test_the_run_is_a_run(unbroken: dict[str, Any]) -> None:
 
 
 def kill_at_every_operation(
-    nursery: Nursery, before: Path, tmp_path: Path, unbroken: dict[str, Any], kind: Kind
+    nursery: Nursery, furnished: Path, tmp_path: Path, unbroken: dict[str, Any], kind: Kind
 ) -> None:
+    place, into = copied(furnished, tmp_path / "run"), tmp_path / "killed"
+    assert nursery.run("die_at_each", place, kind=kind, step=TARGET, into=str(into)) == 0, said(place)
+    killed = sorted(into.iterdir(), key=lambda copy: int(copy.name))
     went_on_from = []
-    for at in range(1, 100):
-        place = copied(before, tmp_path / str(at))
-        code = nursery.run("train", place, fault={"kind": kind, "at": at, "step": TARGET})
-        survived = (place / "survived").exists()
-        assert code == (0 if survived else -signal.SIGKILL), said(place)
-        went_on_from.append(newest_in(place / RUN).step)
-        assert_ends_the_same(nursery, place, unbroken)
-        shutil.rmtree(place)
-        if survived:
-            break
-    assert at > OPERATIONS_AT_LEAST
+    for copy in killed:
+        went_on_from.append(newest_in(copy / RUN).step)
+        assert_ends_the_same(nursery, copy, unbroken)
+    assert len(killed) > OPERATIONS_AT_LEAST
     assert set(went_on_from[:-1]) == {TARGET - EVERY, TARGET}
 
 
 def test_killed_at_every_operation_of_a_checkpoint(
-    nursery: Nursery, before_the_save: Path, tmp_path: Path, unbroken: dict[str, Any]
+    nursery: Nursery, furnished: Path, tmp_path: Path, unbroken: dict[str, Any]
 ) -> None:
-    kill_at_every_operation(nursery, before_the_save, tmp_path, unbroken, "kill amid")
+    kill_at_every_operation(nursery, furnished, tmp_path, unbroken, "kill amid")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in KILLS if kind != "kill amid"])
 def test_killed_or_cut_off_at_every_operation_of_a_checkpoint(
-    nursery: Nursery, before_the_save: Path, tmp_path: Path, unbroken: dict[str, Any], kind: Kind
+    nursery: Nursery, furnished: Path, tmp_path: Path, unbroken: dict[str, Any], kind: Kind
 ) -> None:
-    kill_at_every_operation(nursery, before_the_save, tmp_path, unbroken, kind)
+    kill_at_every_operation(nursery, furnished, tmp_path, unbroken, kind)
 
 
 def kill_at_random(
