@@ -11,7 +11,6 @@ is resumed from an older checkpoint by name undoes newer ones, and they are rena
 
 from __future__ import annotations
 
-import itertools
 import logging
 import math
 import os
@@ -184,9 +183,12 @@ class Store:
         raise BadInput(f"holds no step {step}", where=str(self.root), remedy=_GO_ON)
 
     def _prune(self, shelf: Shelf) -> None:
+        """With each one that is kept stays the one that a run resumed from it would roll back to."""
         steps = shelf.steps()
-        good = (step for step in reversed(steps) if _is_good(shelf, step))
-        spared = {*steps[-self.keep :], *itertools.islice(good, 1)}
+        good = [step for step in steps if _is_good(shelf, step)]
+        spared = set(steps[-self.keep :])
+        for step in steps[-self.keep :]:
+            spared.update([earlier for earlier in good if earlier <= step][-1:])
         for step in steps:
             if step not in spared:
                 shelf.drop(step)

@@ -77,6 +77,18 @@ def test_the_one_to_roll_back_to_is_kept_however_old(root: Path) -> None:
         assert store.newest().step == 6
 
 
+def test_with_each_one_that_is_kept_stays_the_one_to_roll_back_to_from_there(root: Path) -> None:
+    with Store(root, None, keep=2) as store:
+        for step, alert in ((1, False), (2, False), (3, True), (4, False)):
+            store.save(step, writer(step), {"alert": alert})
+        assert names(root) == ["latest", "step_00002", "step_00003", "step_00004"]
+        harm(root / "step_00004" / "state.json", "missing")
+        assert store.newest().step == 3
+        good = store.latest_good()
+        assert good
+        assert good.step == 2
+
+
 def test_a_run_without_a_good_checkpoint_has_none_to_roll_back_to(root: Path) -> None:
     with Store(root, None, keep=2) as store:
         assert store.latest_good() is None

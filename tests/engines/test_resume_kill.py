@@ -14,6 +14,7 @@ from random import Random
 from typing import Any
 
 import pytest
+import yaml
 
 from src.core.found import newest_in
 from src.engines.clock import same_run
@@ -200,6 +201,28 @@ def test_a_newest_checkpoint_cut_short_is_named_and_the_one_before_is_used(
     assert file in warning
     assert "the run goes on from step 2" in warning
     assert warning in (place / "logs/train.log").read_text()
+
+
+def test_a_run_that_rolls_back_does_so_again_when_it_is_resumed(
+    nursery: Nursery, furnished: Path, tmp_path: Path
+) -> None:
+    """An alert level that every step breaks: the run goes back at step 8 to what it saved at step 4."""
+    place = copied(furnished, tmp_path / "whole")
+    config = place / "own.yaml"
+    config.write_text(yaml.safe_dump(yaml.safe_load(config.read_text()) | {"kl_alert": 1e-9, "steps": 10}))
+    killed = copied(place, tmp_path / "killed")
+    damaged = copied(place, tmp_path / "damaged")
+    assert nursery.run("train", place) == 0, said(place)
+    assert "back to checkpoints/local/step_00004" in said(place)
+    unbroken = outcome(place)
+
+    assert nursery.run("train", killed, fault={"kind": "kill before", "at": 1, "step": 8}) == -signal.SIGKILL
+    assert_ends_the_same(nursery, killed, unbroken)
+    assert said(killed).count("back to checkpoints/local/step_00004") == 2
+
+    assert nursery.run("train", damaged, fault={"kind": "kill before", "at": 1, "step": 10}) == -signal.SIGKILL
+    os.truncate(damaged / RUN / "step_00008" / "state.safetensors", 100)
+    assert_ends_the_same(nursery, damaged, unbroken)
 
 
 def fail_at(nursery: Nursery, before: Path, place: Path, unbroken: dict[str, Any], kind: Kind, at: int) -> bool:
