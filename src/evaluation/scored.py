@@ -1,0 +1,134 @@
+"""Scored episodes: what a policy did, whether it succeeded, and what every dimension says about it.
+
+A line of such a file holds all dimensions of one episode, the old 7 and the new ones, by name. Whoever records episodes
+writes these lines; the shadow run and the calibration read them and need neither model nor judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.errors import BadInput
+from ..core.jsonl import read_unique
+from ..core.types import Level, Record, Task
+
+F64 = NDArray[np.float64]
+
+AGAIN = "score these episodes again"
+SOME = 3
+"""How many of the episodes at fault a message names."""
+
+
+class ScoredEpisode(Record, frozen=True):
+    """One episode with its scores. Nothing in `dims` was computed from the gold answer or the hidden span."""
+
+    id: str
+    """Of the episode: a sample may have several."""
+    sample_id: str
+    source_id: str
+    """What the question was made from. Episodes of one source are never on both sides of a fold."""
+    split: Literal["train", "shadow"]
+    """Which side of the hold-out the sample is on: weights are calibrated on one and looked at on the other."""
+    task: Task
+    level: Level | None
+    success: bool
+    """The answer fits the gold answer."""
+    dims: dict[str, float]
+    """Every dimension by name, each in 0..1."""
+    live: bool
+    """Whether the dimensions that a judge scores come from live calls. Records without can pass no gate."""
+    weight: float = 1.0
+    """How much it counts, above 0 and up to 1: less where the judge's votes disagree."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scored episodes as columns. `matrix_ND` has a row for each episode and a column for each of `names`."""
+
+    names: tuple[str, ...]
+    matrix_ND: F64
+    success_N: F64
+    """1 for success, 0 for failure."""
+    weight_N: F64
+    source_N: NDArray[np.int64]
+    """Episodes of one source share a number."""
+    task_N: NDArray[np.str_]
+    level_N: NDArray[np.str_]
+    """Empty where nobody measured it."""
+    live: int
+    """How many come from live scoring."""
+
+    def __len__(self) -> int:
+        return len(self.success_N)
+
+
+def read_scored(path: Path) -> list[ScoredEpisode]:
+    return list(read_unique(path, ScoredEpisode))
+
+
+def columns(episodes: Sequence[ScoredEpisode], names: Sequence[str], where: str) -> Scores:
+    """The columns of `names`, which are all dimensions that a weights file knows. Anything else is refused."""
+    for episode in episodes:
+        if len(episode.dims) != len(names) or not all(name in episode.dims for name in names):
+            raise _misfit(episodes, names, where)
+    matrix = np.array([[episode.dims[name] for name in names] for episode in episodes], dtype=np.float64)
+    matrix = matrix.reshape(len(episodes), len(names))
+    weight = np.array([episode.weight for episode in episodes], dtype=np.float64)
+    _refuse_out_of_range(episodes, names, matrix, weight, where)
+    sources = [episode.source_id for episode in episodes]
+    return Scores(
+        names=tuple(names),
+        matrix_ND=matrix,
+        success_N=np.array([episode.success for episode in episodes], dtype=np.float64),
+        weight_N=weight,
+        source_N=np.unique(sources, return_inverse=True)[1].astype(np.int64),
+        task_N=np.array([episode.task for episode in episodes], dtype=np.str_),
+        level_N=np.array([episode.level or "" for episode in episodes], dtype=np.str_),
+        live=sum(episode.live for episode in episodes),
+    )
+
+
+def _misfit(episodes: Sequence[ScoredEpisode], names: Sequence[str], where: str) -> BadInput:
+    known = set(names)
+    strange = sorted({name for episode in episodes for name in episode.dims} - known)
+    if strange:
+        return BadInput(
+            f"the weights file does not know {', '.join(strange)}",
+            where=where,
+            remedy="add the dimension to the weights file, or score the episodes with the dimensions that it has",
+        )
+    lacking = [(episode.id, sorted(known - set(episode.dims))) for episode in episodes if known - set(episode.dims)]
+    told = "; ".join(f"{name!r} lacks {', '.join(dims)}" for name, dims in lacking[:SOME])
+    return BadInput(
+        f"scores are missing for {len(lacking)} of {len(episodes)} episodes: {told}", where=where, remedy=AGAIN
+    )
+
+
+def _refuse_out_of_range(
+    episodes: Sequence[ScoredEpisode], names: Sequence[str], matrix: F64, weight: F64, where: str
+) -> None:
+    """Written so that NaN is out of range too."""
+    wrong = ~((matrix >= 0) & (matrix <= 1))
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        value = matrix[row, column]
+        raise BadInput(
+            f"{names[column]} of episode {episodes[row].id!r} is {value}, not a number from 0 to 1 "
+            f"({int(wrong.sum())} such scores in all)",
+            where=where,
+            remedy=AGAIN,
+        )
+    wrong = ~((weight > 0) & (weight <= 1))
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise BadInput(
+            f"the weight of episode {episodes[first].id!r} is {weight[first]}, not a number above 0 and up to 1",
+            where=where,
+            remedy=AGAIN,
+        )
