@@ -90,7 +90,7 @@ class Update:
     minibatches: int = 1
     """Parts that a batch is cut into, whole groups each; one optimizer step for each part of each epoch."""
     pack_tokens: int = 8192
-    """Most tokens in one forward pass. Memory depends on it, results do not."""
+    """Most tokens in one forward pass. Memory depends on it, results do not. A minibatch with more is read twice."""
     max_grad_norm: float = 1.0
     critic_hidden: int = 128
     critic_reaches_trunk: bool = False

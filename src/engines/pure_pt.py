@@ -70,11 +70,6 @@ class PurePT:
     def policy(self) -> Any:
         return cast(Learner, self.accelerator.unwrap_model(self.learner, keep_fp32_wrapper=True)).policy
 
-    @property
-    def good(self) -> bool:
-        """A checkpoint of now would be one to go back to."""
-        return self.guard.alerts == 0
-
     def fit(self, callbacks: Sequence[Callback]) -> None:
         for callback in callbacks:
             callback.on_start(self)

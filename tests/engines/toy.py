@@ -158,5 +158,5 @@ def fingerprint(module: torch.nn.Module) -> str:
     """SHA-256 over every weight."""
     digest = hashlib.sha256()
     for name, weight in sorted(module.state_dict().items()):
-        digest.update(name.encode() + weight.detach().cpu().numpy().tobytes())
+        digest.update(name.encode() + weight.detach().cpu().float().numpy().tobytes())
     return digest.hexdigest()
