@@ -100,13 +100,15 @@ def _provider(environment: Mapping[str, str], scoring: ScoringSection, run_mode:
             where="SCORER_BASE_URL",
             remedy="unset it, or set SCORER_PROVIDER=custom",
         )
-    if gguf and (name != LOCAL or base_url):
+    own = name == LOCAL and not (base_url or row.base_url)
+    if gguf and not own:
+        who = "a server that has an address" if name == LOCAL else f"the provider {name}"
         raise BadInput(
-            f"serves only the provider {LOCAL}, not {base_url if name == LOCAL else name}",
+            f"is for the judge that AskGate starts itself, not for {who}",
             where="SCORER_GGUF",
-            remedy="unset one of the two",
+            remedy="unset it, or set SCORER_PROVIDER=local without SCORER_BASE_URL",
         )
-    if name == LOCAL and not base_url:
+    if own:
         model = _model_of_file(gguf, model)
     try:
         row = ProviderSection.model_validate(

@@ -148,7 +148,7 @@ def test_another_weights_file_is_another_model_and_so_is_a_changed_one(scoring: 
     ("environment", "where"),
     [
         ({"SCORER_PROVIDER": "gemini", "SCORER_API_KEY": KEY, "SCORER_GGUF": "x.gguf"}, "SCORER_GGUF"),
-        ({"SCORER_GGUF": "x.gguf", "SCORER_BASE_URL": "http://127.0.0.1:8080/v1"}, "SCORER_GGUF"),
+        ({"SCORER_GGUF": "x.gguf", "SCORER_BASE_URL": f"http://{KEY}@127.0.0.1:8080/v1"}, "SCORER_GGUF"),
         ({"SCORER_GGUF": "there/is/none.gguf"}, "SCORER_GGUF"),
         ({"SCORER_MODEL": "gpt-5"}, "SCORER_MODEL"),
     ],
@@ -159,6 +159,7 @@ def test_the_local_judge_is_the_file_that_it_loads(
     with pytest.raises(BadInput) as caught:
         settings_from_env(environment, scoring)
     assert caught.value.where == where
+    assert KEY not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["openai", "local"])
