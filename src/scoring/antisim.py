@@ -206,7 +206,8 @@ def _address_check(called: list[CallEntry], section: ScoringSection) -> Check:
 
 
 def _provider_checks(scorings: list[Scoring], named: str) -> list[Check]:
-    found = sorted({scoring.entry.provider for scoring in scorings})
+    by = [{scoring.entry.provider, *(call.provider for call in scoring.calls)} for scoring in scorings]
+    found = sorted(set().union(*by))
     one = check(
         "providers",
         float(len(found)),
@@ -222,7 +223,7 @@ def _provider_checks(scorings: list[Scoring], named: str) -> list[Check]:
         one,
         check(
             "scorings_by_another_provider",
-            float(sum(scoring.entry.provider != named for scoring in scorings)),
+            float(sum(names != {named} for names in by)),
             "==",
             0.0,
             f"SCORER_PROVIDER is {named}, but {', '.join(strange)} scored; {_AGAIN}",

@@ -174,6 +174,12 @@ def test_scores_without_any_vote_are_refused(forge: Callable[..., Report]) -> No
     assert failed(forge(claim=bare)) == {"scores_without_their_votes"}
 
 
+def test_scores_that_name_another_provider_than_their_calls_are_refused(forge: Callable[..., Report]) -> None:
+    stub = every(provider="stub", server="http://127.0.0.1:8000/v1")
+    report = forge(stub, claim=lambda entry: replace(entry, provider="deepseek_r1"))
+    assert failed(report) == {"providers", "scorings_by_another_provider"}
+
+
 def test_failed_scorings_do_not_count_towards_the_eight(forge: Callable[..., Report]) -> None:
     def failing(entry: ScoringEntry) -> ScoringEntry:
         if int(entry.scoring.removeprefix("scoring-")) < 7:
