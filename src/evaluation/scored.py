@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.check import Check, check
 from ..core.errors import BadInput
 from ..core.jsonl import read_unique
 from ..core.types import Level, Record, Task
@@ -21,6 +22,7 @@ from ..core.types import Level, Record, Task
 F64 = NDArray[np.float64]
 
 AGAIN = "score these episodes again"
+MIN_SAMPLES = 30
 SOME = 3
 """How many of the episodes at fault a message names."""
 
@@ -132,3 +134,33 @@ def _refuse_out_of_range(
             where=where,
             remedy=AGAIN,
         )
+
+
+def refuse_too_little(scores: Scores, where: str) -> None:
+    """Too few samples, or only one outcome: no correlation with success can be measured on that."""
+    samples = len(np.unique(scores.source_N))
+    if samples < MIN_SAMPLES:
+        raise BadInput(
+            f"{samples} different samples, and fewer than {MIN_SAMPLES} tell nothing",
+            where=where,
+            remedy="record episodes on more samples",
+        )
+    rate = scores.success_N.mean()
+    if rate in (0, 1):
+        raise BadInput(
+            f"all {len(scores)} episodes {'succeed' if rate else 'fail'}, so nothing can be told apart",
+            where=where,
+            remedy="record episodes of a policy that succeeds at some and fails at some, at a temperature above 0",
+        )
+
+
+def live_check(scores: Scores) -> Check:
+    """What was scored without a judge may be looked at, but it passes no gate."""
+    return check(
+        "not_live",
+        len(scores) - scores.live,
+        "==",
+        0,
+        "set REWARD_LIVE_MODE=1 and score the episodes again",
+        "设置 REWARD_LIVE_MODE=1，然后对这些对话重新评分",
+    )

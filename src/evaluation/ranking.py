@@ -1,0 +1,124 @@
+"""Rank statistics of many resamples at once.
+
+A bootstrap resample of N episodes is a row of counts: how often each episode was drawn. The order of the scores does
+not change from one resample to the next, so it is found once, and ranks, shares of a top and correlations of all
+resamples are sums over it. A row of ones gives the statistic of the episodes themselves: one way for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+F64 = NDArray[np.float64]
+
+DIGITS = 12
+"""Sums of the same products in another order differ in the last bits; that is a tie, not an order."""
+
+
+class Ranking:
+    """The order of N values. Equal values share their rank, and share what is left of a top's places."""
+
+    def __init__(self, values_N: F64) -> None:
+        values = np.round(values_N, DIGITS)
+        self.order = np.argsort(values, kind="stable")
+        ascending = values[self.order]
+        new = np.append(True, ascending[1:] != ascending[:-1]) if len(values) else np.empty(0, dtype=bool)
+        self._starts = np.flatnonzero(new)
+        self._group = np.empty(len(values), dtype=np.intp)
+        self._group[self.order] = np.cumsum(new) - 1
+
+    def ranks(self, counts_BN: F64) -> F64:
+        """The middle rank of every episode among those drawn, from 0 to how many were drawn."""
+        held = self._held(counts_BN)
+        return (np.cumsum(held, axis=1) - held / 2)[:, self._group]
+
+    def top(self, counts_BN: F64, share: float) -> F64:
+        """How much of every drawn episode is in the top: 1 above the edge, a part where equals share the last places.
+
+        It is the chance to be in the top when equals are put in order by lot.
+        """
+        held = self._held(counts_BN)
+        above = held[:, ::-1].cumsum(axis=1)[:, ::-1] - held
+        places = top_places(counts_BN.sum(axis=1, keepdims=True), share)
+        parts = np.divide(places - above, held, out=np.zeros_like(held), where=held > 0)
+        return np.clip(parts, 0.0, 1.0)[:, self._group]
+
+    def _held(self, counts: F64) -> F64:
+        """How many were drawn of each group of equals, lowest first."""
+        return np.add.reduceat(counts[:, self.order], self._starts, axis=1)
+
+
+def top_places(drawn: F64, share: float) -> F64:
+    """How many places a top has: a started place counts.
+
+    >>> float(top_places(np.array(245.0), 0.10))
+    25.0
+    """
+    return np.ceil(np.round(share * drawn, 9))
+
+
+def spearman(one: Ranking, other: Ranking, counts_BN: F64) -> F64:
+    """Rank correlation of every resample; NaN where all values drawn are equal."""
+    return correlation(one.ranks(counts_BN), other.ranks(counts_BN), counts_BN)
+
+
+def correlation(x_BN: F64, y_BN: F64, counts_BN: F64) -> F64:
+    """Pearson correlation, each value counted as often as it was drawn."""
+    drawn = np.maximum(1.0, counts_BN.sum(axis=1, keepdims=True))
+    x = x_BN - (counts_BN * x_BN).sum(axis=1, keepdims=True) / drawn
+    y = y_BN - (counts_BN * y_BN).sum(axis=1, keepdims=True) / drawn
+    common = (counts_BN * x * y).sum(axis=1)
+    spread = np.sqrt((counts_BN * x * x).sum(axis=1) * (counts_BN * y * y).sum(axis=1))
+    # A spread of rounding errors is no spread: ranks run to N, and one step of one rank is far above this.
+    return _ratio(common, spread, 1e-9)
+
+
+def overlap(one: Ranking, other: Ranking, counts_BN: F64, share: float) -> F64:
+    """The share of one top that is in the other top, too. Equals are put in order by lot, in each for itself.
+
+    So two scores that tell nothing apart overlap by chance only, and do not agree on an order that they do not have.
+    """
+    both: F64 = counts_BN * one.top(counts_BN, share) * other.top(counts_BN, share)
+    return _ratio(both.sum(axis=1), top_places(counts_BN.sum(axis=1), share), 0.0)
+
+
+def kendall(x_N: F64, y_N: F64, counts_BN: F64) -> F64:
+    """Kendall's tau-b of every resample, by looking at all pairs: the cost grows with the square of N."""
+    x, y = np.round(x_N, DIGITS), np.round(y_N, DIGITS)
+    sums = np.zeros((3, len(counts_BN)))
+    for rows in blocks(len(x), max(1, 2**22 // max(1, len(x)))):
+        dx, dy = np.sign(x[rows, None] - x), np.sign(y[rows, None] - y)
+        for place, signs in enumerate((dx * dy, dx * dx, dy * dy)):
+            sums[place] += ((counts_BN[:, rows] @ signs) * counts_BN).sum(axis=1)
+    return _ratio(sums[0], np.sqrt(sums[1] * sums[2]), 0.0)
+
+
+def resamples(source_N: NDArray[np.int64], times: int, rng: np.random.Generator, at_once: int) -> Iterator[F64]:
+    """Counts of bootstrap resamples, some rows at a time. Sources are drawn: their episodes stand or fall together."""
+    sources = int(source_N.max()) + 1
+    for rows in blocks(times, at_once):
+        drawn = rng.integers(sources, size=(rows.stop - rows.start, sources))
+        yield np.stack([np.bincount(row, minlength=sources) for row in drawn])[:, source_N].astype(np.float64)
+
+
+def interval(values: F64) -> tuple[float | None, float | None]:
+    """The middle 95% of the resamples; a resample that says nothing is left out."""
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return None, None
+    low, high = np.percentile(known, [2.5, 97.5])
+    return float(low), float(high)
+
+
+def _ratio(part: F64, whole: F64, floor: float) -> F64:
+    """NaN where the whole is not above the floor."""
+    found: F64 = np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > floor)
+    return found
+
+
+def blocks(total: int, size: int) -> Iterator[slice]:
+    for start in range(0, total, size):
+        yield slice(start, min(start + size, total))

@@ -1,0 +1,121 @@
+"""The weights of the dimensions: how a file of them is read, and what the calibration leans on.
+
+`configs/weights_baseline.json` is fixed. It holds the old scorer's 7 weights and the names of the new dimensions:
+
+    {"weights": {"logic_rigor": 0.20, ...}, "new": ["grounding", ...]}
+
+Two sets of weights over all D dimensions follow from it:
+
+- *old*: what was in use before. The old weights as they stand, and 0 for what is new. Gates compare with these.
+- *prior*: what the calibration is pulled toward. A new dimension has an equal share, 1/D. The old ones share what is
+  left as they did before: each old weight times (D - new)/D. So nothing new starts from zero, nothing old loses
+  against its likes, and the prior sums to 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.defaults import SUM_TOLERANCE
+from ..core.errors import BadInput
+from ..core.files import read_json
+from ..core.shipped import shipped
+from ..core.types import Record
+
+F64 = NDArray[np.float64]
+Kind = TypeVar("Kind", bound=Record)
+
+BASELINE = Path("configs/weights_baseline.json")
+WEIGHTS = Path("configs/weights.json")
+CAP = 0.5
+"""No dimension may decide alone."""
+CAP_TOLERANCE = 1e-9
+
+
+class Baseline(Record, frozen=True):
+    weights: dict[str, float]
+    """The old scorer's."""
+    new: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.weights, *self.new)
+
+    @property
+    def old_D(self) -> F64:
+        return np.array([*self.weights.values(), *(0.0 for _ in self.new)])
+
+    @property
+    def prior_D(self) -> F64:
+        """
+        >>> Baseline({"a": 0.6, "b": 0.4}, ("c", "d")).prior_D.tolist()
+        [0.3, 0.2, 0.25, 0.25]
+        """
+        size = len(self.names)
+        left = len(self.weights) / size
+        return np.array([*(left * weight for weight in self.weights.values()), *(1 / size for _ in self.new)])
+
+
+class Calibrated(Record, frozen=True):
+    """Where a set of weights comes from."""
+
+    episodes_sha256: str
+    baseline_sha256: str
+    cv: int
+    boot: int
+    l2: float
+    seed: int
+    passed: bool
+    """Whether the gates of the calibration passed. The weights are the optimum either way."""
+    version: str
+
+
+class Weights(Record, frozen=True):
+    """`configs/weights.json`."""
+
+    weights: dict[str, float]
+    calibrated: Calibrated | None = None
+    """None: somebody wrote them by hand."""
+
+
+def read_weights(path: Path = WEIGHTS) -> Weights:
+    """Weights that the reward may use: not negative, none above the cap, summing to 1. Anything else is refused."""
+    found = _read(path, Weights, "run weight_calib")
+    _refuse_wrong(found.weights, path, "run weight_calib; weights are not edited by hand")
+    for name, weight in found.weights.items():
+        if weight > CAP + CAP_TOLERANCE:
+            raise BadInput(f"{name} has {weight}, more than {CAP}", where=str(path), remedy="run weight_calib")
+    return found
+
+
+def read_baseline(path: Path = BASELINE) -> Baseline:
+    found = _read(path, Baseline, "give the old weights and the names of the new dimensions")
+    _refuse_wrong(found.weights, path, "correct the file; the old weights sum to 1")
+    twice = sorted({name for name in found.names if found.names.count(name) > 1})
+    if twice:
+        raise BadInput(f"{', '.join(twice)} stands twice", where=str(path), remedy="name every dimension once")
+    if len(found.names) * CAP < 1:
+        raise BadInput("names fewer than two dimensions", where=str(path), remedy="name at least two")
+    return found
+
+
+def _read(path: Path, kind: type[Kind], remedy: str) -> Kind:
+    """The user's own file of that name where there is one, else the one that came with the package."""
+    try:
+        return msgspec.convert(read_json(shipped(path), remedy), kind)
+    except msgspec.ValidationError as error:
+        raise BadInput(str(error), where=str(path), remedy=remedy) from None
+
+
+def _refuse_wrong(weights: Mapping[str, float], path: Path, remedy: str) -> None:
+    for name, weight in weights.items():
+        if not weight >= 0:
+            raise BadInput(f"{name} has {weight}, below 0", where=str(path), remedy=remedy)
+    if not abs(sum(weights.values()) - 1) <= SUM_TOLERANCE:
+        raise BadInput(f"the weights sum to {sum(weights.values()):.6g}, not to 1", where=str(path), remedy=remedy)
