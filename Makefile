@@ -37,6 +37,9 @@ lint: setup
 
 bench: $(BENCH_READY)
 	$(BIN)/python bench/data_plane.py
+	$(BIN)/python bench/scoring.py
+	$(BIN)/python bench/rollout.py
+	$(BIN)/python bench/train_cpu.py
 
 clean:
 	rm -rf build dist *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -55,12 +55,14 @@ def rollout(
     dtype: torch.dtype | None = None,
     tools: Sequence[str] = TOOLS,
     progress: Callable[[int], None] | None = None,
+    keep_hidden: bool = False,
 ) -> list[Trajectory]:
     """An episode for every job, in the order of the jobs.
 
     Each job has its own stream of chance, made from `generator`: what is said in it does not depend on the number of
     slots or on what runs beside it. `dtype` is what is computed in where that is not the type of the weights.
-    `progress` hears how many episodes are done.
+    `progress` hears how many episodes are done. `keep_hidden` keeps the states that a critic reads: here they are at
+    hand, and no second pass is needed.
     """
     if temperature <= 0:
         raise ValueError("the temperature must be above 0; `greedy` takes the likeliest token")
@@ -75,16 +77,29 @@ def rollout(
         with torch.inference_mode(), torch.autocast(device.type, half, enabled=half is not None):
             cache = Slots(model, min(slots, len(queue)), max_tokens, device, dtype or inner(model).dtype)
             floor = Floor(cache, queue)
+            kept: list[tuple[list[Dialogue], Tensor]] = []
             while going := floor.fill():
                 chance = None if greedy else np.array([talk.chance() for talk in going.values()])
-                logits = cache.read([(slot, talk.unread()) for slot, talk in going.items()])
+                logits, hidden = cache.read([(slot, talk.unread()) for slot, talk in going.items()])
+                if keep_hidden:
+                    kept.append((list(going.values()), hidden))
                 for talk, token, logp in zip(going.values(), *choose(logits, temperature, chance), strict=True):
                     talk.take(token, logp)
                     if talk.over and progress is not None:
                         progress(sum(each.over for each in talks))
     finally:
         model.train(was_training)
-    return [talk.trajectory() for talk in talks]
+    states = handed_out(kept) if keep_hidden and kept else {}
+    return [talk.trajectory(states.get(id(talk))) for talk in talks]
+
+
+def handed_out(kept: list[tuple[list[Dialogue], Tensor]]) -> dict[int, Tensor]:
+    """The states of each dialogue in the order of its tokens."""
+    rows: dict[int, list[int]] = {}
+    for row, talk in enumerate(talk for talks, _ in kept for talk in talks):
+        rows.setdefault(id(talk), []).append(row)
+    states = torch.cat([hidden_NH for _, hidden_NH in kept])
+    return {talk: states[at] for talk, at in rows.items()}
 
 
 def choose(logits_NV: Tensor, temperature: float, chance_N: np.ndarray | None) -> tuple[list[int], list[float]]:
@@ -160,13 +175,14 @@ class Dialogue:
         self.turn = len(self.tokens)
         return None
 
-    def trajectory(self) -> Trajectory:
+    def trajectory(self, hidden_NH: Tensor | None) -> Trajectory:
         return Trajectory(
             tokens=np.array(self.tokens, np.int32),
             policy=np.array(self.policy, np.bool_),
             logp=np.array(self.logp, np.float32),
             episode=self.env.episode(self.job.seed, self.job.level),
             sample_index=self.job.sample_index,
+            hidden_NH=hidden_NH,
         )
 
     def _add(self, tokens: list[int], policy: bool, logp: float = 0.0) -> None:

@@ -45,8 +45,8 @@ class Slots:
             self.values[:, slot, :, start:end] = self.values[:, source, :, start:end]
         self.lengths[slot] = end
 
-    def read(self, pieces: Sequence[tuple[int, Sequence[int]]]) -> Tensor:
-        """Reads on in several slots, (slot, its next tokens) each: the logits after each piece, in their order."""
+    def read(self, pieces: Sequence[tuple[int, Sequence[int]]]) -> tuple[Tensor, Tensor]:
+        """Reads on in several slots, (slot, its next tokens) each: logits and last hidden states after each piece."""
         order = sorted(range(len(pieces)), key=lambda i: len(pieces[i][1]) > 1)
         plan = Reading(self, [(pieces[i][0], len(pieces[i][1])) for i in order])
         tokens = np.fromiter((token for i in order for token in pieces[i][1]), np.int64)
@@ -54,9 +54,8 @@ class Slots:
         last[order] = plan.ends - 1
         for slot, new in pieces:
             self.lengths[slot] += len(new)
-        hidden = hidden_states(self._base, self.put(tokens), plan)
-        logits: Tensor = self._base.get_output_embeddings()(hidden.index_select(0, self.put(last)))
-        return logits
+        hidden = hidden_states(self._base, self.put(tokens), plan).index_select(0, self.put(last))
+        return self._base.get_output_embeddings()(hidden), hidden
 
     def put(self, array: Any) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.keys.device, non_blocking=True)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.episode import Episode
 from ..core.types import Level, Sample
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -34,3 +38,5 @@ class Trajectory:
     """Of the distribution that was sampled from, temperature included; 0 where the policy did not speak."""
     episode: Episode
     sample_index: int
+    hidden_NH: Tensor | None = None
+    """The last hidden state before each token that the policy said, where it was asked to be kept."""

@@ -133,6 +133,7 @@ def make_job(
             max_grad_norm=update.grad_clip,
             critic_hidden=update.critic_hidden,
             critic_reaches_trunk=update.critic_reaches_trunk,
+            critic_epochs=update.critic_epochs,
             critic_warmup_steps=update.critic_warmup_steps,
             kl_alert=config.kl_alert,
         ),

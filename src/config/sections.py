@@ -54,6 +54,8 @@ class OptimizerSection(Section):
     critic_hidden: int = Field(default=128, ge=1, le=65_536)
     critic_reaches_trunk: bool = False
     """Whether the error of the values also moves the policy's own layers."""
+    critic_epochs: int = Field(default=0, ge=0, le=100)
+    """Times that the critic goes over a batch by itself: it learns faster than the policy, at hardly any cost."""
     critic_warmup_steps: int = Field(default=0, ge=0)
     """Steps in which the critic learns alone."""
 

@@ -1,29 +1,39 @@
 """`models/tiny`: the embedded base policy, made from scratch by ordinary SFT on built-in demonstrations.
 
-Its demonstrations come from worlds of their own (another seed than any pool's), so no sample that it is later trained or
+Its demonstrations come from worlds of their own (other seeds than any pool's), so no sample that it is later trained or
 judged on was ever shown to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import multiprocessing
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from random import Random
+from typing import Any, Literal, cast
 
-from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+import msgspec
+import numpy as np
+import torch
+from msgspec.structs import replace
 
-from ..agents.render import MARKS
-from ..core.types import Sample
+from ..agents.render import TagRenderer
+from ..agents.user import reply
+from ..core.cores import usable_cores
+from ..core.defaults import MIX, TEMPLATES
+from ..core.types import Lang, Sample
+from ..data.collate.demos import demo_tokens
+from ..data.plan import BuildPlan
+from ..data.pool import build_pool
+from .base_tokenizer import make_tokenizer
+from .sft import Demo, SftPlan, fine_tune
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+TOKENIZER_SAMPLES = 12_000
+CHUNK = 2_000
 
-WORD = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
-"""Qwen2's way to cut text: every digit stands alone, and llama.cpp knows it by the name `qwen2`."""
-PAD, END = "<|pad|>", "<|end|>"
+Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -40,41 +50,115 @@ class Shape:
     positions: int = 1024
 
 
-def make_tokenizer(texts: Iterable[str], vocab: int) -> PreTrainedTokenizerFast:
-    """Byte-level BPE with single digits; every mark of the tag layout is one token."""
-    from transformers import PreTrainedTokenizerFast
+@dataclass(frozen=True)
+class Stage:
+    """Demonstrations of a world of their own, and how long they are learned."""
 
-    raw = Tokenizer(models.BPE())
-    raw.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Split(Regex(WORD), "isolated"),
-            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-        ]
-    )
-    raw.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=vocab,
-        special_tokens=list(MARKS),
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
-        show_progress=False,
-    )
-    raw.train_from_iterator(texts, trainer)
-    return PreTrainedTokenizerFast(
-        tokenizer_object=raw, pad_token=PAD, eos_token=END, clean_up_tokenization_spaces=False
-    )
+    demos: int
+    seed: int
+    epochs: float
+    clarify_rate: float
+    vague: float
+    """Share of the demonstrations with something missing in which the ask does not say what is wanted."""
+    lr: float
+    batch_tokens: int
 
 
-def texts_of(samples: Iterable[Sample]) -> Iterable[str]:
-    for sample in samples:
-        yield sample.prompt
-        for turn in sample.dialogue[1:]:
-            yield turn.text
-        for article in sample.context:
-            yield article.text
+STAGES = (
+    Stage(160_000, 4242, 4.0, clarify_rate=0.5, vague=0.0, lr=2e-3, batch_tokens=32_768),
+    Stage(24_000, 4343, 0.33, clarify_rate=0.5, vague=0.5, lr=5e-4, batch_tokens=16_384),
+)
+"""What the shipped base was made with: first it learns the acts; then it sees demonstrators who often ask "could you
+clarify?", are asked back what they want to know, and guess. So it can ask to the point and often does not, and it asks
+too often, because half of what it saw lacked something: that is what training is for."""
+VAGUE: dict[Lang, tuple[str, ...]] = {
+    "en": (
+        "Could you clarify?",
+        "What do you mean?",
+        "Please clarify.",
+        "Could you explain that?",
+        "Can you be clearer?",
+    ),
+    "zh": ("请说清楚？", "能讲清楚些吗？", "什么意思？", "请再说明一下？", "可以具体一点吗？"),
+}
 
 
-def make_network(shape: Shape, tokenizer: PreTrainedTokenizerFast, seed: int) -> PreTrainedModel:
-    import torch
+def make_base(shape: Shape, stages: Sequence[Stage], work: Path, device: torch.device, say: Say) -> tuple[Any, Any]:
+    """Model and tokenizer. What is done lies in `work`, where a call that was cut short goes on."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    model: Any = None
+    for number, stage in enumerate(stages, 1):
+        folder = work / f"stage_{number}"
+        if (folder / "model.safetensors").exists():
+            say(f"stage {number}: done before, in {folder}")
+            model = cast(Any, AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)).to(device)
+            tokenizer = AutoTokenizer.from_pretrained(folder)
+            continue
+        lines = demonstrations(stage, work, say)
+        if model is None:
+            decoder = msgspec.json.Decoder(Sample)
+            tokenizer = make_tokenizer(map(decoder.decode, lines[:TOKENIZER_SAMPLES]), shape.vocab)
+            model = make_network(shape, tokenizer, stage.seed).to(device)
+        tokenizer.save_pretrained(folder)
+        say(f"stage {number}")
+        learn(model, encode(lines, folder, stage), stage, say)
+        model.save_pretrained(folder)
+    return model, tokenizer
+
+
+def demonstrations(stage: Stage, work: Path, say: Say) -> list[bytes]:
+    """Lines of the pool."""
+    pool = work / f"demos_{stage.seed}_{stage.demos}_{stage.clarify_rate}.jsonl"
+    if not pool.exists():
+        say(f"building {stage.demos} demonstrations")
+        build_pool(build_plan(stage.demos, stage.seed, stage.clarify_rate, "train"), pool)
+    return pool.read_bytes().splitlines()
+
+
+def learn(model: Any, demos: Sequence[Demo], stage: Stage, say: Say) -> None:
+    total = sum(len(demo.tokens) for demo in demos)
+    say(f"training on {stage.epochs:g} x {total / 1e6:.1f}M tokens")
+    done = fine_tune(model, demos, SftPlan(int(stage.epochs * total), stage.lr, stage.batch_tokens, stage.seed))
+    say(f"loss {done['loss']:.4f} after {done['updates']:.0f} updates")
+
+
+def build_plan(n: int, seed: int, clarify_rate: float, split: Literal["train", "shadow"]) -> BuildPlan:
+    return BuildPlan(n=n, mix=MIX, seed=seed, langs=(), templates_dir=TEMPLATES, clarify_rate=clarify_rate, split=split)
+
+
+def encode(lines: Sequence[bytes], tokenizer: Path, stage: Stage) -> list[Demo]:
+    """By all cores: a tokenizer that is asked for one short text at a time is slow."""
+    chunks = [(lines[at : at + CHUNK], tokenizer, stage, at) for at in range(0, len(lines), CHUNK)]
+    # Not forked: torch has threads by now.
+    with ProcessPoolExecutor(usable_cores(most=16), mp_context=multiprocessing.get_context("spawn")) as workers:
+        return [demo for part in workers.map(_encode, chunks) for demo in part]
+
+
+def _encode(chunk: tuple[Sequence[bytes], Path, Stage, int]) -> list[Demo]:
+    from transformers import AutoTokenizer
+
+    lines, folder, stage, first = chunk
+    renderer = TagRenderer(AutoTokenizer.from_pretrained(folder))
+    random = Random(f"vague:{stage.seed}:{first}")
+    samples = map(msgspec.json.Decoder(Sample).decode, lines)
+    shown = (vaguely(sample, random) if random.random() < stage.vague else sample for sample in samples)
+    pairs = (demo_tokens(sample, renderer, thoughts=False) for sample in shown)
+    return [Demo(np.array(tokens, np.int32), np.array(policy, np.bool_)) for tokens, policy in pairs]
+
+
+def vaguely(sample: Sample, random: Random) -> Sample:
+    """The demonstration of somebody who asks without saying for what, hears no more than that, and guesses."""
+    turns = list(sample.dialogue)
+    for at, turn in enumerate(sample.dialogue):
+        if turn.act == "ask":
+            ask = random.choice(VAGUE[sample.lang])
+            turns[at] = replace(turn, text=ask)
+            turns[at + 1] = replace(turns[at + 1], text=reply(sample, ask))
+    return replace(sample, dialogue=tuple(turns))
+
+
+def make_network(shape: Shape, tokenizer: Any, seed: int) -> Any:
     from transformers import Qwen3Config, Qwen3ForCausalLM
 
     config = Qwen3Config(
@@ -92,10 +176,4 @@ def make_network(shape: Shape, tokenizer: PreTrainedTokenizerFast, seed: int) ->
         bos_token_id=None,
     )
     torch.manual_seed(seed)
-    return Qwen3ForCausalLM(config)
-
-
-def save_policy(model: PreTrainedModel, tokenizer: Any, folder: Path) -> None:
-    """Weights as safetensors in the precision they have, and the tokenizer beside them."""
-    model.save_pretrained(folder, safe_serialization=True)
-    tokenizer.save_pretrained(folder)
+    return Qwen3ForCausalLM(config)  # type: ignore[no-untyped-call]

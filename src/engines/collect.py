@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
 import msgspec
 import numpy as np
 import torch
+from torch import Tensor
 
 from ..agents.rollout import rollout
 from ..agents.trajectory import Job, Trajectory
@@ -26,7 +27,9 @@ class Collected:
     episodes: Sequence[Episode]
     """The same, with their rewards."""
     batch: Batch
-    """Without what the frozen base and the critic say."""
+    """Without what the frozen base says."""
+    hidden_NH: Tensor | None = None
+    """What the critic read before each token of the batch."""
 
 
 def chance(seed: int, step: int, purpose: str) -> int:
@@ -35,7 +38,9 @@ def chance(seed: int, step: int, purpose: str) -> int:
     return int.from_bytes(digest, "little") >> 1
 
 
-def collect(job: TrainJob, policy: Any, step: int, clock: Clock) -> Collected:
+def collect(
+    job: TrainJob, policy: Any, step: int, clock: Clock, critic: Callable[[Tensor], Tensor] | None = None
+) -> Collected:
     """`batch_size` episodes, those of the same sample side by side."""
     size = job.strategy.group_size
     with clock.part("draw"):
@@ -59,6 +64,7 @@ def collect(job: TrainJob, policy: Any, step: int, clock: Clock) -> Collected:
             device=job.device,
             dtype=None if job.dtype == torch.float32 else job.dtype,
             tools=job.talk.tools,
+            keep_hidden=critic is not None,
         )
     with clock.part("reward"):
         episodes = [
@@ -66,7 +72,15 @@ def collect(job: TrainJob, policy: Any, step: int, clock: Clock) -> Collected:
             for one, each in zip(trajectories, drawn, strict=True)
         ]
     weights = [each.weight for each in drawn]
-    return Collected(trajectories, episodes, batch_of(trajectories, episodes, weights, size, job.device))
+    batch = batch_of(trajectories, episodes, weights, size, job.device)
+    if critic is None:
+        return Collected(trajectories, episodes, batch)
+    states = [one.hidden_NH for one in trajectories if one.hidden_NH is not None]
+    if not states:
+        return Collected(trajectories, episodes, batch)
+    hidden_NH = torch.cat(states)
+    with torch.no_grad():
+        return Collected(trajectories, episodes, replace(batch, value_N=critic(hidden_NH)), hidden_NH)
 
 
 def batch_of(

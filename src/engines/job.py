@@ -95,6 +95,8 @@ class Update:
     critic_hidden: int = 128
     critic_reaches_trunk: bool = False
     """Whether the error of the values also moves the policy's own layers."""
+    critic_epochs: int = 0
+    """Times that the critic goes over a batch by itself, beside the updates that it shares with the policy."""
     critic_warmup_steps: int = 0
     """Steps in which only the critic learns."""
     kl_alert: float | None = None

@@ -23,6 +23,7 @@ from ..core.state import pack_state, unpack_state
 from ..runtime.seeding import load_rng_state, rng_state, seed_all
 from .clock import Clock
 from .collect import Collected, chance, collect, episode_figures
+from .critic import fit_critic
 from .job import TrainJob
 from .learn import checked, learn, optimizer_for
 from .models import Critic, frozen_base, load_policy, save_policy
@@ -82,7 +83,7 @@ class PurePT:
 
     def take_step(self) -> StepResult:
         job, clock = self.job, Clock(self.job.device)
-        got = collect(job, self.policy, self.step, clock)
+        got = collect(job, self.policy, self.step, clock, self.learner.critic)
         figures = {**episode_figures(got), **self._learn(got, self._judged(got, clock), clock)}
         figures |= {**job.strategy.metrics(), **job.sampler.metrics()}
         self.step += 1
@@ -94,7 +95,7 @@ class PurePT:
         return StepResult(self.step, {**figures, **clock.figures()}, got.episodes)
 
     def _judged(self, got: Collected, clock: Clock) -> Batch:
-        """The batch with what the frozen base and the critic say of it."""
+        """The batch with what the frozen base says of it."""
         job, batch = self.job, got.batch
         packs = streams(got.trajectories, job.update.pack_tokens, job.device)
         if not packs:
@@ -107,10 +108,6 @@ class PurePT:
                     read = [(hidden(base, one), one.said_N) for one in packs]
                     logp = [spoken(base, hidden_NH, said_N, job.talk.temperature)[0] for hidden_NH, said_N in read]
                     batch = replace(batch, ref_logp_N=torch.cat(logp))
-            if (critic := self.learner.critic) is not None:
-                with clock.part("values"):
-                    values = [critic(hidden(self.policy, one)) for one in packs]
-                    batch = replace(batch, value_N=torch.cat(values))
         return batch
 
     def _learn(self, got: Collected, batch: Batch, clock: Clock) -> dict[str, float]:
@@ -119,6 +116,7 @@ class PurePT:
         rates = (update.lr * self.guard.lr_share, update.critic_lr)
         for group, rate in zip(self.optimizer.param_groups, rates, strict=False):
             group["lr"] = rate * share
+        targets = job.strategy.targets(batch)
         figures = learn(
             self.accelerator,
             self.learner,
@@ -127,12 +125,24 @@ class PurePT:
             update,
             got.trajectories,
             batch,
-            job.strategy.targets(batch),
+            targets,
             np.random.default_rng(chance(job.seed, self.step, "minibatches")),
             self.learner.critic is not None and self.step < update.critic_warmup_steps,
             clock,
         )
         checked(figures, self.step + 1, self.accelerator.scaler is not None)
+        if got.hidden_NH is not None and update.critic_epochs and "return_N" in targets:
+            with clock.part("critic"):
+                fit_critic(
+                    self.accelerator,
+                    self.learner.critic,
+                    self.optimizer,
+                    got.hidden_NH.float(),
+                    targets["return_N"],
+                    batch.weight_E[batch.episode_N],
+                    update.critic_epochs,
+                    np.random.default_rng(chance(job.seed, self.step, "critic")),
+                )
         return {**figures, "lr": rates[0] * share}
 
     def _go_back(self, kl: float) -> None:

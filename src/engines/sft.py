@@ -1,7 +1,6 @@
 """Ordinary supervised fine-tuning on demonstrations: how `models/tiny` is made, and the control that stands beside PPO.
 
-Only what the policy says is learned; what user and tools say is read. Sequences of like length share a batch and are
-padded at their end, where causal attention never looks back, so no mask is needed.
+Only what the policy says is learned; what user and tools say is read. Sequences lie end to end without padding.
 """
 
 from __future__ import annotations
@@ -10,15 +9,14 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
+from .packed import Stream, hidden, streams
 
 Progress = Callable[[int, float], None]
 """Told after every update: tokens read since the last call, loss."""
@@ -47,7 +45,7 @@ class SftPlan:
 
 
 def fine_tune(
-    model: PreTrainedModel, demos: Sequence[Demo], plan: SftPlan, progress: Progress = lambda read, loss: None
+    model: Any, demos: Sequence[Demo], plan: SftPlan, progress: Progress = lambda read, loss: None
 ) -> dict[str, float]:
     """Trains `model` in place, where it is and in its own precision (bf16 arithmetic on CUDA)."""
     device = next(model.parameters()).device
@@ -60,10 +58,10 @@ def fine_tune(
     for rows in endless(demos, plan):
         for group in optimizer.param_groups:
             group["lr"] = plan.lr * rate(read / plan.tokens, plan.warmup)
-        tokens_BT, policy_BT = padded([demos[row] for row in rows], device)
+        (stream,) = streams([demos[row] for row in rows], plan.batch_tokens, device)
         with arithmetic:
-            loss = policy_loss(model, tokens_BT, policy_BT)
-        loss.backward()
+            loss = policy_loss(model, stream)
+        torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(model.parameters(), plan.max_norm)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
@@ -78,12 +76,10 @@ def fine_tune(
     return {"tokens": float(read), "updates": float(len(losses)), "loss": float(tail)}
 
 
-def policy_loss(model: PreTrainedModel, tokens_BT: Tensor, policy_BT: Tensor) -> Tensor:
+def policy_loss(model: Any, stream: Stream) -> Tensor:
     """Mean cross-entropy over the policy's tokens; logits are computed for those only."""
-    hidden = model.base_model(input_ids=tokens_BT[:, :-1], use_cache=False).last_hidden_state
-    said = policy_BT[:, 1:]
-    head: Any = model.get_output_embeddings()
-    return torch.nn.functional.cross_entropy(head(hidden[said]).float(), tokens_BT[:, 1:][said])
+    logits_NV = model.get_output_embeddings()(hidden(model, stream)).float()
+    return torch.nn.functional.cross_entropy(logits_NV, stream.said_N)
 
 
 def endless(demos: Sequence[Demo], plan: SftPlan) -> Iterator[list[int]]:
@@ -91,7 +87,7 @@ def endless(demos: Sequence[Demo], plan: SftPlan) -> Iterator[list[int]]:
     random = np.random.default_rng(plan.seed)
     lengths = np.array([len(demo.tokens) for demo in demos])
     while True:
-        # Noise keeps neighbours from meeting in every epoch; the sort keeps padding small.
+        # Like lengths together: an accelerator pads inside attention. Noise keeps the same ones from always meeting.
         order = np.argsort(lengths * random.uniform(0.9, 1.1, len(lengths)), kind="stable")
         batches = list(_cut(order, lengths, plan.batch_tokens))
         for place in random.permutation(len(batches)):
@@ -109,16 +105,6 @@ def _cut(order: NDArray[np.int64], lengths: NDArray[np.int64], most: int) -> Ite
         rows.append(row)
     if rows:
         yield rows
-
-
-def padded(demos: Sequence[Demo], device: torch.device) -> tuple[Tensor, Tensor]:
-    longest = max(len(demo.tokens) for demo in demos)
-    tokens = np.zeros((len(demos), longest), np.int64)
-    policy = np.zeros((len(demos), longest), np.bool_)
-    for row, demo in enumerate(demos):
-        tokens[row, : len(demo.tokens)] = demo.tokens
-        policy[row, : len(demo.policy)] = demo.policy
-    return torch.from_numpy(tokens).to(device), torch.from_numpy(policy).to(device)
 
 
 def rate(done: float, warmup: float) -> float:

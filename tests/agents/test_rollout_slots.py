@@ -33,7 +33,7 @@ def test_reading_on_is_reading_it_all(make: Callable[[], PreTrainedModel], padde
         pieces = [(s, new) for s, new in pieces if len(read[s]) + len(new) <= 70]
         shapes.add((len(pieces) == 6, 2 * len(pieces) < 6, any(len(new) > 1 for _, new in pieces)))
         with torch.inference_mode():
-            logits = slots.read(pieces)
+            logits, _ = slots.read(pieces)
         for (slot, new), row in zip(pieces, logits, strict=True):
             read[slot] += new
             with torch.no_grad():
@@ -51,12 +51,12 @@ def test_a_slot_takes_over_what_another_has_read(padded: bool) -> None:
     with torch.inference_mode():
         slots.read([(2, tokens[:20]), (0, tokens[5:25])])
         slots.take_over(0, 2, 0, 15)
-        taken_over = slots.read([(0, tokens[15:18])])
-        read_anew = slots.read([(1, tokens[:18])])
+        taken_over, _ = slots.read([(0, tokens[15:18])])
+        read_anew, _ = slots.read([(1, tokens[:18])])
         slots.read([(0, tokens[18:19])])
         slots.read([(1, tokens[18:31])])
         slots.take_over(0, 1, 19, 30)
-        later = slots.read([(0, tokens[30:31]), (2, tokens[20:31])])
+        later, _ = slots.read([(0, tokens[30:31]), (2, tokens[20:31])])
     torch.testing.assert_close(taken_over, read_anew, atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(later[0], later[1], atol=1e-5, rtol=1e-5)
 

@@ -12,8 +12,10 @@ import torch
 
 from src.core.api import Batch, Callback, Engine, StepResult, Stop, Targets
 from src.core.errors import BadInput
-from src.engines.clock import same_run
+from src.engines.clock import Clock, same_run
+from src.engines.collect import collect
 from src.engines.job import Update
+from src.engines.packed import joined, streams
 from src.engines.pure_pt import PurePT
 from src.engines.schedule import lr_share, minibatches
 from src.strategies.grpo import GRPO
@@ -23,7 +25,7 @@ from tests.engines.toy import make_job
 
 def test_a_step_tells_where_time_and_memory_went(taught: Path) -> None:
     metrics = PurePT(make_job(taught, PPO(), steps=1, batch=16)).take_step().metrics
-    parts = ["draw", "rollout", "reward", "reference", "values", "forward_backward", "optimizer"]
+    parts = ["draw", "rollout", "reward", "reference", "forward_backward", "optimizer"]
     spent = [metrics[f"time/{part}"] for part in parts]
     assert all(seconds > 0 for seconds in spent)
     assert sum(spent) <= metrics["time/step"]
@@ -138,3 +140,24 @@ def test_more_minibatches_than_groups_leave_none_empty() -> None:
     parts = minibatches(torch.tensor([0, 0, 1, 1, 2, 2]), 5, np.random.default_rng(0))
     assert sorted(row for part in parts for row in part.tolist()) == [0, 1, 2, 3, 4, 5]
     assert [len(part) for part in parts] == [2, 2, 2]
+
+
+def test_the_rollouts_values_are_those_of_the_training_forward(taught: Path) -> None:
+    engine = PurePT(make_job(taught, PPO(), steps=2, batch=16, lr=1e-2))
+    engine.take_step()
+    got = collect(engine.job, engine.policy, engine.step, Clock(engine.job.device), engine.learner.critic)
+    with torch.no_grad():
+        again = joined([engine.learner(stream) for stream in streams(got.trajectories, 64, engine.job.device)])
+    assert got.batch.value_N is not None
+    assert float(got.batch.value_N.abs().max()) > 0
+    assert torch.allclose(got.batch.value_N, again.value_N, atol=1e-5)
+
+
+def test_lessons_of_its_own_make_the_critic_better_and_leave_the_policy_alone(taught: Path) -> None:
+    explained = []
+    for epochs in (0, 8):
+        engine = PurePT(make_job(taught, PPO(), steps=6, batch=32, critic_warmup_steps=6, critic_epochs=epochs))
+        before = torch.cat([weight.detach().flatten().clone() for weight in engine.policy.parameters()])
+        explained.append([engine.take_step().metrics["value_explained"] for _ in range(6)][-1])
+        assert torch.equal(torch.cat([weight.detach().flatten() for weight in engine.policy.parameters()]), before)
+    assert explained[1] > explained[0]

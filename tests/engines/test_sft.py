@@ -1,0 +1,126 @@
+"""Supervised fine-tuning, and the making of the embedded base."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import msgspec
+import numpy as np
+import pytest
+import torch
+
+from src.agents.render import END, TagRenderer
+from src.agents.user import reply
+from src.core.jsonl import read_records
+from src.core.types import Sample
+from src.data.pool import build_pool
+from src.engines.base_card import card, play
+from src.engines.base_model import VAGUE, Shape, Stage, build_plan, make_base, make_network, vaguely
+from src.engines.base_tokenizer import make_tokenizer
+from src.engines.packed import streams
+from src.engines.sft import Demo, SftPlan, endless, fine_tune, policy_loss
+from src.eval.metrics import figures, flat
+
+SMALL = Shape(vocab=700, width=32, layers=1, heads=2, kv_heads=1, head_width=16, inner=48, positions=2048)
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
+    file = tmp_path_factory.mktemp("demos") / "pool.jsonl"
+    build_pool(build_plan(60, 7, 0.5, "train"), file)
+    return list(read_records(file, Sample))
+
+
+def demo(tokens: list[int], said: list[int]) -> Demo:
+    return Demo(np.array(tokens, np.int32), np.array([place in said for place in range(len(tokens))]))
+
+
+def test_the_loss_is_that_of_the_policys_tokens_alone(samples: list[Sample]) -> None:
+    model = make_network(SMALL, make_tokenizer(samples, SMALL.vocab), 0)
+    one, two = demo([5, 6, 7, 8, 9], [2, 4]), demo([9, 8, 7], [1])
+    (stream,) = streams([one, two], 100, torch.device("cpu"))
+    by_hand = []
+    for each in (one, two):
+        logits = model(torch.tensor(each.tokens[None].astype(np.int64))).logits[0].log_softmax(-1)
+        by_hand += [-logits[place - 1, each.tokens[place]] for place in np.flatnonzero(each.policy)]
+    assert policy_loss(model, stream).item() == pytest.approx(torch.stack(by_hand).mean().item(), abs=1e-5)
+
+
+def test_fine_tuning_lowers_the_loss_and_is_the_same_every_time(samples: list[Sample]) -> None:
+    tokenizer = make_tokenizer(samples, SMALL.vocab)
+    demos = [demo([9, 20, 21, 22, 23], [2, 3, 4]), demo([9, 30, 31], [1, 2])]
+    plan = SftPlan(tokens=600, lr=1e-2, batch_tokens=64, seed=0)
+    ends = []
+    for _ in range(2):
+        model = make_network(SMALL, tokenizer, 0)
+        (stream,) = streams(demos, 64, torch.device("cpu"))
+        before = float(policy_loss(model, stream))
+        fine_tune(model, demos, plan)
+        ends.append(float(policy_loss(model, stream)))
+        assert ends[-1] < before / 2
+    assert ends[0] == ends[1]
+
+
+def test_an_epoch_shows_every_demonstration_once() -> None:
+    demos = [demo([1] * length, [1]) for length in range(2, 40)]
+    batches = endless(demos, SftPlan(tokens=1, lr=1.0, batch_tokens=64, seed=3))
+    seen: list[int] = []
+    while len(seen) < len(demos):
+        rows = next(batches)
+        assert len(rows) == 1 or max(len(demos[row].tokens) for row in rows) * len(rows) <= 64
+        seen += rows
+    assert sorted(seen) == list(range(len(demos)))
+
+
+def test_who_asks_vaguely_is_asked_back(samples: list[Sample]) -> None:
+    for sample in samples:
+        shown = vaguely(sample, Random(0))
+        assert (shown == sample) is not sample.needs_clarification
+        if sample.hidden is not None:
+            asked = next(place for place, turn in enumerate(shown.dialogue) if turn.act == "ask")
+            assert shown.dialogue[asked].text in VAGUE[sample.lang]
+            assert sample.hidden.span not in shown.dialogue[asked + 1].text
+            assert all(is_asked_back(sample, ask) for ask in VAGUE[sample.lang])
+
+
+def is_asked_back(sample: Sample, ask: str) -> bool:
+    return reply(sample, ask) == reply(sample, "?")
+
+
+def test_the_tokenizer_keeps_digits_apart_and_gives_text_back(samples: list[Sample]) -> None:
+    tokenizer = make_tokenizer(samples, SMALL.vocab)
+    assert [tokenizer.decode([token]) for token in tokenizer.encode("1975")] == ["1", "9", "7", "5"]
+    for text in ("Vera Lindqvist's 3rd firm; 25%", "沙屏东篱商行（茶叶，1944）", "emoji 🙂 and\nnew line"):
+        assert tokenizer.decode(tokenizer.encode(text)) == text
+    assert TagRenderer(tokenizer).stop_ids == {tokenizer.convert_tokens_to_ids(END)}
+
+
+def test_a_base_is_made_and_goes_on_where_it_was_cut_short(tmp_path: Path) -> None:
+    stages = [Stage(60, seed, 1.0, 0.5, vague, 1e-3, 4096) for seed, vague in ((1, 0.0), (2, 0.5))]
+    said: list[str] = []
+    model, tokenizer = make_base(SMALL, stages, tmp_path / "a", torch.device("cpu"), said.append)
+    make_base(SMALL, stages[:1], tmp_path / "b", torch.device("cpu"), said.append)
+    again, _ = make_base(SMALL, stages, tmp_path / "b", torch.device("cpu"), said.append)
+    assert any("done before" in line for line in said)
+    assert all(torch.equal(x, y) for x, y in zip(model.parameters(), again.parameters(), strict=True))
+    pool = list(read_records(tmp_path / "a" / "demos_1_60_0.5.jsonl", Sample))
+    found = flat(figures(play(model, tokenizer, pool[:4], False, torch.device("cpu"))))
+    text = card(SMALL, stages, 1_000_000, _whole(found), _whole(found), "On few:", "Here.")
+    assert "ask without saying for what" in text
+    assert "| success_gsm8k |" in text
+
+
+def _whole(found: dict[str, float]) -> dict[str, float]:
+    """Four samples do not have every task."""
+    from src.eval.metrics import NAMES
+
+    return dict.fromkeys(NAMES, 0.0) | found
+
+
+def test_the_shipped_base_is_small_and_holds_no_code() -> None:
+    folder = Path(__file__).parents[2] / "models" / "tiny"
+    assert (folder / "model.safetensors").stat().st_size <= 12_000_000
+    assert {file.suffix for file in folder.iterdir()} <= {".json", ".safetensors", ".md"}
+    config = msgspec.json.decode((folder / "config.json").read_bytes())
+    assert config["model_type"] == "qwen3"
