@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import typer
 
 from ..core.errors import BadInput
-from . import difficulty, pool, scorecache, scoring, sets, show, train
+from . import difficulty, evaluation, pool, scorecache, scoring, sets, show, train
 
 app = typer.Typer(
     name="askgate",
@@ -35,6 +35,7 @@ for verb in (
     scoring.probe_scorer,
     scoring.assert_not_simulated,
     scoring.score,
+    evaluation.weight_calib,
     train.train,
 ):
     app.command(verb.__name__)(verb)

@@ -74,9 +74,26 @@ class ScoringSection(Section):
     ledger: FilePath
 
 
+class ShadowSection(Section):
+    """What a shadow run must show: the new score agrees with the old one and knows more about success."""
+
+    spearman_min: float = Field(default=0.75, ge=-1, le=1)
+    top10_min: float = Field(default=0.70, ge=0, le=1)
+    corr_improve_pct_min: float = 10.0
+
+
+class CalibrationSection(Section):
+    """What calibrated weights must show on held-out folds, against the old weights."""
+
+    rank_corr_gain_pct_min: float = 8.0
+    mae_change_pct_max: float = Field(default=-5.0, ge=-100)
+
+
 class Config(Section):
     """`configs/default.yaml`."""
 
     simulate: bool = False
     """Nothing here simulates. The key is there because the work order checks that it is false."""
     scoring: ScoringSection
+    shadow: ShadowSection = ShadowSection()
+    calibration: CalibrationSection = CalibrationSection()

@@ -26,7 +26,6 @@ F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
 RESAMPLES = 1000
-AT_ONCE = 100
 FEWEST = 3
 """Fewer episodes than this have no order to compare."""
 
@@ -131,7 +130,7 @@ def _intervals(
     old: F64, new: F64, success: F64, source: I64, names: set[str], seed: int
 ) -> dict[str, tuple[float, float]]:
     numbers = np.unique(source, return_inverse=True)[1].astype(np.int64)
-    drawn = resamples(numbers, RESAMPLES, np.random.default_rng(seed), AT_ONCE)
+    drawn = resamples(numbers, RESAMPLES, np.random.default_rng(seed))
     parts = [_measured(old, new, success, counts) for counts in drawn]
     found = {name: interval(np.concatenate([part[name] for part in parts])) for name in parts[0] if name in names}
     return {name: (low, high) for name, (low, high) in found.items() if low is not None and high is not None}

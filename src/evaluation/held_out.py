@@ -21,8 +21,6 @@ from .weights import Baseline
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
-NUMBERS_AT_ONCE = 2**21
-
 
 class Fold(Struct, frozen=True):
     episodes: int
@@ -68,7 +66,7 @@ class HeldOut:
         """Rank correlation and mean absolute error."""
         ones = np.ones((1, len(self._success)))
         corr, mae = self._figures(self._by, ones)
-        drawn = resamples(self._source, boot, rng, max(1, NUMBERS_AT_ONCE // len(self._success)))
+        drawn = resamples(self._source, boot, rng)
         changes = [self._figures(("old", "new"), counts) for counts in drawn]
         corr_changes, mae_changes = (
             np.concatenate([one[figure]["new"] - one[figure]["old"] for one in changes] or [np.empty(0)])

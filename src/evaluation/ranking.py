@@ -17,6 +17,9 @@ F64 = NDArray[np.float64]
 DIGITS = 12
 """Sums of the same products in another order differ in the last bits; that is a tie, not an order."""
 
+NUMBERS_AT_ONCE = 2**21
+"""16 MB: few enough for any machine, many enough for the time to go into arithmetic."""
+
 
 class Ranking:
     """The order of N values. Equal values share their rank, and share what is left of a top's places."""
@@ -89,17 +92,17 @@ def kendall(x_N: F64, y_N: F64, counts_BN: F64) -> F64:
     """Kendall's tau-b of every resample, by looking at all pairs: the cost grows with the square of N."""
     x, y = np.round(x_N, DIGITS), np.round(y_N, DIGITS)
     sums = np.zeros((3, len(counts_BN)))
-    for rows in blocks(len(x), max(1, 2**22 // max(1, len(x)))):
+    for rows in blocks(len(x), max(1, NUMBERS_AT_ONCE // len(x))):
         dx, dy = np.sign(x[rows, None] - x), np.sign(y[rows, None] - y)
         for place, signs in enumerate((dx * dy, dx * dx, dy * dy)):
             sums[place] += ((counts_BN[:, rows] @ signs) * counts_BN).sum(axis=1)
     return _ratio(sums[0], np.sqrt(sums[1] * sums[2]), 0.0)
 
 
-def resamples(source_N: NDArray[np.int64], times: int, rng: np.random.Generator, at_once: int) -> Iterator[F64]:
+def resamples(source_N: NDArray[np.int64], times: int, rng: np.random.Generator) -> Iterator[F64]:
     """Counts of bootstrap resamples, some rows at a time. Sources are drawn: their episodes stand or fall together."""
     sources = int(source_N.max()) + 1
-    for rows in blocks(times, at_once):
+    for rows in blocks(times, max(1, NUMBERS_AT_ONCE // len(source_N))):
         drawn = rng.integers(sources, size=(rows.stop - rows.start, sources))
         yield np.stack([np.bincount(row, minlength=sources) for row in drawn])[:, source_N].astype(np.float64)
 

@@ -40,6 +40,7 @@ WORK_ORDER = {
     "probe_scorer": "--n 8 --provider deepseek_r1 --live",
     "assert_not_simulated": "--cache_hit_lt 0.90",
     "score": "",
+    "weight_calib": "--cv 5 --boot 200 --l2 0.1 --seed 42",
     "train": "--config configs/train_local.yaml --resume",
 }
 ASKED_FOR = {
@@ -60,12 +61,14 @@ ADDED = {
         "--paraphrase",
     },
     "validate_pool": {"--max_shortcut_auc", "--out"},
+    "weight_calib": {"--episodes", "--baseline", "--out"},
     "score": {"--out", "--n", "--seed", "--budget", "--provider", "--k"},
 }
-NO_SCRIPT = ("shadow_run", "make_min_data", "score", "train")
+NO_SCRIPT = ("shadow_run", "make_min_data", "score", "weight_calib", "train")
 DOORS = {
     **{verb: [f"scripts/{verb}.py"] for verb in WORK_ORDER if verb not in NO_SCRIPT},
     "shadow_run": ["-m", "src.evaluation.shadow_run"],
+    "weight_calib": ["-m", "src.evaluation.weight_calib"],
     "train": ["-m", "src.core.launch"],
     "make_min_data": ["ops/make_min_data.py"],
 }

@@ -24,7 +24,7 @@ def drawn(values: F64, counts: F64) -> F64:
 def test_resampled_correlations_are_scipys_of_the_drawn_values(seed: int, size: int, levels: int) -> None:
     rng = np.random.default_rng(seed)
     x, y = rng.integers(levels, size=(2, size)) / levels
-    counts = next(resamples(np.arange(size), 5, rng, at_once=5))
+    counts = next(resamples(np.arange(size), 5, rng))
     assert counts.sum(axis=1).tolist() == [size] * 5
     for row, rho, tau in zip(counts, spearman(Ranking(x), Ranking(y), counts), kendall(x, y, counts), strict=True):
         one, other = drawn(x, row), drawn(y, row)
@@ -71,7 +71,7 @@ def test_the_last_bits_of_a_sum_make_no_order() -> None:
 
 
 def test_episodes_of_one_source_are_drawn_together() -> None:
-    counts = np.concatenate(list(resamples(np.array([0, 0, 1, 2, 2]), 50, np.random.default_rng(3), at_once=20)))
+    counts = np.concatenate(list(resamples(np.array([0, 0, 1, 2, 2]), 50, np.random.default_rng(3))))
     assert len(counts) == 50
     assert (counts[:, 0] == counts[:, 1]).all()
     assert (counts[:, 3] == counts[:, 4]).all()

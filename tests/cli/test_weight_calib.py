@@ -1,0 +1,126 @@
+"""`askgate weight_calib`: weights and a report, or a refusal that leaves everything as it was."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from src.core.files import sha256_file
+from src.evaluation.scored import ScoredEpisode
+from tests.evaluation.scored_episodes import scored, shipped_baseline, write
+
+from .conftest import Askgate
+
+SHIPPED = shipped_baseline()
+
+
+@pytest.fixture
+def episodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = Path("data/calibration_episodes.jsonl")
+    path.parent.mkdir()
+    return write(path, scored(245, baseline=SHIPPED))
+
+
+def test_the_work_orders_command_writes_weights_and_a_report(episodes: Path, askgate: Askgate) -> None:
+    done = askgate("weight_calib", "--cv", "5", "--boot", "200", "--l2", "0.1", "--seed", "42")
+    assert done.code == 0, done.out
+    weights = json.loads(Path("configs/weights.json").read_bytes())
+    assert abs(sum(weights["weights"].values()) - 1) < 1e-6
+    assert max(weights["weights"].values()) <= 0.5 + 1e-9
+    assert min(weights["weights"].values()) >= 0
+    assert set(weights["weights"]) == set(SHIPPED.names)
+    (path,) = Path("reports").glob("calibration_report_*.json")
+    report = json.loads(path.read_bytes())
+    assert report["passed"]
+    assert weights["calibrated"]["passed"]
+    assert report["evidence"]["outputs"] == {"configs/weights.json": sha256_file(Path("configs/weights.json"))}
+    assert (
+        report["evidence"]["inputs"][str(episodes)] == weights["calibrated"]["episodes_sha256"] == sha256_file(episodes)
+    )
+    assert len(report["figures"]["folds"]) == 5
+    for weight in report["figures"]["weights"].values():
+        assert weight["low"] <= weight["high"]
+    assert "support" in done.out
+    assert f"wrote {path}" in done.out
+
+
+def test_the_same_episodes_give_the_same_bytes(episodes: Path, askgate: Askgate) -> None:
+    askgate("weight_calib", "--boot", "10", "--out", "one.json")
+    askgate("weight_calib", "--boot", "10", "--out", "two.json")
+    assert Path("one.json").read_bytes() == Path("two.json").read_bytes()
+
+
+def test_a_failed_gate_is_exit_code_1_and_the_weights_say_so(episodes: Path, askgate: Askgate) -> None:
+    write(episodes, scored(245, baseline=SHIPPED, live=False))
+    done = askgate("weight_calib", "--boot", "10")
+    assert done.code == 1
+    assert "FAILED not_live: 245, must be == 0" in done.out
+    assert not json.loads(Path("configs/weights.json").read_bytes())["calibrated"]["passed"]
+    (path,) = Path("reports").glob("calibration_report_*.json")
+    assert not json.loads(path.read_bytes())["passed"]
+
+
+def lacking(found: list[ScoredEpisode]) -> list[ScoredEpisode]:
+    found[3] = replace(found[3], dims=dict.fromkeys(SHIPPED.names[1:], 0.5))
+    return found
+
+
+def unknown(found: list[ScoredEpisode]) -> list[ScoredEpisode]:
+    return [replace(one, dims={**one.dims, "charm": 0.5}) for one in found]
+
+
+def nan(found: list[ScoredEpisode]) -> list[ScoredEpisode]:
+    found[3] = replace(found[3], dims={**found[3].dims, "support": float("nan")})
+    return found
+
+
+def few(found: list[ScoredEpisode]) -> list[ScoredEpisode]:
+    return found[:29]
+
+
+def all_right(found: list[ScoredEpisode]) -> list[ScoredEpisode]:
+    return [replace(one, success=True) for one in found]
+
+
+def twice(found: list[ScoredEpisode]) -> list[ScoredEpisode]:
+    return [*found, found[0]]
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        (lacking, "scores are missing for 1 of 245 episodes: 'e3' lacks logic_rigor"),
+        (unknown, "the weights file does not know charm"),
+        (nan, "calibration_episodes.jsonl:4: "),
+        (few, "29 different samples"),
+        (all_right, "all 245 episodes succeed"),
+        (twice, "the id 'e0' stands twice"),
+    ],
+)
+def test_bad_episodes_are_refused(fault: object, told: str, episodes: Path, askgate: Askgate) -> None:
+    assert callable(fault)
+    write(episodes, fault(scored(245, baseline=SHIPPED)))
+    done = askgate("weight_calib")
+    assert done.code == 2
+    assert told in done.err
+    assert "What to do" in done.err
+    assert not Path("configs/weights.json").exists()
+    assert not Path("reports").exists()
+
+
+def test_a_baseline_that_does_not_sum_to_1_is_refused(episodes: Path, askgate: Askgate) -> None:
+    Path("baseline.json").write_text(json.dumps({"weights": {"a": 0.5, "b": 0.4}}))
+    done = askgate("weight_calib", "--baseline", "baseline.json")
+    assert done.code == 2
+    assert "the weights sum to 0.9, not to 1" in done.err
+
+
+def test_weights_do_not_overwrite_the_baseline(episodes: Path, askgate: Askgate) -> None:
+    Path("baseline.json").write_text(json.dumps({"weights": SHIPPED.weights, "new": SHIPPED.new}))
+    done = askgate("weight_calib", "--baseline", "baseline.json", "--out", "baseline.json")
+    assert done.code == 2
+    assert "would overwrite" in done.err

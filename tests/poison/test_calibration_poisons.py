@@ -1,0 +1,160 @@
+"""The gates of calibration and shadow run: each rejects what misses its mark alone, and accepts what makes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from src.core.check import Check
+from src.core.errors import BadInput
+from src.evaluation import agreement as shadow
+from src.evaluation import weight_calib as calib
+from src.evaluation.agreement import agreement, agreement_checks
+from src.evaluation.scored import ScoredEpisode
+from src.evaluation.weights import BASELINE, read_weights
+from tests.evaluation.scored_episodes import scored, shipped_baseline, write
+
+SHIPPED = shipped_baseline()
+OLD, NEW = tuple(SHIPPED.weights), SHIPPED.new
+
+
+def failed(checks: list[Check]) -> set[str]:
+    return {one.name for one in checks if not one.passed}
+
+
+def honest(n: int = 240, **changes: Any) -> list[ScoredEpisode]:
+    return scored(n, baseline=SHIPPED, **changes)
+
+
+def calibrated(episodes: list[ScoredEpisode], folder: Path) -> set[str]:
+    """The gates that failed."""
+    file = write(folder / "episodes.jsonl", episodes)
+    report, _ = calib.weight_calib(file, BASELINE, boot=10, out=folder / "weights.json", reports=folder)
+    assert report.passed == (not failed(report.checks))
+    return failed(report.checks)
+
+
+def with_dims(episodes: list[ScoredEpisode], change: Any) -> list[ScoredEpisode]:
+    return [
+        replace(one, dims={name: float(change(name, value, one)) for name, value in one.dims.items()})
+        for one in episodes
+    ]
+
+
+class TestCalibration:
+    def test_dimensions_that_know_more_than_the_old_ones_are_accepted(self, tmp_path: Path) -> None:
+        assert calibrated(honest(), tmp_path) == set()
+        read_weights(tmp_path / "weights.json")
+
+    def test_outcomes_that_no_dimension_knows_anything_about_are_rejected(self, tmp_path: Path) -> None:
+        """Weights fitted to chance do better where they were fitted, and nowhere else."""
+        many = honest(2400)
+        shuffled = np.random.default_rng(2).permutation([one.success for one in many])
+        spoilt = [replace(one, success=bool(right)) for one, right in zip(many, shuffled, strict=True)]
+        assert "rank_corr_gain" in calibrated(spoilt, tmp_path)
+
+    def test_new_dimensions_that_add_nothing_but_the_right_level_are_rejected(self, tmp_path: Path) -> None:
+        """Few succeed; dimensions that always say 0 come closer to that, and put no episode before another."""
+        few = [replace(one, success=one.success and place % 4 == 0) for place, one in enumerate(honest(old_knows=0.6))]
+        level = with_dims(few, lambda name, value, one: one.dims[OLD[0]] if name in OLD else 0.0)
+        assert calibrated(level, tmp_path) == {"rank_corr_gain_pct"}
+
+    def test_scores_that_rank_well_and_never_commit_themselves_are_rejected(self, tmp_path: Path) -> None:
+        timid = with_dims(honest(), lambda name, value, one: 0.5 + 0.02 * (value - 0.5))
+        assert calibrated(timid, tmp_path) == {"mae_change_pct"}
+
+    def test_old_weights_that_know_nothing_are_beaten_by_a_margin_or_not_at_all(self, tmp_path: Path) -> None:
+        """No percent of nothing: the new weights must be better by 0.05."""
+        assert calibrated(honest(2400, old_knows=0.0), tmp_path) == set()
+        assert "rank_corr_gain" in calibrated(honest(2400, old_knows=0.0, new_knows=0.0), tmp_path)
+
+    def test_scores_of_which_one_is_not_live_are_rejected(self, tmp_path: Path) -> None:
+        episodes = honest()
+        episodes[100] = replace(episodes[100], live=False)
+        assert calibrated(episodes, tmp_path) == {"not_live"}
+
+    def test_a_dimension_that_is_the_outcome_does_not_get_everything(self, tmp_path: Path) -> None:
+        leaked = with_dims(honest(), lambda name, value, one: one.success if name == "support" else value)
+        calibrated(leaked, tmp_path)
+        assert read_weights(tmp_path / "weights.json").weights["support"] == 0.5
+
+    def test_episodes_of_the_shadow_set_are_refused(self, tmp_path: Path) -> None:
+        episodes = honest()
+        episodes[5] = replace(episodes[5], split="shadow")
+        with pytest.raises(BadInput, match="1 episodes are of the shadow set"):
+            calibrated(episodes, tmp_path)
+        assert not (tmp_path / "weights.json").exists()
+
+
+RNG = np.random.default_rng(11)
+N = 300
+BASE, OWN = RNG.normal(size=(2, N))
+LUCK = RNG.normal(size=N)
+
+
+def shadowed(old: Any, new: Any, success: Any) -> set[str]:
+    found = agreement(old, new, np.asarray(success, dtype=np.float64), np.arange(N), seed=1)
+    return failed(agreement_checks(found, shadow.Limits()))
+
+
+class TestShadowRun:
+    better = BASE + 0.25 * OWN
+    right = BASE + 0.9 * OWN + LUCK > 0
+
+    def test_a_score_that_refines_the_old_one_is_accepted(self) -> None:
+        assert shadowed(BASE, self.better, self.right) == set()
+
+    def test_a_score_with_another_order_below_the_same_top_is_rejected(self) -> None:
+        top = np.quantile(BASE, 0.85) < BASE
+        other = np.where(top, BASE + 10, 0.5 * BASE + OWN)
+        assert shadowed(BASE, other, self.right) == {"spearman"}
+
+    def test_a_score_that_turns_the_top_round_is_rejected(self) -> None:
+        edge = np.quantile(BASE, 0.82)
+        turned = np.where(edge < BASE, 10 - BASE, self.better)
+        assert shadowed(BASE, turned, self.right) == {"top10_overlap"}
+
+    def test_the_old_score_in_new_clothes_is_rejected(self) -> None:
+        assert shadowed(BASE, np.tanh(BASE), self.right) == {"corr_improve_pct"}
+
+    def test_two_scores_that_are_the_same_for_all_are_rejected_by_every_gate(self) -> None:
+        flat = np.full(N, 0.7)
+        assert shadowed(flat, flat, self.right) == {"spearman", "top10_overlap", "corr_improve_pct"}
+
+    def test_two_scores_that_tell_two_groups_apart_have_no_common_top(self) -> None:
+        """Sorted by line, both would name the same first lines of the upper group."""
+        coarse = (BASE > 0).astype(float)
+        assert "top10_overlap" in shadowed(coarse, coarse, self.right)
+
+    def test_a_top_that_agrees_by_the_order_of_the_lines_only_is_rejected(self) -> None:
+        first = np.sort(BASE)[::-1]
+        rough = np.round(first)
+        assert "top10_overlap" in shadowed(rough, rough + 0.0, self.right)
+
+    def test_an_old_score_that_knows_nothing_must_be_beaten_by_a_margin(self) -> None:
+        blind = OWN > 0.1 * BASE
+        assert shadowed(BASE, self.better, blind) == set()
+        assert shadowed(BASE, np.tanh(BASE), blind) == {"corr_improve"}
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [{"a": 0.5, "b": 0.4}, {"a": 0.5, "b": 0.6, "c": -0.1}, {"a": 0.51, "b": 0.49}, {"a": 0.5, "b": 0.500002}],
+)
+def test_weights_that_are_not_lawful_are_refused(weights: dict[str, float], tmp_path: Path) -> None:
+    path = tmp_path / "weights.json"
+    path.write_text(str({"weights": weights}).replace("'", '"'))
+    with pytest.raises(BadInput):
+        read_weights(path)
+
+
+def test_every_remedy_comes_in_both_languages() -> None:
+    from src.evaluation.remedies import REMEDIES
+
+    for english, chinese in REMEDIES.values():
+        assert english.isascii()
+        assert any("\u4e00" <= letter <= "\u9fff" for letter in chinese)
