@@ -17,6 +17,7 @@ _ASK_BACK: dict[Lang, str] = {"en": "What exactly would you like to know?", "zh"
 _COMPLETE: dict[Lang, str] = {"en": "Nothing is missing; I told you all of it.", "zh": "没有遗漏，我都说全了。"}
 _OTHER: dict[Lang, str] = {"en": "I have nothing to add on that.", "zh": "这一点我没有要补充的。"}
 _GIVE: dict[Lang, str] = {"en": "I mean this: {span}", "zh": "我补充一下：{span}"}
+_EMPTY = frozenset(text for said in (_ASK_BACK, _COMPLETE, _OTHER) for text in said.values())
 
 _COMMON = set(
     """
@@ -54,6 +55,11 @@ def reply(sample: Sample, ask: str) -> str:
     if not _content(asked):
         return _ASK_BACK[sample.lang]
     return _COMPLETE[sample.lang] if hidden is None else _OTHER[sample.lang]
+
+
+def informs(said: str) -> bool:
+    """Whether a reply gives something, told by the reply alone: whoever hears it knows as much."""
+    return said not in _EMPTY
 
 
 def is_about(hidden: Hidden, asked: str) -> bool:

@@ -6,12 +6,12 @@ With `REWARD_LIVE_MODE` off nobody is called: every line says `live: false` and 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ..config.schema import ScoringSection, VotesSection
 from ..core.errors import BadInput
@@ -22,11 +22,14 @@ from . import monitor
 from .judge import Judge, Tally
 from .ledger import lines as ledger_lines
 from .monitor import Monitor, Progress
+from .prompt import Dialogue
 from .providers import Provider, ScorerSettings
 from .purse import Purse
 from .scores import UNSTABLE, Score, ScoreFile, score_key, score_of
 from .session import Session, open_session
 from .types import ScoringEntry
+
+Scored = TypeVar("Scored", bound=Dialogue)
 
 GIVE_UP = 10
 """So many samples in a row that could not be scored, and the rest is left alone: their calls are billed too."""
@@ -69,9 +72,20 @@ def score_pool(
     tell: Callable[[str], None],
     progress: Callable[[Progress], None],
 ) -> Summary:
-    """Raises BadInput where nothing could be scored, or where the service stopped answering; what was had is kept."""
     refuse_overlap(_outputs(order.out), {"POOL": order.pool})
-    samples = list(read_unique(order.pool, Sample))
+    return score_dialogues(list(read_unique(order.pool, Sample)), order, settings, scoring, environment, tell, progress)
+
+
+def score_dialogues(
+    samples: list[Scored],
+    order: Order,
+    settings: ScorerSettings,
+    scoring: ScoringSection,
+    environment: Mapping[str, str],
+    tell: Callable[[str], None],
+    progress: Callable[[Progress], None],
+) -> Summary:
+    """Raises BadInput where nothing could be scored, or where the service stopped answering; what was had is kept."""
     chosen = choose(samples, order.n, order.seed)
     file = ScoreFile(order.out, {sample.id for sample in samples})
     keys = {sample.id: score_key(sample, settings.provider, order.votes) for sample in chosen}
@@ -115,7 +129,7 @@ def _outputs(out: Path) -> dict[str, Path]:
     return {"--out": out, **{f"{name} beside --out": out.with_name(name) for name in beside}}
 
 
-def choose(samples: list[Sample], n: int | None, seed: int) -> list[Sample]:
+def choose(samples: list[Scored], n: int | None, seed: int) -> list[Scored]:
     """In the pool's order."""
     if n is None:
         return samples
@@ -135,11 +149,11 @@ class _Run:
         order: Order,
         keys: dict[str, str],
         file: ScoreFile,
-        waiting: list[Sample],
+        waiting: Sequence[Dialogue],
         progress: Callable[[Progress], None],
     ) -> None:
         self._session, self._order, self._keys, self._file = session, order, keys, file
-        self._waiting, self._total, self._progress = waiting[::-1], len(waiting), progress
+        self._waiting, self._total, self._progress = list(waiting)[::-1], len(waiting), progress
         self._failed_in_a_row = 0
         self.outage = self.first_failure = ""
         self.unbilled = False
@@ -232,7 +246,7 @@ def _no_figures(out: Path, provider: Provider) -> dict[str, Any]:
 
 
 def _finish(
-    file: ScoreFile, samples: list[Sample], keys: dict[str, str], reused: int, figures: dict[str, Any]
+    file: ScoreFile, samples: Sequence[Dialogue], keys: dict[str, str], reused: int, figures: dict[str, Any]
 ) -> Summary:
     unstable = file.finish(sample.id for sample in samples)
     # A line under another key is an older scoring, by another judge or in another way.

@@ -21,12 +21,11 @@ from functools import partial
 import msgspec
 
 from ..config.schema import VotesSection
-from ..core.types import Sample
 from .accounts import paid_entry, write_down
 from .client import Attempt, JudgeClient
 from .flight import fetch
 from .ledger import Ledger
-from .prompt import dialogue_text
+from .prompt import Dialogue, dialogue_text
 from .redact import printable
 from .store import Store, Stored
 from .types import Ask, CallEntry, CallFailed, Entry, Reply, ScoringEntry
@@ -78,7 +77,7 @@ class Judge:
         self._room = asyncio.Semaphore(AT_ONCE)
         self.tally = Tally()
 
-    async def score(self, sample: Sample) -> ScoringEntry:
+    async def score(self, sample: Dialogue) -> ScoringEntry:
         """One scoring, on record when this returns. Raises only where the disk fails or the task is cancelled."""
         book = _Book(uuid.uuid4().hex)
         async with self._written(book):
@@ -111,7 +110,7 @@ class Judge:
                 loop.run_in_executor(None, write_down, self._store, self._ledger, book.entries, book.paid)
             )
 
-    async def _collect(self, sample: Sample, book: _Book) -> tuple[list[dict[str, float]], str]:
+    async def _collect(self, sample: Dialogue, book: _Book) -> tuple[list[dict[str, float]], str]:
         """The votes, and why there are fewer than wanted, if so."""
         text = dialogue_text(sample)
         votes: list[dict[str, float]] = []
@@ -169,7 +168,7 @@ class Judge:
             book.cache_hits += 1
             book.entries.append(_hit_entry(stored, took_ms, book.scoring))
 
-    def _entry(self, sample: Sample, book: _Book, votes: list[dict[str, float]], failure: str) -> ScoringEntry:
+    def _entry(self, sample: Dialogue, book: _Book, votes: list[dict[str, float]], failure: str) -> ScoringEntry:
         """Extra votes that could not be had leave the K there were; fewer than K are no scoring."""
         verdict = settle(votes, self._votes.variance_max) if len(votes) >= self._votes.k else None
         return ScoringEntry(

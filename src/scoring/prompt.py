@@ -5,8 +5,9 @@ prefix; the dialogue comes last, between marks, as data.
 from __future__ import annotations
 
 import hashlib
+from typing import Protocol
 
-from ..core.types import Lang, Sample, Turn
+from ..core.types import Lang, Turn
 
 PROMPT_VERSION = "judge-1"
 """Part of every cache key. Change it whenever a word below changes."""
@@ -53,6 +54,19 @@ _SPEAKER: dict[Lang, dict[str, str]] = {
 }
 
 
+class Dialogue(Protocol):
+    """What can be scored: a sample's demonstration, or what a policy said."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def lang(self) -> Lang: ...
+
+    @property
+    def dialogue(self) -> tuple[Turn, ...]: ...
+
+
 def messages(text: str, lang: Lang) -> list[dict[str, str]]:
     """System and user message for one dialogue. The marks depend on the text, so that no text can hold its own."""
     mark = hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -62,7 +76,7 @@ def messages(text: str, lang: Lang) -> list[dict[str, str]]:
     ]
 
 
-def dialogue_text(sample: Sample) -> str:
+def dialogue_text(sample: Dialogue) -> str:
     """The dialogue as the judge sees it, without the gold answer and the hidden span unless somebody said them."""
     return "\n".join(line for turn in sample.dialogue for line in _lines(turn, _SPEAKER[sample.lang]))
 

@@ -16,9 +16,9 @@ from ..config.schema import VotesSection
 from ..core.errors import BadInput
 from ..core.files import atomic_write
 from ..core.jsonl import decode, write_records
-from ..core.types import Record, Sample
+from ..core.types import Record
 from .disk import alone, told
-from .prompt import dialogue_text
+from .prompt import Dialogue, dialogue_text
 from .providers import Provider
 from .types import ScoringEntry
 from .votes import training_weight
@@ -50,7 +50,7 @@ class Score(Record, frozen=True):
     at: str = ""
 
 
-def score_key(sample: Sample, provider: Provider, votes: VotesSection) -> str:
+def score_key(sample: Dialogue, provider: Provider, votes: VotesSection) -> str:
     ask = ask_for(provider, sample.lang, dialogue_text(sample), vote=0)
     return sha256(msgspec.json.encode([ask.key, votes.model_dump()])).hexdigest()
 
