@@ -1,6 +1,6 @@
 """What an engine is given: one run, taken apart into plain values and the parts that it drives.
 
-The door (`core/launch.py`) reads the config and fills a `TrainJob` in; an engine, ours or a user's own, is made from it
+The command (`cli/train_parts.py`) reads the config and fills a `TrainJob` in; an engine, ours or a user's own, is made from it
 and from nothing else: `Engine(job)`.
 """
 

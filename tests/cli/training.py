@@ -13,7 +13,8 @@ from src.core.types import Sample
 from src.data.plan import BuildPlan
 from src.data.pool import build_pool
 from src.data.shadow import materialize_shadow
-from src.engines.base_model import Shape, make_network, make_tokenizer, save_policy, texts_of
+from src.engines.base_model import Shape, make_network
+from src.engines.base_tokenizer import make_tokenizer
 
 CONFIG: dict[str, Any] = {
     "profile": "local",
@@ -38,9 +39,10 @@ def furnish(folder: Path) -> None:
     build_pool(plan, folder / "data" / "pool.jsonl")
     few = BuildPlan(n=8, mix=MIX, seed=3, langs=("en",), templates_dir=Path("templates/pack_v2"))
     materialize_shadow(few, stratify=True, out=folder / "data" / "shadow.jsonl", manifest=None, tag="")
-    tokenizer = make_tokenizer(texts_of(read_records(folder / "data" / "pool.jsonl", Sample)), 600)
+    tokenizer = make_tokenizer(read_records(folder / "data" / "pool.jsonl", Sample), 600)
     shape = Shape(vocab=len(tokenizer), width=16, layers=1, heads=1, kv_heads=1, head_width=16, inner=32)
-    save_policy(make_network(shape, tokenizer, seed=0), tokenizer, folder / "model")
+    make_network(shape, tokenizer, seed=0).save_pretrained(folder / "model")
+    tokenizer.save_pretrained(folder / "model")
 
 
 def write_config(folder: Path, **changes: Any) -> Path:
