@@ -1,7 +1,7 @@
 """What an engine is given: one run, taken apart into plain values and the parts that it drives.
 
-The command (`cli/train_parts.py`) reads the config and fills a `TrainJob` in; an engine, ours or a user's own, is made from it
-and from nothing else: `Engine(job)`.
+The command (`cli/train_parts.py`) reads the config and fills a `TrainJob` in; an engine, ours or a user's own, is made
+from it and from nothing else: `Engine(job)`.
 """
 
 from __future__ import annotations
