@@ -1,9 +1,14 @@
-"""Weights that predict success: least squares over the simplex, pulled toward a prior, judged on held-out folds.
+"""Weights that tell success from failure: least squares over the simplex, pulled toward a prior.
 
-    minimize  sum_i s_i (x_i'w - y_i)^2 / sum_i s_i  +  l2 |w - prior|^2   over   sum(w) = 1,   0 <= w <= cap
+    minimize  sum_i s_i (a + x_i'w - y_i)^2 / sum_i s_i  +  l2 |w - prior|^2
+    over a and w   with   sum(w) = 1,   0 <= w <= cap
 
 x_i are the dimensions of episode i, y_i is 1 for success, s_i its weight. The mean, not the sum: `l2` means the same
 for 245 episodes and for 100,000. The solution is exact (`simplex_qp`).
+
+The intercept a takes up the level: how often a policy succeeds is no merit of a dimension. Without it the weights go to
+whatever dimension is low on average, for its mean is near the success rate, and a dimension that tells right from wrong
+but is high on average gets nothing. It is no part of the score.
 
 Everything that is fitted (all episodes, each fold's training part, each bootstrap resample) differs only in how often
 an episode counts. So one pass over the episodes gives the normal equations of all of them.
@@ -92,16 +97,20 @@ def fit(scores: Scores, counts_RG: NDArray[np.uint16], prior_D: F64, l2: float, 
     """A solution for each row of counts: how often every source counts in it."""
     size = len(prior_D)
     rows, columns = np.triu_indices(size)
-    sums = np.zeros((len(counts_RG), len(rows) + size + 1))
+    squares = len(rows)
+    sums = np.zeros((len(counts_RG), squares + 2 * size + 2))
     for part in blocks(len(scores), EPISODES_AT_ONCE):
-        x, weight = scores.matrix_ND[part], scores.weight_N[part, None]
-        products = np.hstack([x[:, rows] * x[:, columns], x * scores.success_N[part, None], np.ones_like(weight)])
+        x, y, weight = scores.matrix_ND[part], scores.success_N[part, None], scores.weight_N[part, None]
+        products = np.hstack([x[:, rows] * x[:, columns], x * y, x, y, np.ones_like(y)])
         sums += counts_RG[:, scores.source_N[part]].astype(np.float64) @ (weight * products)
     found = []
-    for row in sums[:, :-1] / sums[:, -1:]:
+    for means in sums[:, :-1] / sums[:, -1:]:
+        xx, xy, x_mean, y_mean = np.split(means, [squares, squares + size, squares + 2 * size])
         h = np.empty((size, size))
-        h[rows, columns] = h[columns, rows] = row[: len(rows)]
-        found.append(solve(h + l2 * np.eye(size), row[len(rows) :] + l2 * prior_D, cap))
+        h[rows, columns] = h[columns, rows] = xx
+        # The best intercept for any weights is the mean of what they leave: with it in, these are covariances.
+        h -= np.outer(x_mean, x_mean)
+        found.append(solve(h + l2 * np.eye(size), xy - x_mean * y_mean + l2 * prior_D, cap))
     return found
 
 

@@ -30,7 +30,8 @@ def test_the_weights_minimize_the_weighted_error_and_the_pull_to_the_prior() -> 
     )
 
     def objective(w: np.ndarray) -> float:  # type: ignore[type-arg]
-        errors = (scores.matrix_ND @ w - scores.success_N) ** 2
+        left = scores.success_N - scores.matrix_ND @ w
+        errors = (left - np.average(left, weights=scores.weight_N)) ** 2
         return float(
             (scores.weight_N * errors).sum() / scores.weight_N.sum() + 0.1 * ((w - BASELINE.prior_D) ** 2).sum()
         )
@@ -49,9 +50,17 @@ def test_the_weights_minimize_the_weighted_error_and_the_pull_to_the_prior() -> 
 def test_weights_that_made_the_outcome_are_found_again() -> None:
     scores = as_columns(scored())
     true = np.array([0.0, 0.1, 0.0, 0.15, 0.0, 0.5, 0.25, 0.0])
-    planted = Scores(**{**vars(scores), "success_N": scores.matrix_ND @ true})
+    planted = Scores(**{**vars(scores), "success_N": scores.matrix_ND @ true - 0.3})
     (found,) = fit(planted, np.ones((1, 240), dtype=np.uint16), BASELINE.prior_D, l2=0.0, cap=0.5)
     assert found.w_D == pytest.approx(true, abs=1e-9)
+
+
+def test_how_often_a_policy_succeeds_is_no_merit_of_a_dimension() -> None:
+    """A dimension that tells right from wrong keeps its weight when all its scores are higher by the same."""
+    episodes = scored(1000)
+    low = [replace(one, dims={name: value / 2 for name, value in one.dims.items()}) for one in episodes]
+    high = [replace(one, dims={**one.dims, "new_a": one.dims["new_a"] + 0.5}) for one in low]
+    assert values(as_columns(high)) == pytest.approx(values(as_columns(low)), abs=1e-9)
 
 
 def test_a_strong_pull_leaves_the_prior() -> None:

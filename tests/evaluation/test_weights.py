@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from src.core.errors import BadInput
+from src.evaluation.dimensions import LIVE, RULES
+from src.evaluation.old_reward import WEIGHTS as OLD_WEIGHTS
 from src.evaluation.weights import Baseline, read_baseline, read_weights
 
 from .scored_episodes import shipped_baseline
@@ -22,16 +24,11 @@ def file(folder: Path, value: Any) -> Path:
     return path
 
 
-def test_the_shipped_baseline_holds_the_old_scorers_weights() -> None:
-    assert shipped_baseline().weights == {
-        "logic_rigor": 0.20,
-        "calc_accuracy": 0.20,
-        "expression_clarity": 0.15,
-        "completeness": 0.15,
-        "clarification": 0.10,
-        "naturalness": 0.10,
-        "educational": 0.10,
-    }
+def test_the_shipped_baseline_holds_the_old_scorers_weights_and_names_every_new_dimension() -> None:
+    shipped = shipped_baseline()
+    assert shipped.weights == OLD_WEIGHTS
+    assert list(OLD_WEIGHTS.values()) == [0.20, 0.20, 0.15, 0.15, 0.10, 0.10, 0.10]
+    assert set(shipped.new) == {*RULES, *LIVE}
 
 
 def test_a_new_dimension_has_an_equal_share_and_the_old_ones_share_the_rest_as_before() -> None:
