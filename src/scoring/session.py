@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from ..config.schema import ScoringSection, VotesSection
+from ..config.schema import LimitsSection, ScoringSection, VotesSection
 from ..core.errors import BadInput
 from .accounts import recover
 from .client import JudgeClient
@@ -21,6 +21,8 @@ from .store import Store
 from .types import OWN
 
 DAY_S = 86_400.0
+OWN_CALLS = 2
+OWN_TIMEOUT_S = 600.0
 
 
 @dataclass(frozen=True)
@@ -36,11 +38,26 @@ class Session:
 
     def client(self) -> JudgeClient:
         """The server that AskGate starts itself is told no key: it wants none."""
-        key = None if self.provider.server == OWN else self.settings.key
-        return JudgeClient(self.provider, key, self.scoring.limits)
+        if self.provider.server == OWN:
+            return JudgeClient(self.provider, None, patient(self.scoring.limits))
+        return JudgeClient(self.provider, self.settings.key, self.scoring.limits)
 
     def judge(self, client: JudgeClient, votes: VotesSection) -> Judge:
         return Judge(client, self.store, self.ledger, votes, self.scoring.limits.tries)
+
+
+def patient(limits: LimitsSection) -> LimitsSection:
+    """For AskGate's own server, which answers one call after the other, at whatever speed the machine has.
+
+    One call waits, so that the server never does. More of them would only time out in the queue.
+    """
+    return limits.model_copy(
+        update={
+            "concurrency_min": min(limits.concurrency_min, OWN_CALLS),
+            "concurrency_max": min(limits.concurrency_max, OWN_CALLS),
+            "timeout_s": max(limits.timeout_s, OWN_TIMEOUT_S),
+        }
+    )
 
 
 def settings_for(environment: Mapping[str, str], scoring: ScoringSection, provider: str) -> ScorerSettings:
