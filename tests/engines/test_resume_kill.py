@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import shutil
 import signal
@@ -137,14 +138,17 @@ def test_killed_or_cut_off_at_every_operation_of_a_checkpoint(
 def kill_at_random(
     nursery: Nursery, furnished: Path, tmp_path: Path, unbroken: dict[str, Any], moments: int, seed: int
 ) -> None:
-    """Moments are drawn over the steps, not over the clock, so that a busy machine does not move them to one end."""
+    """Moments are drawn over the run's own work, not over the clock: a busy machine does not move them to one end."""
+    whole = copied(furnished, tmp_path / "whole")
+    child = nursery.start("train", whole)
+    all_work = watch(child, until=math.inf)
+    assert nursery.wait(child) == 0, said(whole)
     random = Random(seed)
     killed = 0
     for moment in range(moments):
         place = copied(furnished, tmp_path / str(moment))
-        steps, rest = divmod(random.random() * STEPS, 1)
         child = nursery.start("train", place)
-        wait_for(place, int(steps), rest)
+        watch(child, until=random.random() * all_work)
         os.kill(child, signal.SIGKILL)
         code = nursery.wait(child)
         assert code in (0, -signal.SIGKILL), said(place)
@@ -154,12 +158,13 @@ def kill_at_random(
     assert killed > moments // 2, "too few were killed before they had ended"
 
 
-def wait_for(place: Path, steps: int, rest: float) -> None:
-    """Until the run has logged so many steps, and then for that share of the time that one has taken."""
-    began, metrics = time.monotonic(), place / "logs/metrics.jsonl"
-    while steps and (not metrics.exists() or metrics.read_bytes().count(b"\n") < steps):
+def watch(child: int, until: float) -> float:
+    """Waits until the process has worked for so many seconds, or has ended; how long it has worked."""
+    while True:
+        worked = int(Path(f"/proc/{child}/schedstat").read_text().split()[0]) / 1e9
+        if worked >= until or Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+            return worked
         time.sleep(0.001)
-    time.sleep(rest * (time.monotonic() - began) / (steps + 1) if steps else rest * 0.5)
 
 
 def test_killed_at_three_random_moments(
@@ -175,16 +180,13 @@ def test_killed_at_twenty_random_moments(
     kill_at_random(nursery, furnished, tmp_path, unbroken, moments=20, seed=2)
 
 
-def test_killed_again_and_again_it_still_ends_the_same(
+def test_killed_at_every_save_in_turn_it_still_ends_the_same(
     nursery: Nursery, furnished: Path, tmp_path: Path, unbroken: dict[str, Any]
 ) -> None:
-    """The run gets two steps further each time."""
     place = copied(furnished, tmp_path / "run")
-    for steps in (3, 5, 7):
-        child = nursery.start("train", place)
-        wait_for(place, steps, 0.5)
-        os.kill(child, signal.SIGKILL)
-        assert nursery.wait(child) == -signal.SIGKILL, said(place)
+    for step, at in ((2, 5), (4, 17), (6, 12), (7, 3)):
+        fault = {"kind": "kill amid", "at": at, "step": step}
+        assert nursery.run("train", place, fault=fault) == -signal.SIGKILL, said(place)
     assert_ends_the_same(nursery, place, unbroken)
 
 
