@@ -42,7 +42,7 @@ def _shared_name(seen: Seen) -> bool:
 
 
 def _no_year(seen: Seen) -> bool:
-    """A value was taken from a list by years. What the user named, and what the list is about, was not chosen from it."""
+    """A value was taken from a list by years. What the user named or the article is about was not chosen from it."""
     user = seen.user_words
     named = set(_YEAR.findall(user))
     for place, turn in enumerate(seen.turns):
@@ -52,9 +52,9 @@ def _no_year(seen: Seen) -> bool:
         taken = {value for later in seen.turns[place + 1 :] for value in _values(later) if not mentioned(value, given)}
         for sentence in _SENTENCE.split(turn.text):
             years = set(_YEAR.findall(sentence))
-            if len(years) > 1 and not years & named and not _ONE_LIFE.search(sentence):
-                if any(mentioned(value, sentence) for value in taken - years):
-                    return True
+            listed = len(years) > 1 and not years & named and not _ONE_LIFE.search(sentence)
+            if listed and any(mentioned(value, sentence) for value in taken - years):
+                return True
     return False
 
 

@@ -1,0 +1,98 @@
+"""The watch on reward hacking: ask spam, form without content, spikes in the spread of rewards. A breach stops the run.
+
+    watch = Watch(seed, limits, StepLog(METRICS))
+    callbacks = [..., watch, Logging(...), ..., Checkpoints(...), watch.stopper]
+
+It measures before the step is logged, so that its figures stand in the log, and stops after the step was saved, so that
+the run can be looked at and gone on with.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from statistics import fmean, median, pstdev
+
+from ..core.api import Engine, StepResult, Stop
+from ..evaluation.hacks import ask_spam, bare_answers, echoes, malformed
+from ..runtime.steplog import StepLog
+
+SHARES = {"ask_spam": ask_spam, "malformed": malformed, "bare_answer": bare_answers, "echo": echoes}
+SPREAD = "watch/reward_std"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """From where on a figure is a breach."""
+
+    shares: Mapping[str, float] = field(
+        default_factory=lambda: {"ask_spam": 0.50, "malformed": 0.50, "bare_answer": 0.50, "echo": 0.20}
+    )
+    """By name, averaged over the last `window` steps."""
+    spike: float = 3.0
+    """So many times the usual spread of the rewards in a step."""
+    smallest_spread: float = 0.05
+    """Of rewards that hardly differ, a small change is no spike."""
+    window: int = 5
+
+
+class Watch:
+    """Figures of every step as `watch/...`. A resumed run takes up those that were logged before."""
+
+    def __init__(self, seed: int, limits: Limits, logged: StepLog) -> None:
+        self.seed, self.limits, self.logged = seed, limits, logged
+        self.breach = ""
+        self.stopper = Stopper(self)
+        self._past: deque[Mapping[str, float]] = deque(maxlen=limits.window)
+
+    def on_start(self, engine: Engine) -> None:
+        self.logged.cut(self.seed, engine.step)
+        self._past.extend(line for line in self.logged.lines(self.seed)[-self.limits.window :] if SPREAD in line)
+
+    def on_step(self, engine: Engine, result: StepResult) -> None:
+        if not result.episodes:
+            return
+        figures = {f"watch/{name}": share(result.episodes) for name, share in SHARES.items()}
+        figures[SPREAD] = pstdev(sum(one.reward.values()) for one in result.episodes)
+        result.metrics.update(figures)
+        self.breach = self._spike(figures[SPREAD]) or self.breach
+        self._past.append(figures)
+        self.breach = self._too_often() or self.breach
+
+    def on_end(self, engine: Engine) -> None:
+        pass
+
+    def _too_often(self) -> str:
+        if len(self._past) < self.limits.window:
+            return ""
+        for name, most in self.limits.shares.items():
+            level = fmean(figures[f"watch/{name}"] for figures in self._past)
+            if level > most:
+                return f"{name} is {level:.2f} over {len(self._past)} steps, above {most:.2f}"
+        return ""
+
+    def _spike(self, spread: float) -> str:
+        if len(self._past) < self.limits.window:
+            return ""
+        usual = max(median(figures[SPREAD] for figures in self._past), self.limits.smallest_spread)
+        if spread <= self.limits.spike * usual:
+            return ""
+        return f"the rewards spread by {spread:.2f}, more than {self.limits.spike:g} times the usual {usual:.2f}"
+
+
+class Stopper:
+    """Stands last: the step is logged and saved by the time it stops the run."""
+
+    def __init__(self, watch: Watch) -> None:
+        self.watch = watch
+
+    def on_start(self, engine: Engine) -> None:
+        self.watch.breach = ""
+
+    def on_step(self, engine: Engine, result: StepResult) -> None:
+        if self.watch.breach:
+            raise Stop(f"reward hacking: {self.watch.breach} (step {result.step}); read its episodes in logs/episodes")
+
+    def on_end(self, engine: Engine) -> None:
+        pass
