@@ -6,6 +6,7 @@ With `REWARD_LIVE_MODE` off nobody is called: every line says `live: false` and 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -40,6 +41,7 @@ class Order:
     """What is to be scored and how."""
 
     pool: Path
+    """Where the dialogues were read from; nothing is written there."""
     out: Path
     n: int | None
     """So many, drawn by `seed`; None: all. A larger draw with the same seed holds the smaller one."""
@@ -72,8 +74,8 @@ def score_pool(
     tell: Callable[[str], None],
     progress: Callable[[Progress], None],
 ) -> Summary:
-    refuse_overlap(_outputs(order.out), {"POOL": order.pool})
-    return score_dialogues(list(read_unique(order.pool, Sample)), order, settings, scoring, environment, tell, progress)
+    samples = list(read_unique(order.pool, Sample))
+    return score_dialogues(samples, order, settings, scoring, environment, tell, progress)[1]
 
 
 def score_dialogues(
@@ -84,23 +86,32 @@ def score_dialogues(
     environment: Mapping[str, str],
     tell: Callable[[str], None],
     progress: Callable[[Progress], None],
-) -> Summary:
-    """Raises BadInput where nothing could be scored, or where the service stopped answering; what was had is kept."""
+) -> tuple[dict[str, Score], Summary]:
+    """The scores by id, of these dialogues by this judge and no others, and what the run came to.
+
+    Raises BadInput where nothing could be scored, or where the service stopped answering; what was had is kept.
+    """
+    refuse_overlap(_outputs(order.out), {"POOL": order.pool})
+    _refuse_twins(samples, order.pool)
     chosen = choose(samples, order.n, order.seed)
     file = ScoreFile(order.out, {sample.id for sample in samples})
     keys = {sample.id: score_key(sample, settings.provider, order.votes) for sample in chosen}
     if not settings.live:
         _write_unscored(file, keys, settings.provider)
-        return _finish(file, samples, keys, reused=0, figures=_no_figures(order.out, settings.provider))
+        figures = _no_figures(order.out, settings.provider)
+        return _finish(file, samples, keys, live=False, reused=0, figures=figures)
     with open_session(settings, scoring, environment, tell) as session:
-        before = len(file.lines)
+        there = keys.keys() & file.lines.keys()
         known = _on_record(file, keys, order, scoring)
-        if gone := before - len(file.lines):
-            tell(f"{gone} lines of {order.out} have expired or are not in the ledger; those samples are scored again")
+        if gone := len(there - known):
+            tell(
+                f"{gone} lines of {order.out} are no scores by this judge of these dialogues, have expired or are not"
+                " in the ledger; those samples are scored again"
+            )
         waiting = [sample for sample in chosen if sample.id not in known]
         run = _Run(session, order, keys, file, waiting, progress)
         figures = asyncio.run(run.go())
-    summary = _finish(file, samples, keys, reused=len(known), figures=figures)
+    scores, summary = _finish(file, samples, keys, live=True, reused=len(known), figures=figures)
     if run.outage:
         raise BadInput(
             f"{run.outage}; {summary.scored} of {summary.samples} samples are scored",
@@ -121,7 +132,17 @@ def score_dialogues(
             where=settings.provider.name,
             remedy="see `failure` in the lines of " + str(order.out),
         )
-    return summary
+    return scores, summary
+
+
+def _refuse_twins(samples: Sequence[Dialogue], where: Path) -> None:
+    """Scores go by id: of two dialogues under one id, one would get the other's."""
+    if twins := [name for name, times in Counter(sample.id for sample in samples).items() if times > 1]:
+        raise BadInput(
+            f"{len(twins)} ids stand more than once, the first is {twins[0]!r}",
+            where=str(where),
+            remedy="give every dialogue its own id",
+        )
 
 
 def _outputs(out: Path) -> dict[str, Path]:
@@ -207,7 +228,8 @@ class _Run:
 def _on_record(file: ScoreFile, keys: dict[str, str], order: Order, scoring: ScoringSection) -> set[str]:
     """The samples that need not be scored again: their lines say what the ledger says, and have not expired.
 
-    A line that the ledger does not know proves nothing, whoever wrote it. Such lines are taken out.
+    All other lines of these samples are taken out: nobody may take them for the score that is still to come. One that
+    the ledger does not know proves nothing, whoever wrote it.
     """
     claims = {
         (line.scoring, name): line
@@ -224,7 +246,7 @@ def _on_record(file: ScoreFile, keys: dict[str, str], order: Order, scoring: Sco
         and claim == score_of(entry, claim.key, order.votes)
         and datetime.fromisoformat(entry.at) > oldest
     }
-    file.forget({claim.id for claim in claims.values()} - known)
+    file.forget(set(keys) - known)
     return known
 
 
@@ -246,19 +268,24 @@ def _no_figures(out: Path, provider: Provider) -> dict[str, Any]:
 
 
 def _finish(
-    file: ScoreFile, samples: Sequence[Dialogue], keys: dict[str, str], reused: int, figures: dict[str, Any]
-) -> Summary:
+    file: ScoreFile,
+    samples: Sequence[Dialogue],
+    keys: dict[str, str],
+    *,
+    live: bool,
+    reused: int,
+    figures: dict[str, Any],
+) -> tuple[dict[str, Score], Summary]:
     unstable = file.finish(sample.id for sample in samples)
-    # A line under another key is an older scoring, by another judge or in another way.
-    lines = [line for name, key in keys.items() if (line := file.lines.get(name)) and line.key == key]
-    live = all(line.live for line in lines)
-    scored = [line for line in lines if line.overall is not None]
+    # Under another key it is the score of something else, by another process that writes the same file.
+    lines = {name: line for name, key in keys.items() if (line := file.lines.get(name)) and line.key == key}
+    scored = [line for line in lines.values() if line.overall is not None]
     not_started = len(keys) - len(lines)
-    return Summary(
+    return lines, Summary(
         samples=len(keys),
         scored=len(scored),
         reused=reused,
-        failed=sum(bool(line.failure) for line in lines),
+        failed=sum(bool(line.failure) for line in lines.values()),
         unstable=sum(not line.stable for line in scored),
         not_started=not_started,
         complete=live and not not_started,

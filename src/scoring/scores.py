@@ -97,10 +97,11 @@ class ScoreFile:
             _append(self.path, msgspec.json.encode(score) + b"\n")
 
     def forget(self, names: set[str]) -> None:
-        """Takes lines out at once."""
-        if names:
+        """Takes lines out at once. What another process has put in their place since they were read stays."""
+        old = {name: line for name in names if (line := self.lines.get(name))}
+        if old:
             with told(self.path), alone(self.path, create=True):
-                self.lines = {name: line for name, line in self._read().items() if name not in names}
+                self.lines = {name: line for name, line in self._read().items() if line != old.get(name)}
                 _write(self.path, list(self.lines.values()))
 
     def finish(self, order: Iterable[str]) -> Path:

@@ -13,11 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tensorboardX.proto.event_pb2 import Event
 
+from src.config.loader import load_config
+from src.core.errors import BadInput
+from src.core.types import Sample, Turn
 from src.scoring import client as client_module
-from src.scoring.batch import choose
+from src.scoring.batch import Order, Summary, choose, score_dialogues
 from src.scoring.scores import Score, ScoreFile
+from src.scoring.session import settings_for
 from tests.scoring.desk import ROOT, SAMPLES, Desk, samples
 from tests.scoring.server import JudgeServer, steady_scores
 
@@ -241,11 +246,72 @@ def test_a_line_that_is_not_what_the_ledger_says_is_not_reused(desk: Desk, chang
     )
     with JudgeServer(port=desk.port) as server:
         unpaid = desk.run("score", "pool.jsonl", "--budget", "0")
-        assert "1 lines of reports/rc1/scores.jsonl have expired or are not in the ledger" in unpaid.err
+        assert "1 lines of reports/rc1/scores.jsonl are no scores by this judge of these dialogues" in unpaid.err
         assert len(desk.scores()) == SAMPLES - 1, "not rescored, so not there"
         done = desk.score()
     assert (done.figures()["reused"], server.asked) == (SAMPLES - 1, 0)
     assert [(line["id"], line["overall"]) for line in desk.scores()] == [(one["id"], one["overall"]) for one in whole]
+
+
+def test_the_score_of_a_dialogue_is_not_left_standing_for_another_that_took_its_name(desk: Desk) -> None:
+    desk.score_honestly()
+    first, *rest = samples()
+    other = replace(first, dialogue=(first.dialogue[0], Turn("assistant", "answer", "nonsense")))
+    desk.write_pool([other, *rest])
+    with JudgeServer(port=desk.port) as server:
+        scores, found = score_in_process(desk, [other, *rest], budget=0.0)
+        assert (found.scored, found.reused, found.not_started, server.asked) == (SAMPLES - 1, SAMPLES - 1, 1, 0)
+        assert set(scores) == {one.id for one in rest}
+        assert {one["id"] for one in desk.scores()} == set(scores)
+        scores, _ = score_in_process(desk, [other, *rest])
+        assert set(scores) == {one.id for one in (other, *rest)}
+
+
+def test_two_dialogues_under_one_name_are_refused_before_anybody_is_asked(desk: Desk) -> None:
+    one, other = (replace(sample, id="twin") for sample in samples(2))
+    with JudgeServer() as server:
+        desk.ask(server)
+        with pytest.raises(BadInput, match="1 ids stand more than once, the first is 'twin'"):
+            score_in_process(desk, [one, other, *samples()])
+    assert server.asked == 0
+
+
+def test_the_file_that_dialogues_were_read_from_is_not_overwritten_whoever_asks(desk: Desk) -> None:
+    with pytest.raises(BadInput, match="would overwrite"):
+        score_in_process(desk, samples(), out="pool.jsonl")
+
+
+def score_in_process(
+    desk: Desk, wanted: list[Sample], budget: float | None = None, out: str = "reports/rc1/scores.jsonl"
+) -> tuple[dict[str, Score], Summary]:
+    section = load_config().scoring
+    settings = settings_for(desk.environment, section, "")
+    order = Order(Path("pool.jsonl"), Path(out), None, 1, section.votes, budget)
+    return score_dialogues(wanted, order, settings, section, desk.environment, print, lambda done: None)
+
+
+def test_lines_that_were_written_with_the_switch_off_are_not_counted_when_it_is_on(desk: Desk) -> None:
+    with JudgeServer() as server:
+        desk.ask(server)
+        desk.environment["REWARD_LIVE_MODE"] = "off"
+        desk.score()
+        desk.environment["REWARD_LIVE_MODE"] = "1"
+        found = desk.score("--budget", "2").figures()
+        assert 0 < found["scored"] < SAMPLES
+        assert (found["live"], found["not_started"]) == (True, SAMPLES - found["scored"])
+        done = desk.run("score", "pool.jsonl", "--budget", "0")
+    assert "stopped at the budget" in done.out
+    assert "REWARD_LIVE_MODE is off" not in done.out
+    assert all(one["live"] for one in desk.scores())
+
+
+def test_failures_of_an_earlier_run_are_not_counted_as_this_runs(desk: Desk) -> None:
+    with JudgeServer(lambda n: "prose") as server:
+        desk.ask(server)
+        assert desk.score("--n", "8").code == 2
+    with JudgeServer(port=desk.port) as server:
+        found = desk.score("--n", "8", "--budget", "0").figures()
+    assert (found["failed"], found["not_started"], server.asked) == (0, 8, 0)
 
 
 def test_scores_whose_ledger_was_moved_away_are_had_from_the_cache(desk: Desk) -> None:
@@ -311,6 +377,17 @@ def test_two_processes_that_write_one_file_keep_each_others_lines(tmp_path: Path
     other.add(line("c"))
     other.finish(sorted(names))
     assert list(ScoreFile(tmp_path / "scores.jsonl", names).lines) == ["a", "b", "c"]
+
+
+def test_a_line_that_another_process_has_renewed_is_not_taken_out(tmp_path: Path) -> None:
+    names = {"a", "b"}
+    first = ScoreFile(tmp_path / "scores.jsonl", names)
+    first.add(line("a"))
+    first.add(line("b"))
+    one, other = (ScoreFile(tmp_path / "scores.jsonl", names) for _ in range(2))
+    other.add(replace(line("a"), overall=0.7))
+    one.forget(names)
+    assert {name: score.overall for name, score in one.lines.items()} == {"a": 0.7}
 
 
 def line(name: str) -> Score:
