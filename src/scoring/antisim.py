@@ -145,7 +145,7 @@ def _scoring_checks(scorings: list[Scoring], named: str, cache_hit_lt: float, se
             f"部分分数与账本中的投票不符；请{_AGAIN_ZH}",
         ),
         *_provider_checks(scorings, named),
-        _address_check([call for call in calls if not call.cache_hit], section),
+        _address_check(calls, section),
         check(
             "billable_count",
             float(sum(call.billable_tokens >= 1 for call in paid)),
@@ -188,11 +188,14 @@ def follows_from_votes(scoring: Scoring) -> bool:
     )
 
 
-def _address_check(called: list[CallEntry], section: ScoringSection) -> Check:
-    """A provider of the config's table answers at the address that stands there. Others have none to compare with."""
+def _address_check(calls: list[CallEntry], section: ScoringSection) -> Check:
+    """A provider of the config's table answers at the address that stands there. Others have none to compare with.
+
+    A vote from the cache has the address of the call that once paid for it.
+    """
     known = {name: (row.base_url or OWN).rstrip("/") for name, row in section.providers.items()}
     known |= {name: "" for name, row in section.providers.items() if row.base_url is None and name != LOCAL}
-    strange = [call for call in called if known.get(call.provider) and call.server != known[call.provider]]
+    strange = [call for call in calls if known.get(call.provider) and call.server != known[call.provider]]
     shown = ", ".join(sorted({f"{call.provider} at {call.server or 'an unknown address'}" for call in strange}))
     return check(
         "calls_at_another_address",
@@ -262,5 +265,5 @@ def _figures(scorings: list[Scoring]) -> dict[str, Any]:
         "cache_hits": sum(call.cache_hit for call in calls),
         "billable_tokens": sum(call.billable_tokens for call in calls),
         "providers": sorted({scoring.entry.provider for scoring in scorings}),
-        "servers": sorted({call.server for call in calls if not call.cache_hit}),
+        "servers": sorted({call.server for call in calls}),
     }

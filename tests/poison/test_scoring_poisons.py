@@ -107,6 +107,14 @@ def mostly_cached(calls: Calls) -> Calls:
     return [replace(call, cache_hit=True, billable_tokens=0, latency_ms=0.4) for call in calls]
 
 
+def mostly_a_stubs(calls: Calls) -> Calls:
+    """Seven scorings of eight are votes that a stub gave on another day."""
+    if int(calls[0].scoring.removeprefix("scoring-")) % 8 == 0:
+        return calls
+    stub = {"server": "http://127.0.0.1:8000/v1", "cache_hit": True, "billable_tokens": 0, "latency_ms": 0.4}
+    return [replace(call, **stub) for call in calls]
+
+
 def test_the_honest_twin_passes(forge: Callable[..., Report]) -> None:
     assert failed(forge()) == set()
 
@@ -131,6 +139,7 @@ def test_the_honest_twin_passes(forge: Callable[..., Report]) -> None:
         pytest.param(
             every(server="http://127.0.0.1:8000/v1"), {"calls_at_another_address"}, id="a stub in the provider's stead"
         ),
+        pytest.param(mostly_a_stubs, {"calls_at_another_address"}, id="a stub's votes from the cache"),
         pytest.param(mostly_cached, {"cache_hit_rate"}, id="all but a few from the cache"),
         pytest.param(
             every(cache_hit=True, billable_tokens=0, latency_ms=0.4),
@@ -145,6 +154,11 @@ def test_a_forged_ledger_is_refused_by_what_it_says(
     report = forge(spoil)
     assert failed(report) == named
     assert all(one.passed or (one.remedy and one.remedy_zh) for one in report.checks)
+
+
+def test_the_figures_name_every_server_whose_votes_count(forge: Callable[..., Report]) -> None:
+    servers = forge(mostly_a_stubs).figures["servers"]
+    assert servers == ["http://127.0.0.1:8000/v1", "https://api.deepseek.com/v1"]
 
 
 def test_a_server_without_request_ids_is_not_taken_for_a_recording(forge: Callable[..., Report]) -> None:
