@@ -12,7 +12,7 @@ from ..core.types import Level, Sample, Turn
 from .grammar import malformed, parse, system
 from .success import correct
 from .tools import calc, wiki
-from .user import reply
+from .user import informs, reply
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ class Env:
         self.turns = [Turn("user", "say", sample.prompt)]
         self.end: End | None = None
         self.answer: str | None = None
+        self.told = False
         self._spoken = 0
 
     def opening(self) -> str:
@@ -53,7 +54,9 @@ class Env:
             self.end = "turns"
             return None
         if act.kind == "ask":
-            return self._say("user", reply(self.sample, act.text))
+            said = reply(self.sample, act.text)
+            self.told = self.told or (self.sample.hidden is not None and informs(said))
+            return self._say("user", said)
         if act.kind == "call":
             return self._say("tool", self._call(act.tool, act.text), act.tool)
         return self._say("tool", malformed(self.sample.lang, self.tools))
@@ -81,6 +84,7 @@ class Env:
             answer=self.answer,
             success=correct(self.sample, self.answer),
             seed=seed,
+            told=self.told,
         )
 
     def _call(self, tool: str, text: str) -> str:

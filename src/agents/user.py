@@ -17,6 +17,8 @@ _ASK_BACK: dict[Lang, str] = {"en": "What exactly would you like to know?", "zh"
 _COMPLETE: dict[Lang, str] = {"en": "Nothing is missing; I told you all of it.", "zh": "没有遗漏，我都说全了。"}
 _OTHER: dict[Lang, str] = {"en": "I have nothing to add on that.", "zh": "这一点我没有要补充的。"}
 _GIVE: dict[Lang, str] = {"en": "I mean this: {span}", "zh": "我补充一下：{span}"}
+ROOM = 6
+"""Words that an ask may have beside three times those that say what is wanted: politeness, not the whole question."""
 _EMPTY = frozenset(text for said in (_ASK_BACK, _COMPLETE, _OTHER) for text in said.values())
 
 _COMMON = set(
@@ -38,7 +40,6 @@ _COMMON_ZH = re.compile(
     "[说讲问指想要点些个位家部一每这那里把给还又也对就会不太得]"
 )
 """Words of every question, and of asking for nothing in particular."""
-_WHICH = re.compile(r"\b(?:which one|who)\b|哪一[个位家部]")
 _POINTS = re.compile(r"\b(?:which|who|whom|whose|what|mean|meant|named?|called|title)\b|[哪何谁指]|什么|[同重]名")
 _TIME = re.compile(
     r"\bwhen\b|\b(?:which|what)\b(?:\W+\w+){0,2}?\W+(?:years?|dates?|times?|periods?)\b"
@@ -66,12 +67,13 @@ def is_about(hidden: Hidden, asked: str) -> bool:
     """Whether an ask, in lower case, is about what was held back.
 
     It uses a word of it, and either speaks of nothing else, or asks for a time, points at a name, or names most of what
-    makes up the quantity. So a price is not given to who asks for another price.
+    makes up the quantity. So a price is not given to who asks for another price, nothing is given to who asks "which
+    one?" of everything, and nothing to who repeats the whole question.
     """
     used = [word for word in hidden.about if _has(asked, word)]
     said, wanted = _content(asked), _content(hidden.missing.casefold())
-    if not said:
-        return bool(used) and hidden.kind in ("entity", "subject") and _WHICH.search(asked) is not None
+    if len(said) > 3 * len(wanted) + ROOM:
+        return False
     if not any(_content(word.casefold()) & said for word in used):
         return False
     if said <= _content(" ".join(hidden.about).casefold()):

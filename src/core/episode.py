@@ -28,6 +28,8 @@ class Episode(Record, frozen=True):
     success: bool
     """The answer fits the gold answer. Whether it was asked for first where it had to be is another question."""
     seed: int
+    told: bool = False
+    """The user told what was missing, because the policy asked for it."""
     reward: dict[str, float] = field(default_factory=dict)
     """The reward taken apart by term; they sum to what was trained on."""
     live: bool = False
@@ -42,5 +44,6 @@ class Episode(Record, frozen=True):
 
     @property
     def need_ask_success(self) -> bool:
-        """Right, and asked before it answered: a lucky guess is no asking."""
-        return self.needs_clarification and self.success and self.asks > 0
+        """Right, and asked for what was missing before it answered. Who asks something else and then guesses right has
+        been lucky, and luck is no asking."""
+        return self.needs_clarification and self.success and self.told

@@ -50,4 +50,4 @@ class LowPerformers:
 
 def did_well(episode: Episode) -> bool:
     """Right, and asked exactly where it had to."""
-    return episode.success and (episode.asks > 0) == episode.needs_clarification
+    return episode.need_ask_success if episode.needs_clarification else episode.success and episode.asks == 0

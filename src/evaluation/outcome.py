@@ -1,7 +1,7 @@
 """The reward of an episode, taken apart by term: what came out, and what needless asking costs.
 
-- `outcome`: the weight of success. Where something is missing, success without an ask is a lucky guess; it is counted
-  and shown by the evaluation, but it earns nothing, else guessing yes or no would pay half the time.
+- `outcome`: the weight of success. Where something is missing, success without having been told it is a lucky guess;
+  it is counted and shown by the evaluation, but it earns nothing, else guessing yes or no would pay half the time.
 - `overclar`: less the over-clarification penalty.
 - `difficulty`: what `base * (1 + beta * (hard - easy))` adds to the base, the sum of the terms above, where it is
   switched on.

@@ -113,3 +113,15 @@ def test_the_record_carries_sample_seed_and_level() -> None:
         3,
         "easy",
     )
+
+
+def test_who_asks_vaguely_and_guesses_right_was_lucky(pool: list[Sample]) -> None:
+    sample = next(sample for sample in pool if sample.hidden is not None)
+    env = Env(sample, max_turns=4)
+    env.step("<ask>Could you clarify?" if sample.lang == "en" else "<ask>请说清楚？")
+    env.step(f"<answer>{sample.answer}")
+    episode = env.episode(seed=0)
+    assert episode.success
+    assert episode.asks == 1
+    assert not episode.told
+    assert not episode.need_ask_success

@@ -15,6 +15,7 @@ def episode(
     asks: int = 0,
     calls: int = 1,
     success: bool = True,
+    told: bool | None = None,
 ) -> Episode:
     turns = [Turn("user", "say", "the question")]
     for _ in range(asks):
@@ -33,4 +34,5 @@ def episode(
         answer="yes",
         success=success,
         seed=7,
+        told=needs and asks > 0 if told is None else told,
     )
