@@ -8,7 +8,9 @@ from typing import Any
 
 from ..core.api import Engine, StepResult
 from ..core.checkpoint import VALUE, Store
-from ..core.found import ALERT, TIMED
+from ..core.found import ALERT, BREACHED, TIMED
+
+ROLLBACKS = "rollbacks"
 
 
 class Checkpoints:
@@ -31,15 +33,25 @@ class Checkpoints:
         self.saved_step = 0
         self.saved_at = 0.0
         self.alert = False
+        self.rollbacks = 0.0
 
     def on_start(self, engine: Engine) -> None:
         self.saved_step, self.saved_at = engine.step, self.clock()
+        if not engine.step:
+            return
+        marks = self.store.marks(engine.step)
+        self.store.breached, self.rollbacks = set(marks.get(BREACHED, ())), marks.get(ROLLBACKS, 0.0)
         # The run may have been broken off after it saved an evaluated step and before that step came into `best/`.
-        if engine.step and (value := self.store.marks(engine.step).get(VALUE)) is not None:
+        if (value := marks.get(VALUE)) is not None:
             self.store.best(engine.step, value)
 
     def on_step(self, engine: Engine, result: StepResult) -> None:
-        self.alert = result.metrics.get("kl_alerts", 0) > 0
+        rollbacks = result.metrics.get(ROLLBACKS, 0.0)
+        self.alert = result.metrics.get("kl_alerts", 0) > 0 or rollbacks > self.rollbacks
+        self.rollbacks = rollbacks
+        if self.alert:
+            # A step's KL is that of the weights that its episodes were made with: those the step before it left.
+            self.store.breached.add(result.step - 1)
         value = result.metrics.get(self.best_by) if self.best_by else None
         if result.step % self.every_steps == 0 or value is not None:
             self._save(engine, timed=False, value=value)
@@ -55,5 +67,6 @@ class Checkpoints:
 
     def _save(self, engine: Engine, timed: bool, value: float | None = None) -> None:
         marks = {**self.marks, ALERT: self.alert, TIMED: timed, VALUE: value}
+        marks |= {BREACHED: sorted(self.store.breached), ROLLBACKS: self.rollbacks}
         self.store.save(engine.step, engine.save, marks)
         self.saved_step, self.saved_at = engine.step, self.clock()

@@ -93,8 +93,8 @@ def make_job(
 
     update, talk, reward = config.optimizer, config.rollout, config.reward
 
-    def last_good() -> Path | None:
-        found = store.latest_good()
+    def last_good(before: int) -> Path | None:
+        found = store.latest_good(before)
         return found.path if found else None
 
     return TrainJob(

@@ -43,6 +43,8 @@ class Store:
         if keep < 1:
             raise ValueError("a store keeps at least one checkpoint")
         self.root, self.keep = root, keep
+        self.breached: set[int] = set()
+        """Steps whose weights are known to breach. Known only one step after they were saved, so no mark of theirs."""
         self._here = Shelf(root)
         self._shelves = [self._here, *([Shelf(mirror)] if mirror else [])]
         self._locks: list[int] = []
@@ -124,9 +126,11 @@ class Store:
         except Damaged as error:
             raise BadInput(str(error), where=str(self._folder(step)), remedy=_GO_ON) from None
 
-    def latest_good(self) -> Found | None:
-        """Where to roll the weights back to: the newest whole one that was saved before any alert."""
+    def latest_good(self, before: int) -> Found | None:
+        """Where to roll the weights back to: the newest whole one below that step that is not known to breach."""
         for shelf, step in candidates(self._shelves):
+            if step >= before or step in self.breached:
+                continue
             try:
                 whole = verified(shelf, step)
             except Damaged as error:
@@ -183,12 +187,13 @@ class Store:
         raise BadInput(f"holds no step {step}", where=str(self.root), remedy=_GO_ON)
 
     def _prune(self, shelf: Shelf) -> None:
-        """With each one that is kept stays the one that a run resumed from it would roll back to."""
+        """With each one that is kept stays the one that a run resumed from it would roll back to. From the newest that
+        is an earlier one: whether its own weights breach is not known yet."""
         steps = shelf.steps()
-        good = [step for step in steps if _is_good(shelf, step)]
+        good = [step for step in steps if step not in self.breached and _is_good(shelf, step)]
         spared = set(steps[-self.keep :])
         for step in steps[-self.keep :]:
-            spared.update([earlier for earlier in good if earlier <= step][-1:])
+            spared.update([earlier for earlier in good if earlier <= step and earlier != steps[-1]][-1:])
         for step in steps:
             if step not in spared:
                 shelf.drop(step)

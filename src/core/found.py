@@ -12,9 +12,11 @@ from .sealed import MANIFEST, Damaged, Seal, verify
 from .shelf import Shelf
 
 ALERT = "alert"
-"""Mark of a checkpoint that was saved while alerts were pending."""
+"""Mark of a checkpoint that was saved while alerts were pending, or right after a roll-back."""
 TIMED = "timed"
 """Mark of a checkpoint that was saved by the clock, not by the count of steps."""
+BREACHED = "breached"
+"""Mark with all steps whose weights had been seen to breach when the checkpoint was saved."""
 _AGAIN = "put back one of them from a copy, or move the folder away and start again"
 
 

@@ -147,7 +147,7 @@ class PurePT:
 
     def _go_back(self, kl: float) -> None:
         """The weights and the optimizer of the last good checkpoint; of the base where there is none yet."""
-        folder = self.job.last_good()
+        folder = self.job.last_good(self.step - self.guard.most)
         _log.warning(
             "step %d: KL %.4g is above %s for the %dth time running; back to %s, learning rate times %g",
             self.step, kl, self.guard.level, self.guard.most, folder or self.job.model, self.guard.lr_factor,

@@ -85,6 +85,20 @@ def test_what_is_saved_amid_alerts_is_not_good(tmp_path: Path) -> None:
     assert [step for step in range(1, 8) if marks(tmp_path, step)["alert"]] == [5, 6]
 
 
+def test_what_is_saved_after_a_roll_back_is_not_good_and_breaches_are_known_after_a_resume(tmp_path: Path) -> None:
+    alerts = {step: {"kl_alerts": float(step - 3), "rollbacks": 0.0} for step in (4, 5)}
+    back = {6: {"kl_alerts": 0.0, "rollbacks": 1.0}, 7: {"rollbacks": 1.0}, 8: {"rollbacks": 1.0}}
+    fit(Saving(metrics=alerts | back), tmp_path, every_steps=1)
+    assert [step for step in range(1, 8) if marks(tmp_path, step)["alert"]] == [4, 5, 6]
+    with Store(tmp_path, None, 9) as store:
+        found = store.newest()
+        engine = Saving(last=8, metrics=back)
+        engine.load(found.path)
+        engine.fit([Checkpoints(store, 1, 30.0, LOCAL)])
+        assert store.breached == {3, 4, 5}
+        assert [store.latest_good(before).step for before in (9, 7)] == [8, 2]  # type: ignore[union-attr]
+
+
 def test_an_evaluated_step_is_saved_and_the_better_ones_are_added_to_best(tmp_path: Path) -> None:
     values = {2: {"eval/reward": 0.3}, 4: {"eval/reward": 0.2}, 5: {"eval/reward": 0.6}, 6: {"eval/other": 9.0}}
     saved = fit(Saving(metrics=values), tmp_path, best_by="eval/reward")

@@ -71,7 +71,7 @@ def test_the_one_to_roll_back_to_is_kept_however_old(root: Path) -> None:
             store.save(step, writer(step), {"alert": True})
         store.save(6, writer(6), {"timed": True})
         assert names(root) == ["latest", "step_00002", "step_00005", "step_00006"]
-        good = store.latest_good()
+        good = store.latest_good(6)
         assert good
         assert good.step == 2
         assert store.newest().step == 6
@@ -84,16 +84,37 @@ def test_with_each_one_that_is_kept_stays_the_one_to_roll_back_to_from_there(roo
         assert names(root) == ["latest", "step_00002", "step_00003", "step_00004"]
         harm(root / "step_00004" / "state.json", "missing")
         assert store.newest().step == 3
-        good = store.latest_good()
+        good = store.latest_good(9)
         assert good
         assert good.step == 2
 
 
+def test_weights_that_are_known_to_breach_are_no_place_to_go_back_to(root: Path) -> None:
+    with Store(root, None, keep=2) as store:
+        for step in (1, 2, 3):
+            store.save(step, writer(step), {"alert": False})
+        store.breached = {3}  # found out in step 4
+        for step in (4, 5, 6):
+            store.save(step, writer(step), {"alert": True})
+        assert names(root) == ["latest", "step_00002", "step_00005", "step_00006"]
+        found = store.latest_good(7)
+        assert found
+        assert found.step == 2
+        assert store.latest_good(2) is None
+
+
+def test_the_newest_one_is_not_known_to_be_good_so_the_good_one_before_it_stays(root: Path) -> None:
+    with Store(root, None, keep=1) as store:
+        for step in (1, 2, 3):
+            store.save(step, writer(step), {"alert": False})
+        assert names(root) == ["latest", "step_00002", "step_00003"]
+
+
 def test_a_run_without_a_good_checkpoint_has_none_to_roll_back_to(root: Path) -> None:
     with Store(root, None, keep=2) as store:
-        assert store.latest_good() is None
+        assert store.latest_good(9) is None
         store.save(3, writer(3), {"alert": True})
-        assert store.latest_good() is None
+        assert store.latest_good(9) is None
 
 
 @pytest.mark.parametrize("file", ["state.json", "state.safetensors", "manifest.json", "COMPLETE"])

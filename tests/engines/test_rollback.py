@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from src.callbacks.checkpoint import Checkpoints
+from src.core.api import Callback, Engine, StepResult
+from src.core.checkpoint import Store
 from src.engines.pure_pt import PurePT
 from src.engines.rollback import Guard
 from src.strategies.ppo import PPO
@@ -31,7 +34,7 @@ class Strays(PPO):
 
 def straying(taught: Path, kls: list[float], good: list[Path]) -> PurePT:
     job = make_job(taught, Strays(kls), steps=9, batch=16, lr=1e-2, kl_alert=0.5)
-    return PurePT(replace(job, last_good=lambda: good[-1] if good else None))
+    return PurePT(replace(job, last_good=lambda before: good[-1] if good else None))
 
 
 def test_three_alerts_running_go_back_to_the_good_weights(taught: Path, tmp_path: Path) -> None:
@@ -60,6 +63,47 @@ def test_without_a_checkpoint_the_base_is_the_good_one(taught: Path) -> None:
         engine.take_step()
     assert fingerprint(engine.learner) == base
     assert engine.step == 3
+
+
+class Seen:
+    """The weights after each step, and the KL that was measured of them a step later."""
+
+    def __init__(self) -> None:
+        self.weights: list[str] = []
+        self.kls: list[float] = []
+        self.back: list[int] = []
+
+    def on_start(self, engine: Any) -> None:
+        self.weights.append(fingerprint(engine.learner))
+
+    def on_step(self, engine: Any, result: StepResult) -> None:
+        self.weights.append(fingerprint(engine.learner))
+        self.kls.append(result.metrics["kl"])
+        if result.metrics["rollbacks"] > len(self.back):
+            self.back.append(result.step)
+
+    def on_end(self, engine: Engine) -> None: ...
+
+
+def test_a_run_never_goes_back_to_weights_that_it_has_seen_breach(taught: Path, tmp_path: Path) -> None:
+    level, seen = 1e-3, Seen()
+    with Store(tmp_path / "run", None, keep=2) as store:
+
+        def last_good(before: int) -> Path | None:
+            found = store.latest_good(before)
+            return found.path if found else None
+
+        job = make_job(taught, PPO(), steps=24, batch=16, lr=3e-2, kl_alert=level)
+        watching: list[Callback] = [Checkpoints(store, 1, 30.0, {}), seen]
+        PurePT(replace(job, last_good=last_good)).fit(watching)
+    assert len(seen.back) > 1
+    breached: set[str] = set()
+    for step, kl in enumerate(seen.kls, start=1):
+        if kl > level:
+            breached.add(seen.weights[step - 1])
+        if step in seen.back:
+            assert seen.weights[step] not in breached, f"step {step}"
+            assert step == len(seen.kls) or seen.kls[step] <= level, f"step {step}: out of the loop at once"
 
 
 def test_alerts_that_are_not_in_a_row_do_nothing() -> None:

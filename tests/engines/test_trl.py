@@ -157,7 +157,7 @@ def test_three_alerts_running_go_back(taught: Path, tmp_path: Path, saved: bool)
     kept = tmp_path / "good"
     kept.mkdir()
     job = make_job(taught, GRPO(group_size=4), steps=5, batch=16, lr=1e-2, kl_alert=1e-9)
-    engine = TrlPPO(replace(job, last_good=lambda: kept if saved else None))
+    engine = TrlPPO(replace(job, last_good=lambda before: kept if saved else None))
     prints = [fingerprint(engine.policy)]
 
     class Keeps(Diary):
