@@ -109,7 +109,7 @@ def score_dialogues(
                 " in the ledger; those samples are scored again"
             )
         waiting = [sample for sample in chosen if sample.id not in known]
-        run = _Run(session, order, keys, file, waiting, progress)
+        run = _Run(session, order, file, waiting, progress)
         figures = asyncio.run(run.go())
     scores, summary = _finish(file, samples, keys, live=True, reused=len(known), figures=figures)
     if run.outage:
@@ -168,12 +168,11 @@ class _Run:
         self,
         session: Session,
         order: Order,
-        keys: dict[str, str],
         file: ScoreFile,
         waiting: Sequence[Dialogue],
         progress: Callable[[Progress], None],
     ) -> None:
-        self._session, self._order, self._keys, self._file = session, order, keys, file
+        self._session, self._order, self._file = session, order, file
         self._waiting, self._total, self._progress = list(waiting)[::-1], len(waiting), progress
         self._failed_in_a_row = 0
         self.outage = self.first_failure = ""
@@ -211,7 +210,7 @@ class _Run:
         return bool(self._waiting) and not self.outage and in_flight < most and purse.allows(in_flight)
 
     def _keep(self, entry: ScoringEntry, purse: Purse) -> None:
-        self._file.add(score_of(entry, self._keys[entry.sample], self._order.votes))
+        self._file.add(score_of(entry, self._order.votes))
         purse.ended(entry.billable_tokens)
         self.first_failure = self.first_failure or entry.failure
         self._failed_in_a_row = self._failed_in_a_row + 1 if entry.failure else 0
@@ -243,7 +242,7 @@ def _on_record(file: ScoreFile, keys: dict[str, str], order: Order, scoring: Sco
         for entry in entries
         if isinstance(entry, ScoringEntry)
         and (claim := claims.get((entry.scoring, entry.sample)))
-        and claim == score_of(entry, claim.key, order.votes)
+        and claim == score_of(entry, order.votes)
         and datetime.fromisoformat(entry.at) > oldest
     }
     file.forget(set(keys) - known)

@@ -1,7 +1,7 @@
 """A sample's scores: K votes, each from the cache or paid for, every one of them written down.
 
     entry = await Judge(client, store, ledger, config.scoring.votes, tries=5).score(sample)
-    entry.overall   # None where too few votes could be had; entry.failure says why
+    entry.overall   # None where a vote could not be had; entry.failure says why
 
 A vote that cannot be had is missing. It is not replaced by another provider's, by a default or by a guess.
 """
@@ -27,6 +27,7 @@ from .flight import fetch
 from .ledger import Ledger
 from .prompt import Dialogue, dialogue_text
 from .redact import printable
+from .scores import score_key
 from .store import Store, Stored
 from .types import Ask, CallEntry, CallFailed, Entry, Reply, ScoringEntry
 from .votes import settle, votes_wanted
@@ -169,8 +170,9 @@ class Judge:
             book.entries.append(_hit_entry(stored, took_ms, book.scoring))
 
     def _entry(self, sample: Dialogue, book: _Book, votes: list[dict[str, float]], failure: str) -> ScoringEntry:
-        """Extra votes that could not be had leave the K there were; fewer than K are no scoring."""
-        verdict = settle(votes, self._votes.variance_max) if len(votes) >= self._votes.k else None
+        """A vote that was wanted and could not be had leaves no scoring. The others are in the cache, and a later run
+        goes on from there."""
+        verdict = None if failure else settle(votes, self._votes.variance_max)
         return ScoringEntry(
             scoring=book.scoring,
             sample=sample.id,
@@ -184,8 +186,9 @@ class Judge:
             cache_hits=book.cache_hits,
             billable_tokens=book.tokens,
             live=True,
-            failure="" if verdict else failure,
+            failure=failure,
             at=_now(),
+            key=score_key(sample, self._client.provider, self._votes),
         )
 
 

@@ -55,10 +55,10 @@ def score_key(sample: Dialogue, provider: Provider, votes: VotesSection) -> str:
     return sha256(msgspec.json.encode([ask.key, votes.model_dump()])).hexdigest()
 
 
-def score_of(entry: ScoringEntry, key: str, votes: VotesSection) -> Score:
+def score_of(entry: ScoringEntry, votes: VotesSection) -> Score:
     return Score(
         id=entry.sample,
-        key=key,
+        key=entry.key,
         provider=entry.provider,
         model=entry.model,
         live=entry.live,

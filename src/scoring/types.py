@@ -90,7 +90,7 @@ class ScoringEntry(Record, frozen=True, tag_field="kind", tag="scoring"):
     model: str
     votes: int
     overall: float | None
-    """None where no vote arrived: a scoring that failed has no score."""
+    """None where a vote is missing: a scoring that failed has no score."""
     scores: dict[str, float]
     variance: float | None
     stable: bool
@@ -99,6 +99,8 @@ class ScoringEntry(Record, frozen=True, tag_field="kind", tag="scoring"):
     live: bool
     failure: str
     at: str
+    key: str = ""
+    """Of everything that can change the scores (`scores.score_key`): what was scored, by whom and how."""
 
 
 class RepairEntry(Record, frozen=True, tag_field="kind", tag="repair"):

@@ -43,15 +43,22 @@ def settle(votes: list[dict[str, float]], variance_max: float = MAX_VARIANCE) ->
 
 
 def votes_wanted(votes: list[dict[str, float]], k: int, k_max: int, variance_max: float = MAX_VARIANCE) -> int:
-    """How many more votes to ask for: K at first, then two at a time while they disagree, never past `k_max`.
+    """How many more votes to ask for: K at first, then one or two while they disagree, never past `k_max`.
 
-    Two at a time keeps the count odd, so that the median is one of the votes.
+    After K the count is odd, so that the median is one of the votes.
+
+    >>> far_apart = [{"logic": 0.0}, {"logic": 1.0}]
+    >>> [votes_wanted(far_apart, k=2, k_max=k_max) for k_max in (2, 3, 4)]
+    [0, 1, 1]
+    >>> [votes_wanted([*far_apart, {"logic": 0.0}], k=3, k_max=k_max) for k_max in (3, 4, 5)]
+    [0, 0, 2]
     """
     if len(votes) < k:
         return k - len(votes)
     if settle(votes, variance_max).stable:
         return 0
-    return min(2, k_max - len(votes))
+    more = 1 + len(votes) % 2
+    return more if len(votes) + more <= k_max else 0
 
 
 def training_weight(variance: float, variance_max: float = MAX_VARIANCE) -> float:

@@ -21,7 +21,7 @@ from src.core.errors import BadInput
 from src.core.types import Sample, Turn
 from src.scoring import client as client_module
 from src.scoring.batch import Order, Summary, choose, score_dialogues
-from src.scoring.scores import Score, ScoreFile
+from src.scoring.scores import Score, ScoreFile, score_key
 from src.scoring.session import settings_for
 from tests.scoring.desk import ROOT, SAMPLES, Desk, samples
 from tests.scoring.server import JudgeServer, steady_scores
@@ -235,7 +235,7 @@ def test_another_server_is_another_judge_even_if_its_model_has_the_same_name(des
     assert (found["reused"], server.asked) == (0, SAMPLES * K)
 
 
-@pytest.mark.parametrize("change", [("overall", 1.0), ("scoring", "nobody"), ("weight", 0.5)])
+@pytest.mark.parametrize("change", [("overall", 1.0), ("scoring", "nobody"), ("weight", 0.5), ("key", "0" * 64)])
 def test_a_line_that_is_not_what_the_ledger_says_is_not_reused(desk: Desk, change: tuple[str, object]) -> None:
     desk.score_honestly()
     whole = desk.scores()
@@ -265,6 +265,21 @@ def test_the_score_of_a_dialogue_is_not_left_standing_for_another_that_took_its_
         assert {one["id"] for one in desk.scores()} == set(scores)
         scores, _ = score_in_process(desk, [other, *rest])
         assert set(scores) == {one.id for one in (other, *rest)}
+
+
+def test_a_line_that_was_given_the_key_of_another_dialogue_is_not_reused(desk: Desk) -> None:
+    desk.write_pool(samples(1))
+    desk.score_honestly()
+    [one] = samples(1)
+    other = replace(one, dialogue=(one.dialogue[0], Turn("assistant", "answer", "nonsense")))
+    section = load_config().scoring
+    key = score_key(other, settings_for(desk.environment, section, "").provider, section.votes)
+    file = Path("reports/rc1/scores.jsonl")
+    file.write_text(json.dumps({**desk.scores()[0], "key": key}, separators=(",", ":")) + "\n")
+    desk.write_pool([other])
+    with JudgeServer(port=desk.port) as server:
+        assert desk.score().figures()["reused"] == 0
+    assert server.asked == K
 
 
 def test_two_dialogues_under_one_name_are_refused_before_anybody_is_asked(desk: Desk) -> None:

@@ -198,6 +198,21 @@ def test_votes_that_disagree_are_asked_for_again_up_to_the_limit(tmp_path: Path)
     assert run.entries[0].failure == ""
 
 
+@pytest.mark.parametrize("trouble", ["500", "prose"])
+def test_votes_that_were_wanted_and_not_had_leave_no_score_and_a_later_run_goes_on_to_the_limit(
+    tmp_path: Path, trouble: Act
+) -> None:
+    with JudgeServer(lambda n: "ok" if n < 4 else trouble, scores=opinionated) as server:
+        [broken] = score(tmp_path, server, samples(1, "contested")).entries
+        assert server.counts["ok"] == 4
+    assert (broken.overall, broken.scores, broken.variance) == (None, {}, None)
+    assert broken.failure.startswith("server_error" if trouble == "500" else "bad_reply")
+    with JudgeServer(scores=opinionated) as server:
+        [mended] = score(tmp_path, server, samples(1, "contested")).entries
+        assert server.asked == VOTES.k_max - 4, "what was paid for is not paid for again"
+    assert (mended.votes, mended.failure) == (VOTES.k_max, "")
+
+
 def test_a_bad_reply_is_kept_for_study_asked_again_with_another_seed_and_never_served(tmp_path: Path) -> None:
     with JudgeServer(lambda n: "out_of_range" if n == 0 else "ok") as server:
         run = score(tmp_path, server, samples(1))
