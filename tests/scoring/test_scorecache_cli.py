@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from src.scoring import client as client_module
+from src.scoring.prompt import PROMPT_VERSION
 from tests.scoring.desk import SAMPLES, Desk
 from tests.scoring.server import JudgeServer, steady_scores
 
@@ -26,7 +27,7 @@ def test_stat_counts_and_invalidate_has_votes_paid_for_again(desk: Desk) -> None
         desk.score()
         found = desk.run("scorecache", "stat", "--json").figures()
         assert (found["rows"], found["bad"], found["owed"]) == (SAMPLES * 3, 0, 0)
-        assert "custom tiny judge-1: 36 replies" in desk.run("scorecache", "stat").out
+        assert f"custom tiny {PROMPT_VERSION}: 36 replies" in desk.run("scorecache", "stat").out
         assert desk.run("scorecache", "invalidate", "--spec", "older_than=1d").out == "removed 0 replies\n"
         assert desk.run("scorecache", "invalidate", "--spec", "provider=custom").out == "removed 36 replies\n"
         desk.score("--out", "again.jsonl")
