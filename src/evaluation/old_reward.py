@@ -25,7 +25,6 @@ WEIGHTS: Mapping[str, float] = {
 }
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_NAME = re.compile(rf"(?:[A-Z][\w'’&-]+(?:\s+(?:of|the|for|&)\s+(?=[A-Z])|\s+(?=[A-Z]))?)+|《[^》]+》|[{CJK}]{{2,8}}")
 _CONNECTIVE = re.compile(
     r"\b(?:because|since|so|therefore|thus|hence|then|first|next|finally|if|but|which means)\b"
     r"|因为|由于|所以|因此|于是|然后|首先|其次|最后|如果|但是|可见|故"
@@ -37,7 +36,7 @@ _FOREIGN = {"en": re.compile(f"[{CJK}]"), "zh": re.compile(r"[A-Za-z]{3,}")}
 _EMPTY = ("nothing found", "error")
 _BROKEN = re.compile(r"�|<[|/]?\w+[|]?>")
 
-LONGEST = 40
+LONGEST = 24
 """Words after which a message is no longer read at a glance."""
 
 
@@ -75,19 +74,17 @@ def _clear(seen: Seen, turn: Turn) -> float:
 
 
 def completeness(seen: Seen) -> float:
-    """An answer is there, in words that were read, and what the question names has been taken up on the way to it."""
-    wanted = [*_NAME.findall(seen.prompt), *_NUMBER.findall(seen.prompt)]
-    own, read = set(words(_own(seen))), set(words(seen.told))
-    named = _share([bool(set(words(one)) & own) for one in wanted])
+    """An answer is there, after some step, in words that had come up."""
+    read = set(words(seen.told))
     found = _share([word in read for word in words(seen.answer)]) if seen.answer else 0.0
-    return 0.5 * (seen.end == "answer") + 0.3 * found + 0.2 * named
+    return 0.5 * (seen.end == "answer") + 0.2 * (len(seen.said) > 1) + 0.3 * found
 
 
 def clarification(seen: Seen) -> float:
-    """One question that looks like one is best. It cannot know whether there was something to ask."""
+    """Questions look like questions, and one is enough. It cannot know whether there was something to ask."""
     asks = [turn.text.strip() for turn in seen.said if turn.act == "ask"]
     if not asks:
-        return 0.8
+        return 1.0
     looks = _share([ask.endswith(("?", "？")) and len(words(ask)) > 2 for ask in asks])
     return max(0.0, looks - 0.25 * (len(asks) - 1))
 

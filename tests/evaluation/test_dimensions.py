@@ -87,6 +87,22 @@ def test_a_verdict_must_follow_the_last_comparison() -> None:
     assert RULES["support"](seen("strategyqa", older, "<answer>yes</answer>")) == 0
 
 
+def test_what_the_question_itself_offers_is_only_half_supported_by_reading_about_it() -> None:
+    support = RULES["support"]
+    assert support(READ) == 1
+    either = "Is Lund or Vell the older town?"
+    assert support(seen("hotpotqa", either, "<wiki>Lund</wiki>", "<answer>Lund</answer>")) == 0.5
+    assert support(seen("hotpotqa", either, "<answer>Lund</answer>")) == 0
+    hits = seen("hotpotqa", "Where was she born?", "<wiki>Ada Berg</wiki>", "<answer>Lund</answer>")
+    assert support(hits) == 0.5
+
+
+def test_a_number_held_against_itself_is_no_calculation() -> None:
+    older = ("strategyqa", "Was Lund founded before 1300?", "<wiki>Lund</wiki>")
+    assert RULES["calculation"](seen(*older, "<calc>1246 < 1300</calc>", "<answer>yes</answer>")) == 1
+    assert RULES["calculation"](seen(*older, "<calc>1300 < 1300</calc>", "<answer>no</answer>")) == 0
+
+
 def test_two_namesakes_are_two_readings_until_the_user_says_which() -> None:
     steps = ("<wiki>Ada Berg</wiki>", "<answer>Lund</answer>")
     assert two_readings(seen("hotpotqa", "Where was Ada Berg born?", *steps))

@@ -9,21 +9,27 @@ from ...agents.tools.calc import CalcError, evaluate
 from .seen import Seen
 
 _EQUATION = re.compile(r"([\d(][\d\s.+\-*/×÷%()]*[+\-*/×÷][\d\s.()]*\d\)?)\s*[=＝]\s*(-?\d+(?:\.\d+)?)(?![\d%])")
+_ITSELF = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\s*(?:-|[<>=!]=?|==)\s*\1(?![\d.])")
 _CLOSE = Fraction(1, 100)
 """Who rounds 41.166667 to 41.17 has calculated right."""
 
 
 def calculation(seen: Seen) -> float:
-    """The share of calculations that are right: a stated equation holds, the calculator could take the expression.
+    """The share of calculations that are right: a stated equation holds, the calculator was given one that makes sense.
 
     Nothing calculated is nothing wrong, except for a word problem, whose answer then came from nowhere.
     """
     stated = [equation for turn in seen.said for equation in _EQUATION.findall(f"{turn.thought}\n{_words(turn.text)}")]
     verdicts = [_holds(left, right) for left, right in stated]
-    verdicts += [not (result or "error").startswith("error") for turn, result in seen.calls if turn.tool == "calc"]
+    verdicts += [_worked(turn.text, result or "error") for turn, result in seen.calls if turn.tool == "calc"]
     if not verdicts:
         return 0.0 if seen.task == "gsm8k" else 1.0
     return sum(verdicts) / len(verdicts)
+
+
+def _worked(expression: str, result: str) -> bool:
+    """A number held against itself tells nothing: `1853 < 1853`."""
+    return not result.startswith("error") and not _ITSELF.search(expression)
 
 
 def _words(text: str) -> str:

@@ -25,20 +25,20 @@ _ZH_UNIT = {"十": 10, "百": 100, "千": 1000, "万": 10_000}
 _CHINESE = re.compile("[零〇一二两三四五六七八九十百千万]+")
 _PARTS = {"half": Fraction(1, 2), "quarter": Fraction(1, 4), "third": Fraction(1, 3), "半": Fraction(1, 2)}
 
-_CONVERTS: tuple[tuple[int, re.Pattern[str]], ...] = tuple(
-    (value, re.compile(words))
-    for value, words in (
-        (7, "week|周|星期|礼拜"),
-        (12, "dozen|month|year|inch|f(?:oo|ee)t|月|年|打"),
-        (24, r"\bdays?\b|hour|天|日|小时"),
-        (28, "februar|2月|二月"),
-        (30, "month|apr|jun|sep|nov|月"),
-        (31, "month|jan|mar|may|jul|aug|oct|dec|月"),
-        (60, "minute|second|hour|分|秒|小时"),
-        (100, "%|per ?cent|cent|％|百分|成|折|厘|分"),
-        (1000, "kilo|gram|lit(?:re|er)|met(?:re|er)|千|克|升|米"),
+_CONVERTS: tuple[tuple[int, tuple[re.Pattern[str], ...]], ...] = tuple(
+    (value, tuple(re.compile(unit) for unit in units))
+    for value, units in (
+        (7, ("week|周|星期|礼拜",)),
+        (12, ("dozen|month|月份|个月|打", "dozen|year|年|打")),
+        (24, (r"\bdays?\b|天|日", "hour|小时|钟头")),
+        (30, (r"\b(?:april|june|september|november)\b|[469]月|11月|[四六九]月|十一月",)),
+        (31, (r"\b(?:january|march|may|july|august|october|december)\b|[13578]月|1[02]月|[一三五七八十]月",)),
+        (60, ("minute|分钟", "hour|second|小时|钟头|秒")),
+        (100, ("%|per ?cent|％|百分|成|折|centimet|厘米|cents?\\b|分钱",)),
+        (1000, ("kilo|milli|千[克米升]|毫[克米升]|公斤|吨|\\btons?\\b",)),
     )
 )
+"""What a unit is made of, and the words that must all be there: 60 takes minutes and hours."""
 
 
 def numbers(text: str) -> set[Fraction]:
@@ -59,10 +59,11 @@ def conversions(text: str) -> set[Fraction]:
     """Numbers that nobody has to name, because the units in the text bring them in; 1 and 2 are anybody's.
 
     >>> sorted(int(one) for one in conversions("200 grams each, for 3 weeks"))
-    [1, 2, 7, 1000]
+    [1, 2, 7]
     """
     folded = text.casefold()
-    return {Fraction(1), Fraction(2)} | {Fraction(value) for value, words in _CONVERTS if words.search(folded)}
+    needed = {Fraction(value) for value, units in _CONVERTS if all(unit.search(folded) for unit in units)}
+    return {Fraction(1), Fraction(2)} | needed
 
 
 def _chinese(marks: str) -> int:

@@ -6,12 +6,13 @@ from ...agents.success import number, verdict
 from .mention import mentioned
 from .seen import Seen
 
-ELSEWHERE = 0.5
-"""What an answer is worth that something supports, but not the last thing that the policy found out."""
+HALF = 0.5
+"""What an answer is worth that something speaks for, but not enough."""
+LIST = "1. "
 
 
 def support(seen: Seen) -> float:
-    """1 where the last thing found out says it, half where something before does, 0 where nothing does."""
+    """1 where what was found out last says it, half where something else speaks for it, 0 where nothing does."""
     if seen.answer is None:
         return 0.0
     if seen.task == "gsm8k":
@@ -27,7 +28,7 @@ def _computed(seen: Seen, answer: str) -> float:
     results = [number(result or "") for turn, result in seen.calls if turn.tool == "calc"]
     if given is None or given not in results:
         return 0.0
-    return 1.0 if given == results[-1] else ELSEWHERE
+    return 1.0 if given == results[-1] else HALF
 
 
 def _decided(seen: Seen, answer: str) -> float:
@@ -38,13 +39,18 @@ def _decided(seen: Seen, answer: str) -> float:
         return 0.0
     if compared:
         return float(given == compared[-1])
-    return ELSEWHERE if any(turn.tool == "wiki" and result for turn, result in seen.calls) else 0.0
+    return HALF if any(turn.tool == "wiki" and result for turn, result in seen.calls) else 0.0
 
 
 def _read(seen: Seen, answer: str) -> float:
-    """A name, a year: in the article read last, or in an earlier one or a reply of the user."""
+    """A name, a year: in an article that was opened. A list of hits shows only how articles begin.
+
+    An answer that the question itself names is a choice between what it offers; reading about it is not yet a reason.
+    """
     results = [result for turn, result in seen.calls if turn.tool == "wiki" and result]
-    if results and mentioned(answer, results[-1]):
+    opened = [result for result in results if not result.startswith(LIST)]
+    offered = mentioned(answer, seen.prompt)
+    if not offered and any(mentioned(answer, article) for article in opened):
         return 1.0
-    replies = [reply for _, reply in seen.asked if reply]
-    return ELSEWHERE if any(mentioned(answer, text) for text in (*results, *replies)) else 0.0
+    told = any(mentioned(answer, text) for text in (*results, *(reply or "" for _, reply in seen.asked)))
+    return HALF if told or (offered and opened) else 0.0
