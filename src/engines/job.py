@@ -126,5 +126,6 @@ class TrainJob:
     talk: Talk = field(default_factory=Talk)
     update: Update = field(default_factory=Update)
     last_good: Callable[[int], Path | None] = lambda before: None
-    """Newest folder that `Engine.save` wrote below that step and whose weights are not known to breach; None where there
-    is none. A step's KL is that of the weights before it, so `n` alerts up to step `s` are of the weights of `s - n` on."""
+    """Newest folder that `Engine.save` wrote below that step and whose weights are not known to breach; None where
+    there is none. A step's KL is that of the weights before it, so `n` alerts up to step `s` are of the weights of
+    `s - n` on."""

@@ -1,4 +1,4 @@
-"""Scored episodes of a made-up policy whose old dimensions know a little about success, and whose new ones know more."""
+"""Scored episodes of a made-up policy: its old dimensions know a little about success, its new ones know more."""
 
 from __future__ import annotations
 
