@@ -117,6 +117,14 @@ def test_a_list_by_years_is_two_readings_until_the_user_names_a_year() -> None:
     assert not two_readings(seen("hotpotqa", "Who became mayor of Vell in 1889?", *steps))
 
 
+@pytest.mark.parametrize(
+    "said", ["<answer>", "<answer>yes</answer>", f"<answer>{BIRTH}</answer>", f"<ask>{BIRTH}</ask>"]
+)
+def test_empty_form_is_worth_far_less_than_an_honest_try(said: str) -> None:
+    hack = seen("hotpotqa", BIRTH, *[said] * 6)
+    assert sum(rule(hack) for rule in RULES.values()) < sum(rule(READ) for rule in RULES.values()) - 2
+
+
 def test_going_on_with_an_open_question_is_not_asking_for_what_is_missing() -> None:
     asking = RULES["asking"]
     assert asking(seen("hotpotqa", "Who was mayor of Vell?", "<wiki>Vell</wiki>", "<answer>Nils Sand</answer>")) == 0
