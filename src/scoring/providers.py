@@ -5,7 +5,7 @@ One provider is chosen here, once. There is no second choice: when it fails, the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from ..core.errors import BadInput
 from ..core.files import sha256_file
 from ..core.types import Record
 from .gguf import checked
+from .redact import redact
 from .types import OWN
 
 LOCAL = "local"
@@ -54,18 +55,14 @@ class ScorerSettings:
     key: SecretStr | None
     gguf: Path | None
     live: bool
-    run_mode: str
-
-    @property
-    def secrets(self) -> list[SecretStr]:
-        return [self.key] if self.key else []
 
 
 def settings_from_env(environment: Mapping[str, str], scoring: ScoringSection) -> ScorerSettings:
     """Raises BadInput that names the variable at fault, and never shows what a key was."""
-    run_mode = environment.get("RUN_MODE", "").strip()
-    provider = _provider(environment, scoring, run_mode)
     key = _key(environment.get("SCORER_API_KEY", ""))
+    if key:
+        _refuse_key_elsewhere(key, environment, known=scoring.providers)
+    provider = _provider(environment, scoring, environment.get("RUN_MODE", "").strip())
     if provider.key_needed and key is None:
         raise BadInput(f"provider {provider.name} needs a key", where="SCORER_API_KEY", remedy="set it to your key")
     gguf = environment.get("SCORER_GGUF", "").strip()
@@ -74,8 +71,19 @@ def settings_from_env(environment: Mapping[str, str], scoring: ScoringSection) -
         key=key,
         gguf=Path(gguf) if gguf else None,
         live=live_mode(environment),
-        run_mode=run_mode,
     )
+
+
+def _refuse_key_elsewhere(key: SecretStr, environment: Mapping[str, str], known: Iterable[str]) -> None:
+    """Address, model and provider's name are written into cache, ledger and scores, and shown."""
+    for name in ("SCORER_BASE_URL", "SCORER_MODEL", "SCORER_PROVIDER", "SCORER_GGUF"):
+        value = environment.get(name, "").strip()
+        if value not in known and redact(value, [key]) != value:
+            raise BadInput(
+                "holds what SCORER_API_KEY holds, and this is no place for a key: it is written into files",
+                where=name,
+                remedy="take the key out of it, or unset SCORER_API_KEY where the server wants none",
+            )
 
 
 def _provider(environment: Mapping[str, str], scoring: ScoringSection, run_mode: str) -> Provider:

@@ -33,8 +33,6 @@ class Session:
     """With the address of the server that answers."""
     store: Store
     ledger: Ledger
-    recovered: int
-    """Ledger lines that a crash had left missing and that are there now."""
 
     def client(self) -> JudgeClient:
         """The server that AskGate starts itself is told no key: it wants none."""
@@ -80,11 +78,10 @@ def open_session(
     with ExitStack() as stack:
         store = stack.enter_context(Store(scoring.cache, ttl=scoring.ttl_days * DAY_S))
         ledger = Ledger(scoring.ledger)
-        recovered = recover(store, ledger)
-        if recovered:
+        if recovered := recover(store, ledger):
             tell(f"{recovered} paid calls of an earlier run had no ledger line; they have one now")
         provider = settings.provider
         if provider.base_url is None:
             weights = judge_weights(settings.gguf, environment, tell)
             provider = replace(provider, base_url=stack.enter_context(serving(weights)))
-        yield Session(settings, scoring, provider, store, ledger, recovered)
+        yield Session(settings, scoring, provider, store, ledger)

@@ -132,6 +132,28 @@ def test_an_address_that_is_none_or_holds_a_key_is_refused_without_showing_it(
     assert KEY not in str(caught.value)
 
 
+@pytest.mark.parametrize("variable", ["SCORER_BASE_URL", "SCORER_MODEL", "SCORER_PROVIDER"])
+@pytest.mark.parametrize("dressed", [KEY, quote(KEY, safe="")])
+def test_the_key_is_refused_wherever_it_would_be_written_down(
+    scoring: ScoringSection, variable: str, dressed: str
+) -> None:
+    there = {
+        "SCORER_PROVIDER": "custom",
+        "SCORER_BASE_URL": "https://gateway.example/v1",
+        "SCORER_MODEL": "qwen",
+        "SCORER_API_KEY": KEY,
+    }
+    assert settings_from_env(there, scoring).key is not None
+    with pytest.raises(BadInput) as caught:
+        settings_from_env({**there, variable: there[variable].replace("v1", "") + dressed}, scoring)
+    assert caught.value.where == variable
+    assert not re.search("planted|0123456789", str(caught.value))
+
+
+def test_a_key_that_is_the_name_of_a_known_provider_keeps_nobody_from_naming_it(scoring: ScoringSection) -> None:
+    assert settings_from_env({"SCORER_PROVIDER": "local", "SCORER_API_KEY": "local"}, scoring).provider.name == "local"
+
+
 def test_another_weights_file_is_another_model_and_so_is_a_changed_one(scoring: ScoringSection, tmp_path: Path) -> None:
     file = tmp_path / "better-7b.Q4.gguf"
     names = []

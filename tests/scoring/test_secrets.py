@@ -122,6 +122,23 @@ def test_after_failure(desk: Desk, act: Act) -> None:
     assert_nowhere(desk, *ended)
 
 
+@pytest.mark.parametrize("variable", ["SCORER_BASE_URL", "SCORER_MODEL"])
+def test_after_the_key_was_written_where_it_does_not_belong(desk: Desk, variable: str) -> None:
+    with JudgeServer(lively, latency_s=LATENCY_S) as server:
+        desk.ask(server)
+        desk.run("score", "pool.jsonl", "--n", "2")
+        desk.environment[variable] = {"SCORER_BASE_URL": server.url.replace("/v1", f"/{KEY}/v1")}.get(variable, KEY)
+        paid = server.asked
+        ended = [
+            desk.run("score", "pool.jsonl"),
+            desk.run("probe_scorer", "--live"),
+            desk.run("scorecache", "replay-bad"),
+        ]
+    assert [one.code for one in ended] == [2, 2, 2]
+    assert server.asked == paid
+    assert_nowhere(desk, *ended)
+
+
 @pytest.mark.parametrize(
     ("sent", "calls"), [(signal.SIGKILL, 3), (signal.SIGKILL, 20), (signal.SIGABRT, 20), (signal.SIGINT, 20)]
 )
