@@ -66,7 +66,7 @@ def _child(weights: Path, said: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
         stdout=subprocess.PIPE,
         stderr=said,
         env=environment,
-        # Ctrl-C is for AskGate, which lets calls in flight end and then closes the server.
+        # Ctrl-C is for AskGate, which gives up the calls in flight, writes down what it has and closes the server.
         start_new_session=True,
     )
     assert child.stdin is not None

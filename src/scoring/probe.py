@@ -115,16 +115,17 @@ def _checks(entries: list[ScoringEntry], calls: list[CallEntry]) -> list[Check]:
             float(len(failures)),
             "==",
             0.0,
-            f"the first failed because: {why}",
-            f"第一个失败的原因：{why}",
+            f"the first failed because: {why}; mend that and probe again",
+            f"第一个失败的原因：{why}；请排除后重新运行探针",
         ),
         check(
             "cache_hits",
             float(sum(call.cache_hit for call in calls)),
             "==",
             0.0,
-            "these samples are new, so nothing can have been in the cache; something answers out of a recording",
-            "探针样本是新生成的，不可能命中缓存；应答来自录音",
+            "these samples are new, so nothing can have been in the cache; something answers out of a recording;"
+            " move the file that `scoring.cache` names away and probe again",
+            "探针样本是新生成的，不可能命中缓存；应答来自录音；请移走 `scoring.cache` 所指的文件后重新运行探针",
         ),
         check(
             "calls_paid",
@@ -139,8 +140,10 @@ def _checks(entries: list[ScoringEntry], calls: list[CallEntry]) -> list[Check]:
             float(sum(call.billable_tokens < 1 for call in paid)),
             "==",
             0.0,
-            "every real call is billed in tokens; a server that bills none is a stub, or does not report its usage",
-            "真实调用都会按 token 计费；不计费的服务是桩，或没有上报用量",
+            "every real call is billed in tokens; a server that bills none is a stub, or does not report its usage;"
+            " choose one that does (SCORER_PROVIDER, SCORER_BASE_URL) and probe again",
+            "真实调用都会按 token 计费；不计费的服务是桩，或没有上报用量；"
+            "请更换服务（SCORER_PROVIDER、SCORER_BASE_URL）后重新运行探针",
         ),
         *latency_checks([call.latency_ms for call in paid]),
         *sameness_checks(paid),

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 import pytest
+from msgspec.structs import replace
 
 from src.config.loader import load_config
 from src.core.check import Report
 from src.scoring.canaries import canary_samples
-from src.scoring.probe import probe, probe_samples
+from src.scoring.probe import _checks, probe, probe_samples
 from src.scoring.prompt import DIMENSIONS, dialogue_text
 from src.scoring.session import settings_for
+from src.scoring.types import CallEntry, ScoringEntry
 from tests.scoring.desk import LATENCY_S, Desk, lively
 from tests.scoring.server import Act, JudgeServer
 
@@ -89,6 +92,17 @@ def test_votes_from_the_cache_are_no_probe(desk: Desk) -> None:
         first, again = (probe(4, 7, settings, section, os.environ, lambda text: None) for _ in range(2))
     assert failed(first) == set()
     assert failed(again) >= {"cache_hits", "calls_paid", "latency_min_ms"}
+
+
+def test_every_check_says_what_to_do_in_both_languages() -> None:
+    hit = CallEntry("s", "k", "r", "p", "m", "v", 0, 0.4, True, "ok", dict.fromkeys(DIMENSIONS, 0.5), True, "")
+    failing = ScoringEntry("s", "n", "p", "m", 0, None, {}, None, False, 0, 0, True, "timeout: no answer", "")
+    both = [*_checks([failing], [hit]), *_checks([], [replace(hit, cache_hit=False)])]
+    failed = [one for one in both if not one.passed]
+    assert {one.name for one in failed} >= {"scorings_failed", "cache_hits", "calls_paid", "calls_without_bill"}
+    for one in failed:
+        assert re.search(r"; (check|choose|move|mend) \S", one.remedy), one.name
+        assert re.search(r"；请(检查|更换|移走|排除)", one.remedy_zh), one.name
 
 
 def test_every_probe_asks_about_new_dialogues(desk: Desk) -> None:
