@@ -88,6 +88,11 @@ class JudgeClient:
                 await self._sleep(self._back_off(attempt))
         raise AssertionError("the last attempt returns or raises")
 
+    @property
+    def longest_s(self) -> float:
+        """No call takes longer from its first turn on, with all its retries and every pause that a service may ask."""
+        return self._limits.tries * (self._limits.timeout_s + self._limits.wait_max_s + LONGEST_BACK_OFF_S)
+
     async def close(self) -> None:
         await self._sdk.close()
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from math import inf
 
 from .claims import POLL_SECONDS
 from .store import Store, Stored
 from .types import Ask, CallFailed, Reply
 
-PATIENCE_SECONDS = 600.0
-"""Longer than any call with its retries. Past it the process that asks hangs (a stopped one holds its claim)."""
+_HANGS = (
+    "another process has been asking for this vote, and for {:g} s no reply came. What to do: see whether an askgate"
+    " is stopped (`ps` shows it with T), end it or let it go on, then run the same command again"
+)
 
 
 async def fetch(
@@ -19,20 +22,27 @@ async def fetch(
     ask: Ask,
     scoring: str,
     call: Callable[[Ask], Awaitable[Reply]],
-    patience: float = PATIENCE_SECONDS,
+    patience: float = inf,
 ) -> tuple[Stored, bool]:
     """The reply to `ask`, and whether this call paid for it.
 
     A reply that was paid for may be bad: call again to ask again. A bad reply is never answered from the cache.
+
+    `patience` is the seconds that a call takes at most, with its retries. Where somebody else holds the claim, and for
+    so long no reply has come to anybody, that process hangs: a stopped one keeps what it claimed.
     """
-    deadline = time.monotonic() + patience
+    newest, deadline = None, time.monotonic() + patience
     while True:
         if (known := store.get(ask)) is not None:
             return known, False
         if store.claim(ask.key):
             break
         if time.monotonic() > deadline:
-            raise CallFailed("timeout", f"another process has been asking for this vote for over {patience:g} s")
+            # The call may wait for its turn in the other process. As long as replies come, that turn will come too.
+            last, newest = newest, store.newest()
+            if newest == last:
+                raise CallFailed("timeout", _HANGS.format(patience))
+            deadline = time.monotonic() + patience
         await asyncio.sleep(POLL_SECONDS)
     try:
         # It may have come between the look and the claim.

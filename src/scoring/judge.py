@@ -135,7 +135,8 @@ class Judge:
             started = time.perf_counter()
             try:
                 async with self._room:
-                    stored, paid = await fetch(self._store, ask, book.scoring, partial(self._call, book=book))
+                    call = partial(self._call, book=book)
+                    stored, paid = await fetch(self._store, ask, book.scoring, call, self._client.longest_s)
             except CallFailed as failure:
                 raise _NoVote(printable(str(failure))) from None
             self._note(stored, paid, (time.perf_counter() - started) * 1000, book)

@@ -96,6 +96,10 @@ class Store:
         votes = (_stored(id_, ask, reply, scoring, at) for id_, reply, scoring, at in rows)
         return next((vote for vote in votes if not vote.why_bad), None)
 
+    def newest(self) -> int:
+        """The number of the last reply that came, to anybody's ask; 0 where there is none."""
+        return int(self.read("SELECT coalesce(max(id), 0) FROM replies")[0][0])
+
     def tried(self, ask: Ask) -> int:
         """How many replies to that ask are stored, of any kind."""
         return int(self.read("SELECT count(*) FROM replies WHERE key = ?", (ask.key,))[0][0])

@@ -213,6 +213,18 @@ def test_votes_that_were_wanted_and_not_had_leave_no_score_and_a_later_run_goes_
     assert (mended.votes, mended.failure) == (VOTES.k_max, "")
 
 
+def test_another_process_is_waited_for_at_least_as_long_as_a_call_with_its_retries_may_take(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+    fetch = judge_module.fetch
+    monkeypatch.setattr(judge_module, "fetch", lambda *given: waited.append(given[-1]) or fetch(*given))
+    with JudgeServer() as server:
+        score(tmp_path, server, samples(1), timeout_s=120.0, wait_max_s=100.0)
+    pauses = (TRIES - 1) * (100.0 + client_module.LONGEST_BACK_OFF_S)
+    assert min(waited) >= TRIES * 120.0 + pauses
+
+
 def test_a_bad_reply_is_kept_for_study_asked_again_with_another_seed_and_never_served(tmp_path: Path) -> None:
     with JudgeServer(lambda n: "out_of_range" if n == 0 else "ok") as server:
         run = score(tmp_path, server, samples(1))

@@ -14,7 +14,7 @@ from src.core.errors import BadInput
 from src.scoring import claims
 from src.scoring.claims import Claims
 from src.scoring.flight import fetch
-from src.scoring.store import Store
+from src.scoring.store import Store, Stored
 from src.scoring.types import Ask, CallFailed, Reply
 from src.scoring.upkeep import Group, bad, invalidate, stat
 from tests.scoring.work import ask_for, reply_with
@@ -311,8 +311,28 @@ def test_whoever_waits_for_a_process_that_hangs_gives_up_with_a_reason(store: St
 
     with reopened(store) as hanging:
         assert hanging.claim(ask_for(1).key)
-        with pytest.raises(CallFailed, match="another process"):
+        with pytest.raises(CallFailed, match=r"another process.* for 0\.1 s no reply came\. What to do: see whether"):
             asyncio.run(fetch(store, ask_for(1), "scoring-1", judge, patience=0.1))
+
+
+def test_whoever_queues_is_waited_for_as_long_as_replies_come(store: Store) -> None:
+    async def judge(ask: Ask) -> Reply:
+        raise AssertionError("somebody else is asking")
+
+    async def busy(other: Store) -> None:
+        for n in (5, 4, 3, 2, 1):
+            await asyncio.sleep(0.3)
+            other.put(ask_for(n), reply_with(GOOD), "scoring-2")
+        other.release(ask_for(1).key)
+
+    async def both(other: Store) -> tuple[Stored, bool]:
+        waiting = fetch(store, ask_for(1), "scoring-1", judge, patience=0.6)
+        return (await asyncio.gather(waiting, busy(other)))[0]
+
+    with reopened(store) as other:
+        assert other.claim(ask_for(1).key)
+        _, paid = asyncio.run(both(other))
+    assert not paid
 
 
 def test_a_file_that_is_no_cache_is_refused_and_left_alone(tmp_path: Path) -> None:
