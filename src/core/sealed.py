@@ -97,6 +97,10 @@ def copy_sealed(source: Path, target: Path) -> None:
         for folder in missing:
             disk.make_folder(folder)
         write_file(target / name, read_blocks(source / name))
+        # It will be sealed by what was read, which need not be what was saved.
+        if sha256_file(target / name) != files[name].sha256:
+            what = f"{name} did not arrive as it was saved"
+            raise BadInput(what, where=str(source), remedy="check both disks; this checkpoint was not copied")
 
 
 def _read(folder: Path, name: str) -> bytes:

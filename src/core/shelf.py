@@ -25,6 +25,8 @@ LATEST = "latest"
 _LOCK = ".lock"
 _SAVING = ".saving_"
 _DROPPED = ".dropped_"
+_REPLACED = ".replaced_"
+"""Still whole: it goes back where the one that was to take its place did not arrive."""
 _STEP = re.compile(r"step_(\d{5,})")
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
 
@@ -60,7 +62,7 @@ class Shelf:
                 made = seal(new, step, marks)
                 if not _is_same(target, made):
                     if target.is_dir():
-                        disk.rename(target, self.path / f"{_DROPPED}{name}")
+                        disk.rename(target, self.path / f"{_REPLACED}{name}")
                     disk.rename(new, target)
                     disk.sync(self.path)
         finally:
@@ -107,8 +109,15 @@ class Shelf:
         return target
 
     def sweep(self) -> None:
-        """Removes what a save that did not end left behind."""
+        """Removes what a save that did not end left behind, and puts back what it had moved out of the way."""
         for entry in sorted(self.path.iterdir()) if self.path.is_dir() else ():
+            if entry.name.startswith(_REPLACED):
+                place = self.path / entry.name.removeprefix(_REPLACED)
+                if place.exists():
+                    remove_tree(entry)
+                else:
+                    disk.rename(entry, place)
+                    disk.sync(self.path)
             if entry.name.startswith((_SAVING, _DROPPED)):
                 remove_tree(entry)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -14,8 +15,10 @@ import pytest
 
 from src.core import durable
 from src.core.checkpoint import Store
+from src.core.durable import Disk
 from src.core.errors import BadInput
 from src.core.found import newest_in
+from src.core.sealed import verify
 
 LOCAL = {"gated": False, "profile": "local"}
 
@@ -379,3 +382,43 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "checkpoints").write_text("a file")
     with pytest.raises(BadInput, match="choose another path"):
         Store(tmp_path / "checkpoints" / "local", None, keep=2)
+
+
+def test_a_final_model_is_not_lost_when_the_next_one_does_not_arrive(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Disk.rename
+
+    def failing(self: Disk, old: Path, new: Path) -> None:
+        if old.name.startswith(".saving_") and new.name == "final_model":
+            raise OSError(errno.EIO, "the disk fails here")
+        real(self, old, new)
+
+    with Store(root, None, keep=2) as store:
+        store.final(1, writer(1), LOCAL)
+        monkeypatch.setattr(Disk, "rename", failing)
+        with pytest.raises(BadInput):
+            store.final(2, writer(2), LOCAL)
+    assert verify(root / "final_model").step == 1
+
+
+def test_a_final_model_is_back_after_a_kill_between_the_two_renames(root: Path) -> None:
+    with Store(root, None, keep=2) as store:
+        store.final(1, writer(1), LOCAL)
+    (root / "final_model").rename(root / ".replaced_final_model")
+    with Store(root, None, keep=2):
+        assert verify(root / "final_model").step == 1
+    assert not (root / ".replaced_final_model").exists()
+
+
+def test_what_changed_on_the_way_into_the_mirror_is_not_signed_for(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def flipped(path: Path) -> list[bytes]:
+        return [b"another byte"]
+
+    monkeypatch.setattr("src.core.sealed.read_blocks", flipped)
+    with Store(root, tmp_path / "drive", keep=2) as store:
+        store.save(1, writer(1), LOCAL)
+    assert "did not arrive as it was saved" in caplog.text
+    assert not list((tmp_path / "drive").glob("step_*"))
