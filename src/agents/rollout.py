@@ -102,21 +102,30 @@ def handed_out(kept: list[tuple[list[Dialogue], Tensor]]) -> dict[int, Tensor]:
     return {talk: states[at] for talk, at in rows.items()}
 
 
+def finest(device: torch.device) -> torch.dtype:
+    """The most exact numbers of a device: Metal has none of 64 bits."""
+    return torch.float32 if device.type == "mps" else torch.float64
+
+
 def choose(logits_NV: Tensor, temperature: float, chance_N: np.ndarray | None) -> tuple[list[int], list[float]]:
     """A token for each row and its log-probability. Without chance, the likeliest.
 
     One number between 0 and 1 picks a token from the cumulated probabilities: a thousandth of the random numbers that
     a noise on every logit takes, and those are half of the time of a small model.
     """
+    exact = finest(logits_NV.device)
     logp_NV = torch.log_softmax(logits_NV.float() / temperature, dim=-1)
     if chance_N is None:
         token_N1 = logp_NV.argmax(-1, keepdim=True)
     else:
-        below_NV = logp_NV.exp().cumsum(-1, dtype=torch.float64)
-        at_N1 = torch.from_numpy(chance_N).to(logits_NV.device, non_blocking=True)[:, None] * below_NV[:, -1:]
+        below_NV = logp_NV.exp().cumsum(-1, dtype=exact)
+        # In 32 bits a number just below 1 becomes 1, and would pick a token that cannot be.
+        chance = torch.from_numpy(chance_N).to(exact).clamp_(max=1 - torch.finfo(exact).eps / 2)
+        chance = chance.to(logits_NV.device, non_blocking=True)
+        at_N1 = chance[:, None] * below_NV[:, -1:]
         token_N1 = torch.searchsorted(below_NV, at_N1, right=True).clamp_(max=logp_NV.shape[-1] - 1)
-    # One copy to the host: every token number is exact in 64 bits.
-    tokens, logps = torch.cat((token_N1.double(), logp_NV.gather(-1, token_N1).double()), 1).T.cpu().numpy()
+    # One copy to the host: every token number is exact, in 32 bits too (up to 16 million).
+    tokens, logps = torch.cat((token_N1.to(exact), logp_NV.gather(-1, token_N1).to(exact)), 1).T.cpu().numpy()
     if not np.isfinite(logps).all():
         raise FloatingPointError("the model's logits are not finite: the policy has diverged")
     return tokens.astype(np.int64).tolist(), logps.tolist()

@@ -95,7 +95,7 @@ def means(seen: Sequence[Mapping[str, Tensor]], counts: Sequence[int]) -> dict[s
     # The norm of a group without gradients is a number of the host's, wherever the weights are.
     device = seen[0]["loss"].device
     rows = [torch.stack([figures[name].float().to(device) for name in names]) for figures in seen]
-    table = torch.stack(rows).double().cpu()
+    table = torch.stack(rows).cpu().double()
     share = torch.tensor(counts, dtype=torch.float64) / sum(counts)
     return dict(zip(names, (share @ table).tolist(), strict=True))
 

@@ -12,6 +12,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from torch import nn
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
+from src.agents import rollout as rollout_module
 from src.agents.env import Env
 from src.agents.kv import packed_forward
 from src.agents.render import END, MARKS, PAD, SPOKEN, TagRenderer
@@ -288,3 +289,15 @@ def test_a_policy_that_diverged_says_so(renderer, model, pool) -> None:
         play(broken, renderer, pool[:2])
     with pytest.raises(ValueError, match="greedy"):
         play(model, renderer, pool[:2], temperature=0.0)
+
+
+def test_a_device_without_64_bits_picks_the_same_tokens_and_none_that_cannot_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert rollout_module.finest(torch.device("mps")) is torch.float32
+    logits = torch.randn(500, 300, generator=torch.Generator().manual_seed(1))
+    chance = np.random.default_rng(3).random(500)
+    logits[:, -1], chance[0] = -torch.inf, 1 - 2**-53
+    exact = choose(logits, 1.0, chance)[0]
+    monkeypatch.setattr(rollout_module, "finest", lambda device: torch.float32)
+    assert np.mean(np.array(choose(logits, 1.0, chance)[0]) == exact) > 0.99
