@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, cast
+from types import NoneType
+from typing import Any, cast, get_args, get_type_hints
 
 from ..core.api import Strategy
 from ..core.errors import BadInput
@@ -30,6 +31,7 @@ def load_strategy(name: str, options: Mapping[str, Any]) -> Strategy:
         if key not in known and not free:
             what, remedy = f"{name} has no option {key!r}", f"use one of: {', '.join(known)}"
             raise BadInput(what, where=f"strategy_options.{key}", remedy=remedy)
+    _of_the_right_type(made, options)
     try:
         strategy = made(**options)
     except TypeError as error:
@@ -43,6 +45,22 @@ def load_strategy(name: str, options: Mapping[str, Any]) -> Strategy:
             remedy="see Strategy in src/core/api.py",
         )
     return cast(Strategy, strategy)
+
+
+def _of_the_right_type(made: type, options: Mapping[str, Any]) -> None:
+    """As its arguments are annotated: 7.9 is no count and "no" is not false. Other annotations are the class's own."""
+    try:
+        hints = get_type_hints(made.__init__)  # type: ignore[misc]
+    except NameError:
+        return
+    for key, value in options.items():
+        wanted = get_args(hints[key]) or (hints[key],) if key in hints else ()
+        if wanted and set(wanted) <= {bool, int, float, str, NoneType}:
+            takes = {*wanted, int} if float in wanted else {*wanted}
+            if type(value) not in takes:
+                names = " or ".join(one.__name__ for one in wanted if one is not NoneType)
+                what = f"{value!r} is no {names}"
+                raise BadInput(what, where=f"strategy_options.{key}", remedy=f"give a value of type {names}")
 
 
 def _own(name: str) -> type:

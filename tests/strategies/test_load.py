@@ -80,3 +80,11 @@ def test_a_class_in_a_file_of_ones_own(tmp_path: Path, monkeypatch: pytest.Monke
         load_strategy("my_strategies:Other", {})
     with pytest.raises(BadInput, match="No module named 'no_such_file'"):
         load_strategy("no_such_file:Mine", {})
+
+
+@pytest.mark.parametrize(("key", "value"), [("group_size", 7.9), ("divide_by_std", "no"), ("group_size", True)])
+def test_an_option_has_the_type_of_its_argument(key: str, value: object) -> None:
+    with pytest.raises(BadInput, match="is no") as refusal:
+        load_strategy("grpo", {key: value})
+    assert refusal.value.where == f"strategy_options.{key}"
+    assert load_strategy("grpo", {"kl_coef": 1, "target_kl": None}).group_size == 8
