@@ -80,7 +80,7 @@ def _only_local(config: TrainConfig) -> None:
         raise BadInput(
             f"this is a run of profile {config.profile}; only profile local runs without a ticket",
             where="profile",
-            remedy="start it with python -m train.ppo_runner, or use configs/train_local.yaml",
+            remedy="use configs/train_local.yaml; gated runs are not in this version",
         )
     if config.live_mode:
         raise BadInput(

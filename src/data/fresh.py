@@ -36,10 +36,11 @@ REMEDY = "set the ratios to 1.0, so that all samples come from the pool, or buil
 
 
 class Fresh:
-    """Hands out samples of a wanted level, none of them twice."""
+    """Hands out samples of a wanted level. No record twice in a chunk; a source of files may give one again later."""
 
     def __init__(self, meta: PoolMeta, taken: Collection[str], shadow: Sequence[Sample], seed: int) -> None:
-        """`taken` are the source ids of the pool. What cannot be made is refused here, not in the middle of a run."""
+        """`taken` are the source ids of the pool. What cannot be made at all is refused here; a level that
+        runs out is found out only when it does."""
         self._meta, self._seed = meta, seed
         self._plan = replace(plan_of(meta), n=CHUNK)
         self._source, self._pack = open_source(self._plan), load_pack(shipped(self._plan.templates_dir))

@@ -1,7 +1,7 @@
 """`models/tiny`: the embedded base policy, made from scratch by ordinary SFT on built-in demonstrations.
 
-Its demonstrations come from worlds of their own (other seeds than any pool's), so no sample that it is later trained or
-judged on was ever shown to it.
+Its demonstrations come from worlds under seeds of their own, which no shipped config builds a pool from. Nobody stops a
+user from building one with such a seed; its samples were then shown to the base.
 """
 
 from __future__ import annotations
