@@ -83,7 +83,8 @@ class EvalShadow:
 
     def on_start(self, engine: Engine) -> None:
         self.figures.cut(self.seed, engine.step)
-        if engine.step == 0 and not self.figures.lines(self.seed):
+        if engine.step == 0 and not (self.figures.lines(self.seed) and self._file(0).exists()):
+            self.figures.cut(self.seed, -1)
             self._look(engine, 0)
 
     def on_step(self, engine: Engine, result: StepResult) -> None:
@@ -99,14 +100,26 @@ class EvalShadow:
         file = self._file(step)
         return list(read_records(file, Episode)) if file.exists() else None
 
+    def make_up(self, policy: Any, step: int) -> list[Episode]:
+        """As `episodes`; where those were lost, or made with other settings, the policy of that step plays again."""
+        found = self.episodes(step)
+        if found is None:
+            log.info("the evaluation after step %d is not there; it is made again", step)
+            found = self._played(policy, step)
+        return found
+
+    def _played(self, policy: Any, step: int) -> list[Episode]:
+        episodes = self.play(policy)
+        with atomic_write(self._file(step)) as file:
+            write_records(file, episodes)
+        return episodes
+
     def _look(self, engine: Engine, step: int) -> Mapping[str, float]:
         if not isinstance(engine, HasPolicy):
             log.warning("%s does not show its policy, so it is not evaluated", type(engine).__name__)
             return {}
-        episodes = self.play(engine.policy)
+        episodes = self._played(engine.policy, step)
         found = {**self.measure(episodes), "reward": fmean(sum(one.reward.values()) for one in episodes)}
-        with atomic_write(self._file(step)) as file:
-            write_records(file, episodes)
         self.figures.append(self.seed, step, found)
         shown = " ".join(f"{name} {found[name]:.3f}" for name in HEADLINE if name in found)
         log.info("evaluated after step %d on %d held-out samples: %s", step, len(episodes), shown)

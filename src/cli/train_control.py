@@ -6,35 +6,60 @@ Reinforcement that is no better than more demonstrations has shown nothing, so t
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ..config.train import TrainConfig
-from ..core.files import atomic_write
+from ..core.errors import BadInput
+from ..core.files import atomic_write, write_json
 from ..core.jsonl import read_records, write_records
+from .train_facts import same_key
 
 if TYPE_CHECKING:
     from ..callbacks.eval_shadow import Play
     from ..core.episode import Episode
     from ..engines.job import TrainJob
     from ..engines.sft import Demo
-    from ..runtime.steplog import StepLog
 
 log = logging.getLogger(__name__)
 
 
-def tokens_seen(metrics: StepLog, seed: int, batch_size: int) -> int:
-    """Of all episodes of a seed, the words of user and tools included."""
-    return int(sum(line["tokens"] * batch_size for line in metrics.lines(seed)))
+@runtime_checkable
+class CountsTokens(Protocol):
+    """An engine that knows, over every resume, how many tokens its episodes had: user's and tools' words included."""
+
+    @property
+    def tokens_seen(self) -> int: ...
 
 
-def control(config: TrainConfig, job: TrainJob, play: Play, tokens: int, file: Path) -> list[Episode]:
-    """Made once; a run that is resumed after its end reads it again."""
+def tokens_seen(engine: object) -> int:
+    if not isinstance(engine, CountsTokens):
+        raise BadInput(
+            f"{type(engine).__name__} does not tell how many tokens it has seen, so there is no fair control",
+            where="eval.control",
+            remedy="give the engine a property tokens_seen that its save and load keep, or set eval.control: false",
+        )
+    return engine.tokens_seen
+
+
+def control(
+    config: TrainConfig, job: TrainJob, play: Play, tokens: int, file: Path, key: Mapping[str, Any]
+) -> list[Episode]:
+    """Made once for a key and a number of tokens; a run that is resumed after its end reads it again."""
     from ..core.episode import Episode
 
-    if file.exists():
+    made = {
+        **key,
+        "tokens": tokens,
+        "lr": config.eval.control_lr,
+        "batch_tokens": config.optimizer.pack_tokens,
+        "finetune": config.finetune.model_dump(mode="json"),
+    }
+    said = file.with_suffix(".key.json")
+    if file.exists() and same_key(said, made):
         return list(read_records(file, Episode))
+    said.unlink(missing_ok=True)
     from ..engines.models import load_policy
     from ..engines.sft import SftPlan, fine_tune
 
@@ -45,6 +70,7 @@ def control(config: TrainConfig, job: TrainJob, play: Play, tokens: int, file: P
     episodes = play(policy)
     with atomic_write(file) as handle:
         write_records(handle, episodes)
+    write_json(said, made)
     return episodes
 
 

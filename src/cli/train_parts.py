@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from ..agents.render import Renderer
     from ..core.api import Callback, Strategy
-    from ..core.checkpoint import Store
     from ..data.sampler import Sampler
     from ..engines.job import TrainJob
 
@@ -42,6 +41,16 @@ def make_strategy(config: TrainConfig) -> Strategy:
 
     takes = inspect.signature(strategy_class(config.strategy)).parameters
     headline = {"clip": config.clip, "kl_coef": config.kl_coef, "target_kl": config.target_kl}
+    for name in headline:
+        if name in config.strategy_options:
+            what = f"{name} is a setting of its own"
+            raise BadInput(what, where=f"strategy_options.{name}", remedy=f"set {name} at the top level")
+    if {"kl_coef", "target_kl"} <= takes.keys() and config.kl_coef == 0 and config.target_kl is not None:
+        raise BadInput(
+            f"a weight of 0 never moves, so it cannot hold a target of {config.target_kl:g}",
+            where="kl_coef",
+            remedy="give a weight above 0 to begin with, or set target_kl: null",
+        )
     options = {name: value for name, value in headline.items() if name in takes} | config.strategy_options
     return load_strategy(config.strategy, options)
 
@@ -83,7 +92,8 @@ def make_job(
     model: str,
     renderer: Renderer,
     sampler: Sampler,
-    store: Store,
+    last_good: Callable[[int], Path | None],
+    tools: tuple[str, ...],
     device: torch.device,
     dtype: torch.dtype,
     targets: tuple[str, ...],
@@ -92,10 +102,6 @@ def make_job(
     from ..evaluation.outcome import OutcomeReward
 
     update, talk, reward = config.optimizer, config.rollout, config.reward
-
-    def last_good(before: int) -> Path | None:
-        found = store.latest_good(before)
-        return found.path if found else None
 
     return TrainJob(
         model=model,
@@ -120,6 +126,7 @@ def make_job(
             max_tokens=talk.max_tokens,
             temperature=talk.temperature,
             slots=talk.slots,
+            tools=tools,
         ),
         update=Update(
             lr=config.lr,

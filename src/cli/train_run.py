@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from ..runtime.logs import logged
 from ..runtime.steplog import StepLog, also_reachable
 from . import train_data
 from .train_control import control, tokens_seen
+from .train_facts import evaluation_key, open_evaluations, same_sources, sources
 from .train_outcome import Outcome, write_report
 from .train_parts import make_callbacks, make_job, told_by
 from .train_preflight import Ready, preflight
@@ -38,8 +40,10 @@ LOG = LOGS / "train.log"
 METRICS, EVAL = LOGS / "metrics.jsonl", LOGS / "eval.jsonl"
 EPISODES, EVAL_EPISODES, CURVES = LOGS / "episodes", LOGS / "eval", LOGS / "tensorboard"
 STEP_LINES = "callbacks.logging"
-FREE_TO_CHANGE = ("steps", "checkpoint", "eval", "device_pref", "build")
-"""What a resumed run may have otherwise than the run it goes on with."""
+SOURCES, TARGETS = "sources", "lora_targets"
+"""Marks of a checkpoint: what the run stands on, by SHA-256, and the layers that got an adapter."""
+FREE_TO_CHANGE = ("checkpoint", "eval", "device_pref", "build", "lr", "optimizer.critic_lr")
+"""What a resumed run may have otherwise than the run it goes on with; `steps` too where no schedule hangs on them."""
 
 log = logging.getLogger(__name__)
 
@@ -59,62 +63,100 @@ def run(path: Path, resume: bool) -> list[Outcome]:
     held = lock(LOGS)
     try:
         with logged(LOG, _Said(console)), _reported(ready):
+            made: dict[int, _Prepared] = {}
             if not resume:
+                # What cannot be built is refused while the run before still lies where it lay.
+                made[ready.config.seeds[0]] = _prepare(ready, ready.config.seeds[0], ready.targets)
                 _set_aside(ready.config)
             write_effective(ready.config)
             also_reachable(REPORTS / METRICS.name, METRICS)
-            outcomes = [_run_seed(ready, seed, resume, console) for seed in ready.config.seeds]
+            outcomes = [_run_seed(ready, seed, resume, console, made) for seed in ready.config.seeds]
             log.info("wrote %s", write_report(outcomes, ready.config, REPORTS))
             return outcomes
     finally:
         os.close(held)
 
 
-def _run_seed(ready: Ready, seed: int, resume: bool, console: Console) -> Outcome:
-    from ..core.checkpoint import Store
+@dataclass(frozen=True)
+class _Prepared:
+    """All of a seed's run but the checkpoints."""
+
+    engine: Engine
+    job: TrainJob
+    stands_on: dict[str, str]
+    stores: list[Store] = field(default_factory=list)
+    """The one that the run rolls back with, once it is open."""
+
+
+def _prepare(ready: Ready, seed: int, targets: tuple[str, ...]) -> _Prepared:
+    from ..data.meta import read_meta
     from ..data.training import open_sampler
     from ..runtime.device import settle
+
+    config = ready.config
+    stores: list[Store] = []
+
+    def last_good(before: int) -> Path | None:
+        found = stores[0].latest_good(before)
+        return found.path if found else None
+
+    with told_by(ready.path, config):
+        sampler = open_sampler(config.seed_pool, config.shadow_set, config.priority_sampling, seed)
+        job = make_job(
+            config,
+            seed,
+            model=ready.model,
+            renderer=ready.renderer,
+            sampler=sampler,
+            last_good=last_good,
+            tools=read_meta(config.seed_pool).tools,
+            device=ready.device,
+            dtype=ready.dtype,
+            targets=targets,
+        )
+        settle(ready.device)
+        engine = ready.engine(job)
+        if config.eval.control:
+            tokens_seen(engine)
+    return _Prepared(engine, job, sources(ready), stores)
+
+
+def _run_seed(ready: Ready, seed: int, resume: bool, console: Console, made: dict[int, _Prepared]) -> Outcome:
+    from ..core.checkpoint import Store
 
     config = ready.config
     mirror = _of_seed(config, _mirrored(config), seed) if config.checkpoint.mirror else None
     with Store(config.checkpoints(seed), mirror, config.checkpoint.keep) as store:
         start = store.newest() if resume and store.last_step is not None else None
+        targets = ready.targets
         if start:
             _same_config(start.marks, ready)
+            targets = tuple(start.marks.get(TARGETS, targets))
         else:
             store.require_new()
-        with told_by(ready.path, config):
-            sampler = open_sampler(config.seed_pool, config.shadow_set, config.priority_sampling, seed)
-            job = make_job(
-                config,
-                seed,
-                model=ready.model,
-                renderer=ready.renderer,
-                sampler=sampler,
-                store=store,
-                device=ready.device,
-                dtype=ready.dtype,
-                targets=ready.targets,
-            )
-            settle(ready.device)
-            engine = ready.engine(job)
+        run = made.pop(seed, None) or _prepare(ready, seed, targets)
+        run.stores.append(store)
         if start:
-            engine.load(start.path)
-        _announce(ready, seed, engine, resume)
-        return _fit(ready, seed, engine, job, store, console)
+            same_sources(run.stands_on, start.marks.get(SOURCES, {}), ready.path)
+            run.engine.load(start.path)
+        _announce(ready, seed, run.engine, resume)
+        return _fit(ready, run, store, console)
 
 
-def _fit(ready: Ready, seed: int, engine: Engine, job: TrainJob, store: Store, console: Console) -> Outcome:
+def _fit(ready: Ready, run: _Prepared, store: Store, console: Console) -> Outcome:
     from ..callbacks.checkpoint import Checkpoints
-    from ..callbacks.eval_shadow import EvalShadow, Play
+    from ..callbacks.eval_shadow import EvalShadow, HasPolicy, Play
     from ..callbacks.logging import Logging
     from ..callbacks.progress import Bar
     from ..callbacks.tensorboard import TensorBoard
+    from ..engines.models import load_policy
     from ..eval.metrics import figures, flat
 
-    config = ready.config
+    config, engine, job, seed = ready.config, run.engine, run.job, run.job.seed
     play = Play(job, *train_data.held_out(config), greedy=config.eval.greedy)
     folder = _of_seed(config, EVAL_EPISODES, seed)
+    key = evaluation_key(ready, job, run.stands_on)
+    open_evaluations(folder, key)
 
     def measure(episodes: Sequence[Episode]) -> dict[str, float]:
         return flat(figures(episodes))
@@ -128,7 +170,7 @@ def _fit(ready: Ready, seed: int, engine: Engine, job: TrainJob, store: Store, c
         bar,
         *make_callbacks(config),
         Checkpoints(
-            store, config.checkpoint.every_steps, config.checkpoint.every_minutes, _marks(config), "eval/reward"
+            store, config.checkpoint.every_steps, config.checkpoint.every_minutes, _marks(config, run), "eval/reward"
         ),
     ]
     with ExitStack() as end:
@@ -136,9 +178,15 @@ def _fit(ready: Ready, seed: int, engine: Engine, job: TrainJob, store: Store, c
         engine.fit(callbacks)
     beside = None
     if config.eval.control:
-        tokens = tokens_seen(StepLog(METRICS), seed, config.batch_size)
-        beside = control(config, job, play, tokens, folder / "control.jsonl")
-    return Outcome(seed, engine.step, shadow.episodes(0), shadow.episodes(engine.step), beside)
+        on = {"seed_pool": run.stands_on["seed_pool"]}
+        beside = control(config, job, play, tokens_seen(engine), folder / "control.jsonl", key | on)
+    if not isinstance(engine, HasPolicy):
+        return Outcome(seed, engine.step, None, None, beside)
+    trained = shadow.make_up(engine.policy, engine.step)
+    base = shadow.episodes(0)
+    if base is None:
+        base = shadow.make_up(load_policy(job.model, job.finetune, job.device, job.dtype), 0)
+    return Outcome(seed, engine.step, base, trained, beside)
 
 
 def _mirrored(config: TrainConfig) -> Path:
@@ -151,21 +199,38 @@ def _of_seed(config: TrainConfig, folder: Path, seed: int) -> Path:
     return folder / f"seed_{seed}" if config.several_seeds else folder
 
 
-def _marks(config: TrainConfig) -> dict[str, Any]:
+def _marks(config: TrainConfig, run: _Prepared) -> dict[str, Any]:
     """No gate has seen this run, so no release takes its checkpoints."""
-    return {"gated": False, "releasable": False, "profile": config.profile, "config": config.model_dump(mode="json")}
+    return {
+        "gated": False,
+        "releasable": False,
+        "profile": config.profile,
+        "config": config.model_dump(mode="json"),
+        SOURCES: run.stands_on,
+        TARGETS: list(run.job.finetune.targets),
+    }
 
 
 def _same_config(marks: dict[str, Any], ready: Ready) -> None:
     """A run that goes on with other settings would be a run that nobody can repeat."""
-    now, then = ready.config.model_dump(mode="json"), marks["config"]
-    for key in [*now, *then]:
-        if key not in FREE_TO_CHANGE and now.get(key) != then.get(key):
+    now, then = _settings(ready.config.model_dump(mode="json")), _settings(marks["config"])
+    free = (*FREE_TO_CHANGE, *(["steps"] if ready.config.optimizer.schedule == "constant" else []))
+    for key in dict.fromkeys([*now, *then]):
+        if now.get(key) == then.get(key):
+            continue
+        if key in free:
+            log.info("%s was %s and is %s from here on", key, then.get(key), now.get(key))
+        else:
             raise BadInput(
                 "is not what the run began with",
                 where=f"{ready.path}: {key}",
                 remedy="put the old value back (checkpoints/.../manifest.json has it), or start anew without --resume",
             )
+
+
+def _settings(config: dict[str, Any]) -> dict[str, Any]:
+    """Key by key; those of the optimizer one by one."""
+    return {**config, **{f"optimizer.{key}": value for key, value in config["optimizer"].items()}, "optimizer": None}
 
 
 def _announce(ready: Ready, seed: int, engine: Engine, resume: bool) -> None:

@@ -79,7 +79,8 @@ class TrainConfig(Section):
     clip: float = Field(default=0.2, gt=0, lt=1)
     kl_coef: float = Field(default=0.02, ge=0, le=10)
     """Weight of the KL penalty at the start; it adapts towards `target_kl`."""
-    target_kl: float = Field(default=0.03, gt=0, le=10)
+    target_kl: float | None = Field(default=0.03, gt=0, le=10)
+    """null: the weight stays as it is."""
     kl_alert: float = Field(default=0.2, gt=0, le=100)
     """A step above it is a breach; three in a row go back to the last good checkpoint."""
     rollout: RolloutSection = RolloutSection()

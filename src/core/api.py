@@ -61,7 +61,8 @@ class Strategy(Protocol):
         ...
 
     def after_step(self, metrics: Mapping[str, float]) -> None:
-        """After the updates of a batch: adapt what adapts (the weight of the KL penalty)."""
+        """After the updates of a batch: adapt what adapts (the weight of the KL penalty). Steps in which only the
+        critic learned are left out."""
         ...
 
     def metrics(self) -> dict[str, float]: ...

@@ -30,7 +30,7 @@ from .models import Critic, frozen_base, load_policy, save_policy
 from .packed import Learner, hidden, spoken, streams
 from .rollback import Guard
 from .schedule import lr_share
-from .state import learned, machine, put_back
+from .state import finite, learned, machine, put_back
 
 _log = logging.getLogger(__name__)
 _PRECISION = {torch.float32: "no", torch.bfloat16: "bf16", torch.float16: "fp16"}
@@ -49,6 +49,8 @@ class PurePT:
         if job.dtype == torch.float16 and job.device.type == "cpu":
             raise BadInput("a CPU does not train in fp16", where="precision", remedy="set precision: fp32")
         self.job, self.step = job, 0
+        self.tokens_seen = 0
+        """Of all episodes so far, the words of user and tools included."""
         self.guard = Guard(job.update.kl_alert, job.update.kl_alerts, job.update.rollback_lr_factor)
         self.accelerator = Accelerator(mixed_precision=_PRECISION[job.dtype], cpu=job.device.type == "cpu")
         if self.accelerator.num_processes > 1:
@@ -71,6 +73,11 @@ class PurePT:
     def policy(self) -> Any:
         return cast(Learner, self.accelerator.unwrap_model(self.learner, keep_fp32_wrapper=True)).policy
 
+    @property
+    def _warming(self) -> bool:
+        """Only the critic learns in the step that comes."""
+        return self.learner.critic is not None and self.step < self.job.update.critic_warmup_steps
+
     def fit(self, callbacks: Sequence[Callback]) -> None:
         for callback in callbacks:
             callback.on_start(self)
@@ -86,8 +93,12 @@ class PurePT:
         got = collect(job, self.policy, self.step, clock, self.learner.critic)
         figures = {**episode_figures(got), **self._learn(got, self._judged(got, clock), clock)}
         figures |= {**job.strategy.metrics(), **job.sampler.metrics()}
+        warming = self._warming
         self.step += 1
-        job.strategy.after_step(figures)
+        self.tokens_seen += sum(len(one.tokens) for one in got.trajectories)
+        if not warming:
+            # The policy stood still, so its distance says nothing about the weight of the penalty.
+            job.strategy.after_step(figures)
         job.sampler.observe(got.episodes)
         if self.guard.strayed(figures.get("kl", 0.0)):
             self._go_back(figures["kl"])
@@ -127,7 +138,7 @@ class PurePT:
             batch,
             targets,
             np.random.default_rng(chance(job.seed, self.step, "minibatches")),
-            self.learner.critic is not None and self.step < update.critic_warmup_steps,
+            self._warming,
             clock,
         )
         checked(figures, self.step + 1, self.accelerator.scaler is not None)
@@ -161,7 +172,8 @@ class PurePT:
         scaler = self.accelerator.scaler
         pack_state(folder, {
             "step": self.step,
-            "weights": learned(self.learner),
+            "tokens_seen": self.tokens_seen,
+            "weights": finite(learned(self.learner), self.step),
             "optimizer": self.optimizer.state_dict(),
             "scaler": None if scaler is None else scaler.state_dict(),
             "rng": rng_state(),
@@ -174,7 +186,7 @@ class PurePT:
     def load(self, folder: Path) -> None:
         state = unpack_state(folder)
         self._take_up(state, str(folder))
-        self.step = int(state["step"])
+        self.step, self.tokens_seen = int(state["step"]), int(state["tokens_seen"])
         self.job.sampler.load_state_dict(state["sampler"])
         self.job.strategy.load_state_dict(state["strategy"])
         self.guard.load_state_dict(state["guard"])

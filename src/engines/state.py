@@ -8,12 +8,25 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ..core.errors import BadInput
 from ..core.state import same_layout
 
 
 def learned(module: nn.Module) -> dict[str, Tensor]:
     """The weights that learn, each once however many layers share it. What is frozen comes from the base model."""
     return {name: weight.detach() for name, weight in module.named_parameters() if weight.requires_grad}
+
+
+def finite(weights: dict[str, Tensor], step: int) -> dict[str, Tensor]:
+    """A checkpoint with weights that are no numbers would be a place that no run can go on from."""
+    for name, weight in weights.items():
+        if not torch.isfinite(weight).all():
+            raise BadInput(
+                f"{name} holds what is no number, so it is not saved",
+                where=f"step {step}",
+                remedy="lower lr or optimizer.critic_lr, then go on with --resume from the checkpoint before",
+            )
+    return weights
 
 
 def put_back(module: nn.Module, weights: Mapping[str, Tensor], where: str) -> None:

@@ -31,7 +31,7 @@ from .learn import checked, optimizer_for
 from .models import load_policy, save_policy
 from .rollback import Guard
 from .schedule import lr_share
-from .state import learned, machine, put_back
+from .state import finite, learned, machine, put_back
 from .trl_parts import settle
 
 _log = logging.getLogger(__name__)
@@ -51,6 +51,8 @@ class TrlPPO:
                 remedy=f"give a multiple of {job.strategy.group_size}",
             )
         self.job, self.step = job, 0
+        self.tokens_seen = 0
+        """Of all episodes so far, the words of user and tools included."""
         self.guard = Guard(job.update.kl_alert, job.update.kl_alerts, job.update.rollback_lr_factor)
         self._scratch = TemporaryDirectory(prefix="askgate-trl-")
         seed_all(job.seed)
@@ -71,11 +73,6 @@ class TrlPPO:
             raise BadInput("trl_ppo runs in one process", where="accelerate launch", remedy="start it without")
         settle(self.policy)
         self._callbacks: Sequence[Callback] = ()
-
-    @property
-    def good(self) -> bool:
-        """A checkpoint of now would be one to go back to."""
-        return self.guard.alerts == 0
 
     def fit(self, callbacks: Sequence[Callback]) -> None:
         self._callbacks = callbacks
@@ -113,6 +110,7 @@ class TrlPPO:
         figures = {**episode_figures(self._got), **theirs, **own, **job.strategy.metrics(), **job.sampler.metrics()}
         figures["lr"] = self.lr()
         self.step += 1
+        self.tokens_seen += sum(len(one.tokens) for one in self._got.trajectories)
         checked(figures, self.step, scaled)
         job.strategy.after_step(figures)
         self.trainer.after_step()
@@ -143,7 +141,8 @@ class TrlPPO:
         scaler = self.trainer.accelerator.scaler
         pack_state(folder, {
             "step": self.step,
-            "weights": learned(self.policy),
+            "tokens_seen": self.tokens_seen,
+            "weights": finite(learned(self.policy), self.step),
             "optimizer": self.optimizer.state_dict(),
             "scaler": None if scaler is None else scaler.state_dict(),
             "sampler": self.job.sampler.state_dict(),
@@ -155,7 +154,7 @@ class TrlPPO:
     def load(self, folder: Path) -> None:
         state = unpack_state(folder)
         self._take_up(state, str(folder))
-        self.step = int(state["step"])
+        self.step, self.tokens_seen = int(state["step"]), int(state["tokens_seen"])
         self.job.sampler.load_state_dict(state["sampler"])
         self.job.strategy.load_state_dict(state["strategy"])
         self.guard.load_state_dict(state["guard"])

@@ -1,4 +1,4 @@
-"""How much memory a device has left, and which layers get an adapter for it."""
+"""How much memory a device has, and which layers get an adapter for it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ _LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory
 
 
 def memory_gb(device: torch.device) -> float:
-    """Free memory on a GPU; the share of a Mac's memory that Metal recommends; what this process may use on a CPU."""
+    """All of a GPU's memory, since what else runs there now must not decide what is trained; the share of a Mac's
+    memory that Metal recommends; what this process may use on a CPU."""
     if device.type == "cuda":
-        free, _ = torch.cuda.mem_get_info(device)
-        return free / GB
+        _, total = torch.cuda.mem_get_info(device)
+        return total / GB
     if device.type == "mps":
         return torch.mps.recommended_max_memory() / GB
     installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -14,7 +14,12 @@ import pytest
 import torch
 import yaml
 
+from src.cli.train_control import tokens_seen
+from src.cli.train_facts import same_sources, sources
+from src.cli.train_preflight import preflight
+from src.cli.train_run import _marks, _prepare
 from src.core.episode import Episode
+from src.core.errors import BadInput
 from src.core.jsonl import read_records
 from src.engines.clock import same_run
 
@@ -125,9 +130,113 @@ def test_resume_before_the_first_checkpoint_starts_at_the_beginning(place: Path,
 
 def test_resume_with_other_settings_is_refused_with_the_key(place: Path, askgate: Askgate) -> None:
     assert askgate("train", "--config", write_config(place, steps=1)).code == 0
-    done = askgate("train", "--config", write_config(place, steps=2, lr=0.5), "--resume")
+    done = askgate("train", "--config", write_config(place, steps=2, clip=0.5), "--resume")
     assert done.code == 2
-    assert f"{place / 'own.yaml'}: lr: is not what the run began with" in done.err
+    assert f"{place / 'own.yaml'}: clip: is not what the run began with" in done.err
+
+
+def test_a_resumed_run_may_learn_more_slowly_as_the_remedy_for_divergence_says(place: Path, askgate: Askgate) -> None:
+    slow = {"critic_lr": 1e-4}
+    assert askgate("train", "--config", write_config(place, steps=1)).code == 0
+    done = askgate("train", "--config", write_config(place, steps=2, lr=1e-4, optimizer=slow), "--resume")
+    assert done.code == 0, done.err
+    assert "lr was 0.001 and is 0.0001 from here on" in done.err
+    assert [line["lr"] for line in lines(place / "logs" / "metrics.jsonl")] == [1e-3, 1e-4]
+
+
+def test_more_steps_are_refused_where_the_schedule_hangs_on_them(place: Path, askgate: Askgate) -> None:
+    falls = {"schedule": "linear"}
+    assert askgate("train", "--config", write_config(place, steps=1, optimizer=falls)).code == 0
+    done = askgate("train", "--config", write_config(place, steps=2, optimizer=falls), "--resume")
+    assert done.code == 2
+    assert "own.yaml: steps: is not what the run began with" in done.err
+
+
+@pytest.mark.parametrize(
+    ("key", "file"),
+    [("base_model", "model/model.safetensors"), ("shadow_set", "data/shadow.jsonl"), ("seed_pool", "data/pool.jsonl")],
+)
+def test_resume_on_another_base_or_other_data_under_the_same_name_is_refused(
+    place: Path, askgate: Askgate, key: str, file: str
+) -> None:
+    config = write_config(place, steps=1)
+    assert askgate("train", "--config", config).code == 0
+    ready = preflight(config)
+    then = json.loads((place / "checkpoints/local/latest/manifest.json").read_text())["marks"]["sources"]
+    assert sources(ready) == then
+    with open(place / file, "ab") as handle:
+        handle.write(b"\n")
+    with pytest.raises(BadInput, match="is not what the run began with") as refusal:
+        same_sources(sources(ready), then, config)
+    assert refusal.value.where == f"{config}: {key}"
+
+
+def test_a_start_that_is_refused_leaves_the_run_before_where_it_is(place: Path, askgate: Askgate) -> None:
+    config = write_config(place, steps=1)
+    assert askgate("train", "--config", config).code == 0
+    before = weights(place)
+    (place / "data" / "shadow.meta.json").unlink()
+    assert askgate("train", "--config", config).code == 2
+    assert weights(place) == before
+    assert not list((place / "checkpoints").glob("local_before_*"))
+    assert not list((place / "logs").glob("before_*"))
+
+
+def test_base_and_control_are_made_again_under_other_settings_and_after_a_loss_of_the_logs(
+    place: Path, askgate: Askgate
+) -> None:
+    def go(steps: int, **looks: Any) -> dict[str, Any]:
+        config = write_config(place, steps=steps, eval={"every_steps": 2, "control": True, **looks})
+        done = askgate("train", "--config", config, "--resume", "--json")
+        assert done.code == 0, done.err
+        (found,) = json.loads(done.out)
+        assert found["changes"] is not None
+        key = json.loads((place / "logs/eval/control.key.json").read_text())
+        return {"n": found["changes"]["success"]["base"]["n"], "tokens": key["tokens"], "greedy": key["greedy"]}
+
+    first = go(1)
+    assert (first["n"], first["greedy"]) == (8, True)
+    assert not list((place / "logs").glob("eval_before_*"))
+
+    more = go(2)
+    assert more["tokens"] > first["tokens"], "as many tokens as the run saw in all"
+    assert not list((place / "logs").glob("eval_before_*"))
+
+    fewer = go(3, n=4, greedy=False)
+    assert (fewer["n"], fewer["greedy"]) == (4, False)
+    assert len(list((place / "logs").glob("eval_before_*"))) == 1
+
+    shutil.rmtree(place / "logs")
+    assert go(3, n=4, greedy=False) == fewer
+
+
+def test_another_base_before_the_first_checkpoint_is_looked_at_itself(place: Path, askgate: Askgate) -> None:
+    config = write_config(place, steps=1)
+    assert askgate("train", "--config", config).code == 0
+    shutil.rmtree(place / "checkpoints")
+    shutil.copytree(place / "model", place / "other")
+    with open(place / "other" / "config.json", "a") as handle:
+        handle.write("\n")
+    assert askgate("train", "--config", write_config(place, steps=1, base_model="other"), "--resume").code == 0
+    assert len(list((place / "logs").glob("eval_before_*"))) == 1
+    assert [line["step"] for line in lines(place / "logs" / "eval.jsonl")] == [0, 1]
+
+
+def test_a_control_needs_an_engine_that_counts_tokens() -> None:
+    with pytest.raises(BadInput, match="does not tell how many tokens") as refusal:
+        tokens_seen(object())
+    assert refusal.value.where == "eval.control"
+
+
+def test_the_tools_are_those_of_the_pool_and_the_adapters_those_of_the_checkpoint(place: Path) -> None:
+    meta = place / "data" / "pool.meta.json"
+    meta.write_text(json.dumps(json.loads(meta.read_text()) | {"tools": ["calc"]}))
+    adapters = {"method": "lora", "rank": 2, "targets": [{"memory_gb": 0, "modules": ["q_proj"]}]}
+    ready = preflight(write_config(place, finetune=adapters))
+    made = _prepare(ready, 1, ("v_proj",))
+    assert made.job.talk.tools == ("calc",)
+    assert made.job.finetune.targets == ("v_proj",)
+    assert _marks(ready.config, made)["lora_targets"] == ["v_proj"]
 
 
 def test_a_new_run_moves_the_old_one_aside_and_loses_nothing(place: Path, askgate: Askgate) -> None:
@@ -277,6 +386,15 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a strategy of nobody": ({"strategy": "no_such_module:Mine"}, "strategy: no_such_module:Mine: No module named"),
     "no such engine": ({"engine": "magic"}, "engine: unknown engine 'magic'"),
     "an option of another": ({"strategy_options": {"beta": 0.1}}, "strategy_options.beta: ppo has no option 'beta'"),
+    "an option with a key of its own": (
+        {"strategy_options": {"clip": 0.1}},
+        "strategy_options.clip: clip is a setting",
+    ),
+    "an option of another type": (
+        {"strategy_options": {"group_size": 7.9}},
+        "strategy_options.group_size: 7.9 is no int",
+    ),
+    "a penalty that cannot grow": ({"kl_coef": 0.0}, "kl_coef: a weight of 0 never moves"),
     "an option out of range": ({"strategy_options": {"lam": 2.0}}, "strategy_options.lam: 2.0 is out of range"),
     "episodes that make no groups": ({"strategy": "grpo"}, "batch_size: 4 episodes do not make whole groups of 8"),
     "a callback of nobody": ({"callbacks": ["no_such_module:Mine"]}, "callbacks: no_such_module:Mine: No module named"),

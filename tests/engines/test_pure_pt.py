@@ -161,3 +161,17 @@ def test_lessons_of_its_own_make_the_critic_better_and_leave_the_policy_alone(ta
         explained.append([engine.take_step().metrics["value_explained"] for _ in range(6)][-1])
         assert torch.equal(torch.cat([weight.detach().flatten() for weight in engine.policy.parameters()]), before)
     assert explained[1] > explained[0]
+
+
+def test_while_only_the_critic_learns_the_weight_of_the_penalty_stays(taught: Path) -> None:
+    engine = PurePT(make_job(taught, PPO(), steps=3, batch=16, lr=1e-3, critic_warmup_steps=2))
+    assert [engine.take_step().metrics["kl_coef"] for _ in range(3)] == [0.02, 0.02, 0.02]
+    assert engine.take_step().metrics["kl_coef"] != 0.02
+
+
+def test_weights_that_are_no_numbers_are_not_saved(taught: Path, tmp_path: Path) -> None:
+    engine = PurePT(make_job(taught, PPO(), steps=3, batch=16, lr=1e-3))
+    next(engine.policy.parameters()).data[0] = float("nan")
+    with pytest.raises(BadInput, match="is no number, so it is not saved"):
+        engine.save(tmp_path)
+    assert not list(tmp_path.iterdir())

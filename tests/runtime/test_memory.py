@@ -22,6 +22,6 @@ def test_a_cpu_has_at_most_what_the_machine_has() -> None:
     assert 0 < memory_gb(torch.device("cpu")) <= installed
 
 
-def test_a_gpu_has_what_is_free_on_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_has_what_it_has_whoever_else_uses_it_now(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (12 * GB, 24 * GB))
-    assert memory_gb(torch.device("cuda")) == 12
+    assert memory_gb(torch.device("cuda")) == 24
