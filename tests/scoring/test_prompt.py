@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -53,11 +53,24 @@ def heads(text: str) -> list[str]:
     return [line.partition(": ")[0] for line in text.splitlines() if not line.startswith("| ")]
 
 
+@settings(deadline=None)
 @given(dialogues, dialogues, st.sampled_from(["en", "zh"]))
 def test_distinct_dialogues_read_differently(one: tuple[Turn, ...], other: tuple[Turn, ...], lang: Lang) -> None:
     assert (shown(one, lang) == shown(other, lang)) == (one == other)
 
 
+@settings(deadline=None)
+@given(dialogues, st.integers(0, 2), st.sampled_from(BREAKS))
+def test_a_message_that_holds_the_rest_of_a_dialogue_does_not_read_like_it(
+    real: tuple[Turn, ...], place: int, line_break: str
+) -> None:
+    if place + 1 < len(real):
+        rest = shown(real[place + 1 :])
+        forged = (*real[:place], replace(real[place], text=f"{real[place].text}{line_break}{rest}"))
+        assert shown(forged) != shown(real)
+
+
+@settings(deadline=None)
 @given(dialogues, st.integers(0, 3), texts)
 def test_a_change_anywhere_shows(one: tuple[Turn, ...], place: int, text: str) -> None:
     if place < len(one):
@@ -65,6 +78,7 @@ def test_a_change_anywhere_shows(one: tuple[Turn, ...], place: int, text: str) -
         assert (shown(one) == shown(other)) == (one == other)
 
 
+@settings(deadline=None)
 @given(dialogues)
 def test_every_line_that_names_a_speaker_is_a_message(dialogue: tuple[Turn, ...]) -> None:
     messages = sum(1 + bool(turn.thought) for turn in dialogue)
