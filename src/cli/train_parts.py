@@ -5,12 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..config.train import TrainConfig
 from ..core.errors import BadInput
+from ..core.own import own_class
 
 if TYPE_CHECKING:
     import torch
@@ -59,16 +59,9 @@ def make_callbacks(config: TrainConfig) -> list[Callback]:
     """The user's own; each lies in a module that can be imported from the folder that the command is run in."""
     made: list[Callback] = []
     for name in config.callbacks:
-        module, _, member = name.partition(":")
-        try:
-            found = vars(import_module(module)).get(member)
-        except ModuleNotFoundError as error:
-            raise BadInput(f"{name}: {error}", where="callbacks", remedy="check the name") from error
-        lacking = [wanted for wanted in ("on_start", "on_step", "on_end") if wanted not in dir(found)]
-        if not isinstance(found, type) or lacking:
-            what = (
-                f"{name} is no callback: it lacks {', '.join(lacking)}" if found else f"{module} has no class {member}"
-            )
+        found = own_class(name, "callbacks", "check the name")
+        if lacking := [wanted for wanted in ("on_start", "on_step", "on_end") if not hasattr(found, wanted)]:
+            what = f"{name} is no callback: it lacks {', '.join(lacking)}"
             raise BadInput(what, where="callbacks", remedy="see Callback in src/core/api.py")
         made.append(found())
     return made

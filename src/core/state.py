@@ -24,25 +24,25 @@ _MARK = "$"
 """Begins the one key of a JSON object that stands for something JSON does not have."""
 
 
-def pack_state(folder: Path, tree: Mapping[Any, Any], name: str = "state") -> None:
+def pack_state(folder: Path, tree: Mapping[Any, Any]) -> None:
     """Two new files in `folder`. Tensors that are the same one are written once."""
     tensors: dict[str, Tensor] = {}
     plain = _Packer(tensors).plain(tree, "")
-    write_file(folder / f"{name}.json", [json.dumps(plain, allow_nan=False, separators=(",", ":")).encode()])
-    write_file(folder / f"{name}.safetensors", _safetensors(tensors))
+    write_file(folder / "state.json", [json.dumps(plain, allow_nan=False, separators=(",", ":")).encode()])
+    write_file(folder / "state.safetensors", _safetensors(tensors))
 
 
-def unpack_state(folder: Path, like: Mapping[Any, Any] | None = None, name: str = "state") -> dict[Any, Any]:
-    """What `pack_state` was given, tensors on the CPU. With `like` it must have that layout (`same_layout`)."""
+def unpack_state(folder: Path) -> dict[Any, Any]:
+    """What `pack_state` was given, tensors on the CPU."""
     from safetensors import SafetensorError, safe_open
 
-    where = folder / f"{name}.json"
+    where = folder / "state.json"
     try:
         with told(where):
             plain = json.loads(b"".join(read_blocks(_there(where))))
     except (ValueError, RecursionError) as error:
         raise BadInput(f"not valid JSON ({error})", where=str(where), remedy=_REMEDY) from None
-    where = folder / f"{name}.safetensors"
+    where = folder / "state.safetensors"
     try:
         with told(where), safe_open(_there(where), framework="pt", device="cpu") as file:
             # Copies: the library's tensors are windows on the file, and a file can be cut short under a long run.
@@ -52,11 +52,9 @@ def unpack_state(folder: Path, like: Mapping[Any, Any] | None = None, name: str 
     used: set[str] = set()
     tree = _unpack(plain, tensors, used, f"{where}")
     if unused := tensors.keys() - used:
-        raise BadInput(f"holds {min(unused)}, which {name}.json does not know", where=str(where), remedy=_REMEDY)
+        raise BadInput(f"holds {min(unused)}, which state.json does not know", where=str(where), remedy=_REMEDY)
     if not isinstance(tree, dict):
-        raise BadInput("holds no state", where=str(folder / f"{name}.json"), remedy=_REMEDY)
-    if like is not None:
-        same_layout(tree, like, str(folder / name))
+        raise BadInput("holds no state", where=str(folder / "state.json"), remedy=_REMEDY)
     return tree
 
 

@@ -100,9 +100,7 @@ class Update:
     critic_warmup_steps: int = 0
     """Steps in which only the critic learns."""
     kl_alert: float | None = None
-    """A KL divergence above this is an alert; `kl_alerts` of them running roll the run back."""
-    kl_alerts: int = 3
-    rollback_lr_factor: float = 0.5
+    """A KL divergence above this is an alert; three of them running roll the run back."""
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class PurePT:
         self.job, self.step = job, 0
         self.tokens_seen = 0
         """Of all episodes so far, the words of user and tools included."""
-        self.guard = Guard(job.update.kl_alert, job.update.kl_alerts, job.update.rollback_lr_factor)
+        self.guard = Guard(job.update.kl_alert)
         self.accelerator = Accelerator(mixed_precision=_PRECISION[job.dtype], cpu=job.device.type == "cpu")
         if self.accelerator.num_processes > 1:
             raise BadInput("pure_pt runs in one process", where="accelerate launch", remedy="start it without")

@@ -9,11 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+ALERTS = 3
+"""So many running, and the run goes back."""
+LR_FACTOR = 0.5
+"""What each roll-back leaves of the learning rate."""
+
 
 class Guard:
     """Counts alerts in a row. One step below the level, and the count begins anew."""
 
-    def __init__(self, level: float | None, alerts: int, lr_factor: float) -> None:
+    def __init__(self, level: float | None, alerts: int = ALERTS, lr_factor: float = LR_FACTOR) -> None:
         self.level, self.most, self.lr_factor = level, alerts, lr_factor
         self.alerts = 0
         self.rollbacks = 0

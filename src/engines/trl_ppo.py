@@ -53,7 +53,7 @@ class TrlPPO:
         self.job, self.step = job, 0
         self.tokens_seen = 0
         """Of all episodes so far, the words of user and tools included."""
-        self.guard = Guard(job.update.kl_alert, job.update.kl_alerts, job.update.rollback_lr_factor)
+        self.guard = Guard(job.update.kl_alert)
         self._scratch = TemporaryDirectory(prefix="askgate-trl-")
         seed_all(job.seed)
         self.policy = load_policy(job.model, job.finetune, job.device, job.dtype)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from importlib import import_module
 from types import NoneType
 from typing import Any, cast, get_args, get_type_hints
 
 from ..core.api import Strategy
 from ..core.errors import BadInput
+from ..core.own import own_class
 from .dpo import DPO
 from .grpo import GRPO
 from .ppo import PPO
@@ -19,7 +19,8 @@ WANTED = "critic reference group_size targets loss after_step metrics state_dict
 
 
 def strategy_class(name: str) -> type:
-    return BUILT_IN[name] if name in BUILT_IN else _own(name)
+    remedy = f"use {', '.join(BUILT_IN)}, or package.module:Class for your own"
+    return BUILT_IN[name] if name in BUILT_IN else own_class(name, "strategy", remedy)
 
 
 def load_strategy(name: str, options: Mapping[str, Any]) -> Strategy:
@@ -61,18 +62,3 @@ def _of_the_right_type(made: type, options: Mapping[str, Any]) -> None:
                 names = " or ".join(one.__name__ for one in wanted if one is not NoneType)
                 what = f"{value!r} is no {names}"
                 raise BadInput(what, where=f"strategy_options.{key}", remedy=f"give a value of type {names}")
-
-
-def _own(name: str) -> type:
-    """`package.module:Class`."""
-    module, colon, member = name.partition(":")
-    remedy = f"use {', '.join(BUILT_IN)}, or package.module:Class for your own"
-    if not (module and colon and member):
-        raise BadInput(f"unknown strategy {name!r}", where="strategy", remedy=remedy)
-    try:
-        found = vars(import_module(module)).get(member)
-    except ModuleNotFoundError as error:
-        raise BadInput(f"{name}: {error}", where="strategy", remedy=remedy) from error
-    if not isinstance(found, type):
-        raise BadInput(f"{module} has no class {member!r}", where="strategy", remedy=remedy)
-    return found

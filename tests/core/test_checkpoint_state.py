@@ -176,7 +176,7 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
     (tmp_path / "state.json").write_text(json.dumps({"a": {"$call": "os.system"}}))
     spoilt(r"\$call means nothing here")
     with pytest.raises(BadInput, match=r"state: a: the checkpoint has \[2\]"):
-        unpack_state(tmp_path, like={"a": torch.ones(5), "b": torch.ones(3)})
+        same_layout(unpack_state(tmp_path), {"a": torch.ones(5), "b": torch.ones(3)}, "state")
 
 
 def test_a_file_cut_short_later_does_not_reach_what_was_loaded(tmp_path: Path) -> None:

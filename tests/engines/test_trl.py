@@ -165,7 +165,6 @@ def test_three_alerts_running_go_back(taught: Path, tmp_path: Path, saved: bool)
             super().on_step(engine, result)
             prints.append(fingerprint(engine.policy))
             if result.step == 1:
-                assert engine.good
                 engine.save(kept)
 
     diary = Keeps()
