@@ -106,8 +106,9 @@ class Store:
         return self._resumed(whole)
 
     def at(self, path: Path) -> Found:
-        """Where the user says to go on: the folder of the run, `latest` in it (or above it, where the run is one of
-        several seeds), or a step, which undoes newer ones."""
+        """Where the caller says to go on: the folder of the run, `latest` in it (or above it, where the run is one of
+        several seeds), or a step, which undoes newer ones. `--resume` always takes the newest; no flag leads here yet.
+        """
         folder = path.parent if path.name == LATEST else path
         if folder.resolve() in (self.root.resolve(), self.root.resolve().parent):
             return self.newest()

@@ -53,7 +53,7 @@ def test_a_value_out_of_range_is_refused_by_name(name: str, options: dict[str, f
 
 
 def test_a_value_of_the_wrong_type_is_refused() -> None:
-    with pytest.raises(BadInput, match="clip: .a lot. is no float"):
+    with pytest.raises(BadInput, match=r"clip: .a lot. is no float"):
         load_strategy("ppo", {"clip": "a lot"})
 
 
