@@ -96,7 +96,14 @@ async def _score(
             progress(monitor.progress(session.provider, judge.tally, len(samples)))
             return entry
 
-        entries = await asyncio.gather(*(score(sample) for sample in samples))
+        tasks = [asyncio.create_task(score(sample)) for sample in samples]
+        try:
+            entries = await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            # A disk that is gone is gone for all of them: the first says so, the others are heard and kept quiet.
+            await asyncio.gather(*tasks, return_exceptions=True)
     return {entry.sample: entry for entry in entries}, judge.tally
 
 

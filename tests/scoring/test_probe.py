@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
+import subprocess
+import sys
 
 import pytest
 from msgspec.structs import replace
@@ -16,7 +19,7 @@ from src.scoring.probe import _checks, probe, probe_samples
 from src.scoring.prompt import DIMENSIONS, dialogue_text
 from src.scoring.session import settings_for
 from src.scoring.types import CallEntry, ScoringEntry
-from tests.scoring.desk import LATENCY_S, Desk, lively
+from tests.scoring.desk import LATENCY_S, ROOT, Desk, lively
 from tests.scoring.server import Act, JudgeServer
 
 
@@ -155,3 +158,21 @@ def test_in_prod_no_other_provider_than_the_named_one_is_probed(desk: Desk) -> N
     done = desk.run("probe_scorer", "--provider", "local", "--live")
     assert done.code == 2
     assert "RUN_MODE=prod" in done.err
+
+
+def test_a_folder_that_vanishes_is_told_once(desk: Desk) -> None:
+    """Many calls are under way when it happens, and all of them fail the same way."""
+
+    def plan(n: int) -> Act:
+        if n == 9:
+            shutil.rmtree(desk.folder / "reports")
+        return lively(n)
+
+    with JudgeServer(plan, latency_s=LATENCY_S) as server:
+        desk.ask(server)
+        environment = {**os.environ, **desk.environment, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "src.cli", "probe_scorer", "--n", "8", "--live"]
+        done = subprocess.run(command, env=environment, cwd=desk.folder, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("No such file or directory") == 1
