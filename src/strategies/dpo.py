@@ -34,6 +34,11 @@ class DPO:
         over pairs, divided by tokens, is the mean over the pairs of the batch.
         """
         better, worse = pairs_of(batch.reward_E, batch.group_E)
+        spoke_E = torch.zeros_like(batch.reward_E, dtype=torch.bool)
+        spoke_E[batch.episode_N] = True
+        # Two episodes without a word teach nothing, and no token would carry their share of the loss.
+        heard = spoke_E[better] | spoke_E[worse]
+        better, worse = better[heard], worse[heard]
         side_E, pair_E = torch.zeros_like(batch.reward_E), torch.zeros_like(batch.reward_E)
         side_E[better], side_E[worse] = 1, -1
         tokens_a_pair = batch.logp_N.numel() / max(better.numel(), 1)

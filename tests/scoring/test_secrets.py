@@ -146,15 +146,20 @@ def test_after_a_crash(desk: Desk, sent: signal.Signals, calls: int) -> None:
     def plan(n: int) -> Act:
         return "raw" if n % 5 == 1 else "429" if n % 5 == 3 else "ok"
 
-    # Far more to do than what is done by then, or a run on a busy machine ends before the signal reaches it.
-    desk.write_pool(samples(60))
     with JudgeServer(plan, latency_s=0.02) as server:
         server.raw = telltale(f"I know your key, it is {KEY}")
         desk.ask(server)
         environment = {**os.environ, **desk.environment, "PYTHONPATH": str(ROOT), "PYTHONFAULTHANDLER": "1"}
         with open(desk.folder / "screen.txt", "wb") as screen:
             command = [sys.executable, "-m", "src.cli", "score", "pool.jsonl"]
-            run = subprocess.Popen(command, env=environment, stdout=screen, stderr=screen)
+            run = subprocess.Popen(
+                command,
+                env=environment,
+                stdout=screen,
+                stderr=screen,
+                # What a shell starts in the background is deaf to SIGINT, and so are its children.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            )
             while server.asked < calls and run.poll() is None:
                 time.sleep(0.005)
             run.send_signal(sent)
