@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# The whole way to an RC1 run on this machine: environment, both rounds, training. Any failure stops it, shows the last
+# 200 lines and leaves reports/rc1/FAIL_<ts>.tgz. Start it again and it goes on where it was: a stage whose inputs,
+# arguments and outputs are unchanged is not done twice, and no reply of a judge is paid for twice.
+#   SCORER_PROVIDER=gemini SCORER_API_KEY=... ./ops/run_local_rc1.sh
+#   UNTIL=round1 ./ops/run_local_rc1.sh        # or round2: as far as that round
+set -Eeuo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# ============ 0. Environment ============
+export PYTHONUNBUFFERED=1
+export RUN_MODE=prod REWARD_LIVE_MODE=1
+export BASE_MODEL="${BASE_MODEL:-Qwen/Qwen3-4B-Thinking-2507}"
+export SCORER_PROVIDER="${SCORER_PROVIDER:-gemini}"   # gemini, deepseek_r1, openai, local, ...
+if [ "$SCORER_PROVIDER" != local ] && [ -z "${SCORER_API_KEY:-}" ]; then
+  echo "请先 export SCORER_API_KEY=你的真实Key (set SCORER_API_KEY, or SCORER_PROVIDER=local for the judge on this machine)" >&2
+  exit 2
+fi
+mkdir -p logs reports/preflight reports/rc1 data/rollouts checkpoints/rc1/best
+
+# All that is said goes to the screen and to a log of its own.
+exec > >(tee -a "logs/ops_$(date +%Y%m%d_%H%M%S).log") 2>&1
+
+python_here () { if [ -x .venv/bin/python ]; then echo .venv/bin/python; else echo python3; fi; }
+
+on_error () {
+  local code=$?
+  trap - ERR
+  echo "🚨 发生错误，正在收集最后200行日志与关键产物…… (failed; the last 200 lines and what is needed to look into it:)"
+  "$(python_here)" -m src.runtime.failpack || echo "the archive could not be made"
+  echo "❌ 失败归档已生成：reports/rc1/FAIL_*.tgz"
+  exit "$code"
+}
+trap on_error ERR
+
+# ============ 1. Python and packages ============
+command -v python3 >/dev/null || { echo "❌ 缺少 python3"; false; }
+echo "Python version: $(python3 -c 'import sys; print(".".join(map(str, sys.version_info[:2])))')"
+make setup
+export PATH="$PWD/.venv/bin:$PATH"
+
+# ============ 2. Git fingerprints ============
+if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+  git status --porcelain > reports/rc1/git_status.txt || true
+  git rev-parse HEAD > reports/rc1/git_commit.txt || true
+fi
+
+# ============ 3. to 12. The stages of profile rc1, in order ============
+# Disk, probe and anti-simulation, shadow set, seed pool, its gates, difficulty, weights, penalty, round 1, round 2, and
+# only with the ticket of round 2 the training. `askgate rc1 --list` shows every command.
+askgate rc1 --until "${UNTIL:-train}"
