@@ -11,7 +11,7 @@ term, separate and with a weight of its own (`outcome`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
@@ -35,11 +35,14 @@ class AdvancedReward:
     """By dimension; together 1."""
     scale: float = 1.0
     """What a perfect episode is worth."""
+    stand_in: Mapping[str, float] = field(default_factory=dict)
+    """For the judge's dimensions where it was not asked."""
 
     @classmethod
     def load(cls, path: Path = WEIGHTS, scale: float = 1.0) -> Self:
         """Refuses weights that are negative, above 0.5, do not sum to 1, or are of a dimension that nobody knows."""
-        weights = read_weights(path).weights
+        found = read_weights(path)
+        weights = found.weights
         strange = sorted(set(weights) - set(NAMES))
         if strange:
             raise BadInput(
@@ -47,7 +50,7 @@ class AdvancedReward:
                 where=str(path),
                 remedy=f"run weight_calib; the dimensions are {', '.join(NAMES)}",
             )
-        return cls({name: weight for name, weight in weights.items() if weight > 0}, scale)
+        return cls({name: weight for name, weight in weights.items() if weight > 0}, scale, found.stand_in)
 
     @property
     def wants_judge(self) -> bool:
@@ -56,13 +59,17 @@ class AdvancedReward:
     def __call__(self, episode: Episode, sample: Sample, judged: Mapping[str, float] | None = None) -> dict[str, float]:
         """The terms by dimension; they sum to the reward, which lies in 0..`scale`.
 
-        `judged` are the judge's scores under its own names. An episode that the judge did not see is rated by the rules
-        alone, at the full scale, so that asking the judge about a share of the episodes favours none of them.
+        `judged` are the judge's scores under its own names. For an episode that the judge did not see its means stand
+        in, where the weights tell them; else it is rated by the rules alone, at the full scale. Either way asking the
+        judge about a share of the episodes favours none of them.
         """
         seen = see(episode, sample)
         values = {name: BY_RULE[name](seen) for name in self.weights if name in BY_RULE}
+        live = [name for name in self.weights if name in LIVE]
         if judged is not None:
-            values |= {name: judged[LIVE[name]] for name in self.weights if name in LIVE}
+            values |= {name: judged[LIVE[name]] for name in live}
+        elif all(name in self.stand_in for name in live):
+            values |= {name: self.stand_in[name] for name in live}
         covered = sum(self.weights[name] for name in values)
         if not covered:
             return {}

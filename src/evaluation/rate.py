@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from ..config.schema import ScoringSection
 from ..core.errors import BadInput
@@ -36,18 +36,25 @@ def ask_judge(
 
 
 def rate(
-    recorded: Sequence[RecordedEpisode], samples: Sequence[Sample], scores: Mapping[str, Score] | None
+    recorded: Sequence[RecordedEpisode],
+    samples: Sequence[Sample],
+    scores: Mapping[str, Score] | None,
+    asked: Collection[str] | None = None,
 ) -> list[ScoredEpisode]:
     """Every dimension by name, the old 7 and the new ones.
 
     Without scores of a judge (None) the lines have no live dimensions and say `live: false`. With them, an episode that
-    the judge could not score is refused by name: a missing score is never a zero.
+    the judge could not score is refused by name: a missing score is never a zero. `asked` are the episodes that the
+    judge was asked about; None: all of them. The others are rated as without a judge.
     """
     known = {sample.id: sample for sample in samples}
     _refuse_strangers(recorded, known)
-    if scores is not None:
-        _refuse_unscored(recorded, scores)
-    return [_rated(one, known[one.episode.sample_id], scores[one.id] if scores else None) for one in recorded]
+    judged = {one.id for one in recorded if asked is None or one.id in asked} if scores is not None else set()
+    _refuse_unscored([one for one in recorded if one.id in judged], scores or {})
+    return [
+        _rated(one, known[one.episode.sample_id], scores[one.id] if scores and one.id in judged else None)
+        for one in recorded
+    ]
 
 
 def _rated(one: RecordedEpisode, sample: Sample, score: Score | None) -> ScoredEpisode:

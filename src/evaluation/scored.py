@@ -6,8 +6,8 @@ writes these lines; the shadow run and the calibration read them and need neithe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +18,7 @@ from ..core.check import Check, check
 from ..core.errors import BadInput
 from ..core.jsonl import read_unique
 from ..core.types import Level, Record, Task
+from .unasked import is_unasked, judged_among, means_where_asked
 
 F64 = NDArray[np.float64]
 
@@ -42,9 +43,9 @@ class ScoredEpisode(Record, frozen=True):
     success: bool
     """The answer fits the gold answer."""
     dims: dict[str, float]
-    """Every dimension by name, each in 0..1."""
+    """Every dimension by name, each in 0..1; those of the judge only where it was asked."""
     live: bool
-    """Whether the dimensions that a judge scores come from live calls. Records without can pass no gate."""
+    """Whether the dimensions that a judge scores come from live calls. Where none does, no gate can pass."""
     weight: float = 1.0
     """How much it counts, above 0 and up to 1: less where the judge's votes disagree."""
 
@@ -63,8 +64,15 @@ class Scores:
     task_N: NDArray[np.str_]
     level_N: NDArray[np.str_]
     """Empty where nobody measured it."""
-    live: int
-    """How many come from live scoring."""
+    live_N: NDArray[np.bool_]
+    """Which come from live scoring."""
+    stand_in: dict[str, float] = field(default_factory=dict)
+    """What stands in for the judge where it was not asked; see `unasked`."""
+
+    @property
+    def live(self) -> int:
+        """How many come from live scoring."""
+        return int(self.live_N.sum())
 
     def __len__(self) -> int:
         return len(self.success_N)
@@ -74,15 +82,29 @@ def read_scored(path: Path) -> list[ScoredEpisode]:
     return list(read_unique(path, ScoredEpisode))
 
 
-def columns(episodes: Sequence[ScoredEpisode], names: Sequence[str], where: str) -> Scores:
-    """The columns of `names`, which are all dimensions that a weights file knows. Anything else is refused."""
-    for episode in episodes:
-        if len(episode.dims) != len(names) or not all(name in episode.dims for name in names):
-            raise _misfit(episodes, names, where)
-    matrix = np.array([[episode.dims[name] for name in names] for episode in episodes], dtype=np.float64)
+def columns(
+    episodes: Sequence[ScoredEpisode], names: Sequence[str], where: str, stand_in: Mapping[str, float] | None = None
+) -> Scores:
+    """The columns of `names`, which are all dimensions that a weights file knows. Anything else is refused.
+
+    `stand_in`: for episodes that the judge was not asked about; without it, the means of those that it was asked about.
+    """
+    judged = judged_among(names)
+    wanted = {False: tuple(names), True: tuple(name for name in names if name not in judged)}
+    unasked = [is_unasked(episode, judged) for episode in episodes]
+    for episode, alone in zip(episodes, unasked, strict=True):
+        if len(episode.dims) != len(wanted[alone]) or not all(name in episode.dims for name in wanted[alone]):
+            raise _misfit(episodes, wanted, unasked, where)
+    matrix = np.array([[episode.dims.get(name, 0.0) for name in names] for episode in episodes], dtype=np.float64)
     matrix = matrix.reshape(len(episodes), len(names))
     weight = np.array([episode.weight for episode in episodes], dtype=np.float64)
     _refuse_out_of_range(episodes, names, matrix, weight, where)
+    unasked_N = np.array(unasked, dtype=np.bool_)
+    means = means_where_asked(matrix, names, ~unasked_N, stand_in or {})
+    if unasked_N.any():
+        _refuse_without(judged, means, where)
+        for name in judged:
+            matrix[unasked_N, names.index(name)] = means[name]
     sources = [episode.source_id for episode in episodes]
     return Scores(
         names=tuple(names),
@@ -92,24 +114,40 @@ def columns(episodes: Sequence[ScoredEpisode], names: Sequence[str], where: str)
         source_N=np.unique(sources, return_inverse=True)[1].astype(np.int64),
         task_N=np.array([episode.task for episode in episodes], dtype=np.str_),
         level_N=np.array([episode.level or "" for episode in episodes], dtype=np.str_),
-        live=sum(episode.live for episode in episodes),
+        live_N=np.array([episode.live for episode in episodes], dtype=np.bool_),
+        stand_in=means,
     )
 
 
-def _misfit(episodes: Sequence[ScoredEpisode], names: Sequence[str], where: str) -> BadInput:
-    known = set(names)
-    strange = sorted({name for episode in episodes for name in episode.dims} - known)
+def _misfit(
+    episodes: Sequence[ScoredEpisode], wanted: Mapping[bool, Sequence[str]], unasked: Sequence[bool], where: str
+) -> BadInput:
+    strange = sorted({name for episode in episodes for name in episode.dims} - set(wanted[False]))
     if strange:
         return BadInput(
             f"the weights file does not know {', '.join(strange)}",
             where=where,
             remedy="add the dimension to the weights file, or score the episodes with the dimensions that it has",
         )
-    lacking = [(episode.id, sorted(known - set(episode.dims))) for episode in episodes if known - set(episode.dims)]
+    gaps = [
+        (episode.id, sorted(set(wanted[alone]) - set(episode.dims)))
+        for episode, alone in zip(episodes, unasked, strict=True)
+    ]
+    lacking = [(name, dims) for name, dims in gaps if dims]
     told = "; ".join(f"{name!r} lacks {', '.join(dims)}" for name, dims in lacking[:SOME])
     return BadInput(
         f"scores are missing for {len(lacking)} of {len(episodes)} episodes: {told}", where=where, remedy=AGAIN
     )
+
+
+def _refuse_without(judged: Sequence[str], means: Mapping[str, float], where: str) -> None:
+    lacking = [name for name in judged if name not in means]
+    if lacking:
+        raise BadInput(
+            f"no judge was asked about any episode, and nothing is known to stand in for {', '.join(lacking)}",
+            where=where,
+            remedy="set REWARD_LIVE_MODE=1 and score the episodes again",
+        )
 
 
 def _refuse_out_of_range(
@@ -154,11 +192,14 @@ def refuse_too_little(scores: Scores, where: str) -> None:
         )
 
 
-def live_check(scores: Scores) -> Check:
-    """What was scored without a judge may be looked at, but it passes no gate."""
+def live_check(scores: Scores, wanted: int | None = None) -> Check:
+    """What was scored without a judge may be looked at, but it passes no gate.
+
+    `wanted`: about how many episodes the judge was to be asked; None: about all.
+    """
     return check(
         "not_live",
-        len(scores) - scores.live,
+        max(0, (len(scores) if wanted is None else wanted) - scores.live),
         "==",
         0,
         "set REWARD_LIVE_MODE=1 and score the episodes again",

@@ -14,7 +14,7 @@ Two sets of weights over all D dimensions follow from it:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -61,6 +61,11 @@ class Baseline(Record, frozen=True):
         left = len(self.weights) / size
         return np.array([*(left * weight for weight in self.weights.values()), *(1 / size for _ in self.new)])
 
+    def only(self, names: Iterable[str]) -> Baseline:
+        """Without the new dimensions that are not among `names`."""
+        known = set(names)
+        return Baseline(self.weights, tuple(name for name in self.new if name in known))
+
 
 class Calibrated(Record, frozen=True):
     """Where a set of weights comes from."""
@@ -82,6 +87,8 @@ class Weights(Record, frozen=True):
     weights: dict[str, float]
     calibrated: Calibrated | None = None
     """None: somebody wrote them by hand."""
+    stand_in: dict[str, float] = {}
+    """What stands in for each dimension of the judge where it was not asked; see `unasked`."""
 
 
 def read_weights(path: Path = WEIGHTS) -> Weights:
@@ -91,6 +98,10 @@ def read_weights(path: Path = WEIGHTS) -> Weights:
     for name, weight in found.weights.items():
         if weight > CAP + CAP_TOLERANCE:
             raise BadInput(f"{name} has {weight}, more than {CAP}", where=str(path), remedy="run weight_calib")
+    for name, value in found.stand_in.items():
+        if not 0 <= value <= 1:
+            what = f"what stands in for {name} is {value}, not a number from 0 to 1"
+            raise BadInput(what, where=str(path), remedy="run weight_calib")
     return found
 
 

@@ -42,6 +42,24 @@ def test_terms_are_weight_times_value_and_sum_to_the_reward(tmp_path: Path) -> N
     assert 0 <= sum(terms.values()) <= 1
 
 
+def test_where_the_judge_was_not_asked_its_means_stand_in_so_that_the_lot_favours_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "weights.json"
+    weights = {"support": 0.5, "form": 0.25, "live_clarity": 0.25}
+    path.write_text(json.dumps({"weights": weights, "stand_in": {"live_clarity": 0.1}}))
+    reward = AdvancedReward.load(path)
+    unasked = reward(EPISODE, SAMPLE)
+    assert unasked["live_clarity"] == pytest.approx(0.025)
+    assert unasked == pytest.approx(reward(EPISODE, SAMPLE, {**JUDGED, "clarity": 0.1}))
+
+
+@pytest.mark.parametrize("value", ["1.5", "-0.1", "1e999"])
+def test_a_stand_in_out_of_range_is_refused(value: str, tmp_path: Path) -> None:
+    path = tmp_path / "weights.json"
+    path.write_text(f'{{"weights": {{"support": 0.5, "form": 0.5}}, "stand_in": {{"live_clarity": {value}}}}}')
+    with pytest.raises(BadInput, match=r"weights\.json"):
+        AdvancedReward.load(path)
+
+
 def test_an_episode_that_the_judge_did_not_see_is_rated_by_the_rules_at_full_scale(tmp_path: Path) -> None:
     reward = AdvancedReward.load(
         weights_file(tmp_path, {"support": 0.5, "form": 0.25, "live_clarity": 0.25}), scale=2.0

@@ -182,3 +182,18 @@ def test_an_episode_that_the_judge_could_not_score_is_named_and_not_given_a_zero
     lines["s1/0"] = Score("s1/0", "k", "p", "m", True, failure="timeout")
     with pytest.raises(BadInput, match=r"missing for 1 of 3 episodes: s1/0"):
         rate(recorded, samples, lines)
+
+
+def test_an_episode_that_the_judge_was_not_asked_about_has_no_live_dimensions_and_no_gap() -> None:
+    recorded, samples = some(3)
+    asked = {"s0/0", "s2/0"}
+    lines = {
+        name: Score(name, "k", "p", "m", True, 0.5, dict.fromkeys(LIVE.values(), 0.5), 0.0, 3, True, 1.0)
+        for name in asked
+    }
+    found = {one.id: one for one in rate(recorded, samples, lines, asked)}
+    assert [found[name].live for name in ("s0/0", "s1/0", "s2/0")] == [True, False, True]
+    assert set(found["s1/0"].dims) == set(BY_RULE)
+    del lines["s2/0"]
+    with pytest.raises(BadInput, match=r"missing for 1 of 2 episodes: s2/0"):
+        rate(recorded, samples, lines, asked)

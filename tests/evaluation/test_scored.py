@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 
 from src.core.errors import BadInput
-from src.evaluation.scored import ScoredEpisode, live_check, read_scored, refuse_too_little
+from src.evaluation.dimensions import LIVE
+from src.evaluation.scored import ScoredEpisode, columns, live_check, read_scored, refuse_too_little
+from src.evaluation.unasked import measurable
 
-from .scored_episodes import BASELINE, as_columns, scored, write
+from .scored_episodes import BASELINE, as_columns, scored, shipped_baseline, write
+
+SHIPPED = shipped_baseline()
 
 
 def changed(place: int, **dims: float) -> list[ScoredEpisode]:
@@ -87,3 +92,50 @@ def test_one_record_that_was_not_scored_live_is_enough_to_fail() -> None:
     assert live_check(as_columns(episodes)).passed
     episodes[9] = replace(episodes[9], live=False)
     assert not live_check(as_columns(episodes)).passed
+
+
+def half_judged(n: int = 40) -> list[ScoredEpisode]:
+    """The judge was asked about every other one."""
+    return [
+        one if place % 2 else replace(one, live=False, dims={k: v for k, v in one.dims.items() if k not in LIVE})
+        for place, one in enumerate(scored(n, baseline=SHIPPED))
+    ]
+
+
+def test_where_the_judge_was_not_asked_its_mean_stands_in_and_never_a_zero() -> None:
+    episodes = half_judged()
+    found = as_columns(episodes, SHIPPED)
+    column = found.names.index("live_logic")
+    mean = np.mean([one.dims["live_logic"] for one in episodes[1::2]])
+    assert found.matrix_ND[0::2, column].tolist() == pytest.approx([mean] * 20)
+    assert found.matrix_ND[1::2, column].tolist() == [one.dims["live_logic"] for one in episodes[1::2]]
+    assert found.stand_in["live_logic"] == pytest.approx(mean)
+    assert found.live == 20
+    given = columns(episodes, SHIPPED.names, "e", dict.fromkeys(LIVE, 0.25))
+    assert set(given.matrix_ND[0::2, column]) == {0.25}
+
+
+def test_a_judged_episode_with_a_gap_is_refused_although_others_were_not_asked() -> None:
+    episodes = half_judged()
+    dims = {name: value for name, value in episodes[1].dims.items() if name != "live_clarity"}
+    for live in (True, False):
+        episodes[1] = replace(episodes[1], dims=dims, live=live)
+        with pytest.raises(BadInput, match="missing for 1 of 40 episodes: 'e1' lacks live_clarity"):
+            as_columns(episodes, SHIPPED)
+
+
+def test_without_any_judge_its_dimensions_cannot_be_measured_unless_something_stands_in() -> None:
+    episodes = [one for one in half_judged(80) if not one.live]
+    rules = tuple(name for name in SHIPPED.names if name not in LIVE)
+    assert measurable(episodes, SHIPPED.names, {}) == rules
+    assert measurable(episodes, SHIPPED.names, dict.fromkeys(LIVE, 0.5)) == SHIPPED.names
+    assert measurable(half_judged(), SHIPPED.names, {}) == SHIPPED.names
+    with pytest.raises(BadInput, match="no judge was asked about any episode"):
+        as_columns(episodes, SHIPPED)
+
+
+def test_a_share_for_the_judge_must_be_reached() -> None:
+    scores = as_columns(half_judged(), SHIPPED)
+    assert live_check(scores, wanted=20).passed
+    assert not live_check(scores, wanted=21).passed
+    assert not live_check(scores).passed
