@@ -1,0 +1,1 @@
+"""What the owner looks at: lights, figures in one place, and pages."""
