@@ -71,9 +71,11 @@ class Sizes(Section):
     shadow: Count
     """Samples of the shadow set."""
     live: Count
-    """Episodes on the shadow set that the judge scores live."""
+    """Episodes on the shadow set that the judge is asked about."""
     calibration: Count
-    """Episodes on samples of the pool that the judge scores live."""
+    """Episodes on samples of the pool that weights are fitted to."""
+    calibration_live: Count
+    """Of these, those that the judge is asked about."""
     fresh: Count
     """Samples that each round draws at random and scores live."""
     probe: Count
@@ -113,7 +115,9 @@ class CountThresholds(Section):
     pool_samples: Count
     shadow_samples: Count
     shadow_episodes: Count
+    shadow_live: Count
     calibration_episodes: Count
+    calibration_live: Count
     ablation_episodes: Count
     """Of each arm and seed."""
     ablation_seeds: Count
