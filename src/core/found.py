@@ -27,8 +27,6 @@ class Found:
     step: int
     path: Path
     marks: dict[str, Any]
-    damaged: tuple[str, ...] = ()
-    """Newer ones that are not whole: path, file and what is wrong with it."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +34,7 @@ class Broken:
     shelf: Shelf
     step: int
     what: str
-
-
-def newest_in(root: Path, mirror: Path | None = None) -> Found:
-    """The newest whole checkpoint, for whoever only reads; a copy in the mirror stands in for one that is damaged."""
-    found, damaged = search([Shelf(folder) for folder in (root, mirror) if folder])
-    return or_refuse(found, damaged, root)
+    """Path, file and what is wrong with it."""
 
 
 def is_good(marks: Mapping[str, Any]) -> bool:
@@ -65,7 +58,7 @@ def search(shelves: Sequence[Shelf]) -> tuple[Found | None, list[Broken]]:
         except Damaged as error:
             damaged.append(Broken(shelf, step, f"{folder}: {error}"))
         else:
-            return Found(step, folder, whole.marks, tuple(one.what for one in damaged)), damaged
+            return Found(step, folder, whole.marks), damaged
     return None, damaged
 
 

@@ -12,7 +12,7 @@ import pytest
 from src.callbacks.checkpoint import Checkpoints
 from src.core.api import Callback, StepResult
 from src.core.checkpoint import Store
-from src.core.found import newest_in
+from tests.core.look import newest_in
 
 from .watched import Hiding
 

@@ -17,8 +17,8 @@ from src.core import durable
 from src.core.checkpoint import Store
 from src.core.durable import Disk
 from src.core.errors import BadInput
-from src.core.found import newest_in
 from src.core.sealed import verify
+from tests.core.look import damaged_in, newest_in
 
 LOCAL = {"gated": False, "profile": "local"}
 
@@ -49,7 +49,7 @@ def names(folder: Path) -> list[str]:
 def test_a_checkpoint_has_what_was_written_its_marks_and_a_marker(root: Path) -> None:
     saved(root, 7)
     found = newest_in(root)
-    assert (found.step, found.path, found.marks, found.damaged) == (7, root / "step_00007", LOCAL, ())
+    assert (found.step, found.path, found.marks) == (7, root / "step_00007", LOCAL)
     assert names(found.path) == ["COMPLETE", "manifest.json", "state.json", "state.safetensors"]
     assert json.loads((found.path / "state.json").read_text()) == {"step": 7}
 
@@ -127,10 +127,9 @@ def test_a_damaged_newest_checkpoint_is_named_with_the_file_and_the_one_before_i
 ) -> None:
     saved(root, 1, 2, 3)
     harm(root / "step_00003" / file, damage)
+    (what,) = damaged_in(root)
     with Store(root, None, keep=9) as store:
-        found = store.newest()
-        assert found.step == 2
-        (what,) = found.damaged
+        assert store.newest().step == 2
         assert str(root / "step_00003") in what
         assert file in what or (file == "COMPLETE" and "manifest.json" in what)
         assert what in caplog.text
@@ -157,19 +156,18 @@ def test_several_damaged_ones_are_all_named(root: Path) -> None:
     saved(root, 1, 2, 3)
     harm(root / "step_00003" / "state.json", "missing")
     harm(root / "step_00002" / "state.safetensors", "a byte changed")
-    found = newest_in(root)
-    assert found.step == 1
-    assert "state.json is missing" in found.damaged[0]
-    assert "state.safetensors was changed" in found.damaged[1]
+    assert newest_in(root).step == 1
+    missing, changed = damaged_in(root)
+    assert "state.json is missing" in missing
+    assert "state.safetensors was changed" in changed
     assert names(root) == ["latest", "step_00001", "step_00002", "step_00003"], "whoever reads changes nothing"
 
 
 def test_a_checkpoint_under_the_name_of_another_step_is_damaged(root: Path) -> None:
     saved(root, 1, 2)
     shutil.copytree(root / "step_00001", root / "step_00009")
-    found = newest_in(root)
-    assert found.step == 2
-    assert "manifest.json is of step 1" in found.damaged[0]
+    assert newest_in(root).step == 2
+    assert "manifest.json is of step 1" in damaged_in(root)[0]
 
 
 def test_when_none_is_whole_what_was_found_is_told(root: Path) -> None:
@@ -326,14 +324,16 @@ def test_the_mirror_has_the_same_and_a_lost_folder_goes_on_from_it(root: Path, t
     assert names(mirror) == ["best", "final_model", "latest", "step_00003", "step_00004"]
 
 
-def test_a_copy_in_the_mirror_stands_in_for_a_damaged_one(root: Path, tmp_path: Path) -> None:
+def test_a_copy_in_the_mirror_stands_in_for_a_damaged_one(
+    root: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     mirror = tmp_path / "drive"
     saved(root, 1, 2, mirror=mirror)
     harm(root / "step_00002" / "state.safetensors", "cut short")
     with Store(root, mirror, keep=2) as store:
         found = store.newest()
     assert found.path == mirror / "step_00002"
-    assert "state.safetensors has 256 bytes, 512 were saved" in found.damaged[0]
+    assert "state.safetensors has 256 bytes, 512 were saved" in caplog.text
 
 
 def test_the_run_outlives_its_mirror(root: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

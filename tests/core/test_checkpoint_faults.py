@@ -14,11 +14,11 @@ import pytest
 from src.core.checkpoint import Store
 from src.core.durable import Disk
 from src.core.errors import BadInput
-from src.core.found import newest_in
 from src.core.sealed import verify
 from src.core.shelf import Shelf
 from tests.core import disk_faults
 from tests.core.disk_faults import ERRORS, KILLS, Kind
+from tests.core.look import damaged_in, newest_in
 from tests.core.saving import KEEP, assert_content, resume, save, writer
 from tests.nursery import Nursery
 
@@ -59,6 +59,7 @@ def each_operation(scene: Path) -> Iterator[tuple[int, Path]]:
 def assert_recovers(top: Path, among: set[int]) -> int:
     """All are whole, nothing half-written is left once the store was opened, and the next save works."""
     seen = newest_in(top / "run").step
+    assert not damaged_in(top / "run")
     assert (top / "run" / "latest").resolve().name in {f"step_{step:05d}" for step in among}
     for shelf in (Shelf(top / "run"), Shelf(top / "mirror")):
         for step in shelf.steps():
@@ -67,7 +68,6 @@ def assert_recovers(top: Path, among: set[int]) -> int:
         found = store.newest()
         assert found.step == seen
         assert found.step in among
-        assert not found.damaged
         assert_content(found.path, found.step)
         assert os.readlink(top / "run" / "latest") == f"step_{found.step:05d}"
         for folder in (top / "run", top / "mirror"):

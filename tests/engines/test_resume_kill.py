@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 import yaml
 
-from src.core.found import newest_in
 from src.engines.clock import same_run
 from tests.core.disk_faults import ERRORS, KILLS, Kind
+from tests.core.look import damaged_in, newest_in
 from tests.nursery import Nursery
 
 RUN = Path("checkpoints/local")
@@ -238,7 +238,7 @@ def fail_at(nursery: Nursery, before: Path, place: Path, unbroken: dict[str, Any
         assert ("No space left on device" if kind == "disk full" else "Input/output error") in last
         assert "the checkpoints saved before are whole" in last
     assert newest_in(place / RUN).step in (TARGET - EVERY, TARGET) or survived
-    assert not newest_in(place / RUN).damaged
+    assert not damaged_in(place / RUN)
     assert_ends_the_same(nursery, place, unbroken)
     shutil.rmtree(place)
     return survived
