@@ -14,10 +14,11 @@ One iteration is a batch of episodes and the one update made from it. The sides:
 - *trl_ppo, grpo*: our engine around TRL, as information: our episodes, TRL's loss and update.
 
 The same on all sides: models/tiny in float32, all weights learn, a frozen reference (KL weight 0.02), AdamW, samples in
-the same order, tools, user simulator, reward and group size, at most 6 turns of 64 tokens in 512, temperature 1. To
-spare TRL what it need not do, gradient checkpointing (its default) and logging are off, and the batch goes through the
-model in one piece. What differs: chance, so that no two sides say the same words; and a turn without an act ends an
-episode at TRL, where ours tells the policy so and goes on. Turns and tokens are printed for that.
+the same order, tools, user simulator, reward and group size, at most 6 turns of 64 tokens, temperature 1. To spare TRL
+what it need not do, gradient checkpointing (its default) and logging are off, and the batch goes through the model in
+one piece. What differs: chance, so that no two sides say the same words; a turn without an act ends an episode at TRL,
+where ours tells the policy so and goes on; and an episode is cut off at 512 tokens, of which TRL counts those after the
+prompt and ours all. Turns and tokens are printed for that.
 
 Each side runs in a process of its own; the first iteration warms up and does not count. The sides take turns, in one
 order and then in the other; medians over the rounds are compared. Peak memory is that of the whole process, libraries
