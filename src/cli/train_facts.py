@@ -17,6 +17,8 @@ import msgspec
 
 from ..core.errors import BadInput
 from ..core.files import json_bytes, sha256_file, write_json
+from ..core.shipped import shipped
+from .train_reward import reward_files
 
 if TYPE_CHECKING:
     from ..engines.job import TrainJob
@@ -40,6 +42,7 @@ def sources(ready: Ready) -> dict[str, str]:
         "base_model": model_sha256(Path(found).parent),
         "seed_pool": sha256_file(ready.config.seed_pool),
         "shadow_set": sha256_file(ready.config.shadow_set),
+        **{key: sha256_file(shipped(path)) for key, path in reward_files(ready.config).items()},
     }
 
 
@@ -61,6 +64,7 @@ def evaluation_key(ready: Ready, job: TrainJob, stands_on: Mapping[str, str]) ->
         "seed": job.seed,
         "talk": asdict(job.talk),
         "reward": config.reward.model_dump(mode="json"),
+        "weights": stands_on.get("reward.weights"),
         "use_overclar_penalty": config.use_overclar_penalty,
         "dtype": str(job.dtype),
     }

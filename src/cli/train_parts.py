@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 from ..config.train import TrainConfig
 from ..core.errors import BadInput
 from ..core.own import own_class
+from .train_reward import make_reward
 
 if TYPE_CHECKING:
     import torch
 
     from ..agents.render import Renderer
+    from ..callbacks.watch import Limits
     from ..core.api import Callback, Strategy
     from ..data.sampler import Sampler
-    from ..engines.job import TrainJob
+    from ..engines.job import JudgeShare, TrainJob
 
 
 @contextmanager
@@ -67,6 +69,14 @@ def make_callbacks(config: TrainConfig) -> list[Callback]:
     return made
 
 
+def watch_limits(config: TrainConfig) -> Limits:
+    """What the config takes for reward hacking."""
+    from ..callbacks.watch import SHARES, Limits
+
+    watch = config.watch.model_dump()
+    return Limits({name: watch[name] for name in SHARES}, spike=config.watch.spike, window=config.watch.window)
+
+
 def open_renderer(model: str) -> Renderer:
     """A chat template where the tokenizer has one, else plain tags."""
     from transformers import AutoTokenizer
@@ -90,23 +100,18 @@ def make_job(
     device: torch.device,
     dtype: torch.dtype,
     targets: tuple[str, ...],
+    judge: JudgeShare | None = None,
 ) -> TrainJob:
     from ..engines.job import Finetune, Talk, TrainJob, Update
-    from ..evaluation.outcome import OutcomeReward
 
-    update, talk, reward = config.optimizer, config.rollout, config.reward
+    update, talk = config.optimizer, config.rollout
 
     return TrainJob(
         model=model,
         renderer=renderer,
         strategy=make_strategy(config),
         sampler=sampler,
-        reward=OutcomeReward(
-            weight=reward.outcome,
-            alpha=reward.alpha if config.use_overclar_penalty else 0.0,
-            cap=reward.cap,
-            beta=reward.difficulty_beta,
-        ),
+        reward=make_reward(config),
         seed=seed,
         max_steps=config.steps,
         batch_size=config.batch_size,
@@ -137,5 +142,6 @@ def make_job(
             critic_warmup_steps=update.critic_warmup_steps,
             kl_alert=config.kl_alert,
         ),
+        judge=judge,
         last_good=last_good,
     )

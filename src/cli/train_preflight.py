@@ -15,6 +15,7 @@ from ..core.errors import BadInput
 from ..core.shipped import shipped
 from . import train_data
 from .train_parts import make_callbacks, make_strategy, open_renderer, told_by
+from .train_reward import judge_settings, unstable_weights
 
 if TYPE_CHECKING:
     import torch
@@ -48,6 +49,8 @@ def preflight(path: Path) -> Ready:
     with told_by(path, config):
         _only_local(config)
         train_data.require(config)
+        judge_settings(config)
+        unstable_weights(config)
         _not_ppo_on_trl(config)
         from ..engines.load import load_engine
 
@@ -81,12 +84,6 @@ def _only_local(config: TrainConfig) -> None:
             f"this is a run of profile {config.profile}; only profile local runs without a ticket",
             where="profile",
             remedy="use configs/train_local.yaml; gated runs are not in this version",
-        )
-    if config.live_mode:
-        raise BadInput(
-            "a local run has no live-scored dimensions in its reward",
-            where="live_mode",
-            remedy="set live_mode: false",
         )
 
 

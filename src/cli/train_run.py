@@ -26,19 +26,22 @@ from . import train_data
 from .train_control import control, tokens_seen
 from .train_facts import evaluation_key, open_evaluations, same_sources, sources
 from .train_outcome import Outcome, write_report
-from .train_parts import make_callbacks, make_job, told_by
+from .train_parts import make_callbacks, make_job, make_strategy, told_by, watch_limits
 from .train_preflight import Ready, preflight
+from .train_reward import open_judge, unstable_weights
 
 if TYPE_CHECKING:
     from ..core.api import Callback, Engine
     from ..core.checkpoint import Store
     from ..core.episode import Episode
-    from ..engines.job import TrainJob
+    from ..engines.job import JudgeShare, TrainJob
+    from ..evaluation.live_share import CourtRoom
 
 LOGS, REPORTS = Path("logs"), Path("reports")
 LOG = LOGS / "train.log"
 METRICS, EVAL = LOGS / "metrics.jsonl", LOGS / "eval.jsonl"
 EPISODES, EVAL_EPISODES, CURVES = LOGS / "episodes", LOGS / "eval", LOGS / "tensorboard"
+JUDGED = LOGS / "judged"
 STEP_LINES = "callbacks.logging"
 SOURCES, TARGETS = "sources", "lora_targets"
 """Marks of a checkpoint: what the run stands on, by SHA-256, and the layers that got an adapter."""
@@ -62,15 +65,19 @@ def run(path: Path, resume: bool) -> list[Outcome]:
     console = Console(stderr=True, markup=False, highlight=False, emoji=False, soft_wrap=True)
     held = lock(LOGS)
     try:
-        with logged(LOG, _Said(console)), _reported(ready):
+        with (
+            logged(LOG, _Said(console)),
+            _reported(ready),
+            open_judge(ready.config, resume, make_strategy(ready.config).group_size) as room,
+        ):
             made: dict[int, _Prepared] = {}
             if not resume:
                 # What cannot be built is refused while the run before still lies where it lay.
-                made[ready.config.seeds[0]] = _prepare(ready, ready.config.seeds[0], ready.targets)
+                made[ready.config.seeds[0]] = _prepare(ready, ready.config.seeds[0], ready.targets, room)
                 _set_aside(ready.config)
             write_effective(ready.config)
             also_reachable(REPORTS / METRICS.name, METRICS)
-            outcomes = [_run_seed(ready, seed, resume, console, made) for seed in ready.config.seeds]
+            outcomes = [_run_seed(ready, seed, resume, console, made, room) for seed in ready.config.seeds]
             log.info("wrote %s", write_report(outcomes, ready.config, REPORTS))
             return outcomes
     finally:
@@ -88,7 +95,7 @@ class _Prepared:
     """The one that the run rolls back with, once it is open."""
 
 
-def _prepare(ready: Ready, seed: int, targets: tuple[str, ...]) -> _Prepared:
+def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: CourtRoom | None = None) -> _Prepared:
     from ..data.meta import read_meta
     from ..data.training import open_sampler
     from ..runtime.device import settle
@@ -101,7 +108,8 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...]) -> _Prepared:
         return found.path if found else None
 
     with told_by(ready.path, config):
-        sampler = open_sampler(config.seed_pool, config.shadow_set, config.priority_sampling, seed)
+        weights = unstable_weights(config)
+        sampler = open_sampler(config.seed_pool, config.shadow_set, config.priority_sampling, seed, weights=weights)
         job = make_job(
             config,
             seed,
@@ -113,6 +121,7 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...]) -> _Prepared:
             device=ready.device,
             dtype=ready.dtype,
             targets=targets,
+            judge=_judge_share(config, seed, room) if room else None,
         )
         settle(ready.device)
         engine = ready.engine(job)
@@ -121,7 +130,16 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...]) -> _Prepared:
     return _Prepared(engine, job, sources(ready), stores)
 
 
-def _run_seed(ready: Ready, seed: int, resume: bool, console: Console, made: dict[int, _Prepared]) -> Outcome:
+def _judge_share(config: TrainConfig, seed: int, room: CourtRoom) -> JudgeShare:
+    from ..evaluation.live_share import LiveShare
+
+    group_size = make_strategy(config).group_size
+    return LiveShare(room, config.reward.live_share, seed, group_size, _of_seed(config, JUDGED, seed))
+
+
+def _run_seed(
+    ready: Ready, seed: int, resume: bool, console: Console, made: dict[int, _Prepared], room: CourtRoom | None
+) -> Outcome:
     from ..core.checkpoint import Store
 
     config = ready.config
@@ -134,7 +152,7 @@ def _run_seed(ready: Ready, seed: int, resume: bool, console: Console, made: dic
             targets = tuple(start.marks.get(TARGETS, targets))
         else:
             store.require_new()
-        run = made.pop(seed, None) or _prepare(ready, seed, targets)
+        run = made.pop(seed, None) or _prepare(ready, seed, targets, room)
         run.stores.append(store)
         if start:
             same_sources(run.stands_on, start.marks.get(SOURCES, {}), ready.path)
@@ -149,6 +167,7 @@ def _fit(ready: Ready, run: _Prepared, store: Store, console: Console) -> Outcom
     from ..callbacks.logging import Logging
     from ..callbacks.progress import Bar
     from ..callbacks.tensorboard import TensorBoard
+    from ..callbacks.watch import Watch
     from ..engines.models import load_policy
     from ..eval.metrics import figures, flat
 
@@ -162,9 +181,11 @@ def _fit(ready: Ready, run: _Prepared, store: Store, console: Console) -> Outcom
         return flat(figures(episodes))
 
     shadow = EvalShadow(seed, config.steps, config.eval.every_steps, play, measure, StepLog(EVAL), folder)
+    watch = Watch(seed, watch_limits(config), StepLog(METRICS))
     bar = Bar(f"seed {seed}", config.steps, console)
     callbacks: list[Callback] = [
         shadow,
+        watch,
         Logging(seed, config.steps, StepLog(METRICS), _of_seed(config, EPISODES, seed)),
         TensorBoard(_of_seed(config, CURVES, seed)),
         bar,
@@ -172,6 +193,7 @@ def _fit(ready: Ready, run: _Prepared, store: Store, console: Console) -> Outcom
         Checkpoints(
             store, config.checkpoint.every_steps, config.checkpoint.every_minutes, _marks(config, run), "eval/reward"
         ),
+        watch.stopper,
     ]
     with ExitStack() as end:
         end.callback(bar.stop)
@@ -256,7 +278,7 @@ def _announce(ready: Ready, seed: int, engine: Engine, resume: bool) -> None:
 def _set_aside(config: TrainConfig) -> None:
     """What an earlier run left moves out of the way. Nothing is written over, and `train.log` goes on."""
     stamp = f"before_{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-    old = [path for path in (METRICS, EVAL, EPISODES, EVAL_EPISODES, CURVES) if path.exists()]
+    old = [path for path in (METRICS, EVAL, EPISODES, EVAL_EPISODES, JUDGED, CURVES) if path.exists()]
     if old:
         aside = LOGS / stamp
         aside.mkdir(parents=True)

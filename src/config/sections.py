@@ -63,6 +63,16 @@ class OptimizerSection(Section):
 class RewardSection(Section):
     outcome: float = Field(default=1.0, ge=0, le=10)
     """What success is worth."""
+    weights: FilePath | None = None
+    """Calibrated weights of the dimensions, as weight_calib writes them; left out: the outcome alone."""
+    dimensions: float = Field(default=0.0, ge=0, le=10)
+    """What an episode is worth that is perfect in every dimension of `weights`."""
+    live_share: Share = 0.0
+    """Share of the episodes that the judge is asked about, where `live_mode` is on and a live dimension has a weight.
+    The others are rated by the rules, at the same scale."""
+    unstable: FilePath | None = None
+    """Samples of the pool on which the judge disagrees with itself (unstable_samples.jsonl of `askgate score`): their
+    episodes count less."""
     alpha: float = Field(default=0.07, ge=0, le=1)
     """Taken off for each ask where nothing is missing, when `use_overclar_penalty` is on."""
     cap: int = Field(default=3, ge=0, le=64)
@@ -75,6 +85,32 @@ class RewardSection(Section):
         if 0 < self.difficulty_beta < 0.05:
             raise Misfit("difficulty_beta", "it is 0 (off) or 0.05 to 0.10")
         return self
+
+    @model_validator(mode="after")
+    def _weights_and_their_worth(self) -> Self:
+        if self.dimensions and not self.weights:
+            raise Misfit("weights", "it is missing, and reward.dimensions pays for what it weighs")
+        if self.weights and not self.dimensions:
+            raise Misfit("dimensions", "it is 0, so the weights would be worth nothing")
+        if self.live_share and not self.weights:
+            raise Misfit("live_share", "without reward.weights there is nothing to ask a judge about")
+        return self
+
+
+class WatchSection(Section):
+    """From where on a sign of reward hacking stops the run. Shares are means over the last `window` steps."""
+
+    ask_spam: Share = 0.50
+    """Episodes that ask where nothing is missing, or that go on asking where something is."""
+    malformed: Share = 0.50
+    """Turns without an act."""
+    bare_answer: Share = 0.50
+    """Episodes that are an answer and nothing else."""
+    echo: Share = 0.20
+    """Episodes that hand the question back."""
+    spike: float = Field(default=3.0, gt=1, le=1000)
+    """A spread of the rewards in a step, so many times the usual one."""
+    window: int = Field(default=5, ge=1, le=10_000)
 
 
 class RatioAt(Section):

@@ -22,6 +22,7 @@ from .sections import (
     RolloutSection,
     SamplingSection,
     Share,
+    WatchSection,
     sums_to_one,
 )
 
@@ -48,7 +49,7 @@ class TrainConfig(Section):
     """`local` runs ungated through `src.core.launch`; the others want a ticket and go through `train.ppo_runner`."""
     simulate: bool = False
     live_mode: bool = False
-    """Live-scored dimensions take part in the reward."""
+    """Live-scored dimensions take part in the reward, for `reward.live_share` of the episodes."""
 
     base_model: str = Field(min_length=1)
     """A folder, or a name on the hub."""
@@ -88,6 +89,8 @@ class TrainConfig(Section):
 
     use_overclar_penalty: bool = True
     reward: RewardSection = RewardSection()
+    watch: WatchSection = WatchSection()
+    """What stops a run that hacks its reward."""
 
     device_pref: Annotated[tuple[DeviceName, ...], Field(strict=False, min_length=1)] = ("cuda", "mps", "cpu")
     precision: Precision = "auto"
@@ -128,6 +131,12 @@ class TrainConfig(Section):
     def _local_stays_small(self) -> Self:
         if self.profile == "local" and self.steps > LOCAL_STEPS:
             raise Misfit("steps", f"{self.steps} steps; a run with profile local takes at most {LOCAL_STEPS}")
+        return self
+
+    @model_validator(mode="after")
+    def _live_is_meant(self) -> Self:
+        if self.live_mode and not self.reward.live_share:
+            raise Misfit("reward.live_share", "live_mode is on, and a share of 0 asks no judge")
         return self
 
     @model_validator(mode="after")

@@ -67,11 +67,16 @@ def collect(
             keep_hidden=critic is not None,
         )
     with clock.part("reward"):
+        judged = job.judge(step, [one.episode for one in trajectories]) if job.judge else {}
         episodes = [
-            msgspec.structs.replace(one.episode, reward=job.reward(one.episode, each.sample))
-            for one, each in zip(trajectories, drawn, strict=True)
+            msgspec.structs.replace(
+                one.episode,
+                reward=job.reward(one.episode, each.sample, judged[row].scores if row in judged else None),
+                live=row in judged,
+            )
+            for row, (one, each) in enumerate(zip(trajectories, drawn, strict=True))
         ]
-    weights = [each.weight for each in drawn]
+    weights = [each.weight * (judged[row].weight if row in judged else 1.0) for row, each in enumerate(drawn)]
     batch = batch_of(trajectories, episodes, weights, size, job.device)
     if critic is None:
         return Collected(trajectories, episodes, batch)
@@ -108,6 +113,8 @@ def episode_figures(got: Collected) -> dict[str, float]:
     figures = {"reward": fmean(sum(one.reward.values()) for one in episodes)}
     for term in sorted({term for one in episodes for term in one.reward}):
         figures[f"reward/{term}"] = fmean(one.reward.get(term, 0.0) for one in episodes)
+    if live := sum(one.live for one in episodes):
+        figures["live_share"] = live / len(episodes)
     figures["success"] = fmean(one.success for one in episodes)
     figures["turns"] = fmean(one.policy_turns for one in episodes)
     figures["tokens"] = fmean(len(one.tokens) for one in got.trajectories)

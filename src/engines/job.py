@@ -20,8 +20,29 @@ if TYPE_CHECKING:
 
     from ..agents.render import Renderer
 
-Reward = Callable[[Episode, Sample], dict[str, float]]
-"""The reward of an episode taken apart by term; the terms sum to what is trained on."""
+
+class Reward(Protocol):
+    """The reward of an episode taken apart by term; the terms sum to what is trained on."""
+
+    def __call__(
+        self, episode: Episode, sample: Sample, judged: Mapping[str, float] | None = None
+    ) -> dict[str, float]: ...
+
+
+class Judged(Protocol):
+    """What a judge said of an episode."""
+
+    @property
+    def scores(self) -> Mapping[str, float]: ...
+
+    @property
+    def weight(self) -> float:
+        """How much the episode counts: less where the votes disagree."""
+        ...
+
+
+JudgeShare = Callable[[int, Sequence[Episode]], Mapping[int, Judged]]
+"""Of a step's episodes, those that a judge scored, by their place. The same again for a step that is taken again."""
 
 
 class Drawn(Protocol):
@@ -123,6 +144,8 @@ class TrainJob:
     finetune: Finetune = field(default_factory=Finetune)
     talk: Talk = field(default_factory=Talk)
     update: Update = field(default_factory=Update)
+    judge: JudgeShare | None = None
+    """None: no episode is scored live."""
     last_good: Callable[[int], Path | None] = lambda before: None
     """Newest folder that `Engine.save` wrote below that step and whose weights are not known to breach; None where
     there is none. A step's KL is that of the weights before it, so `n` alerts up to step `s` are of the weights of

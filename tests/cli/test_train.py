@@ -381,7 +381,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "wrong type": ({"steps": "many"}, "steps: it should be a valid integer"),
     "out of range": ({"steps": 2001}, "steps: 2001 steps; a run with profile local takes at most 2000"),
     "a gated profile": ({"profile": "rc1"}, "profile: this is a run of profile rc1"),
-    "live mode": ({"live_mode": True}, "live_mode: a local run has no live-scored"),
+    "live mode that asks nobody": ({"live_mode": True}, "reward.live_share: live_mode is on"),
     "no such strategy": ({"strategy": "magic"}, "strategy: pure_pt does not run magic. What to do: "),
     "a strategy of nobody": ({"strategy": "no_such_module:Mine"}, "strategy: no_such_module:Mine: No module named"),
     "no such engine": ({"engine": "magic"}, "engine: unknown engine 'magic'"),

@@ -30,6 +30,8 @@ CONFIG: dict[str, Any] = {
     "strategy_options": {"entropy_coef": 0.1},
     "checkpoint": {"every_steps": 1, "keep": 3},
     "eval": {"every_steps": 2},
+    # A random policy says hardly a word that is an act, and that is not what its runs are about.
+    "watch": {"malformed": 1.0, "bare_answer": 1.0, "ask_spam": 1.0},
 }
 
 
