@@ -9,13 +9,12 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from .errors import BadInput
+from .refused import refused
 
 BLOCK = 4 * 2**20
 """Bytes in one write. A large file takes many, so a save needs little memory beside what it saves."""
@@ -121,42 +120,6 @@ def remove_tree(path: Path) -> None:
         disk.remove(path)
 
 
-_FULL = "free some space on that disk, then go on with --resume; the checkpoints saved before are whole"
-_FAILING = "check the disk, then go on with --resume; the checkpoints saved before are whole"
-_FORBIDDEN = "make the folder writable for you, or choose another one"
-_REMEDIES = {
-    errno.ENOSPC: _FULL,
-    errno.EDQUOT: _FULL,
-    errno.EFBIG: _FULL,
-    errno.EIO: _FAILING,
-    errno.EACCES: _FORBIDDEN,
-    errno.EPERM: _FORBIDDEN,
-    errno.EROFS: _FORBIDDEN,
-    errno.ENOENT: "make its folder again",
-    errno.ENOTDIR: "choose another path; a file is in the way",
-    errno.EEXIST: "choose another path; something of that name is in the way",
-    errno.ENOTEMPTY: "choose another path; something of that name is in the way",
-    errno.ENOLCK: "choose a path on a local disk; this one has no file locks",
-    errno.ENOTCONN: "mount that drive again",
-    errno.ESTALE: "mount that drive again",
-}
-
-
-@contextmanager
-def told(path: Path) -> Iterator[None]:
-    """What the disk refuses inside the block, as `BadInput` with path and remedy. Anything else is a defect."""
-    try:
-        yield
-    except Exception as error:
-        code = _code(error)
-        if code not in _REMEDIES:
-            raise
-        raise BadInput(os.strerror(code), where=str(path), remedy=_REMEDIES[code]) from error
-
-
-def _code(error: Exception) -> int:
-    """Libraries written in Rust (safetensors, tokenizers) tell the system's code only in words."""
-    if isinstance(error, OSError):
-        return error.errno or 0
-    told = re.search(r"\(os error (\d+)\)", str(error))
-    return int(told[1]) if told else 0
+def told(path: Path) -> AbstractContextManager[None]:
+    """What the disk refuses inside the block, in the words of a training run."""
+    return refused(path, "go on with --resume; the checkpoints saved before are whole")

@@ -4,7 +4,6 @@ disk comes out as a message that says what to do.
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 import sqlite3
@@ -13,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..core.errors import BadInput
+from ..core.refused import FAILING, FORBIDDEN, FULL, refused
 
 
 class Disk:
@@ -36,28 +36,12 @@ class Disk:
 
 disk = Disk()
 
-_FULL = "free some space on that disk and run the same command again; nothing stored before was harmed"
-_FAILING = "check the disk, then run the same command again; nothing stored before was harmed"
-_FORBIDDEN = "make the file and its folder writable for you, or choose another path"
-_SYSTEM = {
-    errno.ENOSPC: _FULL,
-    errno.EDQUOT: _FULL,
-    errno.EFBIG: _FULL,
-    errno.EIO: _FAILING,
-    errno.EACCES: _FORBIDDEN,
-    errno.EPERM: _FORBIDDEN,
-    errno.EROFS: _FORBIDDEN,
-    errno.ENOENT: "make its folder again",
-    errno.ENOTDIR: "choose another path",
-    errno.EISDIR: "name a file, not a folder",
-    errno.EEXIST: "choose another path",
-    errno.ENOLCK: "choose a path on a local disk; this one has no file locks",
-}
+_AGAIN = "run the same command again; nothing stored before was harmed"
 _SQLITE = {
-    sqlite3.SQLITE_FULL: _FULL,
-    sqlite3.SQLITE_IOERR: _FAILING,
-    sqlite3.SQLITE_READONLY: _FORBIDDEN,
-    sqlite3.SQLITE_CANTOPEN: _FORBIDDEN,
+    sqlite3.SQLITE_FULL: f"{FULL}, then {_AGAIN}",
+    sqlite3.SQLITE_IOERR: f"{FAILING}, then {_AGAIN}",
+    sqlite3.SQLITE_READONLY: FORBIDDEN,
+    sqlite3.SQLITE_CANTOPEN: FORBIDDEN,
     sqlite3.SQLITE_BUSY: "end the other process that keeps the file locked, then run the same command again",
     sqlite3.SQLITE_NOTADB: "this is no score cache; choose another path",
     sqlite3.SQLITE_CORRUPT: "move the file away, a new one is made; the ledger still tells what was paid for",
@@ -70,11 +54,8 @@ _PRIMARY_CODE = 0xFF
 def told(path: Path) -> Iterator[None]:
     """What the disk refuses inside the block, as `BadInput` with path and remedy. Anything else is a defect."""
     try:
-        yield
-    except OSError as error:
-        if error.errno not in _SYSTEM:
-            raise
-        raise BadInput(f"{error.strerror}", where=str(path), remedy=_SYSTEM[error.errno]) from error
+        with refused(path, _AGAIN):
+            yield
     except sqlite3.Error as error:
         # Errors that Python raises itself carry no code.
         code = error.__dict__.get("sqlite_errorcode", 0) & _PRIMARY_CODE

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from torch import Tensor
 
 from ..core.api import Batch, Targets
@@ -13,9 +10,10 @@ from .advantages import over_group
 from .clipped import moved, policy_loss
 from .flat import per_token
 from .options import at_least, positive
+from .steered import Steered
 
 
-class GRPO:
+class GRPO(Steered):
     """The loss is averaged over tokens, so a long episode does not count less by the token.
 
     A group of equal rewards teaches nothing: neither its advantages nor its KL term are in the loss.
@@ -34,15 +32,10 @@ class GRPO:
         divide_by_std: bool = True,
         group_size: int = 8,
     ) -> None:
+        super().__init__(kl_coef, target_kl)
         self.clip, self.divide_by_std = positive("clip", clip), divide_by_std
         self.entropy_coef = at_least("entropy_coef", entropy_coef)
         self.group_size = int(at_least("group_size", group_size, 2))
-        self._kl = kl.KLControl(at_least("kl_coef", kl_coef), target_kl)
-        self._seen: dict[str, float] = {}
-
-    @property
-    def kl_coef(self) -> float:
-        return self._kl.coef
 
     def targets(self, batch: Batch) -> Targets:
         advantage_E, teaches_E = over_group(batch.reward_E, batch.group_E, self.divide_by_std)
@@ -58,19 +51,6 @@ class GRPO:
         teaches_N = targets["teaches_N"]
         policy = per_token(policy_loss(logp_N, part.logp_N, targets["advantage_N"], self.clip), part)
         penalty = per_token(kl.steering(logp_N, part.logp_N, kl.reference_of(part)) * teaches_N, part)
-        loss = policy + self._kl.coef * penalty - self.entropy_coef * per_token(entropy_N * teaches_N, part)
+        loss = policy + self.kl_coef * penalty - self.entropy_coef * per_token(entropy_N * teaches_N, part)
         figures = moved(logp_N, entropy_N, part, self.clip)
         return loss, {"policy_loss": policy.detach(), "kl_loss": penalty.detach(), **figures}
-
-    def after_step(self, metrics: Mapping[str, float]) -> None:
-        """Reads `kl`, which `metrics` of this class gave; an engine of several processes averages it first."""
-        self._kl.update(metrics["kl"])
-
-    def metrics(self) -> dict[str, float]:
-        return {**self._seen, "kl_coef": self._kl.coef}
-
-    def state_dict(self) -> dict[str, Any]:
-        return self._kl.state_dict()
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        self._kl.load_state_dict(state)

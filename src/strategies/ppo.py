@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -14,9 +11,10 @@ from .advantages import gae, whiten
 from .clipped import moved, policy_loss, value_loss
 from .flat import is_last, per_token
 from .options import at_least, positive, share
+from .steered import Steered
 
 
-class PPO:
+class PPO(Steered):
     """The reward of an episode arrives with its last token; each token pays for how far it is from the reference."""
 
     critic = True
@@ -35,17 +33,16 @@ class PPO:
         lam: float = 0.95,
         group_size: int = 1,
     ) -> None:
+        super().__init__(kl_coef, target_kl)
         self.clip, self.value_clip = positive("clip", clip), positive("value_clip", value_clip)
         self.value_coef, self.entropy_coef = at_least("value_coef", value_coef), at_least("entropy_coef", entropy_coef)
         self.gamma, self.lam = share("gamma", gamma), share("lam", lam)
         self.group_size = int(at_least("group_size", group_size, 1))
-        self._kl = kl.KLControl(at_least("kl_coef", kl_coef), target_kl)
-        self._seen: dict[str, float] = {}
 
     def targets(self, batch: Batch) -> Targets:
         old_value_N = _values(batch.value_N)
         last_N = is_last(batch.episode_N)
-        reward_N = -self._kl.coef * kl.k1(batch.logp_N, kl.reference_of(batch))
+        reward_N = -self.kl_coef * kl.k1(batch.logp_N, kl.reference_of(batch))
         reward_N[last_N] += batch.reward_E[batch.episode_N[last_N]]
         advantage_N = gae(reward_N, old_value_N, batch.episode_N, self.gamma, self.lam)
         return_N = advantage_N + old_value_N
@@ -64,19 +61,6 @@ class PPO:
         loss = policy + self.value_coef * value - self.entropy_coef * per_token(entropy_N, part)
         figures = moved(logp_N, entropy_N, part, self.clip)
         return loss, {"policy_loss": policy.detach(), "value_loss": value.detach(), **figures}
-
-    def after_step(self, metrics: Mapping[str, float]) -> None:
-        """Reads `kl`, which `metrics` of this class gave; an engine of several processes averages it first."""
-        self._kl.update(metrics["kl"])
-
-    def metrics(self) -> dict[str, float]:
-        return {**self._seen, "kl_coef": self._kl.coef}
-
-    def state_dict(self) -> dict[str, Any]:
-        return self._kl.state_dict()
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        self._kl.load_state_dict(state)
 
 
 def _values(value_N: Tensor | None) -> Tensor:
