@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import typer
 
 from ..core.errors import BadInput
-from . import difficulty, evaluation, pool, scorecache, scoring, sets, show, train
+from . import difficulty, evaluation, pool, scorecache, scoring, sets, shadow, show, train
 
 app = typer.Typer(
     name="askgate",
@@ -24,7 +24,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 for verb in (
-    sets.shadow_run,
+    shadow.shadow_run,
     pool.build_rollout_pool,
     pool.diversity_report,
     pool.validate_pool,

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from . import options, show
+from ..core.errors import BadInput
+from . import episodes as played
+from . import options, parse, show
+from .scoring import Provider
 
 if TYPE_CHECKING:
     from ..core.check import Report
+    from ..core.types import Sample
 
-EPISODES = Path("data/calibration_episodes.jsonl")
+EPISODES = Path("data/episodes/calibration.jsonl")
 BASELINE = Path("configs/weights_baseline.json")
 WEIGHTS = Path("configs/weights.json")
 
@@ -25,22 +29,71 @@ def weight_calib(
         float, typer.Option("--l2", min=0, help="How strongly the weights are pulled to the baseline.")
     ] = 0.1,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of the folds and the resamples.")] = 42,
-    episodes: Annotated[Path, typer.Option("--episodes", help="Scored episodes, none of the shadow set.")] = EPISODES,
+    tag: Annotated[str, typer.Option("--tag", help="In the report's name.")] = "",
+    n: Annotated[int, typer.Option("--n", min=played.FEWEST, help="Episodes to calibrate on, by lot.")] = 600,
+    pool: Annotated[Path, typer.Option("--pool", help="Samples that they are of, none of the shadow set.")] = (
+        options.BALANCED
+    ),
+    episodes: Annotated[Path, typer.Option("--episodes", help="Where the base policy's episodes are, or go.")] = (
+        EPISODES
+    ),
+    config: played.Config = played.POLICY,
+    live_n: played.LiveN = None,
+    provider: Provider = "",
+    scored: Annotated[
+        Path | None, typer.Option("--scored", help="Episodes that are scored already; nothing is played or asked.")
+    ] = None,
     baseline: Annotated[Path, typer.Option("--baseline", help="Old weights and names of new dimensions.")] = BASELINE,
     out: Annotated[Path, typer.Option("--out", help="Where the weights go; the report goes to reports/.")] = WEIGHTS,
     as_json: options.Json = False,
 ) -> None:
     """Calibrate the weights of the reward. Least squares against success, judged on held-out folds."""
     from ..config.loader import load_config
-    from ..evaluation.weight_calib import Limits
-    from ..evaluation.weight_calib import weight_calib as calibrate
+    from ..evaluation import weight_calib as calib
 
+    name = parse.tag(tag) or calib.TAG
     section = load_config().calibration
-    limits = Limits(section.rank_corr_gain_pct_min, section.mae_change_pct_max)
-    report, path = calibrate(episodes, baseline, cv=cv, boot=boot, l2=l2, seed=seed, limits=limits, out=out)
+    made_from: list[Path] = []
+    if scored is None:
+        rated = played.rated_episodes(pool, _drawn(pool, n, seed), config, episodes, seed, live_n, provider)
+        scored, made_from = rated.scored, rated.made_from
+    report, path = calib.weight_calib(
+        scored,
+        baseline,
+        cv=cv,
+        boot=boot,
+        l2=l2,
+        seed=seed,
+        limits=calib.Limits(section.rank_corr_gain_pct_min, section.mae_change_pct_max),
+        out=out,
+        tag=name,
+        live_n=live_n,
+        made_from=made_from,
+    )
     if not as_json:
         _show_weights(report)
     show.finish(report, as_json, path)
+
+
+def _drawn(pool: Path, n: int, seed: int) -> list[Sample]:
+    from ..core.jsonl import read_unique
+    from ..core.types import Sample
+    from ..scoring.batch import choose
+
+    if not pool.is_file():
+        raise BadInput(
+            f"{pool} is not there, and no --scored episodes were given",
+            where="--pool",
+            remedy="build it with build_rollout_pool and difficulty_bucketize, or name another pool",
+        )
+    samples = list(read_unique(pool, Sample))
+    if held_out := sum(sample.provenance.split == "shadow" for sample in samples):
+        raise BadInput(
+            f"{held_out} samples are of a shadow set, which is there to look at weights that never saw it",
+            where=str(pool),
+            remedy="name a pool of the training split",
+        )
+    return choose(samples, n, seed)
 
 
 def _show_weights(report: Report) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -41,6 +42,19 @@ def langs(text: str, flag: str = "--lang") -> tuple[Lang, ...]:
 
 def tools(text: str, flag: str = "--tools") -> tuple[str, ...]:
     return names(text, flag, TOOLS)
+
+
+def tag(text: str, flag: str = "--tag") -> str:
+    """It becomes part of a file's name.
+
+    >>> tag("pre_run_check")
+    'pre_run_check'
+    """
+    if not re.fullmatch(r"[\w.-]{0,100}", text):
+        raise BadInput(
+            f"{text[:100]!r} cannot be in a file's name", where=flag, remedy="use letters, digits, . _ and -"
+        )
+    return text
 
 
 def shares(text: str, flag: str, allowed: Sequence[Name]) -> dict[Name, float]:

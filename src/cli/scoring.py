@@ -51,7 +51,7 @@ def probe_scorer(
             where="REWARD_LIVE_MODE",
             remedy="set REWARD_LIVE_MODE=1, or leave the probe out",
         )
-    with _bar("probing") as progress:
+    with bar("probing") as progress:
         report = probe(n, secrets.randbelow(2**31), settings, section, os.environ, show.complain, progress)
     if not as_json:
         _show_probe(report)
@@ -100,7 +100,7 @@ def score(
         votes = VotesSection(k=k, k_max=max(k, votes.k_max), variance_max=votes.variance_max)
     order = Order(pool, out, n, seed, votes, budget)
     settings = settings_for(os.environ, section, provider)
-    with _bar("scoring") as progress:
+    with bar("scoring") as progress:
         summary = score_pool(order, settings, section, os.environ, show.complain, progress)
     if as_json:
         show.print_json(summary)
@@ -109,16 +109,16 @@ def score(
 
 
 @contextmanager
-def _bar(doing: str) -> Iterator[Callable[[Done], None]]:
+def bar(doing: str) -> Iterator[Callable[[Done], None]]:
     """On standard error: samples done, cost so far, cost at the end, time left. In a log, a line now and then."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield _lines(doing, show.complain, time.monotonic)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(doing, total=None)
-        yield lambda done: bar.update(
+    with Progress(*columns, console=console, transient=True) as shown:
+        task = shown.add_task(doing, total=None)
+        yield lambda done: shown.update(
             task, completed=done.done, total=done.total, description=f"{doing}, {_money(done.cost, done.cost_at_end)}"
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,7 +16,7 @@ from ..core.jsonl import read_records, read_unique
 from ..core.types import Sample, Task
 from .difficulty import measure_all
 from .meta import PoolMeta, described, read_meta
-from .plan import BuildPlan, check_plan
+from .plan import BuildPlan, check_plan, shares_to_counts
 from .pool import write_pool
 
 
@@ -40,13 +41,19 @@ def materialize_shadow(plan: BuildPlan, stratify: bool, out: Path, manifest: Pat
 def read_shadow(path: Path, pool: PoolMeta) -> list[Sample]:
     """The shadow set that a pool is held against; it must come from the same source."""
     meta = read_meta(path)
-    described(path, meta, Sample)
     if meta.source != pool.source:
         raise BadInput(
             f"the shadow set comes from source {meta.source} and the pool from {pool.source}: no leak could be seen",
             where=str(path),
             remedy=f"materialize the shadow set with --source {pool.source}",
         )
+    return read_set(path)
+
+
+def read_set(path: Path) -> list[Sample]:
+    """The samples of a shadow set as it was materialized."""
+    meta = read_meta(path)
+    described(path, meta, Sample)
     if meta.kind != "shadow":
         raise BadInput(
             f"this is a {meta.kind}, not a shadow set", where=str(path), remedy="materialize one with shadow_run"
@@ -55,6 +62,22 @@ def read_shadow(path: Path, pool: PoolMeta) -> list[Sample]:
     if not shadow:
         raise BadInput("the shadow set is empty", where=str(path), remedy="materialize it with shadow_run")
     return shadow
+
+
+def draw_shadow(samples: Sequence[Sample], n: int, seed: int, stratify: bool) -> list[Sample]:
+    """All where there are `n`; of more, `n` by lot. Stratified, every task keeps its share."""
+    if n > len(samples):
+        raise BadInput(
+            f"the shadow set has {len(samples)} samples, not {n}", where="--n", remedy="ask for fewer, or materialize"
+        )
+    order = Random(f"shadow draw:{seed}").sample(range(len(samples)), len(samples))
+    if not stratify:
+        return [samples[place] for place in sorted(order[:n])]
+    tasks = Counter(sample.task for sample in samples)
+    taken: list[int] = []
+    for task, places in zip(tasks, shares_to_counts([held / len(samples) for held in tasks.values()], n), strict=True):
+        taken += [place for place in order if samples[place].task == task][:places]
+    return [samples[place] for place in sorted(taken)]
 
 
 def _drawn(plan: BuildPlan) -> dict[Task, float]:

@@ -18,7 +18,7 @@ from ..agents.trajectory import Job
 from ..core.defaults import TOOLS
 from ..core.episode import Episode
 from ..core.errors import BadInput
-from ..core.files import atomic_files, json_bytes, require_jsonl, sha256_file, sidecar
+from ..core.files import atomic_files, json_bytes, read_json, require_jsonl, sha256_file, sidecar, written
 from ..core.jsonl import read_unique, write_records
 from ..core.types import Lang, Record, Sample, Turn
 from ..data.difficulty import measure_all
@@ -75,6 +75,7 @@ def record(
     model: str,
     device: torch.device,
     progress: Callable[[int], None] | None = None,
+    dtype: torch.dtype | None = None,
 ) -> list[RecordedEpisode]:
     """An episode for each repeat of each sample. Raises BadInput where all succeed or all fail."""
     import torch
@@ -99,6 +100,7 @@ def record(
         slots=plan.slots,
         device=device,
         generator=torch.Generator(device).manual_seed(plan.seed),
+        dtype=dtype,
         tools=plan.tools,
         progress=progress,
     )
@@ -139,17 +141,46 @@ def model_sha256(folder: Path) -> str:
 def write_recorded(path: Path, recorded: Sequence[RecordedEpisode], pool: Path, plan: Plan) -> None:
     """The episodes, and beside them how they were made: both or neither."""
     require_jsonl(path, "--episodes")
-    facts = {
-        "pool": str(pool),
-        "pool_sha256": sha256_file(pool),
-        "model_sha256": recorded[0].model,
-        "plan": asdict(plan),
-        "episodes": len(recorded),
-        "successes": sum(one.episode.success for one in recorded),
-    }
     with atomic_files() as start:
-        write_records(start(path), recorded)
-        start(sidecar(path)).write(json_bytes(facts))
+        episodes, facts = start(path), start(sidecar(path))
+        write_records(episodes, recorded)
+        facts.write(
+            json_bytes(
+                {
+                    "sha256": sha256_file(written(episodes)),
+                    "pool": str(pool),
+                    "pool_sha256": sha256_file(pool),
+                    "model_sha256": recorded[0].model,
+                    "plan": asdict(plan),
+                    "episodes": len(recorded),
+                    "successes": sum(one.episode.success for one in recorded),
+                }
+            )
+        )
+
+
+def recorded_before(
+    path: Path, samples: Sequence[Sample], pool: Path, plan: Plan, model: str
+) -> list[RecordedEpisode] | None:
+    """The episodes of an earlier run with the same seed, model, set of samples and settings; None where any differs."""
+    require_jsonl(path, "--episodes")
+    if not (path.is_file() and sidecar(path).is_file()):
+        return None
+    facts = read_json(sidecar(path), "record the episodes again")
+    same = {"sha256": sha256_file(path), "pool_sha256": sha256_file(pool), "model_sha256": model}
+    if not isinstance(facts, dict) or any(facts.get(name) != value for name, value in same.items()):
+        return None
+    if not _same_talk(facts.get("plan"), plan):
+        return None
+    found = read_recorded(path)
+    wanted = [sample.id for sample in samples for _ in range(plan.repeats)]
+    return found if [one.episode.sample_id for one in found] == wanted else None
+
+
+def _same_talk(then: object, plan: Plan) -> bool:
+    """How many talk at once changes nothing of what is said."""
+    now = {**asdict(plan), "tools": list(plan.tools), "slots": 0}
+    return isinstance(then, dict) and {**then, "slots": 0} == now
 
 
 def read_recorded(path: Path) -> list[RecordedEpisode]:

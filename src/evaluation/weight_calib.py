@@ -1,13 +1,16 @@
 """`python -m src.evaluation.weight_calib --cv 5 --boot 200 --l2 0.1 --seed 42`: weights calibrated on scored episodes.
 
 In: scored episodes of samples outside the shadow set, and the fixed baseline. Out: `configs/weights.json`, and
-`reports/calibration_report_<ts>.json` with folds, intervals and gates. Weights whose gates failed are written too, for
+`reports/calibration_report_<tag>.json` with folds, intervals and gates. Weights whose gates failed are written too, for
 they are what the data say; the file and the report tell that they failed.
+
+Where no judge was asked at all, the weights are over the dimensions of the rules alone, and the gate on live scores
+fails.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -25,9 +28,11 @@ from .calibration import Calibration, calibrate_weights
 from .gain import DIGITS, gain_check, gain_pct
 from .remedies import REMEDIES
 from .scored import ScoredEpisode, columns, live_check, read_scored, refuse_too_little
+from .unasked import measurable
 from .weights import CAP, Calibrated, Weights, read_baseline
 
 REPORTS = Path("reports")
+TAG = "calibration"
 
 
 class Limits(Struct, frozen=True):
@@ -45,20 +50,28 @@ def weight_calib(
     seed: int = 42,
     limits: Limits | None = None,
     out: Path,
+    tag: str = TAG,
+    live_n: int | None = None,
+    made_from: Sequence[Path] = (),
     reports: Path = REPORTS,
 ) -> tuple[Report, Path]:
-    """The report, and where it lies."""
+    """The report, and where it lies. `episodes` are scored.
+
+    `live_n`: about how many of them the judge was to be asked; None: all. `made_from`: files that the scored episodes
+    were derived from; their SHA-256 go into the evidence.
+    """
     started, limits = now(), limits or Limits()
     fixed = shipped(baseline)
-    path = reports / f"calibration_report_{datetime.now(UTC):%Y%m%dT%H%M%SZ}.json"
+    path = reports / f"calibration_report_{tag}.json"
     refuse_overlap({"--out": out, "the report": path}, {"--episodes": episodes, "--baseline": fixed})
     known = read_baseline(baseline)
     found = read_scored(episodes)
     _refuse_shadow(found, str(episodes))
+    known = known.only(measurable(found, known.names, {}))
     scores = columns(found, known.names, str(episodes))
     refuse_too_little(scores, str(episodes))
     result = calibrate_weights(scores, known, l2=l2, cv=cv, boot=boot, seed=seed, cap=CAP)
-    checks = [*calibration_checks(result, limits), live_check(scores)]
+    checks = [*calibration_checks(result, limits), live_check(scores, live_n)]
     passed = all(one.passed for one in checks)
     facts = Calibrated(
         sha256_file(episodes),
@@ -70,11 +83,13 @@ def weight_calib(
         passed=passed,
         version=__version__,
     )
-    weights = json_bytes(Weights({name: weight.value for name, weight in result.weights.items()}, facts))
-    arguments = {"cv": cv, "boot": boot, "l2": l2, "seed": seed, "cap": CAP, **msgspec.to_builtins(limits)}
-    proof = evidence([episodes, fixed], [], arguments, started)
+    values = {name: weight.value for name, weight in result.weights.items()}
+    weights = json_bytes(Weights(values, facts, scores.stand_in))
+    arguments = {"cv": cv, "boot": boot, "l2": l2, "seed": seed, "cap": CAP, "live_n": live_n}
+    arguments |= msgspec.to_builtins(limits)
+    proof = evidence([episodes, fixed, *made_from], [], arguments, started)
     proof = replace(proof, outputs={str(out): sha256(weights).hexdigest()})
-    whole = report("weight_calib", checks, figures(result), proof)
+    whole = report("weight_calib", checks, {**figures(result), "live_episodes": scores.live}, proof)
     with atomic_files() as start:
         start(out).write(weights)
         start(path).write(json_bytes(whole))

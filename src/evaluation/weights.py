@@ -87,7 +87,7 @@ class Weights(Record, frozen=True):
     weights: dict[str, float]
     calibrated: Calibrated | None = None
     """None: somebody wrote them by hand."""
-    stand_in: dict[str, float] = {}
+    stand_in: dict[str, float] = msgspec.field(default_factory=dict)
     """What stands in for each dimension of the judge where it was not asked; see `unasked`."""
 
 

@@ -26,7 +26,7 @@ from .monitor import Monitor, Progress
 from .prompt import Dialogue
 from .providers import Provider, ScorerSettings
 from .purse import Purse
-from .scores import UNSTABLE, Score, ScoreFile, score_key, score_of
+from .scores import Score, ScoreFile, score_key, score_of, unstable_beside
 from .session import Session, open_session
 from .types import ScoringEntry
 
@@ -146,8 +146,8 @@ def _refuse_twins(samples: Sequence[Dialogue], where: Path) -> None:
 
 
 def _outputs(out: Path) -> dict[str, Path]:
-    beside = (UNSTABLE, monitor.NAME)
-    return {"--out": out, **{f"{name} beside --out": out.with_name(name) for name in beside}}
+    beside = (unstable_beside(out), out.with_name(monitor.NAME))
+    return {"--out": out, **{f"{path.name} beside --out": path for path in beside}}
 
 
 def choose(samples: list[Scored], n: int | None, seed: int) -> list[Scored]:

@@ -25,6 +25,7 @@ from .votes import training_weight
 from .wire import ask_for
 
 UNSTABLE = "unstable_samples.jsonl"
+OWN_SCORES = ".scores.jsonl"
 _FIRST, _SECOND = b'{"id":"', b'key":"'
 """How a line starts."""
 
@@ -113,7 +114,7 @@ class ScoreFile:
             self.lines = self._read() | {name: self.lines[name] for name in self._ours}
             lines = [self.lines[name] for name in order if name in self.lines]
             _write(self.path, lines)
-            unstable = self.path.with_name(UNSTABLE)
+            unstable = unstable_beside(self.path)
             _write(unstable, [line for line in lines if line.overall is not None and not line.stable])
         return unstable
 
@@ -134,6 +135,17 @@ class ScoreFile:
         elif end:
             _append(self.path, b"\n")
         return {score.id: score for score in found}
+
+
+def unstable_beside(out: Path) -> Path:
+    """Two files `NAME.scores.jsonl` in one folder have a list each.
+
+    >>> unstable_beside(Path("a/scores.jsonl")).name, unstable_beside(Path("a/shadow.scores.jsonl")).name
+    ('unstable_samples.jsonl', 'shadow.unstable_samples.jsonl')
+    """
+    if out.name.endswith(OWN_SCORES) and out.name != OWN_SCORES:
+        return out.with_name(f"{out.name.removesuffix(OWN_SCORES)}.{UNSTABLE}")
+    return out.with_name(UNSTABLE)
 
 
 def _write(path: Path, lines: list[Score]) -> None:
