@@ -135,6 +135,8 @@ class ConfigThresholds(Section):
     """Whether `finetune.method` must be `qlora`."""
     live_mode: bool
     """Whether `live_mode` must be on."""
+    balanced: bool
+    """Whether `seed_pool` must be the balanced pool; else the pool that it was drawn from will do."""
 
     @field_validator("datasets")
     @classmethod

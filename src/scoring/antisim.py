@@ -43,13 +43,13 @@ def assert_not_simulated(cache_hit_lt: float, environment: Mapping[str, str]) ->
     scorings: list[Scoring] = []
     try:
         head = verify(ledger) if ledger.exists() else None
-        checks.append(_chain_check(None))
+        checks.append(chain_check(None))
         scorings = tail(ledger, WINDOW) if head else []
     except LedgerBroken as broken:
         # Nothing that a changed ledger says is worth measuring.
-        checks.append(_chain_check(broken))
+        checks.append(chain_check(broken))
     else:
-        checks += _scoring_checks(
+        checks += scoring_checks(
             scorings, environment.get("SCORER_PROVIDER", "").strip(), cache_hit_lt, config.scoring
         )
     read = [path for path in (ledger, shipped(DEFAULT), *_own_configs()) if path.exists()]
@@ -102,7 +102,7 @@ def _simulate(path: Path) -> bool:
     return value
 
 
-def _chain_check(broken: LedgerBroken | None) -> Check:
+def chain_check(broken: LedgerBroken | None) -> Check:
     return _yes(
         "ledger_chain_whole",
         broken is None,
@@ -111,7 +111,7 @@ def _chain_check(broken: LedgerBroken | None) -> Check:
     )
 
 
-def _scoring_checks(scorings: list[Scoring], named: str, cache_hit_lt: float, section: ScoringSection) -> list[Check]:
+def scoring_checks(scorings: list[Scoring], named: str, cache_hit_lt: float, section: ScoringSection) -> list[Check]:
     enough = check(
         "scorings",
         float(sum(scoring.entry.overall is not None for scoring in scorings)),

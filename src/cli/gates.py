@@ -1,0 +1,80 @@
+"""Verbs of the gates: round, verify, sign-off. The gated training itself is `python -m train.ppo_runner`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from rich.table import Table
+
+from ..core.errors import BadInput
+from . import options, show
+from .scoring import bar
+
+if TYPE_CHECKING:
+    from ..gates.report import Round
+
+Profile = Annotated[Literal["quickstart", "rc1"], typer.Option("--profile", help="Whose thresholds: configs/gates/.")]
+
+
+def run_round(
+    number: Annotated[int, typer.Option("--round", min=1, max=2, help="1, and then 2.")],
+    profile: Profile = "rc1",
+    as_json: options.Json = False,
+) -> None:
+    """Measure every gate again from the evidence. Round 2 passed leaves the ticket that training needs."""
+    from ..gates.rounds import run_round as run
+
+    with bar(f"round {number}: scoring") as progress:
+        report, path = run(number, profile, os.environ, show.complain, progress)
+    if as_json:
+        show.print_json(report)
+    else:
+        _tell(report)
+        show.say(f"wrote {path}")
+    if not report.passed:
+        raise typer.Exit(report.exit_code)
+
+
+def verify(
+    deep: Annotated[bool, typer.Option("--deep", help="Also derive the gates again and compare.")] = False,
+) -> None:
+    """Check all evidence again from the files alone. Names the first thing that does not fit."""
+    from ..gates.verify import verify as check
+
+    rounds = check(deep, show.say)
+    show.say(f"VERIFIED: {', '.join(one.round for one in rounds)}{', derived again' if deep else ''}")
+
+
+def sign_off(
+    key: Annotated[Path, typer.Option("--key", help="The owner's private Ed25519 key (PEM).")],
+) -> None:
+    """Give the owner's go-ahead for the ticket that lies here. Checks everything first."""
+    from ..gates.report import TICKET
+    from ..gates.signoff import sign_off as sign
+    from ..gates.verify import verify as check
+
+    ticket = next((one for one in check(False, show.say, signed=False) if one.round == "round2" and one.passed), None)
+    if ticket is None:
+        raise BadInput("there is no ticket to sign", where=str(TICKET), remedy="run both rounds first")
+    encrypted = key.is_file() and b"ENCRYPTED" in key.read_bytes()
+    password = typer.prompt("password of the key", hide_input=True, err=True).encode() if encrypted else None
+    show.say(f"wrote {sign(key, password, ticket)}")
+
+
+def _tell(report: Round) -> None:
+    table = Table("gate", "check", "value", "must be", "", box=None, pad_edge=False)
+    for one in report.findings:
+        value = "not measured" if one.value is None else show.number(one.value, beside=one.threshold)
+        limit = f"{one.rule} {show.number(one.threshold)}"
+        table.add_row(one.gate, show.plain(one.name), value, limit, "" if one.passed else "FAILED")
+    show.print_table(table)
+    for one in report.failed:
+        show.say(f"FAILED {one.gate}: {one.name}")
+        show.say(f"  What to do: {one.remedy}")
+        show.say(f"  怎么办：{one.remedy_zh}")
+    verdict = "PASSED" if report.passed else "FAILED"
+    failed = "" if report.passed else f", {len(report.failed)} failed"
+    show.say(f"{verdict} {report.round} ({report.profile}): {len(report.findings)} checks{failed}")

@@ -1,0 +1,107 @@
+"""The owner's signature: a go-ahead for exactly one ticket.
+
+An in-toto statement (its subject is the ticket by SHA-256) in a DSSE envelope, signed with Ed25519, so that other tools
+can read and check it. It is wanted where the profile names the owner's public key. Without it evidence is
+tamper-evident only: whoever rewrites everything at once leaves no trace but in `askgate verify --deep`.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
+from securesystemslib.dsse import Envelope
+from securesystemslib.exceptions import VerificationError
+from securesystemslib.signer import CryptoSigner, SSlibKey
+
+from ..core.errors import BadInput
+from ..core.files import read_json, sha256_file, write_json
+from .profile import Profile
+from .report import TICKET, Round
+
+ENVELOPE = TICKET.with_suffix(".dsse.json")
+PAYLOAD = "application/vnd.in-toto+json"
+STATEMENT = "https://in-toto.io/Statement/v1"
+PREDICATE = "https://askgate.dev/go-ahead/v1"
+_SIGN = "have the owner run `askgate sign-off --key PRIVATE.pem` on this ticket"
+
+
+def sign_off(key: Path, password: bytes | None, ticket: Round, path: Path = TICKET, out: Path = ENVELOPE) -> Path:
+    """The caller has proved the ticket. The key is read and forgotten; nothing of it is written."""
+    signer = CryptoSigner(_private(key, password))
+    statement = {
+        "_type": STATEMENT,
+        "subject": [{"name": path.as_posix(), "digest": {"sha256": sha256_file(path)}}],
+        "predicateType": PREDICATE,
+        "predicate": {"profile": ticket.profile, "run": ticket.run, "signedAt": _now()},
+    }
+    envelope = Envelope(msgspec.json.encode(statement), PAYLOAD, {})
+    envelope.sign(signer)
+    write_json(out, envelope.to_dict())
+    return out
+
+
+def require_signature(path: Path, ticket: Round, profile: Profile, envelope: Path = ENVELOPE) -> None:
+    """Nothing where the profile names no key."""
+    if profile.owner_key is None:
+        return
+    if not envelope.exists():
+        raise BadInput(f"profile {profile.name} wants the owner's signature", where=str(envelope), remedy=_SIGN)
+    statement = _opened(envelope, _public(profile.owner_key))
+    subjects = [one.get("digest", {}).get("sha256") for one in statement.get("subject", [])]
+    if statement.get("_type") != STATEMENT or statement.get("predicateType") != PREDICATE:
+        raise BadInput("is signed, but is no go-ahead for a ticket", where=str(envelope), remedy=_SIGN)
+    if subjects != [sha256_file(path)] or statement["predicate"].get("run") != ticket.run:
+        raise BadInput("is a go-ahead for another ticket", where=str(envelope), remedy=_SIGN)
+
+
+def _opened(path: Path, key: SSlibKey) -> dict[str, Any]:
+    raw = read_json(path, _SIGN)
+    try:
+        envelope = Envelope.from_dict(raw)
+        envelope.verify([key], 1)
+        if envelope.payload_type != PAYLOAD:
+            raise ValueError(envelope.payload_type)
+        statement = msgspec.json.decode(envelope.payload, type=dict[str, Any])
+    except VerificationError:
+        raise BadInput("the signature is not the owner's", where=str(path), remedy=_SIGN) from None
+    except (KeyError, TypeError, ValueError, AttributeError, msgspec.MsgspecError):
+        raise BadInput("is no signed go-ahead", where=str(path), remedy=_SIGN) from None
+    if not isinstance(statement.get("predicate"), dict):
+        raise BadInput("is no signed go-ahead", where=str(path), remedy=_SIGN)
+    return statement
+
+
+def _private(path: Path, password: bytes | None) -> Ed25519PrivateKey:
+    try:
+        key = load_pem_private_key(path.read_bytes(), password)
+    except OSError as error:
+        raise BadInput(f"cannot be read ({error.strerror})", where=str(path), remedy="check the path") from None
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise BadInput(
+            "no private key can be read from it with this password", where=str(path), remedy="check key and password"
+        ) from None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise BadInput("is no Ed25519 key", where=str(path), remedy="openssl genpkey -algorithm ed25519 makes one")
+    return key
+
+
+def _public(path: Path) -> SSlibKey:
+    try:
+        key = load_pem_public_key(path.read_bytes())
+    except OSError as error:
+        raise BadInput(f"cannot be read ({error.strerror})", where=str(path), remedy="check owner_key") from None
+    except (ValueError, UnsupportedAlgorithm):
+        raise BadInput("is no public key (PEM)", where=str(path), remedy="check owner_key of the profile") from None
+    if not isinstance(key, Ed25519PublicKey):
+        raise BadInput("is no Ed25519 key", where=str(path), remedy="check owner_key of the profile")
+    return SSlibKey.from_crypto(key)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
