@@ -70,13 +70,17 @@ def next_step(found: Sequence[Light], command: str) -> tuple[str, str]:
 
 
 def reasons_in(report: Any) -> list[Reason]:
-    """The checks of a report that failed. Whatever has no checks has no reasons."""
-    checks = report.get("checks") if isinstance(report, dict) else None
-    return [
-        msgspec.convert({name: one.get(name) for name in Reason.__struct_fields__}, Reason)
-        for one in checks or ()
-        if isinstance(one, dict) and not one.get("passed", False)
-    ]
+    """The checks of a stage's report, or the findings of a round's, that failed. Whatever has none has no reasons."""
+    if not isinstance(report, dict):
+        return []
+    found = report.get("checks") or report.get("findings") or ()
+    failed = [one for one in found if isinstance(one, dict) and not one.get("passed", False)]
+    return [msgspec.convert({**one, "name": _named(one)}, Reason) for one in failed]
+
+
+def _named(one: dict[str, Any]) -> str:
+    """A finding says which gate it is of."""
+    return f"{one['gate']}: {one.get('name')}" if "gate" in one else str(one.get("name"))
 
 
 def _light(stage: Stage, state: State) -> Light:

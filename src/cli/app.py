@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import typer
 
 from ..core.errors import BadInput
-from . import difficulty, evaluation, pool, scorecache, scoring, sets, shadow, show, train
+from . import ablation, difficulty, evaluation, gates, pool, quickstart, release, scorecache, scoring, sets, shadow, show, train, train_gated
 
 app = typer.Typer(
     name="askgate",
@@ -36,9 +36,21 @@ for verb in (
     scoring.assert_not_simulated,
     scoring.score,
     evaluation.weight_calib,
+    ablation.overclar_penalty,
     train.train,
+    train_gated.ppo_runner,
+    gates.verify,
+    quickstart.quickstart,
+    quickstart.rc1,
+    quickstart.status,
+    quickstart.kpi,
+    release.export_gguf,
 ):
     app.command(verb.__name__)(verb)
+app.command("round")(gates.run_round)
+app.command("sign-off")(gates.sign_off)
+# A function of that name would hide Python's own.
+app.command("eval")(release.eval_model)
 app.add_typer(scorecache.app, name="scorecache")
 
 

@@ -74,5 +74,6 @@ def test_the_next_step_is_the_first_that_is_missing() -> None:
 
 
 def test_checks_of_a_round_are_understood() -> None:
-    assert reasons_in({"checks": [FINDING]})[0].remedy == "more templates"
+    found = reasons_in({"findings": [FINDING, {**FINDING, "passed": True}]})
+    assert [(one.name, one.remedy) for one in found] == [("pool: distinct2", "more templates")]
     assert reasons_in([]) == reasons_in({"checks": None}) == []

@@ -1,0 +1,133 @@
+"""Verbs that run the whole loop and say where it stands: quickstart, rc1, status, kpi.
+
+`quickstart` is the embedded loop: generated worlds, `models/tiny`, the judge on this machine. No key is read and no
+paid service can be called, whatever the environment says. A red light stays red: later stages still measure, so that
+one run shows every light, but nothing is trained without the ticket, and the exit code is 1.
+
+`rc1` runs the owner's profile with the judge that the environment names, and stops at the first red light.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from ..core.errors import BadInput
+from . import options, show
+
+STOPPED_BY_HAND = 130
+PAID = ("SCORER_API_KEY", "SCORER_BASE_URL", "SCORER_MODEL", "SCORER_PROVIDER")
+ProfileFlag = Annotated[
+    Literal["quickstart", "rc1"] | None,
+    typer.Option("--profile", help="Which loop; left out: the one that was run last."),
+]
+
+
+def quickstart(
+    full: Annotated[
+        bool, typer.Option("--full", help="Three seeds and the SFT control: the figures of record; takes much longer.")
+    ] = False,
+) -> None:
+    """Run the whole loop on the embedded default. Goes on where it was; does again only what is no longer valid."""
+    raise typer.Exit(_loop("quickstart", embedded(os.environ), full=full))
+
+
+def rc1(
+    until: Annotated[str, typer.Option("--until", help="The last stage to run: round1, round2, train, ...")] = "",
+    listed: Annotated[bool, typer.Option("--list", help="Show the stages and their commands, and run none.")] = False,
+) -> None:
+    """Run the loop of profile rc1. The judge is the one that the environment names; the first red light stops it."""
+    if listed:
+        from ..gates.profile import load_profile
+        from .loop import typed
+        from .stages import stages_of
+
+        for stage in stages_of(load_profile("rc1")):
+            show.say(f"{stage.name}: {stage.title} {stage.title_zh}\n  $ {typed(stage)}")
+        return
+    raise typer.Exit(_loop("rc1", os.environ, until=until, stop_at_red=True))
+
+
+def status(profile: ProfileFlag = None, as_json: options.Json = False) -> None:
+    """Show the lights and the next step. Sums are taken again; exit code 0 when all are green, else 1."""
+    from ..board.lights import lights, next_step
+    from ..gates.profile import load_profile
+    from ..runtime.stages import State
+    from .outlook import COMMANDS, show_lights, state_file
+    from .stages import stages_of
+
+    name = profile or _last_run()
+    found = lights(stages_of(load_profile(name)), State(state_file(name)))
+    if as_json:
+        english, chinese = next_step(found, COMMANDS[name])
+        show.print_json({"profile": name, "lights": found, "next": english, "next_zh": chinese})
+    else:
+        show_lights(found, name)
+    if any(light.colour != "green" for light in found):
+        raise typer.Exit(1)
+
+
+def kpi(profile: ProfileFlag = None, as_json: options.Json = False) -> None:
+    """Collect the KPIs. Quality and engineering in reports/kpi.json, each with the file that it comes from."""
+    from ..core.files import write_json
+    from ..gates.profile import load_profile
+    from .outlook import KPIS, measure, newest_evaluation, show_kpis
+
+    found = measure(load_profile(profile or _last_run()), newest_evaluation())
+    write_json(KPIS, found)
+    if as_json:
+        show.print_json(found)
+    else:
+        show_kpis(found)
+        show.say(f"wrote {KPIS}")
+
+
+def embedded(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of the embedded loop: the judge on this machine, live, and no key of anybody's."""
+    kept = {name: value for name, value in environment.items() if name not in PAID}
+    return {**kept, "RUN_MODE": "prod", "REWARD_LIVE_MODE": "1", "SCORER_PROVIDER": "local"}
+
+
+def _loop(
+    name: Literal["quickstart", "rc1"],
+    environment: Mapping[str, str],
+    *,
+    full: bool = False,
+    until: str = "",
+    stop_at_red: bool = False,
+) -> int:
+    from ..gates.profile import load_profile
+    from ..runtime.stages import State
+    from .loop import run_stages, worst
+    from .outlook import COMMANDS, KPIS, PAGE, show_lights, state_file, write_results
+    from .stages import stages_of
+
+    profile = load_profile(name)
+    stages = stages_of(profile, full)
+    names = [stage.name for stage in stages]
+    if until and until not in names:
+        raise BadInput(f"there is no stage {until!r}", where="--until", remedy=f"choose from {', '.join(names)}")
+    wanted = stages[: names.index(until) + 1] if until else stages
+    state = State(state_file(name))
+    try:
+        results = run_stages(wanted, state, environment, show.say, stop_at_red)
+    except KeyboardInterrupt:
+        show.complain(f"stopped by hand; `{COMMANDS[name]}` goes on from here")
+        return STOPPED_BY_HAND
+    show_lights(write_results(profile, stages, state), name)
+    show.say(f"wrote {KPIS}")
+    show.say(f"wrote {PAGE}")
+    return worst(results)
+
+
+def _last_run() -> Literal["quickstart", "rc1"]:
+    """The loop whose record is the newest; before any was run, the embedded one."""
+    scale, small = Path("reports/rc1_state.json"), Path("reports/quickstart_state.json")
+    newest = max(
+        (path for path in (small, scale) if path.exists()), key=lambda path: path.stat().st_mtime, default=small
+    )
+    return "rc1" if newest == scale else "quickstart"

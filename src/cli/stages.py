@@ -1,0 +1,168 @@
+"""The loop as data: every stage of a profile in order, the verb that does it, what it reads and what it writes.
+
+`askgate quickstart` and `askgate rc1` run this list, `askgate status` looks at it. Sizes, paths and thresholds are the
+profile's; nothing here knows a number.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..core.files import sidecar
+from ..gates.profile import Profile
+from ..runtime.stages import Stage
+from . import options
+from .loop import verb
+
+PREFLIGHT = Path("reports/preflight")
+ROUND1, TICKET, REFUSAL = (PREFLIGHT / f"{name}.json" for name in ("round1", "round2_pass", "round2_fail"))
+DIVERSITY = Path("reports/diversity_report.json")
+BASES = {"quickstart": (Path("models/tiny"),), "rc1": ()}
+"""A base that lies in a folder here. One from the hub is known by its name, which stands in the config."""
+EVALUATION_TAG = "rc1"
+
+
+def stages_of(profile: Profile, full: bool = False) -> list[Stage]:
+    """`full`: three seeds and the SFT control (quickstart only)."""
+    return [*data_stages(profile), *reward_stages(profile), *run_stages(profile, full)]
+
+
+def data_stages(profile: Profile) -> list[Stage]:
+    paths, sizes, limits = profile.paths, profile.sizes, profile.thresholds
+    mix = ",".join(f"{task}:{share:.2f}" for task, share in limits.config.datasets.items())
+    tasks = ",".join(profile.tasks)
+    return [
+        Stage(
+            "shadow_set",
+            f"Draw {sizes.shadow} held-out samples that no pool may contain",
+            "物化影子评测集",
+            verb("shadow_run", "--n", str(sizes.shadow), "--seed", str(options.SEED), "--stratify", "--mix", mix,
+                 "--materialize", paths.shadow_set, "--dump-manifest", paths.shadow_manifest),
+            (paths.templates,),
+            (paths.shadow_set, sidecar(paths.shadow_set), paths.shadow_manifest),
+        ),
+        Stage(
+            "pool",
+            f"Build a pool of {sizes.pool:,} samples from generated worlds",
+            "构建种子池",
+            verb("build_rollout_pool", "--out", paths.pool, "--n", str(sizes.pool), "--mix", mix, "--max_turns", "6",
+                 "--clarify_rate", "0.30", "--tools", options.TOOLS, "--templates_dir", paths.templates),
+            (paths.templates,),
+            (paths.pool, sidecar(paths.pool)),
+        ),
+        Stage(
+            "diversity",
+            "Measure how varied the pool is",
+            "多样性体检",
+            verb("diversity_report", paths.pool, "--out", DIVERSITY),
+            (paths.pool, paths.templates),
+            (DIVERSITY,),
+        ),
+        Stage(
+            "pool_gate",
+            "Judge the pool: diversity, duplicates, lengths, leaks, mix, shortcuts",
+            "种子池闸门",
+            verb("validate_pool", paths.pool, *_flags(limits.pool.model_dump()), "--leak_check", paths.shadow_set,
+                 "--by_task", tasks, "--out", paths.pool_report),
+            (paths.pool, paths.shadow_set, paths.templates),
+            (paths.pool_report,),
+        ),
+        Stage(
+            "metrics",
+            "Measure how hard every sample is",
+            "难度度量",
+            verb("difficulty_metrics", "--in", paths.pool, "--out", paths.metrics),
+            (paths.pool, sidecar(paths.pool)),
+            (paths.metrics, sidecar(paths.metrics)),
+        ),
+        Stage(
+            "balanced",
+            "Draw a pool with the wanted share of easy, medium and hard",
+            "难度分桶与平衡",
+            verb("difficulty_bucketize", "--metrics", paths.metrics, "--target", options.TARGET, "--by_task", tasks,
+                 "--out", paths.balanced),
+            (paths.metrics, sidecar(paths.metrics), paths.pool),
+            (paths.balanced, sidecar(paths.balanced)),
+        ),
+        Stage(
+            "difficulty_gate",
+            "Judge the difficulty of the balanced pool",
+            "难度闸门",
+            verb("validate_difficulty", "--metrics", paths.metrics, "--balanced", paths.balanced,
+                 *_flags(limits.difficulty.model_dump()), "--out", paths.difficulty_report),
+            (paths.metrics, paths.balanced),
+            (paths.difficulty_report,),
+        ),
+    ]  # fmt: skip
+
+
+def reward_stages(profile: Profile) -> list[Stage]:
+    paths, sizes = profile.paths, profile.sizes
+    base = (paths.config, *BASES[profile.name])
+    return [
+        Stage(
+            "probe",
+            "Call the judge for real: latency, bill, and how it takes answers that deserve nothing",
+            "评分器真连通探针",
+            verb("probe_scorer", "--n", str(sizes.probe), "--live"),
+            (),
+            (),
+            grows=(paths.ledger,),
+        ),
+        Stage(
+            "calibration",
+            f"Play {sizes.calibration} episodes, have {sizes.calibration_live} judged, and calibrate the reward",
+            "权重校准",
+            verb("weight_calib", "--cv", "5", "--boot", "200", "--l2", "0.1", "--seed", "42", "--tag", profile.name,
+                 "--pool", paths.balanced, "--n", str(sizes.calibration), "--live_n", str(sizes.calibration_live),
+                 "--episodes", paths.calibration_episodes, "--config", paths.config, "--baseline", paths.baseline,
+                 "--out", paths.weights),
+            (paths.balanced, paths.baseline, *base),
+            (paths.weights, paths.calibration_report, paths.calibration_episodes, paths.calibration_scores),
+            grows=(paths.ledger,),
+        ),
+        Stage(
+            "shadow",
+            f"Play the shadow set, have {sizes.live} episodes judged, and compare the new reward with the old one",
+            "影子运行对比",
+            verb("shadow_run", "--n", str(sizes.shadow), "--seed", str(options.SEED), "--stratify",
+                 "--tag", profile.name, "--shadow_set", paths.shadow_set, "--live_n", str(sizes.live),
+                 "--episodes", paths.shadow_episodes, "--config", paths.config, "--weights", paths.weights),
+            (paths.shadow_set, paths.weights, *base),
+            (paths.shadow_report, paths.shadow_episodes, paths.shadow_scores),
+            grows=(paths.ledger,),
+        ),
+    ]  # fmt: skip
+
+
+def run_stages(profile: Profile, full: bool) -> list[Stage]:
+    paths, sizes = profile.paths, profile.sizes
+    evidence = (
+        paths.shadow_set, paths.pool, paths.metrics, paths.balanced, paths.weights, paths.config, paths.templates,
+        paths.pool_report, paths.difficulty_report, paths.shadow_report, paths.calibration_report,
+    )  # fmt: skip
+    return [
+        Stage(
+            "round1",
+            f"Round 1: measure every gate again from the files, {sizes.fresh} fresh samples judged live",
+            "第一轮预检",
+            verb("round", "--round", "1", "--profile", profile.name),
+            evidence,
+            (ROUND1,),
+            grows=(paths.ledger,),
+        ),
+        Stage(
+            "round2",
+            f"Round 2: the same once more, {sizes.fresh} other samples judged live; it writes the ticket",
+            "第二轮预检（发放训练票）",
+            verb("round", "--round", "2", "--profile", profile.name),
+            (*evidence, ROUND1),
+            (TICKET, REFUSAL),
+            grows=(paths.ledger,),
+        ),
+    ]  # fmt: skip
+
+
+def _flags(thresholds: dict[str, object]) -> list[str]:
+    """Thresholds of a profile have the names of the flags that they are for."""
+    return [word for name, value in thresholds.items() for word in (f"--{name}", str(value))]
