@@ -13,7 +13,22 @@ from collections.abc import Sequence
 import typer
 
 from ..core.errors import BadInput
-from . import ablation, difficulty, evaluation, gates, pool, quickstart, release, scorecache, scoring, sets, shadow, show, train, train_gated
+from . import (
+    ablation,
+    difficulty,
+    evaluation,
+    gates,
+    pool,
+    quickstart,
+    release,
+    scorecache,
+    scoring,
+    sets,
+    shadow,
+    show,
+    train,
+    train_gated,
+)
 
 app = typer.Typer(
     name="askgate",

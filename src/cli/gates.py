@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from ..core.errors import BadInput
 from . import options, show
@@ -69,7 +70,7 @@ def _tell(report: Round) -> None:
     for one in report.findings:
         value = "not measured" if one.value is None else show.number(one.value, beside=one.threshold)
         limit = f"{one.rule} {show.number(one.threshold)}"
-        table.add_row(one.gate, show.plain(one.name), value, limit, "" if one.passed else "FAILED")
+        table.add_row(one.gate, Text(one.name), value, limit, "" if one.passed else "FAILED")
     show.print_table(table)
     for one in report.failed:
         show.say(f"FAILED {one.gate}: {one.name}")

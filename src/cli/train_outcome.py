@@ -17,6 +17,7 @@ from . import show
 if TYPE_CHECKING:
     from ..core.episode import Episode
     from ..eval.compare import Change
+    from ..gates.admit import Admission
 
 ROWS = {
     "need_ask_success": "need-ask success",
@@ -60,14 +61,17 @@ def _compared(one: list[Episode] | None, other: list[Episode] | None, seed: int)
     return compare(one, other, seed) if one and other else None
 
 
-def write_report(outcomes: Sequence[Outcome], config: TrainConfig, folder: Path) -> Path:
-    """`reports/ppo_eval_<ts>.json`. It says itself that no gate has seen the run."""
+def write_report(
+    outcomes: Sequence[Outcome], config: TrainConfig, folder: Path, admission: Admission | None = None
+) -> Path:
+    """`reports/ppo_eval_<ts>.json`. It says itself whether a gate has seen the run."""
     now = datetime.now(UTC)
     path = folder / f"ppo_eval_{now:%Y%m%dT%H%M%SZ}.json"
     report = {
         "ts": now.isoformat(timespec="seconds"),
         "profile": config.profile,
-        "gated": False,
+        "gated": admission is not None,
+        "ticket": admission.ticket_sha256 if admission else None,
         "config": config.model_dump(mode="json"),
         "seeds": [outcome.summary() for outcome in outcomes],
     }

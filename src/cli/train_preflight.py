@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..agents.render import Renderer
     from ..core.api import Engine
     from ..engines.job import TrainJob
+    from ..gates.admit import Admission
 
 GB = 2**30
 LEAST_FREE = GB // 2
@@ -41,13 +42,19 @@ class Ready:
     device: torch.device
     dtype: torch.dtype
     targets: tuple[str, ...]
+    admission: Admission | None
+    """What the gates gave; None: a local run."""
 
 
-def preflight(path: Path) -> Ready:
+def preflight(path: Path, admission: Admission | None = None) -> Ready:
     """Config, engine and strategy, data, device, disk, in the order of what they cost to look at."""
     config = load_train_config(path)
     with told_by(path, config):
-        _only_local(config)
+        if admission is None:
+            _only_local(config)
+        else:
+            # A config for local runs that has a ticket runs gated, as a run of the ticket's profile.
+            config = config.model_copy(update={"profile": admission.profile})
         train_data.require(config)
         judge_settings(config)
         unstable_weights(config)
@@ -75,7 +82,7 @@ def preflight(path: Path) -> Ready:
         train_data.build_missing(config)
         train_data.require_mix(config)
         dtype = get_dtype(device, config.precision)
-    return Ready(path, config, engine, model, renderer, device, dtype, targets)
+    return Ready(path, config, engine, model, renderer, device, dtype, targets, admission)
 
 
 def _only_local(config: TrainConfig) -> None:
@@ -83,7 +90,7 @@ def _only_local(config: TrainConfig) -> None:
         raise BadInput(
             f"this is a run of profile {config.profile}; only profile local runs without a ticket",
             where="profile",
-            remedy="use configs/train_local.yaml; gated runs are not in this version",
+            remedy="python -m train.ppo_runner --config FILE runs it, once both rounds have passed",
         )
 
 

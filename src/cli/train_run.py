@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ..core.episode import Episode
     from ..engines.job import JudgeShare, TrainJob
     from ..evaluation.live_share import CourtRoom
+    from ..gates.admit import Admission
 
 LOGS, REPORTS = Path("logs"), Path("reports")
 LOG = LOGS / "train.log"
@@ -43,19 +44,23 @@ METRICS, EVAL = LOGS / "metrics.jsonl", LOGS / "eval.jsonl"
 EPISODES, EVAL_EPISODES, CURVES = LOGS / "episodes", LOGS / "eval", LOGS / "tensorboard"
 JUDGED = LOGS / "judged"
 STEP_LINES = "callbacks.logging"
-SOURCES, TARGETS = "sources", "lora_targets"
-"""Marks of a checkpoint: what the run stands on, by SHA-256, and the layers that got an adapter."""
+GATED, SOURCES, TARGETS = "gated", "sources", "lora_targets"
+"""Marks of a checkpoint: whether a ticket was there, what the run stands on, by SHA-256, and the layers that got an
+adapter."""
 FREE_TO_CHANGE = ("checkpoint", "eval", "device_pref", "build", "lr", "optimizer.critic_lr")
 """What a resumed run may have otherwise than the run it goes on with; `steps` too where no schedule hangs on them."""
 
 log = logging.getLogger(__name__)
 
 
-def run(path: Path, resume: bool) -> list[Outcome]:
-    """Refuses what cannot run before it writes anything; after that every exception leaves a report."""
+def run(path: Path, resume: bool, admission: Admission | None = None) -> list[Outcome]:
+    """Refuses what cannot run before it writes anything; after that every exception leaves a report.
+
+    With an admission it is a gated run, which only `train_gated` starts.
+    """
     # A user's own strategy or engine lies in the folder that the command is run in.
     sys.path.insert(0, os.getcwd())
-    ready = preflight(path)
+    ready = preflight(path, admission)
 
     from transformers.utils import logging as transformers_logging
 
@@ -78,7 +83,7 @@ def run(path: Path, resume: bool) -> list[Outcome]:
             write_effective(ready.config)
             also_reachable(REPORTS / METRICS.name, METRICS)
             outcomes = [_run_seed(ready, seed, resume, console, made, room) for seed in ready.config.seeds]
-            log.info("wrote %s", write_report(outcomes, ready.config, REPORTS))
+            log.info("wrote %s", write_report(outcomes, ready.config, REPORTS, admission))
             return outcomes
     finally:
         os.close(held)
@@ -149,6 +154,7 @@ def _run_seed(
         targets = ready.targets
         if start:
             _same_config(start.marks, ready)
+            _same_gate(start.marks, ready)
             targets = tuple(start.marks.get(TARGETS, targets))
         else:
             store.require_new()
@@ -191,7 +197,7 @@ def _fit(ready: Ready, run: _Prepared, store: Store, console: Console) -> Outcom
         bar,
         *make_callbacks(config),
         Checkpoints(
-            store, config.checkpoint.every_steps, config.checkpoint.every_minutes, _marks(config, run), "eval/reward"
+            store, config.checkpoint.every_steps, config.checkpoint.every_minutes, _marks(ready, run), "eval/reward"
         ),
         watch.stopper,
     ]
@@ -214,20 +220,21 @@ def _fit(ready: Ready, run: _Prepared, store: Store, console: Console) -> Outcom
 def _mirrored(config: TrainConfig) -> Path:
     """A folder of this profile inside the mirror, which may be the root of a drive."""
     assert config.checkpoint.mirror
-    return config.checkpoint.mirror / config.profile
+    return config.checkpoint.mirror / config.shelf
 
 
 def _of_seed(config: TrainConfig, folder: Path, seed: int) -> Path:
     return folder / f"seed_{seed}" if config.several_seeds else folder
 
 
-def _marks(config: TrainConfig, run: _Prepared) -> dict[str, Any]:
-    """No gate has seen this run, so no release takes its checkpoints."""
+def _marks(ready: Ready, run: _Prepared) -> dict[str, Any]:
+    """A release takes no checkpoint of a run that no gate has seen."""
     return {
-        "gated": False,
-        "releasable": False,
-        "profile": config.profile,
-        "config": config.model_dump(mode="json"),
+        GATED: ready.admission is not None,
+        "releasable": ready.admission is not None,
+        "ticket": ready.admission.ticket_sha256 if ready.admission else None,
+        "profile": ready.config.profile,
+        "config": ready.config.model_dump(mode="json"),
         SOURCES: run.stands_on,
         TARGETS: list(run.job.finetune.targets),
     }
@@ -248,6 +255,16 @@ def _same_config(marks: dict[str, Any], ready: Ready) -> None:
                 where=f"{ready.path}: {key}",
                 remedy="put the old value back (checkpoints/.../manifest.json has it), or start anew without --resume",
             )
+
+
+def _same_gate(marks: dict[str, Any], ready: Ready) -> None:
+    """What no gate has seen does not become gated by going on."""
+    if bool(marks.get(GATED)) != (ready.admission is not None):
+        raise BadInput(
+            "the newest checkpoint is of a run that no gate has seen" if ready.admission else "this is a gated run",
+            where=str(ready.config.checkpoints(ready.config.seeds[0])),
+            remedy="move the folder away and start anew",
+        )
 
 
 def _settings(config: dict[str, Any]) -> dict[str, Any]:
@@ -285,7 +302,7 @@ def _set_aside(config: TrainConfig) -> None:
         for path in old:
             path.rename(aside / path.name)
         log.info("the logs of the run before are in %s now", aside)
-    for folder in (Path("checkpoints") / config.profile, *([_mirrored(config)] if config.checkpoint.mirror else [])):
+    for folder in (Path("checkpoints") / config.shelf, *([_mirrored(config)] if config.checkpoint.mirror else [])):
         if folder.exists():
             moved = folder.rename(folder.with_name(f"{folder.name}_{stamp}"))
             log.info("the checkpoints of the run before are in %s now", moved)

@@ -161,7 +161,12 @@ class TrainConfig(Section):
     def several_seeds(self) -> bool:
         return len(self.seeds) > 1
 
+    @property
+    def shelf(self) -> str:
+        """Gated runs have their checkpoints in one place, whatever their profile."""
+        return "local" if self.profile == "local" else "rc1"
+
     def checkpoints(self, seed: int) -> Path:
-        """`checkpoints/local`, with a folder for each seed where there are several."""
-        root = Path("checkpoints") / self.profile
+        """`checkpoints/{local,rc1}`, with a folder for each seed where there are several."""
+        root = Path("checkpoints") / self.shelf
         return root / f"seed_{seed}" if self.several_seeds else root

@@ -1,15 +1,88 @@
 """The ablation of the penalty: its gates counted again from the held-out episodes of both arms.
 
-The one place that knows how the ablation lays its files down.
+The one place that knows how the ablation lays its files down: `seed_<s>/{base,without,with}.jsonl`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..agents.replay import follows
+from ..core.check import Check, check
+from ..core.defaults import SEED
+from ..core.episode import Episode
 from ..core.errors import BadInput
-from .finding import Finding
+from ..core.files import sidecar
+from ..core.jsonl import read_records
+from ..core.types import Sample
+from ..data.meta import read_meta
+from ..eval.ablation import AblationLimits, Arms, ablation_checks, ablation_figures
+from .finding import Finding, found, read
 from .look import Look
+
+_RUN = "run overclar_penalty --ablation with the profile's sizes"
+_AGAIN = (_RUN, "请按 profile 的规模运行 overclar_penalty --ablation")
+_PLAYED = (
+    f"these records do not follow from the shadow set's samples, so nobody played them; {_RUN}",
+    "这些记录与影子集样本不符，不是真实对话；请重新运行 overclar_penalty --ablation",
+)
+_APART = (
+    f"both arms must play the same samples; {_RUN}",
+    "两组必须针对相同样本；请重新运行 overclar_penalty --ablation",
+)
 
 
 def ablation_findings(look: Look) -> list[Finding]:
-    folder = look.profile.paths.ablation_episodes
-    raise BadInput("no ablation here", where=str(folder), remedy="run overclar_penalty --ablation")
+    paths, limits = look.profile.paths, look.profile.thresholds
+    arms = read_arms(paths.ablation_episodes)
+    changes, _ = ablation_figures(arms, SEED)
+    marks = AblationLimits(
+        limits.overclar_change_pct_max,
+        turns_change_max=limits.turns_change_max,
+        success_drop_points_max=limits.success_drop_points_max,
+    )
+    checks = [*ablation_checks(changes, marks), *_whole(look, arms), _played(paths.shadow_set, arms)]
+    evidence = read(paths.ablation_episodes, paths.shadow_set, sidecar(paths.shadow_set))
+    return found("ablation", checks, evidence)
+
+
+def read_arms(folder: Path) -> list[Arms]:
+    seeds = sorted(folder.glob("seed_*"))
+    if not seeds:
+        raise BadInput("there is no ablation", where=str(folder), remedy=_RUN)
+    arms = []
+    for one in seeds:
+        base, without, with_penalty = (
+            list(read_records(one / f"{name}.jsonl", Episode)) for name in ("base", "without", "with")
+        )
+        if not (without and with_penalty):
+            raise BadInput("an arm is empty", where=str(one), remedy=_RUN)
+        arms.append(Arms(int(one.name.removeprefix("seed_")), base, without, with_penalty))
+    return arms
+
+
+def _whole(look: Look, arms: Sequence[Arms]) -> list[Check]:
+    counts = look.profile.thresholds.counts
+    fewest = min(len(episodes) for one in arms for episodes in (one.without, one.with_penalty))
+    apart = sum(sorted(_ids(one.without)) != sorted(_ids(one.with_penalty)) for one in arms)
+    return [
+        check("ablation_seeds", len(arms), ">=", counts.ablation_seeds, *_AGAIN),
+        check("ablation_episodes", fewest, ">=", counts.ablation_episodes, *_AGAIN),
+        check("arms_on_other_samples", apart, "==", 0, *_APART),
+    ]
+
+
+def _played(shadow_set: Path, arms: Sequence[Arms]) -> Check:
+    samples = {sample.id: sample for sample in read_records(shadow_set, Sample)}
+    tools = read_meta(shadow_set).tools
+    strange = sum(
+        episode.sample_id not in samples or not follows(episode, samples[episode.sample_id], tools)
+        for one in arms
+        for episode in (*one.base, *one.without, *one.with_penalty)
+    )
+    return check("episodes_not_played", strange, "==", 0, *_PLAYED)
+
+
+def _ids(episodes: Sequence[Episode]) -> list[str]:
+    return [episode.sample_id for episode in episodes]
