@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO
@@ -23,20 +24,29 @@ STOP_S = 10.0
 _TAIL = 300
 
 
+@dataclass(frozen=True)
+class Use:
+    """What a server is started for, in the words of a refusal."""
+
+    what: str = "the local judge"
+    or_else: str = "choose another SCORER_PROVIDER"
+    check: str = "check SCORER_GGUF and the free memory"
+    exact: int | None = None
+    """Tokens of context of a server that computes as exactly as it can."""
+
+
 @contextmanager
-def serving(weights: Path, log: Path = LOG) -> Iterator[str]:
+def serving(weights: Path, log: Path = LOG, use: Use | None = None) -> Iterator[str]:
     """The base URL of a server that has the weights loaded and answers."""
+    use = use or Use()
     if find_spec("xllamacpp") is None:
-        raise BadInput(
-            "the local judge needs the package xllamacpp",
-            remedy="pip install xllamacpp, or choose another SCORER_PROVIDER",
-        )
-    with _log(log) as said, _child(weights, said) as child:
+        raise BadInput(f"{use.what} needs the package xllamacpp", remedy=f"pip install xllamacpp, or {use.or_else}")
+    with _log(log) as said, _child(weights, said, use.exact) as child:
         deadline = time.monotonic() + START_S
-        address = _address(child, deadline, log)
+        address = _address(child, deadline, log, use)
         while not _healthy(address):
             if child.poll() is not None or time.monotonic() > deadline:
-                raise _did_not_start(log)
+                raise _did_not_start(log, use)
             time.sleep(0.05)
         yield f"{address}/v1"
 
@@ -53,9 +63,10 @@ def _log(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _child(weights: Path, said: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
+def _child(weights: Path, said: IO[bytes], exact: int | None) -> Iterator[subprocess.Popen[bytes]]:
     # -P keeps the script's folder, with its own module `types`, out of the way of the standard library.
     command = [sys.executable, "-P", str(Path(__file__).with_name("serve.py")), str(weights.resolve())]
+    command += [str(exact)] if exact else []
     environment = {name: value for name, value in os.environ.items() if name != "SCORER_API_KEY"}
     # Threads that wait for each other spin for a moment, then sleep. Left to itself, OpenMP spins on: no faster where
     # the cores are free, and several times slower where others use them too.
@@ -83,12 +94,12 @@ def _child(weights: Path, said: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
         child.stdout.close()
 
 
-def _address(child: subprocess.Popen[bytes], deadline: float, log: Path) -> str:
+def _address(child: subprocess.Popen[bytes], deadline: float, log: Path, use: Use) -> str:
     assert child.stdout is not None
     ready, _, _ = select.select([child.stdout], [], [], max(0.0, deadline - time.monotonic()))
     line = child.stdout.readline().decode().strip() if ready else ""
     if not line.startswith("http://127.0.0.1:"):
-        raise _did_not_start(log)
+        raise _did_not_start(log, use)
     return line
 
 
@@ -103,10 +114,10 @@ def _healthy(address: str) -> bool:
         connection.close()
 
 
-def _did_not_start(log: Path) -> BadInput:
+def _did_not_start(log: Path, use: Use) -> BadInput:
     end = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-_TAIL:]
     return BadInput(
-        f"the local judge did not start: {end or 'it said nothing'}",
+        f"{use.what} did not start: {end or 'it said nothing'}",
         where=str(log),
-        remedy="check SCORER_GGUF and the free memory, or choose another SCORER_PROVIDER",
+        remedy=f"{use.check}, or {use.or_else}",
     )

@@ -1,8 +1,9 @@
 """llama.cpp's server in a process of its own, so that a crash in it cannot take AskGate along.
 
-    python -P serve.py MODEL.gguf      prints its address; ends when its standard input is closed
+    python -P serve.py MODEL.gguf [TOKENS]     prints its address; ends when its standard input is closed
 
-It needs nothing else of the package, so it runs under whatever name the package has.
+With TOKENS it computes as exactly as it can, for a context of so many: that is how a file is compared with the model
+that it was made from. It needs nothing else of the package, so it runs under whatever name the package has.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ def main() -> None:
     # The system closes our input the moment the parent is gone, however it went.
     watcher = threading.Thread(target=_end_with_parent, daemon=True)
     watcher.start()
-    server = _server(sys.argv[1])
+    server = _server(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else None)
     print(server.listening_address, flush=True)
     watcher.join()
 
@@ -32,20 +33,23 @@ def _end_with_parent() -> None:
     os._exit(0)
 
 
-def _server(model: str):  # type: ignore[no-untyped-def]
+def _server(model: str, exact: int | None):  # type: ignore[no-untyped-def]
     import xllamacpp
 
     wanted = xllamacpp.CommonParams()
     wanted.model.path = model
     # Its replies name the model. Where the file lies on this machine is nobody's business.
     wanted.model_alias = {os.path.basename(model)}
-    wanted.n_ctx = CONTEXT
+    wanted.n_ctx = exact or CONTEXT
     # One slot: the votes on a dialogue come one after the other, and all but the first find its prefix in the slot.
     # Four slots were measured at half the speed, because each of them read the dialogue anew.
     wanted.n_parallel = 1
     wanted.cache_prompt = True
     # Dialogues that are asked about again later, because their votes disagree.
-    wanted.cache_ram_mib = KEPT_PROMPTS_MIB
+    wanted.cache_ram_mib = 0 if exact else KEPT_PROMPTS_MIB
+    if exact:
+        wanted.cache_type_k = wanted.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
+        wanted.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
     wanted.cpuparams.n_threads = wanted.cpuparams_batch.n_threads = _cores()
     wanted.ui = wanted.endpoint_slots = False
     wanted.verbosity = 1

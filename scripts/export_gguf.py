@@ -1,0 +1,11 @@
+"""Door to `askgate export_gguf`."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from src.cli import door
+
+if __name__ == "__main__":
+    door("export_gguf")

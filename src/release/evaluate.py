@@ -1,0 +1,160 @@
+"""How good a model is on held-out samples, through PyTorch or through llama.cpp: the same samples, the same
+environment, the same figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from gguf import GGUFReader
+from msgspec import Struct
+
+from ..agents.rollout import Limits, rollout
+from ..agents.trajectory import Job
+from ..core.check import Check, check
+from ..core.episode import Episode
+from ..core.errors import BadInput
+from ..core.files import read_json, sha256_file
+from ..eval.metrics import Figure
+from ..evaluation.record import model_sha256
+from ..runtime.device import get_device, get_dtype, settle
+from .gguf_check import renderer_for
+from .gguf_export import load_merged, load_tokenizer, model_folder
+from .gguf_tokenizer import read_tokenizer
+from .llamacpp import LOG, opened, require_gguf
+from .play import play
+
+Backend = Literal["pytorch", "llamacpp"]
+HEADLINE = ("success", "need_ask_success", "overclar_rate", "ask_precision", "ask_recall", "avg_turns")
+_REMEDY = (
+    "the file does not do what the model does: see its report FILE.gguf.json, and export it again",
+    "该文件的表现与原模型不符：请查看 FILE.gguf.json，并重新导出",
+)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How the samples are played."""
+
+    limits: Limits
+    temperature: float | None
+    """None: always the likeliest token."""
+    seed: int
+    slots: int
+    tools: tuple[str, ...]
+
+
+class Evaluated(Struct, frozen=True):
+    """What `reports/eval_<backend>.json` holds."""
+
+    backend: Backend
+    model: str
+    model_sha256: str
+    shadow_set: str
+    shadow_sha256: str
+    samples: int
+    setting: dict[str, Any]
+    figures: dict[str, Figure]
+
+
+def play_pytorch(folder: Path, jobs: Sequence[Job], setting: Setting, progress: Callable[[int], None]) -> list[Episode]:
+    import torch
+
+    device = get_device()
+    settle(device)
+    policy = load_merged(folder, None).to(device, get_dtype(device))
+    limits = setting.limits
+    done = 0
+
+    def more(now: int) -> None:
+        nonlocal done
+        progress(now - done)
+        done = now
+
+    made = rollout(
+        policy,
+        renderer_for(load_tokenizer(folder)),
+        jobs,
+        max_turns=limits.max_turns,
+        max_new_tokens=limits.max_new_tokens,
+        max_tokens=limits.max_tokens,
+        temperature=setting.temperature or 1.0,
+        slots=setting.slots,
+        device=device,
+        generator=torch.Generator(device).manual_seed(setting.seed),
+        greedy=setting.temperature is None,
+        tools=setting.tools,
+        progress=more,
+    )
+    return [one.episode for one in made]
+
+
+def play_llamacpp(
+    path: Path, jobs: Sequence[Job], setting: Setting, progress: Callable[[int], None], log: Path = LOG
+) -> list[Episode]:
+    """The tokenizer comes out of the file too: nothing else of the model is needed."""
+    require_gguf(path)
+    try:
+        reader = GGUFReader(path)
+    except (ValueError, IndexError, UnicodeDecodeError) as error:
+        raise BadInput(f"is damaged ({error})", where=str(path), remedy="export the model again") from error
+    renderer = renderer_for(read_tokenizer(reader))
+    with opened(path, setting.limits.max_tokens, log) as llama:
+        return play(
+            llama,
+            renderer,
+            jobs,
+            setting.limits,
+            temperature=setting.temperature,
+            tools=setting.tools,
+            progress=progress,
+        )
+
+
+def sha256_of(model: Path, backend: Backend) -> str:
+    return sha256_file(model) if backend == "llamacpp" else model_sha256(model_folder(model))
+
+
+def compared(path: Path, now: Evaluated) -> list[Check]:
+    """Every headline figure lies in the interval that the earlier evaluation gives it.
+
+    What is sampled differs by chance on both sides, so an interval of one side alone would tell nothing: both must have
+    taken the likeliest token throughout.
+    """
+    then = _read(path)
+    same = ("shadow_sha256", "samples", "setting")
+    if any(_plain(then)[key] != _plain(now)[key] for key in same):
+        raise BadInput(
+            "was not made on the same samples in the same way",
+            where=str(path),
+            remedy="run askgate eval with the same --config, --n and --greedy on both sides",
+        )
+    if now.setting["temperature"] is not None:
+        raise BadInput(
+            "both sides sample, and what is sampled differs by chance",
+            where="--compare",
+            remedy="run both with --greedy",
+        )
+    made = []
+    for name in HEADLINE:
+        old, new = then.figures[name], now.figures[name]
+        if old.low is None or old.high is None:
+            continue
+        made.append(check(f"{name}[low]", new.value, ">=", old.low, *_REMEDY))
+        made.append(check(f"{name}[high]", new.value, "<=", old.high, *_REMEDY))
+    return made
+
+
+def _plain(found: Evaluated) -> Any:
+    return msgspec.to_builtins(found)
+
+
+def _read(path: Path) -> Evaluated:
+    remedy = "name a report that askgate eval has written"
+    try:
+        return msgspec.convert(read_json(path, remedy), Evaluated)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"is no such report ({error})", where=str(path), remedy=remedy) from None
