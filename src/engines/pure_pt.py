@@ -7,7 +7,6 @@ of threads).
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,6 @@ from accelerate import Accelerator
 
 from ..core.api import Batch, Callback, StepResult
 from ..core.errors import BadInput
-from ..core.state import pack_state, unpack_state
 from ..runtime.seeding import load_rng_state, rng_state, seed_all
 from .clock import Clock
 from .collect import Collected, chance, collect, episode_figures
@@ -28,37 +26,26 @@ from .job import TrainJob
 from .learn import checked, learn, optimizer_for
 from .models import Critic, frozen_base, load_policy, save_policy
 from .packed import Learner, hidden, spoken, streams
-from .rollback import Guard
 from .schedule import lr_share
-from .state import finite, learned, machine, put_back
+from .standing import Standing
 
-_log = logging.getLogger(__name__)
 _PRECISION = {torch.float32: "no", torch.bfloat16: "bf16", torch.float16: "fp16"}
 
 
-class PurePT:
+class PurePT(Standing):
     strategies = frozenset({"ppo", "grpo", "dpo"})
 
     def __init__(self, job: TrainJob) -> None:
-        if job.batch_size % job.strategy.group_size:
-            raise BadInput(
-                f"{job.batch_size} episodes do not make whole groups of {job.strategy.group_size}",
-                where="batch_size",
-                remedy=f"give a multiple of {job.strategy.group_size}",
-            )
         if job.dtype == torch.float16 and job.device.type == "cpu":
             raise BadInput("a CPU does not train in fp16", where="precision", remedy="set precision: fp32")
-        self.job, self.step = job, 0
-        self.tokens_seen = 0
-        """Of all episodes so far, the words of user and tools included."""
-        self.guard = Guard(job.update.kl_alert)
+        super().__init__(job)
         self.accelerator = Accelerator(mixed_precision=_PRECISION[job.dtype], cpu=job.device.type == "cpu")
         if self.accelerator.num_processes > 1:
             raise BadInput("pure_pt runs in one process", where="accelerate launch", remedy="start it without")
-        self._build()
+        self._to_base()
 
-    def _build(self) -> None:
-        """Everything as it is before the first step."""
+    def _to_base(self) -> None:
+        """Also the frozen base and the critic."""
         job = self.job
         seed_all(job.seed)
         policy = load_policy(job.model, job.finetune, job.device, job.dtype)
@@ -72,6 +59,14 @@ class PurePT:
     @property
     def policy(self) -> Any:
         return cast(Learner, self.accelerator.unwrap_model(self.learner, keep_fp32_wrapper=True)).policy
+
+    @property
+    def _learner(self) -> Learner:
+        return cast(Learner, self.learner)
+
+    @property
+    def _scaler(self) -> Any:
+        return self.accelerator.scaler
 
     @property
     def _warming(self) -> bool:
@@ -93,17 +88,8 @@ class PurePT:
         got = collect(job, self.policy, self.step, clock, self.learner.critic)
         figures = {**episode_figures(got), **self._learn(got, self._judged(got, clock), clock)}
         figures |= {**job.strategy.metrics(), **job.sampler.metrics()}
-        warming = self._warming
-        self.step += 1
-        self.tokens_seen += sum(len(one.tokens) for one in got.trajectories)
-        if not warming:
-            # The policy stood still, so its distance says nothing about the weight of the penalty.
-            job.strategy.after_step(figures)
-        job.sampler.observe(got.episodes)
-        if self.guard.strayed(figures.get("kl", 0.0)):
-            self._go_back(figures["kl"])
-        figures["kl_alerts"], figures["rollbacks"] = float(self.guard.alerts), float(self.guard.rollbacks)
-        return StepResult(self.step, {**figures, **clock.figures()}, got.episodes)
+        # While it warms up the policy stands still, so its distance says nothing about the weight of the penalty.
+        return self._done(got, figures, clock, adapts=not self._warming)
 
     def _judged(self, got: Collected, clock: Clock) -> Batch:
         """The batch with what the frozen base says of it."""
@@ -156,49 +142,11 @@ class PurePT:
                 )
         return {**figures, "lr": rates[0] * share}
 
-    def _go_back(self, kl: float) -> None:
-        """The weights and the optimizer of the last good checkpoint; of the base where there is none yet."""
-        folder = self.job.last_good(self.step - self.guard.most)
-        _log.warning(
-            "step %d: KL %.4g is above %s for the %dth time running; back to %s, learning rate times %g",
-            self.step, kl, self.guard.level, self.guard.most, folder or self.job.model, self.guard.lr_factor,
-        )  # fmt: skip
-        if folder is None:
-            self._build()
-        else:
-            self._take_up(unpack_state(folder), str(folder))
+    def _more_state(self) -> dict[str, Any]:
+        return {"rng": rng_state()}
 
-    def save(self, folder: Path) -> None:
-        scaler = self.accelerator.scaler
-        pack_state(folder, {
-            "step": self.step,
-            "tokens_seen": self.tokens_seen,
-            "weights": finite(learned(self.learner), self.step),
-            "optimizer": self.optimizer.state_dict(),
-            "scaler": None if scaler is None else scaler.state_dict(),
-            "rng": rng_state(),
-            "sampler": self.job.sampler.state_dict(),
-            "strategy": self.job.strategy.state_dict(),
-            "guard": self.guard.state_dict(),
-            "machine": machine(),
-        })  # fmt: skip
-
-    def load(self, folder: Path) -> None:
-        state = unpack_state(folder)
-        self._take_up(state, str(folder))
-        self.step, self.tokens_seen = int(state["step"]), int(state["tokens_seen"])
-        self.job.sampler.load_state_dict(state["sampler"])
-        self.job.strategy.load_state_dict(state["strategy"])
-        self.guard.load_state_dict(state["guard"])
+    def _loaded(self, state: Mapping[str, Any]) -> None:
         load_rng_state(state["rng"])
-        if (there := state["machine"]) != (here := machine()):
-            _log.warning("%s was saved with %s; with %s the run goes on, but not bit by bit", folder, there, here)
-
-    def _take_up(self, state: Mapping[str, Any], where: str) -> None:
-        put_back(self.learner, state["weights"], where)
-        self.optimizer.load_state_dict(state["optimizer"])
-        if self.accelerator.scaler is not None:
-            self.accelerator.scaler.load_state_dict(state["scaler"])
 
     def save_model(self, folder: Path) -> None:
         save_policy(self.policy, self.job.model, folder)

@@ -7,7 +7,6 @@ comes from the seed and the number of the step.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,9 +16,8 @@ from typing import Any
 import torch
 from transformers import PrinterCallback, TrainerCallback
 
-from ..core.api import Callback, StepResult, Strategy
+from ..core.api import Callback, Strategy
 from ..core.errors import BadInput
-from ..core.state import pack_state, unpack_state
 from ..runtime.seeding import seed_all
 from ..strategies.dpo import DPO
 from ..strategies.grpo import GRPO
@@ -29,31 +27,21 @@ from .collect import Collected, chance, collect, episode_figures
 from .job import TrainJob
 from .learn import checked, optimizer_for
 from .models import load_policy, save_policy
-from .rollback import Guard
 from .schedule import lr_share
-from .state import finite, learned, machine, put_back
+from .standing import Standing
+from .state import learned, put_back
 from .trl_parts import settle
 
-_log = logging.getLogger(__name__)
 _SAME = {"loss": "loss", "grad_norm": "grad_norm", "entropy": "entropy", "clip_ratio/region_mean": "clip_share"}
 """Figures of TRL that `pure_pt` has too."""
 
 
-class TrlPPO:
+class TrlPPO(Standing):
     strategies = frozenset({"grpo", "dpo"})
 
     def __init__(self, job: TrainJob) -> None:
         made = _trainer_class(job.strategy)
-        if job.batch_size % job.strategy.group_size:
-            raise BadInput(
-                f"{job.batch_size} episodes do not make whole groups of {job.strategy.group_size}",
-                where="batch_size",
-                remedy=f"give a multiple of {job.strategy.group_size}",
-            )
-        self.job, self.step = job, 0
-        self.tokens_seen = 0
-        """Of all episodes so far, the words of user and tools included."""
-        self.guard = Guard(job.update.kl_alert)
+        super().__init__(job)
         self._scratch = TemporaryDirectory(prefix="askgate-trl-")
         seed_all(job.seed)
         self.policy = load_policy(job.model, job.finetune, job.device, job.dtype)
@@ -109,64 +97,29 @@ class TrlPPO:
         }
         figures = {**episode_figures(self._got), **theirs, **own, **job.strategy.metrics(), **job.sampler.metrics()}
         figures["lr"] = self.lr()
-        self.step += 1
-        self.tokens_seen += sum(len(one.tokens) for one in self._got.trajectories)
-        checked(figures, self.step, scaled)
-        job.strategy.after_step(figures)
+        checked(figures, self.step + 1, scaled)
+        result = self._done(self._got, figures, self._clock)
         self.trainer.after_step()
-        job.sampler.observe(self._got.episodes)
-        if self.guard.strayed(figures["kl"]):
-            self._go_back(figures["kl"])
-        figures["kl_alerts"], figures["rollbacks"] = float(self.guard.alerts), float(self.guard.rollbacks)
-        result = StepResult(self.step, {**figures, **self._clock.figures()}, self._got.episodes)
         for callback in self._callbacks:
             callback.on_step(self, result)
 
-    def _go_back(self, kl: float) -> None:
-        """The weights and the optimizer of the last good checkpoint; of the base where there is none yet."""
-        folder = self.job.last_good(self.step - self.guard.most)
-        _log.warning(
-            "step %d: KL %.4g is above %s for the %dth time running; back to %s, learning rate times %g",
-            self.step, kl, self.guard.level, self.guard.most, folder or self.job.model, self.guard.lr_factor,
-        )  # fmt: skip
-        if folder is not None:
-            self._take_up(unpack_state(folder), str(folder))
-            return
+    @property
+    def _learner(self) -> Any:
+        return self.policy
+
+    @property
+    def _scaler(self) -> Any:
+        return self.trainer.accelerator.scaler
+
+    def _to_base(self) -> None:
+        """Into the tensors that TRL holds already."""
         seed_all(self.job.seed)
         fresh = load_policy(self.job.model, self.job.finetune, self.job.device, self.job.dtype)
         put_back(self.policy, learned(fresh), self.job.model)
         self.optimizer.state.clear()
 
-    def save(self, folder: Path) -> None:
-        scaler = self.trainer.accelerator.scaler
-        pack_state(folder, {
-            "step": self.step,
-            "tokens_seen": self.tokens_seen,
-            "weights": finite(learned(self.policy), self.step),
-            "optimizer": self.optimizer.state_dict(),
-            "scaler": None if scaler is None else scaler.state_dict(),
-            "sampler": self.job.sampler.state_dict(),
-            "strategy": self.job.strategy.state_dict(),
-            "guard": self.guard.state_dict(),
-            "machine": machine(),
-        })  # fmt: skip
-
-    def load(self, folder: Path) -> None:
-        state = unpack_state(folder)
-        self._take_up(state, str(folder))
-        self.step, self.tokens_seen = int(state["step"]), int(state["tokens_seen"])
-        self.job.sampler.load_state_dict(state["sampler"])
-        self.job.strategy.load_state_dict(state["strategy"])
-        self.guard.load_state_dict(state["guard"])
+    def _loaded(self, state: Mapping[str, Any]) -> None:
         self.trainer.after_step()
-        if (there := state["machine"]) != (here := machine()):
-            _log.warning("%s was saved with %s; with %s the run goes on, but not bit by bit", folder, there, here)
-
-    def _take_up(self, state: Mapping[str, Any], where: str) -> None:
-        put_back(self.policy, state["weights"], where)
-        self.optimizer.load_state_dict(state["optimizer"])
-        if self.trainer.accelerator.scaler is not None:
-            self.trainer.accelerator.scaler.load_state_dict(state["scaler"])
 
     def save_model(self, folder: Path) -> None:
         save_policy(self.policy, self.job.model, folder)

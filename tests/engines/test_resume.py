@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 
+from src import __version__
 from src.core.errors import BadInput
 from src.engines.clock import same_run
 from src.engines.job import Finetune
@@ -62,6 +63,26 @@ def test_a_checkpoint_of_another_model_is_refused_by_name(taught: Path, tmp_path
     engine(taught, "ppo", "lora").save(tmp_path)
     with pytest.raises(BadInput, match="weights"):
         engine(taught, "ppo", "full").load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("version", "told"), [("0.0.9", "saved by 0.0.9"), (None, "a version that did not put its number into checkpoints")]
+)
+def test_a_checkpoint_that_keeps_less_is_refused_with_the_version_that_wrote_it(
+    taught: Path, tmp_path: Path, version: str | None, told: str
+) -> None:
+    engine(taught, "ppo").save(tmp_path)
+    plain = json.loads((tmp_path / "state.json").read_text())
+    assert plain["version"] == __version__
+    del plain["tokens_seen"], plain["version"]
+    (tmp_path / "state.json").write_text(json.dumps(plain | ({"version": version} if version else {})))
+    fresh = engine(taught, "ppo")
+    before = fingerprint(fresh.learner)
+    with pytest.raises(BadInput, match=r"holds no tokens_seen.*go on with the version that saved it") as refused:
+        fresh.load(tmp_path)
+    assert told in str(refused.value)
+    assert f"this is {__version__}" in str(refused.value)
+    assert (fresh.step, fingerprint(fresh.learner)) == (0, before)
 
 
 def test_the_saved_policy_is_read_by_transformers(taught: Path, tmp_path: Path) -> None:

@@ -56,13 +56,14 @@ def test_three_alerts_running_go_back_to_the_good_weights(taught: Path, tmp_path
     assert after.episodes != back.episodes
 
 
-def test_without_a_checkpoint_the_base_is_the_good_one(taught: Path) -> None:
+def test_without_a_checkpoint_the_base_is_the_good_one(taught: Path, caplog: pytest.LogCaptureFixture) -> None:
     engine = straying(taught, [0.6, 0.6, 0.6], [])
     base = fingerprint(engine.learner)
     for _ in range(3):
         engine.take_step()
     assert fingerprint(engine.learner) == base
     assert engine.step == 3
+    assert f"KL is 0.6, above 0.5 for 3 steps running; back to {taught}, learning rate times 0.5" in caplog.text
 
 
 class Seen:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -176,7 +176,7 @@ def test_three_alerts_running_go_back(taught: Path, tmp_path: Path, saved: bool)
     assert diary.results[4].metrics["lr"] == pytest.approx(0.5e-2)
 
 
-def acts(episode: Episode, sample: Sample) -> dict[str, float]:
+def acts(episode: Episode, sample: Sample, judged: Mapping[str, float] | None = None) -> dict[str, float]:
     """A model whose weights are chance answers nothing right; that it acts at all is something to tell it by."""
     spoken = [turn for turn in episode.turns if turn.by == "assistant"]
     return {"acts": sum(turn.act != "say" for turn in spoken) / 4, "words": -len(spoken[-1].text) / 1000}
