@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -114,3 +117,51 @@ def test_a_name_that_does_not_work_is_told_in_one_line(engine: str, strategy: st
     assert told in str(refused.value)
     assert "What to do" in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+ROOT = Path(__file__).resolve().parents[2]
+ASKS_FOR_IT = """
+import sys
+from {here}.core.errors import BadInput
+from {here}.core.own import own_class
+try:
+    print(own_class("theirs:Mine", "strategy", "check the name").__name__)
+except BadInput as refused:
+    sys.exit(str(refused))
+"""
+
+
+@pytest.mark.parametrize(
+    ("here", "other", "start"), [("src", "askgate", "askgate train"), ("askgate", "src", "python -m src.core.launch")]
+)
+def test_a_file_that_imports_the_package_under_its_other_name_is_told_which_one_to_use(
+    tmp_path: Path, here: str, other: str, start: str
+) -> None:
+    (tmp_path / "askgate").symlink_to(ROOT / "src")
+
+    def own(*lines: str) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "theirs.py").write_text("\n".join(lines))
+        command = [sys.executable, "-c", ASKS_FOR_IT.format(here=here)]
+        path = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env={**os.environ, **path})
+
+    refused = own(f"from {other}.core.api import Stop", "class Mine: ...")
+    assert refused.returncode == 1
+    assert refused.stderr.splitlines() == [
+        f"strategy: theirs imports from {other}, and this process runs as {here}; one process must not load both. "
+        f"What to do: import from {here} in that file, or start the run with {start}."
+    ]
+    assert own(f"from {here}.core.api import Stop", "class Mine: ...").stdout == "Mine\n"
+
+
+def test_a_package_of_theirs_that_is_called_like_ours_is_theirs(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "askgate").symlink_to(ROOT / "src")
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "theirs.py").write_text("class Mine: ...")
+    script = ASKS_FOR_IT.format(here="askgate").replace("theirs:Mine", "src.theirs:Mine")
+    path = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{tmp_path / 'there'}"}
+    told = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, env={**os.environ, **path}
+    )
+    assert (told.stdout, told.stderr) == ("Mine\n", "")
