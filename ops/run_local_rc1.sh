@@ -45,7 +45,16 @@ if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
   git rev-parse HEAD > reports/rc1/git_commit.txt || true
 fi
 
-# ============ 3. to 12. The stages of profile rc1, in order ============
-# Disk, probe and anti-simulation, shadow set, seed pool, its gates, difficulty, weights, penalty, round 1, round 2, and
-# only with the ticket of round 2 the training. `askgate rc1 --list` shows every command.
+# ============ 3. Disk ============
+# Said early; both rounds measure it again, against the profile.
+python - <<'PY'
+import shutil
+free_gb = shutil.disk_usage(".").free / 2**30
+assert free_gb > 50, f"磁盘不足：{free_gb:.1f}GB，至少需>50GB"
+print(f"DISK_OK {free_gb:.1f}GB 可用")
+PY
+
+# ============ 4. to 12. The stages of profile rc1, in order ============
+# Probe and anti-simulation, shadow set, seed pool, its gates, difficulty, weights, shadow run, penalty, round 1, round 2,
+# and only with the ticket of round 2 the training. `askgate rc1 --list` shows every command.
 askgate rc1 --until "${UNTIL:-train}"

@@ -21,11 +21,13 @@ from . import (
     pool,
     quickstart,
     release,
+    scale,
     scorecache,
     scoring,
     sets,
     shadow,
     show,
+    sync,
     train,
     train_gated,
 )
@@ -59,6 +61,9 @@ for verb in (
     quickstart.rc1,
     quickstart.status,
     quickstart.kpi,
+    sync.sync,
+    scale.scale,
+    scale.validate_scores,
     release.export_gguf,
 ):
     app.command(verb.__name__)(verb)

@@ -60,7 +60,7 @@ def status(profile: ProfileFlag = None, as_json: options.Json = False) -> None:
     from .outlook import COMMANDS, show_lights, state_file
     from .stages import stages_of
 
-    name = profile or _last_run()
+    name = profile or last_run()
     found = lights(stages_of(load_profile(name)), State(state_file(name)))
     if as_json:
         english, chinese = next_step(found, COMMANDS[name])
@@ -77,7 +77,7 @@ def kpi(profile: ProfileFlag = None, as_json: options.Json = False) -> None:
     from ..gates.profile import load_profile
     from .outlook import KPIS, measure, newest_evaluation, show_kpis
 
-    found = measure(load_profile(profile or _last_run()), newest_evaluation())
+    found = measure(load_profile(profile or last_run()), newest_evaluation())
     write_json(KPIS, found)
     if as_json:
         show.print_json(found)
@@ -124,7 +124,7 @@ def _loop(
     return worst(results)
 
 
-def _last_run() -> Literal["quickstart", "rc1"]:
+def last_run() -> Literal["quickstart", "rc1"]:
     """The loop whose record is the newest; before any was run, the embedded one."""
     scale, small = Path("reports/rc1_state.json"), Path("reports/quickstart_state.json")
     newest = max(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..config.loader import load_train_config
 from ..core.files import sidecar
 from ..gates.profile import Profile
 from ..runtime.stages import Stage
@@ -19,12 +20,16 @@ ROUND1, TICKET, REFUSAL = (PREFLIGHT / f"{name}.json" for name in ("round1", "ro
 DIVERSITY = Path("reports/diversity_report.json")
 BASES = {"quickstart": (Path("models/tiny"),), "rc1": ()}
 """A base that lies in a folder here. One from the hub is known by its name, which stands in the config."""
-EVALUATION_TAG = "rc1"
+CHECKPOINTS = Path("checkpoints/rc1")
+"""Of gated runs, whatever their profile."""
 
 
 def stages_of(profile: Profile, full: bool = False) -> list[Stage]:
     """`full`: three seeds and the SFT control (quickstart only)."""
-    return [*data_stages(profile), *reward_stages(profile), *run_stages(profile, full)]
+    before, after = judge_stages(profile), [*reward_stages(profile), *gated_stages(profile, full)]
+    data = data_stages(profile)
+    # Where the judge costs money or may not answer at all, that is found out before anything is built.
+    return [*before, *data, *after] if profile.name == "rc1" else [*data, *before, *after]
 
 
 def data_stages(profile: Profile) -> list[Stage]:
@@ -96,19 +101,35 @@ def data_stages(profile: Profile) -> list[Stage]:
     ]  # fmt: skip
 
 
-def reward_stages(profile: Profile) -> list[Stage]:
-    paths, sizes = profile.paths, profile.sizes
-    base = (paths.config, *BASES[profile.name])
+def judge_stages(profile: Profile) -> list[Stage]:
+    ledger, limit = profile.paths.ledger, profile.thresholds.cache_hit_lt_round1
     return [
         Stage(
             "probe",
             "Call the judge for real: latency, bill, and how it takes answers that deserve nothing",
             "评分器真连通探针",
-            verb("probe_scorer", "--n", str(sizes.probe), "--live"),
+            verb("probe_scorer", "--n", str(profile.sizes.probe), "--live"),
             (),
             (),
-            grows=(paths.ledger,),
+            grows=(ledger,),
         ),
+        Stage(
+            "not_simulated",
+            "Prove from the ledger that these calls were real",
+            "防模拟检查",
+            verb("assert_not_simulated", "--cache_hit_lt", str(limit)),
+            (),
+            (),
+            grows=(ledger,),
+            needs=("probe",),
+        ),
+    ]
+
+
+def reward_stages(profile: Profile) -> list[Stage]:
+    paths, sizes = profile.paths, profile.sizes
+    base = (paths.config, *BASES[profile.name])
+    return [
         Stage(
             "calibration",
             f"Play {sizes.calibration} episodes, have {sizes.calibration_live} judged, and calibrate the reward",
@@ -132,15 +153,28 @@ def reward_stages(profile: Profile) -> list[Stage]:
             (paths.shadow_report, paths.shadow_episodes, paths.shadow_scores),
             grows=(paths.ledger,),
         ),
+        Stage(
+            "ablation",
+            f"Train {sizes.ablation.steps} steps with and without the over-clarification penalty, and compare",
+            "过度澄清惩罚消融",
+            verb("overclar_penalty", "--alpha", "0.07", "--cap", "3", "--ablation", "--config", paths.config,
+                 "--steps", str(sizes.ablation.steps), "--seeds", ",".join(map(str, sizes.ablation.seeds)),
+                 "--n", str(sizes.ablation.samples), "--episodes", paths.ablation_episodes, "--tag", profile.name),
+            (paths.pool, paths.balanced, paths.shadow_set, paths.weights, *base),
+            (paths.ablation_report, paths.ablation_episodes),
+        ),
     ]  # fmt: skip
 
 
-def run_stages(profile: Profile, full: bool) -> list[Stage]:
+def gated_stages(profile: Profile, full: bool) -> list[Stage]:
     paths, sizes = profile.paths, profile.sizes
     evidence = (
         paths.shadow_set, paths.pool, paths.metrics, paths.balanced, paths.weights, paths.config, paths.templates,
         paths.pool_report, paths.difficulty_report, paths.shadow_report, paths.calibration_report,
+        paths.ablation_report,
     )  # fmt: skip
+    config = paths.trial if full and paths.trial else paths.config
+    trained = _final_models(config)
     return [
         Stage(
             "round1",
@@ -153,14 +187,32 @@ def run_stages(profile: Profile, full: bool) -> list[Stage]:
         ),
         Stage(
             "round2",
-            f"Round 2: the same once more, {sizes.fresh} other samples judged live; it writes the ticket",
+            f"Round 2: the same once more with {sizes.fresh} other samples; it writes the ticket",
             "第二轮预检（发放训练票）",
             verb("round", "--round", "2", "--profile", profile.name),
             (*evidence, ROUND1),
             (TICKET, REFUSAL),
             grows=(paths.ledger,),
         ),
-    ]  # fmt: skip
+        Stage(
+            "train",
+            "Train with PPO behind the ticket, and evaluate against the base",
+            "持票训练（PPO）并与底模对比",
+            verb("ppo_runner", "--config", config),
+            (TICKET, config, paths.pool, paths.balanced, paths.shadow_set, paths.weights, *BASES[profile.name]),
+            trained,
+            resume=("--resume-from", str(CHECKPOINTS / "latest")),
+            resume_where=str(CHECKPOINTS / "**/latest"),
+            needs=("round2",),
+        ),
+    ]
+
+
+def _final_models(config: Path) -> tuple[Path, ...]:
+    seeds = load_train_config(config).seeds
+    if len(seeds) == 1:
+        return (CHECKPOINTS / "final_model",)
+    return tuple(CHECKPOINTS / f"seed_{seed}" / "final_model" for seed in seeds)
 
 
 def _flags(thresholds: dict[str, object]) -> list[str]:

@@ -40,7 +40,9 @@ class Stage:
     grows: tuple[Path, ...] = ()
     """Files that this stage adds to and later ones may add to as well: a ledger. What it wrote must stay."""
     resume: tuple[str, ...] = ()
-    """Added to the command where the same stage, on the same inputs, was broken off."""
+    """Added to the command where the same stage, on the same inputs, was broken off, and `resume_where` is there."""
+    resume_where: str = "*"
+    """A pattern for what a broken-off stage leaves to go on with."""
     needs: tuple[str, ...] = ()
     """Stages that must have passed; without them this one is not begun."""
 

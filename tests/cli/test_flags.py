@@ -64,7 +64,7 @@ ADDED = {
     "weight_calib": {"--episodes", "--baseline", "--out"},
     "score": {"--out", "--n", "--seed", "--budget", "--provider", "--k"},
 }
-OPERATIONS = ("quickstart", "rc1", "status", "kpi")
+OPERATIONS = ("quickstart", "rc1", "status", "kpi", "sync", "scale", "validate_scores")
 """Verbs of the whole loop, which no work order names."""
 NO_SCRIPT = ("shadow_run", "make_min_data", "score", "weight_calib", "train")
 DOORS = {

@@ -1,0 +1,44 @@
+"""Live scores before the set may grow: an honest twin that passes, and poisons that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+
+from src.gates.stability import stability_checks
+from src.scoring.scores import Score
+
+LEAST, MAX_UNSTABLE = 100, 0.5
+Spoil = Callable[[list[Score]], list[Score]]
+
+
+def honest() -> list[Score]:
+    return [
+        Score(f"s{number}", "k", "local", "m", True, overall=0.6, variance=0.01, votes=3, stable=number % 10 > 0)
+        for number in range(LEAST)
+    ]
+
+
+def test_honest_scores_pass() -> None:
+    assert all(one.passed for one in stability_checks(honest(), LEAST, MAX_UNSTABLE))
+
+
+def _every(change: Callable[[Score], Score], of: int) -> Spoil:
+    return lambda scores: [change(one) if number % of == 0 else one for number, one in enumerate(scores)]
+
+
+@pytest.mark.parametrize(
+    ("caught_by", "spoil"),
+    [
+        ("scored", lambda scores: scores[1:]),
+        ("unstable_share", _every(lambda one: replace(one, stable=False), of=1)),
+        ("not_live", _every(lambda one: replace(one, live=False), of=50)),
+        ("without_score", _every(lambda one: replace(one, overall=None, failure="refused"), of=50)),
+        ("unstable_share", lambda scores: []),
+    ],
+)
+def test_a_poison_is_caught_by_its_check(caught_by: str, spoil: Spoil) -> None:
+    failed = {one.name for one in stability_checks(spoil(honest()), LEAST, MAX_UNSTABLE) if not one.passed}
+    assert caught_by in failed
