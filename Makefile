@@ -6,6 +6,7 @@ READY := $(VENV)/.ready
 BENCH_READY := $(VENV)/.ready-bench
 
 .PHONY: setup test test-slow poison lint bench clean
+.PHONY: quickstart quickstart-full status preflight round1 round2 train resume failpack
 
 setup: $(READY)
 
@@ -19,6 +20,39 @@ $(READY): pyproject.toml constraints.txt requirements.txt
 $(BENCH_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	touch $@
+
+# The whole loop on the embedded default: data, gates, live scores by the judge on this machine, both rounds, PPO,
+# evaluation, results page. Run again, it redoes only what is no longer valid.
+quickstart: setup
+	$(BIN)/askgate quickstart
+
+quickstart-full: setup
+	$(BIN)/askgate quickstart --full
+
+status: setup
+	$(BIN)/askgate status
+
+# The owner's run (profile rc1). Every target goes on where the last one stopped.
+preflight:
+	UNTIL=round2 ./ops/run_local_rc1.sh
+
+round1:
+	UNTIL=round1 ./ops/run_local_rc1.sh
+
+round2:
+	UNTIL=round2 ./ops/run_local_rc1.sh
+
+train: setup
+	@test -f reports/preflight/round2_pass.json || { echo "预检未通过：禁止开跑 (no ticket: run make round1 round2)"; exit 2; }
+	$(BIN)/python -m train.ppo_runner --config configs/ppo_scale.yaml
+
+resume: setup
+	@test -L checkpoints/rc1/latest || ls -d checkpoints/rc1/seed_*/latest >/dev/null 2>&1 \
+		|| { echo "无 latest 检查点 (no checkpoint to go on from)"; exit 2; }
+	$(BIN)/python -m train.ppo_runner --config configs/ppo_scale.yaml --resume-from checkpoints/rc1/latest
+
+failpack:
+	@if [ -x $(BIN)/python ]; then $(BIN)/python -m src.runtime.failpack; else $(PYTHON) -m src.runtime.failpack; fi
 
 test: setup
 	$(BIN)/python -m pytest -q -n auto
