@@ -34,7 +34,7 @@ status: setup
 
 # The owner's run (profile rc1). Every target goes on where the last one stopped.
 preflight:
-	UNTIL=round2 ./ops/run_local_rc1.sh
+	./ops/run_local_rc1.sh
 
 round1:
 	UNTIL=round1 ./ops/run_local_rc1.sh

@@ -1,0 +1,87 @@
+"""`ops/run_local_rc1.sh`: a failure ends it with its exit code, shows the end of the log and packs it, without secrets."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PLANTED = "pl4nted-in-the-environment"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout whose set-up does nothing, and whose `askgate` tells its secret and fails, or is happy."""
+    (tmp_path / "ops").mkdir()
+    (tmp_path / "ops/run_local_rc1.sh").write_bytes((ROOT / "ops/run_local_rc1.sh").read_bytes())
+    (tmp_path / "ops/run_local_rc1.sh").chmod(0o755)
+    (tmp_path / "src").symlink_to(ROOT / "src")
+    (tmp_path / "Makefile").write_text("setup:\n\t@true\n")
+    bin_folder = tmp_path / ".venv/bin"
+    bin_folder.mkdir(parents=True)
+    _script(bin_folder / "python", f'case "$1" in -) exit 0;; *) exec {sys.executable} "$@";; esac')
+    _script(bin_folder / "askgate", 'echo "askgate $* with key $SCORER_API_KEY"; exit "${FAIL_WITH:-0}"')
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs/earlier.log").write_text(f"a library wrote {PLANTED} here\n")
+    return tmp_path
+
+
+def _script(path: Path, body: str) -> None:
+    """`python -`, the look at the disk, is left out: the machine that runs the tests may be small."""
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+
+
+def run(checkout: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SCORER_")}
+    return subprocess.run(
+        ["./ops/run_local_rc1.sh"],
+        cwd=checkout,
+        env={**kept, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_without_a_key_nothing_begins(checkout: Path) -> None:
+    done = run(checkout)
+    assert done.returncode == 2
+    assert "SCORER_API_KEY" in done.stderr
+    assert not (checkout / "reports").exists()
+
+
+def test_the_judge_on_this_machine_needs_no_key(checkout: Path) -> None:
+    done = run(checkout, SCORER_PROVIDER="local", UNTIL="round1")
+    assert done.returncode == 0, done.stdout
+    assert "askgate rc1 --until round1" in done.stdout
+    assert list((checkout / "logs").glob("ops_*.log"))
+
+
+@pytest.mark.parametrize("code", ["1", "2"])
+def test_a_failure_is_packed_without_the_key(checkout: Path, code: str) -> None:
+    done = run(checkout, SCORER_API_KEY=PLANTED, FAIL_WITH=code)
+    assert done.returncode == int(code)
+    assert "FAIL_" in done.stdout
+    (pack,) = (checkout / "reports/rc1").glob("FAIL_*.tgz")
+    with tarfile.open(pack) as archive:
+        everything = b"".join(archive.extractfile(one).read() for one in archive if one.isfile())  # type: ignore[union-attr]
+        names = archive.getnames()
+    assert "logs/earlier.log" in names
+    assert any(name.startswith("logs/ops_") for name in names)
+    assert PLANTED.encode() not in everything
+    assert b"a library wrote *** here" in everything
+
+
+def test_git_state_is_on_record(checkout: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=checkout, check=True)
+    identity = ["-c", "user.name=x", "-c", "user.email=x@y"]
+    subprocess.run(["git", *identity, "commit", "-q", "--allow-empty", "-m", "x"], cwd=checkout, check=True)
+    assert run(checkout, SCORER_PROVIDER="local").returncode == 0
+    assert len((checkout / "reports/rc1/git_commit.txt").read_text().strip()) == 40
+    assert "ops/" in (checkout / "reports/rc1/git_status.txt").read_text()
