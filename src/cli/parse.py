@@ -57,6 +57,17 @@ def tag(text: str, flag: str = "--tag") -> str:
     return text
 
 
+def seeds(text: str, flag: str = "--seeds") -> tuple[int, ...]:
+    """
+    >>> seeds("20250820, 20250821")
+    (20250820, 20250821)
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() for part in parts) or len(set(parts)) < len(parts):
+        raise BadInput(f"{text!r} is no list of different whole numbers", where=flag, remedy="write it like 1,2,3")
+    return tuple(int(part) for part in parts)
+
+
 def shares(text: str, flag: str, allowed: Sequence[Name]) -> dict[Name, float]:
     """Shares by name; a share of 0 leaves its name out."""
     remedy = f"write it like {_example(allowed)}"

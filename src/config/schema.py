@@ -89,6 +89,16 @@ class CalibrationSection(Section):
     mae_change_pct_max: float = Field(default=-5.0, ge=-100)
 
 
+class OverclarSection(Section):
+    """The over-clarification penalty, and what its ablation must show: with it against without."""
+
+    alpha: float = Field(default=0.07, ge=0, le=1)
+    cap: int = Field(default=3, ge=0, le=64)
+    overclar_change_pct_max: float = Field(default=-20.0, ge=-100)
+    turns_change_max: float = 0.0
+    success_drop_points_max: float = Field(default=1.0, ge=0, le=100)
+
+
 class Config(Section):
     """`configs/default.yaml`."""
 
@@ -97,3 +107,4 @@ class Config(Section):
     scoring: ScoringSection
     shadow: ShadowSection = ShadowSection()
     calibration: CalibrationSection = CalibrationSection()
+    overclar: OverclarSection = OverclarSection()

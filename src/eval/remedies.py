@@ -25,4 +25,18 @@ REMEDIES: dict[str, Remedy] = {
         "提高 priority_sampling.by_difficulty 中 hard 的占比，开启 reward.difficulty_beta（0.05 至 0.10），"
         "或增加训练步数",
     ),
+    "ablation_overclar": (
+        "the penalty does not hold needless asks down: raise --alpha a little, or train both arms for more steps; with "
+        "few samples the interval beside the figure tells how little it says",
+        "惩罚没有压住无谓提问：适当提高 --alpha，或让两组都多训练几步；样本少时请看旁边的置信区间",
+    ),
+    "ablation_turns": (
+        "the policy with the penalty takes more turns: read the episodes of both arms, and lower --alpha where it "
+        "looks things up again instead of asking",
+        "带惩罚的策略轮次更多：对照阅读两组对话；若它用重复查找代替提问，请降低 --alpha",
+    ),
+    "ablation_success": (
+        "the penalty costs success: lower --alpha, or train both arms for more steps",
+        "惩罚损害了成功率：降低 --alpha，或让两组都多训练几步",
+    ),
 }

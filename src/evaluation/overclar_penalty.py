@@ -1,4 +1,8 @@
-"""Asking where nothing is missing costs a little, each time, up to a limit."""
+"""Asking where nothing is missing costs a little, each time, up to a limit.
+
+`python -m src.evaluation.overclar_penalty --alpha 0.07 --cap 3 --ablation` is the door to `askgate overclar_penalty`: it
+trains with and without the penalty and compares the two.
+"""
 
 from __future__ import annotations
 
@@ -16,3 +20,9 @@ def over_clarification_penalty(needs_clarification: bool, asks: int, alpha: floa
     0.0
     """
     return 0.0 if needs_clarification else alpha * min(asks, cap)
+
+
+if __name__ == "__main__":
+    from ..cli import door
+
+    door("overclar_penalty")
