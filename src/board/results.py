@@ -93,20 +93,14 @@ def _lights(lights: Sequence[Light]) -> str:
 
 
 def _reasons(lights: Sequence[Light]) -> str:
-    rows = "".join(
-        f"<tr><td>{escape(light.title)}</td><td>{escape(one.name)}</td><td>{_plain(one.value)}</td>"
-        f"<td>{escape(one.rule)} {_plain(one.threshold)}</td>"
-        f'<td class="wrap">{escape(one.remedy)}<br><span class="zh" lang="zh">{escape(one.remedy_zh)}</span></td></tr>'
+    items = "".join(
+        f"<li><p><code>{escape(one.name)}</code> is {_plain(one.value)}, must be {escape(one.rule)} "
+        f'{_plain(one.threshold)} <span class="zh">({escape(light.title)})</span></p><p>{escape(one.remedy)}</p>'
+        f'<p class="zh" lang="zh">{escape(one.remedy_zh)}</p></li>'
         for light in lights
         for one in light.reasons
     )
-    if not rows:
-        return ""
-    head = (
-        "<thead><tr><th>stage</th><th>check</th><th>value</th><th>must be</th><th>what to do 怎么办</th></tr></thead>"
-    )
-    table = f'<div class="scroll"><table>{head}<tbody>{rows}</tbody></table></div>'
-    return f"<section>{_title(2, 'Why red', '红灯原因')}{table}</section>"
+    return f'<section>{_title(2, "Why red", "红灯原因")}<ul class="reasons">{items}</ul></section>' if items else ""
 
 
 def _comparison(evaluation: Mapping[str, Any] | None) -> str:

@@ -27,7 +27,7 @@ overflow-wrap:anywhere}
 list-style:none}
 .lights li{display:flex;gap:10px;background:var(--card);border:1px solid var(--line);border-radius:10px;
 padding:10px 12px;min-width:0}
-.lights b{display:block;line-height:1.3}
+.lights b{display:block;line-height:1.3;font-weight:550}
 .lights small{color:var(--soft);overflow-wrap:anywhere}
 .lamp{flex:none;width:52px;height:24px;line-height:24px;border-radius:6px;text-align:center;font-size:12px;
 font-weight:650}
@@ -37,7 +37,10 @@ th,td{padding:8px 14px;text-align:right;border-bottom:1px solid var(--line);whit
 th:first-child,td:first-child{text-align:left;font-weight:500;white-space:normal;min-width:11em}
 thead th{color:var(--soft);font-size:13px;font-weight:500}
 tbody tr:last-child th,tbody tr:last-child td{border-bottom:0}
-td.wrap{white-space:normal;text-align:left;min-width:16em}
+.reasons{list-style:none;margin:0;padding:0;display:grid;gap:10px}
+.reasons li{background:var(--card);border:1px solid var(--line);border-left:4px solid var(--fail);border-radius:10px;
+padding:10px 16px;overflow-wrap:anywhere}
+.reasons p{margin:2px 0}
 .cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr));gap:12px}
 .cards article{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:14px 14px 8px;min-width:0}
 svg{display:block;width:100%;height:auto}
