@@ -1,4 +1,4 @@
-"""`ops/run_local_rc1.sh`: a failure ends it with its exit code, shows the end of the log and packs it without secrets."""
+"""`ops/run_local_rc1.sh`: a failure ends it with its exit code, shows the end of the log, packs it without secrets."""
 
 from __future__ import annotations
 
