@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -25,8 +25,15 @@ def sums_to_one(shares: Iterable[float]) -> None:
         raise ValueError(f"the shares sum to {total:.6g}, not to 1")
 
 
+LLAMACPP = ("llamacpp", "llama.cpp", "llama_cpp")
+NO_ROLLOUTS = (
+    "llama.cpp makes no on-line rollouts: training needs log-probabilities and gradients of the very weights that learn, "
+    "and a GGUF file is a frozen copy of them in other numbers. It evaluates offline: askgate eval --backend llamacpp"
+)
+
+
 class RolloutSection(Section):
-    """How episodes are made. `rollout_len`, the tokens of one turn, is a headline figure."""
+    """How episodes are made, by PyTorch. `rollout_len`, the tokens of one turn, is a headline figure."""
 
     max_turns: int = Field(default=6, ge=1, le=64)
     """Turns of the policy; the last one must answer."""
@@ -35,6 +42,14 @@ class RolloutSection(Section):
     temperature: float = Field(default=1.0, gt=0, le=2)
     slots: int = Field(default=64, ge=1, le=4096)
     """Episodes under way at once."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _not_by_llamacpp(cls, found: Any) -> Any:
+        """There is no such setting. Who looks for it deserves the reason."""
+        if isinstance(found, dict) and found.get("backend") in LLAMACPP:
+            raise Misfit("backend", NO_ROLLOUTS)
+        return found
 
 
 class OptimizerSection(Section):

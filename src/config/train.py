@@ -12,6 +12,8 @@ from ..core.types import TASKS, Task
 from .misfit import Misfit
 from .schema import FilePath, Section
 from .sections import (
+    LLAMACPP,
+    NO_ROLLOUTS,
     BuildSection,
     CheckpointSection,
     EvalSection,
@@ -106,6 +108,13 @@ class TrainConfig(Section):
                 raise Misfit("max_steps", "steps stands there too, and they are the same setting")
             found = {("steps" if key == "max_steps" else key): value for key, value in found.items()}
         return found
+
+    @field_validator("engine")
+    @classmethod
+    def _with_gradients(cls, engine: str) -> str:
+        if engine in LLAMACPP:
+            raise ValueError(NO_ROLLOUTS)
+        return engine
 
     @field_validator("simulate")
     @classmethod
