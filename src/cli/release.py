@@ -67,16 +67,17 @@ def eval_model(
     as_json: options.Json = False,
 ) -> None:
     """Evaluate a model on held-out samples. Through PyTorch, or offline through llama.cpp from a GGUF file."""
-    from dataclasses import asdict
+    from transformers.utils import logging as transformers_logging
 
     from ..agents.trajectory import Job
     from ..config.loader import load_train_config
     from ..core.files import sha256_file, write_json
     from ..eval.metrics import figures
-    from ..release.evaluate import Evaluated, compared, play_llamacpp, play_pytorch, sha256_of
+    from ..release.evaluate import Evaluated, compared, facts, play_llamacpp, play_pytorch, read_evaluated, sha256_of
     from ..release.gguf_export import model_folder
     from ..release.llamacpp import require_gguf
 
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     settings = load_train_config(config)
     if n is not None:
         settings = settings.model_copy(update={"eval": settings.eval.model_copy(update={"n": n})})
@@ -88,6 +89,8 @@ def eval_model(
     train_data.build_missing(settings)
     samples, levels = train_data.held_out(settings)
     setting = _setting(settings, greedy)
+    shadow = sha256_file(settings.shadow_set)
+    then = read_evaluated(compare, shadow, len(samples), setting) if compare else None
     jobs = [
         Job(sample, level, setting.seed, place)
         for place, (sample, level) in enumerate(zip(samples, levels, strict=True))
@@ -102,12 +105,12 @@ def eval_model(
         model=str(model),
         model_sha256=sha256_of(model, backend),
         shadow_set=str(settings.shadow_set),
-        shadow_sha256=sha256_file(settings.shadow_set),
+        shadow_sha256=shadow,
         samples=len(jobs),
-        setting=asdict(setting),
+        setting=facts(setting),
         figures=figures(episodes),
     )
-    checks = compared(compare, found) if compare else []
+    checks = compared(then, found) if then else []
     path = out or REPORTS / f"eval_{backend}.json"
     write_json(path, found)
     if as_json:
@@ -127,7 +130,7 @@ def eval_model(
 
 
 def _setting(config: TrainConfig, greedy: bool) -> Setting:
-    from ..agents.rollout import Limits
+    from ..agents.talk import Limits
     from ..data.meta import read_meta
     from ..release.evaluate import Setting
 

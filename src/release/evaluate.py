@@ -12,7 +12,8 @@ import msgspec
 from gguf import GGUFReader
 from msgspec import Struct
 
-from ..agents.rollout import Limits, rollout
+from ..agents.rollout import rollout
+from ..agents.talk import Limits, Talk
 from ..agents.trajectory import Job
 from ..core.check import Check, check
 from ..core.episode import Episode
@@ -78,15 +79,17 @@ def play_pytorch(folder: Path, jobs: Sequence[Job], setting: Setting, progress: 
         policy,
         renderer_for(load_tokenizer(folder)),
         jobs,
-        max_turns=limits.max_turns,
-        max_new_tokens=limits.max_new_tokens,
-        max_tokens=limits.max_tokens,
-        temperature=setting.temperature or 1.0,
-        slots=setting.slots,
+        Talk(
+            limits.max_turns,
+            limits.max_new_tokens,
+            limits.max_tokens,
+            setting.temperature or 1.0,
+            setting.slots,
+            setting.tools,
+        ),
         device=device,
         generator=torch.Generator(device).manual_seed(setting.seed),
         greedy=setting.temperature is None,
-        tools=setting.tools,
         progress=more,
     )
     return [one.episode for one in made]
@@ -118,43 +121,44 @@ def sha256_of(model: Path, backend: Backend) -> str:
     return sha256_file(model) if backend == "llamacpp" else model_sha256(model_folder(model))
 
 
-def compared(path: Path, now: Evaluated) -> list[Check]:
-    """Every headline figure lies in the interval that the earlier evaluation gives it.
+def read_evaluated(path: Path, shadow_sha256: str, samples: int, setting: Setting) -> Evaluated:
+    """An earlier evaluation that one with this setting can be compared with.
 
-    What is sampled differs by chance on both sides, so an interval of one side alone would tell nothing: both must have
-    taken the likeliest token throughout.
+    What is sampled differs by chance on both sides, so an interval of one side alone would tell nothing: both must take
+    the likeliest token throughout.
     """
-    then = _read(path)
-    same = ("shadow_sha256", "samples", "setting")
-    if any(_plain(then)[key] != _plain(now)[key] for key in same):
-        raise BadInput(
-            "was not made on the same samples in the same way",
-            where=str(path),
-            remedy="run askgate eval with the same --config, --n and --greedy on both sides",
-        )
-    if now.setting["temperature"] is not None:
+    if setting.temperature is not None:
         raise BadInput(
             "both sides sample, and what is sampled differs by chance",
             where="--compare",
             remedy="run both with --greedy",
         )
-    made = []
-    for name in HEADLINE:
-        old, new = then.figures[name], now.figures[name]
-        if old.low is None or old.high is None:
-            continue
-        made.append(check(f"{name}[low]", new.value, ">=", old.low, *_REMEDY))
-        made.append(check(f"{name}[high]", new.value, "<=", old.high, *_REMEDY))
+    remedy = "name a report that askgate eval has written"
+    try:
+        found = msgspec.convert(read_json(path, remedy), Evaluated)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"is no such report ({error})", where=str(path), remedy=remedy) from None
+    if (found.shadow_sha256, found.samples, found.setting) != (shadow_sha256, samples, facts(setting)):
+        raise BadInput(
+            "was not made on the same samples in the same way",
+            where=str(path),
+            remedy="run askgate eval with the same --config, --n and --greedy on both sides",
+        )
+    return found
+
+
+def facts(setting: Setting) -> dict[str, Any]:
+    """As JSON has it."""
+    made: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(setting))
     return made
 
 
-def _plain(found: Evaluated) -> Any:
-    return msgspec.to_builtins(found)
-
-
-def _read(path: Path) -> Evaluated:
-    remedy = "name a report that askgate eval has written"
-    try:
-        return msgspec.convert(read_json(path, remedy), Evaluated)
-    except msgspec.ValidationError as error:
-        raise BadInput(f"is no such report ({error})", where=str(path), remedy=remedy) from None
+def compared(then: Evaluated, now: Evaluated) -> list[Check]:
+    """Every headline figure lies in the interval that the earlier evaluation gives it."""
+    made = []
+    for name in HEADLINE:
+        old, new = then.figures[name], now.figures[name]
+        if old.low is not None and old.high is not None:
+            made.append(check(f"{name}[low]", new.value, ">=", old.low, *_REMEDY))
+            made.append(check(f"{name}[high]", new.value, "<=", old.high, *_REMEDY))
+    return made

@@ -10,7 +10,8 @@ import zlib
 from collections.abc import Callable, Sequence
 
 from ..agents.render import Renderer
-from ..agents.rollout import Dialogue, Limits
+from ..agents.rollout import Dialogue
+from ..agents.talk import Limits
 from ..agents.trajectory import Job
 from ..core.defaults import TOOLS
 from ..core.episode import Episode
