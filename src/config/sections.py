@@ -27,7 +27,7 @@ def sums_to_one(shares: Iterable[float]) -> None:
 
 LLAMACPP = ("llamacpp", "llama.cpp", "llama_cpp")
 NO_ROLLOUTS = (
-    "llama.cpp makes no on-line rollouts: training needs log-probabilities and gradients of the very weights that learn, "
+    "llama.cpp makes no on-line rollouts: training needs log-probabilities and gradients of the weights that learn, "
     "and a GGUF file is a frozen copy of them in other numbers. It evaluates offline: askgate eval --backend llamacpp"
 )
 
