@@ -89,8 +89,8 @@ def _round1(profile: Profile, manifest: Manifest) -> list[Finding]:
     except BadInput as error:
         return [unmeasured("round1", error)]
     checks = [
-        check("round1_passed", first.passed, "==", 1, *_ROUND1),
-        check("round1_of_this_profile", first.profile == profile.name, "==", 1, *_ROUND1),
+        check("round1_passed", float(first.passed), "==", 1, *_ROUND1),
+        check("round1_of_this_profile", float(first.profile == profile.name), "==", 1, *_ROUND1),
     ]
     return found("round1", checks, read(ROUND1))
 

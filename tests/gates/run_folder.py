@@ -1,0 +1,200 @@
+"""A whole honest run in a folder, small: pool, episodes, live scores by a judge on this machine, weights, ablation.
+
+Built once a session and copied for each test. Everything in it was made by the stages' own code; what the policy said
+was scripted (`acting`), and the judge is the server of the scoring tests.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+import yaml
+from msgspec.structs import replace
+
+from src.config.loader import load_config
+from src.core.jsonl import read_records, write_records
+from src.core.types import TASKS, Sample
+from src.data.bucketize import difficulty_bucketize
+from src.data.difficulty import measure_all
+from src.data.measure import difficulty_metrics
+from src.data.plan import BuildPlan
+from src.data.pool import build_pool
+from src.data.shadow import materialize_shadow
+from src.evaluation.rate import ask_judge, rate
+from src.evaluation.record import Plan, RecordedEpisode, model_sha256, write_recorded
+from src.evaluation.weight_calib import weight_calib
+from src.gates.look import Look, look_at
+from src.gates.profile import Profile, load_profile
+from src.gates.report import Round
+from src.gates.rounds import run_round
+from src.scoring.batch import Order
+from src.scoring.session import settings_for
+from tests.gates.acting import act, ask_first
+from tests.scoring.desk import lively
+from tests.scoring.server import JudgeServer
+
+ROOT = Path(__file__).resolve().parents[2]
+N, SHADOW, EPISODES, LIVE, FRESH = 1_500, 120, 300, 30, 8
+TARGET = {"easy": 0.25, "medium": 0.45, "hard": 0.30}
+PROFILE = "quickstart"
+COUNTS = {
+    "pool_samples": N,
+    "shadow_samples": SHADOW,
+    "shadow_episodes": SHADOW,
+    "shadow_live": LIVE,
+    "calibration_episodes": EPISODES,
+    "calibration_live": LIVE,
+    "ablation_episodes": SHADOW,
+    "ablation_seeds": 1,
+}
+LATENCY_S = 0.025
+
+
+@contextmanager
+def judging() -> Iterator[dict[str, str]]:
+    """The environment of a run whose judge answers on this machine."""
+    with JudgeServer(lively, latency_s=LATENCY_S) as server:
+        yield {
+            "RUN_MODE": "prod",
+            "REWARD_LIVE_MODE": "1",
+            "SCORER_PROVIDER": "custom",
+            "SCORER_BASE_URL": server.url,
+            "SCORER_API_KEY": "sk-test-0123456789",
+        }
+
+
+def furnish() -> None:
+    """Everything up to the first round, in the working folder."""
+    _configs()
+    _data()
+    profile = load_profile(PROFILE)
+    with judging() as environment:
+        samples = {one.id: one for one in read_records(profile.paths.balanced, Sample)}
+        drawn = Random(5).sample(sorted(samples), EPISODES)
+        recorded = record(profile.paths.calibration_episodes, [samples[name] for name in drawn], profile.paths.pool)
+        scores = judged(recorded, profile.paths.calibration_episodes, environment)
+        scored = Path("scored.jsonl")
+        with open(scored, "wb") as handle:
+            write_records(handle, rate(recorded, list(samples.values()), scores, scores))
+        weight_calib(scored, profile.paths.baseline, out=profile.paths.weights, l2=0.4, tag=PROFILE, live_n=LIVE)
+        shadow = list(read_records(profile.paths.shadow_set, Sample))
+        held_out = record(profile.paths.shadow_episodes, shadow, profile.paths.shadow_set)
+        judged(held_out, profile.paths.shadow_episodes, environment)
+    ablation(profile, shadow)
+
+
+def _configs() -> None:
+    Path("configs/gates").mkdir(parents=True)
+    found = yaml.safe_load((ROOT / "configs/default.yaml").read_text(encoding="utf-8"))
+    row = {**found["scoring"]["providers"]["openai"], "base_url": None, "model": "tiny", "key_needed": False}
+    found["scoring"]["providers"]["custom"] = row
+    found["scoring"]["limits"] |= {"tries": 3, "timeout_s": 10.0}
+    Path("configs/default.yaml").write_text(yaml.safe_dump(found), encoding="utf-8")
+    own = yaml.safe_load((ROOT / "configs/quickstart.yaml").read_text(encoding="utf-8"))
+    own["seed_pool"] = "data/rollouts/quickstart.balanced.jsonl"
+    Path("configs/quickstart.yaml").write_text(yaml.safe_dump(own), encoding="utf-8")
+    edit_profile(lambda found: found["thresholds"].update(counts=COUNTS), source=ROOT)
+    edit_profile(lambda found: found["sizes"].update(fresh=FRESH))
+
+
+def edit_profile(change: Any, source: Path = Path(), name: str = PROFILE) -> None:
+    found = yaml.safe_load((source / f"configs/gates/{name}.yaml").read_text(encoding="utf-8"))
+    change(found)
+    Path(f"configs/gates/{name}.yaml").write_text(yaml.safe_dump(found), encoding="utf-8")
+
+
+def _data() -> None:
+    paths = load_profile(PROFILE).paths
+    plan = BuildPlan(
+        n=N,
+        mix={"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25},
+        seed=7,
+        langs=(),
+        templates_dir=Path("templates/pack_v2"),
+    )
+    build_pool(plan, paths.pool)
+    materialize_shadow(replace(plan, n=SHADOW), stratify=True, out=paths.shadow_set, manifest=None, tag="")
+    difficulty_metrics(paths.pool, paths.metrics)
+    difficulty_bucketize(paths.metrics, TARGET, TASKS, paths.balanced)
+
+
+def record(out: Path, samples: list[Sample], pool: Path, seed: int = 3) -> list[RecordedEpisode]:
+    random, model = Random(seed), model_sha256(ROOT / "models/tiny")
+    levels = [one.level for one in measure_all(samples)]
+    recorded = [
+        RecordedEpisode(
+            id=f"{sample.id}/0",
+            source_id=sample.provenance.source_id,
+            split=sample.provenance.split,
+            model=model,
+            episode=act(sample, random, level),
+        )
+        for sample, level in zip(samples, levels, strict=True)
+    ]
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_recorded(out, recorded, pool, Plan(seed))
+    return recorded
+
+
+def judged(recorded: list[RecordedEpisode], episodes: Path, environment: dict[str, str]) -> Any:
+    section = load_config().scoring
+    order = Order(episodes, episodes.with_suffix(".scores.jsonl"), LIVE, 3, section.votes, None)
+    settings = settings_for(environment, section, "")
+    return ask_judge(recorded, order, settings, section, environment, print, lambda done: None)[0]
+
+
+def ablation(profile: Profile, samples: list[Sample], needless: float = 0.1) -> None:
+    """The arm with the penalty asks needlessly in a tenth of the cases, the other in a half."""
+    folder = profile.paths.ablation_episodes / "seed_20250820"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, share in (("base", 0.5), ("without", 0.5), ("with", needless)):
+        random = Random(11)
+        with open(folder / f"{name}.jsonl", "wb") as handle:
+            write_records(handle, [ask_first(sample, random, share) for sample in samples])
+
+
+def both_rounds() -> tuple[Round, Round]:
+    with judging() as environment:
+        first, _ = run_round(1, PROFILE, environment, print, lambda done: None)
+        second, _ = run_round(2, PROFILE, environment, print, lambda done: None)
+    return first, second
+
+
+def finished_run(factory: pytest.TempPathFactory) -> Path:
+    """Built once for all processes that share a test run."""
+    base = factory.getbasetemp()
+    shared = base.parent if base.name.startswith("popen-") else base
+    folder = shared / "finished_run"
+    with open(shared / "finished_run.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            making, here = shared / "finished_run_making", Path.cwd()
+            shutil.rmtree(making, ignore_errors=True)
+            making.mkdir()
+            os.chdir(making)
+            try:
+                furnish()
+                first, second = both_rounds()
+            finally:
+                os.chdir(here)
+            assert first.passed, first.to_do
+            assert second.passed, second.to_do
+            making.rename(folder)
+    return folder
+
+
+def copy_of(built: Path, to: Path) -> None:
+    shutil.copytree(built, to, dirs_exist_ok=True)
+
+
+def look(number: int = 2) -> Look:
+    """The working folder as a round sees it."""
+    return look_at(load_profile(PROFILE), number)

@@ -1,0 +1,178 @@
+"""Training starts on a ticket that fits the files as they are now, and on nothing else."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from src.cli import main
+from src.core.errors import BadInput
+from src.gates import manifest, prove
+from src.gates.admit import admit
+from src.gates.report import ROUND1, TICKET
+from tests.gates.run_folder import edit_profile
+
+CONFIG = Path("configs/quickstart.yaml")
+Spoil = Callable[[Path], None]
+
+
+def flip(path: str) -> Spoil:
+    """One byte of a file, in the middle, changed to another."""
+
+    def spoil(run: Path) -> None:
+        data = bytearray((run / path).read_bytes())
+        data[len(data) // 2] ^= 1
+        (run / path).write_bytes(bytes(data))
+
+    return spoil
+
+
+def rewrite(path: Path, change: Callable[[dict[str, object]], None]) -> Spoil:
+    def spoil(run: Path) -> None:
+        found = json.loads((run / path).read_text(encoding="utf-8"))
+        change(found)
+        (run / path).write_text(json.dumps(found), encoding="utf-8")
+
+    return spoil
+
+
+def drop(path: str) -> Spoil:
+    return lambda run: (run / path).unlink()
+
+
+def own_templates(run: Path) -> None:
+    """A template pack of one's own in place of the one that the pool was made with."""
+    from tests.gates.run_folder import ROOT
+
+    shutil.copytree(ROOT / "templates/pack_v2", run / "templates/pack_v2")
+    file = next((run / "templates/pack_v2").glob("*.json"))
+    file.write_text(file.read_text(encoding="utf-8") + " ", encoding="utf-8")
+
+
+def handwritten(run: Path) -> None:
+    """The heredoc of the work order."""
+    TICKET.write_text(json.dumps({"round": "round2", "ts": "2025-08-20T00:00:00Z", "pass": True}), encoding="utf-8")
+
+
+def cut_ledger(run: Path) -> None:
+    ledger = run / "reports/rc1/scoring_ledger.jsonl"
+    ledger.write_bytes(b"".join(ledger.read_bytes().splitlines(keepends=True)[:-8]))
+
+
+def test_the_honest_run_is_admitted(run: Path) -> None:
+    admission = admit(CONFIG)
+    assert admission.profile == "quickstart"
+    assert admission.run == manifest.Manifest().run
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        pytest.param(flip("data/rollouts/quickstart.jsonl"), r"quickstart\.jsonl: has changed", id="pool"),
+        pytest.param(flip("data/rollouts/quickstart.metrics.jsonl"), "has changed", id="metrics"),
+        pytest.param(flip("data/rollouts/quickstart.balanced.jsonl"), r"balanced\.jsonl: has changed", id="balanced"),
+        pytest.param(flip("data/rollouts/quickstart.meta.json"), r"meta\.json: has changed", id="sidecar"),
+        pytest.param(flip("data/quickstart_shadow.jsonl"), "quickstart_shadow.jsonl: has changed", id="shadow set"),
+        pytest.param(flip("configs/weights.json"), "weights.json: has changed", id="weights"),
+        pytest.param(
+            lambda run: CONFIG.write_text(CONFIG.read_text().replace("lr: 0.0001", "lr: 0.0002")),
+            "quickstart.yaml: has changed",
+            id="config",
+        ),
+        pytest.param(own_templates, "templates/pack_v2: has changed", id="templates"),
+        pytest.param(flip("reports/rc1/scoring_ledger.jsonl"), r"scoring_ledger\.jsonl:\d+: ", id="ledger"),
+        pytest.param(cut_ledger, "lines are missing at its end", id="ledger cut off"),
+        pytest.param(
+            rewrite(TICKET, lambda found: found.update(profile="quickstart", ts=found["started"])),
+            "changed after the round wrote it",
+            id="ticket",
+        ),
+        pytest.param(
+            rewrite(ROUND1, lambda found: found.update(version="9")), r"round1\.json: has changed", id="round 1"
+        ),
+        pytest.param(flip("data/episodes/quickstart_shadow.jsonl"), "has changed", id="episodes"),
+        pytest.param(flip("data/episodes/quickstart_calibration.scores.jsonl"), "has changed", id="scores"),
+        pytest.param(flip("data/episodes/quickstart_ablation/seed_20250820/with.jsonl"), "has changed", id="ablation"),
+        pytest.param(drop("data/episodes/quickstart_shadow.scores.jsonl"), "cannot be read", id="evidence deleted"),
+        pytest.param(drop("reports/preflight/round1.json"), "cannot be read", id="round 1 deleted"),
+        pytest.param(drop("reports/preflight/round2_pass.json"), "there is no ticket", id="no ticket"),
+        pytest.param(drop("reports/rc1/manifest.jsonl"), "there is no evidence yet", id="no manifest"),
+        pytest.param(flip("reports/rc1/manifest.jsonl"), r"manifest\.jsonl:\d+: ", id="manifest"),
+        pytest.param(handwritten, "no round has written this", id="handwritten ticket"),
+        pytest.param(
+            lambda run: edit_profile(lambda found: found["thresholds"].update(spearman_min=0.1)),
+            r"configs/gates/quickstart\.yaml: has changed",
+            id="thresholds lowered",
+        ),
+    ],
+)
+def test_whatever_was_changed_since_training_is_refused_with_the_reason(run: Path, spoil: Spoil, reason: str) -> None:
+    spoil(run)
+    with pytest.raises(BadInput, match=reason) as refused:
+        admit(CONFIG)
+    assert refused.value.remedy
+
+
+def test_a_ticket_of_another_run_is_refused(run: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The same files, the same verdicts; but this folder's manifest has another name."""
+    other = TICKET.read_bytes()
+    manifest.MANIFEST.unlink()
+    manifest.Manifest().record([ROUND1])
+    TICKET.write_bytes(other)
+    with pytest.raises(BadInput, match="belongs to another run"):
+        admit(CONFIG)
+
+
+def test_a_quickstart_ticket_trains_nothing_at_scale(run: Path) -> None:
+    with pytest.raises(BadInput, match="the ticket is of profile quickstart"):
+        admit(Path("configs/ppo_scale.yaml"))
+
+
+def test_a_config_for_rc1_under_the_name_of_another_wants_a_ticket_of_rc1(run: Path) -> None:
+    CONFIG.write_text(CONFIG.read_text().replace("profile: local", "profile: rc1"))
+    with pytest.raises(BadInput, match="wants a ticket of profile rc1"):
+        admit(CONFIG)
+
+
+@pytest.mark.parametrize("module", [manifest, prove])
+def test_a_clock_that_was_set_back_is_noticed(run: Path, monkeypatch: pytest.MonkeyPatch, module: object) -> None:
+    class Yesterday(datetime):
+        @classmethod
+        def now(cls, tz: object = None) -> datetime:  # type: ignore[override]
+            return datetime.now(UTC) - timedelta(days=1)
+
+    monkeypatch.setattr(module, "datetime", Yesterday)
+    with pytest.raises(BadInput, match="the clock says"):
+        admit(CONFIG)
+
+
+def test_the_ledger_may_grow(run: Path) -> None:
+    from src.scoring.ledger import Ledger
+    from src.scoring.types import RepairEntry
+
+    Ledger(Path("reports/rc1/scoring_ledger.jsonl")).append([RepairEntry("a later line", "2025-08-20T00:00:00+00:00")])
+    admit(CONFIG)
+
+
+@pytest.mark.parametrize("flags", [[], ["--resume-from", "checkpoints/rc1/latest"]])
+def test_the_runner_leaves_with_code_2(run: Path, flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    flip("configs/weights.json")(run)
+    with pytest.raises(SystemExit) as left:
+        main(["ppo_runner", "--config", str(CONFIG), *flags])
+    assert left.value.code == 2
+    assert "weights.json: has changed" in capsys.readouterr().err
+    assert not Path("checkpoints").exists()
+
+
+def test_no_flag_skips_the_ticket(run: Path) -> None:
+    from typer.main import get_command
+
+    from src.cli.app import app
+
+    flags = {flag for one in get_command(app).commands["ppo_runner"].params for flag in one.opts}  # type: ignore[attr-defined]
+    assert flags == {"--config", "--resume-from", "--json", "--help"} - {"--help"}
