@@ -37,6 +37,7 @@ from src.agents.env import Env  # noqa: E402
 from src.agents.render import TagRenderer  # noqa: E402
 from src.agents.rollout import rollout  # noqa: E402
 from src.agents.slots import Slots  # noqa: E402
+from src.agents.talk import Talk  # noqa: E402
 from src.agents.trajectory import Job  # noqa: E402
 from src.core.defaults import MIX, TEMPLATES  # noqa: E402
 from src.core.jsonl import read_records  # noqa: E402
@@ -122,11 +123,7 @@ def by_rollout(model: Qwen3ForCausalLM, play: Play) -> int:
         model,
         play.renderer,
         [Job(sample) for sample in play.samples],
-        max_turns=play.turns,
-        max_new_tokens=play.new,
-        max_tokens=MAX_TOKENS,
-        temperature=1.0,
-        slots=play.at_once,
+        Talk(play.turns, play.new, MAX_TOKENS, slots=play.at_once),
         generator=torch.Generator().manual_seed(0),
         device=model.device,
     )

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..core.defaults import TOOLS
 from .env import Env
 from .kv import inner
 from .render import Renderer
 from .slots import Slots
+from .talk import Limits, Talk
 from .trajectory import Job, Trajectory
 
 WORTH = 16
@@ -28,32 +27,16 @@ READ_AT_ONCE = 16_384
 """Tokens of openings and replies in one pass; more take more memory and no less time."""
 
 
-@dataclass(frozen=True)
-class Limits:
-    """How long a policy may talk."""
-
-    max_turns: int
-    max_new_tokens: int
-    """In one turn."""
-    max_tokens: int
-    """In one episode, all sides together."""
-
-
 def rollout(
     model: nn.Module,
     renderer: Renderer,
     jobs: Sequence[Job],
+    talk: Talk,
     *,
-    max_turns: int,
-    max_new_tokens: int,
-    max_tokens: int,
-    temperature: float,
-    slots: int,
     device: torch.device,
     generator: torch.Generator | None = None,
     greedy: bool = False,
     dtype: torch.dtype | None = None,
-    tools: Sequence[str] = TOOLS,
     progress: Callable[[int], None] | None = None,
     keep_hidden: bool = False,
 ) -> list[Trajectory]:
@@ -64,33 +47,32 @@ def rollout(
     `progress` hears how many episodes are done. `keep_hidden` keeps the states that a critic reads: here they are at
     hand, and no second pass is needed.
     """
-    if temperature <= 0:
+    if talk.temperature <= 0:
         raise ValueError("the temperature must be above 0; `greedy` takes the likeliest token")
-    limits = Limits(max_turns, max_new_tokens, max_tokens)
     seeds = [0] * len(jobs) if greedy else _seeds(len(jobs), generator)
-    talks = [Dialogue(job, seed, renderer, limits, tools) for job, seed in zip(jobs, seeds, strict=True)]
-    queue = [talk for talk in talks if not talk.over]
+    every = [Dialogue(job, seed, renderer, talk, talk.tools) for job, seed in zip(jobs, seeds, strict=True)]
+    queue = [one for one in every if not one.over]
     half = dtype if dtype in (torch.bfloat16, torch.float16) else None
     was_training = model.training
     model.eval()
     try:
         with torch.inference_mode(), torch.autocast(device.type, half, enabled=half is not None):
-            cache = Slots(model, min(slots, len(queue)), max_tokens, device, dtype or inner(model).dtype)
+            cache = Slots(model, min(talk.slots, len(queue)), talk.max_tokens, device, dtype or inner(model).dtype)
             floor = Floor(cache, queue)
             kept: list[tuple[list[Dialogue], Tensor]] = []
             while going := floor.fill():
-                chance = None if greedy else np.array([talk.chance() for talk in going.values()])
-                logits, hidden = cache.read([(slot, talk.unread()) for slot, talk in going.items()])
+                chance = None if greedy else np.array([one.chance() for one in going.values()])
+                logits, hidden = cache.read([(slot, one.unread()) for slot, one in going.items()])
                 if keep_hidden:
                     kept.append((list(going.values()), hidden))
-                for talk, token, logp in zip(going.values(), *choose(logits, temperature, chance), strict=True):
-                    talk.take(token, logp)
-                    if talk.over and progress is not None:
-                        progress(sum(each.over for each in talks))
+                for one, token, logp in zip(going.values(), *choose(logits, talk.temperature, chance), strict=True):
+                    one.take(token, logp)
+                    if one.over and progress is not None:
+                        progress(sum(each.over for each in every))
     finally:
         model.train(was_training)
     states = handed_out(kept) if keep_hidden and kept else {}
-    return [talk.trajectory(states.get(id(talk))) for talk in talks]
+    return [one.trajectory(states.get(id(one))) for one in every]
 
 
 def handed_out(kept: list[tuple[list[Dialogue], Tensor]]) -> dict[int, Tensor]:

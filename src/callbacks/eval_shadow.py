@@ -47,21 +47,16 @@ class Play:
         ]
 
     def __call__(self, policy: Any) -> list[Episode]:
-        job, talk = self.job, self.job.talk
+        job = self.job
         made = rollout(
             policy,
             job.renderer,
             self.jobs,
-            max_turns=talk.max_turns,
-            max_new_tokens=talk.max_new_tokens,
-            max_tokens=talk.max_tokens,
-            temperature=talk.temperature,
-            slots=talk.slots,
+            job.talk,
             device=job.device,
             generator=torch.Generator(job.device).manual_seed(job.seed),
             greedy=self.greedy,
             dtype=job.dtype,
-            tools=talk.tools,
         )
         return [
             replace(one.episode, reward=job.reward(one.episode, each.sample))

@@ -102,7 +102,8 @@ def make_job(
     targets: tuple[str, ...],
     judge: JudgeShare | None = None,
 ) -> TrainJob:
-    from ..engines.job import Finetune, Talk, TrainJob, Update
+    from ..agents.talk import Talk
+    from ..engines.job import Finetune, TrainJob, Update
 
     update, talk = config.optimizer, config.rollout
 

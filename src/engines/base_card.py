@@ -9,6 +9,7 @@ import torch
 
 from ..agents.render import TagRenderer
 from ..agents.rollout import rollout
+from ..agents.talk import Talk
 from ..agents.trajectory import Job
 from ..core.episode import Episode
 from ..core.types import TASKS, Sample
@@ -22,11 +23,7 @@ def play(model: Any, tokenizer: Any, samples: Sequence[Sample], greedy: bool, de
         model,
         TagRenderer(tokenizer),
         [Job(sample, None, place, place) for place, sample in enumerate(samples)],
-        max_turns=6,
-        max_new_tokens=64,
-        max_tokens=512,
-        temperature=1.0,
-        slots=128,
+        Talk(max_turns=6, max_new_tokens=64, max_tokens=512, slots=128),
         device=device,
         generator=torch.Generator(device).manual_seed(0),
         greedy=greedy,

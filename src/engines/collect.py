@@ -55,15 +55,10 @@ def collect(
             policy,
             job.renderer,
             jobs,
-            max_turns=job.talk.max_turns,
-            max_new_tokens=job.talk.max_new_tokens,
-            max_tokens=job.talk.max_tokens,
-            temperature=job.talk.temperature,
-            slots=job.talk.slots,
-            generator=dice,
+            job.talk,
             device=job.device,
+            generator=dice,
             dtype=None if job.dtype == torch.float32 else job.dtype,
-            tools=job.talk.tools,
             keep_hidden=critic is not None,
         )
     with clock.part("reward"):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from ..agents.talk import Talk
 from ..core.api import Strategy
 from ..core.episode import Episode
 from ..core.types import Level, Sample
@@ -81,21 +82,6 @@ class Finetune:
     alpha: float = 32.0
     targets: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
     """Modules that get an adapter, already trimmed to the memory that is there (`runtime/memory.py`)."""
-
-
-@dataclass(frozen=True)
-class Talk:
-    """How episodes are made."""
-
-    max_turns: int = 4
-    max_new_tokens: int = 128
-    """In one turn."""
-    max_tokens: int = 1024
-    """In one episode, all sides together."""
-    temperature: float = 1.0
-    slots: int = 64
-    """Episodes that run at the same time."""
-    tools: tuple[str, ...] = ("wiki", "calc")
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..agents.talk import Talk
 from ..agents.trajectory import Job
 from ..core.defaults import TOOLS
 from ..core.episode import Episode
@@ -93,15 +94,10 @@ def record(
         policy,
         renderer,
         jobs,
-        max_turns=plan.max_turns,
-        max_new_tokens=plan.max_new_tokens,
-        max_tokens=plan.max_tokens,
-        temperature=plan.temperature,
-        slots=plan.slots,
+        Talk(plan.max_turns, plan.max_new_tokens, plan.max_tokens, plan.temperature, plan.slots, plan.tools),
         device=device,
         generator=torch.Generator(device).manual_seed(plan.seed),
         dtype=dtype,
-        tools=plan.tools,
         progress=progress,
     )
     recorded = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from src.agents.env import Env
 from src.agents.kv import packed_forward
 from src.agents.render import END, MARKS, PAD, SPOKEN, TagRenderer
 from src.agents.rollout import WORTH, choose, rollout
+from src.agents.talk import Talk
 from src.agents.trajectory import Job, Trajectory
 from src.core.types import Sample
 
@@ -70,17 +72,12 @@ def model(renderer: TagRenderer) -> nn.Module:
 
 
 def play(model: nn.Module, renderer: TagRenderer, samples: Sequence[Sample], **changes) -> list[Trajectory]:
-    settings = {
-        "max_turns": 3,
-        "max_new_tokens": 12,
-        "max_tokens": 400,
-        "temperature": TEMPERATURE,
-        "slots": 4,
-        "device": CPU,
-        "generator": torch.Generator().manual_seed(5),
-    }
+    """Changes of how episodes are made, and of what else `rollout` takes."""
+    usual = Talk(max_turns=3, max_new_tokens=12, max_tokens=400, temperature=TEMPERATURE, slots=4)
+    talk = replace(usual, **{name: changes.pop(name) for name in [*changes] if name in asdict(usual)})
     jobs = [Job(sample, "easy", seed, seed) for seed, sample in enumerate(samples)]
-    return rollout(model, renderer, jobs, **{**settings, **changes})
+    settings = {"device": CPU, "generator": torch.Generator().manual_seed(5), **changes}
+    return rollout(model, renderer, jobs, talk, **settings)
 
 
 def assert_same(one: Sequence[Trajectory], two: Sequence[Trajectory]) -> None:
