@@ -1,0 +1,58 @@
+"""The targets of the work order are there, and refuse with 2 where there is nothing to train on or to go on with."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TARGETS = ("preflight", "round1", "round2", "train", "resume", "failpack", "setup", "test", "lint", "quickstart")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout that is set up as far as make can tell."""
+    shutil.copy(ROOT / "Makefile", tmp_path / "Makefile")
+    for name in ("pyproject.toml", "constraints.txt", "requirements.txt"):
+        (tmp_path / name).touch()
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    (tmp_path / ".venv/.ready").touch()
+    (tmp_path / "src").symlink_to(ROOT / "src")
+    return tmp_path
+
+
+def make(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["make", *arguments], cwd=checkout, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_target_is_there(target: str, checkout: Path) -> None:
+    done = make(checkout, "-n", target)
+    assert done.returncode == 0, done.stderr
+
+
+def test_without_a_ticket_nothing_trains(checkout: Path) -> None:
+    done = make(checkout, "train")
+    assert done.returncode == 2
+    assert "预检未通过" in done.stdout
+
+
+def test_without_a_checkpoint_nothing_is_resumed(checkout: Path) -> None:
+    done = make(checkout, "resume")
+    assert done.returncode == 2
+    assert "无 latest 检查点" in done.stdout
+
+
+def test_latest_is_a_link_that_need_not_lead_anywhere_yet(checkout: Path) -> None:
+    """`test -f` of the work order is never true of a link to a folder."""
+    (checkout / "checkpoints/rc1").mkdir(parents=True)
+    (checkout / "checkpoints/rc1/latest").symlink_to("step_00001")
+    assert "无 latest 检查点" not in make(checkout, "resume").stdout
+
+
+def test_a_failpack_can_be_made_at_any_time(checkout: Path) -> None:
+    assert make(checkout, "failpack").returncode == 0
+    assert list((checkout / "reports/rc1").glob("FAIL_*.tgz"))
