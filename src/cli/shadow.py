@@ -31,6 +31,15 @@ FIGURES = (
     "corr_improve_pct",
 )
 
+PARTS = {
+    "episodes": "n",
+    "success_rate": "success",
+    "spearman": "spearman",
+    "top10_overlap": "top10",
+    "corr_to_success_old": "corr old",
+    "corr_to_success_new": "corr new",
+}
+
 
 def shadow_run(
     n: Annotated[int, typer.Option("--n", min=1, help="Samples of the shadow set.")] = 245,
@@ -160,12 +169,10 @@ def _show(report: Report) -> None:
         low, high = found["intervals"].get(name, (None, None))
         table.add_row(name, *("-" if value is None else show.number(value) for value in (found[name], low, high)))
     show.print_table(table)
-    parts = {**found["task"], **found["difficulty"], "judged": found["judged"]}
     by_part = Table("part", box=None, pad_edge=False)
-    for name in ("episodes", "success_rate", "spearman", "top10_overlap", "corr_to_success_old", "corr_to_success_new"):
-        by_part.add_column(name, justify="right")
-    for part, one in parts.items():
-        values = [one[column.header] for column in by_part.columns[1:]]
-        by_part.add_row(part, *("-" if value is None else show.number(value) for value in values))
+    for title in PARTS.values():
+        by_part.add_column(title, justify="right")
+    for part, one in {**found["task"], **found["difficulty"], "judged": found["judged"]}.items():
+        by_part.add_row(part, *("-" if one[name] is None else show.number(one[name]) for name in PARTS))
     show.print_table(by_part)
     show.say(f"{found['live_episodes']} of {found['episodes']} episodes were scored live; weights: {found['weights']}")

@@ -50,7 +50,10 @@ ASKED_FOR = {
     "train": ("resume",),
 }
 ADDED = {
-    "shadow_run": {"--tag", "--source", "--data_dir", "--mix", "--lang", "--templates_dir"},
+    "shadow_run": {
+        *("--tag", "--source", "--data_dir", "--mix", "--lang", "--templates_dir"),
+        *("--shadow_set", "--episodes", "--config", "--weights", "--live_n", "--provider"),
+    },
     "build_rollout_pool": {
         "--source",
         "--data_dir",
@@ -61,7 +64,10 @@ ADDED = {
         "--paraphrase",
     },
     "validate_pool": {"--max_shortcut_auc", "--out"},
-    "weight_calib": {"--episodes", "--baseline", "--out"},
+    "weight_calib": {
+        *("--tag", "--n", "--pool", "--episodes", "--config", "--live_n", "--provider"),
+        *("--scored", "--baseline", "--out"),
+    },
     "score": {"--out", "--n", "--seed", "--budget", "--provider", "--k"},
 }
 OPERATIONS = ("quickstart", "rc1", "status", "kpi", "sync", "scale", "validate_scores")

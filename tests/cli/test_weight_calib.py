@@ -9,7 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from src.core.files import sha256_file
+from src.evaluation.dimensions import LIVE
 from src.evaluation.scored import ScoredEpisode
+from src.evaluation.weights import read_weights
 from tests.evaluation.scored_episodes import scored, shipped_baseline, write
 
 from .conftest import Askgate
@@ -20,20 +22,21 @@ SHIPPED = shipped_baseline()
 @pytest.fixture
 def episodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    path = Path("data/calibration_episodes.jsonl")
-    path.parent.mkdir()
-    return write(path, scored(245, baseline=SHIPPED))
+    return write(Path("scored.jsonl"), scored(245, baseline=SHIPPED))
 
 
-def test_the_work_orders_command_writes_weights_and_a_report(episodes: Path, askgate: Askgate) -> None:
-    done = askgate("weight_calib", "--cv", "5", "--boot", "200", "--l2", "0.1", "--seed", "42")
+SCORED = ("weight_calib", "--scored", "scored.jsonl")
+
+
+def test_the_work_orders_flags_write_weights_and_a_report(episodes: Path, askgate: Askgate) -> None:
+    done = askgate(*SCORED, "--cv", "5", "--boot", "200", "--l2", "0.1", "--seed", "42")
     assert done.code == 0, done.out
     weights = json.loads(Path("configs/weights.json").read_bytes())
     assert abs(sum(weights["weights"].values()) - 1) < 1e-6
     assert max(weights["weights"].values()) <= 0.5 + 1e-9
     assert min(weights["weights"].values()) >= 0
     assert set(weights["weights"]) == set(SHIPPED.names)
-    (path,) = Path("reports").glob("calibration_report_*.json")
+    path = Path("reports/calibration_report_calibration.json")
     report = json.loads(path.read_bytes())
     assert report["passed"]
     assert weights["calibrated"]["passed"]
@@ -49,18 +52,18 @@ def test_the_work_orders_command_writes_weights_and_a_report(episodes: Path, ask
 
 
 def test_the_same_episodes_give_the_same_bytes(episodes: Path, askgate: Askgate) -> None:
-    askgate("weight_calib", "--boot", "10", "--out", "one.json")
-    askgate("weight_calib", "--boot", "10", "--out", "two.json")
+    askgate(*SCORED, "--boot", "10", "--out", "one.json")
+    askgate(*SCORED, "--boot", "10", "--out", "two.json")
     assert Path("one.json").read_bytes() == Path("two.json").read_bytes()
 
 
 def test_a_failed_gate_is_exit_code_1_and_the_weights_say_so(episodes: Path, askgate: Askgate) -> None:
     write(episodes, scored(245, baseline=SHIPPED, live=False))
-    done = askgate("weight_calib", "--boot", "10")
+    done = askgate(*SCORED, "--boot", "10")
     assert done.code == 1
     assert "FAILED not_live: 245, must be == 0" in done.out
     assert not json.loads(Path("configs/weights.json").read_bytes())["calibrated"]["passed"]
-    (path,) = Path("reports").glob("calibration_report_*.json")
+    path = Path("reports/calibration_report_calibration.json")
     assert not json.loads(path.read_bytes())["passed"]
 
 
@@ -95,7 +98,7 @@ def twice(found: list[ScoredEpisode]) -> list[ScoredEpisode]:
     [
         (lacking, "scores are missing for 1 of 245 episodes: 'e3' lacks logic_rigor"),
         (unknown, "the weights file does not know charm"),
-        (nan, "calibration_episodes.jsonl:4: "),
+        (nan, "scored.jsonl:4: "),
         (few, "29 different samples"),
         (all_right, "all 245 episodes succeed"),
         (twice, "the id 'e0' stands twice"),
@@ -104,7 +107,7 @@ def twice(found: list[ScoredEpisode]) -> list[ScoredEpisode]:
 def test_bad_episodes_are_refused(fault: object, told: str, episodes: Path, askgate: Askgate) -> None:
     assert callable(fault)
     write(episodes, fault(scored(245, baseline=SHIPPED)))
-    done = askgate("weight_calib")
+    done = askgate(*SCORED)
     assert done.code == 2
     assert told in done.err
     assert "What to do" in done.err
@@ -114,13 +117,58 @@ def test_bad_episodes_are_refused(fault: object, told: str, episodes: Path, askg
 
 def test_a_baseline_that_does_not_sum_to_1_is_refused(episodes: Path, askgate: Askgate) -> None:
     Path("baseline.json").write_text(json.dumps({"weights": {"a": 0.5, "b": 0.4}}))
-    done = askgate("weight_calib", "--baseline", "baseline.json")
+    done = askgate(*SCORED, "--baseline", "baseline.json")
     assert done.code == 2
     assert "the weights sum to 0.9, not to 1" in done.err
 
 
 def test_weights_do_not_overwrite_the_baseline(episodes: Path, askgate: Askgate) -> None:
     Path("baseline.json").write_text(json.dumps({"weights": SHIPPED.weights, "new": SHIPPED.new}))
-    done = askgate("weight_calib", "--baseline", "baseline.json", "--out", "baseline.json")
+    done = askgate(*SCORED, "--baseline", "baseline.json", "--out", "baseline.json")
     assert done.code == 2
     assert "would overwrite" in done.err
+
+
+def test_a_share_of_live_scores_is_enough_where_it_was_asked_for_and_its_means_go_into_the_weights(
+    episodes: Path, askgate: Askgate
+) -> None:
+    found = scored(245, baseline=SHIPPED)
+    half = [
+        one if place < 40 else replace(one, live=False, dims={k: v for k, v in one.dims.items() if k not in LIVE})
+        for place, one in enumerate(found)
+    ]
+    write(episodes, half)
+    assert askgate(*SCORED, "--boot", "10", "--live_n", "40", "--tag", "part").code == 0
+    weights = json.loads(Path("configs/weights.json").read_bytes())
+    mean = sum(one.dims["live_logic"] for one in found[:40]) / 40
+    assert weights["stand_in"]["live_logic"] == pytest.approx(mean)
+    assert json.loads(Path("reports/calibration_report_part.json").read_bytes())["figures"]["live_episodes"] == 40
+    assert "FAILED not_live: 205" in askgate(*SCORED, "--boot", "10").out
+
+
+def test_without_any_judge_the_weights_are_over_the_rules_alone_and_pass_nothing(
+    episodes: Path, askgate: Askgate
+) -> None:
+    rules = [
+        replace(one, live=False, dims={k: v for k, v in one.dims.items() if k not in LIVE})
+        for one in scored(245, baseline=SHIPPED)
+    ]
+    write(episodes, rules)
+    done = askgate(*SCORED, "--boot", "10")
+    assert done.code == 1
+    assert "FAILED weight_calib: 1 of 3 checks" in done.out
+    weights = read_weights(Path("configs/weights.json"))
+    assert set(weights.weights) == set(SHIPPED.names) - set(LIVE)
+
+
+def test_without_a_pool_it_says_how_to_get_one(episodes: Path, askgate: Askgate) -> None:
+    done = askgate("weight_calib")
+    assert done.code == 2
+    assert "data/rollouts/rc1_seed.balanced.jsonl is not there" in done.err
+    assert "build_rollout_pool" in done.err
+
+
+@pytest.mark.parametrize("tag", ["../up", "a/b", "a b", "x" * 101])
+def test_a_tag_that_is_no_part_of_a_files_name_is_refused(tag: str, episodes: Path, askgate: Askgate) -> None:
+    assert askgate(*SCORED, "--tag", tag).code == 2
+    assert not Path("reports").exists()

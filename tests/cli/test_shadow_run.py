@@ -1,0 +1,175 @@
+"""`askgate shadow_run` and `weight_calib` from end to end: the embedded base plays, a judge on this machine votes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from src.cli import main
+from src.core.files import sha256_file
+from src.core.shipped import HOME
+from src.evaluation.record import model_sha256, read_recorded
+from src.evaluation.scored import read_scored
+from tests.scoring.server import JudgeServer
+
+from .conftest import Askgate
+
+CONFIG = """
+profile: local
+base_model: models/tiny
+seed_pool: data/pool.jsonl
+shadow_set: data/shadow.jsonl
+steps: 1
+seeds: [1]
+rollout_len: 32
+rollout: {max_turns: 3, max_tokens: 384}
+device_pref: [cpu]
+"""
+SHADOW = ("shadow_run", "--n", "40", "--seed", "7", "--stratify", "--config", "tiny.yaml", "--live_n", "30")
+CALIB = ("weight_calib", "--n", "40", "--pool", "data/pool.jsonl", "--config", "tiny.yaml", "--boot", "10", "--cv", "2")
+LIVE_MODE = {"REWARD_LIVE_MODE": "1", "SCORER_PROVIDER": "custom", "SCORER_MODEL": "tiny", "SCORER_API_KEY": "k"}
+
+
+def ended(*arguments: str) -> object:
+    with pytest.raises(SystemExit) as left:
+        main(list(arguments))
+    return left.value.code
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, int]]:
+    """Both verbs once, in a folder of their own; and how often the judge was asked for each."""
+    folder = tmp_path_factory.mktemp("done")
+    torch.set_num_threads(1)
+    with pytest.MonkeyPatch.context() as patch, JudgeServer() as judge:
+        patch.chdir(folder)
+        for name, value in {**LIVE_MODE, "SCORER_BASE_URL": judge.url}.items():
+            patch.setenv(name, value)
+        Path("tiny.yaml").write_text(CONFIG)
+        assert ended("build_rollout_pool", "--n", "60", "--out", "data/pool.jsonl") == 0
+        codes = {"weight_calib": ended(*CALIB)}
+        asked = {"weight_calib": judge.asked}
+        codes["shadow_run"] = ended(*SHADOW, "--tag", "first")
+        asked["shadow_run"] = judge.asked - asked["weight_calib"]
+    assert set(codes.values()) <= {0, 1}
+    return folder, asked
+
+
+@pytest.fixture
+def again(done: tuple[Path, dict[str, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of that folder, without a judge."""
+    shutil.copytree(done[0], tmp_path / "again")
+    monkeypatch.chdir(tmp_path / "again")
+    monkeypatch.delenv("REWARD_LIVE_MODE", raising=False)
+    return tmp_path / "again"
+
+
+def read(path: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(Path(path).read_bytes())
+    return found
+
+
+def test_the_base_plays_the_shadow_set_and_its_share_is_scored_live(done: tuple[Path, dict[str, int]]) -> None:
+    folder, asked = done
+    recorded = read_recorded(folder / "data/episodes/shadow.jsonl")
+    assert len({one.episode.sample_id for one in recorded}) == 40
+    assert {one.split for one in recorded} == {"shadow"}
+    assert {one.model for one in recorded} == {model_sha256(HOME / "models/tiny")}
+    assert sum(one.live for one in read_scored(folder / "data/episodes/shadow.scored.jsonl")) == 30
+    assert asked["shadow_run"] >= 3 * 30
+    assert asked["weight_calib"] >= 3 * 40
+    assert (folder / "data/episodes/shadow.unstable_samples.jsonl").exists()
+    assert (folder / "data/episodes/calibration.unstable_samples.jsonl").exists()
+
+
+def test_no_sample_is_on_both_sides(done: tuple[Path, dict[str, int]]) -> None:
+    shadow, calibration = (read_recorded(done[0] / f"data/episodes/{name}.jsonl") for name in ("shadow", "calibration"))
+    assert {one.source_id for one in shadow}.isdisjoint(one.source_id for one in calibration)
+
+
+def test_the_report_tells_how_the_policy_did_and_what_it_was_made_from(done: tuple[Path, dict[str, int]]) -> None:
+    folder, _ = done
+    report = json.loads((folder / "reports/shadow_run_first.json").read_bytes())
+    figures, inputs = report["figures"], report["evidence"]["inputs"]
+    for measure in ("success", "overclar_rate", "avg_turns"):
+        for level in ("easy", "medium", "hard"):
+            assert f"{measure}_{level}" in figures["policy"]
+    assert figures["live_episodes"] == 30
+    assert figures["weights"] == "configs/weights.json"
+    for name in (
+        "configs/weights.json", "data/shadow_eval_40.jsonl", "data/episodes/shadow.jsonl",
+        "data/episodes/shadow.scores.jsonl", "data/episodes/shadow.scored.jsonl",
+    ):  # fmt: skip
+        assert inputs[name] == sha256_file(folder / name)
+    assert [check["name"] for check in report["checks"]][-1] == "not_live"
+    assert report["checks"][-1]["passed"]
+
+
+def test_recorded_episodes_are_played_again_only_for_another_seed_set_or_model(again: Path, askgate: Askgate) -> None:
+    before = sha256_file(Path("data/episodes/shadow.jsonl"))
+    assert "are not played again" in askgate(*SHADOW).err
+    assert sha256_file(Path("data/episodes/shadow.jsonl")) == before
+    assert "made data/episodes/shadow.jsonl" in askgate(*SHADOW, "--seed", "8").err
+    assert sha256_file(Path("data/episodes/shadow.jsonl")) != before
+
+
+def test_with_the_judge_off_the_rules_work_and_no_gate_is_satisfied(again: Path, askgate: Askgate) -> None:
+    done = askgate(*SHADOW, "--tag", "off")
+    assert done.code == 1
+    assert "FAILED not_live: 30, must be == 0" in done.out
+    assert not read("reports/shadow_run_off.json")["figures"]["live"]
+    assert not any(one.live for one in read_scored(Path("data/episodes/shadow.scored.jsonl")))
+
+
+def test_what_the_judge_said_is_not_asked_again(again: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
+    with JudgeServer() as judge:
+        for name, value in {**LIVE_MODE, "SCORER_BASE_URL": judge.url}.items():
+            monkeypatch.setenv(name, value)
+        askgate(*SHADOW, "--tag", "second")
+        asked = judge.asked
+        askgate(*SHADOW, "--tag", "third")
+        assert judge.asked == asked > 0
+        assert read("reports/shadow_run_third.json")["figures"] == read("reports/shadow_run_second.json")["figures"]
+
+
+def test_a_damaged_record_of_episodes_is_made_again(again: Path, askgate: Askgate) -> None:
+    path = Path("data/episodes/shadow.jsonl")
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-1]))
+    assert "made data/episodes/shadow.jsonl" in askgate(*SHADOW).err
+    assert path.read_bytes().splitlines(keepends=True) == lines
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("shadow_run", "--n", "29"), "fewer than 30 samples"),
+        (("shadow_run", "--n", "50", "--shadow_set", "data/shadow_eval_40.jsonl"), "has 40 samples, not 50"),
+        (("shadow_run", "--n", "40", "--shadow_set", "data/pool.jsonl"), "this is a pool, not a shadow set"),
+        (("shadow_run", "--n", "40", "--dump-manifest", "m.json"), "--dump-manifest"),
+        (("shadow_run", "--n", "40", "--tag", "../up"), "--tag"),
+        ((*SHADOW, "--live_n", "41"), "there are 40 episodes, not 41"),
+        (("weight_calib", "--pool", "data/shadow_eval_40.jsonl", "--n", "30"), "40 samples are of a shadow set"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    arguments: tuple[str, ...], told: str, again: Path, askgate: Askgate
+) -> None:
+    reports = sorted(Path("reports").iterdir())
+    done = askgate(*arguments)
+    assert done.code == 2, done.err
+    assert told in done.err
+    assert sorted(Path("reports").iterdir()) == reports
+
+
+def test_a_policy_that_is_always_wrong_stops_it(again: Path, askgate: Askgate) -> None:
+    Path("short.yaml").write_text(CONFIG.replace("rollout_len: 32", "rollout_len: 1"))
+    done = askgate(*SHADOW, "--config", "short.yaml", "--tag", "wrong")
+    assert done.code == 2
+    assert "all 40 episodes fail" in done.err
+    assert not Path("reports/shadow_run_wrong.json").exists()
