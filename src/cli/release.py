@@ -130,18 +130,20 @@ def eval_model(
 
 
 def _setting(config: TrainConfig, greedy: bool) -> Setting:
-    from ..agents.talk import Limits
+    from ..agents.talk import Talk
     from ..data.meta import read_meta
     from ..release.evaluate import Setting
 
-    talk = config.rollout
-    return Setting(
-        limits=Limits(talk.max_turns, config.rollout_len, talk.max_tokens),
-        temperature=None if greedy or config.eval.greedy else talk.temperature,
-        seed=config.seeds[0],
-        slots=talk.slots,
+    section = config.rollout
+    talk = Talk(
+        max_turns=section.max_turns,
+        max_new_tokens=config.rollout_len,
+        max_tokens=section.max_tokens,
+        temperature=section.temperature,
+        slots=section.slots,
         tools=read_meta(config.shadow_set).tools,
     )
+    return Setting(talk, greedy or config.eval.greedy, config.seeds[0])
 
 
 def _tell(found: dict[str, Figure], title: str) -> None:

@@ -13,7 +13,7 @@ from gguf import GGUFReader
 from msgspec import Struct
 
 from ..agents.rollout import rollout
-from ..agents.talk import Limits, Talk
+from ..agents.talk import Talk
 from ..agents.trajectory import Job
 from ..core.check import Check, check
 from ..core.episode import Episode
@@ -40,12 +40,9 @@ _REMEDY = (
 class Setting:
     """How the samples are played."""
 
-    limits: Limits
-    temperature: float | None
-    """None: always the likeliest token."""
+    talk: Talk
+    greedy: bool
     seed: int
-    slots: int
-    tools: tuple[str, ...]
 
 
 class Evaluated(Struct, frozen=True):
@@ -67,7 +64,6 @@ def play_pytorch(folder: Path, jobs: Sequence[Job], setting: Setting, progress: 
     device = get_device()
     settle(device)
     policy = load_merged(folder, None).to(device, get_dtype(device))
-    limits = setting.limits
     done = 0
 
     def more(now: int) -> None:
@@ -79,17 +75,10 @@ def play_pytorch(folder: Path, jobs: Sequence[Job], setting: Setting, progress: 
         policy,
         renderer_for(load_tokenizer(folder)),
         jobs,
-        Talk(
-            limits.max_turns,
-            limits.max_new_tokens,
-            limits.max_tokens,
-            setting.temperature or 1.0,
-            setting.slots,
-            setting.tools,
-        ),
+        setting.talk,
         device=device,
         generator=torch.Generator(device).manual_seed(setting.seed),
-        greedy=setting.temperature is None,
+        greedy=setting.greedy,
         progress=more,
     )
     return [one.episode for one in made]
@@ -105,16 +94,8 @@ def play_llamacpp(
     except (ValueError, IndexError, UnicodeDecodeError) as error:
         raise BadInput(f"is damaged ({error})", where=str(path), remedy="export the model again") from error
     renderer = renderer_for(read_tokenizer(reader))
-    with opened(path, setting.limits.max_tokens, log) as llama:
-        return play(
-            llama,
-            renderer,
-            jobs,
-            setting.limits,
-            temperature=setting.temperature,
-            tools=setting.tools,
-            progress=progress,
-        )
+    with opened(path, setting.talk.max_tokens, log) as llama:
+        return play(llama, renderer, jobs, setting.talk, greedy=setting.greedy, progress=progress)
 
 
 def sha256_of(model: Path, backend: Backend) -> str:
@@ -127,7 +108,7 @@ def read_evaluated(path: Path, shadow_sha256: str, samples: int, setting: Settin
     What is sampled differs by chance on both sides, so an interval of one side alone would tell nothing: both must take
     the likeliest token throughout.
     """
-    if setting.temperature is not None:
+    if not setting.greedy:
         raise BadInput(
             "both sides sample, and what is sampled differs by chance",
             where="--compare",

@@ -18,9 +18,8 @@ import torch
 from msgspec import Struct
 
 from ..agents.chat import ChatRenderer
-from ..agents.grammar import system
 from ..agents.render import TagRenderer
-from ..core.defaults import MIX, SEED, TEMPLATES, TOOLS
+from ..core.defaults import MIX, SEED, TEMPLATES
 from ..core.errors import BadInput
 from ..core.jsonl import read_records
 from ..core.types import Sample
@@ -68,7 +67,7 @@ class Agreement(Struct, frozen=True):
 
 
 def openings(renderer: Renderer, samples: Sequence[Sample]) -> list[list[int]]:
-    return [renderer.opening(sample.prompt, system(sample.lang, TOOLS)) for sample in samples]
+    return [renderer.opening(sample.prompt, None) for sample in samples]
 
 
 def renderer_for(tokenizer: Any) -> Renderer:

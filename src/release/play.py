@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 
 from ..agents.render import Renderer
 from ..agents.rollout import Dialogue
-from ..agents.talk import Limits
+from ..agents.talk import Talk
 from ..agents.trajectory import Job
-from ..core.defaults import TOOLS
 from ..core.episode import Episode
 from .llamacpp import LlamaCpp
 
@@ -22,19 +21,19 @@ def play(
     llama: LlamaCpp,
     renderer: Renderer,
     jobs: Sequence[Job],
-    limits: Limits,
+    talk: Talk,
     *,
-    temperature: float | None,
-    tools: Sequence[str] = TOOLS,
+    greedy: bool,
     progress: Callable[[int], None] | None = None,
 ) -> list[Episode]:
-    """An episode for every job, in order. No temperature: always the likeliest token.
+    """An episode for every job, in order.
 
     One dialogue at a time: what runs beside it would change the last bits of what it computes.
     """
     made = []
     for place, job in enumerate(jobs):
-        made.append(_play_one(llama, Dialogue(job, None, renderer, limits, tools), temperature, f"{job.seed}:{place}"))
+        one = Dialogue(job, None, renderer, talk, talk.tools)
+        made.append(_play_one(llama, one, None if greedy else talk.temperature, f"{job.seed}:{place}"))
         if progress is not None:
             progress(1)
     return made
