@@ -87,10 +87,8 @@ def _agreement(path: Path) -> dict[str, Kpi]:
 
 
 def _policy(path: Path | None) -> dict[str, Kpi]:
-    """Of the first seed: success by task and difficulty, and what else is asked of a policy."""
-    found = _read(path) if path else None
-    seeds = found.get("seeds") if isinstance(found, dict) else None
-    changes = seeds[0].get("changes") if isinstance(seeds, list) and seeds and isinstance(seeds[0], dict) else None
+    """Of all seeds together: success by task and difficulty, and what else is asked of a policy."""
+    changes = _at(_read(path), "pooled", "changes") if path else None
     if not isinstance(changes, dict):
         return {f"{name}_{who}": Kpi(None, "") for name in POLICY for who in ("base", "trained")}
     names = [name for name in changes if name in POLICY or name.startswith("success_")]

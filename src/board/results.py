@@ -105,7 +105,11 @@ def _reasons(lights: Sequence[Light]) -> str:
 
 def _comparison(evaluation: Mapping[str, Any] | None) -> str:
     title = _title(2, "Base against trained", "底模与训练后对比")
-    seeds = [one for one in (evaluation or {}).get("seeds", ()) if one.get("changes")]
+    found = evaluation or {}
+    every = found.get("seeds", ())
+    # Several seeds: all of them together come first, for the gates go by that.
+    together = [found["pooled"]] if len(every) > 1 and found.get("pooled") else []
+    seeds = [one for one in (*together, *every) if one.get("changes")]
     if not seeds:
         return f"<section>{title}<p>No trained policy has been evaluated yet. 尚无训练后的评测。</p></section>"
     return f"<section>{title}{''.join(_seed(one) for one in seeds)}</section>"
@@ -117,7 +121,8 @@ def _seed(found: Mapping[str, Any]) -> str:
     columns = ["base", *(["SFT control"] if control else []), "trained", "change", "95% interval"]
     head = "".join(f"<th>{column}</th>" for column in columns)
     n = changes["success"]["base"]["n"] if "success" in changes else 0
-    told = f"seed {found.get('seed', '')}, {found.get('steps', 0):,} steps, {n:,} held-out samples"
+    who = "all seeds together" if found.get("seed") is None else f"seed {found['seed']}"
+    told = f"{who}, {found.get('steps', 0):,} steps, {n:,} held-out episodes"
     table = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table>"
     return f'<h3>{escape(told)}</h3><div class="scroll">{table}</div>'
 

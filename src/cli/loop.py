@@ -121,7 +121,10 @@ def _run(command: Sequence[str], environment: Mapping[str, str], lock: int) -> i
     # In a checkout the package is not installed under its name there, so its place is told.
     paths = [str(HOME)] if PACKAGE.name == "src" else []
     known = environment.get("PYTHONPATH")
-    child_environment = {**environment, "PYTHONPATH": os.pathsep.join([*paths, *([known] if known else [])])}
+    # Bars of libraries would stand among ours.
+    quiet = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TOKENIZERS_PARALLELISM": "false"}
+    joined = os.pathsep.join([*paths, *([known] if known else [])])
+    child_environment = {**environment, **quiet, "PYTHONPATH": joined}
     child = subprocess.Popen([sys.executable, *command], env=child_environment, pass_fds=[lock])
     with _ends_with_us(child):
         code = child.wait()

@@ -22,6 +22,8 @@ BASES = {"quickstart": (Path("models/tiny"),), "rc1": ()}
 """A base that lies in a folder here. One from the hub is known by its name, which stands in the config."""
 CHECKPOINTS = Path("checkpoints/rc1")
 """Of gated runs, whatever their profile."""
+EVALUATIONS = Path("logs/eval")
+"""The held-out episodes of the last run."""
 
 
 def stages_of(profile: Profile, full: bool = False) -> list[Stage]:
@@ -196,14 +198,23 @@ def gated_stages(profile: Profile, full: bool) -> list[Stage]:
         ),
         Stage(
             "train",
-            "Train with PPO behind the ticket, and evaluate against the base",
-            "持票训练（PPO）并与底模对比",
+            "Train with PPO behind the ticket",
+            "持票训练（PPO）",
             verb("ppo_runner", "--config", config),
             (TICKET, config, paths.pool, paths.balanced, paths.shadow_set, paths.weights, *BASES[profile.name]),
-            trained,
+            (*trained, EVALUATIONS),
             resume=("--resume-from", str(CHECKPOINTS / "latest")),
             resume_where=str(CHECKPOINTS / "**/latest"),
             needs=("round2",),
+        ),
+        Stage(
+            "evaluation",
+            "Judge the trained policy against its base on held-out samples",
+            "训练后评测门槛",
+            verb("evaluate", "--config", config, "--tag", profile.name),
+            (config, paths.shadow_set, *trained, EVALUATIONS),
+            (Path(f"reports/ppo_eval_{profile.name}.json"), Path(f"reports/ppo_eval_{profile.name}.html")),
+            needs=("train",),
         ),
     ]
 

@@ -64,7 +64,7 @@ def test_quality_is_read_from_the_reports() -> None:
     Path("pool_report.json").write_text(json.dumps({"figures": {"diversity": {"overall": overall}}}))
     Path("shadow.json").write_text(json.dumps({"figures": {"spearman": 0.8, "top10_overlap": 0.75}}))
     change = {"base": {"value": 0.2}, "trained": {"value": 0.4}}
-    Path("eval.json").write_text(json.dumps({"seeds": [{"changes": {"success": change, "success_hard": change}}]}))
+    Path("eval.json").write_text(json.dumps({"pooled": {"changes": {"success": change, "success_hard": change}}}))
     found = measured(evaluation=Path("eval.json"))["quality"]
     assert (found["distinct2"], found["roles"], found["spearman"], found["top10_overlap"]) == (0.77, 2, 0.8, 0.75)
     assert (found["success_base"], found["success_trained"], found["success_hard_trained"]) == (0.2, 0.4, 0.4)

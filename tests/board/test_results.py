@@ -44,8 +44,15 @@ def test_base_control_and_trained_stand_side_by_side() -> None:
     changes = {"success": change(0.10, 0.25, 0.15), "avg_turns": change(3.5, 3.25, -0.25)}
     seed = {"seed": 7, "steps": 40, "changes": changes, "over_control": {"success": change(0.12, 0.25, 0.13)}}
     shown = page([GREEN], {"seeds": [seed]})
-    for text in ("SFT control", "10.0%", "12.0%", "25.0%", "+15.0", "3.50", "-0.25", "200 held-out samples"):
+    for text in ("SFT control", "10.0%", "12.0%", "25.0%", "+15.0", "3.50", "-0.25", "200 held-out episodes"):
         assert text in shown
+
+
+def test_several_seeds_are_shown_together_first() -> None:
+    seeds = [{"seed": seed, "steps": 4, "changes": {"success": change(0.1, 0.2, 0.1)}} for seed in (1, 2)]
+    shown = page([GREEN], {"seeds": seeds, "pooled": {**seeds[0], "seed": None}})
+    assert shown.index("all seeds together") < shown.index("seed 1,") < shown.index("seed 2,")
+    assert "all seeds together" not in page([GREEN], {"seeds": seeds[:1], "pooled": {**seeds[0], "seed": None}})
 
 
 def test_what_was_not_measured_is_not_made_up() -> None:
