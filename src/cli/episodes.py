@@ -96,12 +96,15 @@ def _recorded(pool: Path, samples: Sequence[Sample], path: Path, out: Path, seed
 def _play(
     config: TrainConfig, folder: Path, pool: Path, samples: Sequence[Sample], plan: Plan, model: str, out: Path
 ) -> list[RecordedEpisode]:
+    from transformers.utils import logging as transformers_logging
+
     from ..engines.job import Finetune
     from ..engines.models import load_policy
     from ..evaluation.record import record, write_recorded
     from ..runtime.device import get_device, get_dtype, settle
     from ..runtime.memory import lora_targets, memory_gb
 
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     device = get_device(config.device_pref)
     settle(device)
     dtype = get_dtype(device, config.precision)
