@@ -16,6 +16,7 @@ from ..core.errors import BadInput
 from . import (
     ablation,
     difficulty,
+    evaluate,
     evaluation,
     gates,
     pool,
@@ -55,6 +56,7 @@ for verb in (
     evaluation.weight_calib,
     ablation.overclar_penalty,
     train.train,
+    evaluate.evaluate,
     train_gated.ppo_runner,
     gates.verify,
     quickstart.quickstart,

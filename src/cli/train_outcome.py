@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from ..config.train import TrainConfig
-from ..core.files import write_json
 from . import show
 
 if TYPE_CHECKING:
     from ..core.episode import Episode
     from ..eval.compare import Change
-    from ..gates.admit import Admission
 
 ROWS = {
     "need_ask_success": "need-ask success",
@@ -61,22 +59,17 @@ def _compared(one: list[Episode] | None, other: list[Episode] | None, seed: int)
     return compare(one, other, seed) if one and other else None
 
 
-def write_report(
-    outcomes: Sequence[Outcome], config: TrainConfig, folder: Path, admission: Admission | None = None
-) -> Path:
-    """`reports/ppo_eval_<ts>.json`. It says itself whether a gate has seen the run."""
-    now = datetime.now(UTC)
-    path = folder / f"ppo_eval_{now:%Y%m%dT%H%M%SZ}.json"
-    report = {
-        "ts": now.isoformat(timespec="seconds"),
-        "profile": config.profile,
-        "gated": admission is not None,
-        "ticket": admission.ticket_sha256 if admission else None,
-        "config": config.model_dump(mode="json"),
-        "seeds": [outcome.summary() for outcome in outcomes],
-    }
-    write_json(path, report)
-    return path
+def write_report(outcomes: Sequence[Outcome], config: TrainConfig, folder: Path) -> Path:
+    """`reports/ppo_eval_<ts>.json` and the page beside it. `evaluate` derives the same from the files again."""
+    from ..eval.trial import SeedRun
+    from .evaluate import write_trial
+    from .train_run import EVAL_EPISODES, of_seed
+
+    runs = [SeedRun(one.seed, one.steps, one.base, one.trained, one.control) for one in outcomes]
+    names = ("key.json", "step_00000.jsonl", f"step_{config.steps:05d}.jsonl", "control.jsonl")
+    places = [of_seed(config, EVAL_EPISODES, one.seed) / name for one in outcomes for name in names]
+    inputs = [config.shadow_set, *(path for path in places if path.exists())]
+    return write_trial(runs, config, inputs, folder, f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")[1][0]
 
 
 def tell(outcome: Outcome) -> None:

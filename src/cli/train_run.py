@@ -83,7 +83,7 @@ def run(path: Path, resume: bool, admission: Admission | None = None) -> list[Ou
             write_effective(ready.config)
             also_reachable(REPORTS / METRICS.name, METRICS)
             outcomes = [_run_seed(ready, seed, resume, console, made, room) for seed in ready.config.seeds]
-            log.info("wrote %s", write_report(outcomes, ready.config, REPORTS, admission))
+            log.info("wrote %s", write_report(outcomes, ready.config, REPORTS))
             return outcomes
     finally:
         os.close(held)
@@ -139,7 +139,7 @@ def _judge_share(config: TrainConfig, seed: int, room: CourtRoom) -> JudgeShare:
     from ..evaluation.live_share import LiveShare
 
     group_size = make_strategy(config).group_size
-    return LiveShare(room, config.reward.live_share, seed, group_size, _of_seed(config, JUDGED, seed))
+    return LiveShare(room, config.reward.live_share, seed, group_size, of_seed(config, JUDGED, seed))
 
 
 def _run_seed(
@@ -148,7 +148,7 @@ def _run_seed(
     from ..core.checkpoint import Store
 
     config = ready.config
-    mirror = _of_seed(config, _mirrored(config), seed) if config.checkpoint.mirror else None
+    mirror = of_seed(config, _mirrored(config), seed) if config.checkpoint.mirror else None
     with Store(config.checkpoints(seed), mirror, config.checkpoint.keep) as store:
         start = store.newest() if resume and store.last_step is not None else None
         targets = ready.targets
@@ -179,7 +179,7 @@ def _fit(ready: Ready, run: _Prepared, store: Store, console: Console) -> Outcom
 
     config, engine, job, seed = ready.config, run.engine, run.job, run.job.seed
     play = Play(job, *train_data.held_out(config), greedy=config.eval.greedy)
-    folder = _of_seed(config, EVAL_EPISODES, seed)
+    folder = of_seed(config, EVAL_EPISODES, seed)
     key = evaluation_key(ready, job, run.stands_on)
     open_evaluations(folder, key)
 
@@ -192,8 +192,8 @@ def _fit(ready: Ready, run: _Prepared, store: Store, console: Console) -> Outcom
     callbacks: list[Callback] = [
         shadow,
         watch,
-        Logging(seed, config.steps, StepLog(METRICS), _of_seed(config, EPISODES, seed)),
-        TensorBoard(_of_seed(config, CURVES, seed)),
+        Logging(seed, config.steps, StepLog(METRICS), of_seed(config, EPISODES, seed)),
+        TensorBoard(of_seed(config, CURVES, seed)),
         bar,
         *make_callbacks(config),
         Checkpoints(
@@ -223,7 +223,8 @@ def _mirrored(config: TrainConfig) -> Path:
     return config.checkpoint.mirror / config.shelf
 
 
-def _of_seed(config: TrainConfig, folder: Path, seed: int) -> Path:
+def of_seed(config: TrainConfig, folder: Path, seed: int) -> Path:
+    """Where several seeds share a folder, each has its own inside."""
     return folder / f"seed_{seed}" if config.several_seeds else folder
 
 

@@ -99,6 +99,15 @@ class OverclarSection(Section):
     success_drop_points_max: float = Field(default=1.0, ge=0, le=100)
 
 
+class TrialSection(Section):
+    """What a trained policy must reach over its base on held-out samples."""
+
+    need_ask_pp_min: float = 5.0
+    overclar_relative_max: float = Field(default=-0.20, ge=-1)
+    turns_change_max: float = 0.0
+    hard_pp_min: float = 5.0
+
+
 class Config(Section):
     """`configs/default.yaml`."""
 
@@ -108,3 +117,4 @@ class Config(Section):
     shadow: ShadowSection = ShadowSection()
     calibration: CalibrationSection = CalibrationSection()
     overclar: OverclarSection = OverclarSection()
+    trial: TrialSection = TrialSection()

@@ -1,0 +1,130 @@
+"""What a run came to: base, control and trained policy on the same held-out samples, every seed and all together.
+
+    report = trial_report([SeedRun(1, 5000, base, trained, control)], about, Limits(), proof)
+
+The gates go by all seeds together: several seeds are several episodes of each sample, and samples are resampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ..core.check import Evidence, Report, report
+from ..core.episode import Episode
+from .compare import Change, Limits, compare, trial_checks
+from .metrics import HARD_READING
+
+HEADLINE = (
+    "need_ask_success", "overclar_rate", "success", "avg_turns", f"success_{HARD_READING}", "ask_precision",
+    "ask_recall", "lucky_guess_rate",
+)  # fmt: skip
+
+Changes = dict[str, Change]
+
+
+class SeedRun(Struct, frozen=True):
+    """The held-out episodes of one seed; None where nobody looked."""
+
+    seed: int
+    steps: int
+    base: Sequence[Episode] | None
+    trained: Sequence[Episode] | None
+    control: Sequence[Episode] | None
+    """Of the base after as many tokens of plain SFT, where the config asks for it."""
+
+
+class Compared(Struct, frozen=True):
+    """Each figure as base, trained and change (`success_hard`, `overclar_rate_easy`, `avg_turns_gsm8k`, ...)."""
+
+    seed: int | None
+    """None: all seeds together."""
+    steps: int
+    changes: Changes | None
+    """Trained less base."""
+    over_control: Changes | None
+    """Trained less control, which stands as `base` there."""
+    control_changes: Changes | None
+    """Control less base."""
+
+
+class About(Struct, frozen=True):
+    """Which run it is."""
+
+    ts: str
+    profile: str
+    gated: bool
+    ticket: str | None
+    config: dict[str, Any]
+
+
+class TrialReport(Report, frozen=True):
+    """`reports/ppo_eval_<tag>.json`."""
+
+    ts: str
+    profile: str
+    gated: bool
+    """Whether a ticket was there before the run. The checks here are those after it."""
+    ticket: str | None
+    config: dict[str, Any]
+    seeds: list[Compared]
+    pooled: Compared
+
+
+def trial_report(runs: Sequence[SeedRun], about: About, limits: Limits, proof: Evidence) -> TrialReport:
+    seeds = [compared(run) for run in runs]
+    pooled = msgspec.structs.replace(seeds[0], seed=None) if len(seeds) == 1 else _pooled(runs)
+    changes = pooled.changes
+    whole = report(
+        "ppo_eval",
+        trial_checks(changes if changes is not None else compare([], [], 0), limits),
+        {"held_out": _samples(runs), "limits": limits, **_headline(pooled)},
+        proof,
+    )
+    return TrialReport(**msgspec.structs.asdict(whole), **msgspec.structs.asdict(about), seeds=seeds, pooled=pooled)
+
+
+def compared(run: SeedRun) -> Compared:
+    """The bootstrap throws the dice of the run's own seed."""
+
+    def change(one: Sequence[Episode] | None, other: Sequence[Episode] | None) -> Changes | None:
+        return compare(one, other, run.seed) if one and other else None
+
+    return Compared(
+        seed=run.seed,
+        steps=run.steps,
+        changes=change(run.base, run.trained),
+        over_control=change(run.control, run.trained),
+        control_changes=change(run.base, run.control),
+    )
+
+
+def _pooled(runs: Sequence[SeedRun]) -> Compared:
+    def joined(sides: Sequence[Sequence[Episode] | None]) -> list[Episode] | None:
+        """None where a seed lacks it: a part of the seeds is not all of them."""
+        found = [episode for side in sides if side is not None for episode in side]
+        return found if all(sides) else None
+
+    whole = SeedRun(
+        runs[0].seed,
+        runs[0].steps,
+        joined([run.base for run in runs]),
+        joined([run.trained for run in runs]),
+        joined([run.control for run in runs]),
+    )
+    return msgspec.structs.replace(compared(whole), seed=None)
+
+
+def _samples(runs: Sequence[SeedRun]) -> int:
+    return len({episode.sample_id for run in runs for episode in run.trained or ()})
+
+
+def _headline(pooled: Compared) -> dict[str, Any]:
+    """The few figures that people ask for, in points where they are shares."""
+    if pooled.changes is None:
+        return {}
+    moved = {name: pooled.changes[name] for name in HEADLINE}
+    return {"delta_pp": {name: one.delta_pp for name, one in moved.items() if one.delta_pp is not None}}
