@@ -14,8 +14,9 @@ from msgspec.structs import replace
 from ..agents.rollout import rollout
 from ..agents.trajectory import Job
 from ..core.api import Engine, StepResult
+from ..core.durable import told
 from ..core.episode import Episode
-from ..core.files import atomic_write
+from ..core.files import atomic_write, sweep
 from ..core.jsonl import read_records, write_records
 from ..core.types import Level, Sample
 from ..engines.job import TrainJob
@@ -78,6 +79,7 @@ class EvalShadow:
 
     def on_start(self, engine: Engine) -> None:
         self.figures.cut(self.seed, engine.step)
+        sweep(self.folder)
         if engine.step == 0 and not (self.figures.lines(self.seed) and self._file(0).exists()):
             self.figures.cut(self.seed, -1)
             self._look(engine, 0)
@@ -105,7 +107,7 @@ class EvalShadow:
 
     def _played(self, policy: Any, step: int) -> list[Episode]:
         episodes = self.play(policy)
-        with atomic_write(self._file(step)) as file:
+        with told(self._file(step)), atomic_write(self._file(step)) as file:
             write_records(file, episodes)
         return episodes
 

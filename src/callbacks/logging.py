@@ -7,7 +7,8 @@ from pathlib import Path
 from statistics import fmean
 
 from ..core.api import Engine, StepResult
-from ..core.files import atomic_write
+from ..core.durable import told
+from ..core.files import atomic_write, sweep
 from ..core.jsonl import write_records
 from ..runtime.steplog import StepLog
 
@@ -26,12 +27,14 @@ class Logging:
 
     def on_start(self, engine: Engine) -> None:
         self.metrics.cut(self.seed, engine.step)
+        sweep(self.episodes)
         for file in self.episodes.glob("step_*.jsonl"):
             if int(file.stem.removeprefix("step_")) > engine.step:
                 file.unlink()
 
     def on_step(self, engine: Engine, result: StepResult) -> None:
-        with atomic_write(self.episodes / f"step_{result.step:05d}.jsonl") as file:
+        path = self.episodes / f"step_{result.step:05d}.jsonl"
+        with told(path), atomic_write(path) as file:
             write_records(file, result.episodes)
         self.metrics.append(self.seed, result.step, result.metrics)
         shown = headline(result)

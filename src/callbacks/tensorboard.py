@@ -2,34 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ..core.api import Engine, StepResult
+from ..core.durable import told
 
 
 class TensorBoard:
+    """Writes its records itself: the thread of `SummaryWriter` dies of a full disk, and the run then waits for it."""
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._writer: Any = None
 
     def on_start(self, engine: Engine) -> None:
-        from tensorboardX import SummaryWriter
+        from tensorboardX.proto.event_pb2 import Event, SessionLog
+        from tensorboardX.record_writer import RecordWriter
 
-        # Points after the step that a run resumes from are hidden, since they happen again.
-        self._writer = SummaryWriter(str(self.folder), purge_step=engine.step + 1 if engine.step else None)
+        with told(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._writer = RecordWriter(str(self.folder / f"events.out.tfevents.{time.time():.0f}.{engine.step}"))
+        self._add(Event(wall_time=time.time(), file_version="brain.Event:2"))
+        if engine.step:
+            # Points after the step that a run resumes from are hidden, since they happen again.
+            self._add(Event(step=engine.step + 1, session_log=SessionLog(status=SessionLog.START)))
 
     def on_step(self, engine: Engine, result: StepResult) -> None:
-        self.add(result.step, {f"train/{name}": value for name, value in result.metrics.items()})
-        terms = {term for episode in result.episodes for term in episode.reward}
-        for term in sorted(terms):
-            values = [episode.reward.get(term, 0.0) for episode in result.episodes]
-            self.add(result.step, {f"reward/{term}": sum(values) / len(values)})
+        from tensorboardX.proto.event_pb2 import Event
+        from tensorboardX.proto.summary_pb2 import Summary
+        from tensorboardX.summary import scalar
 
-    def add(self, step: int, figures: Mapping[str, float]) -> None:
-        for name, value in figures.items():
-            self._writer.add_scalar(name, value, step)
+        figures = {f"train/{name}": value for name, value in result.metrics.items()}
+        for term in sorted({term for episode in result.episodes for term in episode.reward}):
+            values = [episode.reward.get(term, 0.0) for episode in result.episodes]
+            figures[f"reward/{term}"] = sum(values) / len(values)
+        points = [point for name, value in figures.items() for point in scalar(name, value).value]
+        self._add(Event(wall_time=time.time(), step=result.step, summary=Summary(value=points)))
 
     def on_end(self, engine: Engine) -> None:
         self._writer.close()
+
+    def _add(self, event: Any) -> None:
+        """On disk when it returns."""
+        with told(self.folder):
+            try:
+                self._writer.write(event.SerializeToString())
+                self._writer.flush()
+            except OSError:
+                # What it still holds would be refused once more, with a trace, when the process ends.
+                with suppress(OSError):
+                    self._writer.close()
+                raise

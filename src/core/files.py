@@ -14,6 +14,8 @@ import msgspec
 
 from .errors import BadInput
 
+_CHANCE = 8
+"""Characters that `tempfile` puts at the end of a temporary name."""
 Start = Callable[[Path], IO[bytes]]
 """Opens one more file of a group that appears together."""
 
@@ -80,6 +82,16 @@ def _complete(handle: IO[bytes]) -> None:
     umask = os.umask(0)
     os.umask(umask)
     os.chmod(handle.name, 0o666 & ~umask)
+
+
+def sweep(path: Path) -> None:
+    """Removes what a kill left of that file, or of all files in that folder, while they were being written.
+
+    For a run that has the place to itself: what another process is writing would go too.
+    """
+    folder, name = (path, "*") if path.is_dir() else (path.parent, path.name)
+    for left in folder.glob(f".{name}.{'?' * _CHANCE}"):
+        left.unlink(missing_ok=True)
 
 
 def written(handle: IO[bytes]) -> Path:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..core.redact import redact, secrets_in
@@ -22,11 +23,23 @@ class _Redacted(logging.Formatter):
         return redact(super().format(record), self._secrets)
 
 
+class _File(logging.FileHandler):
+    """On a full disk its lines get lost without a trace on the screen. Whose lines must not, says so and stops."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handleError(record)
+
+    def close(self) -> None:
+        with suppress(OSError):
+            super().close()
+
+
 @contextmanager
 def logged(path: Path, console: logging.Handler, environment: Mapping[str, str] = os.environ) -> Iterator[None]:
     """Inside the block the package's log goes to the file, at its end, and to the console."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    file = logging.FileHandler(path, encoding="utf-8", errors="replace")
+    file = _File(path, encoding="utf-8", errors="replace")
     file.setFormatter(_Redacted("%(asctime)s %(levelname)s %(message)s", environment))
     console.setFormatter(_Redacted("%(message)s", environment))
     # Warnings of libraries are worth keeping; their chatter is not.

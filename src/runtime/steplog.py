@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from ..core.files import atomic_write
+from ..core.durable import told
+from ..core.files import atomic_write, sweep
 
 
 class _At(msgspec.Struct):
@@ -27,20 +28,22 @@ class StepLog:
     def append(self, seed: int, step: int, figures: Mapping[str, Any]) -> None:
         """On disk when it returns: a checkpoint of this step must not know more than its log."""
         line = msgspec.json.encode({"seed": seed, "step": step, **figures}) + b"\n"
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with open(self.path, "ab") as file:
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
+        with told(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with open(self.path, "ab") as file:
+                file.write(line)
+                file.flush()
+                os.fsync(file.fileno())
 
     def cut(self, seed: int, step: int) -> None:
         """Leaves out what this seed did after that step, and a line that a kill tore in two."""
+        sweep(self.path)
         if not self.path.exists():
             return
         lines = self.path.read_bytes().splitlines(keepends=True)
         kept = [line for line in lines if _holds(line, seed, step)]
         if kept != lines:
-            with atomic_write(self.path) as file:
+            with told(self.path), atomic_write(self.path) as file:
                 file.writelines(kept)
 
     def lines(self, seed: int) -> list[dict[str, Any]]:

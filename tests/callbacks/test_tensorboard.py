@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import struct
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from tensorboardX.proto.event_pb2 import Event, SessionLog
 
 from src.callbacks.tensorboard import TensorBoard
+from src.core.errors import BadInput
 
 from .watched import Watched
 
@@ -31,6 +34,20 @@ def test_figures_and_reward_terms_are_curves(tmp_path: Path) -> None:
     assert points["train/loss", 4] == struct.unpack("f", struct.pack("f", 0.4))[0]
     assert points["reward/overclar", 1] == struct.unpack("f", struct.pack("f", -0.035))[0]
     assert {step for _, step in points} == {1, 2, 3, 4}
+
+
+def test_a_full_disk_ends_the_run_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    full = tmp_path / "full"
+    full.symlink_to("/dev/full")
+    monkeypatch.setattr("tensorboardX.record_writer.open_file", lambda path: open(full, "wb"))
+    with pytest.raises(BadInput) as refused:
+        Watched().fit([TensorBoard(tmp_path / "curves")])
+    assert "No space left on device. What to do: free some space on that disk" in str(refused.value)
+    assert refused.value.where == str(tmp_path / "curves")
+    gc.collect()
+    assert capfd.readouterr().err == ""
 
 
 def test_a_resumed_run_hides_the_points_that_happen_again(tmp_path: Path) -> None:
