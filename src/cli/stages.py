@@ -22,6 +22,7 @@ BASES = {"quickstart": (Path("models/tiny"),), "rc1": ()}
 """A base that lies in a folder here. One from the hub is known by its name, which stands in the config."""
 CHECKPOINTS = Path("checkpoints/rc1")
 """Of gated runs, whatever their profile."""
+REPORTS = ("shadow_run_", "calibration_report_", "overclar_ablation_")
 EVALUATIONS = Path("logs/eval")
 """The held-out episodes of the last run."""
 
@@ -136,8 +137,9 @@ def reward_stages(profile: Profile) -> list[Stage]:
             "calibration",
             f"Play {sizes.calibration} episodes, have {sizes.calibration_live} judged, and calibrate the reward",
             "权重校准",
-            verb("weight_calib", "--cv", "5", "--boot", "200", "--l2", "0.1", "--seed", "42", "--tag", profile.name,
-                 "--pool", paths.balanced, "--n", str(sizes.calibration), "--live_n", str(sizes.calibration_live),
+            verb("weight_calib", "--cv", "5", "--boot", "200", "--l2", "0.1", "--seed", "42",
+                 "--tag", _tag(paths.calibration_report), "--pool", paths.balanced,
+                 "--n", str(sizes.calibration), "--live_n", str(sizes.calibration_live),
                  "--episodes", paths.calibration_episodes, "--config", paths.config, "--baseline", paths.baseline,
                  "--out", paths.weights),
             (paths.balanced, paths.baseline, *base),
@@ -149,7 +151,7 @@ def reward_stages(profile: Profile) -> list[Stage]:
             f"Play the shadow set, have {sizes.live} episodes judged, and compare the new reward with the old one",
             "影子运行对比",
             verb("shadow_run", "--n", str(sizes.shadow), "--seed", str(options.SEED), "--stratify",
-                 "--tag", profile.name, "--shadow_set", paths.shadow_set, "--live_n", str(sizes.live),
+                 "--tag", _tag(paths.shadow_report), "--shadow_set", paths.shadow_set, "--live_n", str(sizes.live),
                  "--episodes", paths.shadow_episodes, "--config", paths.config, "--weights", paths.weights),
             (paths.shadow_set, paths.weights, *base),
             (paths.shadow_report, paths.shadow_episodes, paths.shadow_scores),
@@ -161,7 +163,8 @@ def reward_stages(profile: Profile) -> list[Stage]:
             "过度澄清惩罚消融",
             verb("overclar_penalty", "--alpha", "0.07", "--cap", "3", "--ablation", "--config", paths.config,
                  "--steps", str(sizes.ablation.steps), "--seeds", ",".join(map(str, sizes.ablation.seeds)),
-                 "--n", str(sizes.ablation.samples), "--episodes", paths.ablation_episodes, "--tag", profile.name),
+                 "--n", str(sizes.ablation.samples), "--episodes", paths.ablation_episodes,
+                 "--tag", _tag(paths.ablation_report)),
             (paths.pool, paths.balanced, paths.shadow_set, paths.weights, *base),
             (paths.ablation_report, paths.ablation_episodes),
         ),
@@ -224,6 +227,12 @@ def _final_models(config: Path) -> tuple[Path, ...]:
     if len(seeds) == 1:
         return (CHECKPOINTS / "final_model",)
     return tuple(CHECKPOINTS / f"seed_{seed}" / "final_model" for seed in seeds)
+
+
+def _tag(report: Path) -> str:
+    """What a stage puts at the end of its report's name: `reports/shadow_run_rc1.json` -> `rc1`."""
+    prefix = next(one for one in REPORTS if report.stem.startswith(one))
+    return report.stem.removeprefix(prefix)
 
 
 def _flags(thresholds: dict[str, object]) -> list[str]:
