@@ -7,7 +7,6 @@ from pathlib import Path
 from ..config.loader import load_train_config, read_yaml
 from ..config.train import TrainConfig
 from ..core.check import Check, Rule, check
-from ..core.errors import BadInput
 from .finding import Finding, found, read
 from .look import Look
 from .profile import ConfigThresholds, Profile
@@ -24,7 +23,9 @@ def config_findings(look: Look) -> list[Finding]:
 
 def config_checks(path: Path, profile: Profile) -> list[Check]:
     """Of the run at scale."""
-    config, wanted = load_unsimulated(path), profile.thresholds.config
+    if simulates(path):
+        return [_asked(path, "simulate", 1, "==", 0)]
+    config, wanted = load_train_config(path), profile.thresholds.config
     return [
         *_common(path, config, profile),
         _asked(path, "steps", config.steps, ">=", wanted.steps_min),
@@ -34,15 +35,15 @@ def config_checks(path: Path, profile: Profile) -> list[Check]:
 
 def trial_checks(path: Path, profile: Profile) -> list[Check]:
     """A trial is shorter and has one seed; all else holds for it too."""
-    return _common(path, load_unsimulated(path), profile)
+    return (
+        [_asked(path, "simulate", 1, "==", 0)] if simulates(path) else _common(path, load_train_config(path), profile)
+    )
 
 
-def load_unsimulated(path: Path) -> TrainConfig:
-    """A config that is no config, or that says `simulate: true`, is refused with the reason."""
+def simulates(path: Path) -> bool:
+    """Anything but a plain `false`. Such a config cannot even be loaded."""
     raw = read_yaml(path)
-    if isinstance(raw, dict) and raw.get("simulate", False) is not False:
-        raise BadInput("nothing here simulates", where=f"{path}: simulate", remedy="set simulate: false")
-    return load_train_config(path)
+    return isinstance(raw, dict) and raw.get("simulate", False) is not False
 
 
 def _common(path: Path, config: TrainConfig, profile: Profile) -> list[Check]:

@@ -236,7 +236,7 @@ def test_the_tools_are_those_of_the_pool_and_the_adapters_those_of_the_checkpoin
     made = _prepare(ready, 1, ("v_proj",))
     assert made.job.talk.tools == ("calc",)
     assert made.job.finetune.targets == ("v_proj",)
-    assert _marks(ready.config, made)["lora_targets"] == ["v_proj"]
+    assert _marks(ready, made)["lora_targets"] == ["v_proj"]
 
 
 def test_a_new_run_moves_the_old_one_aside_and_loses_nothing(place: Path, askgate: Askgate) -> None:

@@ -23,6 +23,11 @@ from src.data.pool import build_pool, reference_samples
 from src.data.shadow import materialize_shadow
 from src.data.validate import validate_pool
 from src.data.validate_difficulty import validate_difficulty
+from tests.gates.conftest import finished, run
+
+from .table import add_properties, print_table
+
+__all__ = ["finished", "run"]
 
 N, SHADOW = 1_500, 120
 PLAN = BuildPlan(
@@ -119,3 +124,11 @@ def failed(report: Report) -> set[str]:
     `rebuilt` is left out: it sees every forgery here, and a poison is there to show that its own gate sees it too.
     """
     return {one.name.split("[")[0] for one in report.checks if not one.passed} - {"rebuilt"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    add_properties(items)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    print_table(terminalreporter)

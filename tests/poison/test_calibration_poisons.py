@@ -18,6 +18,8 @@ from src.evaluation.scored import ScoredEpisode
 from src.evaluation.weights import BASELINE, read_weights
 from tests.evaluation.scored_episodes import scored, shipped_baseline, write
 
+from .table import poison, twin
+
 SHIPPED = shipped_baseline()
 OLD, NEW = tuple(SHIPPED.weights), SHIPPED.new
 
@@ -46,10 +48,12 @@ def with_dims(episodes: list[ScoredEpisode], change: Any) -> list[ScoredEpisode]
 
 
 class TestCalibration:
+    @twin("calibration")
     def test_dimensions_that_know_more_than_the_old_ones_are_accepted(self, tmp_path: Path) -> None:
         assert calibrated(honest(), tmp_path) == set()
         read_weights(tmp_path / "weights.json")
 
+    @poison("calibration/rank_corr_gain")
     def test_outcomes_that_no_dimension_knows_anything_about_are_rejected(self, tmp_path: Path) -> None:
         """Weights fitted to chance do better where they were fitted, and nowhere else."""
         many = honest(2400)
@@ -57,12 +61,14 @@ class TestCalibration:
         spoilt = [replace(one, success=bool(right)) for one, right in zip(many, shuffled, strict=True)]
         assert "rank_corr_gain" in calibrated(spoilt, tmp_path)
 
+    @poison("calibration/rank_corr_gain_pct")
     def test_new_dimensions_that_add_nothing_but_the_right_level_are_rejected(self, tmp_path: Path) -> None:
         """Few succeed; dimensions that always say 0 come closer to that, and put no episode before another."""
         few = [replace(one, success=one.success and place % 4 == 0) for place, one in enumerate(honest(old_knows=0.6))]
         level = with_dims(few, lambda name, value, one: one.dims[OLD[0]] if name in OLD else 0.0)
         assert calibrated(level, tmp_path) == {"rank_corr_gain_pct"}
 
+    @poison("calibration/mae_change_pct")
     def test_scores_that_rank_well_and_never_commit_themselves_are_rejected(self, tmp_path: Path) -> None:
         timid = with_dims(honest(), lambda name, value, one: 0.5 + 0.02 * (value - 0.5))
         assert calibrated(timid, tmp_path) == {"mae_change_pct"}
@@ -72,6 +78,7 @@ class TestCalibration:
         assert calibrated(honest(2400, old_knows=0.0), tmp_path) == set()
         assert "rank_corr_gain" in calibrated(honest(2400, old_knows=0.0, new_knows=0.0), tmp_path)
 
+    @poison("calibration/not_live")
     def test_scores_of_which_one_is_not_live_are_rejected(self, tmp_path: Path) -> None:
         episodes = honest()
         episodes[100] = replace(episodes[100], live=False)
@@ -82,6 +89,7 @@ class TestCalibration:
         calibrated(leaked, tmp_path)
         assert read_weights(tmp_path / "weights.json").weights["support"] == 0.5
 
+    @poison("calibration/episodes_of_shadow_set")
     def test_episodes_of_the_shadow_set_are_refused(self, tmp_path: Path) -> None:
         episodes = honest()
         episodes[5] = replace(episodes[5], split="shadow")
@@ -105,31 +113,38 @@ class TestShadowRun:
     better = BASE + 0.25 * OWN
     right = BASE + 0.9 * OWN + LUCK > 0
 
+    @twin("shadow")
     def test_a_score_that_refines_the_old_one_is_accepted(self) -> None:
         assert shadowed(BASE, self.better, self.right) == set()
 
+    @poison("shadow/spearman")
     def test_a_score_with_another_order_below_the_same_top_is_rejected(self) -> None:
         top = np.quantile(BASE, 0.85) < BASE
         other = np.where(top, BASE + 10, 0.5 * BASE + OWN)
         assert shadowed(BASE, other, self.right) == {"spearman"}
 
+    @poison("shadow/top10_overlap")
     def test_a_score_that_turns_the_top_round_is_rejected(self) -> None:
         edge = np.quantile(BASE, 0.82)
         turned = np.where(edge < BASE, 10 - BASE, self.better)
         assert shadowed(BASE, turned, self.right) == {"top10_overlap"}
 
+    @poison("shadow/corr_improve_pct")
     def test_the_old_score_in_new_clothes_is_rejected(self) -> None:
         assert shadowed(BASE, np.tanh(BASE), self.right) == {"corr_improve_pct"}
 
+    @poison("shadow/spearman", "shadow/top10_overlap", "shadow/corr_improve_pct")
     def test_two_scores_that_are_the_same_for_all_are_rejected_by_every_gate(self) -> None:
         flat = np.full(N, 0.7)
         assert shadowed(flat, flat, self.right) == {"spearman", "top10_overlap", "corr_improve_pct"}
 
+    @poison("shadow/top10_overlap")
     def test_two_scores_that_tell_two_groups_apart_have_no_common_top(self) -> None:
         """Sorted by line, both would name the same first lines of the upper group."""
         coarse = (BASE > 0).astype(float)
         assert "top10_overlap" in shadowed(coarse, coarse, self.right)
 
+    @poison("shadow/top10_overlap")
     def test_a_top_that_agrees_by_the_order_of_the_lines_only_is_rejected(self) -> None:
         first = np.sort(BASE)[::-1]
         rough = np.round(first)
@@ -145,6 +160,7 @@ class TestShadowRun:
     "weights",
     [{"a": 0.5, "b": 0.4}, {"a": 0.5, "b": 0.6, "c": -0.1}, {"a": 0.51, "b": 0.49}, {"a": 0.5, "b": 0.500002}],
 )
+@poison("weights/weights_off_one", "weights/weight_smallest", "weights/weight_largest")
 def test_weights_that_are_not_lawful_are_refused(weights: dict[str, float], tmp_path: Path) -> None:
     path = tmp_path / "weights.json"
     path.write_text(str({"weights": weights}).replace("'", '"'))

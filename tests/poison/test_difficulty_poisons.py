@@ -13,16 +13,20 @@ from src.core.errors import BadInput
 from src.core.jsonl import read_records
 from src.core.types import TASKS, Sample, Turn
 from src.data.difficulty import measure_all
+from src.data.validate_difficulty import validate_difficulty
 
 from .conftest import Honest, failed, forge, judge_difficulty, sell
+from .table import poison, twin
 
 
+@twin("difficulty")
 def test_the_honest_pool_is_accepted(honest: Honest, tmp_path: Path) -> None:
     report = judge_difficulty(forge(honest, tmp_path, lambda samples: samples), tmp_path)
     assert failed(report) == set()
     assert report.passed
 
 
+@poison("difficulty/hard_share", "difficulty/easy_share")
 def test_an_all_easy_pool_cannot_be_balanced(honest: Honest, tmp_path: Path) -> None:
     def easy(samples: list[Sample]) -> list[Sample]:
         records = measure_all(samples)
@@ -35,6 +39,7 @@ def test_an_all_easy_pool_cannot_be_balanced(honest: Honest, tmp_path: Path) -> 
     assert {"hard_share", "easy_share"} <= failed(sell(pool, list(read_records(pool, Sample)), tmp_path))
 
 
+@poison("difficulty/copied_unchanged")
 def test_a_balanced_pool_whose_answers_were_rewritten_fails(honest: Honest, tmp_path: Path) -> None:
     assert judge_difficulty(forge(honest, tmp_path, lambda samples: samples), tmp_path).passed
     chosen = list(read_records(tmp_path / "forged.balanced.jsonl", Sample))
@@ -42,6 +47,7 @@ def test_a_balanced_pool_whose_answers_were_rewritten_fails(honest: Honest, tmp_
     assert failed(sell(tmp_path / "forged.jsonl", spoilt, tmp_path)) == {"copied_unchanged"}
 
 
+@poison("difficulty/mix")
 def test_a_balanced_pool_of_nearly_one_task_fails_on_its_mix(honest: Honest, tmp_path: Path) -> None:
     assert judge_difficulty(forge(honest, tmp_path, lambda samples: samples), tmp_path).passed
     chosen = list(read_records(tmp_path / "forged.balanced.jsonl", Sample))
@@ -56,6 +62,7 @@ def test_a_balanced_pool_of_nearly_one_task_fails_on_its_mix(honest: Honest, tmp
     assert {f"mix[{task}]" for task in TASKS} <= off
 
 
+@poison("difficulty/metrics_match")
 def test_an_all_easy_pool_with_metrics_that_say_otherwise_fails(honest: Honest, tmp_path: Path) -> None:
     def easy(samples: list[Sample]) -> list[Sample]:
         records = measure_all(samples)
@@ -69,20 +76,65 @@ def test_an_all_easy_pool_with_metrics_that_say_otherwise_fails(honest: Honest, 
     assert {"hard_share", "easy_share", "metrics_match"} <= caught
 
 
+@poison("difficulty/clue_overlap_easy_min")
 def test_easy_questions_that_do_not_restate_their_clue_fail(honest: Honest, tmp_path: Path) -> None:
     def without_clue(sample: Sample) -> Sample:
         return replace(sample, clue="")
 
     pool = forge(honest, tmp_path, lambda samples: [without_clue(sample) for sample in samples])
-    assert any(name.startswith("clue_overlap_easy") for name in failed(judge_difficulty(pool, tmp_path)))
+    assert "clue_overlap_easy_min" in failed(judge_difficulty(pool, tmp_path))
 
 
+@poison("difficulty/clue_overlap_hard_max")
 def test_hard_questions_that_copy_their_clue_fail(honest: Honest, tmp_path: Path) -> None:
     def copied(sample: Sample) -> Sample:
         return replace(sample, clue=" ".join(sample.support)[: len(" ".join(sample.support)) // 2])
 
     pool = forge(honest, tmp_path, lambda samples: [copied(sample) for sample in samples])
-    assert any(name.startswith("clue_overlap_hard") for name in failed(judge_difficulty(pool, tmp_path)))
+    assert "clue_overlap_hard_max" in failed(judge_difficulty(pool, tmp_path))
+
+
+def of_level(level: str, change: Callable[[Sample], Sample]) -> Callable[[list[Sample]], list[Sample]]:
+    def spoil(samples: list[Sample]) -> list[Sample]:
+        records = measure_all(samples)
+        return [change(one) if record.level == level else one for one, record in zip(samples, records, strict=True)]
+
+    return spoil
+
+
+@poison("difficulty/clue_overlap_easy_max")
+def test_easy_questions_that_are_their_own_supporting_text_fail(honest: Honest, tmp_path: Path) -> None:
+    def whole(sample: Sample) -> Sample:
+        text = " ".join(sample.support)
+        return replace(sample, premise="", clue="", question=text, prompt=text)
+
+    pool = forge(honest, tmp_path, of_level("easy", whole))
+    assert "clue_overlap_easy_max" in failed(judge_difficulty(pool, tmp_path))
+
+
+@poison("difficulty/clue_overlap_hard_min")
+def test_hard_questions_about_something_else_altogether_fail(honest: Honest, tmp_path: Path) -> None:
+    def strange(sample: Sample) -> Sample:
+        return replace(sample, premise="", clue="", question="Zqx vjk wpf?")
+
+    pool = forge(honest, tmp_path, of_level("hard", strange))
+    assert "clue_overlap_hard_min" in failed(judge_difficulty(pool, tmp_path))
+
+
+@poison("difficulty/copies")
+def test_a_balanced_pool_with_a_sample_twice_fails(honest: Honest, tmp_path: Path) -> None:
+    assert judge_difficulty(forge(honest, tmp_path, lambda samples: samples), tmp_path).passed
+    chosen = list(read_records(tmp_path / "forged.balanced.jsonl", Sample))
+    assert failed(sell(tmp_path / "forged.jsonl", [*chosen, chosen[0]], tmp_path)) == {"copies"}
+
+
+@poison("difficulty/metrics_edited")
+def test_metrics_that_are_not_those_of_their_sidecar_fail(honest: Honest, tmp_path: Path) -> None:
+    assert judge_difficulty(forge(honest, tmp_path, lambda samples: samples), tmp_path).passed
+    metrics = tmp_path / "forged.metrics.jsonl"
+    metrics.write_bytes(metrics.read_bytes() + b"\n")
+    report = validate_difficulty(metrics, tmp_path / "forged.balanced.jsonl", out=tmp_path / "again.json")
+    assert failed(report) == {"metrics_edited"}
 
 
 def _longer(sample: Sample) -> Sample:
@@ -96,11 +148,12 @@ def _busier(sample: Sample) -> Sample:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "caught"),
+    ("spoil", "named"),
     [(_longer, {"len_tokens_past_limit"}), (_busier, {"turns_past_limit", "tool_hops_past_limit"})],
 )
+@poison("difficulty/*")
 def test_samples_past_the_limits_fail(
-    honest: Honest, tmp_path: Path, spoil: Callable[[Sample], Sample], caught: set[str]
+    honest: Honest, tmp_path: Path, spoil: Callable[[Sample], Sample], named: set[str]
 ) -> None:
     def some(samples: list[Sample]) -> list[Sample]:
         records = measure_all(samples)
@@ -110,4 +163,4 @@ def test_samples_past_the_limits_fail(
             for sample, record in zip(samples, records, strict=True)
         ]
 
-    assert caught <= failed(judge_difficulty(forge(honest, tmp_path, some), tmp_path))
+    assert named <= failed(judge_difficulty(forge(honest, tmp_path, some), tmp_path))

@@ -16,6 +16,7 @@ from src.data.meta import read_meta, write_meta
 from src.data.pool import build_pool
 
 from .conftest import PLAN, Honest, failed, forge, judge
+from .table import poison, twin
 
 GATES = {
     *("distinct2", "kl3", "roles", "styles", "dup_pct", "len_min", "len_max", "mix", "shortcut_auc", "consistency"),
@@ -24,12 +25,14 @@ GATES = {
 """Every gate; each has a poison below."""
 
 
+@twin("pool")
 def test_the_honest_pool_is_accepted(honest: Honest) -> None:
     report = judge(honest.pool, honest.shadow)
     assert report.passed, [one for one in report.checks if not one.passed]
     assert {one.name.split("[")[0] for one in report.checks} >= GATES
 
 
+@poison("pool/kl3")
 def test_pack_v1_sold_as_v2_fails_on_kl(honest: Honest, tmp_path: Path) -> None:
     pool = tmp_path / "v1.jsonl"
     meta = build_pool(replace(PLAN, templates_dir=Path("templates/pack_v1")), pool)
@@ -39,6 +42,7 @@ def test_pack_v1_sold_as_v2_fails_on_kl(honest: Honest, tmp_path: Path) -> None:
     assert "kl3" in failed(judge(pool, honest.shadow))
 
 
+@poison("pool/kl3")
 def test_pack_v1_of_another_seed_sold_as_v2_fails_on_kl(honest: Honest, tmp_path: Path) -> None:
     pool = tmp_path / "v1.jsonl"
     meta = build_pool(replace(PLAN, templates_dir=Path("templates/pack_v1"), seed=8), pool)
@@ -46,6 +50,7 @@ def test_pack_v1_of_another_seed_sold_as_v2_fails_on_kl(honest: Honest, tmp_path
     assert "kl3" in failed(judge(pool, honest.shadow))
 
 
+@poison("pool/distinct2", "pool/roles", "pool/styles")
 def test_a_pool_with_one_template_fails_on_distinct2(honest: Honest, tmp_path: Path) -> None:
     pack = tmp_path / "pack"
     pack.mkdir()
@@ -63,6 +68,7 @@ def test_a_pool_with_one_template_fails_on_distinct2(honest: Honest, tmp_path: P
 
 
 @pytest.mark.parametrize("vague", ["some", "that one"])
+@poison("pool/shortcut_auc")
 def test_hidden_spans_replaced_by_a_vague_word_fail_on_the_shortcut_gate(
     honest: Honest, tmp_path: Path, vague: str
 ) -> None:
@@ -79,6 +85,7 @@ def test_hidden_spans_replaced_by_a_vague_word_fail_on_the_shortcut_gate(
     assert {"shortcut_auc[hotpotqa]", "shortcut_auc[strategyqa]", "shortcut_auc[gsm8k]"} <= caught
 
 
+@poison("pool/shortcut_auc", "pool/clarify_rate")
 def test_a_pool_that_never_needs_an_ask_fails(honest: Honest, tmp_path: Path) -> None:
     pool = tmp_path / "pool.jsonl"
     meta = build_pool(replace(PLAN, clarify_rate=0.0), pool)
@@ -86,6 +93,7 @@ def test_a_pool_that_never_needs_an_ask_fails(honest: Honest, tmp_path: Path) ->
     assert {"shortcut_auc", "clarify_rate"} <= failed(judge(pool, honest.shadow))
 
 
+@poison("pool/dup_pct")
 def test_near_duplicates_of_two_and_a_half_percent_fail(honest: Honest, tmp_path: Path) -> None:
     def copies(samples: list[Sample]) -> list[Sample]:
         rng = Random(1)
@@ -111,11 +119,13 @@ def admitted(sample: Sample) -> Sample:
     return replace(sample, provenance=replace(sample.provenance, split="train"))
 
 
+@poison("pool/leak_similar", "pool/leak_source_ids")
 def test_a_shadow_sample_copied_in_fails_on_leak(honest: Honest, tmp_path: Path) -> None:
     pool = forge(honest, tmp_path, lambda samples: [*samples, admitted(honest.held_out()[0])])
     assert failed(judge(pool, honest.shadow)) == {"leak_similar", "leak_source_ids"}
 
 
+@poison("pool/leak_similar")
 def test_a_shadow_sample_with_a_few_words_changed_and_a_new_source_fails_on_leak(
     honest: Honest, tmp_path: Path
 ) -> None:
@@ -138,6 +148,7 @@ def test_a_shadow_sample_with_a_few_words_changed_and_a_new_source_fails_on_leak
     assert failed(judge(forge(honest, tmp_path, lambda samples: [*samples, copy]), honest.shadow)) == {"leak_similar"}
 
 
+@poison("pool/leak_source_ids")
 def test_a_shadow_sample_worded_anew_fails_on_its_source(honest: Honest, tmp_path: Path) -> None:
     samples, victim = honest.samples(), honest.held_out()[0]
     donor = next(s for s in samples if s.task == victim.task and s.lang == victim.lang)
@@ -146,6 +157,7 @@ def test_a_shadow_sample_worded_anew_fails_on_its_source(honest: Honest, tmp_pat
     assert failed(judge(pool, honest.shadow)) == {"leak_source_ids"}
 
 
+@poison("pool/mix")
 def test_a_wrong_mix_fails(honest: Honest, tmp_path: Path) -> None:
     def without_sums(samples: list[Sample]) -> list[Sample]:
         sums = [sample for sample in samples if sample.task == "gsm8k"]
@@ -155,6 +167,7 @@ def test_a_wrong_mix_fails(honest: Honest, tmp_path: Path) -> None:
     assert failed(judge(forge(honest, tmp_path, without_sums), honest.shadow)) == {"mix"}
 
 
+@poison("pool/roles", "pool/styles")
 def test_one_role_and_one_register_fail(honest: Honest, tmp_path: Path) -> None:
     def same_voice(sample: Sample) -> Sample:
         return replace(sample, provenance=replace(sample.provenance, role="student", register="casual"))
@@ -163,6 +176,7 @@ def test_one_role_and_one_register_fail(honest: Honest, tmp_path: Path) -> None:
     assert failed(judge(pool, honest.shadow)) == {"roles", "styles"}
 
 
+@poison("pool/len_max", "pool/len_min")
 def test_a_sample_too_long_or_too_short_fails(honest: Honest, tmp_path: Path) -> None:
     def stretch(samples: list[Sample]) -> list[Sample]:
         first = samples[0]
@@ -187,6 +201,7 @@ def test_a_sample_too_long_or_too_short_fails(honest: Honest, tmp_path: Path) ->
     assert failed(judge(forge(honest, tmp_path, shrink), honest.shadow)) == {"len_min"}
 
 
+@poison("pool/consistency")
 def test_samples_that_contradict_themselves_fail(honest: Honest, tmp_path: Path) -> None:
     def wrong_answer(samples: list[Sample]) -> list[Sample]:
         first = samples[0]
@@ -203,6 +218,7 @@ def test_samples_that_contradict_themselves_fail(honest: Honest, tmp_path: Path)
         assert failed(judge(forge(honest, tmp_path, change), honest.shadow)) == {"consistency"}
 
 
+@poison("pool/measured")
 def test_a_pool_changed_after_it_was_built_is_refused(honest: Honest, tmp_path: Path) -> None:
     pool = forge(honest, tmp_path, lambda samples: samples)
     with open(pool, "ab") as handle:
@@ -211,6 +227,7 @@ def test_a_pool_changed_after_it_was_built_is_refused(honest: Honest, tmp_path: 
         judge(pool, honest.shadow)
 
 
+@poison("pool/rebuilt")
 def test_samples_that_the_builder_never_made_fail_however_well_they_fit(honest: Honest, tmp_path: Path) -> None:
     """All gold answers wrong, demonstrations and sidecar made to agree with them."""
 
@@ -223,22 +240,26 @@ def test_samples_that_the_builder_never_made_fail_however_well_they_fit(honest: 
 
 
 @pytest.mark.parametrize("facts", [{"tools": ()}, {"langs": ("zh",)}, {"seed": 99}, {"paraphrase": 0.9}])
+@poison("pool/rebuilt", "pool/consistency")
 def test_a_sidecar_that_tells_of_another_pool_fails(honest: Honest, tmp_path: Path, facts: dict[str, object]) -> None:
     report = judge(forge(honest, tmp_path, lambda samples: samples, **facts), honest.shadow)
     assert {"rebuilt", "consistency"} & {one.name for one in report.checks if not one.passed}
 
 
+@poison("pool/mix", "pool/clarify_rate")
 def test_an_edited_mix_or_clarify_rate_fails(honest: Honest, tmp_path: Path) -> None:
     mix = {"hotpotqa": 0.25, "strategyqa": 0.30, "gsm8k": 0.45}
     for facts, gate in (({"mix": mix}, "mix"), ({"clarify_rate": 0.0}, "clarify_rate")):
         assert gate in failed(judge(forge(honest, tmp_path, lambda samples: samples, **facts), honest.shadow))
 
 
+@poison("pool/measured")
 def test_a_pool_is_no_shadow_set(honest: Honest) -> None:
     with pytest.raises(BadInput, match="not a shadow set"):
         judge(honest.pool, honest.pool)
 
 
+@poison("pool/leak_similar")
 def test_shadow_prompts_inside_longer_prompts_with_new_sources_and_questions_fail_on_leak(
     honest: Honest, tmp_path: Path
 ) -> None:

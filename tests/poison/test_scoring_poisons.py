@@ -23,6 +23,8 @@ from src.scoring.types import CallEntry, Entry, ScoringEntry
 from src.scoring.votes import settle
 from tests.scoring.desk import ROOT
 
+from .table import poison, twin
+
 HONEST_ENVIRONMENT = {"RUN_MODE": "prod", "REWARD_LIVE_MODE": "1", "SCORER_PROVIDER": "deepseek_r1"}
 Calls = list[CallEntry]
 Spoil = Callable[[Calls], Calls]
@@ -115,6 +117,7 @@ def mostly_a_stubs(calls: Calls) -> Calls:
     return [replace(call, **stub) for call in calls]
 
 
+@twin("scoring")
 def test_the_honest_twin_passes(forge: Callable[..., Report]) -> None:
     assert failed(forge()) == set()
 
@@ -148,6 +151,7 @@ def test_the_honest_twin_passes(forge: Callable[..., Report]) -> None:
         ),
     ],
 )
+@poison("scoring/*")
 def test_a_forged_ledger_is_refused_by_what_it_says(
     forge: Callable[..., Report], spoil: Spoil, named: set[str]
 ) -> None:
@@ -174,12 +178,14 @@ def test_a_server_without_request_ids_is_not_taken_for_a_recording(forge: Callab
         pytest.param({"votes": 11}, id="votes that nobody gave"),
     ],
 )
+@poison("scoring/scores_without_their_votes")
 def test_scores_that_do_not_follow_from_their_votes_are_refused(
     forge: Callable[..., Report], spoil: dict[str, object]
 ) -> None:
     assert failed(forge(claim=lambda entry: replace(entry, **spoil))) == {"scores_without_their_votes"}
 
 
+@poison("scoring/scores_without_their_votes")
 def test_scores_without_any_vote_are_refused(forge: Callable[..., Report]) -> None:
     def bare(entry: ScoringEntry) -> ScoringEntry:
         number = int(entry.scoring.removeprefix("scoring-"))
@@ -188,12 +194,14 @@ def test_scores_without_any_vote_are_refused(forge: Callable[..., Report]) -> No
     assert failed(forge(claim=bare)) == {"scores_without_their_votes"}
 
 
+@poison("scoring/providers", "scoring/scorings_by_another_provider")
 def test_scores_that_name_another_provider_than_their_calls_are_refused(forge: Callable[..., Report]) -> None:
     stub = every(provider="stub", server="http://127.0.0.1:8000/v1")
     report = forge(stub, claim=lambda entry: replace(entry, provider="deepseek_r1"))
     assert failed(report) == {"providers", "scorings_by_another_provider"}
 
 
+@poison("scoring/scorings")
 def test_failed_scorings_do_not_count_towards_the_eight(forge: Callable[..., Report]) -> None:
     def failing(entry: ScoringEntry) -> ScoringEntry:
         if int(entry.scoring.removeprefix("scoring-")) < 7:
@@ -203,6 +211,7 @@ def test_failed_scorings_do_not_count_towards_the_eight(forge: Callable[..., Rep
     assert failed(forge(claim=failing)) == {"scorings"}
 
 
+@poison("scoring/latency_min_ms")
 def test_jitter_on_a_two_millisecond_stub_does_not_help(forge: Callable[..., Report]) -> None:
     random = Random(2)
 
@@ -212,6 +221,7 @@ def test_jitter_on_a_two_millisecond_stub_does_not_help(forge: Callable[..., Rep
     assert failed(forge(jitter)) == {"latency_min_ms"}
 
 
+@poison("scoring/scorings")
 def test_seven_scorings_are_too_few(forge: Callable[..., Report]) -> None:
     assert failed(forge(scorings=7)) == {"scorings"}
 
@@ -220,12 +230,14 @@ def test_seven_scorings_are_too_few(forge: Callable[..., Report]) -> None:
     ("environment", "named"),
     [({"RUN_MODE": ""}, "run_mode_is_prod"), ({"REWARD_LIVE_MODE": "off"}, "live_mode_is_on")],
 )
+@poison("scoring/*")
 def test_an_environment_that_is_not_production_is_refused(
     forge: Callable[..., Report], environment: dict[str, str], named: str
 ) -> None:
     assert failed(forge(**environment)) == {named}
 
 
+@poison("scoring/simulate")
 def test_simulate_true_is_refused(forge: Callable[..., Report]) -> None:
     config = yaml.safe_load((ROOT / "configs/default.yaml").read_text(encoding="utf-8")) | {"simulate": True}
     Path("configs").mkdir()
@@ -246,6 +258,7 @@ def edited(lines: list[bytes]) -> Iterable[bytes]:
         pytest.param(lambda lines: lines[4:], id="the start cut off"),
     ],
 )
+@poison("scoring/ledger_chain_whole")
 def test_a_ledger_that_was_changed_is_refused(
     forge: Callable[..., Report], spoil: Callable[[list[bytes]], Iterable[bytes]]
 ) -> None:

@@ -10,6 +10,8 @@ from src.core.types import LEVELS, TASKS
 from src.eval.compare import compare, trial_checks
 from tests.eval.episodes import episode
 
+from .table import poison, twin
+
 N = 540
 """180 of each task, 60 of each task and level, a third of them lack something."""
 
@@ -49,12 +51,13 @@ def judged(base: list[Episode], trained: list[Episode]) -> list[Check]:
     return trial_checks(compare(base, trained, seed=7))
 
 
+@twin("trial")
 def test_an_honest_gain_is_accepted() -> None:
     assert failed(judged(BASE, run(**GOOD))) == set()
 
 
 @pytest.mark.parametrize(
-    ("habit", "rejected_by"),
+    ("habit", "named"),
     [
         ({"asked": 0.25}, "need_ask_success_pp"),
         ({"needless": 0.35}, "overclar_relative"),
@@ -62,10 +65,12 @@ def test_an_honest_gain_is_accepted() -> None:
         ({"hard_right": 0.4}, "success_hard_pp"),
     ],
 )
-def test_each_mark_that_is_missed_is_named(habit: dict[str, float], rejected_by: str) -> None:
-    assert failed(judged(BASE, run(**{**GOOD, **habit}))) == {rejected_by}  # type: ignore[arg-type]
+@poison("trial/*")
+def test_each_mark_that_is_missed_is_named(habit: dict[str, float], named: str) -> None:
+    assert failed(judged(BASE, run(**{**GOOD, **habit}))) == {named}  # type: ignore[arg-type]
 
 
+@poison("trial/overclar_change_pct")
 def test_a_policy_that_always_asks_is_rejected() -> None:
     assert "overclar_relative" in failed(judged(BASE, run(**{**GOOD, "asked": 1.0, "needless": 1.0})))
 

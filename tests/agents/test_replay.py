@@ -1,0 +1,76 @@
+"""A stored episode is believed as far as the policy's own words go; all else must follow from the sample."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from msgspec.structs import replace
+
+from src.agents.replay import follows
+from src.core.episode import Episode
+from src.core.types import Sample, Turn
+from tests.data.built import built, small_plan
+from tests.gates.acting import act, ask_first
+
+SAMPLES = built(small_plan(60))
+
+
+def episodes() -> list[tuple[Episode, Sample]]:
+    random = Random(4)
+    return [
+        (actor(sample, random), sample)
+        for sample in SAMPLES
+        for actor in (act, lambda one, rnd: ask_first(one, rnd, 0.5))
+    ]
+
+
+def test_what_was_played_follows() -> None:
+    made = episodes()
+    assert all(follows(episode, sample) for episode, sample in made)
+    assert {episode.success for episode, _ in made} == {True, False}
+    assert any(episode.told for episode, _ in made)
+
+
+@pytest.mark.parametrize(
+    "field",
+    ["success", "told", "needs_clarification"],
+)
+def test_a_fact_that_was_turned_round_does_not(field: str) -> None:
+    for episode, sample in episodes():
+        turned = replace(episode, **{field: not getattr(episode, field)})
+        assert not follows(turned, sample)
+
+
+def test_words_of_user_and_tools_that_nobody_said_do_not() -> None:
+    for episode, sample in episodes():
+        for place, turn in enumerate(episode.turns):
+            if turn.by != "assistant":
+                turns = list(episode.turns)
+                turns[place] = replace(turn, text=f"{turn.text}!")
+                assert not follows(replace(episode, turns=tuple(turns)), sample)
+
+
+def test_another_answer_does_not() -> None:
+    for episode, sample in episodes():
+        assert not follows(replace(episode, answer=f"{episode.answer}?"), sample)
+
+
+def test_an_ask_that_was_cut_out_or_put_in_does_not() -> None:
+    for episode, sample in episodes():
+        cut = [turn for turn in episode.turns if turn.act != "ask"]
+        if len(cut) < len(episode.turns):
+            assert not follows(replace(episode, turns=tuple(cut)), sample)
+        more = (episode.turns[0], Turn("assistant", "ask", "Which one?"), *episode.turns[1:])
+        assert not follows(replace(episode, turns=more), sample)
+
+
+def test_an_episode_of_another_sample_does_not() -> None:
+    for (episode, _), (_, other) in zip(episodes()[:-2], episodes()[2:], strict=True):
+        if episode.sample_id != other.id:
+            assert not follows(episode, other)
+
+
+def test_nothing_said_is_no_episode() -> None:
+    episode, sample = episodes()[0]
+    assert not follows(replace(episode, turns=()), sample)

@@ -1,0 +1,72 @@
+"""A run with a ticket: the same training, in its own place, and marked as what a gate has seen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from src.cli.train_gated import require_ours
+from src.cli.train_run import run as train
+from src.core.errors import BadInput
+from src.core.sealed import read_seal
+from src.gates.admit import Admission
+from tests.cli.training import furnish, write_config
+
+TICKET = Admission("quickstart", "a" * 64, "b" * 32)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    torch.set_num_threads(1)
+    furnish(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_gated_run_is_marked_and_has_its_own_checkpoints(folder: Path) -> None:
+    config = write_config(folder, steps=2)
+    train(config, False, TICKET)
+    assert not Path("checkpoints/local").exists()
+    marks = read_seal(Path("checkpoints/rc1/latest")).marks
+    assert marks["gated"] is True
+    assert marks["releasable"] is True
+    assert marks["ticket"] == TICKET.ticket_sha256
+    assert marks["profile"] == "quickstart"
+    report = json.loads(next(Path("reports").glob("ppo_eval_*.json")).read_text())
+    assert (report["gated"], report["ticket"]) == (True, TICKET.ticket_sha256)
+
+    again = write_config(folder, steps=3)
+    train(again, True, TICKET)
+    assert read_seal(Path("checkpoints/rc1/latest")).step == 3
+
+
+def test_what_no_gate_has_seen_does_not_become_gated_by_going_on(folder: Path) -> None:
+    config = write_config(folder, steps=1)
+    train(config, False)
+    Path("checkpoints/local").rename("checkpoints/rc1")
+    with pytest.raises(BadInput, match=r"profile|no gate has seen"):
+        train(write_config(folder, steps=2), True, TICKET)
+
+
+def test_a_gated_run_goes_on_from_its_own_checkpoints_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput, match="no checkpoint here"):
+        require_ours(Path("checkpoints/rc1/latest"))
+    Path("checkpoints/rc1/step_00001").mkdir(parents=True)
+    Path("checkpoints/rc1/latest").symlink_to("step_00001")
+    require_ours(Path("checkpoints/rc1/latest"))
+    Path("checkpoints/local/step_00001").mkdir(parents=True)
+    with pytest.raises(BadInput, match="goes on from what lies in"):
+        require_ours(Path("checkpoints/local/step_00001"))
+    Path("checkpoints/rc1/elsewhere").symlink_to("../local/step_00001")
+    with pytest.raises(BadInput, match="goes on from what lies in"):
+        require_ours(Path("checkpoints/rc1/elsewhere"))
+
+
+def test_several_seeds_have_their_latest_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("checkpoints/rc1/seed_1/latest").mkdir(parents=True)
+    require_ours(Path("checkpoints/rc1/latest"))

@@ -1,0 +1,78 @@
+"""A round measures; it never copies a verdict. Round 2 leaves a ticket only on top of a first round that passed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from src.core.errors import BadInput
+from src.gates.admit import admit
+from src.gates.finding import GATES
+from src.gates.manifest import Manifest
+from src.gates.report import REFUSAL, ROUND1, TICKET, Round, read_round
+from src.gates.rounds import run_round
+from tests.gates.run_folder import FRESH, PROFILE, judging
+
+CONFIG = Path("configs/quickstart.yaml")
+
+
+def go(number: int, **environment: str) -> Round:
+    with judging() as found:
+        return run_round(number, PROFILE, {**found, **environment}, print, lambda done: None)[0]
+
+
+def test_both_reports_have_every_gate_with_its_evidence_and_remedy(run: Path) -> None:
+    for path in (ROUND1, TICKET):
+        report = read_round(path)
+        assert report.passed
+        assert [gate for gate in GATES if all(one.gate != gate for one in report.findings)] == (
+            ["round1"] if path == ROUND1 else []
+        )
+        for one in report.findings:
+            assert one.evidence or one.gate in ("disk", "penalty")
+            assert one.remedy.isascii() or one.name == "measured"
+        limit = next(one.threshold for one in report.findings if one.name == "cache_hit_rate")
+        assert limit == (0.90 if path == ROUND1 else 0.95)
+
+
+def test_each_round_has_scored_samples_of_its_own(run: Path) -> None:
+    drawn = [
+        {json.loads(line)["id"] for line in (ROUND1.parent / f"round{number}/fresh_scores.jsonl").open("rb")}
+        for number in (1, 2)
+    ]
+    assert [len(one) for one in drawn] == [FRESH, FRESH]
+    assert not drawn[0] & drawn[1]
+    assert read_round(ROUND1).fresh_seed != read_round(TICKET).fresh_seed
+
+
+def test_a_report_of_a_stage_that_says_passed_is_not_believed(run: Path) -> None:
+    """The stages' reports claim the best; the pool they are about has lost its mix."""
+    for name in ("pool_report", "difficulty_report"):
+        Path(f"reports/rc1/{name}.json").write_text(json.dumps({"passed": True, "checks": []}))
+    config = yaml.safe_load(CONFIG.read_text())
+    CONFIG.write_text(yaml.safe_dump({**config, "use_overclar_penalty": False}))
+    report = go(1)
+    assert [(one.gate, one.name) for one in report.failed] == [("config", "use_overclar_penalty")]
+    assert report.exit_code == 1
+    assert not TICKET.exists()
+
+
+def test_a_failed_second_round_takes_the_ticket_away_and_says_what_to_do(run: Path) -> None:
+    report = go(2, RUN_MODE="test")
+    assert report.exit_code == 2
+    assert not TICKET.exists()
+    assert Manifest().newest()[str(TICKET)].kind == "withdrawn"
+    found = read_round(REFUSAL)
+    assert any("RUN_MODE=prod" in line for line in found.to_do)
+    assert any("请设置 RUN_MODE=prod" in line for line in found.to_do_zh)
+    with pytest.raises(BadInput, match=r"round2_fail\.json says what to do"):
+        admit(CONFIG)
+
+
+def test_with_the_judge_switched_off_nothing_passes(run: Path) -> None:
+    report = go(2, REWARD_LIVE_MODE="0")
+    assert {"fresh", "scoring"} <= {one.gate for one in report.failed}
+    assert report.exit_code == 2

@@ -1,0 +1,138 @@
+"""Where the profile names the owner's key, training needs a signature for exactly this ticket."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.rsa import generate_private_key
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+)
+
+from src.cli import main
+from src.core.errors import BadInput
+from src.core.files import sha256_file
+from src.gates.profile import load_profile
+from src.gates.report import TICKET, Round, read_round
+from src.gates.signoff import ENVELOPE, require_signature, sign_off
+from tests.gates.run_folder import PROFILE, edit_profile
+
+
+def make_key(name: str, password: bytes | None = None) -> Path:
+    key = Ed25519PrivateKey.generate()
+    lock = BestAvailableEncryption(password) if password else NoEncryption()
+    Path(f"{name}.pem").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, lock))
+    public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    Path(f"{name}.pub.pem").write_bytes(public)
+    return Path(f"{name}.pem")
+
+
+@pytest.fixture
+def ticket(run: Path) -> Round:
+    """Of a run whose profile names the owner's key."""
+    make_key("owner")
+    edit_profile(lambda found: found.update(owner_key="owner.pub.pem"))
+    return read_round(TICKET)
+
+
+def check(ticket: Round) -> None:
+    require_signature(TICKET, ticket, load_profile(PROFILE))
+
+
+def test_without_a_key_in_the_profile_no_signature_is_wanted(run: Path) -> None:
+    check(read_round(TICKET))
+
+
+def test_the_owners_signature_is_accepted(ticket: Round) -> None:
+    sign_off(Path("owner.pem"), None, ticket)
+    check(ticket)
+
+
+def test_a_missing_signature_is_refused(ticket: Round) -> None:
+    with pytest.raises(BadInput, match="wants the owner's signature"):
+        check(ticket)
+
+
+def test_the_signature_of_somebody_else_is_refused(ticket: Round) -> None:
+    sign_off(make_key("other"), None, ticket)
+    with pytest.raises(BadInput, match="not the owner's"):
+        check(ticket)
+
+
+def test_a_signature_for_another_ticket_is_refused(ticket: Round) -> None:
+    sign_off(Path("owner.pem"), None, ticket)
+    TICKET.write_bytes(TICKET.read_bytes() + b"\n")
+    with pytest.raises(BadInput, match="another ticket"):
+        check(ticket)
+
+
+def test_a_statement_that_was_edited_after_it_was_signed_is_refused(ticket: Round) -> None:
+    sign_off(Path("owner.pem"), None, ticket)
+    TICKET.write_bytes(TICKET.read_bytes() + b"\n")
+    envelope = json.loads(ENVELOPE.read_text())
+    statement = json.loads(base64.b64decode(envelope["payload"]))
+    statement["subject"][0]["digest"]["sha256"] = sha256_file(TICKET)
+    envelope["payload"] = base64.b64encode(json.dumps(statement).encode()).decode()
+    ENVELOPE.write_text(json.dumps(envelope))
+    with pytest.raises(BadInput, match="not the owner's"):
+        check(ticket)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"payload": 1, "payloadType": "x", "signatures": []}'])
+def test_something_else_in_its_place_is_refused(ticket: Round, text: str) -> None:
+    ENVELOPE.write_text(text)
+    with pytest.raises(BadInput):
+        check(ticket)
+
+
+def test_it_is_an_in_toto_statement_in_a_dsse_envelope(ticket: Round) -> None:
+    sign_off(Path("owner.pem"), None, ticket)
+    envelope = json.loads(ENVELOPE.read_text())
+    assert envelope["payloadType"] == "application/vnd.in-toto+json"
+    statement = json.loads(base64.b64decode(envelope["payload"]))
+    assert statement["_type"] == "https://in-toto.io/Statement/v1"
+    assert statement["subject"] == [{"name": str(TICKET), "digest": {"sha256": sha256_file(TICKET)}}]
+
+
+def test_nothing_of_the_private_key_is_written(ticket: Round) -> None:
+    sign_off(Path("owner.pem"), None, ticket)
+    secret = Path("owner.pem").read_text().splitlines()[1]
+    assert secret not in ENVELOPE.read_text()
+
+
+def test_an_encrypted_key_wants_its_password(ticket: Round) -> None:
+    make_key("owner", b"sesame")
+    sign_off(Path("owner.pem"), b"sesame", ticket)
+    check(ticket)
+    with pytest.raises(BadInput, match="with this password"):
+        sign_off(Path("owner.pem"), b"wrong", ticket)
+
+
+def test_a_key_of_another_kind_is_refused(ticket: Round) -> None:
+    key = generate_private_key(65537, 2048)
+    Path("rsa.pem").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    with pytest.raises(BadInput, match="Ed25519"):
+        sign_off(Path("rsa.pem"), None, ticket)
+
+
+def test_the_verb_signs_only_what_holds(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    make_key("owner")
+    with pytest.raises(SystemExit) as left:
+        main(["sign-off", "--key", "owner.pem"])
+    assert left.value.code == 0
+    assert ENVELOPE.exists()
+    ENVELOPE.unlink()
+    with open("configs/weights.json", "a", encoding="utf-8") as handle:
+        handle.write(" ")
+    with pytest.raises(SystemExit) as left:
+        main(["sign-off", "--key", "owner.pem"])
+    assert left.value.code == 2
+    assert not ENVELOPE.exists()

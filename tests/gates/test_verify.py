@@ -1,0 +1,146 @@
+"""`askgate verify` names the first thing that does not fit; `--deep` also catches who rewrote everything at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from src.cli import main
+from src.core.errors import BadInput
+from src.core.files import sha256_file, write_json
+from src.core.jsonl import read_records, write_records
+from src.evaluation.record import RecordedEpisode
+from src.gates.admit import admit
+from src.gates.manifest import Manifest
+from src.gates.report import ROUND1, TICKET, Round, read_round
+from src.gates.verify import verify
+
+CONFIG = Path("configs/quickstart.yaml")
+
+
+def told(deep: bool = False) -> list[str]:
+    lines: list[str] = []
+    verify(deep, lines.append)
+    return lines
+
+
+def test_the_honest_run_is_verified(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["verify"])
+    assert left.value.code == 0
+    assert "VERIFIED: round1, round2" in capsys.readouterr().out
+
+
+def test_a_look_changes_nothing(run: Path) -> None:
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    told()
+    assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "reports/preflight/round1/pool_report.json",
+        "reports/preflight/round2/fresh_scores.jsonl",
+        "configs/weights.json",
+    ],
+)
+def test_a_changed_artifact_is_named(run: Path, path: str) -> None:
+    with open(path, "ab") as handle:
+        handle.write(b" ")
+    with pytest.raises(BadInput, match=f"{path}: has changed since it was recorded"):
+        told()
+
+
+def test_a_deleted_artifact_is_named(run: Path) -> None:
+    Path("data/quickstart_shadow.meta.json").unlink()
+    with pytest.raises(BadInput, match=r"quickstart_shadow\.meta\.json: cannot be read"):
+        told()
+
+
+def test_a_withdrawn_ticket_that_is_put_back_is_named(run: Path) -> None:
+    old = TICKET.read_bytes()
+    TICKET.unlink()
+    Manifest().withdraw(TICKET)
+    TICKET.write_bytes(old)
+    with pytest.raises(BadInput, match="was withdrawn, and is back"):
+        told()
+    with pytest.raises(BadInput, match="or it was withdrawn"):
+        admit(CONFIG)
+
+
+def rewritten(change: object) -> None:
+    """Ticket and round 1 with other findings, and a manifest, sums and all, that fits them."""
+    manifest = Path("reports/rc1/manifest.jsonl")
+    first, second = read_round(ROUND1), read_round(TICKET)
+    manifest.unlink()
+    book = Manifest()
+    book.begin()
+    first = change(replace(first, run=book.run))  # type: ignore[operator]
+    write_json(ROUND1, first)
+    again = {str(ROUND1): sha256_file(ROUND1)}
+    findings = [replace(one, evidence=again) if one.gate == "round1" else one for one in second.findings]
+    second = change(replace(second, run=book.run, round1_sha256=sha256_file(ROUND1), findings=findings))  # type: ignore[operator]
+    write_json(TICKET, second)
+    paths = {path for report in (first, second) for one in report.findings for path in one.evidence}
+    book.record([*map(Path, sorted(paths)), TICKET])
+    for report in (first, second):
+        book.record_ledger(Path("reports/rc1/scoring_ledger.jsonl"), report.ledger.hash, report.ledger.lines)
+
+
+def test_who_rewrites_everything_at_once_is_caught_by_the_deep_look(run: Path) -> None:
+    """A better Spearman in both reports; manifest, sums and ticket made to agree."""
+
+    def better(report: Round) -> Round:
+        findings = [replace(one, value=0.99) if one.name == "spearman" else one for one in report.findings]
+        return replace(report, findings=findings)
+
+    rewritten(better)
+    told()
+    admit(CONFIG)  # As the docs say: without a signature a plain look cannot tell.
+    with pytest.raises(BadInput, match=r"shadow: spearman says 0\.99"):
+        told(deep=True)
+
+
+def test_a_check_that_was_left_out_is_caught_by_the_deep_look(run: Path) -> None:
+    rewritten(lambda report: replace(report, findings=[one for one in report.findings if one.name != "spearman"]))
+    told()
+    with pytest.raises(BadInput, match="shadow: spearman says nothing"):
+        told(deep=True)
+
+
+def test_the_honest_run_holds_to_a_deep_look(run: Path) -> None:
+    assert any("round2: derived again" in line for line in told(deep=True))
+
+
+def test_evidence_that_was_exchanged_with_its_sums_is_caught_by_the_deep_look(run: Path) -> None:
+    path = Path("data/episodes/quickstart_shadow.jsonl")
+    episodes = list(read_records(path, RecordedEpisode))
+    with open(path, "wb") as handle:
+        write_records(handle, [replace(one, model="0" * 64) for one in episodes])
+    fits = {str(path): sha256_file(path)}
+
+    def renamed(report: Round) -> Round:
+        findings = [
+            replace(one, evidence={name: fits.get(name, digest) for name, digest in one.evidence.items()})
+            for one in report.findings
+        ]
+        return replace(report, findings=findings)
+
+    rewritten(renamed)
+    told()
+    with pytest.raises(BadInput, match="shadow: episodes_of_another_model"):
+        told(deep=True)
+
+
+def test_a_report_reads_as_json(run: Path) -> None:
+    found = msgspec.json.decode(TICKET.read_bytes())
+    assert found["round"] == "round2"
+    assert found["pass"] is True
+    assert set(found["files"]) >= {"pool", "metrics", "balanced", "shadow_set", "weights", "config", "templates"}
+    assert found["ledger"]["lines"] > 0
+    for one in found["findings"]:
+        assert {"value", "threshold", "passed", "evidence", "remedy", "remedy_zh"} <= set(one)
