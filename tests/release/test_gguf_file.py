@@ -1,0 +1,183 @@
+"""What stands in an exported file: names, numbers, sizes, marks. Read back with the library, without llama.cpp."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from gguf import GGMLQuantizationType, GGUFReader, TokenType
+from gguf.quants import dequantize
+
+from src.core.errors import BadInput
+from src.release.gguf_check import ODD_TEXTS
+from src.release.gguf_export import load_merged, model_folder, write_gguf
+from src.release.gguf_tokenizer import read_tokenizer, vocabulary
+from src.release.gguf_weights import in_pairs
+from src.release.gguf_words import WAYS, name_of
+from tests.release.small_models import ADDED, CHATML, SPECIAL, llama, qwen3, tokenizer_like
+
+
+def exported(folder: Path, model: Any, kind: Any = "f16", way: str = "qwen2") -> GGUFReader:
+    path = folder / f"{kind}.gguf"
+    write_gguf(model, tokenizer_like(way), path, kind, "small")
+    return GGUFReader(path)
+
+
+def contents(reader: GGUFReader, key: str) -> Any:
+    field = reader.get_field(key)
+    return None if field is None else field.contents()
+
+
+def numbers(reader: GGUFReader) -> dict[str, Any]:
+    return {tensor.name: dequantize(tensor.data, tensor.tensor_type) for tensor in reader.tensors}
+
+
+def test_tied_embeddings_stand_there_once_and_untied_ones_twice(tmp_path: Path) -> None:
+    assert "output.weight" not in numbers(exported(tmp_path, qwen3()))
+    assert "output.weight" in numbers(exported(tmp_path, llama()))
+
+
+def test_qwen3_keeps_its_norms_and_the_order_of_its_rows(tmp_path: Path) -> None:
+    model = qwen3()
+    found, layer = numbers(exported(tmp_path, model)), model.model.layers[1].self_attn
+    assert np.array_equal(found["blk.1.attn_q_norm.weight"], layer.q_norm.weight.detach().numpy())
+    assert np.array_equal(found["blk.1.attn_k_norm.weight"], layer.k_norm.weight.detach().numpy())
+    query = layer.q_proj.weight.detach().numpy()
+    assert np.array_equal(found["blk.1.attn_q.weight"], query.astype(np.float16).astype(np.float32))
+
+
+def test_llama_rows_of_queries_and_keys_are_laid_in_pairs(tmp_path: Path) -> None:
+    model = llama()
+    found, layer = numbers(exported(tmp_path, model)), model.model.layers[0].self_attn
+    key = layer.k_proj.weight.detach().numpy().astype(np.float16).astype(np.float32)
+    # Two heads of 16: dimension 0 is turned with dimension 8, so they come to stand side by side.
+    assert np.array_equal(found["blk.0.attn_k.weight"][:4], key[[0, 8, 1, 9]])
+    assert np.array_equal(found["blk.0.attn_k.weight"][16:18], key[[16, 24]])
+    bias = layer.q_proj.bias.detach().numpy()
+    assert np.array_equal(found["blk.0.attn_q.bias"][:4], bias[[0, 8, 1, 9]])
+    value = layer.v_proj.weight.detach().numpy().astype(np.float16).astype(np.float32)
+    assert np.array_equal(found["blk.0.attn_v.weight"], value)
+
+
+def test_pairs_of_one_head_by_hand() -> None:
+    rows = np.arange(4, dtype=np.float32)[:, None]
+    assert in_pairs(rows, heads=1).ravel().tolist() == [0, 2, 1, 3]
+
+
+@pytest.mark.parametrize(("kind", "most"), [("f16", 1e-3), ("q8_0", 1e-2)])
+def test_numbers_are_as_near_as_their_format_allows_and_norms_are_exact(tmp_path: Path, kind: Any, most: float) -> None:
+    model = qwen3()
+    reader = exported(tmp_path, model, kind)
+    types = {tensor.name: tensor.tensor_type for tensor in reader.tensors}
+    assert types["blk.0.ffn_down.weight"] == GGMLQuantizationType[kind.upper()]
+    assert {types[name] for name in types if "norm" in name} == {GGMLQuantizationType.F32}
+    down = model.model.layers[0].mlp.down_proj.weight.detach().numpy()
+    off = np.abs(numbers(reader)["blk.0.ffn_down.weight"] - down).max()
+    assert 0 < off < most * np.abs(down).max()
+
+
+def test_rows_that_are_no_whole_blocks_stay_in_f16(tmp_path: Path) -> None:
+    reader = exported(tmp_path, qwen3(intermediate_size=80), "q8_0")
+    types = {tensor.name: tensor.tensor_type for tensor in reader.tensors}
+    assert types["blk.0.ffn_down.weight"] == GGMLQuantizationType.F16
+    assert types["blk.0.ffn_up.weight"] == GGMLQuantizationType.Q8_0
+
+
+def test_a_weight_that_f16_cannot_hold_is_refused_and_no_file_appears(tmp_path: Path) -> None:
+    model = qwen3()
+    with torch.no_grad():
+        model.model.layers[0].mlp.up_proj.weight[3, 4] = 1e6
+    with pytest.raises(BadInput, match="F16 cannot") as caught:
+        exported(tmp_path, model)
+    assert caught.value.where == "blk.0.ffn_up.weight"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        write_gguf(llama(), tokenizer_like("smollm"), tmp_path / name, "q8_0", "small")
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+
+
+def test_sizes_positions_and_marks_are_told(tmp_path: Path) -> None:
+    tokenizer, reader = tokenizer_like("qwen2"), exported(tmp_path, qwen3())
+    assert contents(reader, "qwen3.attention.key_length") == 32
+    assert contents(reader, "qwen3.attention.head_count_kv") == 2
+    assert contents(reader, "qwen3.rope.freq_base") == 10000.0
+    assert contents(reader, "tokenizer.ggml.pre") == "qwen2"
+    assert contents(reader, "tokenizer.ggml.eos_token_id") == tokenizer.eos_token_id
+    assert contents(reader, "tokenizer.chat_template") == CHATML
+    types = contents(reader, "tokenizer.ggml.token_type")
+    ids = {mark: tokenizer.convert_tokens_to_ids(mark) for mark in (*SPECIAL, *ADDED)}
+    assert {types[ids[mark]] for mark in SPECIAL} == {TokenType.CONTROL}
+    assert {types[ids[mark]] for mark in ADDED} == {TokenType.USER_DEFINED}
+    assert types[-1] == TokenType.UNUSED, "the model has more rows than the tokenizer has tokens"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_tokenizer_comes_back_out_of_the_file(tmp_path: Path, way: str) -> None:
+    before, after = tokenizer_like(way), read_tokenizer(exported(tmp_path, qwen3(), way=way))
+    for text in (*ODD_TEXTS, "<|im_start|>user\nhi<|im_end|>", "<think>so</think>"):
+        for special in (False, True):
+            ids = before.encode(text, add_special_tokens=special)
+            assert after.encode(text, add_special_tokens=special) == ids
+        assert after.decode(ids) == before.decode(ids)
+    messages = [{"role": "user", "content": "你好"}]
+    assert after.apply_chat_template(messages) == before.apply_chat_template(messages)
+    assert (after.bos_token_id, after.eos_token_id) == (before.bos_token_id, before.eos_token_id)
+
+
+def test_a_way_to_cut_text_without_a_name_is_refused() -> None:
+    odd = {"type": "Split", "pattern": {"Regex": r"\p{L}+"}, "behavior": "Isolated", "invert": False}
+    with pytest.raises(BadInput, match="knows no name"):
+        name_of(odd, ignore_merges=False)
+    with pytest.raises(BadInput, match="knows no name"):
+        name_of(None, ignore_merges=False)
+
+
+def test_what_is_no_byte_level_bpe_is_refused() -> None:
+    from tokenizers import Tokenizer, models
+    from transformers import PreTrainedTokenizerFast
+
+    sentence_piece = Tokenizer(models.BPE(byte_fallback=True))
+    words = Tokenizer(models.WordLevel({"a": 0}, unk_token="a"))
+    for raw, why in ((sentence_piece, "SentencePiece"), (words, "WordLevel")):
+        with pytest.raises(BadInput, match=why):
+            vocabulary(PreTrainedTokenizerFast(tokenizer_object=raw), 8)
+
+
+@pytest.mark.parametrize(
+    ("model", "key"),
+    [
+        (lambda: qwen3(hidden_act="gelu"), "hidden_act"),
+        (lambda: qwen3(use_sliding_window=True, sliding_window=8, max_window_layers=0), "layer_types"),
+        (lambda: llama(rope_parameters={"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0}), "rope_parameters"),
+    ],
+)
+def test_what_llamacpp_would_compute_otherwise_is_refused(tmp_path: Path, model: Any, key: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        exported(tmp_path, model())
+    assert caught.value.where == f"config.json: {key}"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_family_is_refused(tmp_path: Path) -> None:
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    model = GPT2LMHeadModel(GPT2Config(vocab_size=512, n_embd=32, n_layer=1, n_head=2))
+    with pytest.raises(BadInput, match="gpt2 are not exported"):
+        exported(tmp_path, model)
+
+
+def test_adapters_alone_are_no_model_and_a_folder_must_be_there(tmp_path: Path) -> None:
+    (tmp_path / "adapter_config.json").write_text("{}")
+    with pytest.raises(BadInput, match="these are adapters"):
+        load_merged(tmp_path, None)
+    with pytest.raises(BadInput, match="no such folder"):
+        model_folder(tmp_path / "none")
+    qwen3().save_pretrained(tmp_path / "model")
+    with pytest.raises(BadInput, match="there is no adapter_config"):
+        load_merged(tmp_path / "model", tmp_path / "model")

@@ -1,0 +1,138 @@
+"""Held-out samples through llama.cpp: dialogues grow token by token, and figures are those of PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from msgspec.structs import replace
+
+from src.agents.render import TagRenderer
+from src.agents.talk import Talk
+from src.agents.trajectory import Job
+from src.core.errors import BadInput
+from src.eval.metrics import figures
+from src.release.evaluate import (
+    Evaluated,
+    Setting,
+    compared,
+    facts,
+    play_llamacpp,
+    play_pytorch,
+    read_evaluated,
+)
+from src.release.gguf_check import check_samples
+from src.release.gguf_export import load_merged, load_tokenizer, model_folder, write_gguf
+from src.release.llamacpp import LlamaCpp
+from src.release.play import play
+
+TALK = Talk(max_turns=4, max_new_tokens=24, max_tokens=320, slots=16)
+TINY = Path("models/tiny")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+def jobs(n: int) -> list[Job]:
+    return [Job(sample, "easy", 3, place) for place, sample in enumerate(check_samples(n))]
+
+
+class Scripted(LlamaCpp):
+    """Says what it is given, turn by turn, and keeps what it was sent."""
+
+    def __init__(self, turns: Sequence[Sequence[int]]) -> None:
+        super().__init__("http://127.0.0.1:1", Path("none.gguf"))
+        self.turns, self.sent = [list(turn) for turn in turns], list[tuple[list[int], int]]()
+
+    def go_on(self, tokens: Sequence[int], most: int, temperature: float | None, seed: int = 0) -> list[int]:
+        self.sent.append((list(tokens), most))
+        return self.turns.pop(0)[:most]
+
+
+@pytest.fixture(scope="module")
+def renderer() -> TagRenderer:
+    return TagRenderer(load_tokenizer(model_folder(TINY)))
+
+
+def test_turn_n_plus_one_extends_turn_n_token_by_token(renderer: TagRenderer) -> None:
+    said = [renderer.policy(text) for text in ("<wiki> Oslo", "<ask> Which one?", "<answer> yes")]
+    llama = Scripted(said)
+    [episode] = play(llama, renderer, jobs(1), TALK, greedy=True)
+    assert [turn.act for turn in episode.turns if turn.by == "assistant"] == ["call", "ask", "answer"]
+    assert llama.sent[0][0] == renderer.opening(episode.turns[0].text)
+    for (before, _), (after, _), words in zip(llama.sent, llama.sent[1:], said, strict=False):
+        assert after[: len(before) + len(words)] == before + words
+
+
+def test_an_end_that_only_llamacpp_knows_ends_no_turn(renderer: TagRenderer) -> None:
+    """It stops at marks of its own; where the renderer goes on, the same turn is gone on with."""
+    whole = renderer.policy("<answer> forty two")
+    llama = Scripted([whole[:2], whole[2:]])
+    [episode] = play(llama, renderer, jobs(1), TALK, greedy=True)
+    assert episode.end == "answer"
+    assert episode.answer is not None
+    assert episode.answer.strip() == "forty two"
+    assert llama.sent[1] == (llama.sent[0][0] + whole[:2], TALK.max_new_tokens - 2)
+
+
+def test_a_turn_is_cut_off_where_training_cuts_it_off(renderer: TagRenderer) -> None:
+    endless = renderer.policy("<answer> no")[:-1] * 20
+    llama = Scripted([endless] * 4)
+    [episode] = play(llama, renderer, jobs(1), TALK, greedy=True)
+    assert len(episode.turns[1].text) > 0
+    assert {most for _, most in llama.sent} == {TALK.max_new_tokens}
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
+    """The same samples by PyTorch and by llama.cpp, whatever the weights of the base may be."""
+    folder, tiny = tmp_path_factory.mktemp("play"), model_folder(TINY)
+    write_gguf(load_merged(tiny, None), load_tokenizer(tiny), folder / "tiny.gguf", "f16", "tiny")
+    setting, wanted = Setting(TALK, greedy=True, seed=3), jobs(40)
+    torch_side = play_pytorch(tiny, wanted, setting, lambda more: None)
+    llama_side = play_llamacpp(folder / "tiny.gguf", wanted, setting, lambda more: None, folder / "server.log")
+    return torch_side, llama_side
+
+
+def evaluated(episodes: Any, backend: Any = "pytorch", greedy: bool = True) -> Evaluated:
+    setting = facts(Setting(TALK, greedy, 3))
+    return Evaluated(backend, "m", "0", "s.jsonl", "1", len(episodes), setting, figures(episodes))
+
+
+def test_llamacpp_reproduces_the_evaluation_of_pytorch(played: tuple[Any, Any]) -> None:
+    ours, theirs = played
+    same = sum(one.turns == other.turns for one, other in zip(ours, theirs, strict=True))
+    # Near ties may part two dialogues; nearly all are the same word for word.
+    assert same >= 38
+    checks = compared(evaluated(ours), evaluated(theirs, "llamacpp"))
+    assert len(checks) >= 8
+    assert all(one.passed for one in checks)
+
+
+def test_another_policy_does_not_pass_for_it(played: tuple[Any, Any]) -> None:
+    ours, theirs = played
+    mute = [replace(one, success=False, answer=None, turns=one.turns[:2]) for one in theirs]
+    failed = [one.name for one in compared(evaluated(ours), evaluated(mute)) if not one.passed]
+    assert "avg_turns[low]" in failed
+
+
+def test_only_what_was_played_in_the_same_way_is_compared(tmp_path: Path, played: tuple[Any, Any]) -> None:
+    from src.core.files import write_json
+
+    ours, path = played[0], tmp_path / "eval.json"
+    write_json(path, evaluated(ours))
+    setting = Setting(TALK, greedy=True, seed=3)
+    assert read_evaluated(path, "1", len(ours), setting).backend == "pytorch"
+    for sha, n, other in (("2", 40, setting), ("1", 39, setting), ("1", 40, Setting(TALK, True, 4))):
+        with pytest.raises(BadInput, match="not made on the same samples"):
+            read_evaluated(path, sha, n, other)
+    with pytest.raises(BadInput, match="differs by chance"):
+        read_evaluated(path, "1", 40, Setting(TALK, greedy=False, seed=3))
+    path.write_text('{"backend": "pytorch"}')
+    with pytest.raises(BadInput, match="no such report"):
+        read_evaluated(path, "1", 40, setting)

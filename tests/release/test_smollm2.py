@@ -1,0 +1,50 @@
+"""SmolLM2 through the whole way: the judge's GGUF into PyTorch, out again, and compared. Minutes on two cores."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from gguf import GGUFReader
+
+from src.core.errors import BadInput
+from src.release.export import SAME, wide
+from src.release.gguf_check import agreement, check_samples, openings, other_tokens, renderer_for, texts_of
+from src.release.gguf_export import write_gguf
+from src.release.gguf_tokenizer import read_tokenizer
+from src.release.llamacpp import opened
+from src.scoring.gguf import judge_weights
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def smollm2() -> tuple[Any, Any]:
+    from transformers import AutoModelForCausalLM
+
+    try:
+        path = judge_weights(None, os.environ, lambda text: None)
+    except BadInput as error:
+        pytest.skip(f"the local judge cannot be fetched here: {error}")
+    model: Any = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32)
+    return model.eval(), read_tokenizer(GGUFReader(path))
+
+
+@pytest.mark.parametrize("kind", ["f16", "q8_0"])
+def test_the_exported_file_says_what_pytorch_says(tmp_path: Path, smollm2: tuple[Any, Any], kind: Any) -> None:
+    model, tokenizer = smollm2
+    path = tmp_path / "smollm2.gguf"
+    write_gguf(model, tokenizer, path, kind, "smollm2")
+    samples = check_samples()
+    prompts = openings(renderer_for(tokenizer), samples)
+    with opened(path, 1024, tmp_path / "server.log") as llama:
+        assert other_tokens(llama, tokenizer, list(texts_of(samples))) == []
+        found = agreement(llama, model, prompts)
+    assert found.prompts == 50
+    assert found.tokens > 1000
+    assert found.same_share >= SAME["q8_0"]
+    if kind == "f16":
+        assert wide(found) == []
