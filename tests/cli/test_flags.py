@@ -41,12 +41,16 @@ WORK_ORDER = {
     "assert_not_simulated": "--cache_hit_lt 0.90",
     "score": "",
     "weight_calib": "--cv 5 --boot 200 --l2 0.1 --seed 42",
+    "overclar_penalty": "--alpha 0.07 --cap 3 --ablation",
+    "evaluate": "",
     "train": "--config configs/train_local.yaml --resume",
 }
 ASKED_FOR = {
     # What to write and how to draw, whom to call and that it is meant: asked for, never assumed.
     "shadow_run": ("materialize", "dump_manifest", "stratify"),
     "probe_scorer": ("provider", "live"),
+    # Price and cap are those of configs/default.yaml.
+    "overclar_penalty": ("alpha", "cap", "ablation"),
     "train": ("resume",),
 }
 ADDED = {
@@ -69,16 +73,21 @@ ADDED = {
         *("--scored", "--baseline", "--out"),
     },
     "score": {"--out", "--n", "--seed", "--budget", "--provider", "--k"},
+    "overclar_penalty": {"--config", "--steps", "--seeds", "--n", "--episodes", "--tag"},
+    "evaluate": {"--config", "--tag"},
 }
 OPERATIONS = ("quickstart", "rc1", "status", "kpi", "sync", "scale", "validate_scores")
 """Verbs of the whole loop, which no work order names."""
-NO_SCRIPT = ("shadow_run", "make_min_data", "score", "weight_calib", "train")
+RELEASE = ("export_gguf", "eval")
+NO_SCRIPT = ("shadow_run", "make_min_data", "score", "weight_calib", "overclar_penalty", "evaluate", "train")
 DOORS = {
     **{verb: [f"scripts/{verb}.py"] for verb in WORK_ORDER if verb not in NO_SCRIPT},
     "shadow_run": ["-m", "src.evaluation.shadow_run"],
     "weight_calib": ["-m", "src.evaluation.weight_calib"],
+    "overclar_penalty": ["-m", "src.evaluation.overclar_penalty"],
     "train": ["-m", "src.core.launch"],
     "make_min_data": ["ops/make_min_data.py"],
+    "export_gguf": ["scripts/export_gguf.py"],
 }
 
 
@@ -109,7 +118,7 @@ def test_the_work_orders_values_are_the_defaults(verb: str) -> None:
 def test_every_verb_is_listed_with_a_whole_sentence(askgate: Askgate) -> None:
     shown = askgate("--help").out
     listed = dict(re.findall(r"^  (\w+) {2,}(\S.*)$", shown.split("Commands:")[1], flags=re.MULTILINE))
-    assert set(listed) == {*WORK_ORDER, *OPERATIONS, "scorecache"}
+    assert set(listed) == {*WORK_ORDER, *OPERATIONS, *RELEASE, "scorecache"}
     assert not [verb for verb, sentence in listed.items() if sentence.endswith("...")]
 
 
