@@ -1,0 +1,50 @@
+"""The penalty is judged by what it changes, over all seeds, on the same samples."""
+
+from __future__ import annotations
+
+import pytest
+
+from src.core.episode import Episode
+from src.core.errors import BadInput
+from src.eval.ablation import AblationLimits, Arms, ablation_checks, ablation_figures
+from src.eval.compare import compare
+from tests.eval.episodes import episode
+
+
+def policy(needless: int, right: int = 50, calls: int = 2, n: int = 100) -> list[Episode]:
+    """Of `n` complete samples it asks needlessly on the first few, and is right on the first few."""
+    return [
+        episode(f"s{number}", asks=int(number < needless), success=number < right, calls=calls) for number in range(n)
+    ]
+
+
+def test_figures_are_those_of_all_seeds_together() -> None:
+    arms = [Arms(1, policy(40), policy(40), policy(20)), Arms(2, policy(40), policy(60), policy(40))]
+    changes, figures = ablation_figures(arms, seed=7)
+    assert changes["overclar_rate"].base.value == 0.5
+    assert changes["overclar_rate"].trained.value == pytest.approx(0.3)
+    assert figures["overclar_change_pct"] == -40.0
+    assert figures["samples"] == 100
+    assert figures["with"]["overclar_rate"].n == 200
+    by_seed = [one["changes"]["overclar_rate"].delta_pp for one in figures["seeds"]]
+    assert by_seed == [-20.0, -20.0]
+
+
+def test_a_fall_of_exactly_a_fifth_passes_and_less_does_not() -> None:
+    def passed(needless: int) -> bool:
+        return ablation_checks(compare(policy(50), policy(needless), 1), AblationLimits())[0].passed
+
+    assert passed(40)
+    assert not passed(41)
+
+
+def test_without_needless_asks_there_is_nothing_to_fall() -> None:
+    (check, *_) = ablation_checks(compare(policy(1), policy(1), 1), AblationLimits())
+    assert (check.name, check.passed) == ("overclar_rate", True)
+    (check, *_) = ablation_checks(compare(policy(1), policy(3), 1), AblationLimits())
+    assert (check.name, check.passed) == ("overclar_rate", False)
+
+
+def test_arms_on_different_samples_are_refused() -> None:
+    with pytest.raises(BadInput, match="not run on the same samples"):
+        ablation_figures([Arms(1, policy(1), policy(1), policy(1, n=99))], seed=1)

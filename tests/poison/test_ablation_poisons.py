@@ -1,0 +1,57 @@
+"""The gates of the ablation: each rejects a penalty that misses its mark alone, and accepts one that makes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from src.core.check import Check
+from src.core.episode import Episode
+from src.eval.ablation import AblationLimits, ablation_checks
+from src.eval.compare import compare
+from tests.eval.episodes import episode
+
+N = 200
+
+
+def arm(*, needless: float = 0.4, right: float = 0.6, calls: int = 2, asked: float = 0.8) -> list[Episode]:
+    """A policy by its habits; each share is met exactly. A quarter of the samples lack something."""
+    made = []
+    for number in range(N):
+        needs, place = number % 4 == 0, number // 4 / (N / 4)
+        asks = int(place < (asked if needs else needless))
+        made.append(episode(f"s{number}", needs=needs, asks=asks, calls=calls, success=place < right))
+    return made
+
+
+def failed(with_penalty: list[Episode]) -> set[str]:
+    checks = ablation_checks(compare(arm(), with_penalty, seed=7), AblationLimits())
+    return {one.name for one in checks if not one.passed}
+
+
+def test_a_penalty_that_does_what_it_should_is_accepted() -> None:
+    assert failed(arm(needless=0.2)) == set()
+
+
+@pytest.mark.parametrize(
+    ("habit", "rejected_by"),
+    [
+        ({"needless": 0.36}, "overclar_change_pct"),
+        ({"needless": 0.2, "calls": 3}, "turns_change"),
+        ({"needless": 0.2, "right": 0.58}, "success_drop_points"),
+    ],
+)
+def test_each_mark_that_is_missed_is_named(habit: dict[str, Any], rejected_by: str) -> None:
+    assert failed(arm(**habit)) == {rejected_by}
+
+
+def test_a_penalty_that_does_nothing_is_rejected() -> None:
+    assert failed(arm()) == {"overclar_change_pct"}
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_every_remedy_comes_in_both_languages(place: int) -> None:
+    made: Check = ablation_checks(compare(arm(), arm(), 1), AblationLimits())[place]
+    assert made.remedy
+    assert any("\u4e00" <= letter <= "\u9fff" for letter in made.remedy_zh)
