@@ -3,7 +3,7 @@
 The judge on this machine stands in for a paid one and gives one vote instead of three (`configs/default.yaml`), and
 `models/tiny` for the 4B model. Training goes as far as its first checkpoint, and on from there. The heredocs that write
 the rounds are `askgate round`. The profile keeps the owner's thresholds on data and scoring; those that a tiny judge
-and a tiny policy cannot reach, the size of the disk, and QLoRA, which needs CUDA, are taken down in this checkout alone.
+and a tiny policy cannot reach, the size of the disk, and QLoRA, which needs CUDA, are lowered in this checkout alone.
 """
 
 from __future__ import annotations

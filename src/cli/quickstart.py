@@ -58,10 +58,11 @@ def status(profile: ProfileFlag = None, as_json: options.Json = False) -> None:
     from ..gates.profile import load_profile
     from ..runtime.stages import State
     from .outlook import COMMANDS, show_lights, state_file
-    from .stages import stages_of
+    from .stages import last_was_full, stages_of
 
     name = profile or last_run()
-    found = lights(stages_of(load_profile(name)), State(state_file(name)))
+    state = State(state_file(name))
+    found = lights(stages_of(load_profile(name), last_was_full(state)), state)
     if as_json:
         english, chinese = next_step(found, COMMANDS[name])
         show.print_json({"profile": name, "lights": found, "next": english, "next_zh": chinese})

@@ -11,7 +11,7 @@ from pathlib import Path
 from ..config.loader import load_train_config
 from ..core.files import sidecar
 from ..gates.profile import Profile
-from ..runtime.stages import Stage
+from ..runtime.stages import Stage, State
 from . import options
 from .loop import verb
 
@@ -22,9 +22,9 @@ BASES = {"quickstart": (Path("models/tiny"),), "rc1": ()}
 """A base that lies in a folder here. One from the hub is known by its name, which stands in the config."""
 CHECKPOINTS = Path("checkpoints/rc1")
 """Of gated runs, whatever their profile."""
+FULL = "_full"
+"""At the end of the names of what `quickstart --full` does in another way."""
 REPORTS = ("shadow_run_", "calibration_report_", "overclar_ablation_")
-EVALUATIONS = Path("logs/eval")
-"""The held-out episodes of the last run."""
 
 
 def stages_of(profile: Profile, full: bool = False) -> list[Stage]:
@@ -33,6 +33,12 @@ def stages_of(profile: Profile, full: bool = False) -> list[Stage]:
     data = data_stages(profile)
     # Where the judge costs money or may not answer at all, that is found out before anything is built.
     return [*before, *data, *after] if profile.name == "rc1" else [*data, *before, *after]
+
+
+def last_was_full(state: State) -> bool:
+    """Whether the training that was begun last is that of `quickstart --full`."""
+    begun = {name: state.entries[name].started for name in ("train", f"train{FULL}") if name in state.entries}
+    return bool(begun) and max(begun, key=begun.__getitem__) == f"train{FULL}"
 
 
 def data_stages(profile: Profile) -> list[Stage]:
@@ -179,6 +185,7 @@ def gated_stages(profile: Profile, full: bool) -> list[Stage]:
         paths.ablation_report,
     )  # fmt: skip
     config = paths.trial if full and paths.trial else paths.config
+    suffix = FULL if full else ""
     trained = _final_models(config)
     return [
         Stage(
@@ -200,24 +207,24 @@ def gated_stages(profile: Profile, full: bool) -> list[Stage]:
             grows=(paths.ledger,),
         ),
         Stage(
-            "train",
+            f"train{suffix}",
             "Train with PPO behind the ticket",
             "持票训练（PPO）",
             verb("ppo_runner", "--config", config),
             (TICKET, config, paths.pool, paths.balanced, paths.shadow_set, paths.weights, *BASES[profile.name]),
-            (*trained, EVALUATIONS),
+            trained,
             resume=("--resume-from", str(CHECKPOINTS / "latest")),
             resume_where=str(CHECKPOINTS / "**/latest"),
             needs=("round2",),
         ),
         Stage(
-            "evaluation",
+            f"evaluation{suffix}",
             "Judge the trained policy against its base on held-out samples",
             "训练后评测门槛",
-            verb("evaluate", "--config", config, "--tag", profile.name),
-            (config, paths.shadow_set, *trained, EVALUATIONS),
-            (Path(f"reports/ppo_eval_{profile.name}.json"), Path(f"reports/ppo_eval_{profile.name}.html")),
-            needs=("train",),
+            verb("evaluate", "--config", config, "--tag", f"{profile.name}{suffix}"),
+            (config, paths.shadow_set, *trained),
+            tuple(Path(f"reports/ppo_eval_{profile.name}{suffix}{kind}") for kind in (".json", ".html")),
+            needs=(f"train{suffix}",),
         ),
     ]
 

@@ -57,6 +57,24 @@ def test_nothing_trains_without_the_second_round(name: str) -> None:
     assert names.index("round1") < names.index("round2") < names.index("train")
 
 
+def test_the_full_quickstart_shares_all_but_the_training() -> None:
+    profile = load_profile("quickstart")
+    quick, full = stages.stages_of(profile), stages.stages_of(profile, full=True)
+    assert quick[:-2] == full[:-2]
+    assert [stage.name for stage in full[-2:]] == ["train_full", "evaluation_full"]
+    assert len(full[-2].outputs) == 3
+    assert full[-2].needs == ("round2",)
+
+
+def test_the_status_is_that_of_the_training_that_was_begun_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = State(Path("state.json"))
+    assert not stages.last_was_full(state)
+    for number, name in enumerate(("train_full", "train", "train_full")):
+        monkeypatch.setattr("src.runtime.stages.now", lambda at=f"2026-11-15T00:00:0{number}": at)
+        state.begin(Stage(name, "", "", (), (), ()))
+        assert stages.last_was_full(state) == (name == "train_full")
+
+
 def test_the_thresholds_are_the_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
     profile = load_profile("rc1")
     gate = next(stage for stage in stages.data_stages(profile) if stage.name == "pool_gate")
