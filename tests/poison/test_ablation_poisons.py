@@ -12,6 +12,8 @@ from src.eval.ablation import AblationLimits, ablation_checks
 from src.eval.compare import compare
 from tests.eval.episodes import episode
 
+from .table import poison, twin
+
 N = 200
 
 
@@ -30,22 +32,25 @@ def failed(with_penalty: list[Episode]) -> set[str]:
     return {one.name for one in checks if not one.passed}
 
 
+@twin("ablation")
 def test_a_penalty_that_does_what_it_should_is_accepted() -> None:
     assert failed(arm(needless=0.2)) == set()
 
 
 @pytest.mark.parametrize(
-    ("habit", "rejected_by"),
+    ("habit", "named"),
     [
         ({"needless": 0.36}, "overclar_change_pct"),
         ({"needless": 0.2, "calls": 3}, "turns_change"),
         ({"needless": 0.2, "right": 0.58}, "success_drop_points"),
     ],
 )
-def test_each_mark_that_is_missed_is_named(habit: dict[str, Any], rejected_by: str) -> None:
-    assert failed(arm(**habit)) == {rejected_by}
+@poison("ablation/*")
+def test_each_mark_that_is_missed_is_named(habit: dict[str, Any], named: str) -> None:
+    assert failed(arm(**habit)) == {named}
 
 
+@poison("ablation/overclar_change_pct")
 def test_a_penalty_that_does_nothing_is_rejected() -> None:
     assert failed(arm()) == {"overclar_change_pct"}
 
