@@ -13,8 +13,8 @@ from .table import marked
 
 HERE = Path(__file__).parent
 AT_LEAST = 40
-ELSEWHERE = {"trial"}
-"""Gates of an evaluation, not of a round."""
+ELSEWHERE = {"trial", "stability"}
+"""Gates of an evaluation and of the scale-up, not of a round."""
 
 
 @pytest.fixture

@@ -10,6 +10,8 @@ from msgspec.structs import replace
 from src.gates.stability import stability_checks
 from src.scoring.scores import Score
 
+from .table import poison, twin
+
 LEAST, MAX_UNSTABLE = 100, 0.5
 Spoil = Callable[[list[Score]], list[Score]]
 
@@ -21,6 +23,7 @@ def honest() -> list[Score]:
     ]
 
 
+@twin("stability")
 def test_honest_scores_pass() -> None:
     assert all(one.passed for one in stability_checks(honest(), LEAST, MAX_UNSTABLE))
 
@@ -29,8 +32,9 @@ def _every(change: Callable[[Score], Score], of: int) -> Spoil:
     return lambda scores: [change(one) if number % of == 0 else one for number, one in enumerate(scores)]
 
 
+@poison("stability/*")
 @pytest.mark.parametrize(
-    ("caught_by", "spoil"),
+    ("named", "spoil"),
     [
         ("scored", lambda scores: scores[1:]),
         ("unstable_share", _every(lambda one: replace(one, stable=False), of=1)),
@@ -39,6 +43,6 @@ def _every(change: Callable[[Score], Score], of: int) -> Spoil:
         ("unstable_share", lambda scores: []),
     ],
 )
-def test_a_poison_is_caught_by_its_check(caught_by: str, spoil: Spoil) -> None:
+def test_a_poison_is_caught_by_its_check(named: str, spoil: Spoil) -> None:
     failed = {one.name for one in stability_checks(spoil(honest()), LEAST, MAX_UNSTABLE) if not one.passed}
-    assert caught_by in failed
+    assert named in failed
