@@ -76,7 +76,18 @@ ADDED = {
     "overclar_penalty": {"--config", "--steps", "--seeds", "--n", "--episodes", "--tag"},
     "evaluate": {"--config", "--tag"},
 }
-OPERATIONS = ("quickstart", "rc1", "status", "kpi", "sync", "scale", "validate_scores")
+OPERATIONS = (
+    "quickstart",
+    "rc1",
+    "status",
+    "kpi",
+    "sync",
+    "scale",
+    "validate_scores",
+    "round",
+    "verify",
+    "ppo_runner",
+)
 """Verbs of the whole loop, which no work order names."""
 RELEASE = ("export_gguf", "eval")
 NO_SCRIPT = ("shadow_run", "make_min_data", "score", "weight_calib", "overclar_penalty", "evaluate", "train")
