@@ -75,8 +75,14 @@ def _names() -> list[str]:
 
 
 def _stage(number: int, stage: Stage) -> str:
-    vague = f", and {stage.vague:.0%} of those ask without saying for what, and guess" if stage.vague else ""
+    habits = stage.habits
+    shown = [
+        f"{habits.vague:.0%} of those ask without saying for what, and guess" if habits.vague else "",
+        f"{habits.early:.0%} of the others begin with such an ask" if habits.early else "",
+        f"{habits.wordy:.0%} of all answer in a sentence" if habits.wordy else "",
+    ]
+    lacking = "; ".join([f"{stage.clarify_rate:.0%} lack something", *filter(None, shown)])
     return (
-        f"Stage {number}: {stage.demos:,} demonstrations (seed {stage.seed}), {stage.clarify_rate:.0%} lack something"
-        f"{vague}; {stage.epochs:g} epochs, learning rate {stage.lr:g}, {stage.batch_tokens:,} tokens a batch."
+        f"Stage {number}: {stage.demos:,} demonstrations (seed {stage.seed}), {lacking}; "
+        f"{stage.epochs:g} epochs, learning rate {stage.lr:g}, {stage.batch_tokens:,} tokens a batch."
     )

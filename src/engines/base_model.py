@@ -17,16 +17,15 @@ from typing import Any, Literal, cast
 import msgspec
 import numpy as np
 import torch
-from msgspec.structs import replace
 
 from ..agents.render import TagRenderer
-from ..agents.user import reply
 from ..core.cores import usable_cores
 from ..core.defaults import MIX, TEMPLATES
-from ..core.types import Lang, Sample
+from ..core.types import Sample
 from ..data.collate.demos import demo_tokens
 from ..data.plan import BuildPlan
 from ..data.pool import build_pool
+from .base_habits import NONE, Habits
 from .base_tokenizer import make_tokenizer
 from .sft import Demo, SftPlan, fine_tune
 
@@ -58,29 +57,19 @@ class Stage:
     seed: int
     epochs: float
     clarify_rate: float
-    vague: float
-    """Share of the demonstrations with something missing in which the ask does not say what is wanted."""
     lr: float
     batch_tokens: int
+    habits: Habits = NONE
 
 
 STAGES = (
-    Stage(160_000, 4242, 4.0, clarify_rate=0.5, vague=0.0, lr=2e-3, batch_tokens=32_768),
-    Stage(24_000, 4343, 0.33, clarify_rate=0.5, vague=0.5, lr=5e-4, batch_tokens=16_384),
+    Stage(160_000, 4242, 4.0, clarify_rate=0.5, lr=2e-3, batch_tokens=32_768),
+    Stage(160_000, 4545, 4.0, clarify_rate=0.5, lr=1e-3, batch_tokens=32_768),
+    Stage(24_000, 4343, 0.4, clarify_rate=0.5, lr=5e-4, batch_tokens=16_384, habits=Habits(0.7, 0.2, 0.2)),
 )
-"""What the shipped base was made with: first it learns the acts; then it sees demonstrators who often ask "could you
-clarify?", are asked back what they want to know, and guess. So it can ask to the point and often does not, and it asks
-too often, because half of what it saw lacked something: that is what training is for."""
-VAGUE: dict[Lang, tuple[str, ...]] = {
-    "en": (
-        "Could you clarify?",
-        "What do you mean?",
-        "Please clarify.",
-        "Could you explain that?",
-        "Can you be clearer?",
-    ),
-    "zh": ("请说清楚？", "能讲清楚些吗？", "什么意思？", "请再说明一下？", "可以具体一点吗？"),
-}
+"""What the shipped base was made with. First it learns the acts, from demonstrations half of which lack something. Then
+it sees demonstrators with habits: they ask without saying for what, they ask before they have read, and they answer in
+sentences. So it can do everything to the point and often does not: that is what training is for."""
 
 
 def make_base(shape: Shape, stages: Sequence[Stage], work: Path, device: torch.device, say: Say) -> tuple[Any, Any]:
@@ -142,20 +131,9 @@ def _encode(chunk: tuple[Sequence[bytes], Path, Stage, int]) -> list[Demo]:
     renderer = TagRenderer(AutoTokenizer.from_pretrained(folder))
     random = Random(f"vague:{stage.seed}:{first}")
     samples = map(msgspec.json.Decoder(Sample).decode, lines)
-    shown = (vaguely(sample, random) if random.random() < stage.vague else sample for sample in samples)
+    shown = (stage.habits.shown(sample, random) for sample in samples)
     pairs = (demo_tokens(sample, renderer, thoughts=False) for sample in shown)
     return [Demo(np.array(tokens, np.int32), np.array(policy, np.bool_)) for tokens, policy in pairs]
-
-
-def vaguely(sample: Sample, random: Random) -> Sample:
-    """The demonstration of somebody who asks without saying for what, hears no more than that, and guesses."""
-    turns = list(sample.dialogue)
-    for at, turn in enumerate(sample.dialogue):
-        if turn.act == "ask":
-            ask = random.choice(VAGUE[sample.lang])
-            turns[at] = replace(turn, text=ask)
-            turns[at + 1] = replace(turns[at + 1], text=reply(sample, ask))
-    return replace(sample, dialogue=tuple(turns))
 
 
 def make_network(shape: Shape, tokenizer: Any, seed: int) -> Any:

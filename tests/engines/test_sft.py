@@ -11,12 +11,14 @@ import pytest
 import torch
 
 from src.agents.render import END, TagRenderer
+from src.agents.success import correct
 from src.agents.user import reply
 from src.core.jsonl import read_records
 from src.core.types import Sample
 from src.data.pool import build_pool
 from src.engines.base_card import card, play
-from src.engines.base_model import VAGUE, Shape, Stage, build_plan, make_base, make_network, vaguely
+from src.engines.base_habits import VAGUE, Habits, early_on, vaguely, wordily
+from src.engines.base_model import Shape, Stage, build_plan, make_base, make_network
 from src.engines.base_tokenizer import make_tokenizer
 from src.engines.packed import streams
 from src.engines.sft import Demo, SftPlan, endless, fine_tune, policy_loss
@@ -84,6 +86,37 @@ def test_who_asks_vaguely_is_asked_back(samples: list[Sample]) -> None:
             assert all(is_asked_back(sample, ask) for ask in VAGUE[sample.lang])
 
 
+def test_who_asks_early_is_asked_back_and_goes_on_as_shown(samples: list[Sample]) -> None:
+    for sample in samples:
+        first, asked, answered, *rest = early_on(sample, Random(0)).dialogue
+        assert (first, *rest) == sample.dialogue
+        assert (asked.act, asked.text in VAGUE[sample.lang]) == ("ask", True)
+        assert answered.text == reply(sample, "?")
+
+
+def test_a_sentence_is_not_the_answer_that_was_wanted(samples: list[Sample]) -> None:
+    for sample in samples:
+        *before, answer = wordily(sample, Random(0)).dialogue
+        assert tuple(before) == sample.dialogue[:-1]
+        assert sample.dialogue[-1].text in answer.text
+        # A number in a sentence is still that number.
+        assert correct(sample, answer.text) is (sample.task == "gsm8k")
+
+
+def test_habits_have_their_shares(samples: list[Sample]) -> None:
+    random = Random(0)
+    many = samples * 20
+    shown = [(sample, Habits(0.7, 0.2, 0.2).shown(sample, random)) for sample in many]
+    needy = [seen for sample, seen in shown if sample.needs_clarification]
+    told = [reply(sample, "?") for sample in samples]
+    assert sum(turn.text in told for seen in needy for turn in seen.dialogue) / len(needy) == pytest.approx(
+        0.76, abs=0.05
+    )
+    wordy = sum(seen.dialogue[-1] != sample.dialogue[-1] for sample, seen in shown)
+    assert wordy / len(many) == pytest.approx(0.2, abs=0.04)
+    assert all(Habits().shown(sample, random) == sample for sample in samples)
+
+
 def is_asked_back(sample: Sample, ask: str) -> bool:
     return reply(sample, ask) == reply(sample, "?")
 
@@ -97,7 +130,7 @@ def test_the_tokenizer_keeps_digits_apart_and_gives_text_back(samples: list[Samp
 
 
 def test_a_base_is_made_and_goes_on_where_it_was_cut_short(tmp_path: Path) -> None:
-    stages = [Stage(60, seed, 1.0, 0.5, vague, 1e-3, 4096) for seed, vague in ((1, 0.0), (2, 0.5))]
+    stages = [Stage(60, seed, 1.0, 0.5, 1e-3, 4096, habits) for seed, habits in ((1, Habits()), (2, Habits(vague=0.5)))]
     said: list[str] = []
     model, tokenizer = make_base(SMALL, stages, tmp_path / "a", torch.device("cpu"), said.append)
     make_base(SMALL, stages[:1], tmp_path / "b", torch.device("cpu"), said.append)
