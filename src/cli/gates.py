@@ -52,7 +52,7 @@ def verify(
 def sign_off(
     key: Annotated[Path, typer.Option("--key", help="The owner's private Ed25519 key (PEM).")],
 ) -> None:
-    """Give the owner's go-ahead for the ticket that lies here. Checks everything first."""
+    """Give the owner's go-ahead. For the ticket that lies here; everything is checked first."""
     from ..gates.report import TICKET
     from ..gates.signoff import sign_off as sign
     from ..gates.verify import verify as check

@@ -30,7 +30,7 @@ def export_gguf(
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Export a model to GGUF for llama.cpp, and compare it with PyTorch. Same text, same tokens, same greedy choice."""
+    """Export a model to GGUF. For llama.cpp, and compared with PyTorch: same text, same tokens, same greedy choice."""
     if out.suffix != ".gguf":
         raise BadInput(f"{out} does not end in .gguf", where="--out", remedy="name a .gguf file")
     from transformers.utils import logging as transformers_logging

@@ -73,7 +73,7 @@ def shadow_run(
     templates_dir: options.TemplatesDir = options.TEMPLATES,
     as_json: options.Json = False,
 ) -> None:
-    """Compare the old score with the new one on the shadow set. With --materialize: make that set, and no more."""
+    """Compare the old score with the new one. On the shadow set; with --materialize: make that set, and no more."""
     from ..data.plan import BuildPlan
     from ..data.shadow import materialize_shadow
 
