@@ -19,6 +19,7 @@ from ..core.check import Check, check
 from ..core.episode import Episode
 from ..core.errors import BadInput
 from ..core.files import read_json, sha256_file
+from ..eval.compare import DIGITS
 from ..eval.metrics import Figure
 from ..evaluation.record import model_sha256
 from ..runtime.device import get_device, get_dtype, settle
@@ -140,6 +141,7 @@ def compared(then: Evaluated, now: Evaluated) -> list[Check]:
     for name in HEADLINE:
         old, new = then.figures[name], now.figures[name]
         if old.low is not None and old.high is not None:
-            made.append(check(f"{name}[low]", new.value, ">=", old.low, *_REMEDY))
-            made.append(check(f"{name}[high]", new.value, "<=", old.high, *_REMEDY))
+            # The end of an interval around a share of 0 is 0 up to the last bit.
+            made.append(check(f"{name}[low]", new.value, ">=", round(old.low, DIGITS), *_REMEDY))
+            made.append(check(f"{name}[high]", new.value, "<=", round(old.high, DIGITS), *_REMEDY))
     return made

@@ -114,6 +114,13 @@ def test_llamacpp_reproduces_the_evaluation_of_pytorch(played: tuple[Any, Any]) 
     assert all(one.passed for one in checks)
 
 
+def test_a_share_of_nothing_or_all_reproduces_itself(played: tuple[Any, Any]) -> None:
+    """The interval of 0 of 40 begins at 0, whatever the last bits say."""
+    for right in (False, True):
+        same = evaluated([replace(one, success=right, told=right) for one in played[0]])
+        assert all(one.passed for one in compared(same, same))
+
+
 def test_another_policy_does_not_pass_for_it(played: tuple[Any, Any]) -> None:
     ours, theirs = played
     mute = [replace(one, success=False, answer=None, turns=one.turns[:2]) for one in theirs]
