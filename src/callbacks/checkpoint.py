@@ -1,4 +1,4 @@
-"""When a run saves: every so many steps, every so many minutes, when it is the best so far, and at the end."""
+"""When a run saves: every so many steps, every so many minutes, when it is the best so far, and when it ends."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..core.api import Engine, StepResult
-from ..core.checkpoint import VALUE, Store
+from ..core.checkpoint import VALUE, VALUED_BY, Store
 from ..core.found import ALERT, BREACHED, TIMED
 
 ROLLBACKS = "rollbacks"
@@ -16,7 +16,8 @@ ROLLBACKS = "rollbacks"
 class Checkpoints:
     """Stands last: what a checkpoint says has happened is in the logs by then.
 
-    A step whose metrics hold `best_by` was evaluated. It is saved, and added to `best/` when none there is better.
+    A step whose metrics hold `best_by` was evaluated. It is saved, and added to `best/` when none there is better that
+    was evaluated in the same way (`valued_by`). `ending` tells that a callback ends the run with this step.
     """
 
     def __init__(
@@ -26,10 +27,13 @@ class Checkpoints:
         every_minutes: float,
         marks: Mapping[str, Any],
         best_by: str | None = None,
+        valued_by: str = "",
+        ending: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.store, self.every_steps, self.every_seconds = store, every_steps, every_minutes * 60
-        self.marks, self.best_by, self.clock = dict(marks), best_by, clock
+        self.marks, self.best_by, self.valued_by = dict(marks), best_by, valued_by
+        self.ending, self.clock = ending, clock
         self.saved_step = 0
         self.saved_at = 0.0
         self.alert = False
@@ -43,7 +47,7 @@ class Checkpoints:
         self.store.breached, self.rollbacks = set(marks.get(BREACHED, ())), marks.get(ROLLBACKS, 0.0)
         # The run may have been broken off after it saved an evaluated step and before that step came into `best/`.
         if (value := marks.get(VALUE)) is not None:
-            self.store.best(engine.step, value)
+            self.store.best(engine.step, value, marks.get(VALUED_BY, ""))
 
     def on_step(self, engine: Engine, result: StepResult) -> None:
         rollbacks = result.metrics.get(ROLLBACKS, 0.0)
@@ -55,10 +59,11 @@ class Checkpoints:
         value = result.metrics.get(self.best_by) if self.best_by else None
         if result.step % self.every_steps == 0 or value is not None:
             self._save(engine, timed=False, value=value)
-        elif self.clock() - self.saved_at >= self.every_seconds:
+        elif self.ending() or self.clock() - self.saved_at >= self.every_seconds:
+            # An equal run that nobody ends has no checkpoint there, so none may be rolled back to.
             self._save(engine, timed=True)
         if value is not None:
-            self.store.best(result.step, value)
+            self.store.best(result.step, value, self.valued_by)
 
     def on_end(self, engine: Engine) -> None:
         if engine.step > self.saved_step:
@@ -66,7 +71,7 @@ class Checkpoints:
         self.store.final(engine.step, engine.save_model, self.marks)
 
     def _save(self, engine: Engine, timed: bool, value: float | None = None) -> None:
-        marks = {**self.marks, ALERT: self.alert, TIMED: timed, VALUE: value}
+        marks = {**self.marks, ALERT: self.alert, TIMED: timed, VALUE: value, VALUED_BY: self.valued_by}
         marks |= {BREACHED: sorted(self.store.breached), ROLLBACKS: self.rollbacks}
         self.store.save(engine.step, engine.save, marks)
         self.saved_step, self.saved_at = engine.step, self.clock()

@@ -16,7 +16,7 @@ from ..agents.trajectory import Job
 from ..core.api import Engine, StepResult
 from ..core.durable import told
 from ..core.episode import Episode
-from ..core.files import atomic_write, sweep
+from ..core.files import atomic_write
 from ..core.jsonl import read_records, write_records
 from ..core.types import Level, Sample
 from ..engines.job import TrainJob
@@ -79,7 +79,6 @@ class EvalShadow:
 
     def on_start(self, engine: Engine) -> None:
         self.figures.cut(self.seed, engine.step)
-        sweep(self.folder)
         if engine.step == 0 and not (self.figures.lines(self.seed) and self._file(0).exists()):
             self.figures.cut(self.seed, -1)
             self._look(engine, 0)

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from ..core.api import Engine, StepResult
 from ..core.durable import told
-from ..core.files import atomic_write, sweep
+from ..core.files import atomic_write
 from ..core.jsonl import write_records
 from ..runtime.steplog import StepLog
 
@@ -27,7 +27,6 @@ class Logging:
 
     def on_start(self, engine: Engine) -> None:
         self.metrics.cut(self.seed, engine.step)
-        sweep(self.episodes)
         for file in self.episodes.glob("step_*.jsonl"):
             if int(file.stem.removeprefix("step_")) > engine.step:
                 file.unlink()

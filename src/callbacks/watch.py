@@ -3,8 +3,8 @@
     watch = Watch(seed, limits, StepLog(METRICS))
     callbacks = [..., watch, Logging(...), ..., Checkpoints(...), watch.stopper]
 
-It measures before the step is logged, so that its figures stand in the log, and stops when all others are done with the
-step: its episodes can be read, and a checkpoint that was due is there.
+It measures before the step is logged, so that its figures stand in the log, and stops after the step was saved, so that
+the run can be looked at and gone on with: `Checkpoints` is told of the breach.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Watch:
 
 
 class Stopper:
-    """Stands last: by the time it stops the run, the step is logged, and saved where that was due."""
+    """Stands last: the step is logged and saved by the time it stops the run."""
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,9 +48,9 @@ def sources(ready: Ready) -> dict[str, str]:
 
 
 def same_sources(now: Mapping[str, str], then: Mapping[str, str], path: Path) -> None:
-    for key, sha256 in now.items():
-        if then.get(key, sha256) != sha256:
-            what = f"what lies there is not what the run began with (SHA-256 {sha256[:12]}, it was {then[key][:12]})"
+    for key, found in now.items():
+        if then.get(key, found) != found:
+            what = f"what lies there is not what the run began with (SHA-256 {found[:12]}, it was {then[key][:12]})"
             raise BadInput(what, where=f"{path}: {key}", remedy=_ANEW)
 
 
@@ -68,6 +69,10 @@ def evaluation_key(ready: Ready, job: TrainJob, stands_on: Mapping[str, str]) ->
         "use_overclar_penalty": config.use_overclar_penalty,
         "dtype": str(job.dtype),
     }
+
+
+def digest(key: Mapping[str, Any]) -> str:
+    return sha256(json_bytes(key)).hexdigest()
 
 
 def same_key(file: Path, key: Mapping[str, Any]) -> bool:

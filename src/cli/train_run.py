@@ -18,13 +18,15 @@ from rich.console import Console
 from ..config.loader import write_effective
 from ..config.train import TrainConfig
 from ..core.api import Stop
+from ..core.durable import told
 from ..core.errors import BadInput
+from ..core.files import sweep
 from ..runtime.errors import write_error_report
 from ..runtime.logs import logged
 from ..runtime.steplog import StepLog, also_reachable
 from . import train_data
 from .train_control import control, tokens_seen
-from .train_facts import evaluation_key, open_evaluations, same_sources, sources
+from .train_facts import digest, evaluation_key, open_evaluations, same_sources, sources
 from .train_outcome import Outcome, write_report
 from .train_parts import make_callbacks, make_job, make_strategy, told_by, watch_limits
 from .train_preflight import Ready, preflight
@@ -43,6 +45,7 @@ LOG = LOGS / "train.log"
 METRICS, EVAL = LOGS / "metrics.jsonl", LOGS / "eval.jsonl"
 EPISODES, EVAL_EPISODES, CURVES = LOGS / "episodes", LOGS / "eval", LOGS / "tensorboard"
 JUDGED = LOGS / "judged"
+OF_A_RUN = (METRICS, EVAL, EPISODES, EVAL_EPISODES, JUDGED, CURVES)
 STEP_LINES = "callbacks.logging"
 GATED, SOURCES, TARGETS = "gated", "sources", "lora_targets"
 """Marks of a checkpoint: whether a ticket was there, what the run stands on, by SHA-256, and the layers that got an
@@ -70,9 +73,12 @@ def run(path: Path, resume: bool, admission: Admission | None = None) -> list[Ou
     console = Console(stderr=True, markup=False, highlight=False, emoji=False, soft_wrap=True)
     held = lock(LOGS)
     try:
+        for written in OF_A_RUN:
+            sweep(written)
         with (
             logged(LOG, _Said(console)),
             _reported(ready),
+            told(LOGS, only_room=True),
             open_judge(ready.config, resume, make_strategy(ready.config).group_size) as room,
         ):
             made: dict[int, _Prepared] = {}
@@ -169,6 +175,7 @@ def _run_seed(
 
 def _fit(ready: Ready, run: _Prepared, store: Store, console: Console) -> Outcome:
     from ..callbacks.checkpoint import Checkpoints
+    from ..callbacks.ending import Ending, Held
     from ..callbacks.eval_shadow import EvalShadow, HasPolicy, Play
     from ..callbacks.logging import Logging
     from ..callbacks.progress import Bar
@@ -189,16 +196,24 @@ def _fit(ready: Ready, run: _Prepared, store: Store, console: Console) -> Outcom
     shadow = EvalShadow(seed, config.steps, config.eval.every_steps, play, measure, StepLog(EVAL), folder)
     watch = Watch(seed, watch_limits(config), StepLog(METRICS))
     bar = Bar(f"seed {seed}", config.steps, console)
+    ending = Ending()
     callbacks: list[Callback] = [
         shadow,
         watch,
         Logging(seed, config.steps, StepLog(METRICS), of_seed(config, EPISODES, seed)),
         TensorBoard(of_seed(config, CURVES, seed)),
         bar,
-        *make_callbacks(config),
+        *(Held(own, ending) for own in make_callbacks(config)),
         Checkpoints(
-            store, config.checkpoint.every_steps, config.checkpoint.every_minutes, _marks(ready, run), "eval/reward"
+            store,
+            config.checkpoint.every_steps,
+            config.checkpoint.every_minutes,
+            _marks(ready, run),
+            best_by="eval/reward",
+            valued_by=digest(key),
+            ending=lambda: ending.asked or bool(watch.breach),
         ),
+        ending,
         watch.stopper,
     ]
     with ExitStack() as end:
@@ -296,7 +311,7 @@ def _announce(ready: Ready, seed: int, engine: Engine, resume: bool) -> None:
 def _set_aside(config: TrainConfig) -> None:
     """What an earlier run left moves out of the way. Nothing is written over, and `train.log` goes on."""
     stamp = f"before_{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-    old = [path for path in (METRICS, EVAL, EPISODES, EVAL_EPISODES, JUDGED, CURVES) if path.exists()]
+    old = [path for path in OF_A_RUN if path.exists()]
     if old:
         aside = LOGS / stamp
         aside.mkdir(parents=True)
@@ -334,5 +349,8 @@ def _reported(ready: Ready) -> Iterator[None]:
     except Exception as error:
         log.error("%s: %s", type(error).__name__, error)
         facts = {"config": str(ready.path), "effective_config": ready.config.model_dump_json()}
-        log.error("report of the failure: %s", write_error_report(error, LOG, REPORTS, facts))
+        try:
+            log.error("report of the failure: %s", write_error_report(error, LOG, REPORTS, facts))
+        except (BadInput, OSError) as refused:
+            log.error("no report of the failure could be written: %s", refused)
         raise

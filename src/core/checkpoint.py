@@ -28,6 +28,8 @@ FINAL = "final_model"
 BEST = "best"
 VALUE = "value"
 """Mark of a checkpoint that was evaluated: what `best/` goes by, higher is better."""
+VALUED_BY = "valued_by"
+"""Mark that tells how it was evaluated. Values that were measured in different ways are not compared."""
 _GO_ON = "go on with --resume, or move the folder away"
 
 Write = Callable[[Path], None]
@@ -141,14 +143,15 @@ class Store:
                 return Found(step, shelf.folder(step), whole.marks)
         return None
 
-    def best(self, step: int, value: float) -> Path | None:
-        """Adds the checkpoint of that step to `best/` when it is better (higher) than all that are there."""
+    def best(self, step: int, value: float, by: str = "") -> Path | None:
+        """Adds the checkpoint of that step to `best/` when it is better (higher) than all that are there and were
+        evaluated in the same way, which `by` names."""
         shelves = [Shelf(shelf.path / BEST) for shelf in self._shelves]
-        held = {number: _value(shelf, number) for shelf in shelves for number in shelf.steps()}
+        held = {number: _value(shelf, number, by) for shelf in shelves for number in shelf.steps()}
         if step in held or not value > max(held.values(), default=-math.inf):
             return None
         source = self._folder(step)
-        marks = {**self.marks(step), VALUE: value}
+        marks = {**self.marks(step), VALUE: value, VALUED_BY: by}
 
         def copy(shelf: Shelf) -> Path:
             return shelf.place(step_name(step), lambda folder: copy_sealed(source, folder), step, marks)
@@ -215,9 +218,10 @@ def _is_good(shelf: Shelf, step: int) -> bool:
         return False
 
 
-def _value(shelf: Shelf, step: int) -> float:
+def _value(shelf: Shelf, step: int, by: str) -> float:
     try:
-        value = read_seal(shelf.folder(step)).marks.get(VALUE)
+        marks = read_seal(shelf.folder(step)).marks
+        value = marks.get(VALUE) if marks.get(VALUED_BY, "") == by else None
     except Damaged as error:
         log.warning("%s: %s; its value does not count", shelf.folder(step), error)
         value = None

@@ -120,6 +120,6 @@ def remove_tree(path: Path) -> None:
         disk.remove(path)
 
 
-def told(path: Path) -> AbstractContextManager[None]:
+def told(path: Path, only_room: bool = False) -> AbstractContextManager[None]:
     """What the disk refuses inside the block, in the words of a training run."""
-    return refused(path, "go on with --resume; the checkpoints saved before are whole")
+    return refused(path, "go on with --resume; the checkpoints saved before are whole", only_room)

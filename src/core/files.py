@@ -89,8 +89,8 @@ def sweep(path: Path) -> None:
 
     For a run that has the place to itself: what another process is writing would go too.
     """
-    folder, name = (path, "*") if path.is_dir() else (path.parent, path.name)
-    for left in folder.glob(f".{name}.{'?' * _CHANCE}"):
+    end = "?" * _CHANCE
+    for left in [*(path.rglob(f".*.{end}") if path.is_dir() else path.parent.glob(f".{path.name}.{end}"))]:
         left.unlink(missing_ok=True)
 
 

@@ -37,10 +37,11 @@ _REMEDIES = {
 
 
 @contextmanager
-def refused(path: Path, again: str) -> Iterator[None]:
+def refused(path: Path, again: str, only_room: bool = False) -> Iterator[None]:
     """What the disk refuses inside the block, as `BadInput` with path and remedy. Anything else is a defect.
 
-    `again` says how to go on once there is room, and what is safe meanwhile.
+    `again` says how to go on once there is room, and what is safe meanwhile. A block that is about more than one path
+    asks for `only_room`: a full disk is told, whichever file it was; what is wrong with a single file is not.
     """
     try:
         yield
@@ -48,7 +49,7 @@ def refused(path: Path, again: str) -> Iterator[None]:
         code = _code(error)
         if code in _AGAIN_AFTER:
             remedy = f"{_AGAIN_AFTER[code]}, then {again}"
-        elif code in _REMEDIES:
+        elif code in _REMEDIES and not only_room:
             remedy = _REMEDIES[code]
         else:
             raise

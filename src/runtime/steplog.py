@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ..core.durable import told
-from ..core.files import atomic_write, sweep
+from ..core.files import atomic_write
 
 
 class _At(msgspec.Struct):
@@ -37,7 +37,6 @@ class StepLog:
 
     def cut(self, seed: int, step: int) -> None:
         """Leaves out what this seed did after that step, and a line that a kill tore in two."""
-        sweep(self.path)
         if not self.path.exists():
             return
         lines = self.path.read_bytes().splitlines(keepends=True)

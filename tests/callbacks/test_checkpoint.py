@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from src.callbacks.checkpoint import Checkpoints
-from src.core.api import Callback, StepResult
+from src.callbacks.ending import Ending, Held
+from src.core.api import Engine, StepResult, Stop
 from src.core.checkpoint import Store
 from tests.core.look import newest_in
 
@@ -49,10 +50,17 @@ class Saving(Hiding):
         (folder / "model.safetensors").write_text(f"model {self.step}")
 
 
-def fit(engine: Saving, root: Path, every_steps: int = 3, keep: int = 9, best_by: str | None = None) -> list[str]:
+def fit(
+    engine: Saving,
+    root: Path,
+    every_steps: int = 3,
+    keep: int = 9,
+    best_by: str | None = None,
+    valued_by: str = "",
+) -> list[str]:
     with Store(root, None, keep) as store:
-        saves: list[Callback] = [Checkpoints(store, every_steps, 30.0, LOCAL, best_by, lambda: engine.clock)]
-        engine.fit(saves)
+        watching = [Checkpoints(store, every_steps, 30.0, LOCAL, best_by, valued_by, clock=lambda: engine.clock)]
+        engine.fit(watching)
     return sorted(path.name for path in root.glob("step_*"))
 
 
@@ -109,7 +117,7 @@ def test_an_evaluated_step_is_saved_and_the_better_ones_are_added_to_best(tmp_pa
 def test_a_run_broken_off_between_a_save_and_best_makes_up_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken_off(self: Store, step: int, value: float) -> None:
+    def broken_off(self: Store, step: int, value: float, by: str) -> None:
         raise KeyboardInterrupt
 
     values = {4: {"eval/reward": 0.3}}
@@ -132,3 +140,46 @@ def test_a_run_that_had_ended_ends_again_the_same(tmp_path: Path) -> None:
     engine.load(newest_in(tmp_path).path)
     fit(engine, tmp_path)
     assert {path: path.stat().st_ino for path in tmp_path.rglob("*") if path.name != ".lock"} == before
+
+
+class Ends:
+    """Ends the run with a step."""
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+
+    def on_start(self, engine: Engine) -> None: ...
+
+    def on_step(self, engine: Engine, result: StepResult) -> None:
+        if result.step == self.at:
+            raise Stop(f"{self.at} will do")
+
+    def on_end(self, engine: Engine) -> None: ...
+
+
+@pytest.mark.parametrize(("at", "timed"), [(2, True), (3, False)])
+def test_the_step_that_a_callback_ends_the_run_with_is_saved_whether_it_was_due_or_not(
+    tmp_path: Path, at: int, timed: bool
+) -> None:
+    ending = Ending()
+    with Store(tmp_path, None, 9) as store:
+        saves = Checkpoints(store, 3, 30.0, LOCAL, ending=lambda: ending.asked)
+        with pytest.raises(Stop, match=f"{at} will do"):
+            Saving().fit([Held(Ends(at), ending), saves, ending])
+    assert newest_in(tmp_path).step == at
+    assert marks(tmp_path, at)["timed"] is timed, "a run that nobody ended would not have it, so none rolls back to it"
+    assert not (tmp_path / "final_model").exists()
+
+
+def test_values_that_were_measured_with_other_settings_are_no_rivals(tmp_path: Path) -> None:
+    def go_on(last: int, values: Mapping[int, float], valued_by: str) -> list[str]:
+        engine = Saving(last=last, metrics={step: {"eval/reward": value} for step, value in values.items()})
+        if list(tmp_path.glob("step_*")):
+            engine.load(newest_in(tmp_path).path)
+        fit(engine, tmp_path, best_by="eval/reward", valued_by=valued_by)
+        return sorted(path.name for path in (tmp_path / "best").iterdir())
+
+    assert go_on(2, {1: 0.8, 2: 0.9}, "all samples") == ["step_00001", "step_00002"]
+    # The same weights look worse on fewer samples; that is no reason to have no best of them.
+    assert go_on(4, {3: 0.3, 4: 0.2}, "ten samples") == ["step_00001", "step_00002", "step_00003"]
+    assert go_on(6, {5: 0.7, 6: 1.0}, "all samples") == ["step_00001", "step_00002", "step_00003", "step_00006"]

@@ -46,17 +46,6 @@ def test_a_resumed_run_leaves_the_same_files_as_an_unbroken_one(tmp_path: Path) 
     assert everything(tmp_path) == unbroken
 
 
-def test_what_a_kill_left_half_written_is_swept_and_nothing_else(tmp_path: Path) -> None:
-    Watched().fit([logging_to(tmp_path)])
-    unbroken = everything(tmp_path)
-    for half in ("episodes/.step_00004.jsonl.a1b2c3d4", ".metrics.jsonl.x_y_z_00"):
-        (tmp_path / half).write_text("half a")
-    (tmp_path / ".lock").touch()
-    (tmp_path / ".eval.jsonl.a1b2c3d4").write_text("somebody else's")
-    Watched(step=2).fit([logging_to(tmp_path)])
-    assert everything(tmp_path) == unbroken | {".lock": b"", ".eval.jsonl.a1b2c3d4": b"somebody else's"}
-
-
 def test_a_disk_without_room_for_a_line_is_told(tmp_path: Path) -> None:
     (tmp_path / "metrics.jsonl").symlink_to("/dev/full")
     with pytest.raises(BadInput, match=r"metrics.jsonl: No space left on device.*checkpoints saved before are whole"):

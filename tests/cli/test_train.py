@@ -329,6 +329,9 @@ def test_a_callback_of_ones_own_may_end_the_run(place: Path, askgate: Askgate) -
     assert "a callback ended the run: two steps will do; --resume goes on" in done.err
     assert [line["step"] for line in lines(place / "logs" / "metrics.jsonl")] == [1, 2]
     assert not list((place / "reports").glob("ERROR_*"))
+    saved = place / "checkpoints" / "local"
+    assert (saved / "latest").resolve().name == "step_00002", "the step that it stopped at, due or not"
+    assert not (saved / "final_model").exists()
 
 
 def test_adapters_are_saved_alone(place: Path, askgate: Askgate) -> None:

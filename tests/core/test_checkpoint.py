@@ -276,14 +276,14 @@ def test_best_is_added_to_and_never_changed(root: Path) -> None:
     with Store(root, None, keep=1) as store:
         for step, value in ((1, 0.5), (2, 0.4), (3, 0.5), (4, 0.7)):
             store.save(step, writer(step), LOCAL)
-            store.best(step, value)
+            store.best(step, value, "held-out reward")
         assert names(root / "best") == ["step_00001", "step_00004"]
         before = (root / "best" / "step_00004" / "manifest.json").read_bytes()
-        assert store.best(4, 0.9) is None
-        assert store.best(4, float("nan")) is None
+        assert store.best(4, 0.9, "held-out reward") is None
+        assert store.best(4, float("nan"), "held-out reward") is None
         assert (root / "best" / "step_00004" / "manifest.json").read_bytes() == before
     found = newest_in(root / "best")
-    assert (found.step, found.marks) == (4, {**LOCAL, "value": 0.7})
+    assert (found.step, found.marks) == (4, {**LOCAL, "value": 0.7, "valued_by": "held-out reward"})
     assert (found.path / "state.safetensors").read_bytes() == (root / "step_00004" / "state.safetensors").read_bytes()
 
 

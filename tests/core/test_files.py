@@ -17,6 +17,7 @@ from src.core.files import (
     require_jsonl,
     sha256_file,
     sidecar,
+    sweep,
     write_json,
     written,
 )
@@ -184,3 +185,14 @@ def test_two_outputs_may_not_be_one_file(tmp_path: Path) -> None:
 def test_files_apart_are_no_overlap(tmp_path: Path) -> None:
     pool = tmp_path / "pool.jsonl"
     refuse_overlap({"--out": tmp_path / "pool.json", "--list": tmp_path / "pool.metrics.jsonl"}, {"--in": pool})
+
+
+def test_what_a_kill_left_half_written_is_swept_and_nothing_else(tmp_path: Path) -> None:
+    stay = ["notes.jsonl", ".lock", ".notes.jsonl.old", ".other.jsonl.a1b2c3d4", "sub/.gitignore", "sub/page.jsonl"]
+    with atomic_write(tmp_path / "sub" / "page.jsonl") as page, atomic_write(tmp_path / "notes.jsonl") as notes:
+        left = [Path(page.name), Path(notes.name)]
+    for path in (*left, *(tmp_path / name for name in stay)):
+        path.touch()
+    for path in ("notes.jsonl", "sub", "nowhere/at_all.jsonl"):
+        sweep(tmp_path / path)
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()) == sorted(stay)

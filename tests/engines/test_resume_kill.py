@@ -262,6 +262,23 @@ def test_a_disk_that_refuses_any_operation_of_a_checkpoint_is_told(
     assert at > 20
 
 
+def test_logs_without_room_end_the_run_in_one_line_and_it_goes_on_once_there_is_space(
+    nursery: Nursery, before_the_save: Path, tmp_path: Path, unbroken: dict[str, Any]
+) -> None:
+    """The kernel refuses the bytes; the log of the run itself is among the files that are full."""
+    place = copied(before_the_save, tmp_path / "run")
+    half = place / "logs" / "episodes" / ".step_00001.jsonl.a1b2c3d4"
+    half.write_text("what a kill left of a file")
+    room = (place / "logs" / "metrics.jsonl").stat().st_size // 2
+    assert nursery.run("train", place, room=room) == 2, said(place)
+    assert not half.exists()
+    assert "Traceback" not in said(place)
+    assert said(place).splitlines()[-1].startswith("askgate: logs/")
+    assert "File too large. What to do: free some space on that disk, then go on with --resume" in said(place)
+    assert newest_in(place / RUN).step == TARGET - EVERY
+    assert_ends_the_same(nursery, place, unbroken)
+
+
 def test_a_file_that_the_system_cuts_short_is_told(
     nursery: Nursery, furnished: Path, tmp_path: Path, unbroken: dict[str, Any]
 ) -> None:
