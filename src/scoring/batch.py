@@ -100,15 +100,18 @@ def score_dialogues(
         _write_unscored(file, keys, settings.provider)
         figures = _no_figures(order.out, settings.provider)
         return _finish(file, samples, keys, live=False, reused=0, figures=figures)
+    there = keys.keys() & file.lines.keys()
+    known = _on_record(file, keys, order, scoring)
+    if gone := len(there - known):
+        tell(
+            f"{gone} lines of {order.out} are no scores by this judge of these dialogues, have expired or are not"
+            " in the ledger; those samples are scored again"
+        )
+    waiting = [sample for sample in chosen if sample.id not in known]
+    if not waiting:  # nobody needs to be called, so no judge is started
+        figures = _no_figures(order.out, settings.provider)
+        return _finish(file, samples, keys, live=True, reused=len(known), figures=figures)
     with open_session(settings, scoring, environment, tell) as session:
-        there = keys.keys() & file.lines.keys()
-        known = _on_record(file, keys, order, scoring)
-        if gone := len(there - known):
-            tell(
-                f"{gone} lines of {order.out} are no scores by this judge of these dialogues, have expired or are not"
-                " in the ledger; those samples are scored again"
-            )
-        waiting = [sample for sample in chosen if sample.id not in known]
         run = _Run(session, order, file, waiting, progress)
         figures = asyncio.run(run.go())
     scores, summary = _finish(file, samples, keys, live=True, reused=len(known), figures=figures)
@@ -236,7 +239,8 @@ def _on_record(file: ScoreFile, keys: dict[str, str], order: Order, scoring: Sco
         if (line := file.lines.get(name)) and line.key == key and line.live and line.overall is not None
     }
     oldest = datetime.now(UTC) - timedelta(days=scoring.ttl_days)
-    entries = (sealed.entry for sealed in ledger_lines(scoring.ledger)) if claims else ()
+    there = claims and scoring.ledger.exists()
+    entries = (sealed.entry for sealed in ledger_lines(scoring.ledger)) if there else ()
     known = {
         claim.id
         for entry in entries
