@@ -125,7 +125,8 @@ def test_hard_questions_about_something_else_altogether_fail(honest: Honest, tmp
 def test_a_balanced_pool_with_a_sample_twice_fails(honest: Honest, tmp_path: Path) -> None:
     assert judge_difficulty(forge(honest, tmp_path, lambda samples: samples), tmp_path).passed
     chosen = list(read_records(tmp_path / "forged.balanced.jsonl", Sample))
-    assert failed(sell(tmp_path / "forged.jsonl", [*chosen, chosen[0]], tmp_path)) == {"copies"}
+    hard = next(sample for sample, record in zip(chosen, measure_all(chosen), strict=True) if record.level == "hard")
+    assert failed(sell(tmp_path / "forged.jsonl", [*chosen, hard], tmp_path)) == {"copies"}
 
 
 @poison("difficulty/metrics_edited")
