@@ -61,7 +61,7 @@ test-slow: setup
 	$(BIN)/python -m pytest -q -m slow
 
 poison: setup
-	$(BIN)/python -m pytest -q -n auto tests/poison
+	$(BIN)/python -m pytest -q -n auto tests/poison tests/gates/test_admit.py
 
 lint: setup
 	$(BIN)/ruff check .

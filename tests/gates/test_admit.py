@@ -16,6 +16,7 @@ from src.gates import manifest, prove
 from src.gates.admit import admit
 from src.gates.report import ROUND1, TICKET
 from tests.gates.run_folder import edit_profile
+from tests.poison.table import poison, twin
 
 CONFIG = Path("configs/quickstart.yaml")
 Spoil = Callable[[Path], None]
@@ -64,6 +65,7 @@ def cut_ledger(run: Path) -> None:
     ledger.write_bytes(b"".join(ledger.read_bytes().splitlines(keepends=True)[:-8]))
 
 
+@twin("ticket")
 def test_the_honest_run_is_admitted(run: Path) -> None:
     admission = admit(CONFIG)
     assert admission.profile == "quickstart"
@@ -111,6 +113,7 @@ def test_the_honest_run_is_admitted(run: Path) -> None:
         ),
     ],
 )
+@poison("ticket/refused")
 def test_whatever_was_changed_since_training_is_refused_with_the_reason(run: Path, spoil: Spoil, reason: str) -> None:
     spoil(run)
     with pytest.raises(BadInput, match=reason) as refused:
@@ -118,6 +121,7 @@ def test_whatever_was_changed_since_training_is_refused_with_the_reason(run: Pat
     assert refused.value.remedy
 
 
+@poison("ticket/refused")
 def test_a_ticket_of_another_run_is_refused(run: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     """The same files, the same verdicts; but this folder's manifest has another name."""
     other = TICKET.read_bytes()
@@ -128,11 +132,13 @@ def test_a_ticket_of_another_run_is_refused(run: Path, tmp_path_factory: pytest.
         admit(CONFIG)
 
 
+@poison("ticket/refused")
 def test_a_quickstart_ticket_trains_nothing_at_scale(run: Path) -> None:
     with pytest.raises(BadInput, match="the ticket is of profile quickstart"):
         admit(Path("configs/ppo_scale.yaml"))
 
 
+@poison("ticket/refused")
 def test_a_config_for_rc1_under_the_name_of_another_wants_a_ticket_of_rc1(run: Path) -> None:
     CONFIG.write_text(CONFIG.read_text().replace("profile: local", "profile: rc1"))
     with pytest.raises(BadInput, match="wants a ticket of profile rc1"):
@@ -140,6 +146,7 @@ def test_a_config_for_rc1_under_the_name_of_another_wants_a_ticket_of_rc1(run: P
 
 
 @pytest.mark.parametrize("module", [manifest, prove])
+@poison("ticket/refused")
 def test_a_clock_that_was_set_back_is_noticed(run: Path, monkeypatch: pytest.MonkeyPatch, module: object) -> None:
     class Yesterday(datetime):
         @classmethod
