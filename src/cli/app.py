@@ -22,6 +22,7 @@ from . import (
     pool,
     quickstart,
     release,
+    reproduction,
     scale,
     scorecache,
     scoring,
@@ -67,6 +68,8 @@ for verb in (
     scale.scale,
     scale.validate_scores,
     release.export_gguf,
+    reproduction.package,
+    reproduction.reproduce,
 ):
     app.command(verb.__name__)(verb)
 app.command("round")(gates.run_round)

@@ -1,0 +1,60 @@
+"""A model folder signed in the OpenSSF Model Signing format, with a key of one's own and without a network.
+
+    model_signing verify key MODEL --signature MODEL.sig --public_key KEY.pub
+
+is the command of that package which checks the same signature.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from ..core.errors import BadInput
+
+_MAKE = "openssl ecparam -name prime256v1 -genkey -noout -out key.pem makes one"
+
+
+def sign_model(folder: Path, key: Path, password: bytes | None, signature: Path, public: Path) -> None:
+    """The signature, and the public key to check it with. The private key is read and forgotten."""
+    _require()
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
+    from model_signing.signing import Config
+
+    try:
+        private = load_pem_private_key(key.read_bytes(), password)
+    except OSError as error:
+        raise BadInput(f"cannot be read ({error.strerror})", where=str(key), remedy="check the path") from None
+    except (ValueError, TypeError):
+        raise BadInput("no private key can be read from it", where=str(key), remedy="check key and password") from None
+    if not isinstance(private, EllipticCurvePrivateKey):
+        raise BadInput("is no elliptic-curve key", where=str(key), remedy=_MAKE)
+    signature.parent.mkdir(parents=True, exist_ok=True)
+    public.write_bytes(private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    secret = password.decode() if password else None
+    signing = Config()  # type: ignore[no-untyped-call]
+    signing.use_elliptic_key_signer(private_key=key, password=secret).sign(folder, signature)
+
+
+def verify_model(folder: Path, signature: Path, public: Path) -> None:
+    _require()
+    from model_signing.verifying import Config
+
+    try:
+        verifying = Config()  # type: ignore[no-untyped-call]
+        verifying.use_elliptic_key_verifier(public_key=public).verify(folder, signature)
+    except Exception as error:
+        # The package raises whatever its parts raise; none of it means that the model is the one that was signed.
+        raise BadInput(
+            f"the signature does not hold ({str(error).splitlines()[0] if str(error) else type(error).__name__})",
+            where=str(signature),
+            remedy="get the package again from its maker, or compare the public key with the maker's",
+        ) from error
+
+
+def _require() -> None:
+    if find_spec("model_signing") is None or find_spec("OpenSSL") is None:
+        raise BadInput(
+            "signatures of models need the packages model-signing and pyopenssl", remedy="pip install 'askgate[sign]'"
+        )

@@ -1,0 +1,46 @@
+"""A package is trained again, behind its own ticket, and comes to the same weights. Minutes: both rounds are run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+
+from src.cli import main
+from src.core.errors import BadInput
+from src.release.package import CHECKPOINTS
+from src.release.reproduce import check, run_again, unpacked
+from tests.gates.run_folder import both_rounds, furnish
+
+pytestmark = pytest.mark.slow
+CONFIG = Path("configs/quickstart.yaml")
+
+
+def command(*arguments: str) -> object:
+    with pytest.raises(SystemExit) as left:
+        main(arguments)
+    return left.value.code
+
+
+def test_the_same_weights_come_out_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.set_num_threads(1)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.chdir(tmp_path)
+    furnish()
+    small = yaml.safe_load(CONFIG.read_text()) | {"steps": 2, "batch_size": 8, "eval": {"n": 8, "every_steps": 2}}
+    small["optimizer"] |= {"critic_warmup_steps": 0, "minibatches": 1}
+    CONFIG.write_text(yaml.safe_dump(small))
+    assert [one.passed for one in both_rounds()] == [True, True]
+    assert command("ppo_runner", "--config", str(CONFIG)) == 0
+    assert command("package", "--config", str(CONFIG), "--out", "package.tgz") == 0
+    assert command("reproduce", "package.tgz", "--rerun") == 0
+
+    told: list[str] = []
+    with unpacked(Path("package.tgz")) as folder:
+        facts = check(folder, told.append, None)
+        weights = folder / CHECKPOINTS / "final_model/model.safetensors"
+        weights.write_bytes(weights.read_bytes()[:-4] + b"\0\0\0\1")
+        with pytest.raises(BadInput, match="came out otherwise"):
+            run_again(folder, facts, told.append)
