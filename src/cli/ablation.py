@@ -41,7 +41,8 @@ class Order:
     cap: int
     steps: int
     seeds: tuple[int, ...]
-    n: int
+    n: int | None
+    """Held-out samples; None: all."""
     episodes: Path
     """Folder: `seed_<s>/{base,without,with}.jsonl`."""
     tag: str
@@ -60,9 +61,11 @@ def overclar_penalty(
     config: Annotated[Path, typer.Option("--config", help="The training config that both arms are made from.")] = (
         CONFIG
     ),
-    steps: Annotated[int, typer.Option("--steps", min=1, max=2000, help="Of an arm.")] = 10,
+    steps: Annotated[int, typer.Option("--steps", min=1, max=2000, help="Of an arm.")] = 20,
     seeds: Annotated[str, typer.Option("--seeds", help="Of the runs, with commas.")] = str(SEED),
-    n: Annotated[int, typer.Option("--n", min=1, help="Held-out samples that base and both arms play.")] = 200,
+    n: Annotated[
+        int | None, typer.Option("--n", min=1, help="Held-out samples that base and both arms play; left out: all.")
+    ] = None,
     episodes: Annotated[
         Path | None, typer.Option("--episodes", help="Folder for their episodes; left out: data/episodes/TAG_ablation.")
     ] = None,
@@ -183,7 +186,7 @@ def _refuse_too_few(config: TrainConfig, order: Order) -> None:
     from ..core.types import Sample
 
     there = sum(1 for _ in read_records(config.shadow_set, Sample))
-    if order.n > there:
+    if order.n is not None and order.n > there:
         raise BadInput(f"{config.shadow_set} has {there} samples", where="--n", remedy=f"give at most {there}")
 
 

@@ -93,7 +93,7 @@ def _fingerprint(config: TrainConfig) -> str:
 
 
 def arm_config(
-    config: TrainConfig, *, penalty: bool, alpha: float, cap: int, steps: int, seeds: tuple[int, ...], n: int
+    config: TrainConfig, *, penalty: bool, alpha: float, cap: int, steps: int, seeds: tuple[int, ...], n: int | None
 ) -> TrainConfig:
     """The same run but for the penalty: local, without a judge, looked at before and after.
 

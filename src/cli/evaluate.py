@@ -54,22 +54,23 @@ def as_it_ran(config: TrainConfig) -> TrainConfig:
     Where there are final models of both kinds, it is the newer one that was asked about.
     """
     from ..core.files import read_json
+
+    kinds = (config, config.model_copy(update={"profile": "quickstart"}) if config.profile == "local" else config)
+    seals = [seal for one in kinds if (seal := _seal(one)).exists()]
+    if not seals:
+        return config
+    newest = max(seals, key=lambda seal: seal.stat().st_mtime)
+    return config.model_copy(update={"profile": read_json(newest, _AGAIN)["marks"]["profile"]})
+
+
+def _seal(config: TrainConfig, seed: int | None = None) -> Path:
     from ..core.sealed import MANIFEST
 
-    def seal(one: TrainConfig) -> Path:
-        return one.checkpoints(one.seeds[0]) / "final_model" / MANIFEST
-
-    gated = config.model_copy(update={"profile": "quickstart"}) if config.profile == "local" else config
-    there = [one for one in (config, gated) if seal(one).exists()]
-    if not there:
-        return config
-    newest = max(there, key=lambda one: seal(one).stat().st_mtime)
-    return newest.model_copy(update={"profile": read_json(seal(newest), _AGAIN)["marks"]["profile"]})
+    return config.checkpoints(config.seeds[0] if seed is None else seed) / "final_model" / MANIFEST
 
 
 def recorded(config: TrainConfig) -> tuple[list[SeedRun], list[Path]]:
     """The episodes that the run left in `logs/eval`, and all files that were read. Refuses those of another run."""
-    from ..core.sealed import MANIFEST
     from ..eval.trial import SeedRun
     from .train_facts import KEY
     from .train_run import EVAL_EPISODES, of_seed
@@ -83,7 +84,7 @@ def recorded(config: TrainConfig) -> tuple[list[SeedRun], list[Path]]:
         files = {who: folder / name for who, name in names.items() if who != "control" or config.eval.control}
         sides = {who: _episodes(file) for who, file in files.items()}
         runs.append(SeedRun(seed, config.steps, sides["base"], sides["trained"], sides.get("control")))
-        final = config.checkpoints(seed) / "final_model" / MANIFEST
+        final = _seal(config, seed)
         inputs += [folder / KEY, *files.values(), *([final] if final.exists() else [])]
     return runs, inputs
 
@@ -128,10 +129,9 @@ def _about(config: TrainConfig) -> About:
     """Whether the run was gated is what the seals of its final models say."""
     from ..core.check import now
     from ..core.files import read_json
-    from ..core.sealed import MANIFEST
     from ..eval.trial import About
 
-    seals = [config.checkpoints(seed) / "final_model" / MANIFEST for seed in config.seeds]
+    seals = [_seal(config, seed) for seed in config.seeds]
     marks = [read_json(path, _AGAIN)["marks"] for path in seals if path.exists()]
     gated = len(marks) == len(seals) and all(one.get("gated") for one in marks)
     ticket = marks[0].get("ticket") if gated else None

@@ -104,6 +104,18 @@ def test_a_run_that_gained_nothing_fails_with_every_gate_named(place: Path, askg
     assert report(place, "second")["passed"] is False
 
 
+def test_a_run_behind_a_ticket_is_told_from_one_without(place: Path, askgate: Askgate) -> None:
+    as_if(place, good=True)
+    (place / "checkpoints/local").rename(place / "checkpoints/rc1")
+    for seal in (place / "checkpoints/rc1").glob("seed_*/final_model/manifest.json"):
+        found = json.loads(seal.read_text())
+        found["marks"] |= {"gated": True, "ticket": "a" * 64, "profile": "quickstart"}
+        seal.write_text(json.dumps(found))
+    assert askgate("evaluate", "--config", "own.yaml").code == 0
+    told = report(place)
+    assert (told["gated"], told["ticket"], told["profile"]) == (True, "a" * 64, "quickstart")
+
+
 def test_a_run_that_has_not_ended_is_refused(place: Path, askgate: Askgate) -> None:
     (place / "logs/eval/seed_2/step_00001.jsonl").unlink()
     done = askgate("evaluate", "--config", "own.yaml")
