@@ -45,6 +45,7 @@ ROOT = Path(__file__).resolve().parents[2]
 N, SHADOW, EPISODES, LIVE, FRESH = 1_500, 120, 300, 30, 8
 TARGET = {"easy": 0.25, "medium": 0.45, "hard": 0.30}
 PROFILE = "quickstart"
+MODEL = Path("model")
 COUNTS = {
     "pool_samples": N,
     "shadow_samples": SHADOW,
@@ -99,8 +100,10 @@ def _configs() -> None:
     found["scoring"]["limits"] |= {"tries": 3, "timeout_s": 10.0}
     Path("configs/default.yaml").write_text(yaml.safe_dump(found), encoding="utf-8")
     own = yaml.safe_load((ROOT / "configs/quickstart.yaml").read_text(encoding="utf-8"))
-    own["seed_pool"] = "data/rollouts/quickstart.balanced.jsonl"
+    own |= {"seed_pool": "data/rollouts/quickstart.balanced.jsonl", "base_model": str(MODEL)}
     Path("configs/quickstart.yaml").write_text(yaml.safe_dump(own), encoding="utf-8")
+    MODEL.mkdir()
+    (MODEL / "model.safetensors").write_bytes(b"no weights: nobody speaks here, and only the sum is looked at")
     edit_profile(lambda found: found["thresholds"].update(counts=COUNTS), source=ROOT)
     edit_profile(lambda found: found["sizes"].update(fresh=FRESH))
 
@@ -127,7 +130,7 @@ def _data() -> None:
 
 
 def record(out: Path, samples: list[Sample], pool: Path, seed: int = 3) -> list[RecordedEpisode]:
-    random, model = Random(seed), model_sha256(ROOT / "models/tiny")
+    random, model = Random(seed), model_sha256(MODEL)
     levels = [one.level for one in measure_all(samples)]
     recorded = [
         RecordedEpisode(
