@@ -147,15 +147,16 @@ def _judged(
     recorded: Sequence[RecordedEpisode], pool: Path, out: Path, seed: int, live_n: int | None, provider: str
 ) -> dict[str, Score] | None:
     """The judge's scores of the episodes that it was asked about; None where REWARD_LIVE_MODE is off."""
-    from ..config.loader import load_config
-    from ..evaluation.rate import ask_judge
-    from ..scoring.batch import Order
     from ..scoring.providers import live_mode
-    from ..scoring.session import settings_for
 
     if not live_mode(os.environ):
         show.complain("REWARD_LIVE_MODE is off: no judge is asked, every line says live: false, and no gate can pass")
         return None
+    from ..config.loader import load_config
+    from ..evaluation.rate import ask_judge
+    from ..scoring.batch import Order
+    from ..scoring.session import settings_for
+
     section = load_config().scoring
     settings = settings_for(os.environ, section, provider)
     asked = len(recorded) if live_n is None else live_n

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from ..config.schema import ScoringSection
 from ..core.errors import BadInput
 from ..core.types import Sample
-from ..scoring.batch import Order, Summary, score_dialogues
-from ..scoring.monitor import Progress
-from ..scoring.providers import ScorerSettings
-from ..scoring.scores import Score
 from .dimensions import LIVE, RULES, see
 from .old_reward import OLD
 from .record import RecordedEpisode
 from .scored import ScoredEpisode
+
+if TYPE_CHECKING:
+    from ..config.schema import ScoringSection
+    from ..scoring.batch import Order, Summary
+    from ..scoring.monitor import Progress
+    from ..scoring.providers import ScorerSettings
+    from ..scoring.scores import Score
 
 SOME = 3
 
@@ -32,6 +35,9 @@ def ask_judge(
 
     `order.pool` is the file of the episodes and `order.out` that of the scores; an earlier run is gone on with.
     """
+    # Rating what was scored before needs nobody to speak to judges, and that is slow to import.
+    from ..scoring.batch import score_dialogues
+
     return score_dialogues(list(recorded), order, settings, scoring, environment, tell, progress)
 
 
