@@ -1,0 +1,66 @@
+// The board without this file works too: forms submit and links lead somewhere. With it, what is live renews itself and
+// filters answer while you type. Everything that is put into the page was made, and escaped, by the board's own server.
+"use strict";
+
+const EVERY_MS = 2000;
+const TYPING_MS = 150;
+
+function put(place, html) {
+  const parsed = new DOMParser().parseFromString(html, "text/html");
+  place.replaceChildren(...parsed.body.childNodes);
+}
+
+function renew(place) {
+  let version = "";
+  async function look() {
+    if (!document.hidden) {
+      try {
+        const headers = version ? { "If-None-Match": version } : {};
+        const answer = await fetch(place.dataset.live, { headers, cache: "no-store" });
+        if (answer.status === 200) {
+          version = answer.headers.get("ETag") || "";
+          put(place, await answer.text());
+        }
+        document.body.classList.remove("away");
+      } catch {
+        document.body.classList.add("away"); // the server was stopped
+      }
+    }
+    setTimeout(look, EVERY_MS);
+  }
+  setTimeout(look, EVERY_MS / 4);
+}
+
+function filters(form, list) {
+  let latest = 0;
+  let timer = 0;
+  function wanted() {
+    const query = new URLSearchParams();
+    for (const [name, value] of new FormData(form)) if (value) query.append(name, value);
+    return query.toString();
+  }
+  async function show(query, keep) {
+    const mine = ++latest;
+    list.classList.add("loading");
+    const answer = await fetch(`${list.dataset.part}?${query}`, { cache: "no-store" });
+    const html = await answer.text();
+    if (mine !== latest) return;
+    put(list, html);
+    list.classList.remove("loading");
+    if (keep) history.replaceState(null, "", query ? `/episodes?${query}` : "/episodes");
+  }
+  form.addEventListener("input", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => show(wanted(), true), TYPING_MS);
+  });
+  // While an index is still being made, what is shown may be only a part.
+  setInterval(() => {
+    if (!document.hidden && list.querySelector(".busy")) show(location.search.slice(1), false);
+  }, EVERY_MS);
+}
+
+for (const place of document.querySelectorAll("[data-live]")) renew(place);
+const form = document.getElementById("filters");
+if (form) filters(form, document.getElementById("list"));
+const sides = document.getElementById("sides");
+if (sides) sides.addEventListener("change", () => sides.submit());

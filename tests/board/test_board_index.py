@@ -1,0 +1,173 @@
+"""Episodes are found by what they are and by what was said in them, and the index follows the logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import to_builtins
+from msgspec.structs import replace
+
+from src.board.web.beside import compared, counts
+from src.board.web.indexer import Indexer
+from src.board.web.query import Filter, counted, listed
+from src.board.web.store import reading
+from tests.board.small_run import BASE, TRAINED, TRAINING, episode, small_run, write_episodes, write_step
+
+
+@pytest.fixture
+def indexer(tmp_path: Path) -> Any:
+    made = Indexer(small_run(tmp_path / "run"))
+    made.catch_up()
+    yield made
+    made.close()
+
+
+def names(indexer: Indexer, **wanted: str) -> list[str]:
+    with reading(indexer.path) as store:
+        return [f"{row['path']}:{row['line']}" for row in listed(store, Filter(**wanted))]
+
+
+def how_many(indexer: Indexer, **wanted: str) -> int:
+    with reading(indexer.path) as store:
+        return int(counted(store, Filter(**wanted))["n"])
+
+
+def test_every_episode_of_the_run_is_there(indexer: Indexer) -> None:
+    assert how_many(indexer) == 2 * 8 + 2 * 12
+    assert how_many(indexer, set=TRAINING) == 16
+    assert how_many(indexer, set=TRAINING, step="2") == 8
+
+
+@pytest.mark.parametrize(
+    ("wanted", "kept"),
+    [
+        ({"task": "gsm8k"}, lambda one: one.task == "gsm8k"),
+        ({"level": "hard"}, lambda one: one.level == "hard"),
+        ({"asked": "yes"}, lambda one: one.asks > 0),
+        ({"asked": "no"}, lambda one: one.asks == 0),
+        ({"success": "no"}, lambda one: not one.success),
+        ({"needs": "yes", "success": "yes"}, lambda one: one.needs_clarification and one.success),
+        ({"lang": "zh"}, lambda one: one.lang == "zh"),
+    ],
+)
+def test_a_filter_keeps_what_it_says(indexer: Indexer, wanted: dict[str, str], kept: Any) -> None:
+    every = [episode(n, success=n % 2 == 0, asks=n % 4 == 1) for n in range(100, 112)]
+    assert how_many(indexer, set=BASE, **wanted) == sum(kept(one) for one in every) > 0
+
+
+def test_a_filter_that_nobody_knows_filters_nothing_and_breaks_nothing(indexer: Indexer) -> None:
+    assert how_many(indexer, task="x' OR 1=1", order="1; DROP TABLE episodes", variance="a lot") == how_many(indexer)
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("river Yarra", 1),
+        ('"where does the river"', 1),
+        ('"river the where"', 0),
+        ("RIVER", 1),
+        ("菲利普港", 1),
+        ("雅拉", 1),
+        ("湾", 1),
+        ("海湾", 0),
+        ("look it up", 1),
+        ('bay "Question 104"', 1),
+        ('"', 0),
+        ("NEAR(river) OR *", 0),
+        ("ends\nin", 1),
+    ],
+)
+def test_search_finds_words_phrases_and_chinese_of_any_length(indexer: Indexer, typed: str, found: int) -> None:
+    hits = [name for name in names(indexer, q=typed, set=BASE) if name == f"{BASE}:4"]
+    assert len(hits) == found
+
+
+def test_a_search_never_runs_from_one_message_into_the_next(indexer: Indexer) -> None:
+    assert how_many(indexer, q='"end?look"') == 0
+    assert how_many(indexer, q='"bay.in the bay"') == 0
+
+
+def test_new_steps_appear_and_those_that_are_gone_vanish(indexer: Indexer) -> None:
+    write_step(indexer.root, 3)
+    indexer.catch_up()
+    assert how_many(indexer, set=TRAINING) == 24
+    (indexer.root / TRAINING / "step_00003.jsonl").unlink()
+    write_episodes(indexer.root, f"{TRAINING}/step_00002.jsonl", [episode(1, success=True, text="another dialogue")])
+    indexer.catch_up()
+    assert how_many(indexer, set=TRAINING) == 9
+    assert how_many(indexer, q='"another dialogue"') == 1
+    assert how_many(indexer, q="Question", set=TRAINING) == 8
+
+
+def test_text_of_what_is_gone_does_not_pile_up(indexer: Indexer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("src.board.web.indexer.SMALL", 10)
+    for round_ in range(12):
+        many = [episode(n, success=True, text=f"round {round_} says {n}") for n in range(20)]
+        write_episodes(indexer.root, f"{TRAINING}/step_00002.jsonl", many)
+        indexer.catch_up()
+    with reading(indexer.path) as store:
+        kept = store.execute("SELECT value FROM facts WHERE name='worded'").fetchone()[0]
+    assert kept <= 2 * how_many(indexer) + 10
+    assert how_many(indexer, q='"round 11 says"') == 20
+    assert how_many(indexer, q='"round 10 says"') == 0
+
+
+def test_the_variance_of_a_judge_is_that_of_its_scores(tmp_path: Path) -> None:
+    recorded = [
+        {"id": f"r/{n}", "source_id": "s", "split": "train", "model": "m",
+         "episode": to_builtins(replace(episode(n, success=True), live=True))}
+        for n in range(3)
+    ]  # fmt: skip
+    write_episodes(tmp_path, "data/episodes/shadow.jsonl", recorded)
+    score = {"key": "k", "provider": "p", "model": "m", "live": True, "overall": 0.5}
+    scores = [{**score, "id": "r/0", "variance": 0.2}, {**score, "id": "r/1", "variance": 0.01}]
+    write_episodes(tmp_path, "data/episodes/shadow.scores.jsonl", scores)
+    ledger = [{"entry": {"sample": "train/7/4/1/hotpotqa-0000", "variance": 0.3, "overall": 0.6}}]
+    write_episodes(tmp_path, "reports/rc1/scoring_ledger.jsonl", ledger)
+    live = [replace(episode(n, success=True), live=True) for n in (1, 0)]
+    write_episodes(tmp_path, f"{TRAINING}/step_00004.jsonl", live)
+    made = Indexer(tmp_path)
+    made.catch_up()
+    assert names(made, variance="0.08") == [f"{TRAINING}/step_00004.jsonl:1", "data/episodes/shadow.jsonl:0"]
+    assert names(made, variance="0.001", order="variance")[0] == f"{TRAINING}/step_00004.jsonl:1"
+    assert how_many(made, variance="0.001") == 3
+    made.close()
+
+
+def test_a_line_that_is_no_episode_is_counted_and_hides_no_other(indexer: Indexer) -> None:
+    path = indexer.root / TRAINING / "step_00001.jsonl"
+    path.write_bytes(b'{"broken\n' + path.read_bytes())
+    indexer.catch_up()
+    assert indexer.progress().unreadable == 1
+    assert how_many(indexer, set=TRAINING) == 16
+
+
+def test_an_index_that_cannot_be_read_is_made_again(tmp_path: Path) -> None:
+    root = small_run(tmp_path / "run")
+    (root / ".askgate").mkdir()
+    (root / ".askgate" / "board.sqlite").write_bytes(b"no database" * 100)
+    made = Indexer(root)
+    made.catch_up()
+    assert how_many(made) == 40
+    made.close()
+
+
+def test_two_sets_are_compared_on_the_samples_that_both_have(indexer: Indexer) -> None:
+    base = [episode(n, success=n % 2 == 0, asks=n % 4 == 1) for n in range(100, 112)]
+    extra = episode(200, success=True)
+    write_episodes(indexer.root, TRAINED, [*(episode(n, success=n != 101) for n in range(100, 112)), extra])
+    indexer.catch_up()
+    with reading(indexer.path) as store:
+        moved = compared(store, "main", BASE, TRAINED)
+        kinds = counts(store, "main", BASE, TRAINED)
+    assert moved["success"].n == 12
+    assert moved["success"].before == pytest.approx(0.5)
+    assert moved["success"].after == pytest.approx(11 / 12)
+    overclar = [one.asks > 0 for one in base if not one.needs_clarification]
+    assert moved["overclar_rate"].before == pytest.approx(sum(overclar) / len(overclar))
+    assert moved["overclar_rate"].after == 0
+    assert (kinds[""], kinds["gained"], kinds["lost"], kinds["wrong"]) == (12, 5, 0, 1)
+    # Differences sample by sample: five times 1, seven times 0.
+    assert moved["success"].reach == pytest.approx(1.96 * (35 / 132 / 12) ** 0.5, rel=1e-3)

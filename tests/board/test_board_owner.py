@@ -1,0 +1,90 @@
+"""The owner's lights say what the rounds measured, and no longer than it is true."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from src.board.web.curves import LogTail, thinned
+from src.board.web.owner import StatSums, round_lights
+from tests.board.small_run import WEIGHTS, write_rounds
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def colours(sums: StatSums | None = None) -> list[dict[str, str]]:
+    return [{light.kind.name: light.colour for light in one.lights} for one in round_lights(sums or StatSums())]
+
+
+def test_before_any_round_nothing_is_lit() -> None:
+    assert {colour for one in colours() for colour in one.values()} == {"grey"}
+
+
+def test_rounds_that_passed_are_green_in_all_six() -> None:
+    write_rounds()
+    first, second = colours()
+    assert list(first) == ["data", "reward", "scoring", "policy", "resources", "evidence"]
+    assert set(first.values()) == set(second.values()) == {"green"}
+
+
+@pytest.mark.parametrize(
+    ("gate", "light"),
+    [("pool", "data"), ("ablation", "reward"), ("fresh", "scoring"), ("config", "policy"), ("disk", "resources")],
+)
+def test_a_gate_that_fails_turns_its_light_red(gate: str, light: str) -> None:
+    write_rounds(failed=gate)
+    first, second = colours()
+    assert [name for name, colour in first.items() if colour == "red"] == [light]
+    assert second[light] == "green"
+    red = next(one for one in round_lights(StatSums())[0].lights if one.colour == "red")
+    assert f"{gate}: figure" in red.why
+
+
+def test_a_verdict_that_was_written_by_hand_is_not_believed() -> None:
+    write_rounds(failed="pool")
+    path = Path("reports/preflight/round1.json")
+    path.write_text(
+        path.read_text().replace('"passed": false', '"passed": true').replace('"pass": false', '"pass": true')
+    )
+    assert colours()[0]["data"] == "red"
+    assert colours()[0]["evidence"] == "red"
+
+
+def test_a_file_that_changed_puts_out_what_was_measured_on_it() -> None:
+    write_rounds()
+    sums = StatSums()
+    assert colours(sums)[0]["data"] == "green"
+    WEIGHTS.write_text('{"weights": {"success": 1.0}}\n')
+    first = colours(sums)[0]
+    assert first["data"] == "grey"
+    assert first["evidence"] == "red"
+
+
+def test_curves_grow_with_the_log_and_start_again_with_another() -> None:
+    log = Path("metrics.jsonl")
+    tail = LogTail(Path(), "metrics.jsonl", ["kl"])
+    assert not tail.look()
+    log.write_text('{"seed":1,"step":1,"kl":0.1}\n{"seed":1,"step":2,"kl":0.')
+    assert tail.look()
+    assert tail.series("kl") == [[(1.0, 0.1)]]
+    with open(log, "a") as handle:
+        handle.write('2}\nno json\n{"seed":2,"step":1,"kl":0.5}\n')
+    assert tail.look()
+    assert tail.series("kl") == [[(1.0, 0.1), (2.0, 0.2)], [(1.0, 0.5)]]
+    assert not tail.look()
+    log.unlink()
+    log.write_text('{"seed":3,"step":1,"kl":0.9}\n')
+    assert tail.look()
+    assert tail.series("kl") == [[(1.0, 0.9)]]
+
+
+def test_a_long_curve_keeps_its_shape_and_its_end() -> None:
+    points = [(float(x), float(x % 2)) for x in range(50_001)]
+    kept = thinned(points, most=100)
+    assert len(kept) <= 101
+    assert kept[-1] == points[-1]
+    assert all(abs(y - 0.5) < 0.1 for _, y in kept[:-1])
