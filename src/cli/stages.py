@@ -167,11 +167,11 @@ def reward_stages(profile: Profile) -> list[Stage]:
             "ablation",
             f"Train {sizes.ablation.steps} steps with and without the over-clarification penalty, and compare",
             "过度澄清惩罚消融",
-            verb("overclar_penalty", "--alpha", "0.07", "--cap", "3", "--ablation", "--config", paths.config,
+            verb("overclar_penalty", "--alpha", "0.07", "--cap", "3", "--ablation", "--config", paths.ablation_config,
                  "--steps", str(sizes.ablation.steps), "--seeds", ",".join(map(str, sizes.ablation.seeds)),
                  "--n", str(sizes.ablation.samples), "--episodes", paths.ablation_episodes,
                  "--tag", _tag(paths.ablation_report)),
-            (paths.pool, paths.balanced, paths.shadow_set, paths.weights, *base),
+            (paths.ablation_config, paths.pool, paths.balanced, paths.shadow_set, *BASES[profile.name]),
             (paths.ablation_report, paths.ablation_episodes),
         ),
     ]  # fmt: skip

@@ -54,7 +54,8 @@ def _common(path: Path, config: TrainConfig, profile: Profile) -> list[Check]:
         _asked(path, "target_kl", config.target_kl, ">=", wanted.target_kl_min, "least"),
         _asked(path, "target_kl", config.target_kl, "<=", wanted.target_kl_max, "most"),
         _asked(path, "use_overclar_penalty", config.use_overclar_penalty, "==", 1),
-        _asked(path, "seed_pool", any(_is(config.seed_pool, pool) for pool in _pools(profile)), "==", 1),
+        _asked(path, "reward.weights", _calibrated(config, profile), "==", 1),
+        _asked(path, "seed_pool", _is(config.seed_pool, profile.paths.balanced), "==", 1),
         _asked(path, "shadow_set", _is(config.shadow_set, profile.paths.shadow_set), "==", 1),
     ]
 
@@ -85,10 +86,9 @@ def _apart(config: TrainConfig, wanted: ConfigThresholds) -> float:
     return max(abs(config.datasets.get(name, 0.0) - wanted.datasets.get(name, 0.0)) for name in names)
 
 
-def _pools(profile: Profile) -> list[Path]:
-    """Both have passed their gates; the run at scale takes the balanced one."""
-    paths = profile.paths
-    return [paths.balanced] if profile.thresholds.config.balanced else [paths.balanced, paths.pool]
+def _calibrated(config: TrainConfig, profile: Profile) -> bool:
+    """What was calibrated and compared is what rewards the run."""
+    return config.reward.weights is not None and _is(config.reward.weights, profile.paths.weights)
 
 
 def _is(ours: Path, theirs: Path) -> bool:

@@ -38,6 +38,8 @@ class Paths(Section):
     baseline: FilePath
     config: FilePath
     """The training config that a ticket is for."""
+    ablation_config: FilePath
+    """The training config of both arms of the ablation."""
     trial: FilePath | None
     """A second one, of the trial before it, that the same ticket covers."""
     templates: FilePath
@@ -135,8 +137,6 @@ class ConfigThresholds(Section):
     """Whether `finetune.method` must be `qlora`."""
     live_mode: bool
     """Whether `live_mode` must be on."""
-    balanced: bool
-    """Whether `seed_pool` must be the balanced pool; else the pool that it was drawn from will do."""
 
     @field_validator("datasets")
     @classmethod

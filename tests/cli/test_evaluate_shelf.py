@@ -11,7 +11,7 @@ import pytest
 from src.cli.evaluate import as_it_ran
 from src.config.loader import load_train_config
 
-CONFIG = Path("configs/quickstart.yaml")
+CONFIG = Path("configs/quickstart_gated.yaml")
 
 
 @pytest.fixture(autouse=True)

@@ -97,15 +97,25 @@ def test_quickstart_is_a_local_run_of_the_embedded_base() -> None:
     assert config.build is not None
 
 
-def test_the_full_quickstart_is_the_quickstart_with_three_seeds_and_the_control() -> None:
-    quick, full = loaded("quickstart"), loaded("quickstart_full")
+def test_the_gated_quickstart_is_the_quickstart_on_the_balanced_pool_with_the_calibrated_reward() -> None:
+    quick, gated = loaded("quickstart"), loaded("quickstart_gated")
+    assert gated.reward.weights == Path("configs/weights.json")
+    assert gated.seed_pool == Path("data/rollouts/quickstart.balanced.jsonl")
+    alike = {"seed_pool": quick.seed_pool, "build": quick.build, "reward": quick.reward}
+    assert gated.model_copy(update=alike) == quick
+
+
+def test_the_full_quickstart_is_the_gated_one_with_three_seeds_and_the_control() -> None:
+    quick, full = loaded("quickstart_gated"), loaded("quickstart_full")
     assert (len(full.seeds), full.eval.control, quick.eval.control) == (3, True, False)
     assert quick.seeds[0] == full.seeds[0]
     alike = {"seeds": quick.seeds, "eval": full.eval.model_copy(update={"control": False})}
     assert full.model_copy(update=alike) == quick
 
 
-@pytest.mark.parametrize("name", ["train_local", "quickstart", "quickstart_full", "ppo_trial", "ppo_scale"])
+@pytest.mark.parametrize(
+    "name", ["train_local", "quickstart", "quickstart_gated", "quickstart_full", "ppo_trial", "ppo_scale"]
+)
 def test_gated_runs_are_not_local_and_local_ones_are(name: str) -> None:
     assert loaded(name).profile == ("rc1" if name.startswith("ppo_") else "local")
 

@@ -99,9 +99,9 @@ def _configs() -> None:
     found["scoring"]["providers"]["custom"] = row
     found["scoring"]["limits"] |= {"tries": 3, "timeout_s": 10.0}
     Path("configs/default.yaml").write_text(yaml.safe_dump(found), encoding="utf-8")
-    own = yaml.safe_load((ROOT / "configs/quickstart.yaml").read_text(encoding="utf-8"))
-    own |= {"seed_pool": "data/rollouts/quickstart.balanced.jsonl", "base_model": str(MODEL)}
-    Path("configs/quickstart.yaml").write_text(yaml.safe_dump(own), encoding="utf-8")
+    own = yaml.safe_load((ROOT / "configs/quickstart_gated.yaml").read_text(encoding="utf-8"))
+    own["base_model"] = str(MODEL)
+    Path("configs/quickstart_gated.yaml").write_text(yaml.safe_dump(own), encoding="utf-8")
     MODEL.mkdir()
     (MODEL / "model.safetensors").write_bytes(b"no weights: nobody speaks here, and only the sum is looked at")
     edit_profile(lambda found: found["thresholds"].update(counts=COUNTS), source=ROOT)

@@ -18,7 +18,7 @@ from src.gates.report import ROUND1, TICKET
 from tests.gates.run_folder import edit_profile
 from tests.poison.table import poison, twin
 
-CONFIG = Path("configs/quickstart.yaml")
+CONFIG = Path("configs/quickstart_gated.yaml")
 Spoil = Callable[[Path], None]
 
 
@@ -83,7 +83,7 @@ def test_the_honest_run_is_admitted(run: Path) -> None:
         pytest.param(flip("configs/weights.json"), "weights.json: has changed", id="weights"),
         pytest.param(
             lambda run: CONFIG.write_text(CONFIG.read_text().replace("lr: 0.0001", "lr: 0.0002")),
-            "quickstart.yaml: has changed",
+            "quickstart_gated.yaml: has changed",
             id="config",
         ),
         pytest.param(own_templates, "templates/pack_v2: has changed", id="templates"),

@@ -16,7 +16,7 @@ from src.gates.report import REFUSAL, ROUND1, TICKET, Round, read_round
 from src.gates.rounds import run_round
 from tests.gates.run_folder import FRESH, PROFILE, judging
 
-CONFIG = Path("configs/quickstart.yaml")
+CONFIG = Path("configs/quickstart_gated.yaml")
 
 
 def go(number: int, **environment: str) -> Round:

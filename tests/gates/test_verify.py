@@ -18,7 +18,7 @@ from src.gates.manifest import Manifest
 from src.gates.report import ROUND1, TICKET, Round, read_round
 from src.gates.verify import verify
 
-CONFIG = Path("configs/quickstart.yaml")
+CONFIG = Path("configs/quickstart_gated.yaml")
 
 
 def told(deep: bool = False) -> list[str]:

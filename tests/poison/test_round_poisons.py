@@ -368,7 +368,7 @@ def test_one_seed_where_three_are_wanted(run: Path) -> None:
 
 # --- config ---
 
-CONFIG = Path("configs/quickstart.yaml")
+CONFIG = Path("configs/quickstart_gated.yaml")
 
 
 def reconfigure(**changes: Any) -> None:
@@ -386,6 +386,15 @@ def reconfigure(**changes: Any) -> None:
         pytest.param({"target_kl": None}, "target_kl", id="no target_kl"),
         pytest.param({"use_overclar_penalty": False}, "use_overclar_penalty", id="no penalty"),
         pytest.param({"seed_pool": "data/other.jsonl"}, "seed_pool", id="a pool that no gate saw"),
+        pytest.param(
+            {"seed_pool": "data/rollouts/quickstart.jsonl"}, "seed_pool", id="the pool before it was balanced"
+        ),
+        pytest.param({"reward": {}}, "reward.weights", id="a reward without what was calibrated"),
+        pytest.param(
+            {"reward": {"weights": "configs/weights_baseline.json", "dimensions": 0.3}},
+            "reward.weights",
+            id="weights that nobody calibrated",
+        ),
         pytest.param({"shadow_set": "data/other.jsonl"}, "shadow_set", id="a shadow set that no gate saw"),
         pytest.param({"simulate": True}, "simulate", id="simulate"),
         pytest.param({"simulate": "no"}, "simulate", id="simulate as a word"),

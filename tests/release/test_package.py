@@ -25,7 +25,7 @@ from tests.gates.conftest import finished, run
 
 __all__ = ["finished", "run"]
 
-CONFIG = Path("configs/quickstart.yaml")
+CONFIG = Path("configs/quickstart_gated.yaml")
 MODEL = Path("checkpoints/rc1/final_model")
 TINY = Path(__file__).resolve().parents[2] / "models/tiny"
 
@@ -89,7 +89,7 @@ def test_a_package_verifies_elsewhere_and_tells_what_it_checked(packed: Path) ->
         assert part in text
     with tarfile.open(packed) as archive:
         names = set(archive.getnames())
-    for name in ("configs/weights.json", "reports/rc1/manifest.jsonl", str(TICKET), "models/tiny/config.json"):
+    for name in ("configs/weights.json", "reports/rc1/manifest.jsonl", str(TICKET), f"{MODEL}/model.safetensors"):
         assert name in names
     assert any(name.startswith("templates/pack_v2/") for name in names)
 
@@ -98,7 +98,14 @@ def test_one_byte_changed_in_any_file_is_refused_with_its_name(packed: Path) -> 
     with tarfile.open(packed) as archive:
         names = [member.name for member in archive if member.size > 2]
     chosen = [name for name in names if name.endswith((".safetensors", "weights.json", "round2_pass.json"))]
-    for name in (*chosen, FACTS.as_posix(), GATES.as_posix(), PUBLIC.as_posix(), "configs/quickstart.yaml", names[7]):
+    for name in (
+        *chosen,
+        FACTS.as_posix(),
+        GATES.as_posix(),
+        PUBLIC.as_posix(),
+        "configs/quickstart_gated.yaml",
+        names[7],
+    ):
         changed = repacked(packed, lambda at, content, name=name: flipped(content) if at == name else content)
         with pytest.raises(BadInput) as caught:
             reproduce(changed, silent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,12 @@ from src.cli import main
 from src.core.errors import BadInput
 from src.release.package import CHECKPOINTS
 from src.release.reproduce import check, run_again, unpacked
+from tests.gates import run_folder
 from tests.gates.run_folder import both_rounds, furnish
 
 pytestmark = pytest.mark.slow
-CONFIG = Path("configs/quickstart.yaml")
+TINY = Path(__file__).resolve().parents[2] / "models/tiny"
+CONFIG = Path("configs/quickstart_gated.yaml")
 
 
 def command(*arguments: str) -> object:
@@ -28,8 +31,16 @@ def test_the_same_weights_come_out_again(tmp_path: Path, monkeypatch: pytest.Mon
     torch.set_num_threads(1)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     monkeypatch.chdir(tmp_path)
+    data = run_folder._data
+
+    def with_a_model() -> None:
+        """The scripted run has a folder in a model's place; this one is to be trained."""
+        shutil.copytree(TINY, run_folder.MODEL, dirs_exist_ok=True)
+        data()
+
+    monkeypatch.setattr(run_folder, "_data", with_a_model)
     furnish()
-    small = yaml.safe_load(CONFIG.read_text()) | {"steps": 2, "batch_size": 8, "eval": {"n": 8, "every_steps": 2}}
+    small = yaml.safe_load(CONFIG.read_text()) | {"steps": 10, "batch_size": 8, "eval": {"n": 8, "every_steps": 10}}
     small["optimizer"] |= {"critic_warmup_steps": 0, "minibatches": 1}
     CONFIG.write_text(yaml.safe_dump(small))
     assert [one.passed for one in both_rounds()] == [True, True]
