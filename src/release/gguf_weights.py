@@ -18,6 +18,7 @@ from .gguf_shape import family, rope_factors
 Kind = Literal["f16", "q8_0"]
 FILE_TYPES: Mapping[Kind, LlamaFileType] = {"f16": LlamaFileType.MOSTLY_F16, "q8_0": LlamaFileType.MOSTLY_Q8_0}
 _F32, _F16, _Q8_0 = GGMLQuantizationType.F32, GGMLQuantizationType.F16, GGMLQuantizationType.Q8_0
+LOGITS = ("token_embd.weight", "output.weight")
 BLOCK = 32
 """Numbers that share a scale in Q8_0."""
 
@@ -90,14 +91,15 @@ def _tensor(name: str, new: str, weight: Any, config: Any, kind: Kind) -> Tensor
             heads = config.num_attention_heads
         elif ".k_proj." in name:
             heads = config.num_key_value_heads
-    return Tensor(new, weight, _stored_as(weight, kind), heads)
+    return Tensor(new, weight, _stored_as(new, weight, kind), heads)
 
 
-def _stored_as(weight: Any, kind: Kind) -> GGMLQuantizationType:
-    """Norms and biases are few and stay exact."""
+def _stored_as(name: str, weight: Any, kind: Kind) -> GGMLQuantizationType:
+    """Norms and biases are few and stay exact. What the logits come out of stays in F16: there eight bits go straight
+    into the choice of a token."""
     if weight.dim() == 1:
         return _F32
-    return _Q8_0 if kind == "q8_0" and weight.shape[-1] % BLOCK == 0 else _F16
+    return _Q8_0 if kind == "q8_0" and weight.shape[-1] % BLOCK == 0 and name not in LOGITS else _F16
 
 
 def _renamed(names: Any, name: str) -> str:
