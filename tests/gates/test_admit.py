@@ -82,7 +82,7 @@ def test_the_honest_run_is_admitted(run: Path) -> None:
         pytest.param(flip("data/quickstart_shadow.jsonl"), "quickstart_shadow.jsonl: has changed", id="shadow set"),
         pytest.param(flip("configs/weights.json"), "weights.json: has changed", id="weights"),
         pytest.param(
-            lambda run: CONFIG.write_text(CONFIG.read_text().replace("lr: 0.0001", "lr: 0.0002")),
+            lambda run: CONFIG.write_text(CONFIG.read_text().replace("lr: 0.000", "lr: 0.009")),
             "quickstart_gated.yaml: has changed",
             id="config",
         ),
