@@ -101,8 +101,10 @@ def test_the_gated_quickstart_is_the_quickstart_on_the_balanced_pool_with_the_ca
     quick, gated = loaded("quickstart"), loaded("quickstart_gated")
     assert gated.reward.weights == Path("configs/weights.json")
     assert gated.seed_pool == Path("data/rollouts/quickstart.balanced.jsonl")
-    alike = {"seed_pool": quick.seed_pool, "build": quick.build, "reward": quick.reward}
+    assert (gated.eval.control, quick.eval.control) == (False, True)
+    alike = {"seed_pool": quick.seed_pool, "build": quick.build, "reward": quick.reward, "eval": quick.eval}
     assert gated.model_copy(update=alike) == quick
+    assert gated.eval.model_copy(update={"control": True}) == quick.eval
 
 
 def test_the_full_quickstart_is_the_gated_one_with_three_seeds_and_the_control() -> None:
