@@ -56,7 +56,7 @@ def results_page(
         _lights(lights),
         _reasons(lights),
         _comparison(evaluation),
-        _curves(metrics, held_out),
+        curves(metrics, held_out),
         _kpis(kpis),
         _foot(prints),
         "</main></body></html>\n",
@@ -152,7 +152,7 @@ def _plain(value: float | None) -> str:
     return "not measured" if value is None else f"{value:.6g}"
 
 
-def _curves(metrics: Lines, held_out: Lines) -> str:
+def curves(metrics: Lines, held_out: Lines) -> str:
     cards = []
     for name, (english, chinese, percent) in CURVES.items():
         picture = curve(english, _series(metrics, name), _series(held_out, name), percent)

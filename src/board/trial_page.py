@@ -63,12 +63,12 @@ def trial_page(report: TrialReport, held_out: Lines) -> bytes:
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>Evaluation: {escape(report.profile)}</title><style>{STYLE}{MORE_STYLE}</style></head><body><main>",
         _head(report),
-        _gates(report.checks),
-        _pictures(pooled),
+        gates(report.checks),
+        pictures(pooled),
         _curves(held_out, report),
-        _table(pooled, report),
-        _seeds(report.seeds),
-        _everything(pooled),
+        table(pooled, report),
+        seed_by_seed(report.seeds),
+        everything(pooled),
         _foot(report),
         "</main></body></html>\n",
     ]
@@ -94,7 +94,7 @@ def _head(report: TrialReport) -> str:
     )
 
 
-def _gates(checks: Sequence[Check]) -> str:
+def gates(checks: Sequence[Check]) -> str:
     failed = any(not one.passed for one in checks)
     rows = "".join(_gate(one, failed) for one in checks)
     remedy = "<th>what to do 怎么办</th>" if failed else ""
@@ -121,7 +121,7 @@ def _mark(name: str, value: float) -> str:
     return f"{100 * value:.4g}%" if name in ("overclar_relative", "overclar_rate") else f"{value:.4g}"
 
 
-def _pictures(pooled: Compared) -> str:
+def pictures(pooled: Compared) -> str:
     if pooled.changes is None:
         return "<section><p>Nobody looked at base and trained policy. 没有评测数据。</p></section>"
     asking = ("need_ask_success", "overclar_rate", "ask_precision", "ask_recall")
@@ -175,7 +175,7 @@ def _curves(held_out: Lines, report: TrialReport) -> str:
     return f'<section>{title}<div class="cards">{"".join(cards)}</div></section>'
 
 
-def _table(pooled: Compared, report: TrialReport) -> str:
+def table(pooled: Compared, report: TrialReport) -> str:
     if pooled.changes is None:
         return ""
     several = len(report.seeds) > 1
@@ -212,7 +212,7 @@ def _label(name: str) -> str:
     return f"<code>{escape(name)}</code>"
 
 
-def _seeds(seeds: Sequence[Compared]) -> str:
+def seed_by_seed(seeds: Sequence[Compared]) -> str:
     """One table: a row a seed, the figures of the gates in columns."""
     if len(seeds) < 2:
         return ""
@@ -235,7 +235,7 @@ def _moved(changes: Changes | None, name: str) -> str:
     return f"{base} → {trained} ({_delta(change.delta, percent)})"
 
 
-def _everything(pooled: Compared) -> str:
+def everything(pooled: Compared) -> str:
     """Every figure by task and difficulty; folded, because there are many."""
     if pooled.changes is None:
         return ""

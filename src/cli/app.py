@@ -15,6 +15,7 @@ import typer
 from ..core.errors import BadInput
 from . import (
     ablation,
+    board,
     difficulty,
     evaluate,
     evaluation,
@@ -22,6 +23,7 @@ from . import (
     pool,
     quickstart,
     release,
+    report,
     reproduction,
     scale,
     scorecache,
@@ -63,10 +65,12 @@ for verb in (
     quickstart.quickstart,
     quickstart.rc1,
     quickstart.status,
+    board.board,
     quickstart.kpi,
     sync.sync,
     scale.scale,
     scale.validate_scores,
+    report.report,
     release.export_gguf,
     reproduction.package,
     reproduction.reproduce,

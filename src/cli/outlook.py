@@ -53,8 +53,8 @@ def write_results(profile: Profile, stages: Sequence[Stage], state: State) -> li
         found,
         next_step(found, COMMANDS[profile.name]),
         _read(evaluation) if evaluation else None,
-        _lines(METRICS),
-        _lines(EVAL),
+        log_lines(METRICS),
+        log_lines(EVAL),
         kpis,
         prints,
     )
@@ -99,7 +99,7 @@ def newest_evaluation() -> Path | None:
     return found[-1] if found else None
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
+def log_lines(path: Path) -> list[dict[str, Any]]:
     """Lines of a log; a last one that is being written is left out."""
     if not path.exists():
         return []

@@ -63,7 +63,7 @@ def shadow_run(
     names = measurable(found, known.names, chosen.stand_in)
     scores = columns(found, names, str(episodes), chosen.stand_in)
     refuse_too_little(scores, str(episodes))
-    old, new = known.only(names).old_D, _over(names, known, chosen, str(weights))
+    old, new = known.only(names).old_D, weights_over(names, known, chosen, str(weights))
     whole = of_scores(scores, old, new, seed)
     judged = of_scores(scores, old, new, seed, scores.live_N)
     figures = {
@@ -87,7 +87,7 @@ def _prior(known: Baseline) -> Weights:
     return Weights(dict(zip(known.names, known.prior_D.tolist(), strict=True)))
 
 
-def _over(names: Sequence[str], known: Baseline, chosen: Weights, where: str) -> F64:
+def weights_over(names: Sequence[str], known: Baseline, chosen: Weights, where: str) -> F64:
     """The weights of these dimensions, scaled to 1 where those of the judge are not among them."""
     strange = sorted(set(chosen.weights) - set(known.names))
     if strange:
