@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ..core.errors import BadInput
+from ..core.shelf import LATEST
 from . import options, show
 
 ROOT = Path("checkpoints/rc1")
@@ -41,15 +42,22 @@ def ppo_runner(
 
 
 def require_ours(folder: Path) -> None:
-    """`checkpoints/rc1/latest`, or the folder of a run or of a step in there. Each seed goes on from its newest."""
+    """`checkpoints/rc1/latest`, that of a seed, or the folder it lies in. Each seed goes on from its newest, so a step
+    that is named would not be the one."""
     inside = folder.absolute().is_relative_to(ROOT.absolute()) and folder.resolve().is_relative_to(ROOT.resolve())
-    here = folder.exists() or (folder.name == "latest" and any(ROOT.glob("seed_*/latest")))
-    if not inside or not here:
-        raise BadInput(
-            f"a gated run goes on from what lies in {ROOT}" if here else "there is no checkpoint here",
-            where=f"--resume-from {folder}",
-            remedy=f"give {ROOT}/latest, or start without --resume-from",
-        )
+    here = folder.exists() or (folder.name == LATEST and any(ROOT.glob(f"seed_*/{LATEST}")))
+    run = folder.parent if folder.name == LATEST else folder
+    if not here:
+        what = "there is no checkpoint here"
+    elif not inside:
+        what = f"a gated run goes on from what lies in {ROOT}"
+    elif run.resolve() not in [one.resolve() for one in (ROOT, *ROOT.glob("seed_*"))]:
+        what = "a run goes on from its newest checkpoint, and no other can be named"
+    else:
+        return
+    raise BadInput(
+        what, where=f"--resume-from {folder}", remedy=f"give {ROOT / LATEST}, or start without --resume-from"
+    )
 
 
 def outcomes_of() -> list[Path]:

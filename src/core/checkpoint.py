@@ -5,8 +5,8 @@
     checkpoints/local/best/           copies of the best ones; added to, never changed
     checkpoints/local/final_model/    the policy at the end
 
-Steps only increase. A run that rolls its weights back goes on counting, so its checkpoints go on too; only a run that
-is resumed from an older checkpoint by name undoes newer ones, and they are renamed `undone_step_...`, not removed.
+Steps only increase. A run that rolls its weights back goes on counting, so its checkpoints go on too, and a resumed run
+always goes on from the newest whole one.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self
 
+from .defaults import RESUME
 from .durable import told
 from .errors import BadInput
 from .found import Found, candidates, is_good, or_refuse, search, verified
 from .sealed import Damaged, copy_sealed, read_seal
-from .shelf import LATEST, Shelf, lock, step_name
+from .shelf import Shelf, lock, step_name
 
 FINAL = "final_model"
 BEST = "best"
@@ -30,7 +31,7 @@ VALUE = "value"
 """Mark of a checkpoint that was evaluated: what `best/` goes by, higher is better."""
 VALUED_BY = "valued_by"
 """Mark that tells how it was evaluated. Values that were measured in different ways are not compared."""
-_GO_ON = "go on with --resume, or move the folder away"
+_GO_ON = f"go on with {RESUME}, or move the folder away"
 
 Write = Callable[[Path], None]
 """Fills an empty folder."""
@@ -103,24 +104,9 @@ class Store:
         found, damaged = search(self._shelves)
         whole = or_refuse(found, damaged, self.root)
         for one in damaged:
-            moved = one.shelf.set_aside(one.step, "damaged")
+            moved = one.shelf.set_aside(one.step)
             log.warning("%s; it is now %s, and the run goes on from step %d", one.what, moved.name, whole.step)
         return self._resumed(whole)
-
-    def at(self, path: Path) -> Found:
-        """Where the caller says to go on: the folder of the run, `latest` in it (or above it, where the run is one of
-        several seeds), or a step, which undoes newer ones. `--resume` always takes the newest; no flag leads here yet.
-        """
-        folder = path.parent if path.name == LATEST else path
-        if folder.resolve() in (self.root.resolve(), self.root.resolve().parent):
-            return self.newest()
-        for shelf in self._shelves:
-            for step in shelf.steps():
-                if shelf.folder(step).resolve() == path.resolve():
-                    return self._back_to(shelf, step)
-        steps = ", ".join(step_name(step) for step in self._here.steps()) or "none"
-        remedy = f"name {self.root / LATEST} or one of its steps: {steps}"
-        raise BadInput("is no checkpoint of this run", where=str(path), remedy=remedy)
 
     def marks(self, step: int) -> dict[str, Any]:
         """What was said of that step when it was saved."""
@@ -165,18 +151,6 @@ class Store:
         path = self._here.place(FINAL, write, step, marks)
         self._mirror(lambda there: there.place(FINAL, lambda folder: copy_sealed(path, folder), step, marks))
         return path
-
-    def _back_to(self, shelf: Shelf, step: int) -> Found:
-        try:
-            whole = verified(shelf, step)
-        except Damaged as error:
-            remedy = f"name {self.root / LATEST} to go on from the newest whole one"
-            raise BadInput(str(error), where=str(shelf.folder(step)), remedy=remedy) from None
-        for other in self._shelves:
-            for newer in [number for number in other.steps() if number > step]:
-                moved = other.set_aside(newer, "undone")
-                log.warning("%s: undone by going back to step %d", moved, step)
-        return self._resumed(Found(step, shelf.folder(step), whole.marks))
 
     def _resumed(self, found: Found) -> Found:
         for shelf in self._shelves:

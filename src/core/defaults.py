@@ -16,6 +16,9 @@ MIN_TURNS = 5
 MIN_STEPS, MAX_STEPS = 1, 8
 """Tool calls, or operations, that a hard sample may take."""
 
+RESUME = "--resume (train.ppo_runner: --resume-from)"
+"""How to go on with a run, for messages that do not know which command it was."""
+
 SUM_TOLERANCE = 1e-6
 """How far shares may be from 1 together: 0.333333 three times is meant to be all."""
 

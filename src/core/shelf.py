@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from .durable import disk, make_path, remove_tree, told
 from .errors import BadInput
@@ -96,13 +96,13 @@ class Shelf:
             disk.sync(self.path)
             remove_tree(gone)
 
-    def set_aside(self, step: int, why: Literal["damaged", "undone"]) -> Path:
+    def set_aside(self, step: int) -> Path:
         """Out of the way but not lost: `damaged_step_00042`. Nothing reads it again; it is the user's to remove."""
-        target = self.path / f"{why}_{step_name(step)}"
+        target = self.path / f"damaged_{step_name(step)}"
         number = 1
         while target.exists():
             number += 1
-            target = self.path / f"{why}_{step_name(step)}_{number}"
+            target = self.path / f"damaged_{step_name(step)}_{number}"
         with told(self.folder(step)):
             disk.rename(self.folder(step), target)
             disk.sync(self.path)

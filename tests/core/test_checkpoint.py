@@ -201,34 +201,6 @@ def test_steps_only_increase(root: Path) -> None:
         store.save(6, writer(6), {})
 
 
-def test_going_back_to_an_older_step_undoes_newer_ones_without_removing_them(
-    root: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    saved(root, 1, 2, 3)
-    with Store(root, None, keep=9) as store:
-        assert store.at(root / "step_00001").step == 1
-        assert names(root) == ["latest", "step_00001", "undone_step_00002", "undone_step_00003"]
-        assert os.readlink(root / "latest") == "step_00001"
-        assert "undone_step_00003: undone by going back to step 1" in caplog.text
-        store.save(2, writer(2), {})
-        store.at(root / "step_00001")
-        assert names(root) == ["latest", "step_00001", "undone_step_00002", "undone_step_00002_2", "undone_step_00003"]
-
-
-def test_a_run_goes_on_from_what_the_user_names(root: Path) -> None:
-    seed = root / "seed_3"
-    saved(seed, 1, 2)
-    with Store(seed, None, keep=9) as store:
-        for path in (seed / "latest", seed, root / "latest", seed / "step_00002"):
-            assert store.at(path).step == 2
-        for path in (root.parent / "rc1" / "latest", seed / "step_00009", root.parent):
-            with pytest.raises(BadInput, match=r"no checkpoint of this run.*step_00001, step_00002"):
-                store.at(path)
-        harm(seed / "step_00001" / "state.json", "a byte changed")
-        with pytest.raises(BadInput, match=r"state.json was changed"):
-            store.at(seed / "step_00001")
-
-
 def test_a_second_run_on_the_same_folder_is_refused_until_the_first_has_ended(root: Path) -> None:
     code = "import sys, pathlib; from src.core.checkpoint import Store; Store(pathlib.Path(sys.argv[1]), None, 2)"
     other = [sys.executable, "-c", code, str(root)]

@@ -58,6 +58,9 @@ def test_a_gated_run_goes_on_from_its_own_checkpoints_only(tmp_path: Path, monke
     Path("checkpoints/rc1/step_00001").mkdir(parents=True)
     Path("checkpoints/rc1/latest").symlink_to("step_00001")
     require_ours(Path("checkpoints/rc1/latest"))
+    require_ours(Path("checkpoints/rc1"))
+    with pytest.raises(BadInput, match=r"from its newest checkpoint.*give checkpoints/rc1/latest"):
+        require_ours(Path("checkpoints/rc1/step_00001"))
     Path("checkpoints/local/step_00001").mkdir(parents=True)
     with pytest.raises(BadInput, match="goes on from what lies in"):
         require_ours(Path("checkpoints/local/step_00001"))
@@ -69,4 +72,5 @@ def test_a_gated_run_goes_on_from_its_own_checkpoints_only(tmp_path: Path, monke
 def test_several_seeds_have_their_latest_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("checkpoints/rc1/seed_1/latest").mkdir(parents=True)
-    require_ours(Path("checkpoints/rc1/latest"))
+    for folder in ("latest", "seed_1/latest", "seed_1"):
+        require_ours(Path("checkpoints/rc1") / folder)
