@@ -27,7 +27,7 @@ def main() -> None:
     flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     flags.add_argument("--out", type=Path, default=Path("models/tiny"))
     flags.add_argument("--work", type=Path, default=Path("data/base_model"), help="What is done so far lies here.")
-    flags.add_argument("--held_out", type=int, default=2000, help="Samples that it is measured on.")
+    flags.add_argument("--held_out", type=int, default=1000, help="Samples that it is measured on.")
     flags.add_argument("--held_out_seed", type=int, default=4444)
     flags.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     flags.add_argument("--machine", default="", help="A line for the card: what it was trained on.")

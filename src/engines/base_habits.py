@@ -65,7 +65,9 @@ def early_on(sample: Sample, random: Random) -> Sample:
 
 
 def wordily(sample: Sample, random: Random) -> Sample:
-    """The demonstration of somebody who answers in a sentence, which is not the form that is wanted."""
+    """The demonstration of somebody who answers in a sentence, which is not the form that is wanted.
+
+    For gsm8k it is right all the same: a number in a sentence still counts."""
     *before, answer = sample.dialogue
     said = random.choice(WORDY[sample.lang]).format(answer.text)
     return replace(sample, dialogue=(*before, replace(answer, text=said)))

@@ -6,6 +6,7 @@ user from building one with such a seed; its samples were then shown to the base
 
 from __future__ import annotations
 
+import hashlib
 import multiprocessing
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -78,8 +79,8 @@ def make_base(shape: Shape, stages: Sequence[Stage], work: Path, device: torch.d
 
     model: Any = None
     for number, stage in enumerate(stages, 1):
-        folder = work / f"stage_{number}"
-        if (folder / "model.safetensors").exists():
+        folder = work / stage_name(shape, stages[:number])
+        if folder.exists():
             say(f"stage {number}: done before, in {folder}")
             model = cast(Any, AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)).to(device)
             tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -89,11 +90,19 @@ def make_base(shape: Shape, stages: Sequence[Stage], work: Path, device: torch.d
             decoder = msgspec.json.Decoder(Sample)
             tokenizer = make_tokenizer(map(decoder.decode, lines[:TOKENIZER_SAMPLES]), shape.vocab)
             model = make_network(shape, tokenizer, stage.seed).to(device)
-        tokenizer.save_pretrained(folder)
+        unfinished = folder.with_name(f".{folder.name}")
+        tokenizer.save_pretrained(unfinished)
         say(f"stage {number}")
-        learn(model, encode(lines, folder, stage), stage, say)
-        model.save_pretrained(folder)
+        learn(model, encode(lines, unfinished, stage), stage, say)
+        model.save_pretrained(unfinished)
+        unfinished.rename(folder)
     return model, tokenizer
+
+
+def stage_name(shape: Shape, stages: Sequence[Stage]) -> str:
+    """Of the last one's folder, by all that it is made with: what lies there is never the outcome of another recipe."""
+    recipe = msgspec.json.encode([shape, *stages])
+    return f"stage_{len(stages)}_{hashlib.sha256(recipe).hexdigest()[:12]}"
 
 
 def demonstrations(stage: Stage, work: Path, say: Say) -> list[bytes]:

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -23,7 +24,7 @@ from src.core.types import Sample
 from src.data.pool import build_pool
 from src.engines.base_card import card, play
 from src.engines.base_habits import VAGUE, Habits, early_on, vaguely, wordily
-from src.engines.base_model import Shape, Stage, build_plan, make_base, make_network
+from src.engines.base_model import Shape, Stage, build_plan, make_base, make_network, stage_name
 from src.engines.base_tokenizer import make_tokenizer
 from src.engines.packed import streams
 from src.engines.sft import Demo, SftPlan, endless, fine_tune, policy_loss
@@ -147,15 +148,29 @@ def test_a_base_is_made_and_goes_on_where_it_was_cut_short(tmp_path: Path) -> No
     stages = [Stage(60, seed, 1.0, 0.5, 1e-3, 4096, habits) for seed, habits in ((1, Habits()), (2, Habits(vague=0.5)))]
     said: list[str] = []
     model, tokenizer = make_base(SMALL, stages, tmp_path / "a", torch.device("cpu"), said.append)
-    shutil.copytree(tmp_path / "a" / "stage_1", tmp_path / "b" / "stage_1")
+    done = stage_name(SMALL, stages[:1])
+    shutil.copytree(tmp_path / "a" / done, tmp_path / "b" / done)
     again, _ = make_base(SMALL, stages, tmp_path / "b", torch.device("cpu"), said.append)
-    assert any("done before" in line for line in said)
+    assert [line for line in said if "done before" in line] == [f"stage 1: done before, in {tmp_path / 'b' / done}"]
+    assert not list(tmp_path.glob("*/.stage_*")), "each has come to its name"
     assert all(torch.equal(x, y) for x, y in zip(model.parameters(), again.parameters(), strict=True))
     pool = list(read_records(tmp_path / "a" / "demos_1_60_0.5.jsonl", Sample))
     found = flat(figures(play(model, tokenizer, pool[:4], False, torch.device("cpu"))))
     text = card(SMALL, stages, 1_000_000, _whole(found), _whole(found), "On few:", "Here.")
     assert "ask without saying for what" in text
     assert "| success_gsm8k |" in text
+
+
+def test_a_stage_of_another_recipe_does_not_pass_for_this_one() -> None:
+    first, second = Stage(60, 1, 1.0, 0.5, 1e-3, 4096), Stage(60, 2, 1.0, 0.5, 1e-3, 4096)
+    others = [
+        stage_name(replace(SMALL, width=64), [first, second]),
+        stage_name(SMALL, [first, replace(second, habits=Habits(wordy=0.1))]),
+        stage_name(SMALL, [replace(first, lr=2e-3), second]),
+        stage_name(SMALL, [first]),
+    ]
+    assert stage_name(SMALL, [first, second]) not in others
+    assert stage_name(SMALL, [first, second]) == stage_name(SMALL, (first, second))
 
 
 def _whole(found: dict[str, float]) -> dict[str, float]:
