@@ -14,7 +14,8 @@ ROLLBACKS = "rollbacks"
 
 
 class Checkpoints:
-    """Stands last: what a checkpoint says has happened is in the logs by then.
+    """Stands behind all that log: what a checkpoint says has happened is in the logs by then. Only those that end the
+    run stand behind it (`Ending`, the watch's `Stopper`).
 
     A step whose metrics hold `best_by` was evaluated. It is saved, and added to `best/` when none there is better that
     was evaluated in the same way (`valued_by`). `ending` tells that a callback ends the run with this step.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.files import json_bytes, sha256_file, write_json
 from ..core.shipped import shipped
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from .train_preflight import Ready
 
 KEY = "key.json"
-_ANEW = "put the old one back, or start anew without --resume"
+_ANEW = f"put the old one back, or start anew without {RESUME}"
 
 log = logging.getLogger(__name__)
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from .defaults import RESUME
 from .refused import refused
 
 BLOCK = 4 * 2**20
@@ -122,4 +123,4 @@ def remove_tree(path: Path) -> None:
 
 def told(path: Path, only_room: bool = False) -> AbstractContextManager[None]:
     """What the disk refuses inside the block, in the words of a training run."""
-    return refused(path, "go on with --resume; the checkpoints saved before are whole", only_room)
+    return refused(path, f"go on with {RESUME}; the checkpoints saved before are whole", only_room)

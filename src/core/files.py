@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import tempfile
@@ -16,6 +17,8 @@ from .errors import BadInput
 
 _CHANCE = 8
 """Characters that `tempfile` puts at the end of a temporary name."""
+_NOT_THE_PATHS_FAULT = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+"""Another path on the same disk would not help; who writes there knows how the work goes on (`core/refused.py`)."""
 Start = Callable[[Path], IO[bytes]]
 """Opens one more file of a group that appears together."""
 
@@ -71,6 +74,8 @@ def _temporary(path: Path, target: Path) -> IO[bytes]:
         target.parent.mkdir(parents=True, exist_ok=True)
         return tempfile.NamedTemporaryFile("wb", dir=target.parent, prefix=f".{target.name}.", delete=False)
     except OSError as error:
+        if error.errno in _NOT_THE_PATHS_FAULT:
+            raise
         raise BadInput(f"cannot write here ({error.strerror})", where=str(path), remedy="choose another path") from None
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .defaults import RESUME
 from .errors import BadInput
 from .sealed import MANIFEST, Damaged, Seal, verify
 from .shelf import Shelf
@@ -14,7 +15,7 @@ from .shelf import Shelf
 ALERT = "alert"
 """Mark of a checkpoint that was saved while alerts were pending, or right after a roll-back."""
 TIMED = "timed"
-"""Mark of a checkpoint that was saved by the clock, not by the count of steps."""
+"""Mark of a checkpoint that was saved by the clock or because a callback ended the run, not by the count of steps."""
 BREACHED = "breached"
 """Mark with all steps whose weights had been seen to breach when the checkpoint was saved."""
 _AGAIN = "put back one of them from a copy, or move the folder away and start again"
@@ -38,7 +39,7 @@ class Broken:
 
 
 def is_good(marks: Mapping[str, Any]) -> bool:
-    """One that the clock asked for is no place to roll back to: an equal run on another machine has none there."""
+    """One that no count of steps asked for is no place to roll back to: an equal run may have none there."""
     return not marks.get(ALERT) and not marks.get(TIMED)
 
 
@@ -68,7 +69,7 @@ def or_refuse(found: Found | None, damaged: Sequence[Broken], root: Path) -> Fou
     if damaged:
         named = "; ".join(one.what for one in damaged)
         raise BadInput(f"no checkpoint is whole: {named}", where=str(root), remedy=_AGAIN)
-    raise BadInput("no checkpoint here", where=str(root), remedy="start the run without --resume")
+    raise BadInput("no checkpoint here", where=str(root), remedy=f"start the run without {RESUME}")
 
 
 def verified(shelf: Shelf, step: int) -> Seal:

@@ -41,19 +41,26 @@ def refused(path: Path, again: str, only_room: bool = False) -> Iterator[None]:
     """What the disk refuses inside the block, as `BadInput` with path and remedy. Anything else is a defect.
 
     `again` says how to go on once there is room, and what is safe meanwhile. A block that is about more than one path
-    asks for `only_room`: a full disk is told, whichever file it was; what is wrong with a single file is not.
+    asks for `only_room`: a full disk is told, with the file where the system names it; what else is wrong is not, since
+    nobody could say with which of them.
     """
     try:
         yield
     except Exception as error:
         code = _code(error)
-        if code in _AGAIN_AFTER:
+        if _AGAIN_AFTER.get(code) == FULL or (code in _AGAIN_AFTER and not only_room):
             remedy = f"{_AGAIN_AFTER[code]}, then {again}"
         elif code in _REMEDIES and not only_room:
             remedy = _REMEDIES[code]
         else:
             raise
-        raise BadInput(os.strerror(code), where=str(path), remedy=remedy) from error
+        where = _file(error, path) if only_room else str(path)
+        raise BadInput(os.strerror(code), where=where, remedy=remedy) from error
+
+
+def _file(error: Exception, path: Path) -> str:
+    """The file that the system names; it names none where one was open already."""
+    return error.filename if isinstance(error, OSError) and isinstance(error.filename, str) else str(path)
 
 
 def _code(error: Exception) -> int:

@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from ..core.api import Batch, Strategy, Targets
+from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..strategies.flat import take
 from .clock import Clock
@@ -107,5 +108,5 @@ def checked(figures: Mapping[str, float], step: int, scaled: bool) -> None:
             raise BadInput(
                 f"{name} is {figures[name]}",
                 where=f"step {step}",
-                remedy="lower lr or optimizer.critic_lr, then go on with --resume; the last checkpoint is whole",
+                remedy=f"lower lr or optimizer.critic_lr, then go on with {RESUME}; the last checkpoint is whole",
             )

@@ -12,6 +12,7 @@ from torch import nn
 
 from .. import __version__
 from ..core.api import StepResult
+from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.state import pack_state, unpack_state
 from .clock import Clock
@@ -127,5 +128,5 @@ def _same_keys(found: Mapping[str, Any], wanted: Sequence[str], where: str) -> N
         raise BadInput(
             f"holds no {missing[0]}: it was saved by {found.get('version', _UNSIGNED)}, and this is {__version__}",
             where=where,
-            remedy="go on with the version that saved it, or start anew without --resume",
+            remedy=f"go on with the version that saved it, or start anew without {RESUME}",
         )

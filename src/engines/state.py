@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.state import same_layout
 
@@ -24,7 +25,7 @@ def finite(weights: dict[str, Tensor], step: int) -> dict[str, Tensor]:
             raise BadInput(
                 f"{name} holds what is no number, so it is not saved",
                 where=f"step {step}",
-                remedy="lower lr or optimizer.critic_lr, then go on with --resume from the checkpoint before",
+                remedy=f"lower lr or optimizer.critic_lr, then go on with {RESUME} from the checkpoint before",
             )
     return weights
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from math import floor
 from pathlib import Path
 
+from ..core.defaults import RESUME
 from ..core.episode import Episode
 from ..core.errors import BadInput
 from ..core.files import atomic_write
@@ -90,7 +91,7 @@ class LiveShare:
             raise BadInput(
                 f"the judge scored nothing in {PATIENCE} steps running: {failed[0]}",
                 where="reward.live_share",
-                remedy="see that `askgate probe_scorer --live` passes, then go on with --resume",
+                remedy=f"see that `askgate probe_scorer --live` passes, then go on with {RESUME}",
             )
 
 

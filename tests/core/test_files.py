@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import tempfile
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
 
+from src.core import durable
 from src.core.errors import BadInput
 from src.core.files import (
     atomic_files,
@@ -46,6 +50,27 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_else(tmp_path: Pat
         write_half(path, stop)
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_full_disk_is_told_by_who_knows_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any, dir: Path, prefix: str, **__: Any) -> IO[bytes]:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(dir / prefix))
+
+    monkeypatch.setattr(tempfile, "NamedTemporaryFile", full)
+    with (
+        pytest.raises(BadInput, match=r"No space left.*free some space on that disk, then go on with --resume") as told,
+        durable.told(tmp_path, only_room=True),
+        atomic_write(tmp_path / "eval.jsonl"),
+    ):
+        pass
+    assert told.value.where == str(tmp_path / ".eval.jsonl.")
+
+
+def test_what_is_wrong_with_one_of_many_files_is_not_told_of_them_all(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="the drive fails"), durable.told(tmp_path, only_room=True):
+        raise OSError(errno.EIO, "the drive fails")
+    with pytest.raises(BadInput, match="check the disk"), durable.told(tmp_path):
+        raise OSError(errno.EIO, "the drive fails")
 
 
 def test_an_output_has_the_permissions_of_an_ordinary_file(tmp_path: Path) -> None:
