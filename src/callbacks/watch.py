@@ -69,7 +69,7 @@ class Watch:
         for name, most in self.limits.shares.items():
             level = fmean(figures[f"watch/{name}"] for figures in self._past)
             if level > most:
-                return f"{name} is {level:.2f} over {len(self._past)} steps, above {most:.2f}"
+                return f"{name} is {level:.2f} over {len(self._past)} steps, above watch.{name} = {most:.2f}"
         return ""
 
     def _spike(self, spread: float) -> str:
@@ -78,7 +78,8 @@ class Watch:
         usual = max(median(figures[SPREAD] for figures in self._past), self.limits.smallest_spread)
         if spread <= self.limits.spike * usual:
             return ""
-        return f"the rewards spread by {spread:.2f}, more than {self.limits.spike:g} times the usual {usual:.2f}"
+        limit = f"watch.spike = {self.limits.spike:g}"
+        return f"the rewards spread by {spread:.2f}, more than {limit} times the usual {usual:.2f}"
 
 
 class Stopper:
@@ -92,7 +93,10 @@ class Stopper:
 
     def on_step(self, engine: Engine, result: StepResult) -> None:
         if self.watch.breach:
-            raise Stop(f"reward hacking: {self.watch.breach} (step {result.step}); read its episodes in logs/episodes")
+            raise Stop(
+                f"reward hacking: {self.watch.breach} (step {result.step}); read its episodes in logs/episodes, and "
+                "raise that limit in the config if nothing is wrong with them"
+            )
 
     def on_end(self, engine: Engine) -> None:
         pass

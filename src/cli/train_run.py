@@ -16,8 +16,10 @@ import typer
 from rich.console import Console
 
 from ..config.loader import write_effective
+from ..config.schema import Section
 from ..config.train import TrainConfig
 from ..core.api import Stop
+from ..core.defaults import RESUME
 from ..core.durable import told
 from ..core.errors import BadInput
 from ..core.files import sweep
@@ -50,7 +52,7 @@ STEP_LINES = "callbacks.logging"
 GATED, SOURCES, TARGETS = "gated", "sources", "lora_targets"
 """Marks of a checkpoint: whether a ticket was there, what the run stands on, by SHA-256, and the layers that got an
 adapter."""
-FREE_TO_CHANGE = ("checkpoint", "eval", "device_pref", "build", "lr", "optimizer.critic_lr")
+FREE_TO_CHANGE = ("checkpoint", "eval", "device_pref", "build", "lr", "optimizer.critic_lr", "watch")
 """What a resumed run may have otherwise than the run it goes on with; `steps` too where no schedule hangs on them."""
 
 log = logging.getLogger(__name__)
@@ -258,19 +260,23 @@ def _marks(ready: Ready, run: _Prepared) -> dict[str, Any]:
 
 def _same_config(marks: dict[str, Any], ready: Ready) -> None:
     """A run that goes on with other settings would be a run that nobody can repeat."""
-    now, then = _settings(ready.config.model_dump(mode="json")), _settings(marks["config"])
+    sections = [key for key, value in ready.config if isinstance(value, Section)]
+    now, then = (_settings(one, sections) for one in (ready.config.model_dump(mode="json"), marks["config"]))
     free = (*FREE_TO_CHANGE, *(["steps"] if ready.config.optimizer.schedule == "constant" else []))
     for key in dict.fromkeys([*now, *then]):
         if now.get(key) == then.get(key):
             continue
-        if key in free:
+        if key in free or key.partition(".")[0] in free:
             log.info("%s was %s and is %s from here on", key, then.get(key), now.get(key))
+            continue
+        if key in now and key in then:
+            what = "is not what the run began with"
+            remedy = f"put the old value back (checkpoints/.../manifest.json has it), or start anew without {RESUME}"
         else:
-            raise BadInput(
-                "is not what the run began with",
-                where=f"{ready.path}: {key}",
-                remedy="put the old value back (checkpoints/.../manifest.json has it), or start anew without --resume",
-            )
+            older = key in now
+            what = f"the checkpoint is of {'an older version, without' if older else 'another version, with'} this key"
+            remedy = f"start a new run, without {RESUME}"
+        raise BadInput(what, where=f"{ready.path}: {key}", remedy=remedy)
 
 
 def _same_gate(marks: dict[str, Any], ready: Ready) -> None:
@@ -283,9 +289,15 @@ def _same_gate(marks: dict[str, Any], ready: Ready) -> None:
         )
 
 
-def _settings(config: dict[str, Any]) -> dict[str, Any]:
-    """Key by key; those of the optimizer one by one."""
-    return {**config, **{f"optimizer.{key}": value for key, value in config["optimizer"].items()}, "optimizer": None}
+def _settings(config: dict[str, Any], sections: Sequence[str]) -> dict[str, Any]:
+    """Key by key, and so within each section."""
+    settings: dict[str, Any] = {}
+    for key, value in config.items():
+        if key in sections and isinstance(value, dict):
+            settings |= {f"{key}.{name}": inner for name, inner in value.items()}
+        else:
+            settings[key] = value
+    return settings
 
 
 def _announce(ready: Ready, seed: int, engine: Engine, resume: bool) -> None:
@@ -341,10 +353,10 @@ def _reported(ready: Ready) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        log.warning("stopped by hand; --resume goes on from the newest checkpoint")
+        log.warning("stopped by hand; %s goes on from the newest checkpoint", RESUME)
         raise
     except Stop as reason:
-        log.error("a callback ended the run: %s; --resume goes on from the newest checkpoint", reason)
+        log.error("a callback ended the run: %s; %s goes on from the newest checkpoint", reason, RESUME)
         raise typer.Exit(1) from None
     except Exception as error:
         log.error("%s: %s", type(error).__name__, error)

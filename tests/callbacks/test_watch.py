@@ -103,7 +103,7 @@ def test_a_spike_in_the_spread_of_rewards_stops_the_run(tmp_path: Path, samples:
     steps = batches([replace(demonstrated(sample), reward={"outcome": rng.uniform(0.4, 0.6)}) for sample in samples])
     run(tmp_path / "calm", steps)
     steps[6] = [replace(one, reward={"outcome": 9.0 * (place % 2)}) for place, one in enumerate(steps[6])]
-    with pytest.raises(Stop, match=r"the rewards spread by 4\.50, more than 3 times the usual"):
+    with pytest.raises(Stop, match=r"the rewards spread by 4\.50, more than watch\.spike = 3 times the usual"):
         run(tmp_path / "wild", steps)
 
 

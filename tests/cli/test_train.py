@@ -135,6 +135,24 @@ def test_resume_with_other_settings_is_refused_with_the_key(place: Path, askgate
     assert f"{place / 'own.yaml'}: clip: is not what the run began with" in done.err
 
 
+def test_a_checkpoint_of_a_version_without_a_key_is_told_as_such(
+    place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def of_an_older_version(*of_run: Any) -> dict[str, Any]:
+        made = _marks(*of_run)
+        del made["config"]["reward"]["cap"]
+        return made
+
+    with monkeypatch.context() as before:
+        before.setattr("src.cli.train_run._marks", of_an_older_version)
+        assert askgate("train", "--config", write_config(place, steps=1)).code == 0
+    done = askgate("train", "--config", write_config(place, steps=2), "--resume")
+    assert done.code == 2
+    assert "own.yaml: reward.cap: the checkpoint is of an older version, without this key" in done.err
+    assert "start a new run" in done.err
+    assert "put the old value back" not in done.err
+
+
 def test_a_resumed_run_may_learn_more_slowly_as_the_remedy_for_divergence_says(place: Path, askgate: Askgate) -> None:
     slow = {"critic_lr": 1e-4}
     assert askgate("train", "--config", write_config(place, steps=1)).code == 0
@@ -326,7 +344,7 @@ def test_a_callback_of_ones_own_may_end_the_run(place: Path, askgate: Askgate) -
     (place / "own_callback.py").write_text(OWN_CALLBACK)
     done = askgate("train", "--config", write_config(place, callbacks=["own_callback:Enough"]))
     assert done.code == 1
-    assert "a callback ended the run: two steps will do; --resume goes on" in done.err
+    assert "a callback ended the run: two steps will do; --resume (train.ppo_runner: --resume-from) goes on" in done.err
     assert [line["step"] for line in lines(place / "logs" / "metrics.jsonl")] == [1, 2]
     assert not list((place / "reports").glob("ERROR_*"))
     saved = place / "checkpoints" / "local"

@@ -124,4 +124,17 @@ def test_the_limits_are_the_configs(place: Path, askgate: Askgate) -> None:
     assert [line[f"watch/{figure}"] for line in logged(place)] == [1.0] * 3
     done = askgate("train", "--config", write_config(place, **engine, watch={figure: 0.9, "window": 2}))
     assert done.code == 1
-    assert f"{figure} is 1.00 over 2 steps, above 0.90 (step 2)" in done.err
+    assert f"{figure} is 1.00 over 2 steps, above watch.{figure} = 0.90 (step 2)" in done.err
+
+
+def test_a_run_that_the_watch_has_stopped_goes_on_with_a_raised_limit(place: Path, askgate: Askgate) -> None:
+    words, figure = WORDS["repeats the question"]
+    (place / "own_looked_at.py").write_text(ENGINE.format(words=words))
+    engine = {"engine": "own_looked_at:Hacker", "steps": 4}
+    assert askgate("train", "--config", write_config(place, **engine, watch={"window": 2})).code == 1
+    assert logged(place)[-1]["step"] == 2
+    raised = write_config(place, **engine, watch={figure: 1.0, "window": 2})
+    done = askgate("train", "--config", raised, "--resume")
+    assert done.code == 0, done.err
+    assert f"watch.{figure} was 0.2 and is 1.0 from here on" in done.err
+    assert [line["step"] for line in logged(place)] == [1, 2, 3, 4]
