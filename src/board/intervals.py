@@ -8,7 +8,7 @@ from html import escape
 
 from .curves import nice_ticks, shown
 
-WIDTH, LEFT, RIGHT, TOP = 420, 118, 14, 8
+WIDTH, LEFT, RIGHT, TOP = 420, 118, 20, 8
 ROW, GAP, AXIS = 17, 12, 24
 TICKS = 4
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
+from .. import __version__
 from ..core.errors import BadInput
 from . import (
     ablation,
@@ -20,11 +22,13 @@ from . import (
     evaluate,
     evaluation,
     gates,
+    init,
     pool,
     quickstart,
     release,
     report,
     reproduction,
+    review,
     scale,
     scorecache,
     scoring,
@@ -71,6 +75,8 @@ for verb in (
     scale.scale,
     scale.validate_scores,
     report.report,
+    review.review,
+    init.init,
     release.export_gguf,
     reproduction.package,
     reproduction.reproduce,
@@ -81,6 +87,21 @@ app.command("sign-off")(gates.sign_off)
 # A function of that name would hide Python's own.
 app.command("eval")(release.eval_model)
 app.add_typer(scorecache.app, name="scorecache")
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        show.say(f"askgate {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_say_version, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    """From sources to a trained policy. Exit codes: 0 passed, 1 gate failed, 2 bad input or not genuine."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

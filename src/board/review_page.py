@@ -1,0 +1,226 @@
+"""The weekly review for people: Markdown for a message, HTML with pictures. Text from reports is escaped in both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from html import escape
+
+from .curves import curve
+from .results import FIGURES as NAMES
+from .review import FIGURES, Evaluation, Event, Review
+from .style import STYLE
+
+PICTURED = ("need_ask_success", "overclar_rate", "success", "avg_turns")
+
+
+def markdown(found: Review) -> bytes:
+    lines = [
+        f"# Review {found.since[:10]} to {found.until[:10]} 每周复盘",
+        "",
+        _summary(found),
+        "",
+        "## Gates 闸门",
+        "",
+        *_table(
+            ("when", "stage", "verdict", "checks", "failed"),
+            [
+                (one.at, one.stage, _word(one.passed), str(one.checks), "; ".join(map(_reason, _failed(one))))
+                for one in found.events
+            ],
+        ),
+        "",
+        "## Base against trained 底模与训练后",
+        "",
+        *_table(
+            ("when", "verdict", *(NAMES[name][0] for name in FIGURES)),
+            [
+                (
+                    one.at,
+                    _word(one.passed) + ("" if one.gated else ", ungated"),
+                    *(_both(one, name) for name in FIGURES),
+                )
+                for one in found.evaluations
+            ],
+        ),
+        "",
+        "## What moved 变化",
+        "",
+        _compared(found),
+        "",
+        *_table(
+            ("KPI", "before 此前", "now 现在"),
+            [(one.name, f"{one.before:.6g}", f"{one.now:.6g}") for one in found.moved],
+        ),
+        "",
+        "## KPIs",
+        "",
+        *_table(
+            ("KPI", "value", ""),
+            [
+                (name, _number(value), "ALARM 警报" if name in found.alarms else "")
+                for name, value in found.kpis.items()
+            ],
+        ),
+        *(["", "## Errors 错误", "", *(f"- `{name}`" for name in found.errors)] if found.errors else []),
+        "",
+    ]
+    return "\n".join(lines).encode()
+
+
+def review_page(found: Review) -> bytes:
+    red = any(not one.passed for one in found.events) or any(not one.passed for one in found.evaluations)
+    colour = "red" if red else "green" if found.events else "grey"
+    words = {"red": "a gate failed 有闸门未过", "green": "every gate passed 全部通过", "grey": "no runs 无运行"}[colour]
+    parts = [
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<title>AskGate review {escape(found.until[:10])}</title><style>{STYLE}",
+        "td.wrap{white-space:normal;text-align:left}</style></head><body><main>",
+        f"<header><h1>Review {escape(found.since[:10])} to {escape(found.until[:10])} "
+        f'<span class="zh" lang="zh">每周复盘</span></h1><p class="verdict {colour}">{words}</p></header>',
+        f'<div class="next"><p>{escape(_summary(found))}</p></div>',
+        _section(
+            "Base against trained, run by run", "各次训练", _pictures(found.evaluations), _runs(found.evaluations)
+        ),
+        _section("Gates", "闸门", _gates(found.events)),
+        _section(
+            "What moved",
+            "变化",
+            f"<p>{escape(_compared(found))}</p>",
+            _rows(
+                ("KPI", "before 此前", "now 现在", "change 变化"),
+                [
+                    (one.name, f"{one.before:.6g}", f"{one.now:.6g}", f"{one.now - one.before:+.4g}")
+                    for one in found.moved
+                ],
+            ),
+        ),
+        _section(
+            "KPIs",
+            "",
+            _rows(
+                ("KPI", "value", ""),
+                [
+                    (name, _number(value), "ALARM 警报" if name in found.alarms else "")
+                    for name, value in found.kpis.items()
+                ],
+            ),
+        ),
+        _section(
+            "Errors", "错误", "".join(f"<p><code>{escape(name)}</code></p>" for name in found.errors) or "<p>–</p>"
+        ),
+        "</main></body></html>\n",
+    ]
+    return "".join(parts).encode()
+
+
+def _summary(found: Review) -> str:
+    passed = sum(one.passed for one in found.events)
+    best = found.evaluations[-1] if found.evaluations else None
+    told = (
+        f"{len(found.events)} stages measured, {len(found.events) - passed} failed; {len(found.evaluations)} trained "
+        f"policies evaluated; {len(found.errors)} errors; alarms: {', '.join(found.alarms) or 'none'}."
+    )
+    return f"{told} Last policy: need-ask success {_both(best, 'need_ask_success')}." if best else told
+
+
+def _pictures(runs: Sequence[Evaluation]) -> str:
+    """A dot a run, by the hours since the first of them; the line above is the base."""
+    if not runs:
+        return "<p>No trained policy was evaluated in these days. 期间无训练评测。</p>"
+    first = datetime.fromisoformat(runs[0].at)
+    cards = []
+    for name in PICTURED:
+        sides = [
+            [
+                ((datetime.fromisoformat(one.at) - first).total_seconds() / 3600, value)
+                for one in runs
+                if (value := (one.trained if who == "trained" else one.base)[name]) is not None
+            ]
+            for who in ("base", "trained")
+        ]
+        english, chinese = NAMES[name]
+        picture = curve(english, sides[:1], sides[1:], percent=not name.startswith("avg_"))
+        cards.append(f'<article><h3>{english} <span class="zh" lang="zh">{chinese}</span></h3>{picture}</article>')
+    legend = (
+        '<p class="legend"><span><i></i>base 底模</span><span><i class="held"></i>trained 训练后</span>'
+        "<span>hours since the first run 距首次训练的小时数</span></p>"
+    )
+    return f'{legend}<div class="cards">{"".join(cards)}</div><br>'
+
+
+def _runs(runs: Sequence[Evaluation]) -> str:
+    rows = [
+        (
+            one.at,
+            one.report,
+            _word(one.passed) + ("" if one.gated else ", ungated"),
+            *(_both(one, name) for name in FIGURES),
+        )
+        for one in runs
+    ]
+    return _rows(("when", "report", "verdict", *(NAMES[name][0] for name in FIGURES)), rows) if rows else ""
+
+
+def _gates(events: Sequence[Event]) -> str:
+    rows = [
+        (one.at, one.stage, one.report, _word(one.passed), str(one.checks), "; ".join(map(_reason, _failed(one))))
+        for one in events
+    ]
+    return _rows(("when", "stage", "report", "verdict", "checks", "failed"), rows)
+
+
+def _failed(one: Event) -> list[tuple[str, float | None, str, float]]:
+    return [(reason.name, reason.value, reason.rule, reason.threshold) for reason in one.failed]
+
+
+def _reason(one: tuple[str, float | None, str, float]) -> str:
+    name, value, rule, threshold = one
+    return f"{name} is {_number(value)}, must be {rule} {threshold:.6g}"
+
+
+def _compared(found: Review) -> str:
+    if not found.compared_with:
+        return "This is the first review: there is nothing to compare with. 首次复盘，尚无对比。"
+    return f"Against the review of {found.compared_with}, what moved most first. 与 {found.compared_with} 的复盘相比。"
+
+
+def _both(one: Evaluation, name: str) -> str:
+    def shown(value: float | None) -> str:
+        return "–" if value is None else f"{value:.2f}" if name.startswith("avg_") else f"{100 * value:.1f}%"
+
+    return f"{shown(one.base[name])} → {shown(one.trained[name])}"
+
+
+def _word(passed: bool) -> str:
+    return "passed 通过" if passed else "FAILED 未通过"
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.6g}"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    if not rows:
+        return ["Nothing in these days. 无。"]
+    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    return [*lines, *(f"| {' | '.join(map(_plain, row))} |" for row in rows)]
+
+
+def _plain(cell: str) -> str:
+    """A cell of a Markdown table: no HTML, no new column, no new line."""
+    return re.sub(r"\s+", " ", escape(cell, quote=False)).replace("|", "\\|").replace("`", "'")
+
+
+def _rows(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    if not rows:
+        return "<p>Nothing in these days. 无。</p>"
+    columns = "".join(f"<th>{escape(name)}</th>" for name in head)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f'<div class="scroll"><table><thead><tr>{columns}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _section(english: str, chinese: str, *parts: str) -> str:
+    return f'<section><h2>{english} <span class="zh" lang="zh">{chinese}</span></h2>{"".join(parts)}</section>'
