@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,6 +68,14 @@ class Board:
             run.index.get()
         for one in (self.rounds, self.loop, self.kpis):
             one.get()
+
+    def look(self, wait: float) -> None:
+        """Sees to it that all is measured, and gives the first time so many seconds in all."""
+        end = time.monotonic() + wait
+        for one in (self.rounds, self.loop, self.kpis):
+            one.get()
+        for one in (self.rounds, self.loop, self.kpis):
+            one.get(max(0.0, end - time.monotonic()))
 
     def close(self) -> None:
         for run in self.runs.values():

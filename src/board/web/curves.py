@@ -30,6 +30,8 @@ class LogTail:
 
     def __init__(self, root: Path, name: str, names: Sequence[str]) -> None:
         self.root, self.name, self.names = root, name, names
+        fields: list[tuple[str, Any, Any]] = [(one, float | None, None) for one in names]
+        self._line = msgspec.json.Decoder(msgspec.defstruct("Line", [("seed", Any), ("step", int), *fields]))
         self._alone = threading.Lock()
         self._reset(None)
 
@@ -62,16 +64,15 @@ class LogTail:
 
     def _take(self, raw: bytes) -> None:
         try:
-            line = msgspec.json.decode(raw, type=dict[str, Any])
-            seed, step = line["seed"], int(line["step"])
-        except (msgspec.DecodeError, UnicodeDecodeError, KeyError, TypeError, ValueError):
+            line = msgspec.structs.asdict(self._line.decode(raw))
+        except (msgspec.DecodeError, UnicodeDecodeError):
             return
+        seed, step = line["seed"], line["step"]
         self.last[seed] = max(step, self.last.get(seed, 0))
         curves = self.seeds.setdefault(seed, {})
         for name in self.names:
-            value = line.get(name)
-            if isinstance(value, int | float):
-                curves.setdefault(name, []).append((float(step), float(value)))
+            if line[name] is not None:
+                curves.setdefault(name, []).append((float(step), line[name]))
 
     def series(self, name: str) -> list[Points]:
         return [thinned(curves.get(name, [])) for curves in list(self.seeds.values())]

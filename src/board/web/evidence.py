@@ -96,7 +96,7 @@ def stage_page(board: Board, name: str) -> str | None:
     root = board.run("").root
     parts = [
         f'<p class="crumbs"><a href="/">{both("Lights", "看灯")}</a></p>',
-        f"<header>{title(1, light.title, light.title_zh)}{lamp(light.colour, WORDS)}</header>",
+        f"<header>{title(1, light.title, light.title_zh)}{lamp(light.colour)}</header>",
         f'<div class="next"><p>{escape(light.why or "as it was recorded 与记录一致")}</p></div>',
         f"<section>{title(2, 'Command', '命令')}<pre>{escape(loop.commands[name])}</pre></section>",
         _reasons(light.reasons),

@@ -4,10 +4,11 @@ model or an address is escaped here or by whoever puts it in."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from urllib.parse import urlencode
 
+from ..lights import WORDS, Colour
 from .search import parts_of
 
 PAGES = {
@@ -63,8 +64,8 @@ def title(level: int, english: str, chinese: str) -> str:
     return f"<h{level}>{both(english, chinese)}</h{level}>"
 
 
-def lamp(colour: str, words: Mapping[str, tuple[str, str]]) -> str:
-    english, chinese = words[colour]
+def lamp(colour: Colour) -> str:
+    english, chinese = WORDS[colour]
     return f'<span class="lamp {colour}">{english} {chinese}</span>'
 
 

@@ -55,6 +55,7 @@ class Indexer:
         self._store = open_store(self.path)
         self._alone = threading.Lock()
         self._stop = threading.Event()
+        self._there = 0
 
     def close(self) -> None:
         self._stop.set()
@@ -66,6 +67,7 @@ class Indexer:
             if self._stop.is_set():
                 return
             there = episode_files(self.root)
+            self._there = len(there)
             self._forget({one.path for one in there})
             self._judge()
             done = 0
@@ -79,12 +81,12 @@ class Indexer:
             self._search()
 
     def progress(self) -> Progress:
-        there = len(episode_files(self.root))
+        """Files as of the last look."""
         with reading(self.path) as store:
             row = store.execute(
                 "SELECT count(*), total(searched), total(episodes), total(unreadable) FROM files"
             ).fetchone()
-        return Progress(there, *(int(value) for value in row))
+        return Progress(self._there, *(int(value) for value in row))
 
     def _begin(self) -> None:
         if not self._store.in_transaction:
@@ -234,7 +236,7 @@ def _lines(root: Path, path: str) -> Iterator[tuple[int, int, bytes]]:
 
 def _scores(root: Path, path: str) -> dict[str, tuple[float | None, float | None]]:
     """What the judge said of recorded episodes, by their names."""
-    found = {}
+    found: dict[str, tuple[float | None, float | None]] = {}
     for _, _, raw in _lines(root, path) if path else ():
         try:
             score = _score.decode(raw)

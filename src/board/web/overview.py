@@ -5,18 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 
 from ..curves import curve
 from ..kpi import Kpi
-from ..lights import WORDS
 from ..results import FIGURES
 from .board import Board, Kpis, Run
 from .curves import HELD_OUT, SHOWN
 from .frame import address, both, figure, lamp, table, title
 from .owner import KINDS, OwnerLight, RoundLights
 
-WAIT = 0.5
+WAIT = 0.4
 """Seconds that a first view gives to what takes time; what is not there by then comes later by itself."""
+PAGES = ("reports/rc1/*.html", "reports/*.html")
 KPI_NAMES = {
     **FIGURES,
     "distinct2": ("distinct-2", "生成多样性"),
@@ -42,18 +43,20 @@ PARTS = {"quality": ("Quality KPIs", "核心 KPI"), "engineering": ("Engineering
 
 
 def overview(board: Board) -> str:
-    parts = {"lights": lights_part(board, WAIT), "curves": curves_part(board), "kpis": kpis_part(board, WAIT)}
+    board.look(WAIT)
+    parts = {"lights": lights_part(board), "curves": curves_part(board), "kpis": kpis_part(board)}
     return "".join(f'<div data-live="/part/{name}">{html}</div>' for name, html in parts.items())
 
 
-def lights_part(board: Board, wait: float = 0.0) -> str:
-    rounds, loop = board.rounds.get(wait), board.loop.get(wait)
+def lights_part(board: Board) -> str:
+    rounds, loop = board.rounds.get(), board.loop.get()
     return "".join(
         [
             _verdict(rounds, board.names[0]),
             _owner(rounds, board.rounds.error),
             _next(loop.next_step) if loop else "",
             _loop(board),
+            _reports(board.run("").root),
         ]
     )
 
@@ -95,7 +98,7 @@ def _when(one: RoundLights) -> str:
 def _cell(light: OwnerLight) -> str:
     link = address("/light", round=str(light.round), of=light.kind.name)
     said = f'<span class="why">{escape(light.why)}<br><span class="zh" lang="zh">{escape(light.why_zh)}</span></span>'
-    return f'<td><a class="cell" href="{link}">{lamp(light.colour, WORDS)}{said}</a></td>'
+    return f'<td><a class="cell" href="{link}">{lamp(light.colour)}{said}</a></td>'
 
 
 def _next(step: tuple[str, str]) -> str:
@@ -109,7 +112,7 @@ def _loop(board: Board) -> str:
     if loop is None:
         return f'<p class="soft">{escape(board.loop.error)}</p>' if board.loop.error else ""
     items = "".join(
-        f'<li><a href="{address("/stage", name=light.stage)}">{lamp(light.colour, WORDS)}<span>'
+        f'<li><a href="{address("/stage", name=light.stage)}">{lamp(light.colour)}<span>'
         f"<b>{escape(light.title)}</b><small>{escape(light.title_zh)}"
         f"{'<br>' + escape(light.why) if light.why else ''}</small></span></a></li>"
         for light in loop.lights
@@ -119,6 +122,13 @@ def _loop(board: Board) -> str:
         2, f"The loop, stage by stage: {green} of {len(loop.lights)} green", f"闭环各阶段（{loop.profile}）"
     )
     return f'<section>{heading}<ul class="lights">{items}</ul></section>'
+
+
+def _reports(root: Path) -> str:
+    """Pages that stages have written, to read as they are."""
+    found = [file.relative_to(root).as_posix() for pattern in PAGES for file in sorted(root.glob(pattern))]
+    links = "".join(f'<a href="{address("/report", path=name)}">{escape(name)}</a>' for name in found)
+    return f'<section>{title(2, "Reports", "报告")}<p class="tabs">{links}</p></section>' if links else ""
 
 
 def curves_part(board: Board) -> str:
@@ -146,8 +156,8 @@ def _steps(run: Run) -> str:
     return f'<p class="soft" id="steps">{escape(said)}</p>'
 
 
-def kpis_part(board: Board, wait: float = 0.0) -> str:
-    found = board.kpis.get(wait)
+def kpis_part(board: Board) -> str:
+    found = board.kpis.get()
     if found is None:
         return f'<p class="soft">{escape(board.kpis.error)}</p>' if board.kpis.error else ""
     at = time.strftime("%H:%M:%S", time.localtime(board.kpis.at))

@@ -135,7 +135,8 @@ def _light(number: int, kind: Kind, report: Round, path: Path, sums: Sums) -> Ow
         return lit("grey", "nothing was measured", "没有测量")
     if changed:
         return lit("grey", f"changed since: {', '.join(changed)}", f"测量后文件已变：{', '.join(changed)}")
-    return lit("green", f"{len(findings)} checks passed", f"{len(findings)} 项全部通过")
+    many = f"all {len(findings)} checks" if len(findings) > 1 else "its check"
+    return lit("green", f"{many} passed", f"{len(findings)} 项全部通过")
 
 
 def _now(sums: Sums, name: str) -> str | None:

@@ -23,6 +23,7 @@ ORDERS = {
 WHOLE = {"task": TASKS, "level": LEVELS, "lang": ("en", "zh")}
 YES_NO = {"asked": "e.asks > 0", "success": "e.success = 1", "needs": "e.needs = 1"}
 DIGITS = 12
+SEARCHED = "words w CROSS JOIN episodes e ON e.id = w.rowid"
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,9 @@ def asked_for(query: Mapping[str, str]) -> Filter:
 def listed(store: sqlite3.Connection, wanted: Filter) -> list[sqlite3.Row]:
     source, where, values = _condition(store, wanted)
     order = ORDERS.get(wanted.order, ORDERS[""])[2]
+    if source == SEARCHED:
+        # Matches come in this order by themselves, and the first page needs no more than itself.
+        order = order.replace("e.id", "w.rowid")
     found = store.execute(
         f"SELECT e.*, f.path FROM {source} JOIN files f ON f.id = e.file WHERE {where} ORDER BY {order} "
         f"LIMIT {PAGE} OFFSET {wanted.start}",
@@ -109,7 +113,7 @@ def _condition(store: sqlite3.Connection, wanted: Filter) -> tuple[str, str, lis
         values.append(least)
     said = match(store, wanted.q)
     if said is not None:
-        source = "words w CROSS JOIN episodes e ON e.id = w.rowid"
+        source = SEARCHED
         tests.append("words MATCH ?")
         values.append(said)
     return source, " AND ".join(tests), values

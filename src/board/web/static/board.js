@@ -49,8 +49,10 @@ function filters(form, list) {
     list.classList.remove("loading");
     if (keep) history.replaceState(null, "", query ? `/episodes?${query}` : "/episodes");
   }
-  form.addEventListener("input", () => {
+  form.addEventListener("input", (event) => {
     clearTimeout(timer);
+    // A single letter is the beginning of a word.
+    if (event.target.name === "q" && /(^|\s)[a-z0-9]$/i.test(event.target.value)) return;
     timer = setTimeout(() => show(wanted(), true), TYPING_MS);
   });
   // While an index is still being made, what is shown may be only a part.
