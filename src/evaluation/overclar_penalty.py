@@ -1,6 +1,6 @@
 """Asking where nothing is missing costs a little, each time, up to a limit.
 
-`python -m src.evaluation.overclar_penalty --alpha 0.07 --cap 3 --ablation` is the door to `askgate overclar_penalty`: it
+`python -m src.evaluation.overclar_penalty --alpha 0.07 --cap 3 --ablation` is the door to `askgate overclar_penalty`, which
 trains with and without the penalty and compares the two.
 """
 

@@ -49,9 +49,7 @@ def assert_not_simulated(cache_hit_lt: float, environment: Mapping[str, str]) ->
         # Nothing that a changed ledger says is worth measuring.
         checks.append(chain_check(broken))
     else:
-        checks += scoring_checks(
-            scorings, environment.get("SCORER_PROVIDER", "").strip(), cache_hit_lt, config.scoring
-        )
+        checks += scoring_checks(scorings, environment.get("SCORER_PROVIDER", "").strip(), cache_hit_lt, config.scoring)
     read = [path for path in (ledger, shipped(DEFAULT), *_own_configs()) if path.exists()]
     arguments = {"cache_hit_lt": cache_hit_lt}
     return report("assert_not_simulated", checks, _figures(scorings), evidence(read, [], arguments, started))
