@@ -85,7 +85,7 @@ def _taken(url: str, chromium: str | None, out: Path) -> Iterator[Path]:
                 page.screenshot(path=out / "board-episode.png")
                 yield out / "board-episode.png"
             else:
-                page.screenshot(path=out / f"{name}.png", full_page=name == "board-lights")
+                page.screenshot(path=out / f"{name}.png")
             yield out / f"{name}.png"
             page.close()
         browser.close()

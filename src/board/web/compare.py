@@ -5,13 +5,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from html import escape
 
 from .beside import KINDS, MEASURES, PAGE, Moved, compared, counts, pairs
 from .board import Board, Run
 from .dialogue import dialogue
 from .episodes import raw_line, set_choices
-from .frame import address, both, figure, options, table, title
+from .frame import address, both, figure, options, points, table, title
 from .indexer import understood
 from .store import reading
 
@@ -85,16 +86,17 @@ def _figures(moved: Mapping[str, Moved], names: tuple[str, str]) -> str:
     rows = []
     for name, (english, chinese, _, _, percent) in MEASURES.items():
         one = moved[name]
+        change = points if percent else partial(figure, sign="+")
         interval = "–"
         if one.delta is not None and one.reach is not None:
             low, high = one.delta - one.reach, one.delta + one.reach
-            interval = f"{figure(low, percent, '+')} to {figure(high, percent, '+')}"
+            interval = f"{change(low)} to {change(high)}"
         rows.append(
             [
                 both(english, chinese),
                 figure(one.before, percent),
                 figure(one.after, percent),
-                f"<b>{figure(one.delta, percent, '+')}</b>",
+                f"<b>{change(one.delta)}</b>",
                 interval,
                 f"{one.n:,}",
             ]
@@ -119,7 +121,7 @@ def _current(yes: bool) -> str:
 
 def _samples(a: _Side, b: _Side, rows: list[sqlite3.Row]) -> str:
     sides = (("questions", "提问"), ("turns", "轮次"), ("reward", "奖励"))
-    right = both("A right", "A 正确"), both("B right", "B 正确")
+    right = both("A right", "正确"), both("B right", "正确")
     head = ("", both("must ask", "需问"), *right, *(f"A / B {both(*one)}" for one in sides))
     body = [
         [

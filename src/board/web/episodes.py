@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import asdict
 from html import escape
 from pathlib import Path
 
@@ -45,19 +46,21 @@ def _form(board: Board, run: Run, wanted: Filter, sets: Sequence[tuple[str, str]
         ("lang", "language", "语言", [ANY, ("en", "English"), ("zh", "中文")]),
         ("order", "order", "排序", [(value, f"{one} {zh}") for value, (one, zh, _) in ORDERS.items()]),
     ]
-    given = {one: value for one, value in wanted.__dict__.items() if isinstance(value, str)}
+    given = asdict(wanted)
     fields = "".join(
-        f'<label>{both(english, chinese)}<select name="{field}">{options(values, given[field])}</select></label>'
+        f"<label><span>{both(english, chinese)}</span>"
+        f'<select name="{field}">{options(values, given[field])}</select></label>'
         for field, english, chinese, values in choices
     )
     return (
         f'<form id="filters" method="get" action="/episodes">{_hidden("run", name)}{_hidden("sample", wanted.sample)}'
-        f'<label class="wide">{both("search in the messages", "搜索消息")}'
+        f'<label class="wide"><span>{both("search in the messages", "搜索消息")}</span>'
         f'<input type="search" name="q" value="{escape(wanted.q, quote=True)}" autocomplete="off" '
         f'placeholder="words, “as it is”, 中文"></label>{fields}'
-        f'<label>{both("variance at least", "方差不低于")}<input type="number" name="variance" min="0" step="0.01" '
+        f"<label><span>{both('variance at least', '方差不低于')}</span>"
+        f'<input type="number" name="variance" min="0" step="0.01" '
         f'value="{escape(wanted.variance, quote=True)}" placeholder="{UNSTABLE}"></label>'
-        f'<label>{both("step", "步")}<input type="number" name="step" min="0" '
+        f'<label><span>{both("step", "步")}</span><input type="number" name="step" min="0" '
         f'value="{escape(wanted.step, quote=True)}"></label>'
         f'<p class="buttons"><button>{both("Filter", "筛选")}</button> '
         f'<a href="{address("/episodes", run=name)}">{both("clear", "清除")}</a></p></form>'

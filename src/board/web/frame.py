@@ -97,6 +97,15 @@ def marked(text: str, typed: str) -> str:
     return "".join(f"<mark>{escape(one)}</mark>" if place % 2 else escape(one) for place, one in enumerate(pieces))
 
 
+def points(value: float | None) -> str:
+    """A difference of shares.
+
+    >>> points(0.128), points(None)
+    ('+12.8 pp', '–')
+    """
+    return "–" if value is None else f"{100 * value:+.1f} pp"
+
+
 def figure(value: float | None, percent: bool = False, sign: str = "") -> str:
     """
     >>> figure(0.125, percent=True), figure(None), figure(3.0), figure(-0.5, sign="+")

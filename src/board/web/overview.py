@@ -194,5 +194,6 @@ def _kpi(name: str, one: Kpi) -> str:
 
 def _source(one: Kpi) -> str:
     linked = one.source.endswith((".json", ".jsonl"))
-    name = escape(one.source) or "–"
-    return f'<a href="{address("/file", path=one.source)}">{name}</a>' if linked else name
+    name = escape(Path(one.source).name) or "–"
+    whole = escape(one.source, quote=True)
+    return f'<a href="{address("/file", path=one.source)}" title="{whole}">{name}</a>' if linked else name

@@ -127,7 +127,7 @@ def _light(number: int, kind: Kind, report: Round, path: Path, sums: Sums) -> Ow
         return lit("red", f"{len(failed)} of {len(findings)} failed: {names}{more}", f"{len(failed)} 项未通过")
     if kind.name == EVIDENCE:
         if refusal := _refused(path, report, sums):
-            return lit("red", refusal, f"证据不成立：{refusal}")
+            return lit("red", refusal, f"证据不成立，需重跑两轮预检或恢复文件：{refusal.split(': ')[0]}")
         if number == 2 and not report.passed:
             return lit("red", f"no ticket: {path.name} says what to do", f"无训练票：见 {path.name}")
         return lit("green", "report and files hold", "报告与文件一致")

@@ -57,8 +57,10 @@ label{display:flex;flex-direction:column;gap:3px;font-size:13px;min-width:0}
 label.wide{grid-column:1/-1}
 input,select,button{font:inherit;color:inherit;background:var(--page);border:1px solid var(--line);border-radius:7px;
 padding:6px 9px;min-width:0;width:100%}
-button{width:auto;cursor:pointer;padding:6px 16px}
-.buttons{margin:0;align-self:end;display:flex;gap:12px;align-items:center}
+button{width:auto;flex:none;cursor:pointer;padding:6px 16px}
+.buttons{margin:0;align-self:end;display:flex;gap:12px;align-items:center;white-space:nowrap}
+label span{white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
+.owner th .zh{white-space:nowrap}
 :focus-visible{outline:2px solid var(--held);outline-offset:1px}
 .episodes{list-style:none;margin:0;padding:0;background:var(--card);border:1px solid var(--line);border-radius:10px}
 .episodes:empty{display:none}
@@ -91,9 +93,10 @@ mark{background:var(--mark);color:inherit;border-radius:3px}
 .pair section{min-width:0}
 body.away::before{content:"The board's server has stopped. 看板服务已停止。";display:block;padding:8px 20px;
 background:var(--fail-bg);color:var(--fail);font-weight:600}
-@media (max-width:640px){main{padding:16px 12px 36px}h1{font-size:22px}.top div{padding:0 12px}.top a{padding:9px 8px}
+@media (max-width:640px){main{padding:16px 12px 36px}h1{font-size:22px}.top div{padding:0 12px}.top a{padding:9px 7px}.top .zh{display:none}
 .owner th[scope=row],.cell{padding:9px 8px}.owner thead th{padding:8px}.cell{flex-direction:column;gap:5px}
-.owner thead td,.owner th[scope=row]{width:23%}.lamp{align-self:flex-start}.turn.assistant,.turn.tool{margin-left:10px}
+.owner thead td,.owner th[scope=row]{width:21%}.top .run{display:none}.top a{font-size:14px}
+.lamp{align-self:flex-start}.turn.assistant,.turn.tool{margin-left:10px}
 th,td{padding:7px 9px}}
 """
 )
