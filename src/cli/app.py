@@ -9,12 +9,14 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from .. import __version__
 from ..core.errors import BadInput
+from ..core.refused import refused
 from . import (
     ablation,
     board,
@@ -110,7 +112,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             # A remedy in Chinese must not crash a terminal that cannot show it.
             stream.reconfigure(errors="replace")
     try:
-        app(arguments, prog_name="askgate")
+        with refused(Path(), "run the command again; nothing is left half-written", only_room=True):
+            app(arguments, prog_name="askgate")
     except BadInput as error:
         show.complain(f"askgate: {error}")
         sys.exit(error.exit_code)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import resource
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -263,3 +266,24 @@ def test_a_similarity_given_as_a_percentage_lets_no_leak_pass(small_pool: Path, 
             reference=reference_samples,
             out=small_pool.with_name("report.json"),
         )
+
+
+def test_a_disk_without_room_is_told_in_one_line_and_leaves_nothing(tmp_path: Path) -> None:
+    def little_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+
+    command = [
+        sys.executable,
+        "-m",
+        "src.cli",
+        "build_rollout_pool",
+        "--n",
+        "60",
+        "--out",
+        str(tmp_path / "pool.jsonl"),
+    ]
+    done = subprocess.run(command, cwd=ROOT, preexec_fn=little_room, capture_output=True, text=True)
+    assert done.returncode == 2, done.stderr
+    assert "What to do: free some space on that disk" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
