@@ -1,7 +1,7 @@
 """Asking where nothing is missing costs a little, each time, up to a limit.
 
-`python -m src.evaluation.overclar_penalty --alpha 0.07 --cap 3 --ablation` is the door to `askgate overclar_penalty`, which
-trains with and without the penalty and compares the two.
+`python -m src.evaluation.overclar_penalty --alpha 0.07 --cap 3 --ablation` is the door to `askgate overclar_penalty`:
+training with and without the penalty, and the two compared.
 """
 
 from __future__ import annotations
