@@ -1,0 +1,69 @@
+"""The notebook for a GPU runtime runs from first to last cell on its CPU path, and goes on after a lost runtime."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOK = ROOT / "notebooks" / "rc1_colab.ipynb"
+
+
+def cells() -> list[str]:
+    found: dict[str, Any] = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    assert found["nbformat"] == 4
+    return ["".join(cell["source"]) for cell in found["cells"] if cell["cell_type"] == "code"]
+
+
+def run_all() -> dict[str, Any]:
+    """As a kernel does: one cell after the other, in one namespace."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for number, source in enumerate(cells()):
+        exec(compile(source, f"{NOTEBOOK.name}, cell {number}", "exec"), names)
+    return names
+
+
+def test_it_is_plain_python_without_results_of_old_runs() -> None:
+    found = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    for cell in found["cells"]:
+        assert not cell.get("outputs"), "outputs are not kept"
+    for source in cells():
+        ast.parse(source)
+
+
+@pytest.mark.slow
+def test_from_the_first_cell_to_the_last_and_on_after_a_lost_runtime(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    settings = {
+        "ASKGATE_DRIVE": str(tmp_path / "drive"),
+        "ASKGATE_PROJECT": str(tmp_path / "project"),
+        "ASKGATE_MODULE": "src.cli",
+        "ASKGATE_TINY": "1",
+        "ASKGATE_STEPS": "2",
+        "PYTHONPATH": str(ROOT),
+        "OMP_NUM_THREADS": "1",
+        "PATH": os.environ["PATH"],
+    }
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    run_all()
+    assert (tmp_path / "project/checkpoints/local/final_model").is_dir()
+    assert list((tmp_path / "drive").glob("ppo_eval_*.html"))
+    data = tmp_path / "project" / "data"
+    kept = tmp_path / "kept"
+    shutil.copytree(data, kept)
+    shutil.rmtree(tmp_path / "project")
+    monkeypatch.setenv("ASKGATE_STEPS", "3")
+    run_all()
+    assert "put back from the drive" in capfd.readouterr().out
+    assert (tmp_path / "project/checkpoints/local/step_00003").is_dir()
+    for file in kept.rglob("*.jsonl"):
+        assert file.read_bytes() == (data / file.relative_to(kept)).read_bytes(), "same arguments, same bytes"
