@@ -12,12 +12,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ..core.errors import BadInput
 from . import options, show
+
+if TYPE_CHECKING:
+    from ..gates.profile import Profile
 
 STOPPED_BY_HAND = 130
 PAID = ("SCORER_API_KEY", "SCORER_BASE_URL", "SCORER_MODEL", "SCORER_PROVIDER")
@@ -122,7 +125,23 @@ def _loop(
     show_lights(write_results(profile, stages, state), name)
     show.say(f"wrote {KPIS}")
     show.say(f"wrote {PAGE}")
+    _rc1_report(profile)
     return worst(results)
+
+
+def _rc1_report(profile: Profile) -> None:
+    """Once there is a trained policy to tell of. The lights have been shown; what a report refuses changes none."""
+    from .outlook import newest_evaluation
+    from .report import RC1_PAGE, write_rc1
+
+    if newest_evaluation() is None:
+        return
+    try:
+        write_rc1(profile)
+    except BadInput as error:
+        show.complain(f"no RC1 report: {error}")
+        return
+    show.say(f"wrote {RC1_PAGE}")
 
 
 def last_run() -> Literal["quickstart", "rc1"]:
