@@ -20,7 +20,7 @@ def package(
         Path | None, typer.Option("--key", help="Private elliptic-curve key (PEM) that signs the models.")
     ] = None,
 ) -> None:
-    """Pack a finished run for others to verify and to run again. Verifies it first."""
+    """Pack a finished run for others. Verifies it first."""
     from ..core.files import sha256_file
     from ..release.package import make_package
 
@@ -41,7 +41,7 @@ def reproduce(
         Path | None, typer.Option("--public_key", help="Public key of the maker, which the models must be signed with.")
     ] = None,
 ) -> None:
-    """Verify somebody's package on this machine, or run it again. Names the first file that does not fit."""
+    """Verify a package, or run it again. Names the first file that does not fit."""
     if not (verify or rerun):
         raise BadInput("nothing was asked for", where="reproduce", remedy="add --verify, or --rerun to train again too")
     from ..release.reproduce import reproduce as check

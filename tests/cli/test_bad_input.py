@@ -227,10 +227,6 @@ def test_a_folder_is_not_an_output(askgate: Askgate, tmp_path: Path) -> None:
     refused(askgate("build_rollout_pool", "--n", "10", "--out", tmp_path), str(tmp_path))
 
 
-def test_comparing_rewards_is_refused_until_there_are_episodes(askgate: Askgate) -> None:
-    refused(askgate("shadow_run", "--n", "245", "--seed", "20250820", "--stratify"), "--materialize", "episodes")
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
