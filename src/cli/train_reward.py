@@ -44,11 +44,11 @@ def asks_judge(config: TrainConfig) -> bool:
 
 def judge_settings(config: TrainConfig) -> ScorerSettings | None:
     """Which judge the environment names; None where none is asked. Refuses a config that wants what is switched off."""
+    if not asks_judge(config):
+        return None
     from ..config.loader import load_config
     from ..scoring.session import settings_for
 
-    if not asks_judge(config):
-        return None
     settings = settings_for(os.environ, load_config().scoring, "")
     if not settings.live:
         raise BadInput(
