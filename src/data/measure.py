@@ -17,11 +17,11 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
-from ..core.cores import usable_cores
 from ..core.errors import BadInput
 from ..core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sha256_file, sidecar, written
 from ..core.jsonl import decode, read_lines
 from ..core.types import LEVELS, TASKS, Level, Sample, Task
+from ..utils.cores import usable_cores
 from .difficulty import DifficultyRecord, measure_all
 from .meta import PoolMeta, described, read_meta
 

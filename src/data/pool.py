@@ -15,11 +15,11 @@ from typing import IO, Any
 
 import msgspec
 
-from ..core.cores import usable_cores
 from ..core.errors import BadInput
 from ..core.files import atomic_files, json_bytes, require_jsonl, sidecar
 from ..core.shipped import shipped
 from ..core.types import Sample, Task
+from ..utils.cores import usable_cores
 from .dress import dress
 from .meta import PoolMeta
 from .plan import BuildPlan, check_plan, wants

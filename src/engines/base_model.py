@@ -20,12 +20,12 @@ import numpy as np
 import torch
 
 from ..agents.render import TagRenderer
-from ..core.cores import usable_cores
 from ..core.defaults import MIX, TEMPLATES
 from ..core.types import Sample
 from ..data.collate.demos import demo_tokens
 from ..data.plan import BuildPlan
 from ..data.pool import build_pool
+from ..utils.cores import usable_cores
 from .base_habits import NONE, Habits
 from .base_tokenizer import make_tokenizer
 from .sft import Demo, SftPlan, fine_tune
