@@ -27,7 +27,8 @@ from ..scoring.scores import score_key, score_of
 from ..scoring.session import Session
 
 PATIENCE = 3
-"""So many steps running in which nothing could be scored, and the run stops: it would go on by other rules."""
+"""So many steps running in which the judge was asked and scored nothing, and the run stops: it would go on by other
+rules."""
 ROUNDING = 1e-9
 
 log = logging.getLogger(__name__)
@@ -79,14 +80,15 @@ class LiveShare:
         return {one.row: one for one in verdicts if one.scores}
 
     def _refuse_silence(self, verdicts: Sequence[Verdict]) -> None:
+        if not verdicts:
+            return  # of a small share many steps have none; they tell nothing of the judge
         failed = [one.failure for one in verdicts if one.failure]
         if failed:
             log.warning(
                 "the judge gave no score for %d of %d episodes, which go by the rules alone: %s",
                 len(failed), len(verdicts), failed[0],
             )  # fmt: skip
-        silent = bool(verdicts) and len(failed) == len(verdicts)
-        self._failed_steps = self._failed_steps + 1 if silent else 0
+        self._failed_steps = self._failed_steps + 1 if len(failed) == len(verdicts) else 0
         if self._failed_steps >= PATIENCE:
             raise BadInput(
                 f"the judge scored nothing in {PATIENCE} steps running: {failed[0]}",

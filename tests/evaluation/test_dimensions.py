@@ -60,6 +60,9 @@ def test_a_good_episode_scores_higher_than_a_bad_one(name: str) -> None:
 @pytest.mark.parametrize("name", GOOD_AND_BAD)
 def test_every_dimension_stays_in_range_whatever_was_said(name: str) -> None:
     odd = [SILENT, seen("strategyqa", "", "<answer>？</answer>"), seen("gsm8k", "5", *["<calc>1/0</calc>"] * 6)]
+    endless = "1" * 5000
+    said = (f"So 1 + 1 = {endless}. <calc>{endless} + 1</calc>", f"<answer>{endless}</answer>")
+    odd += [seen("gsm8k", f"{endless} eggs, {'二' * 5000} more?", *said)]
     odd += [seen("hotpotqa", "Who?"), seen("hotpotqa", "谁？", "<ask>谁</ask>", "<answer>\n</answer>", lang="zh")]
     values = [BY_RULE[name](one) for pair in GOOD_AND_BAD.values() for one in (*pair, *odd)]
     assert all(0 <= value <= 1 for value in values)

@@ -6,6 +6,7 @@ import re
 from fractions import Fraction
 
 from ...agents.tools.calc import CalcError, evaluate
+from .numbers import LONGEST
 from .seen import Seen
 
 _EQUATION = re.compile(r"([\d(][\d\s.+\-*/×÷%()]*[+\-*/×÷][\d\s.()]*\d\)?)\s*[=＝]\s*(-?\d+(?:\.\d+)?)(?![\d%])")
@@ -41,6 +42,8 @@ def _holds(left: str, right: str) -> bool:
     >>> _holds("3 × 4", "12"), _holds("3 * 4", "13")
     (True, False)
     """
+    if len(right) > LONGEST:
+        return False
     try:
         value = evaluate(left.replace("×", "*").replace("÷", "/"))
     except CalcError:

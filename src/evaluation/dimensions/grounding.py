@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 
 from .mention import mentioned
-from .numbers import conversions, numbers
+from .numbers import LONGEST, conversions, numbers
 from .seen import Seen
 
 _OPERAND = re.compile(r"\d+(?:\.\d+)?")
@@ -38,5 +38,5 @@ def known_numbers(seen: Seen) -> list[bool]:
         if turn.act == "call" and turn.tool == "calc":
             before = seen.told_before(place)
             known = numbers(before) | conversions(before)
-            found += [Fraction(operand) in known for operand in _OPERAND.findall(turn.text)]
+            found += [len(operand) <= LONGEST and Fraction(operand) in known for operand in _OPERAND.findall(turn.text)]
     return found

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from fractions import Fraction
 
+LONGEST = 100
+"""Digits of a number that means anything; Python reads none of thousands of them."""
 _DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+")
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
@@ -42,16 +44,16 @@ _CONVERTS: tuple[tuple[int, tuple[re.Pattern[str], ...]], ...] = tuple(
 
 
 def numbers(text: str) -> set[Fraction]:
-    """Every number that the text names.
+    """Every number that the text names, but for rows of digits without end (`LONGEST`).
 
     >>> sorted(int(one) for one in numbers("Eight pages, 1,250 words, twenty-five or 十四层"))
     [8, 14, 25, 1250]
     """
     folded = unicodedata.normalize("NFKC", text).casefold()
-    found = {Fraction(digits.replace(",", "")) for digits in _DIGITS.findall(folded)}
+    found = {Fraction(digits.replace(",", "")) for digits in _DIGITS.findall(folded) if len(digits) <= LONGEST}
     for tens, ones, word in _ENGLISH.findall(folded):
         found.add(Fraction(_WORDS[tens] + _WORDS[ones] if tens else _WORDS[word]))
-    found |= {Fraction(_chinese(marks)) for marks in _CHINESE.findall(folded)}
+    found |= {Fraction(_chinese(marks)) for marks in _CHINESE.findall(folded) if len(marks) <= LONGEST}
     return found | {part for word, part in _PARTS.items() if word in folded}
 
 
