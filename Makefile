@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 BENCH_READY := $(VENV)/.ready-bench
 
 .PHONY: setup test test-slow poison lint bench clean
-.PHONY: quickstart quickstart-full status preflight round1 round2 train resume failpack
+.PHONY: quickstart quickstart-full status board preflight round1 round2 train resume failpack
 
 setup: $(READY)
 
@@ -31,6 +31,9 @@ quickstart-full: setup
 
 status: setup
 	$(BIN)/askgate status
+
+board: setup
+	$(BIN)/askgate board
 
 # The owner's run (profile rc1). Every target goes on where the last one stopped.
 preflight:

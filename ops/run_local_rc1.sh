@@ -10,7 +10,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # ============ 0. Environment ============
 export PYTHONUNBUFFERED=1
 export RUN_MODE=prod REWARD_LIVE_MODE=1
-export BASE_MODEL="${BASE_MODEL:-Qwen/Qwen3-4B-Thinking-2507}"
+# The config names the model that is trained; a BASE_MODEL that names another would be trained by nobody.
+CONFIGURED="$(sed -n 's/^base_model: *"\{0,1\}\([^" #]*\).*/\1/p' configs/ppo_scale.yaml)"
+export BASE_MODEL="${BASE_MODEL:-$CONFIGURED}"
+if [ "$BASE_MODEL" != "$CONFIGURED" ]; then
+  echo "BASE_MODEL=$BASE_MODEL，而 configs/ppo_scale.yaml 写的是 $CONFIGURED (edit base_model there, and in configs/ppo_trial.yaml)" >&2
+  exit 2
+fi
 export SCORER_PROVIDER="${SCORER_PROVIDER:-gemini}"   # gemini, deepseek_r1, openai, local, ...
 if [ "$SCORER_PROVIDER" != local ] && [ -z "${SCORER_API_KEY:-}" ]; then
   echo "请先 export SCORER_API_KEY=你的真实Key (set SCORER_API_KEY, or SCORER_PROVIDER=local for the judge on this machine)" >&2

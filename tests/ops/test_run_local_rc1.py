@@ -21,6 +21,7 @@ def checkout(tmp_path: Path) -> Path:
     (tmp_path / "ops/run_local_rc1.sh").write_bytes((ROOT / "ops/run_local_rc1.sh").read_bytes())
     (tmp_path / "ops/run_local_rc1.sh").chmod(0o755)
     (tmp_path / "src").symlink_to(ROOT / "src")
+    (tmp_path / "configs").symlink_to(ROOT / "configs")
     (tmp_path / "Makefile").write_text("setup:\n\t@true\n")
     bin_folder = tmp_path / ".venv/bin"
     bin_folder.mkdir(parents=True)
@@ -61,6 +62,13 @@ def test_the_judge_on_this_machine_needs_no_key(checkout: Path) -> None:
     assert done.returncode == 0, done.stdout
     assert "askgate rc1 --until round1" in done.stdout
     assert list((checkout / "logs").glob("ops_*.log"))
+
+
+def test_another_model_than_the_configs_is_not_passed_over(checkout: Path) -> None:
+    assert run(checkout, SCORER_PROVIDER="local", BASE_MODEL="Qwen/Qwen3-4B-Thinking-2507").returncode == 0
+    done = run(checkout, SCORER_PROVIDER="local", BASE_MODEL="Qwen/Qwen3-8B")
+    assert done.returncode == 2
+    assert "configs/ppo_scale.yaml" in done.stderr
 
 
 @pytest.mark.parametrize("code", ["1", "2"])
