@@ -2,6 +2,9 @@
 
 Every figure is a sum over a count (`over-clarified` over `nothing was missing`, `turns` over `episodes`), so that the
 same table gives the figures here and their resamples in `compare`.
+
+Several episodes of one sample, such as those of several seeds, are no more samples: what they have in common widens the
+interval, down to that of a single seed where all of them come to the same.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ class Figure(Struct, frozen=True):
     """None: there was nothing to measure it on."""
     low: float | None
     high: float | None
-    """95% interval: Wilson's for a share, the normal one for a mean."""
+    """95% interval: Wilson's for a share, the normal one for a mean. Samples are the units, not episodes."""
     n: int
     """Episodes that it was measured on."""
 
@@ -74,7 +77,11 @@ def _scopes_of(episode: Episode) -> list[str]:
 
 def figures(episodes: Sequence[Episode]) -> dict[str, Figure]:
     made = table(episodes)
-    return {name: _figure(name, sums, counts) for name, sums, counts in zip(NAMES, made.sums, made.counts, strict=True)}
+    sample_N = np.unique([episode.sample_id for episode in episodes], return_inverse=True)[1]
+    return {
+        name: _figure(name, sums, counts, sample_N)
+        for name, sums, counts in zip(NAMES, made.sums, made.counts, strict=True)
+    }
 
 
 def flat(measured: Mapping[str, Figure]) -> dict[str, float]:
@@ -87,15 +94,29 @@ def ratio(sums: F64, counts: F64) -> F64:
     return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
 
 
-def _figure(name: str, sums: F64, counts: F64) -> Figure:
+def _figure(name: str, sums: F64, counts: F64, sample_N: NDArray[np.intp]) -> Figure:
     n = int(counts.sum())
     if n == 0:
         return Figure(None, None, None, 0)
     value = float(sums.sum() / n)
+    of_sample = np.bincount(sample_N, weights=counts)
+    samples = int((of_sample > 0).sum())
+    # How far every sample is off; its episodes are added up first, so that what they share is not taken for chance.
+    off = np.bincount(sample_N, weights=sums - value * counts)[of_sample > 0]
+    variance = float((off**2).sum()) / n**2
     if not is_share(name):
-        reach = Z95 * float(sums[counts > 0].std(ddof=1)) / sqrt(n) if n > 1 else None
+        reach = Z95 * sqrt(variance * samples / (samples - 1)) if samples > 1 else None
         return Figure(value, None if reach is None else value - reach, None if reach is None else value + reach, n)
-    return Figure(value, *wilson(value, n), n)
+    return Figure(value, *wilson(value, _worth(value, variance, n, samples)), n)
+
+
+def _worth(share: float, variance: float, n: int, samples: int) -> float:
+    """As how many independent episodes these count: as all of them where each is of a sample of its own."""
+    if samples == n:
+        return n
+    if share in (0, 1):
+        return samples
+    return min(n, share * (1 - share) / variance) if variance else n
 
 
 def is_share(name: str) -> bool:
@@ -103,7 +124,7 @@ def is_share(name: str) -> bool:
     return not name.startswith("avg_")
 
 
-def wilson(share: float, n: int) -> tuple[float, float]:
+def wilson(share: float, n: float) -> tuple[float, float]:
     """Wilson's 95% interval of a share: it stays in 0..1 and is not empty at 0 and 1.
 
     >>> [round(end, 3) for end in wilson(0.5, 10)], [round(end, 3) for end in wilson(0.0, 20)]

@@ -10,7 +10,7 @@ import pytest
 
 from src.core.episode import Episode
 from src.core.types import LEVELS, TASKS
-from src.eval.metrics import HARD_READING, NAMES, figures, flat, wilson
+from src.eval.metrics import HARD_READING, NAMES, Figure, figures, flat, wilson
 from tests.eval.episodes import episode
 
 
@@ -90,12 +90,52 @@ def test_intervals_hold_what_they_promise() -> None:
 
 
 def test_the_interval_of_mean_turns_is_the_normal_one() -> None:
-    found = figures([episode(calls=calls) for calls in (0, 1, 2, 3, 4)])["avg_turns"]
+    found = figures([episode(f"s{calls}", calls=calls) for calls in (0, 1, 2, 3, 4)])["avg_turns"]
     assert found.value == 3
     assert found.low is not None
     assert found.high is not None
     assert found.high - 3 == pytest.approx(3 - found.low) == pytest.approx(1.96 * sqrt(2.5) / sqrt(5), rel=1e-3)
     assert figures([episode()])["avg_turns"].low is None
+
+
+def test_the_same_episodes_thrice_tell_no_more_than_once() -> None:
+    """Three seeds of a greedy base are three copies of the same episodes."""
+    once = [episode(f"s{number}", calls=number % 5, success=number % 3 == 0) for number in range(60)]
+    alone, thrice = figures(once), figures(once * 3)
+    for name in ("success", "avg_turns", "success_hotpotqa", "ask_recall"):
+        assert thrice[name].value == alone[name].value
+        assert thrice[name].low == pytest.approx(alone[name].low)
+        assert thrice[name].high == pytest.approx(alone[name].high)
+    assert thrice["success"].n == 180
+    sure = figures([episode(f"s{number}") for number in range(60)] * 3)["success"]
+    assert (sure.low, sure.high) == wilson(1.0, 60)
+
+
+def test_seeds_that_have_nothing_in_common_tell_more_than_one() -> None:
+    rng = Random(5)
+    seeds = [[episode(f"s{number}", success=rng.random() < 0.5) for number in range(400)] for _ in range(3)]
+    one, all_three = (figures(some)["success"] for some in (seeds[0], [each for seed in seeds for each in seed]))
+    assert _width(all_three) == pytest.approx(_width(one) / sqrt(3), rel=0.1)
+
+
+def test_seeds_on_the_same_samples_hold_what_they_promise() -> None:
+    """300 draws of 60 samples, easy ones and hard ones, 3 seeds of each: about 95 of 100 intervals hold the truth."""
+    rng = Random(4)
+    held = 0
+    for _ in range(300):
+        chances = [rng.choice((0.05, 0.95)) for _ in range(60)]
+        made = [episode(f"s{at}", success=rng.random() < chance) for at, chance in enumerate(chances) for _ in range(3)]
+        found = figures(made)["success"]
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= 0.5 <= found.high
+    assert 0.91 <= held / 300 <= 0.99
+
+
+def _width(found: Figure) -> float:
+    assert found.low is not None
+    assert found.high is not None
+    return found.high - found.low
 
 
 def test_figures_are_json() -> None:
