@@ -55,6 +55,20 @@ def same_sources(now: Mapping[str, str], then: Mapping[str, str], path: Path) ->
             raise BadInput(what, where=f"{path}: {key}", remedy=_ANEW)
 
 
+def as_admitted(now: Mapping[str, str], ready: Ready) -> None:
+    """What a gated run has read is what the ticket is for: nobody exchanged a file after the ticket was checked."""
+    if ready.admission is None:
+        return
+    here = {"config": sha256_file(shipped(ready.path)), **now}
+    for key, admitted in ready.admission.stands_on.items():
+        if here.get(key) != admitted:
+            raise BadInput(
+                "changed after the ticket was checked",
+                where=f"{ready.path}: {key}",
+                remedy="put it back as it was, or run both rounds again; and let nobody write there meanwhile",
+            )
+
+
 def evaluation_key(ready: Ready, job: TrainJob, stands_on: Mapping[str, str]) -> dict[str, Any]:
     """All that decides which episodes a policy is looked at by, and what they are worth."""
     config = ready.config

@@ -28,7 +28,7 @@ from ..runtime.logs import logged
 from ..runtime.steplog import StepLog, also_reachable
 from . import train_data
 from .train_control import control, tokens_seen
-from .train_facts import digest, evaluation_key, open_evaluations, same_sources, sources
+from .train_facts import as_admitted, digest, evaluation_key, open_evaluations, same_sources, sources
 from .train_outcome import Outcome, write_report
 from .train_parts import make_callbacks, make_job, make_strategy, told_by, watch_limits
 from .train_preflight import Ready, preflight
@@ -140,7 +140,9 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: CourtRoom 
         engine = ready.engine(job)
         if config.eval.control:
             tokens_seen(engine)
-    return _Prepared(engine, job, sources(ready), stores)
+    stands_on = sources(ready)
+    as_admitted(stands_on, ready)
+    return _Prepared(engine, job, stands_on, stores)
 
 
 def _judge_share(config: TrainConfig, seed: int, room: CourtRoom) -> JudgeShare:

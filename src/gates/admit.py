@@ -11,6 +11,7 @@ from ..config.loader import load_train_config
 from ..core.errors import BadInput
 from ..core.files import sha256_file
 from ..core.types import Record
+from .base import base_sha256
 from .manifest import Manifest
 from .profile import Profile, load_profile
 from .prove import Sums, prove, prove_ledger
@@ -22,6 +23,9 @@ class Admission(Record, frozen=True):
     profile: str
     ticket_sha256: str
     run: str
+    stands_on: dict[str, str]
+    """SHA-256 of the config and of what may be trained on, by the key of the config that names it. Whoever trains looks
+    again when it has read them."""
 
 
 def admit(config: Path) -> Admission:
@@ -42,8 +46,26 @@ def admit(config: Path) -> Admission:
     if sha256_file(ROUND1) != ticket.round1_sha256 or not first.passed or first.profile != ticket.profile:
         raise BadInput("is not the first round that the ticket stands on", where=str(ROUND1), remedy=RUN_BOTH)
     prove_ledger(profile.paths.ledger, [first.ledger, ticket.ledger])
+    _refuse_other_model(ticket, config)
     require_signature(TICKET, ticket, profile)
-    return Admission(ticket.profile, sha256_file(TICKET), ticket.run)
+    return Admission(ticket.profile, sha256_file(TICKET), ticket.run, _stands_on(ticket, sums.of(str(config))))
+
+
+def _stands_on(ticket: Round, config: str) -> dict[str, str]:
+    files = {"seed_pool": "balanced", "shadow_set": "shadow_set", "reward.weights": "weights"}
+    measured = {key: ticket.files[role].sha256 for key, role in files.items()}
+    return {"config": config, "base_model": ticket.base_model, **measured}
+
+
+def _refuse_other_model(ticket: Round, config: Path) -> None:
+    """Episodes, weights and figures are of one model; nothing is known of another, whatever its folder is called."""
+    model = load_train_config(config).base_model
+    if base_sha256(model) != ticket.base_model:
+        raise BadInput(
+            f"{model} is not the model that the rounds measured",
+            where=f"{config}: base_model",
+            remedy="put the model back as it was, or record its episodes and run both rounds again",
+        )
 
 
 def refuse_other_config(ticket: Round, profile: Profile, config: Path) -> None:

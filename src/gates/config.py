@@ -14,11 +14,17 @@ from .profile import ConfigThresholds, Profile
 
 def config_findings(look: Look) -> list[Finding]:
     paths = look.profile.paths
-    findings = found("config", config_checks(paths.config, look.profile), read(paths.config))
+    findings = found("config", config_checks(paths.config, look.profile), _read(paths.config))
     if paths.trial is not None:
         trial = [_named(one, "trial") for one in trial_checks(paths.trial, look.profile)]
-        findings += found("config", trial, read(paths.trial))
+        findings += found("config", trial, _read(paths.trial))
     return findings
+
+
+def _read(path: Path) -> dict[str, str]:
+    """The config, and the list that it makes some samples count less by."""
+    unstable = None if simulates(path) else load_train_config(path).reward.unstable
+    return read(path, *([unstable] if unstable else []))
 
 
 def config_checks(path: Path, profile: Profile) -> list[Check]:

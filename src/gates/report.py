@@ -43,6 +43,8 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     findings: list[Finding]
     environment: dict[str, str]
     """RUN_MODE and the judge."""
+    base_model: str = ""
+    """SHA-256 of the model whose episodes were measured, and that may be trained."""
     fresh_seed: int | None = None
     """Of the draw of the samples that were scored live."""
     round1_sha256: str = ""

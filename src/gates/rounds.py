@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from .. import __version__
+from ..config.loader import load_train_config
 from ..core.check import check, now
 from ..core.errors import BadInput
 from ..core.files import sha256_file, write_json
@@ -19,6 +20,7 @@ from ..runtime.sums import write_sums
 from ..scoring.chain import Head
 from ..scoring.ledger import EMPTY, LedgerBroken, verify
 from ..scoring.monitor import Progress
+from .base import base_sha256
 from .finding import Finding, found, read, unmeasured
 from .fresh import score_fresh
 from .look import Look, look_at
@@ -71,6 +73,7 @@ def run_round(
         ledger=_head(look),
         findings=findings,
         environment={key: environment.get(key, "").strip() for key in ("RUN_MODE", "SCORER_PROVIDER", "SCORER_MODEL")},
+        base_model=_base(profile),
         fresh_seed=seed,
         round1_sha256=sha256_file(ROUND1) if number == 2 and ROUND1.exists() else "",
         to_do=tuple(f"{one.gate}: {one.name}: {one.remedy}" for one in failed),
@@ -119,6 +122,14 @@ def _refuse_moved(findings: list[Finding], files: Mapping[str, Print]) -> None:
         for path, digest in one.evidence.items():
             if seen.setdefault(path, digest) != digest:
                 raise BadInput("changed while the round looked at it", where=path, remedy=_MOVED)
+
+
+def _base(profile: Profile) -> str:
+    """Empty where config or model cannot be read, which has failed its gate already."""
+    try:
+        return base_sha256(load_train_config(profile.paths.config).base_model)
+    except BadInput:
+        return ""
 
 
 def _head(look: Look) -> Head:

@@ -69,6 +69,7 @@ def cut_ledger(run: Path) -> None:
 def test_the_honest_run_is_admitted(run: Path) -> None:
     admission = admit(CONFIG)
     assert admission.profile == "quickstart"
+    assert set(admission.stands_on) == {"config", "base_model", "seed_pool", "shadow_set", "reward.weights"}
     assert admission.run == manifest.Manifest().run
 
 
@@ -87,6 +88,7 @@ def test_the_honest_run_is_admitted(run: Path) -> None:
             id="config",
         ),
         pytest.param(own_templates, "templates/pack_v2: has changed", id="templates"),
+        pytest.param(flip("model/model.safetensors"), "is not the model that the rounds measured", id="base model"),
         pytest.param(flip("reports/rc1/scoring_ledger.jsonl"), r"scoring_ledger\.jsonl:\d+: ", id="ledger"),
         pytest.param(cut_ledger, "lines are missing at its end", id="ledger cut off"),
         pytest.param(

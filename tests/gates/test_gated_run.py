@@ -7,15 +7,29 @@ from pathlib import Path
 
 import pytest
 import torch
+from msgspec.structs import replace
 
 from src.cli.train_gated import require_ours
 from src.cli.train_run import run as train
 from src.core.errors import BadInput
+from src.core.files import sha256_file
 from src.core.sealed import read_seal
+from src.evaluation.record import model_sha256
 from src.gates.admit import Admission
 from tests.cli.training import furnish, write_config
 
-TICKET = Admission("quickstart", "a" * 64, "b" * 32)
+TICKET = "a" * 64
+
+
+def admitted(config: Path) -> Admission:
+    """For the files as they are now."""
+    stands_on = {
+        "config": sha256_file(config),
+        "base_model": model_sha256(Path("model")),
+        "seed_pool": sha256_file(Path("data/pool.jsonl")),
+        "shadow_set": sha256_file(Path("data/shadow.jsonl")),
+    }
+    return Admission("quickstart", TICKET, "b" * 32, stands_on)
 
 
 @pytest.fixture
@@ -28,18 +42,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_gated_run_is_marked_and_has_its_own_checkpoints(folder: Path) -> None:
     config = write_config(folder, steps=2)
-    train(config, False, TICKET)
+    train(config, False, admitted(config))
     assert not Path("checkpoints/local").exists()
     marks = read_seal(Path("checkpoints/rc1/latest")).marks
     assert marks["gated"] is True
     assert marks["releasable"] is True
-    assert marks["ticket"] == TICKET.ticket_sha256
+    assert marks["ticket"] == TICKET
     assert marks["profile"] == "quickstart"
     report = json.loads(next(Path("reports").glob("ppo_eval_*.json")).read_text())
-    assert (report["gated"], report["ticket"]) == (True, TICKET.ticket_sha256)
+    assert (report["gated"], report["ticket"]) == (True, TICKET)
 
     again = write_config(folder, steps=3)
-    train(again, True, TICKET)
+    train(again, True, admitted(again))
     assert read_seal(Path("checkpoints/rc1/latest")).step == 3
 
 
@@ -47,8 +61,18 @@ def test_what_no_gate_has_seen_does_not_become_gated_by_going_on(folder: Path) -
     config = write_config(folder, steps=1)
     train(config, False)
     Path("checkpoints/local").rename("checkpoints/rc1")
+    longer = write_config(folder, steps=2)
     with pytest.raises(BadInput, match=r"profile|no gate has seen"):
-        train(write_config(folder, steps=2), True, TICKET)
+        train(longer, True, admitted(longer))
+
+
+@pytest.mark.parametrize("key", ["config", "base_model", "seed_pool", "shadow_set"])
+def test_what_is_exchanged_after_the_ticket_was_checked_is_not_trained_on(folder: Path, key: str) -> None:
+    config = write_config(folder, steps=1)
+    honest = admitted(config)
+    with pytest.raises(BadInput, match=f"{key}: changed after the ticket was checked"):
+        train(config, False, replace(honest, stands_on={**honest.stands_on, key: "0" * 64}))
+    assert not Path("checkpoints").exists()
 
 
 def test_a_gated_run_goes_on_from_its_own_checkpoints_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

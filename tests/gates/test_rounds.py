@@ -60,6 +60,17 @@ def test_a_report_of_a_stage_that_says_passed_is_not_believed(run: Path) -> None
     assert not TICKET.exists()
 
 
+def test_a_red_light_in_both_rounds_is_a_red_light_and_no_forgery(run: Path) -> None:
+    """Exit code 1 both times, so that a loop goes on and shows every other light."""
+    config = yaml.safe_load(CONFIG.read_text())
+    CONFIG.write_text(yaml.safe_dump({**config, "use_overclar_penalty": False}))
+    assert [go(number).exit_code for number in (1, 2)] == [1, 1]
+    assert {(one.gate, one.name) for one in read_round(REFUSAL).failed} == {
+        ("round1", "round1_passed"),
+        ("config", "use_overclar_penalty"),
+    }
+
+
 def test_a_failed_second_round_takes_the_ticket_away_and_says_what_to_do(run: Path) -> None:
     report = go(2, RUN_MODE="test")
     assert report.exit_code == 2
