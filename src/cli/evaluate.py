@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from ..core.defaults import RESUME
 from ..core.errors import BadInput
-from . import options, show
+from . import options, parse, show
 
 if TYPE_CHECKING:
     from ..config.train import TrainConfig
@@ -27,7 +28,7 @@ ROWS = {
     "ask_precision": "ask precision",
     "ask_recall": "ask recall",
 }
-_AGAIN = "run the training to its end; with --resume it makes up for evaluations that are missing"
+_AGAIN = f"run the training to its end; with {RESUME} it makes up for evaluations that are missing"
 
 
 def evaluate(
@@ -39,9 +40,10 @@ def evaluate(
     from ..config.loader import load_train_config
     from .train_run import REPORTS
 
+    name = parse.tag(tag) or config.stem
     found = as_it_ran(load_train_config(config))
     runs, inputs = recorded(found)
-    report, paths = write_trial(runs, found, inputs, REPORTS, tag or config.stem)
+    report, paths = write_trial(runs, found, inputs, REPORTS, name)
     if not as_json:
         show_trial(report)
         show.say(f"wrote {paths[1]}")
@@ -53,20 +55,28 @@ def as_it_ran(config: TrainConfig) -> TrainConfig:
 
     Where there are final models of both kinds, it is the newer one that was asked about.
     """
-    from ..core.files import read_json
-
     kinds = (config, config.model_copy(update={"profile": "quickstart"}) if config.profile == "local" else config)
     seals = [seal for one in kinds if (seal := _seal(one)).exists()]
     if not seals:
         return config
     newest = max(seals, key=lambda seal: seal.stat().st_mtime)
-    return config.model_copy(update={"profile": read_json(newest, _AGAIN)["marks"]["profile"]})
+    return config.model_copy(update={"profile": _marks(newest)["profile"]})
 
 
 def _seal(config: TrainConfig, seed: int | None = None) -> Path:
     from ..core.sealed import MANIFEST
 
     return config.checkpoints(config.seeds[0] if seed is None else seed) / "final_model" / MANIFEST
+
+
+def _marks(manifest: Path) -> dict[str, Any]:
+    """What the seal says of its run. One that was edited says nothing."""
+    from ..core.sealed import Damaged, read_seal
+
+    try:
+        return read_seal(manifest.parent).marks
+    except Damaged as error:
+        raise BadInput(str(error), where=str(manifest.parent), remedy=_AGAIN) from None
 
 
 def recorded(config: TrainConfig) -> tuple[list[SeedRun], list[Path]]:
@@ -109,7 +119,7 @@ def write_trial(
         turns=section.turns_change_max,
         hard_pp=section.hard_pp_min,
     )
-    proof = evidence(inputs, [], _arguments(config, tag, limits), started)
+    proof = evidence([*inputs, *([EVAL] if EVAL.exists() else [])], [], _arguments(config, tag, limits), started)
     report = trial_report(runs, _about(config), limits, proof)
     lines = [line for run in runs for line in StepLog(EVAL).lines(run.seed)]
     paths = reports / f"ppo_eval_{tag}.json", reports / f"ppo_eval_{tag}.html"
@@ -126,16 +136,17 @@ def _arguments(config: TrainConfig, tag: str, limits: Limits) -> dict[str, Any]:
 
 
 def _about(config: TrainConfig) -> About:
-    """Whether the run was gated is what the seals of its final models say."""
+    """Whether the run was gated, and its config, is what the seals of its final models say: the file may be another by
+    now."""
     from ..core.check import now
-    from ..core.files import read_json
     from ..eval.trial import About
 
     seals = [_seal(config, seed) for seed in config.seeds]
-    marks = [read_json(path, _AGAIN)["marks"] for path in seals if path.exists()]
+    marks = [_marks(path) for path in seals if path.exists()]
     gated = len(marks) == len(seals) and all(one.get("gated") for one in marks)
     ticket = marks[0].get("ticket") if gated else None
-    return About(now(), config.profile, gated, ticket, config.model_dump(mode="json"))
+    ran = marks[0].get("config") if marks else None
+    return About(now(), config.profile, gated, ticket, ran or config.model_dump(mode="json"))
 
 
 def _episodes(file: Path) -> list[Episode]:

@@ -14,12 +14,14 @@ from msgspec.structs import replace
 from src.core.episode import Episode
 from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
+from src.core.sealed import COMPLETE, MANIFEST, read_seal, seal
 from src.core.types import Turn
 
 from .conftest import Askgate
 from .training import furnish, write_config
 
-LOOKS = {"every_steps": 2, "control": True}
+TICKET = {"gated": True, "ticket": "a" * 64, "profile": "quickstart"}
+RUN: dict[str, Any] = {"steps": 1, "seeds": [1, 2], "eval": {"every_steps": 2, "control": True}}
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +37,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(folder)
         patch.setenv("HF_HUB_OFFLINE", "1")
         with pytest.raises(SystemExit) as left:
-            main(["train", "--config", str(write_config(folder, steps=1, seeds=[1, 2], eval=LOOKS))])
+            main(["train", "--config", str(write_config(folder, **RUN))])
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(False)
     assert left.value.code == 0
@@ -107,13 +109,41 @@ def test_a_run_that_gained_nothing_fails_with_every_gate_named(place: Path, askg
 def test_a_run_behind_a_ticket_is_told_from_one_without(place: Path, askgate: Askgate) -> None:
     as_if(place, good=True)
     (place / "checkpoints/local").rename(place / "checkpoints/rc1")
-    for seal in (place / "checkpoints/rc1").glob("seed_*/final_model/manifest.json"):
-        found = json.loads(seal.read_text())
-        found["marks"] |= {"gated": True, "ticket": "a" * 64, "profile": "quickstart"}
-        seal.write_text(json.dumps(found))
+    for folder in (place / "checkpoints/rc1").glob("seed_*/final_model"):
+        marks = read_seal(folder).marks
+        for name in (MANIFEST, COMPLETE):
+            (folder / name).unlink()
+        seal(folder, 1, marks | TICKET)
     assert askgate("evaluate", "--config", "own.yaml").code == 0
     told = report(place)
     assert (told["gated"], told["ticket"], told["profile"]) == (True, "a" * 64, "quickstart")
+
+
+def test_a_seal_that_was_edited_makes_no_run_gated(place: Path, askgate: Askgate) -> None:
+    as_if(place, good=True)
+    for manifest in (place / "checkpoints/local").glob("seed_*/final_model/manifest.json"):
+        found = json.loads(manifest.read_text())
+        manifest.write_text(json.dumps({**found, "marks": found["marks"] | TICKET}))
+    done = askgate("evaluate", "--config", "own.yaml")
+    assert done.code == 2
+    assert "manifest.json is not the one that COMPLETE was written for" in done.err
+    assert not (place / "reports/ppo_eval_own.json").exists()
+
+
+def test_the_report_has_the_config_that_ran_and_not_the_one_of_today(place: Path, askgate: Askgate) -> None:
+    askgate("evaluate", "--config", write_config(place, **RUN, lr=0.5))
+    assert report(place)["config"]["lr"] != 0.5
+
+
+def test_the_curves_of_the_page_are_among_what_was_read(place: Path, askgate: Askgate) -> None:
+    askgate("evaluate", "--config", "own.yaml")
+    assert report(place)["evidence"]["inputs"]["logs/eval.jsonl"] == sha256_file(place / "logs/eval.jsonl")
+
+
+def test_a_tag_that_leads_elsewhere_is_refused(place: Path, askgate: Askgate) -> None:
+    done = askgate("evaluate", "--config", "own.yaml", "--tag", "../../up")
+    assert done.code == 2
+    assert "--tag" in done.err
 
 
 def test_a_run_that_has_not_ended_is_refused(place: Path, askgate: Askgate) -> None:
@@ -137,3 +167,4 @@ def test_without_a_run_there_is_nothing_to_evaluate(place: Path, askgate: Askgat
     done = askgate("evaluate", "--config", "own.yaml")
     assert done.code == 2
     assert "run the training to its end" in done.err
+    assert "--resume-from" in done.err, "a gated run has another flag"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from src.cli.evaluate import as_it_ran
 from src.config.loader import load_train_config
+from src.core.sealed import seal
 
 CONFIG = Path("configs/quickstart_gated.yaml")
 
@@ -21,8 +22,9 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def final_model(shelf: str, profile: str, at: int) -> None:
     folder = Path("checkpoints") / shelf / "final_model"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "manifest.json").write_text(json.dumps({"step": 1, "marks": {"profile": profile}, "files": {}}))
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    seal(folder, 1, {"profile": profile})
     os.utime(folder / "manifest.json", (at, at))
 
 
