@@ -1,0 +1,122 @@
+"""The founding documents' numbers are the ones in force, wherever they are kept: profile, defaults, configs, code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from src.board.kpi import CACHE_ALARM
+from src.config.loader import load_config, load_train_config
+from src.config.sections import CheckpointSection, RewardSection
+from src.data import difficulty
+from src.data.minimal import EVAL, TRAIN
+from src.data.mix import MIX_POINTS
+from src.data.templates import MIN_REGISTERS, MIN_ROLES, MIN_TEMPLATES
+from src.data.validate_difficulty import EASY_OVERLAP_MIN, HARD_OVERLAP_MAX
+from src.evaluation.overclar_penalty import ALPHA, CAP
+from src.gates.profile import load_profile
+from src.runtime.errors import LOG_LINES
+from src.runtime.failpack import LINES
+from src.scoring.antisim import WINDOW
+
+ROOT = Path(__file__).resolve().parents[1]
+RC1 = load_profile("rc1")
+PPO_SCALE = load_train_config(ROOT / "configs/ppo_scale.yaml")
+
+
+def test_of_a_pool() -> None:
+    wanted = {"min_distinct2": 0.60, "kl3_min": 0.15, "roles_min": 4, "styles_min": 3, "max_dup_pct": 2.0,
+              "max_len": 4096, "min_len": 64, "leak_ngram": 5, "leak_sim": 0.85}  # fmt: skip
+    assert RC1.thresholds.pool.model_dump(exclude={"max_shortcut_auc"}) == wanted
+    assert MIX_POINTS == 3.0
+    assert 20_000 <= RC1.thresholds.counts.pool_samples <= RC1.sizes.pool == 30_000 <= 40_000
+    assert RC1.sizes.shadow == RC1.thresholds.counts.shadow_samples == 245
+
+
+def test_of_a_template_pack() -> None:
+    assert (MIN_TEMPLATES, MIN_ROLES, MIN_REGISTERS) == (6, 4, 3)
+
+
+def test_of_difficulty() -> None:
+    wanted = {"min_hard_pct": 0.30, "max_easy_pct": 0.30, "len_max": 3500, "turns_max": 8, "tool_hops_max": 8,
+              "clue_overlap_max_easy": 0.65, "clue_overlap_min_hard": 0.10}  # fmt: skip
+    assert RC1.thresholds.difficulty.model_dump() == wanted
+    assert (HARD_OVERLAP_MAX, EASY_OVERLAP_MIN) == (0.20, 0.40)
+
+
+def test_of_the_table_of_buckets() -> None:
+    """The last easy value and the last medium one."""
+    assert (difficulty.LEN_TOKENS, difficulty.TURNS, difficulty.TOOL_HOPS) == ((199, 600), (2, 4), (1, 3))
+    assert (difficulty.OPS_NUMERIC, difficulty.ENTITIES) == ((1, 3), (3, 6))
+    assert (difficulty.CONNECTOR_DENSITY_MEDIUM, difficulty.CLUE_OVERLAP_MEDIUM) == ((3.0, 6.0), (0.20, 0.40))
+    assert difficulty.TURNS_OF_HARD_CLARIFICATION == 4
+
+
+def test_of_votes_and_their_service() -> None:
+    scoring = load_config().scoring
+    assert (scoring.votes.k, scoring.votes.variance_max, scoring.ttl_days) == (3, 0.08, 14)
+    assert (scoring.limits.concurrency_min, scoring.limits.concurrency_max) == (2, 8)
+
+
+def test_of_the_look_for_simulated_scores() -> None:
+    limits = RC1.thresholds
+    assert (limits.cache_hit_lt_round1, limits.cache_hit_lt_round2, CACHE_ALARM) == (0.90, 0.95, 0.95)
+    assert (WINDOW, RC1.sizes.probe) == (100, 8)
+
+
+def test_of_the_reward() -> None:
+    """A round goes by its profile, a command that is typed by itself by `configs/default.yaml`: they say the same."""
+    limits, default = RC1.thresholds, load_config()
+    for said in (limits, default.shadow):
+        assert (said.spearman_min, said.top10_min, said.corr_improve_pct_min) == (0.75, 0.70, 10.0)
+    for said in (limits, default.calibration):
+        assert (said.rank_corr_gain_pct_min, said.mae_change_pct_max) == (8.0, -5.0)
+    for said in (limits, default.overclar):
+        marks = (said.overclar_change_pct_max, said.turns_change_max, said.success_drop_points_max)
+        assert marks == (-20.0, 0.0, 1.0)
+    assert limits.weight_max == 0.5
+
+
+def test_of_the_penalty() -> None:
+    price = load_config().overclar
+    assert (price.alpha, price.cap) == (PPO_SCALE.reward.alpha, PPO_SCALE.reward.cap) == (ALPHA, CAP) == (0.07, 3)
+
+
+def test_of_the_trial() -> None:
+    trial = load_config().trial
+    assert (trial.need_ask_pp_min, trial.overclar_relative_max) == (5.0, -0.20)
+    assert (trial.turns_change_max, trial.hard_pp_min) == (0.0, 5.0)
+
+
+def test_of_the_run_at_scale() -> None:
+    wanted = RC1.thresholds.config
+    assert (wanted.steps_min, wanted.seeds_min, wanted.qlora, wanted.live_mode) == (50_000, 3, True, True)
+    assert (wanted.target_kl_min, wanted.target_kl_max) == (0.02, 0.05)
+    assert wanted.datasets == {"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25}
+    assert RC1.thresholds.disk_free_gb_min == 50.0
+    assert PPO_SCALE.checkpoint.every_steps == 1000
+
+
+@pytest.mark.parametrize(("beta", "taken"), [(0.05, True), (0.10, True), (0.0, True), (0.04, False), (0.11, False)])
+def test_of_the_difficulty_weight(beta: float, taken: bool) -> None:
+    if taken:
+        assert RewardSection(difficulty_beta=beta).difficulty_beta == beta
+    else:
+        with pytest.raises(ValueError, match="difficulty_beta"):
+            RewardSection(difficulty_beta=beta)
+
+
+@pytest.mark.parametrize(("minutes", "taken"), [(29, False), (30, True), (60, True), (61, False)])
+def test_of_minutes_between_checkpoints(minutes: float, taken: bool) -> None:
+    if taken:
+        assert CheckpointSection(every_minutes=minutes).every_minutes == minutes
+    else:
+        with pytest.raises(ValueError, match="every_minutes"):
+            CheckpointSection(every_minutes=minutes)
+
+
+def test_of_logs_and_of_the_smallest_data() -> None:
+    assert LINES == LOG_LINES == 200
+    assert TRAIN >= 100
+    assert EVAL >= 30
