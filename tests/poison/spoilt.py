@@ -1,0 +1,40 @@
+"""A copy of a finished honest run, spoilt the way a careful forger would, and which checks of a gate see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from src.core.jsonl import read_records, write_records
+from src.evaluation.record import RecordedEpisode
+from src.gates.measure import STORED, measured
+from src.scoring.scores import Score
+from tests.gates.run_folder import look
+
+EPISODES = {
+    "calibration": Path("data/episodes/quickstart_calibration.jsonl"),
+    "shadow": Path("data/episodes/quickstart_shadow.jsonl"),
+}
+
+
+def caught(gate: str) -> set[str]:
+    """Names of the checks of a gate that fail on the working folder, without their scope."""
+    return {one.name.split("[")[0] for one in measured({gate: STORED[gate]}, look()) if not one.passed}
+
+
+def asked(gate: str) -> set[str]:
+    """Ids of the episodes that the judge was asked about."""
+    return {line.id for line in read_records(EPISODES[gate].with_suffix(".scores.jsonl"), Score)}
+
+
+def respeak(gate: str, change: Callable[[RecordedEpisode], RecordedEpisode], only: int | None = None) -> None:
+    """Recorded episodes changed; the first `only` of those that the judge was not asked about, or all of these."""
+    recorded = list(read_records(EPISODES[gate], RecordedEpisode))
+    before_the_judge = asked(gate)
+    free = [one.id for one in recorded if one.id not in before_the_judge][:only]
+    keep(gate, [change(one) if one.id in free else one for one in recorded])
+
+
+def keep(gate: str, recorded: list[RecordedEpisode]) -> None:
+    with open(EPISODES[gate], "wb") as handle:
+        write_records(handle, recorded)

@@ -1,0 +1,92 @@
+"""Poisons for the penalty and for the episodes of its ablation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+
+from src.core.jsonl import read_records, write_records
+from src.core.types import Sample
+from src.gates import penalty
+from tests.gates.acting import ask_first, play
+from tests.gates.run_folder import ablation, edit_profile, look
+
+from .spoilt import caught
+from .table import poison
+
+
+@poison("penalty/penalty_cases_wrong")
+def test_a_penalty_that_also_costs_needed_asks(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(penalty, "over_clarification_penalty", lambda needs, asks: 0.07 * min(asks, 3))
+    assert caught("penalty") == {"penalty_cases_wrong"}
+
+
+@poison("penalty/penalty_cases_wrong")
+def test_a_penalty_without_a_cap(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(penalty, "over_clarification_penalty", lambda needs, asks: 0.0 if needs else 0.07 * asks)
+    assert caught("penalty") == {"penalty_cases_wrong"}
+
+
+ARM = Path("data/episodes/quickstart_ablation/seed_20250820")
+
+
+def shadow_samples() -> list[Sample]:
+    return list(read_records(look().profile.paths.shadow_set, Sample))
+
+
+def act_out(name: str, **habits: Any) -> None:
+    random = Random(11)
+    with open(ARM / f"{name}.jsonl", "wb") as handle:
+        write_records(handle, [ask_first(sample, random, **habits) for sample in shadow_samples()])
+
+
+@poison("ablation/overclar_change_pct")
+def test_a_penalty_that_changes_nothing(run: Path) -> None:
+    ablation(look().profile, shadow_samples(), needless=0.5)
+    assert caught("ablation") == {"overclar_change_pct"}
+
+
+@poison("ablation/turns_change")
+def test_a_penalty_that_makes_dialogues_longer(run: Path) -> None:
+    """Fewer needless asks, but three at a time."""
+    act_out("with", needless=0.3, asks=4)
+    assert "turns_change" in caught("ablation")
+
+
+@poison("ablation/success_drop_points")
+def test_a_penalty_that_costs_success(run: Path) -> None:
+    random = Random(11)
+    lazy = [
+        play(sample, ["<answer>no idea</answer>"], random) if place % 20 == 0 else ask_first(sample, random, 0.1)
+        for place, sample in enumerate(shadow_samples())
+    ]
+    with open(ARM / "with.jsonl", "wb") as handle:
+        write_records(handle, lazy)
+    assert "success_drop_points" in caught("ablation")
+
+
+@poison("ablation/episodes_not_played")
+def test_asks_that_were_cut_out_of_the_record(run: Path) -> None:
+    rows = [msgspec.json.decode(line) for line in (ARM / "with.jsonl").read_bytes().splitlines()]
+    for row in rows:
+        row["turns"] = [turn for turn in row["turns"] if turn["act"] != "ask"]
+    with open(ARM / "with.jsonl", "wb") as handle:
+        write_records(handle, rows)
+    assert "episodes_not_played" in caught("ablation")
+
+
+@poison("ablation/arms_on_other_samples", "ablation/ablation_episodes")
+def test_an_arm_without_its_hard_samples(run: Path) -> None:
+    kept = (ARM / "with.jsonl").read_bytes().splitlines(keepends=True)[:-10]
+    (ARM / "with.jsonl").write_bytes(b"".join(kept))
+    assert {"arms_on_other_samples", "ablation_episodes"} <= caught("ablation")
+
+
+@poison("ablation/ablation_seeds")
+def test_one_seed_where_three_are_wanted(run: Path) -> None:
+    edit_profile(lambda found: found["thresholds"]["counts"].update(ablation_seeds=3))
+    assert caught("ablation") == {"ablation_seeds"}

@@ -1,0 +1,42 @@
+"""Poisons for what the rounds add to the gates of the data stages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from src.core.jsonl import read_records, write_records
+from src.core.types import Sample
+from src.data.meta import read_meta, write_meta
+from tests.gates.run_folder import edit_profile, look
+
+from .spoilt import caught
+from .table import poison
+
+
+@poison("pool/pool_samples")
+def test_a_pool_that_is_smaller_than_the_profile_wants(run: Path) -> None:
+    edit_profile(lambda found: found["thresholds"]["counts"].update(pool_samples=1_501))
+    assert caught("pool") == {"pool_samples"}
+
+
+@poison("pool/shadow_samples")
+def test_a_shadow_set_that_is_smaller_than_the_profile_wants(run: Path) -> None:
+    edit_profile(lambda found: found["thresholds"]["counts"].update(shadow_samples=121))
+    assert caught("pool") == {"shadow_samples"}
+
+
+@poison("difficulty/not_from_this_pool")
+def test_a_balanced_pool_of_another_pool(run: Path) -> None:
+    """Metrics and balanced pool fit each other, but were drawn from a pool that lies elsewhere."""
+    paths = look().profile.paths
+    other = paths.pool.with_name("other.jsonl")
+    other.write_bytes(paths.pool.read_bytes())
+    write_meta(other, read_meta(paths.pool))
+    for path in (paths.metrics, paths.balanced):
+        write_meta(path, replace(read_meta(path), parent="other.jsonl"))
+    samples = list(read_records(paths.pool, Sample))[:-1]
+    with open(paths.pool, "wb") as handle:
+        write_records(handle, samples)
+    assert caught("difficulty") == {"not_from_this_pool"}

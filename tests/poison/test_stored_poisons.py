@@ -1,0 +1,152 @@
+"""Poisons for calibration and shadow run: stored episodes and replies that nobody played or gave."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from random import Random
+
+import pytest
+from msgspec.structs import replace
+
+from src.agents.grammar import say
+from src.core.files import write_json
+from src.core.jsonl import read_records, write_records
+from src.core.types import Sample
+from src.evaluation.record import RecordedEpisode
+from src.evaluation.weights import read_baseline, read_weights
+from src.gates.report import ROUND1, read_round
+from src.scoring.scores import Score
+from tests.gates.acting import play
+from tests.gates.run_folder import edit_profile, look
+
+from .spoilt import EPISODES, asked, caught, keep, respeak
+from .table import poison
+
+both = pytest.mark.parametrize("gate", ["calibration", "shadow"])
+
+
+@both
+@poison("calibration/episodes_not_played", "shadow/episodes_not_played")
+def test_failures_that_were_turned_into_successes(run: Path, gate: str) -> None:
+    respeak(gate, lambda one: replace(one, episode=replace(one.episode, success=not one.episode.success)), only=1)
+    assert "episodes_not_played" in caught(gate)
+
+
+@both
+@poison("calibration/episodes_not_played", "shadow/episodes_not_played")
+def test_a_tool_that_said_something_else(run: Path, gate: str) -> None:
+    def polish(one: RecordedEpisode) -> RecordedEpisode:
+        turns = tuple(
+            replace(turn, text=f"{turn.text} {one.episode.answer}") if turn.by == "tool" else turn
+            for turn in one.episode.turns
+        )
+        return replace(one, episode=replace(one.episode, turns=turns))
+
+    respeak(gate, polish)
+    assert "episodes_not_played" in caught(gate)
+
+
+@both
+@poison("calibration/episodes_of_another_model", "shadow/episodes_of_another_model")
+def test_episodes_of_a_better_model(run: Path, gate: str) -> None:
+    respeak(gate, lambda one: replace(one, model="0" * 64), only=3)
+    assert caught(gate) >= {"episodes_of_another_model"}
+
+
+@both
+@poison("calibration/episodes", "shadow/episodes")
+def test_fewer_episodes_than_the_profile_wants(run: Path, gate: str) -> None:
+    name = f"{gate}_episodes"
+    edit_profile(lambda found: found["thresholds"]["counts"].update({name: 301}))
+    assert caught(gate) == {"episodes"}
+
+
+@both
+@poison("calibration/not_live", "shadow/not_live")
+def test_fewer_episodes_before_the_judge_than_the_profile_wants(run: Path, gate: str) -> None:
+    edit_profile(lambda found: found["thresholds"]["counts"].update({f"{gate}_live": 31}))
+    assert caught(gate) == {"not_live"}
+
+
+@both
+@poison("calibration/scores_not_proved", "shadow/scores_not_proved")
+def test_scores_raised_in_their_file(run: Path, gate: str) -> None:
+    path = EPISODES[gate].with_suffix(".scores.jsonl")
+    lines = list(read_records(path, Score))
+    raised = [replace(line, scores=dict.fromkeys(line.scores, 1.0), overall=1.0) for line in lines]
+    with open(path, "wb") as handle:
+        write_records(handle, raised)
+    assert "scores_not_proved" in caught(gate)
+
+
+@both
+@poison("calibration/scores_not_proved", "shadow/scores_not_proved")
+def test_scores_of_other_dialogues(run: Path, gate: str) -> None:
+    """The judge scored these; then the policy's words were replaced by the demonstration's."""
+    pool = look().profile.paths.pool if gate == "calibration" else look().profile.paths.shadow_set
+    samples = {one.id: one for one in read_records(pool, Sample)}
+
+    def shown(one: RecordedEpisode) -> RecordedEpisode:
+        sample = samples[one.episode.sample_id]
+        said = [say(turn) for turn in sample.dialogue if turn.by == "assistant"]
+        return replace(one, episode=play(sample, said, Random(1), one.episode.level))
+
+    before_the_judge = asked(gate)
+    recorded = list(read_records(EPISODES[gate], RecordedEpisode))
+    keep(gate, [shown(one) if one.id in before_the_judge else one for one in recorded])
+    found = caught(gate)
+    assert "scores_not_proved" in found
+    assert "episodes_not_played" not in found
+
+
+@both
+@poison("calibration/scores_not_proved", "shadow/scores_not_proved")
+def test_stored_replies_that_say_something_else(run: Path, gate: str) -> None:
+    with sqlite3.connect(look().scoring.cache) as cache:
+        cache.execute("UPDATE replies SET reply = replace(reply, ': 5', ': 9')")
+    assert caught(gate) == {"scores_not_proved"}
+
+
+@both
+@poison("calibration/measured", "shadow/measured")
+def test_replies_that_were_thrown_away(run: Path, gate: str) -> None:
+    look().scoring.cache.unlink()
+    assert caught(gate) == {"measured"}
+
+
+@poison("calibration/episodes_of_shadow_set")
+def test_weights_fitted_to_the_shadow_set(run: Path) -> None:
+    respeak("calibration", lambda one: replace(one, split="shadow"), only=2)
+    assert "episodes_of_shadow_set" in caught("calibration")
+
+
+@poison("shadow/episodes_of_pool")
+def test_a_shadow_run_on_the_pool(run: Path) -> None:
+    respeak("shadow", lambda one: replace(one, split="train"), only=2)
+    assert "episodes_of_pool" in caught("shadow")
+
+
+@pytest.mark.parametrize(
+    ("named", "limit", "by"),
+    [("rank_corr_gain_pct", "rank_corr_gain_pct_min", 0.1), ("mae_change_pct", "mae_change_pct_max", -0.1)],
+)
+@poison("calibration/*")
+def test_weights_that_gain_less_than_they_must(run: Path, named: str, limit: str, by: float) -> None:
+    """The figures of the run against marks just beyond them; test_calibration_poisons spoils the figures."""
+    value = next(one.value for one in read_round(ROUND1).findings if (one.gate, one.name) == ("calibration", named))
+    assert value is not None
+    edit_profile(lambda found: found["thresholds"].update({limit: value + by}))
+    assert caught("calibration") == {named}
+
+
+@poison("shadow/spearman", "shadow/top10_overlap", "shadow/corr_improve_pct")
+def test_the_old_weights_sold_as_new_ones(run: Path) -> None:
+    """They agree with themselves and know no more about success than before."""
+    found, baseline = read_weights(), read_baseline()
+    old = {name: float(weight) for name, weight in zip(baseline.names, baseline.old_D, strict=True)}
+    write_json(Path("configs/weights.json"), replace(found, weights=old))
+    assert caught("shadow") == {"corr_improve_pct"}
+    turned = dict.fromkeys(baseline.names, 0.0) | {"economy": 0.5, "form": 0.5}
+    write_json(Path("configs/weights.json"), replace(found, weights=turned))
+    assert caught("shadow") >= {"spearman", "top10_overlap"}

@@ -1,0 +1,65 @@
+"""Poisons for the weights: what no calibration gave must not reward a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from src.core.files import write_json
+from src.evaluation.weights import Weights, read_weights
+
+from .spoilt import caught
+from .table import poison
+
+
+def reweigh(**changes: float) -> None:
+    found = read_weights()
+    write_json(Path("configs/weights.json"), replace(found, weights={**found.weights, **changes}))
+
+
+def spread(name: str, value: float) -> None:
+    """One weight as wanted, the others scaled so that the sum is 1."""
+    old = read_weights().weights
+    rest = 1 - old[name]
+    reweigh(**{other: (value if other == name else weight * (1 - value) / rest) for other, weight in old.items()})
+
+
+@poison("weights/weights_off_one", "calibration/measured")
+def test_weights_that_sum_to_nine_tenths(run: Path) -> None:
+    reweigh(**{name: 0.9 * weight for name, weight in read_weights().weights.items()})
+    assert caught("weights") == {"weights_off_one"}
+    assert caught("calibration") == {"measured"}
+
+
+@poison("weights/weight_smallest")
+def test_a_negative_weight(run: Path) -> None:
+    spread("support", -0.01)
+    assert caught("weights") == {"weight_smallest"}
+
+
+@poison("weights/weight_largest")
+def test_a_weight_above_a_half(run: Path) -> None:
+    spread("support", 0.51)
+    assert caught("weights") == {"weight_largest"}
+
+
+@poison("calibration/weights_not_fitted")
+def test_lawful_weights_that_no_calibration_gave(run: Path) -> None:
+    spread("support", 0.30)
+    assert caught("weights") == set()
+    assert "weights_not_fitted" in caught("calibration")
+
+
+@poison("calibration/weights_not_fitted")
+def test_a_raised_stand_in_for_the_judge(run: Path) -> None:
+    found = read_weights()
+    raised = {name: min(1.0, value + 0.2) for name, value in found.stand_in.items()}
+    write_json(Path("configs/weights.json"), replace(found, stand_in=raised))
+    assert caught("calibration") == {"weights_not_fitted"}
+
+
+@poison("calibration/measured")
+def test_weights_written_by_hand(run: Path) -> None:
+    write_json(Path("configs/weights.json"), Weights(read_weights().weights))
+    assert caught("calibration") == {"measured"}
