@@ -50,17 +50,18 @@ def rated_episodes(
     pool: Path, samples: Sequence[Sample], config: Path, out: Path, seed: int, live_n: int | None, provider: str
 ) -> Rated:
     """An episode of each sample. `pool` is the file that the samples were drawn from."""
-    from ..core.files import atomic_write
+    from ..core.files import atomic_write, refuse_overlap
     from ..core.jsonl import write_records
     from ..evaluation.rate import rate
 
+    scores_file, scored = out.with_suffix(".scores.jsonl"), out.with_suffix(".scored.jsonl")
+    made = {"--episodes": out, "scores beside --episodes": scores_file, "ratings beside --episodes": scored}
+    refuse_overlap(made, {str(pool): pool, "--config": shipped(config)})
     recorded = _recorded(pool, samples, config, out, seed)
     if live_n is not None and live_n > len(recorded):
         raise BadInput(f"there are {len(recorded)} episodes, not {live_n}", where="--live_n", remedy="ask for fewer")
-    scores_file = out.with_suffix(".scores.jsonl")
     scores = _judged(recorded, out, scores_file, seed, live_n, provider)
     rated = rate(recorded, samples, scores, scores)
-    scored = out.with_suffix(".scored.jsonl")
     with atomic_write(scored) as file:
         write_records(file, rated)
     return Rated(recorded, scored, [pool, out, *([scores_file] if scores is not None else [])])

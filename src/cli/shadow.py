@@ -172,7 +172,11 @@ def _show(report: Report) -> None:
     by_part = Table("part", box=None, pad_edge=False)
     for title in PARTS.values():
         by_part.add_column(title, justify="right")
-    for part, one in {**found["task"], **found["difficulty"], "judged": found["judged"]}.items():
+    beside = {name: found[name] for name in ("judged", "stable")}
+    for part, one in {**found["task"], **found["difficulty"], **beside}.items():
         by_part.add_row(part, *("-" if one[name] is None else show.number(one[name]) for name in PARTS))
     show.print_table(by_part)
-    show.say(f"{found['live_episodes']} of {found['episodes']} episodes were scored live; weights: {found['weights']}")
+    show.say(
+        f"{found['live_episodes']} of {found['episodes']} episodes were scored live, {found['unstable_episodes']} of "
+        f"them unstable; weights: {found['weights']}"
+    )

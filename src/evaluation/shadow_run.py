@@ -2,7 +2,8 @@
 
 In: scored episodes of the base policy on the shadow set, the fixed baseline with the old weights, and the calibrated
 ones. Out: `reports/shadow_run_<tag>.json` with the agreement of the two scores, over all episodes, by task, by
-difficulty and over those that the judge saw; how the policy did; and the gates.
+difficulty, over those that the judge saw and over all but those on which its votes disagree; how the policy did; and
+the gates, which leave nothing out.
 
 The weights never saw these episodes: calibration takes none of the shadow set, and this takes none of any other.
 """
@@ -66,10 +67,13 @@ def shadow_run(
     old, new = known.only(names).old_D, weights_over(names, known, chosen, str(weights))
     whole = of_scores(scores, old, new, seed)
     judged = of_scores(scores, old, new, seed, scores.live_N)
+    stable_N = scores.weight_N >= 1
     figures = {
         **msgspec.to_builtins(whole),
         **msgspec.to_builtins(split(scores, old, new, seed)),
         "judged": msgspec.to_builtins(judged),
+        "stable": msgspec.to_builtins(of_scores(scores, old, new, seed, stable_N)),
+        "unstable_episodes": int((~stable_N).sum()),
         "live": scores.live > 0,
         "live_episodes": scores.live,
         "weights": str(weights) if weights else "prior",

@@ -63,7 +63,8 @@ def weight_calib(
     started, limits = now(), limits or Limits()
     fixed = shipped(baseline)
     path = reports / f"calibration_report_{tag}.json"
-    refuse_overlap({"--out": out, "the report": path}, {"--episodes": episodes, "--baseline": fixed})
+    read = {"--episodes": episodes, "--baseline": fixed, **{str(one): one for one in made_from}}
+    refuse_overlap({"--out": out, "the report": path}, read)
     known = read_baseline(baseline)
     found = read_scored(episodes)
     _refuse_shadow(found, str(episodes))

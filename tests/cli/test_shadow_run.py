@@ -167,6 +167,29 @@ def test_what_cannot_be_compared_is_refused(
     assert sorted(Path("reports").iterdir()) == reports
 
 
+@pytest.mark.parametrize(
+    ("arguments", "flag"),
+    [
+        ((*CALIB, "--episodes", "data/pool.jsonl"), "--episodes"),
+        ((*CALIB, "--out", "data/pool.jsonl"), "--out"),
+        ((*CALIB, "--out", "data/episodes/calibration.jsonl"), "--out"),
+        ((*CALIB, "--out", "data/episodes/calibration.meta.json"), "--out"),
+        ((*SHADOW, "--episodes", "data/shadow_eval_40.jsonl"), "--episodes"),
+    ],
+)
+def test_nothing_that_is_read_is_written_over(
+    arguments: tuple[str, ...], flag: str, again: Path, askgate: Askgate
+) -> None:
+    kept = {
+        path: path.read_bytes() for path in Path("data").rglob("*") if path.is_file() and ".scored" not in path.name
+    }
+    done = askgate(*arguments)
+    assert done.code == 2, done.err
+    assert f"{flag}: " in done.err
+    assert "would overwrite a file of" in done.err
+    assert {path: path.read_bytes() for path in kept} == kept
+
+
 def test_a_policy_that_is_always_wrong_stops_it(again: Path, askgate: Askgate) -> None:
     Path("short.yaml").write_text(CONFIG.replace("rollout_len: 32", "rollout_len: 1"))
     done = askgate(*SHADOW, "--config", "short.yaml", "--tag", "wrong")

@@ -98,6 +98,17 @@ def test_a_judges_share_is_enough_where_it_was_asked_for(place: Path) -> None:
     assert report["figures"]["judged"]["episodes"] == 50
 
 
+def test_unstable_episodes_are_counted_and_the_rest_is_shown_by_itself_but_no_gate_leaves_them_out(place: Path) -> None:
+    found = held_out()
+    torn = [replace(one, weight=0.3) if number % 7 == 0 else one for number, one in enumerate(found)]
+    report, calm = run(place, torn), run(place, found)
+    assert report["figures"]["unstable_episodes"] == 35
+    rest = run(place, [one for one in torn if one.weight == 1])["figures"]
+    assert {name: rest[name] for name in report["figures"]["stable"]} == report["figures"]["stable"]
+    assert report["checks"] == calm["checks"]
+    assert calm["figures"]["unstable_episodes"] == 0
+
+
 def test_before_any_calibration_the_new_score_has_the_prior(place: Path) -> None:
     report, _ = shadow_run(write(place, held_out()), BASELINE, None, POLICY, seed=1)
     assert report.figures["weights"] == "prior"
