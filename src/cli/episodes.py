@@ -61,7 +61,7 @@ def rated_episodes(
     if live_n is not None and live_n > len(recorded):
         raise BadInput(f"there are {len(recorded)} episodes, not {live_n}", where="--live_n", remedy="ask for fewer")
     scores = _judged(recorded, out, scores_file, seed, live_n, provider)
-    rated = rate(recorded, samples, scores, scores)
+    rated = rate(recorded, samples, scores, _asked(recorded, live_n, seed) if scores is not None else None)
     with atomic_write(scored) as file:
         write_records(file, rated)
     return Rated(recorded, scored, [pool, out, *([scores_file] if scores is not None else [])])
@@ -142,6 +142,14 @@ def _model_folder(name: str) -> Path:
         return Path(snapshot_download(name, allow_patterns=list(PARTS)))
     except (OSError, ValueError, HfHubHTTPError) as error:
         raise refusal from error
+
+
+def _asked(recorded: Sequence[RecordedEpisode], live_n: int | None, seed: int) -> set[str]:
+    """The lot that `_judged` draws. An episode of it that came back without a score is missed, not taken for one that
+    nobody asked about."""
+    from ..scoring.batch import choose
+
+    return {one.id for one in choose(list(recorded), live_n, seed)}
 
 
 def _judged(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,8 @@ def weight_calib(
     were derived from; their SHA-256 go into the evidence.
     """
     started, limits = now(), limits or Limits()
+    if not 0 <= l2 < inf:
+        raise BadInput(f"{l2} is no strength", where="--l2", remedy="give a number of at least 0, such as 0.1")
     fixed = shipped(baseline)
     path = reports / f"calibration_report_{tag}.json"
     read = {"--episodes": episodes, "--baseline": fixed, **{str(one): one for one in made_from}}

@@ -168,6 +168,14 @@ def test_without_a_pool_it_says_how_to_get_one(episodes: Path, askgate: Askgate)
     assert "build_rollout_pool" in done.err
 
 
+@pytest.mark.parametrize("l2", ["nan", "inf", "-0.1"])
+def test_a_pull_that_is_no_number_is_refused(l2: str, episodes: Path, askgate: Askgate) -> None:
+    done = askgate(*SCORED, "--boot", "10", "--l2", l2)
+    assert done.code == 2
+    assert "--l2" in done.err
+    assert not Path("reports").exists()
+
+
 @pytest.mark.parametrize("tag", ["../up", "a/b", "a b", "x" * 101])
 def test_a_tag_that_is_no_part_of_a_files_name_is_refused(tag: str, episodes: Path, askgate: Askgate) -> None:
     assert askgate(*SCORED, "--tag", tag).code == 2
