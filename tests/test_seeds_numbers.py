@@ -68,13 +68,12 @@ def test_of_the_look_for_simulated_scores() -> None:
 def test_of_the_reward() -> None:
     """A round goes by its profile, a command that is typed by itself by `configs/default.yaml`: they say the same."""
     limits, default = RC1.thresholds, load_config()
-    for said in (limits, default.shadow):
-        assert (said.spearman_min, said.top10_min, said.corr_improve_pct_min) == (0.75, 0.70, 10.0)
-    for said in (limits, default.calibration):
-        assert (said.rank_corr_gain_pct_min, said.mae_change_pct_max) == (8.0, -5.0)
-    for said in (limits, default.overclar):
-        marks = (said.overclar_change_pct_max, said.turns_change_max, said.success_drop_points_max)
-        assert marks == (-20.0, 0.0, 1.0)
+    for a in (limits, default.shadow):
+        assert (a.spearman_min, a.top10_min, a.corr_improve_pct_min) == (0.75, 0.70, 10.0)
+    for b in (limits, default.calibration):
+        assert (b.rank_corr_gain_pct_min, b.mae_change_pct_max) == (8.0, -5.0)
+    for c in (limits, default.overclar):
+        assert (c.overclar_change_pct_max, c.turns_change_max, c.success_drop_points_max) == (-20.0, 0.0, 1.0)
     assert limits.weight_max == 0.5
 
 

@@ -1,0 +1,141 @@
+"""What the pages tell a reader to type and to open is there: verbs, flags, targets, files, links; in both languages."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from src.cli.app import app
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for pattern in ("*.md", "docs/*.md", "templates/*.md", "models/tiny/*.md", "bench/*.md")
+    for path in ROOT.glob(pattern)
+)
+READMES = ("README.md", "README.zh-CN.md")
+TREE = ("src", "tests", "scripts", "ops", "configs", "templates", "train", "docs", "notebooks", "bench", "models")
+MADE = {"configs/weights.json", "configs/owner.pub.pem", "templates/pack_mine"}
+"""In a folder of the tree, but made by a run or by the reader."""
+DOORS = {
+    "src.core.launch": "train",
+    "train.ppo_runner": "ppo_runner",
+    "scorecache-cli": "scorecache",
+    **{f"src.evaluation.{verb}": verb for verb in ("shadow_run", "weight_calib", "overclar_penalty")},
+}
+OWN_FLAGS = {"make_base_model", "screenshots"}
+"""Scripts that are no verb."""
+COMMAND = re.compile(
+    r"(?:askgate |python -m (?=src\.|train\.)|python (?:scripts|ops)/|(?=scorecache-cli ))(?P<name>[a-z][\w.-]*)"
+    r"(?P<rest>[^\n#&;()]*)"
+)
+
+
+def text(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def code(page: str) -> Iterator[str]:
+    """Blocks and spans; a line that goes on behind a backslash is one."""
+    whole = text(page)
+    yield from (block.replace("\\\n", " ") for block in re.findall(r"^```\w*\n(.*?)^```", whole, flags=re.S | re.M))
+    yield from re.findall(r"`([^`]+)`", re.sub(r"^```.*?^```", "", whole, flags=re.S | re.M))
+
+
+def commands(page: str) -> Iterator[tuple[str, set[str]]]:
+    """Verb and flags of whatever can be typed, under whichever name."""
+    for part in code(page):
+        for found in COMMAND.finditer(part):
+            name = found["name"].removesuffix(".py")
+            yield DOORS.get(name, name), set(re.findall(r"(?<![\w-])--[a-z][\w-]*", found["rest"]))
+
+
+def flags_of(command: Any) -> set[str]:
+    """Of a group: those of all its commands."""
+    own = {flag for parameter in command.params for flag in parameter.opts}
+    parts = command.commands.values() if isinstance(command, typer.core.TyperGroup) else ()
+    return own.union(*map(flags_of, parts), {"--help"})
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_can_be_typed(page: str) -> None:
+    verbs: Any = typer.main.get_command(app)
+    for verb, flags in commands(page):
+        if verb not in OWN_FLAGS and not verb.startswith("src."):
+            assert verb in verbs.commands, verb
+            assert flags <= flags_of(verbs.commands[verb]), verb
+
+
+def test_commands_are_found_at_all() -> None:
+    found = [one for page in PAGES for one in commands(page)]
+    assert len(found) > 100
+    assert ("validate_pool", {"--leak_check", "--by_task", "--out"}) in found
+    assert {"shadow_run", "train", "ppo_runner", "scorecache", "make_min_data", "round"} <= {verb for verb, _ in found}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_target_of_make_is_there(page: str) -> None:
+    targets = set(re.findall(r"^([\w-]+):", text("Makefile"), flags=re.M))
+    for part in code(page):
+        for said in re.findall(r"(?:^|(?<=\s))make ((?:[a-z][\w-]*(?: |$|\n))+)", part, flags=re.M):
+            assert set(said.split()) <= targets, said
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_link_leads_somewhere(page: str) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", text(page)):
+        if "://" not in target:
+            assert (ROOT / page).parent.joinpath(target.partition("#")[0]).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_file_of_the_tree_is_there(page: str) -> None:
+    """Also `eval/compare.py`, as pages on the code call `src/eval/compare.py`."""
+    places = (ROOT, ROOT / "src", (ROOT / page).parent)
+    for part in code(page):
+        for name in re.findall(rf"(?<![\w./-])(?:{'|'.join(TREE)})/[\w./-]*[\w/]", part):
+            assert name in MADE or any((place / name).exists() for place in places), name
+        if re.fullmatch(r"[a-z_]+/[a-z_/]+\.py", part):
+            assert any((place / part).exists() for place in places), part
+
+
+def test_both_readmes_show_the_same_commands() -> None:
+    ours, theirs = (list(_blocks(page)) for page in READMES)
+    assert ours == theirs
+
+
+def test_both_readmes_lead_to_every_page() -> None:
+    for page in READMES:
+        for other in (one for one in PAGES if one.startswith("docs/")):
+            assert f"]({other})" in text(page), other
+
+
+def test_both_readmes_say_what_trains_and_what_infers() -> None:
+    for page, sentences in zip(
+        READMES,
+        (
+            ("Training is PyTorch (and TRL)", "offline evaluation are llama.cpp with GGUF", "On-line rollouts"),
+            ("训练用 PyTorch（及 TRL）", "推理和离线评测用 llama.cpp + GGUF", "在线 rollouts 禁用 llama.cpp"),
+        ),
+        strict=True,
+    ):
+        assert all(sentence in text(page) for sentence in sentences), page
+
+
+def test_the_changelog_begins_with_the_version_that_is_built() -> None:
+    version = tomllib.loads(text("pyproject.toml"))["project"]["version"]
+    first = re.search(r"^## (\S+)", text("CHANGELOG.md"), flags=re.M)
+    assert first
+    assert first[1] == version
+
+
+def _blocks(page: str) -> Iterator[list[str]]:
+    """What a reader would type, without remarks."""
+    for block in re.findall(r"^```(?:bash|yaml)\n(.*?)^```", text(page), flags=re.S | re.M):
+        yield [line.partition(" #")[0].rstrip() for line in block.splitlines() if line.strip()]
