@@ -122,3 +122,16 @@ def test_sums_are_as_sha256sum_writes_them(stage: Stage) -> None:
     empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     text = Path("reports/rc1/rc1_seed.balanced.sha256").read_text()
     assert text == f"{empty}  data/rc1_seed.balanced.jsonl\n"
+
+
+def test_reports_have_sums_too_and_what_is_gone_has_none(stage: Stage) -> None:
+    report, page, ticket = (Path(f"reports/{name}") for name in ("ppo_eval_x.json", "ppo_eval_x.html", "ticket.json"))
+    report.parent.mkdir()
+    for path in (report, page, ticket):
+        path.write_text(path.name)
+    sums = [Path("reports/rc1/ppo_eval_x.sha256"), Path("reports/rc1/ticket.sha256")]
+    assert write_sums([report, page, ticket]) == sums
+    assert sums[0].read_text().split()[1] == report.as_posix()
+    ticket.unlink()
+    assert write_sums([report, page, ticket]) == sums[:1]
+    assert not sums[1].exists()
