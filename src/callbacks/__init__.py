@@ -1,1 +1,1 @@
-"""What watches a run: logging, checkpoint, eval_shadow, tensorboard."""
+"""What watches a run: figures, episodes, checkpoints, evaluation, the watch on reward hacking, and how it ends."""

@@ -15,7 +15,7 @@ from . import options, parse, show
 if TYPE_CHECKING:
     from ..config.train import TrainConfig
     from ..core.episode import Episode
-    from ..eval.compare import Change, Limits
+    from ..eval.compare import Limits
     from ..eval.trial import About, Compared, SeedRun, TrialReport
 
 CONFIG = Path("configs/quickstart.yaml")
@@ -195,16 +195,19 @@ def show_trial(report: TrialReport) -> None:
 
 
 def _add(table: Table, label: str, name: str, found: Compared) -> None:
+    from ..eval.metrics import is_share
+
     if found.changes is None:
         return
-    change = found.changes[name]
-    beside = [_cell(found.over_control[name].base.value, change)] if found.over_control else []
-    interval = "-" if change.low is None else f"{_cell(change.low, change, '+')} to {_cell(change.high, change, '+')}"
+    change, share = found.changes[name], is_share(name)
+    beside = [_cell(found.over_control[name].base.value, share)] if found.over_control else []
+    interval = "-" if change.low is None else f"{_cell(change.low, share, '+')} to {_cell(change.high, share, '+')}"
     base, trained, delta = change.base.value, change.trained.value, change.delta
-    table.add_row(label, _cell(base, change), *beside, _cell(trained, change), _cell(delta, change, "+"), interval)
+    table.add_row(label, _cell(base, share), *beside, _cell(trained, share), _cell(delta, share, "+"), interval)
 
 
-def _cell(value: float | None, change: Change, sign: str = "") -> str:
+def _cell(value: float | None, share: bool, sign: str = "") -> str:
+    """Shares in percent, also where there is nothing to compare them with."""
     if value is None:
         return "-"
-    return f"{100 * value:{sign}.1f}" if change.delta_pp is not None else f"{value:{sign}.2f}"
+    return f"{100 * value:{sign}.1f}" if share else f"{value:{sign}.2f}"

@@ -11,11 +11,16 @@ import pytest
 import torch
 from msgspec.structs import replace
 
+from src.cli.evaluate import show_trial
+from src.core.check import evidence, now
 from src.core.episode import Episode
 from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
 from src.core.sealed import COMPLETE, MANIFEST, read_seal, seal
 from src.core.types import Turn
+from src.eval.compare import Limits
+from src.eval.trial import About, SeedRun, trial_report
+from tests.eval.episodes import episode
 
 from .conftest import Askgate
 from .training import furnish, write_config
@@ -144,6 +149,16 @@ def test_a_tag_that_leads_elsewhere_is_refused(place: Path, askgate: Askgate) ->
     done = askgate("evaluate", "--config", "own.yaml", "--tag", "../../up")
     assert done.code == 2
     assert "--tag" in done.err
+
+
+def test_a_share_is_in_percent_also_where_the_trained_policy_has_none(capsys: pytest.CaptureFixture[str]) -> None:
+    """Who never asks has no ask precision; that of the base is still 50 and not 0.50."""
+    base = [episode("a", needs=True, asks=1), episode("b", asks=1)]
+    trained = [episode("a", needs=True), episode("b")]
+    about = About(now(), "local", False, None, {})
+    show_trial(trial_report([SeedRun(1, 1, base, trained, None)], about, Limits(), evidence([], [], {}, now())))
+    (line,) = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("ask precision")]
+    assert line == ["ask", "precision", "50.0", "-", "-", "-"]
 
 
 def test_a_run_that_has_not_ended_is_refused(place: Path, askgate: Askgate) -> None:
