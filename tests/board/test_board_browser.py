@@ -141,6 +141,15 @@ def test_two_runs_compare_on_the_same_samples(page: Any, tmp_path: Path, monkeyp
         assert "wrong" in sides.nth(1).locator(".chip").first.inner_text()
 
 
+def test_what_can_be_compared_follows_the_logs(page: Any, site: Served) -> None:
+    """Nobody has to look at another page first."""
+    page.goto(f"{site.url}/compare")
+    write_episodes(Path(), "logs/eval/seed_7/step_00009.jsonl", [episode(100, success=True)])
+    while "step 9" not in page.locator("#sides").inner_text():
+        page.wait_for_timeout(300)
+        page.reload()
+
+
 def test_a_planted_script_does_not_run(page: Any, site: Served) -> None:
     planted = (
         "<script>window.ran=1</script><img src=x onerror=window.ran=1><svg onload=window.ran=1><a href='javascript:1'>x"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from dataclasses import replace as replace_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from src.board.web.beside import compared, counts
 from src.board.web.indexer import Indexer
 from src.board.web.query import Filter, counted, listed
 from src.board.web.store import reading
+from src.core.errors import BadInput
 from tests.board.small_run import BASE, TRAINED, TRAINING, episode, small_run, write_episodes, write_step
 
 
@@ -32,6 +35,63 @@ def names(indexer: Indexer, **wanted: str) -> list[str]:
 def how_many(indexer: Indexer, **wanted: str) -> int:
     with reading(indexer.path) as store:
         return int(counted(store, Filter(**wanted))["n"])
+
+
+def plan(indexer: Indexer, **wanted: str) -> str:
+    """How SQLite says that it counts."""
+    asked: list[str] = []
+    with reading(indexer.path) as store:
+        store.set_trace_callback(asked.append)
+        counted(store, Filter(**wanted))
+        store.set_trace_callback(None)
+        return " ".join(row["detail"] for row in store.execute(f"EXPLAIN QUERY PLAN {asked[-1]}"))
+
+
+def test_counting_reads_no_row_of_an_episode(indexer: Indexer) -> None:
+    """A hundred thousand of them take longer than an answer may: sums of files are enough, or one narrow index is."""
+    for whole in ({}, {"set": TRAINING}, {"step": "2"}, {"order": "reward", "page": "2"}):
+        assert plan(indexer, **whole) == "SCAN e"
+        assert how_many(indexer, **whole) == len(names(indexer, **(whole | {"page": ""})))
+    for part in ({"task": "gsm8k"}, {"success": "no", "asked": "yes"}, {"variance": "0.1", "level": "hard"}):
+        assert plan(indexer, **part) == "SCAN e USING COVERING INDEX by_facts"
+
+
+def test_sums_of_files_are_those_of_their_episodes(indexer: Indexer) -> None:
+    with reading(indexer.path) as store:
+        for wanted in (Filter(), Filter(set=BASE), Filter(step="2")):
+            parts = [counted(store, replace_dataclass(wanted, success=answer)) for answer in ("yes", "no")]
+            whole, n = counted(store, wanted), sum(part["n"] for part in parts)
+            assert (whole["n"], whole["success"]) == (n, parts[0]["n"])
+            assert whole["asked"] == sum(part["asked"] for part in parts)
+            assert whole["reward"] == pytest.approx(sum(part["n"] * (part["reward"] or 0) for part in parts) / n)
+        assert counted(store, Filter(set="none"))["n"] == 0
+
+
+def test_two_boards_of_one_folder_do_not_get_in_each_others_way(indexer: Indexer) -> None:
+    other = Indexer(indexer.root)
+    write_step(indexer.root, 3)
+    indexer._begin()
+    other._store.execute("PRAGMA busy_timeout=10")
+    with pytest.raises(BadInput, match="busy"):
+        other.catch_up()
+    indexer.catch_up()
+    other.catch_up()
+    assert how_many(other, set=TRAINING) == how_many(other, set=TRAINING, q="Question") == 24
+    other.close()
+
+
+def test_the_index_of_a_folder_that_may_only_be_read_is_gone_with_the_board(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = small_run(tmp_path / "run")
+    (root / ".askgate").write_text("in the way")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    made = Indexer(root)
+    made.catch_up()
+    assert how_many(made) == 40
+    assert made.path.parent.parent == tmp_path
+    made.close()
+    assert not made.path.parent.exists()
 
 
 def test_every_episode_of_the_run_is_there(indexer: Indexer) -> None:

@@ -85,9 +85,15 @@ def test_no_request_reads_what_lies_outside(site: Served, root: Path) -> None:
 def test_episodes_that_a_link_brings_in_are_not_indexed(root: Path, tmp_path: Path) -> None:
     write_episodes(tmp_path, "elsewhere/step_00009.jsonl", [episode(1, success=True, text=SECRET)])
     (root / TRAINING / "step_00009.jsonl").symlink_to(tmp_path / "elsewhere" / "step_00009.jsonl")
+    (root / "data").mkdir()
+    (root / "data" / "episodes").symlink_to(tmp_path / "elsewhere")
+    (root / TRAINING / "step_00010.jsonl").symlink_to("step_00001.jsonl")
     with served(root) as site:
         site.caught_up()
         assert SECRET not in site.get("/episodes?q=key")[2]
+        sets = site.get("/episodes")[2]
+        assert "data/episodes" not in sets
+        assert 'data-n="8"' in site.get("/episodes?step=10")[2]
 
 
 def test_only_this_machines_own_names_are_answered(site: Served) -> None:

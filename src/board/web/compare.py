@@ -60,6 +60,7 @@ def compare_page(board: Board, query: Query) -> str:
 def _choices(board: Board) -> list[tuple[str, str]]:
     found = []
     for name, run in board.runs.items():
+        run.index.get()
         with reading(run.indexer.path) as store:
             before = f"{name}: " if len(board.runs) > 1 else ""
             found += [(f"{name}:{path}", before + label) for path, label in set_choices(store)]

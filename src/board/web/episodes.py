@@ -108,13 +108,13 @@ def list_part(run: Run, wanted: Filter, store: sqlite3.Connection) -> str:
         else both("Nothing fits.", "没有符合条件的对话。")
     )
     return (
-        f'<p class="soft" id="count" data-n="{n}">{said}{_progress(run.indexer.progress())}</p>'
+        f'<p class="soft" id="count" data-n="{n}">{said}{_progress(run.indexer.progress(), run.index.error)}</p>'
         f'<ol class="episodes" start="{wanted.start + 1}">{items}</ol>{_pages(run, wanted, n)}'
     )
 
 
-def _progress(found: Progress) -> str:
-    said = []
+def _progress(found: Progress, error: str) -> str:
+    said = [error] if error else []
     if found.indexed < found.files:
         said.append(f"reading: {found.indexed:,} of {found.files:,} files 正在读取")
     if found.searchable < found.indexed:

@@ -7,6 +7,7 @@ Files of episodes appear whole and are replaced as a whole, so a file is known b
 from __future__ import annotations
 
 import os
+import sqlite3
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from ...core.episode import Episode
+from ...core.errors import BadInput
 from ...scoring.scores import Score
 from .ledger import read_judged
 from .sets import EpisodeFile, episode_files
@@ -49,9 +51,9 @@ class Progress:
 class Indexer:
     """`catch_up()` brings the index up to date; it may be called from any thread, and one at a time works."""
 
-    def __init__(self, root: Path, path: Path | None = None) -> None:
+    def __init__(self, root: Path) -> None:
         self.root = root
-        self.path = path or index_path(root)
+        self.path, self._borrowed = index_path(root)
         self._store = open_store(self.path)
         self._alone = threading.Lock()
         self._stop = threading.Event()
@@ -61,24 +63,37 @@ class Indexer:
         self._stop.set()
         with self._alone:
             self._store.close()
+        if self._borrowed is not None:
+            self._borrowed.cleanup()
 
     def catch_up(self) -> None:
         with self._alone:
             if self._stop.is_set():
                 return
-            there = episode_files(self.root)
-            self._there = len(there)
-            self._forget({one.path for one in there})
-            self._judge()
-            done = 0
-            for one in there:
-                if not self._stop.is_set():
-                    done += self._rows(one)
-                if done >= SMALL:
-                    self._commit()
-                    done = 0
-            self._commit()
-            self._search()
+            try:
+                self._catch_up()
+            except sqlite3.Error as error:
+                # Another board of this folder may be at it. Whoever comes second leaves it the lock.
+                if self._store.in_transaction:
+                    self._store.execute("ROLLBACK")
+                raise BadInput(
+                    f"the index is busy or cannot be written ({error})", where=str(self.path), remedy="check the disk"
+                ) from error
+
+    def _catch_up(self) -> None:
+        there = episode_files(self.root)
+        self._there = len(there)
+        self._forget({one.path for one in there})
+        self._judge()
+        done = 0
+        for one in there:
+            if not self._stop.is_set():
+                done += self._rows(one)
+            if done >= SMALL:
+                self._commit()
+                done = 0
+        self._commit()
+        self._search()
 
     def progress(self) -> Progress:
         """Files as of the last look."""
@@ -90,7 +105,7 @@ class Indexer:
 
     def _begin(self) -> None:
         if not self._store.in_transaction:
-            self._store.execute("BEGIN")
+            self._store.execute("BEGIN IMMEDIATE")
 
     def _commit(self) -> None:
         if self._store.in_transaction:
@@ -143,7 +158,11 @@ class Indexer:
             f"success, told, turns, reward, variance, score) VALUES({marks})",
             rows,
         )
-        self._store.execute("UPDATE files SET episodes=?, unreadable=? WHERE id=?", (len(rows), unreadable, number))
+        self._store.execute(
+            "UPDATE files SET unreadable=?, (episodes, successes, asked, reward) = (SELECT count(*), total(success), "
+            "total(asks > 0), total(reward) FROM episodes WHERE file=?) WHERE id=?",
+            (unreadable, number, number),
+        )
         return len(rows)
 
     def _judged(self, one: EpisodeFile, line: int, episode: Episode) -> tuple[float | None, float | None]:
@@ -164,6 +183,8 @@ class Indexer:
             if self._stop.is_set():
                 break
             self._begin()
+            if self._store.execute("SELECT searched FROM files WHERE id=?", (number,)).fetchone() != (0,):
+                continue  # another board of this folder was faster
             places = self._store.execute("SELECT line, id FROM episodes WHERE file=?", (number,))
             ids = dict(places.fetchall())
             texts = (

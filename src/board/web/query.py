@@ -54,6 +54,11 @@ class Filter:
         """Of the page, from 1."""
         return max(1, int(self.page)) if _whole(self.page) else 1
 
+    @property
+    def whole_files(self) -> bool:
+        """Whether it takes all episodes of a file or none: then the sums of the files are enough."""
+        return self == Filter(set=self.set, step=self.step, order=self.order, page=self.page)
+
     def address(self, run: str, **other: str) -> str:
         """The query of a link; what is empty is left out."""
         named = {"run": run, **asdict(self), **other}
@@ -79,13 +84,16 @@ def listed(store: sqlite3.Connection, wanted: Filter) -> list[sqlite3.Row]:
 
 
 def counted(store: sqlite3.Connection, wanted: Filter) -> sqlite3.Row:
-    """How many there are, how many succeeded and how many asked."""
+    """How many there are, how many succeeded and how many asked, and their mean reward."""
     source, where, values = _condition(store, wanted)
-    row: sqlite3.Row = store.execute(
-        f"SELECT count(*) AS n, total(e.success) AS success, total(e.asks > 0) AS asked, avg(e.reward) AS reward "
-        f"FROM {source} WHERE {where}",
-        values,
-    ).fetchone()
+    sums = "count(*) AS n, total(e.success) AS success, total(e.asks > 0) AS asked, avg(e.reward) AS reward"
+    if wanted.whole_files:
+        source = "files e"
+        sums = (
+            "total(e.episodes) AS n, total(e.successes) AS success, total(e.asked) AS asked, "
+            "sum(e.reward) / sum(e.episodes) AS reward"
+        )
+    row: sqlite3.Row = store.execute(f"SELECT {sums} FROM {source} WHERE {where}", values).fetchone()
     return row
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from .where import is_inside
+from .where import only_inside
 
 Kind = Literal["training", "held-out", "recorded", "ablation"]
 KINDS: dict[Kind, str] = {"training": "训练", "held-out": "留出评测", "recorded": "录制", "ablation": "消融"}
@@ -46,7 +46,8 @@ def episode_files(root: Path) -> list[EpisodeFile]:
         *(one for folder in logs for one in _training(root, folder / "episodes")),
         *_recorded(root),
     ]
-    return [one for one in found if is_inside(root, one.path)]
+    ours = only_inside(root, (one.path for one in found))
+    return [one for one in found if one.path in ours]
 
 
 def _training(root: Path, folder: Path) -> Iterator[EpisodeFile]:

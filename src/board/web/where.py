@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -51,3 +53,19 @@ def is_inside(root: Path, name: str) -> bool:
     except Outside:
         return False
     return True
+
+
+def only_inside(root: Path, names: Iterable[str]) -> set[str]:
+    """Those that lie in it. A file that is no link lies where its folder lies, so every folder is looked up once: a run
+    has tens of thousands of files in a few folders."""
+    real = os.path.realpath(root)
+
+    @cache
+    def as_named(folder: str) -> bool:
+        return os.path.realpath(os.path.join(real, folder)) == os.path.join(real, folder)
+
+    return {
+        name
+        for name in names
+        if (as_named(os.path.dirname(name)) and not os.path.islink(os.path.join(real, name))) or is_inside(root, name)
+    }
