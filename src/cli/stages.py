@@ -143,7 +143,7 @@ def reward_stages(profile: Profile) -> list[Stage]:
             "calibration",
             f"Play {sizes.calibration} episodes, have {sizes.calibration_live} judged, and calibrate the reward",
             "权重校准",
-            verb("weight_calib", "--cv", "5", "--boot", "200", "--l2", "0.1", "--seed", "42",
+            verb("weight_calib", *_flags(profile.thresholds.calibration.model_dump()),
                  "--tag", _tag(paths.calibration_report), "--pool", paths.balanced,
                  "--n", str(sizes.calibration), "--live_n", str(sizes.calibration_live),
                  "--episodes", paths.calibration_episodes, "--config", paths.config, "--baseline", paths.baseline,

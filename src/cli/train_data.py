@@ -100,8 +100,7 @@ def held_out(config: TrainConfig) -> tuple[list[Sample], list[Level]]:
     from ..core.jsonl import read_unique
     from ..core.types import Sample
     from ..data.difficulty import measure_all
+    from ..data.shadow import evenly_apart
 
-    found = list(read_unique(config.shadow_set, Sample))
-    n = min(config.eval.n or len(found), len(found))
-    chosen = [found[place * len(found) // n] for place in range(n)]
+    chosen = evenly_apart(list(read_unique(config.shadow_set, Sample)), config.eval.n)
     return chosen, [record.level for record in measure_all(chosen)]

@@ -80,6 +80,12 @@ def draw_shadow(samples: Sequence[Sample], n: int, seed: int, stratify: bool) ->
     return [samples[place] for place in sorted(taken)]
 
 
+def evenly_apart(samples: Sequence[Sample], n: int | None) -> list[Sample]:
+    """So many of them, or all: the samples that a policy is looked at with. Nobody chooses which."""
+    n = min(n or len(samples), len(samples))
+    return [samples[place * len(samples) // n] for place in range(n)]
+
+
 def _drawn(plan: BuildPlan) -> dict[Task, float]:
     rng = Random(f"shadow mix:{plan.seed}")
     counts = Counter(rng.choices(list(plan.mix), weights=list(plan.mix.values()), k=plan.n))

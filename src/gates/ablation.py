@@ -17,6 +17,7 @@ from ..core.files import sidecar
 from ..core.jsonl import read_records
 from ..core.types import Sample
 from ..data.meta import read_meta
+from ..data.shadow import evenly_apart, read_set
 from ..eval.ablation import AblationLimits, Arms, ablation_checks, ablation_figures
 from .finding import Finding, found, read
 from .look import Look
@@ -27,6 +28,10 @@ _PLAYED = (
     f"these records do not follow from the shadow set's samples, so nobody played them; {_RUN}",
     "这些记录与影子集样本不符，不是真实对话；请重新运行 overclar_penalty --ablation",
 )
+_LOT = (
+    f"these are not the samples of the shadow set that an evaluation plays: some were left out or repeated; {_RUN}",
+    "所用样本并非评测应取的影子集样本（有遗漏或重复）；请重新运行 overclar_penalty --ablation",
+)
 _SAME = (
     f"both arms must play the same samples; {_RUN}",
     "两组必须针对相同样本；请重新运行 overclar_penalty --ablation",
@@ -36,7 +41,8 @@ _SAME = (
 def ablation_findings(look: Look) -> list[Finding]:
     paths, limits = look.profile.paths, look.profile.thresholds
     arms = read_arms(paths.ablation_episodes)
-    checks = [*_whole(look, arms), _played(paths.shadow_set, arms)]
+    samples = read_set(paths.shadow_set)
+    checks = [*_whole(look, arms), _drawn(samples, arms), _played(samples, read_meta(paths.shadow_set).tools, arms)]
     evidence = read(paths.ablation_episodes, paths.shadow_set, sidecar(paths.shadow_set))
     if any(_apart(one) for one in arms):
         # Policies on different samples cannot be compared; that has failed already.
@@ -76,11 +82,20 @@ def _whole(look: Look, arms: Sequence[Arms]) -> list[Check]:
     ]
 
 
-def _played(shadow_set: Path, arms: Sequence[Arms]) -> Check:
-    samples = {sample.id: sample for sample in read_records(shadow_set, Sample)}
-    tools = read_meta(shadow_set).tools
+def _drawn(samples: Sequence[Sample], arms: Sequence[Arms]) -> Check:
+    """Who may leave out samples can leave out those on which the penalty does harm."""
+    chosen = sum(
+        sorted(one.sample_id for one in played) != sorted(one.id for one in evenly_apart(samples, len(played)))
+        for one in arms
+        for played in (one.base, one.without, one.with_penalty)
+    )
+    return check("samples_chosen_by_hand", chosen, "==", 0, *_LOT)
+
+
+def _played(samples: Sequence[Sample], tools: Sequence[str], arms: Sequence[Arms]) -> Check:
+    known = {sample.id: sample for sample in samples}
     strange = sum(
-        episode.sample_id not in samples or not follows(episode, samples[episode.sample_id], tools)
+        episode.sample_id not in known or not follows(episode, known[episode.sample_id], tools)
         for one in arms
         for episode in (*one.base, *one.without, *one.with_penalty)
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 from ..config.loader import load_train_config, read_yaml
 from ..config.train import TrainConfig
 from ..core.check import Check, Rule, check
+from ..evaluation.overclar_penalty import ALPHA, CAP
 from .finding import Finding, found, read
 from .look import Look
 from .profile import ConfigThresholds, Profile
@@ -60,6 +61,9 @@ def _common(path: Path, config: TrainConfig, profile: Profile) -> list[Check]:
         _asked(path, "target_kl", config.target_kl, ">=", wanted.target_kl_min, "least"),
         _asked(path, "target_kl", config.target_kl, "<=", wanted.target_kl_max, "most"),
         _asked(path, "use_overclar_penalty", config.use_overclar_penalty, "==", 1),
+        # A price of nothing is a penalty that is off.
+        _asked(path, "reward.alpha", config.reward.alpha, "==", ALPHA),
+        _asked(path, "reward.cap", config.reward.cap, "==", CAP),
         _asked(path, "reward.weights", _calibrated(config, profile), "==", 1),
         _asked(path, "seed_pool", _is(config.seed_pool, profile.paths.balanced), "==", 1),
         _asked(path, "shadow_set", _is(config.shadow_set, profile.paths.shadow_set), "==", 1),

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ..core.check import check
 from ..core.files import sha256_file
+from ..core.types import Sample
 from ..data.meta import read_meta
 from ..data.pool import reference_samples
+from ..data.rebuilt import differing, task_hash
+from ..data.shadow import read_set
 from ..data.validate import validate_pool
 from ..data.validate_difficulty import validate_difficulty
 from .finding import Finding, found, read
@@ -13,6 +18,10 @@ from .look import Look
 
 _MORE = ("build a larger pool: build_rollout_pool --n", "请构建更大的样本池：build_rollout_pool --n")
 _SHADOW = ("materialize a larger shadow set: shadow_run --n", "请物化更大的影子集：shadow_run --n")
+_REBUILD = (
+    "these are not the samples that the builder gives: materialize the shadow set again and do not edit it",
+    "影子集与构建器的结果不符：请重新物化影子集，不可手工修改",
+)
 _PARENT = (
     "make metrics and balanced pool again from this pool: difficulty_metrics, then difficulty_bucketize",
     "请用这个样本池重新生成指标与平衡池：先 difficulty_metrics，再 difficulty_bucketize",
@@ -29,12 +38,20 @@ def pool_findings(look: Look) -> list[Finding]:
         by_task=look.profile.tasks,
         **limits.pool.model_dump(),
     )
-    samples, shadow = made.figures["samples"], read_meta(paths.shadow_set).n
-    counts = [
-        check("pool_samples", samples, ">=", limits.counts.pool_samples, *_MORE),
-        check("shadow_samples", shadow, ">=", limits.counts.shadow_samples, *_SHADOW),
+    shadow = read_set(paths.shadow_set)
+    more = [
+        check("pool_samples", made.figures["samples"], ">=", limits.counts.pool_samples, *_MORE),
+        check("shadow_samples", len(shadow), ">=", limits.counts.shadow_samples, *_SHADOW),
+        check("shadow_rebuilt", _not_rebuilt(paths.shadow_set, shadow), "==", 0, *_REBUILD),
     ]
-    return found("pool", [*made.checks, *counts], made.evidence.inputs)
+    return found("pool", [*made.checks, *more], made.evidence.inputs)
+
+
+def _not_rebuilt(path: Path, shadow: list[Sample]) -> int:
+    """Samples that are not what the builder gives for the sidecar's plan, and those too many or too few."""
+    meta = read_meta(path)
+    again = [task_hash(sample) for sample in reference_samples(meta, meta.n)]
+    return differing(map(task_hash, shadow), again) + abs(len(shadow) - len(again))
 
 
 def difficulty_findings(look: Look) -> list[Finding]:

@@ -111,6 +111,15 @@ class DifficultyThresholds(Section):
     clue_overlap_min_hard: Share
 
 
+class CalibrationSettings(Section):
+    """The flags of weight_calib. Folds or a seed that were chosen after a look at the verdict would measure nothing."""
+
+    cv: Annotated[int, Field(ge=2)]
+    boot: Count
+    l2: Annotated[float, Field(ge=0)]
+    seed: Annotated[int, Field(ge=0)]
+
+
 class CountThresholds(Section):
     """How much evidence there must be, least."""
 
@@ -150,6 +159,7 @@ class Thresholds(Section):
     pool: PoolThresholds
     difficulty: DifficultyThresholds
     weight_max: Share
+    calibration: CalibrationSettings
     rank_corr_gain_pct_min: float
     mae_change_pct_max: float
     spearman_min: float

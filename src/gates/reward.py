@@ -12,12 +12,16 @@ from ..core.check import Check, check
 from ..core.defaults import SEED, SUM_TOLERANCE
 from ..core.errors import BadInput
 from ..core.files import read_json, sidecar
+from ..core.jsonl import read_unique
 from ..core.shipped import shipped
+from ..core.types import Sample
+from ..data.shadow import draw_shadow, read_set
 from ..evaluation import agreement, weight_calib
 from ..evaluation.agreement import agreement_checks, of_scores
 from ..evaluation.calibration import Calibration, calibrate_weights
 from ..evaluation.scored import Scores, columns, live_check, refuse_too_little
-from ..evaluation.weights import CAP_TOLERANCE, Weights, read_baseline, read_weights
+from ..evaluation.weights import CAP_TOLERANCE, Calibrated, Weights, read_baseline, read_weights
+from ..scoring.batch import choose
 from .base import base_sha256
 from .finding import Finding, found, read
 from .look import Look
@@ -25,6 +29,12 @@ from .stored import Rated, rated_again
 
 SAME = 1e-9
 _CALIBRATE = ("run weight_calib again; weights are not edited by hand", "请重新运行 weight_calib；权重不可手工修改")
+_SETTINGS = (
+    "run weight_calib with the folds, resamples, L2 and seed of `calibration` in configs/gates/; who needs another L2 "
+    "sets it there, where the ticket shows it",
+    "请按 configs/gates/ 中 calibration 规定的折数、重采样次数、L2 与随机种子运行 weight_calib；需要其他 L2 时请在那里修改，"
+    "训练票会留下记录",
+)
 _MORE = ("record and score more episodes", "请录制并打分更多对话")
 _APART = (
     "weights are looked at on samples that they never saw: calibrate on the pool, look on the shadow set",
@@ -63,7 +73,14 @@ def calibration_findings(look: Look) -> list[Finding]:
     how = stated.calibrated
     if how is None:
         raise BadInput("somebody wrote these weights by hand", where=str(paths.weights), remedy="run weight_calib")
-    rated = rated_again(look, paths.calibration_episodes, paths.calibration_scores, paths.pool)
+    rated = rated_again(
+        look,
+        paths.calibration_episodes,
+        paths.calibration_scores,
+        paths.pool,
+        lambda n: choose(list(read_unique(paths.balanced, Sample)), n, how.seed),
+        how.seed,
+    )
     scores = columns(rated.scored, baseline.names, str(paths.calibration_episodes))
     refuse_too_little(scores, str(paths.calibration_episodes))
     fitted = calibrate_weights(scores, baseline, l2=how.l2, cv=how.cv, boot=how.boot, seed=how.seed)
@@ -72,19 +89,27 @@ def calibration_findings(look: Look) -> list[Finding]:
         *weight_calib.calibration_checks(fitted, marks),
         live_check(scores, limits.counts.calibration_live),
         check("weights_not_fitted", _off(fitted, scores, stated), "<=", SAME, *_CALIBRATE),
+        check("settings_of_their_own", _other_settings(look, how), "==", 0, *_SETTINGS),
         check("episodes", len(scores), ">=", limits.counts.calibration_episodes, *_MORE),
         *rated.checks(),
         _base_check(look, rated),
         check("episodes_of_shadow_set", sum(one.split == "shadow" for one in rated.scored), "==", 0, *_APART),
     ]
     evidence = _files(paths.calibration_episodes, paths.calibration_scores, paths.pool)
-    return found("calibration", checks, evidence | read(paths.baseline, paths.weights))
+    return found("calibration", checks, evidence | read(paths.balanced, paths.baseline, paths.weights))
 
 
 def shadow_findings(look: Look) -> list[Finding]:
     paths, limits = look.profile.paths, look.profile.thresholds
     baseline, stated = read_baseline(paths.baseline), read_weights(paths.weights)
-    rated = rated_again(look, paths.shadow_episodes, paths.shadow_scores, paths.shadow_set)
+    rated = rated_again(
+        look,
+        paths.shadow_episodes,
+        paths.shadow_scores,
+        paths.shadow_set,
+        lambda n: draw_shadow(read_set(paths.shadow_set), n, SEED, stratify=True),
+        SEED,
+    )
     scores = columns(rated.scored, baseline.names, str(paths.shadow_episodes), stated.stand_in)
     refuse_too_little(scores, str(paths.shadow_episodes))
     new_D = np.array([stated.weights.get(name, 0.0) for name in baseline.names])
@@ -100,6 +125,16 @@ def shadow_findings(look: Look) -> list[Finding]:
     ]
     evidence = _files(paths.shadow_episodes, paths.shadow_scores, paths.shadow_set)
     return found("shadow", checks, evidence | read(paths.baseline, paths.weights))
+
+
+def _other_settings(look: Look, how: Calibrated) -> int:
+    wanted = look.profile.thresholds.calibration
+    return sum(
+        one != other
+        for one, other in zip(
+            (how.cv, how.boot, how.l2, how.seed), (wanted.cv, wanted.boot, wanted.l2, wanted.seed), strict=True
+        )
+    )
 
 
 def _off(fitted: Calibration, scores: Scores, stated: Weights) -> float:

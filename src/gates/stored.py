@@ -7,7 +7,8 @@ lines of their own; and for each vote the cache must hold the reply, given to th
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from ..evaluation.rate import rate
 from ..evaluation.record import RecordedEpisode, read_recorded
 from ..evaluation.scored import ScoredEpisode
 from ..scoring.antisim import follows_from_votes
+from ..scoring.batch import choose
 from ..scoring.ledger import lines
 from ..scoring.ledger_tail import Scoring
 from ..scoring.prompt import Dialogue, dialogue_text
@@ -40,6 +42,16 @@ _SCORED = (
 )
 
 
+_DRAWN = (
+    "these are not the samples that the lot falls on: some were left out, added or repeated; record the episodes again",
+    "所用样本并非抽签所得（有遗漏、增添或重复）；请重新录制",
+)
+_ASKED = (
+    "the judge's scores are not of the episodes that the lot falls on: some were left out or added; score again live",
+    "评委所评并非抽签所得的对话（有遗漏或增添）；请重新真实打分",
+)
+
+
 @dataclass(frozen=True)
 class Rated:
     """Episodes of one file, and how much of it could not be derived."""
@@ -48,15 +60,24 @@ class Rated:
     scored: list[ScoredEpisode]
     not_played: int
     not_proved: int
+    not_drawn: int
+    """Samples that the lot gives and that were left out, and episodes that are none of the lot's."""
+    not_asked_by_lot: int
+    """The same of the episodes that the judge was asked about."""
 
     def checks(self) -> list[Check]:
         return [
             check("episodes_not_played", self.not_played, "==", 0, *_PLAYED),
             check("scores_not_proved", self.not_proved, "==", 0, *_SCORED),
+            check("episodes_not_drawn", self.not_drawn, "==", 0, *_DRAWN),
+            check("scores_not_drawn", self.not_asked_by_lot, "==", 0, *_ASKED),
         ]
 
 
-def rated_again(look: Look, episodes: Path, scores: Path, pool: Path) -> Rated:
+def rated_again(
+    look: Look, episodes: Path, scores: Path, pool: Path, drawn: Callable[[int], Sequence[Sample]], seed: int
+) -> Rated:
+    """`drawn` gives the samples that the lot falls on where so many are played; `seed` is the lot's."""
     recorded = read_recorded(episodes)
     wanted = {one.episode.sample_id for one in recorded}
     samples = {sample.id: sample for sample in read_records(pool, Sample) if sample.id in wanted}
@@ -75,7 +96,14 @@ def rated_again(look: Look, episodes: Path, scores: Path, pool: Path) -> Rated:
             for one in kept
         ),
         not_proved=len(stated) - len(proved(look, asked, stated)),
+        not_drawn=_apart((one.episode.sample_id for one in recorded), (one.id for one in drawn(len(recorded)))),
+        not_asked_by_lot=_apart(stated, (one.id for one in choose(recorded, min(len(stated), len(recorded)), seed))),
     )
+
+
+def _apart(here: Iterable[str], by_lot: Iterable[str]) -> int:
+    ours, theirs = Counter(iter(here)), Counter(iter(by_lot))
+    return (ours - theirs).total() + (theirs - ours).total()
 
 
 def proved(look: Look, dialogues: Sequence[Dialogue], stated: dict[str, Score]) -> set[str]:

@@ -20,6 +20,7 @@ import yaml
 from msgspec.structs import replace
 
 from src.config.loader import load_config
+from src.core.defaults import SEED
 from src.core.jsonl import read_records, write_records
 from src.core.types import TASKS, Sample
 from src.data.bucketize import difficulty_bucketize
@@ -35,7 +36,7 @@ from src.gates.look import Look, look_at
 from src.gates.profile import Profile, load_profile
 from src.gates.report import Round
 from src.gates.rounds import run_round
-from src.scoring.batch import Order
+from src.scoring.batch import Order, choose
 from src.scoring.session import settings_for
 from tests.gates.acting import act, ask_first
 from tests.scoring.desk import lively
@@ -79,16 +80,18 @@ def furnish() -> None:
     profile = load_profile(PROFILE)
     with judging() as environment:
         samples = {one.id: one for one in read_records(profile.paths.balanced, Sample)}
-        drawn = Random(5).sample(sorted(samples), EPISODES)
-        recorded = record(profile.paths.calibration_episodes, [samples[name] for name in drawn], profile.paths.pool)
-        scores = judged(recorded, profile.paths.calibration_episodes, environment)
+        how = profile.thresholds.calibration
+        drawn = choose(list(samples.values()), EPISODES, how.seed)
+        recorded = record(profile.paths.calibration_episodes, drawn, profile.paths.pool)
+        scores = judged(recorded, profile.paths.calibration_episodes, environment, how.seed)
         scored = Path("scored.jsonl")
         with open(scored, "wb") as handle:
             write_records(handle, rate(recorded, list(samples.values()), scores, scores))
-        weight_calib(scored, profile.paths.baseline, out=profile.paths.weights, l2=0.4, tag=PROFILE, live_n=LIVE)
+        settings = how.model_dump()
+        weight_calib(scored, profile.paths.baseline, out=profile.paths.weights, **settings, tag=PROFILE, live_n=LIVE)
         shadow = list(read_records(profile.paths.shadow_set, Sample))
         held_out = record(profile.paths.shadow_episodes, shadow, profile.paths.shadow_set)
-        judged(held_out, profile.paths.shadow_episodes, environment)
+        judged(held_out, profile.paths.shadow_episodes, environment, SEED)
     ablation(profile, shadow)
 
 
@@ -106,6 +109,8 @@ def _configs() -> None:
     (MODEL / "model.safetensors").write_bytes(b"no weights: nobody speaks here, and only the sum is looked at")
     edit_profile(lambda found: found["thresholds"].update(counts=COUNTS), source=ROOT)
     edit_profile(lambda found: found["sizes"].update(fresh=FRESH))
+    # Of fewer episodes than in a real run, so that the baseline has to count for more.
+    edit_profile(lambda found: found["thresholds"]["calibration"].update(l2=0.5))
 
 
 def edit_profile(change: Any, source: Path = Path(), name: str = PROFILE) -> None:
@@ -129,7 +134,7 @@ def _data() -> None:
     difficulty_bucketize(paths.metrics, TARGET, TASKS, paths.balanced)
 
 
-def record(out: Path, samples: list[Sample], pool: Path, seed: int = 3) -> list[RecordedEpisode]:
+def record(out: Path, samples: list[Sample], pool: Path, seed: int = 17) -> list[RecordedEpisode]:
     random, model = Random(seed), model_sha256(MODEL)
     levels = [one.level for one in measure_all(samples)]
     recorded = [
@@ -147,9 +152,9 @@ def record(out: Path, samples: list[Sample], pool: Path, seed: int = 3) -> list[
     return recorded
 
 
-def judged(recorded: list[RecordedEpisode], episodes: Path, environment: dict[str, str]) -> Any:
+def judged(recorded: list[RecordedEpisode], episodes: Path, environment: dict[str, str], seed: int) -> Any:
     section = load_config().scoring
-    order = Order(episodes, episodes.with_suffix(".scores.jsonl"), LIVE, 3, section.votes, None)
+    order = Order(episodes, episodes.with_suffix(".scores.jsonl"), LIVE, seed, section.votes, None)
     settings = settings_for(environment, section, "")
     return ask_judge(recorded, order, settings, section, environment, print, lambda done: None)[0]
 

@@ -14,6 +14,7 @@ from .spoilt import caught
 from .table import poison
 
 CONFIG = Path("configs/quickstart_gated.yaml")
+REWARD = {"weights": "configs/weights.json", "dimensions": 0.3}
 
 
 def reconfigure(**changes: Any) -> None:
@@ -30,6 +31,8 @@ def reconfigure(**changes: Any) -> None:
         pytest.param({"target_kl": 0.001}, "target_kl", id="target_kl below"),
         pytest.param({"target_kl": None}, "target_kl", id="no target_kl"),
         pytest.param({"use_overclar_penalty": False}, "use_overclar_penalty", id="no penalty"),
+        pytest.param({"reward": REWARD | {"alpha": 0.0}}, "reward.alpha", id="a penalty of nothing"),
+        pytest.param({"reward": REWARD | {"cap": 0}}, "reward.cap", id="a penalty that counts no ask"),
         pytest.param({"seed_pool": "data/other.jsonl"}, "seed_pool", id="a pool that no gate saw"),
         pytest.param(
             {"seed_pool": "data/rollouts/quickstart.jsonl"}, "seed_pool", id="the pool before it was balanced"

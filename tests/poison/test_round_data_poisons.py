@@ -6,6 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
 from src.core.types import Sample
 from src.data.meta import read_meta, write_meta
@@ -25,6 +26,25 @@ def test_a_pool_that_is_smaller_than_the_profile_wants(run: Path) -> None:
 def test_a_shadow_set_that_is_smaller_than_the_profile_wants(run: Path) -> None:
     edit_profile(lambda found: found["thresholds"]["counts"].update(shadow_samples=121))
     assert caught("pool") == {"shadow_samples"}
+
+
+@poison("pool/shadow_rebuilt")
+def test_a_shadow_set_of_chosen_samples(run: Path) -> None:
+    """The first fifty of those that need no ask, and a sidecar that fits."""
+    path = look().profile.paths.shadow_set
+    easy = [one for one in read_records(path, Sample) if not one.needs_clarification][:50]
+    with open(path, "wb") as handle:
+        write_records(handle, easy)
+    write_meta(path, replace(read_meta(path), sha256=sha256_file(path), n=len(easy)))
+    assert "shadow_rebuilt" in caught("pool")
+
+
+@poison("pool/shadow_samples")
+def test_a_sidecar_that_counts_more_samples_than_there_are(run: Path) -> None:
+    path = look().profile.paths.shadow_set
+    edit_profile(lambda found: found["thresholds"]["counts"].update(shadow_samples=121))
+    write_meta(path, replace(read_meta(path), n=500))
+    assert caught("pool") == {"shadow_samples", "shadow_rebuilt"}
 
 
 @poison("difficulty/not_from_this_pool")

@@ -109,6 +109,43 @@ def test_stored_replies_that_say_something_else(run: Path, gate: str) -> None:
 
 
 @both
+@poison("calibration/episodes_not_drawn", "shadow/episodes_not_drawn")
+def test_episodes_that_spoil_the_figures_are_left_out(run: Path, gate: str) -> None:
+    """The marks for how many there must be are met all the same."""
+    edit_profile(lambda found: found["thresholds"]["counts"].update({f"{gate}_episodes": 100}))
+    recorded = list(read_records(EPISODES[gate], RecordedEpisode))
+    before_the_judge = asked(gate)
+    spoiling = [one.id for one in recorded if not one.episode.success and one.id not in before_the_judge][:9]
+    keep(gate, [one for one in recorded if one.id not in spoiling])
+    assert "episodes_not_drawn" in caught(gate)
+
+
+@both
+@poison("calibration/episodes_not_drawn", "shadow/episodes_not_drawn")
+def test_an_episode_that_fits_is_played_again_and_again(run: Path, gate: str) -> None:
+    recorded = list(read_records(EPISODES[gate], RecordedEpisode))
+    before_the_judge = asked(gate)
+    liked = next(one for one in recorded if one.episode.success and one.id not in before_the_judge)
+    again = [replace(liked, id=f"{liked.episode.sample_id}/{number}") for number in range(1, 5)]
+    keep(gate, [*recorded[: -len(again)], *again])
+    assert "episodes_not_drawn" in caught(gate)
+
+
+@both
+@poison("calibration/scores_not_drawn", "shadow/scores_not_drawn")
+def test_only_the_scores_that_please_are_kept(run: Path, gate: str) -> None:
+    """The judge was asked about thirty; each line that is left is proved by ledger and cache."""
+    edit_profile(lambda found: found["thresholds"]["counts"].update({f"{gate}_live": 20}))
+    path = EPISODES[gate].with_suffix(".scores.jsonl")
+    lines = sorted(read_records(path, Score), key=lambda line: line.overall or 0)
+    with open(path, "wb") as handle:
+        write_records(handle, lines[8:])
+    found = caught(gate)
+    assert "scores_not_drawn" in found
+    assert "scores_not_proved" not in found
+
+
+@both
 @poison("calibration/measured", "shadow/measured")
 def test_replies_that_were_thrown_away(run: Path, gate: str) -> None:
     look().scoring.cache.unlink()

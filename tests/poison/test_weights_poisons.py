@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from src.core.files import write_json
@@ -12,10 +14,12 @@ from src.evaluation.weights import Weights, read_weights
 from .spoilt import caught
 from .table import poison
 
+WEIGHTS = Path("configs/weights.json")
+
 
 def reweigh(**changes: float) -> None:
     found = read_weights()
-    write_json(Path("configs/weights.json"), replace(found, weights={**found.weights, **changes}))
+    write_json(WEIGHTS, replace(found, weights={**found.weights, **changes}))
 
 
 def spread(name: str, value: float) -> None:
@@ -55,11 +59,21 @@ def test_lawful_weights_that_no_calibration_gave(run: Path) -> None:
 def test_a_raised_stand_in_for_the_judge(run: Path) -> None:
     found = read_weights()
     raised = {name: min(1.0, value + 0.2) for name, value in found.stand_in.items()}
-    write_json(Path("configs/weights.json"), replace(found, stand_in=raised))
+    write_json(WEIGHTS, replace(found, stand_in=raised))
     assert caught("calibration") == {"weights_not_fitted"}
+
+
+@pytest.mark.parametrize("change", [{"seed": 43}, {"cv": 2}, {"boot": 1}, {"l2": 0.01}], ids=str)
+@poison("calibration/settings_of_their_own")
+def test_a_calibration_that_was_tried_until_it_passed(run: Path, change: dict[str, Any]) -> None:
+    """Other folds, another seed, another pull to the baseline than the profile fixes."""
+    found = read_weights()
+    assert found.calibrated is not None
+    write_json(WEIGHTS, replace(found, calibrated=replace(found.calibrated, **change)))
+    assert "settings_of_their_own" in caught("calibration")
 
 
 @poison("calibration/measured")
 def test_weights_written_by_hand(run: Path) -> None:
-    write_json(Path("configs/weights.json"), Weights(read_weights().weights))
+    write_json(WEIGHTS, Weights(read_weights().weights))
     assert caught("calibration") == {"measured"}
