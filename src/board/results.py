@@ -9,6 +9,7 @@ from typing import Any
 from .curves import Points, curve, shown
 from .kpi import Kpi
 from .lights import WORDS, Light
+from .markup import delta, level, page, title
 from .style import STYLE
 
 FIGURES = {
@@ -47,10 +48,9 @@ def results_page(
     prints: Mapping[str, str],
 ) -> bytes:
     """`evaluation` is the report of base against trained; `metrics` and `held_out` are the lines of the run's logs."""
-    parts = [
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>AskGate: {escape(profile)}</title><style>{STYLE}</style></head><body><main>",
+    return page(
+        f"AskGate: {profile}",
+        STYLE,
         _head(profile, lights),
         _next(next_step),
         _lights(lights),
@@ -59,13 +59,7 @@ def results_page(
         curves(metrics, held_out),
         _kpis(kpis),
         _foot(prints),
-        "</main></body></html>\n",
-    ]
-    return "".join(parts).encode()
-
-
-def _title(level: int, english: str, chinese: str) -> str:
-    return f'<h{level}>{escape(english)} <span class="zh" lang="zh">{escape(chinese)}</span></h{level}>'
+    )
 
 
 def _head(profile: str, lights: Sequence[Light]) -> str:
@@ -74,7 +68,7 @@ def _head(profile: str, lights: Sequence[Light]) -> str:
     colour = "red" if red else "green" if lights and green == len(lights) else "grey"
     words = {"red": "a light is red 有红灯", "green": "all green 全部绿灯", "grey": "not finished 未完成"}[colour]
     verdict = f"{green} of {len(lights)} green; {words}"
-    return f'<header>{_title(1, f"AskGate, {profile}", "结果")}<p class="verdict {colour}">{verdict}</p></header>'
+    return f'<header>{title(1, f"AskGate, {profile}", "结果")}<p class="verdict {colour}">{verdict}</p></header>'
 
 
 def _next(step: tuple[str, str]) -> str:
@@ -89,7 +83,7 @@ def _lights(lights: Sequence[Light]) -> str:
         f"<small>{escape(light.title_zh)}{'<br>' + escape(light.why) if light.why else ''}</small></span></li>"
         for light in lights
     )
-    return f'<section>{_title(2, "Lights", "看灯")}<ul class="lights">{items}</ul></section>'
+    return f'<section>{title(2, "Lights", "看灯")}<ul class="lights">{items}</ul></section>'
 
 
 def _reasons(lights: Sequence[Light]) -> str:
@@ -100,19 +94,19 @@ def _reasons(lights: Sequence[Light]) -> str:
         for light in lights
         for one in light.reasons
     )
-    return f'<section>{_title(2, "Why red", "红灯原因")}<ul class="reasons">{items}</ul></section>' if items else ""
+    return f'<section>{title(2, "Why red", "红灯原因")}<ul class="reasons">{items}</ul></section>' if items else ""
 
 
 def _comparison(evaluation: Mapping[str, Any] | None) -> str:
-    title = _title(2, "Base against trained", "底模与训练后对比")
+    head = title(2, "Base against trained", "底模与训练后对比")
     found = evaluation or {}
     every = found.get("seeds", ())
     # Several seeds: all of them together come first, for the gates go by that.
     together = [found["pooled"]] if len(every) > 1 and found.get("pooled") else []
     seeds = [one for one in (*together, *every) if one.get("changes")]
     if not seeds:
-        return f"<section>{title}<p>No trained policy has been evaluated yet. 尚无训练后的评测。</p></section>"
-    return f"<section>{title}{''.join(_seed(one) for one in seeds)}</section>"
+        return f"<section>{head}<p>No trained policy has been evaluated yet. 尚无训练后的评测。</p></section>"
+    return f"<section>{head}{''.join(_seed(one) for one in seeds)}</section>"
 
 
 def _seed(found: Mapping[str, Any]) -> str:
@@ -130,22 +124,14 @@ def _seed(found: Mapping[str, Any]) -> str:
 def _row(name: str, change: Mapping[str, Any], control: Mapping[str, Any] | None) -> str:
     english, chinese = FIGURES[name]
     percent = not name.startswith("avg_")
-    cells = [_cell(change["base"]["value"], percent)]
+    cells = [level(change["base"]["value"], percent)]
     if control is not None:
-        cells.append(_cell(control["base"]["value"], percent))
-    low, high = _delta(change["low"], percent), _delta(change["high"], percent)
-    cells += [_cell(change["trained"]["value"], percent), _delta(change["delta"], percent)]
+        cells.append(level(control["base"]["value"], percent))
+    low, high = delta(change["low"], percent), delta(change["high"], percent)
+    cells += [level(change["trained"]["value"], percent), delta(change["delta"], percent)]
     cells.append("–" if change["low"] is None else f"{low} to {high}")
     name_cell = f'<td>{escape(english)} <span class="zh" lang="zh">{escape(chinese)}</span></td>'
     return f"<tr>{name_cell}{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
-
-
-def _cell(value: float | None, percent: bool) -> str:
-    return "–" if value is None else f"{100 * value:.1f}%" if percent else f"{value:.2f}"
-
-
-def _delta(value: float | None, percent: bool) -> str:
-    return "–" if value is None else f"{100 * value:+.1f}" if percent else f"{value:+.2f}"
 
 
 def _plain(value: float | None) -> str:
@@ -156,12 +142,12 @@ def curves(metrics: Lines, held_out: Lines) -> str:
     cards = []
     for name, (english, chinese, percent) in CURVES.items():
         picture = curve(english, _series(metrics, name), _series(held_out, name), percent)
-        cards.append(f"<article>{_title(3, english, chinese)}{picture}</article>")
+        cards.append(f"<article>{title(3, english, chinese)}{picture}</article>")
     legend = (
         '<p class="legend"><span><i></i>training, every step 训练每步</span>'
         '<span><i class="held"></i>held-out samples 留出样本</span></p>'
     )
-    return f'<section>{_title(2, "Curves", "曲线")}{legend}<div class="cards">{"".join(cards)}</div></section>'
+    return f'<section>{title(2, "Curves", "曲线")}{legend}<div class="cards">{"".join(cards)}</div></section>'
 
 
 def _series(lines: Lines, name: str) -> list[Points]:
@@ -175,7 +161,7 @@ def _series(lines: Lines, name: str) -> list[Points]:
 def _kpis(kpis: Mapping[str, Mapping[str, Kpi]]) -> str:
     names = {"quality": ("Quality KPIs", "核心 KPI"), "engineering": ("Engineering KPIs", "工程 KPI")}
     return "".join(
-        f'<section>{_title(2, *names[part])}<div class="scroll"><table><tbody>'
+        f'<section>{title(2, *names[part])}<div class="scroll"><table><tbody>'
         f"{''.join(_kpi(name, one) for name, one in found.items())}</tbody></table></div></section>"
         for part, found in kpis.items()
     )
@@ -192,4 +178,4 @@ def _kpi(name: str, one: Kpi) -> str:
 
 def _foot(prints: Mapping[str, str]) -> str:
     rows = "".join(f"<li>{escape(name)} <code>{escape(digest)}</code></li>" for name, digest in prints.items())
-    return f"<footer>{_title(2, 'Fingerprints', '数据指纹（SHA-256）')}<ul>{rows}</ul></footer>"
+    return f"<footer>{title(2, 'Fingerprints', '数据指纹（SHA-256）')}<ul>{rows}</ul></footer>"

@@ -122,7 +122,8 @@ def _evaluation(at: str, path: str, report: dict[str, Any]) -> Evaluation:
         who: {name: (changes.get(name) or {}).get(who, {}).get("value") for name in FIGURES}
         for who in ("base", "trained")
     }
-    return Evaluation(at, path, bool(report.get("gated")), bool(report.get("passed")), sides["base"], sides["trained"])
+    passed = not reasons_in(report)
+    return Evaluation(at, path, bool(report.get("gated")), passed, sides["base"], sides["trained"])
 
 
 def _errors(root: Path, since: datetime, until: datetime) -> Iterable[str]:

@@ -8,6 +8,8 @@ from datetime import datetime
 from html import escape
 
 from .curves import curve
+from .lights import Reason
+from .markup import level, page, title
 from .results import FIGURES as NAMES
 from .review import FIGURES, Evaluation, Event, Review
 from .style import STYLE
@@ -26,7 +28,7 @@ def markdown(found: Review) -> bytes:
         *_table(
             ("when", "stage", "verdict", "checks", "failed"),
             [
-                (one.at, one.stage, _word(one.passed), str(one.checks), "; ".join(map(_reason, _failed(one))))
+                (one.at, one.stage, _word(one.passed), str(one.checks), "; ".join(map(_reason, one.failed)))
                 for one in found.events
             ],
         ),
@@ -73,13 +75,11 @@ def review_page(found: Review) -> bytes:
     red = any(not one.passed for one in found.events) or any(not one.passed for one in found.evaluations)
     colour = "red" if red else "green" if found.events else "grey"
     words = {"red": "a gate failed 有闸门未过", "green": "every gate passed 全部通过", "grey": "no runs 无运行"}[colour]
-    parts = [
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>AskGate review {escape(found.until[:10])}</title><style>{STYLE}",
-        "td.wrap{white-space:normal;text-align:left}</style></head><body><main>",
-        f"<header><h1>Review {escape(found.since[:10])} to {escape(found.until[:10])} "
-        f'<span class="zh" lang="zh">每周复盘</span></h1><p class="verdict {colour}">{words}</p></header>',
+    return page(
+        f"AskGate review {found.until[:10]}",
+        STYLE,
+        f"<header>{title(1, f'Review {found.since[:10]} to {found.until[:10]}', '每周复盘')}"
+        f'<p class="verdict {colour}">{words}</p></header>',
         f'<div class="next"><p>{escape(_summary(found))}</p></div>',
         _section(
             "Base against trained, run by run", "各次训练", _pictures(found.evaluations), _runs(found.evaluations)
@@ -111,9 +111,7 @@ def review_page(found: Review) -> bytes:
         _section(
             "Errors", "错误", "".join(f"<p><code>{escape(name)}</code></p>" for name in found.errors) or "<p>–</p>"
         ),
-        "</main></body></html>\n",
-    ]
-    return "".join(parts).encode()
+    )
 
 
 def _summary(found: Review) -> str:
@@ -127,23 +125,23 @@ def _summary(found: Review) -> str:
 
 
 def _pictures(runs: Sequence[Evaluation]) -> str:
-    """A dot a run, by the hours since the first of them; the line above is the base."""
+    """A dot a run, by the hours since the first of them; the line is the base."""
     if not runs:
         return "<p>No trained policy was evaluated in these days. 期间无训练评测。</p>"
     first = datetime.fromisoformat(runs[0].at)
     cards = []
     for name in PICTURED:
-        sides = [
-            [
-                ((datetime.fromisoformat(one.at) - first).total_seconds() / 3600, value)
-                for one in runs
-                if (value := (one.trained if who == "trained" else one.base)[name]) is not None
-            ]
-            for who in ("base", "trained")
-        ]
+        hours = [(datetime.fromisoformat(one.at) - first).total_seconds() / 3600 for one in runs]
+        base, trained = (
+            [(x, value) for x, one in zip(hours, side, strict=True) if (value := one[name]) is not None]
+            for side in ([one.base for one in runs], [one.trained for one in runs])
+        )
+        if len(base) == 1:
+            # One point makes no line, and with one run there is still a base to see.
+            base.append((base[0][0] + 1, base[0][1]))
         english, chinese = NAMES[name]
-        picture = curve(english, sides[:1], sides[1:], percent=not name.startswith("avg_"))
-        cards.append(f'<article><h3>{english} <span class="zh" lang="zh">{chinese}</span></h3>{picture}</article>')
+        picture = curve(english, [base], [trained], percent=not name.startswith("avg_"))
+        cards.append(f"<article>{title(3, english, chinese)}{picture}</article>")
     legend = (
         '<p class="legend"><span><i></i>base 底模</span><span><i class="held"></i>trained 训练后</span>'
         "<span>hours since the first run 距首次训练的小时数</span></p>"
@@ -166,19 +164,14 @@ def _runs(runs: Sequence[Evaluation]) -> str:
 
 def _gates(events: Sequence[Event]) -> str:
     rows = [
-        (one.at, one.stage, one.report, _word(one.passed), str(one.checks), "; ".join(map(_reason, _failed(one))))
+        (one.at, one.stage, one.report, _word(one.passed), str(one.checks), "; ".join(map(_reason, one.failed)))
         for one in events
     ]
     return _rows(("when", "stage", "report", "verdict", "checks", "failed"), rows)
 
 
-def _failed(one: Event) -> list[tuple[str, float | None, str, float]]:
-    return [(reason.name, reason.value, reason.rule, reason.threshold) for reason in one.failed]
-
-
-def _reason(one: tuple[str, float | None, str, float]) -> str:
-    name, value, rule, threshold = one
-    return f"{name} is {_number(value)}, must be {rule} {threshold:.6g}"
+def _reason(one: Reason) -> str:
+    return f"{one.name} is {_number(one.value)}, must be {one.rule} {one.threshold:.6g}"
 
 
 def _compared(found: Review) -> str:
@@ -188,10 +181,8 @@ def _compared(found: Review) -> str:
 
 
 def _both(one: Evaluation, name: str) -> str:
-    def shown(value: float | None) -> str:
-        return "–" if value is None else f"{value:.2f}" if name.startswith("avg_") else f"{100 * value:.1f}%"
-
-    return f"{shown(one.base[name])} → {shown(one.trained[name])}"
+    percent = not name.startswith("avg_")
+    return f"{level(one.base[name], percent)} → {level(one.trained[name], percent)}"
 
 
 def _word(passed: bool) -> str:
@@ -223,4 +214,4 @@ def _rows(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def _section(english: str, chinese: str, *parts: str) -> str:
-    return f'<section><h2>{english} <span class="zh" lang="zh">{chinese}</span></h2>{"".join(parts)}</section>'
+    return f"<section>{title(2, english, chinese)}{''.join(parts)}</section>"

@@ -16,6 +16,7 @@ from ..eval.metrics import HARD_READING, MEASURES, Figure
 from ..eval.trial import Changes, Compared, TrialReport
 from .curves import Points, curve
 from .intervals import Dot, Group, intervals
+from .markup import RULES, delta, level, page, title
 from .results import FIGURES
 from .style import STYLE
 
@@ -51,17 +52,15 @@ SCOPES: dict[str, tuple[str, str]] = {
     HARD_READING: ("hard, HotpotQA + StrategyQA", "困难（合并口径）"),
 }
 CURVED = ("need_ask_success", "overclar_rate", "success", "avg_turns")
-RULES = {">=": "≥", "<=": "≤", "==": "=", ">": ">", "<": "<"}
 Lines = Sequence[Mapping[str, Any]]
 
 
 def trial_page(report: TrialReport, held_out: Lines) -> bytes:
     """`held_out`: the lines of `logs/eval.jsonl`, a point of the curves each."""
     pooled = report.pooled
-    parts = [
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>Evaluation: {escape(report.profile)}</title><style>{STYLE}{MORE_STYLE}</style></head><body><main>",
+    return page(
+        f"Evaluation: {report.profile}",
+        STYLE + MORE_STYLE,
         _head(report),
         gates(report.checks),
         pictures(pooled),
@@ -70,13 +69,7 @@ def trial_page(report: TrialReport, held_out: Lines) -> bytes:
         seed_by_seed(report.seeds),
         everything(pooled),
         _foot(report),
-        "</main></body></html>\n",
-    ]
-    return "".join(parts).encode()
-
-
-def _title(level: int, english: str, chinese: str) -> str:
-    return f'<h{level}>{escape(english)} <span class="zh" lang="zh">{escape(chinese)}</span></h{level}>'
+    )
 
 
 def _head(report: TrialReport) -> str:
@@ -89,7 +82,7 @@ def _head(report: TrialReport) -> str:
         f"{report.figures['held_out']:,} held-out samples, the same for all"
     )
     return (
-        f"<header>{_title(1, 'Base against trained', '底模与训练后对比')}"
+        f"<header>{title(1, 'Base against trained', '底模与训练后对比')}"
         f'<p class="verdict {colour}">{words}</p></header><p class="facts">{escape(facts)}</p>'
     )
 
@@ -100,7 +93,7 @@ def gates(checks: Sequence[Check]) -> str:
     remedy = "<th>what to do 怎么办</th>" if failed else ""
     head = f"<thead><tr><th>gate</th><th>must be</th><th>measured</th>{remedy}</tr></thead>"
     table = f'<div class="scroll"><table>{head}<tbody>{rows}</tbody></table></div>'
-    return f"<section>{_title(2, 'Gates after the trial', '试跑后闸门')}{table}</section>"
+    return f"<section>{title(2, 'Gates after the trial', '试跑后闸门')}{table}</section>"
 
 
 def _gate(one: Check, remedies: bool) -> str:
@@ -141,13 +134,13 @@ def pictures(pooled: Compared) -> str:
         f'<p class="legend"><span><i class="base"></i>base 底模</span>{control}'
         '<span><i class="trained"></i>trained 训练后</span><span>lines: 95% intervals 置信区间</span></p>'
     )
-    return f'<section>{_title(2, "Pictures", "图")}{legend}<div class="cards">{"".join(cards)}</div></section>'
+    return f'<section>{title(2, "Pictures", "图")}{legend}<div class="cards">{"".join(cards)}</div></section>'
 
 
 def _card(pooled: Compared, english: str, chinese: str, figures: Sequence[tuple[str, str]]) -> str:
     groups = [Group(label, _dots(pooled, name)) for name, label in figures]
     percent = not figures[0][0].startswith("avg_")
-    return f"<article>{_title(3, english, chinese)}{intervals(english, groups, percent)}</article>"
+    return f"<article>{title(3, english, chinese)}{intervals(english, groups, percent)}</article>"
 
 
 def _dots(pooled: Compared, name: str) -> list[Dot]:
@@ -170,18 +163,18 @@ def _curves(held_out: Lines, report: TrialReport) -> str:
         series: list[Points] = list(by_seed.values())
         english, chinese = FIGURES[name]
         picture = curve(english, [], series, not name.startswith("avg_"))
-        cards.append(f"<article>{_title(3, english, chinese)}{picture}</article>")
-    title = _title(2, "Held-out samples while it trained", "训练过程中的留出样本")
-    return f'<section>{title}<div class="cards">{"".join(cards)}</div></section>'
+        cards.append(f"<article>{title(3, english, chinese)}{picture}</article>")
+    heading = title(2, "Held-out samples while it trained", "训练过程中的留出样本")
+    return f'<section>{heading}<div class="cards">{"".join(cards)}</div></section>'
 
 
 def table(pooled: Compared, report: TrialReport) -> str:
     if pooled.changes is None:
         return ""
     several = len(report.seeds) > 1
-    title = _title(2, "All seeds together" if several else "Figures", "全部种子合计" if several else "指标")
+    heading = title(2, "All seeds together" if several else "Figures", "全部种子合计" if several else "指标")
     names = [name for name in FIGURES if name in pooled.changes]
-    return f"<section>{title}{_figures(pooled, names)}</section>"
+    return f"<section>{heading}{_figures(pooled, names)}</section>"
 
 
 def _figures(found: Compared, names: Sequence[str]) -> str:
@@ -195,13 +188,13 @@ def _figures(found: Compared, names: Sequence[str]) -> str:
 
 def _row(name: str, change: Change, found: Compared) -> str:
     percent = change.delta_pp is not None or not name.startswith("avg_")
-    cells = [_value(change.base.value, percent)]
+    cells = [level(change.base.value, percent)]
     if found.control_changes:
-        cells.append(_value(found.control_changes[name].trained.value, percent))
-    cells += [_value(change.trained.value, percent), _delta(change.delta, percent), _between(change, percent)]
+        cells.append(level(found.control_changes[name].trained.value, percent))
+    cells += [level(change.trained.value, percent), delta(change.delta, percent), _between(change, percent)]
     if found.over_control:
         over = found.over_control[name]
-        cells += [_delta(over.delta, percent), _between(over, percent)]
+        cells += [delta(over.delta, percent), _between(over, percent)]
     return f"<tr><td>{_label(name)}</td>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
@@ -223,16 +216,16 @@ def seed_by_seed(seeds: Sequence[Compared]) -> str:
         cells = "".join(f"<td>{_moved(one.changes, name)}</td>" for name in names)
         rows.append(f"<tr><td>seed {one.seed}</td>{cells}</tr>")
     table = f"<table><thead><tr><th></th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    title = _title(2, "Seed by seed: base → trained (change)", "逐个种子：底模 → 训练后（变化）")
-    return f'<section>{title}<div class="scroll">{table}</div></section>'
+    heading = title(2, "Seed by seed: base → trained (change)", "逐个种子：底模 → 训练后（变化）")
+    return f'<section>{heading}<div class="scroll">{table}</div></section>'
 
 
 def _moved(changes: Changes | None, name: str) -> str:
     if changes is None:
         return "–"
     change, percent = changes[name], not name.startswith("avg_")
-    base, trained = _value(change.base.value, percent), _value(change.trained.value, percent)
-    return f"{base} → {trained} ({_delta(change.delta, percent)})"
+    base, trained = level(change.base.value, percent), level(change.trained.value, percent)
+    return f"{base} → {trained} ({delta(change.delta, percent)})"
 
 
 def everything(pooled: Compared) -> str:
@@ -243,9 +236,9 @@ def everything(pooled: Compared) -> str:
     for scope, (english, chinese) in SCOPES.items():
         names = [f"{measure}_{scope}".rstrip("_") for measure in MEASURES]
         measured = [name for name in names if pooled.changes[name].base.n or pooled.changes[name].trained.n]
-        parts.append(f"{_title(3, english, chinese)}{_figures(pooled, measured)}")
-    title = "Every figure by task and difficulty 按任务与难度的全部指标"
-    return f"<details><summary>{title}</summary>{''.join(parts)}</details>"
+        parts.append(f"{title(3, english, chinese)}{_figures(pooled, measured)}")
+    told = "Every figure by task and difficulty 按任务与难度的全部指标"
+    return f"<details><summary>{told}</summary>{''.join(parts)}</details>"
 
 
 def _foot(report: TrialReport) -> str:
@@ -255,19 +248,11 @@ def _foot(report: TrialReport) -> str:
         "Gates go by point estimates; intervals are paired bootstraps over samples for changes, Wilson's for shares. "
         "闸门看点估计；变化的区间为按样本配对自助法，比例的区间为 Wilson 区间。"
     )
-    title = _title(2, "Computed from", "数据指纹（SHA-256）")
-    return f"<footer>{title}<p>{note}</p><ul>{rows}</ul><p>{escape(report.ts)}</p></footer>"
-
-
-def _value(value: float | None, percent: bool) -> str:
-    return "–" if value is None else f"{100 * value:.1f}%" if percent else f"{value:.2f}"
-
-
-def _delta(value: float | None, percent: bool) -> str:
-    return "–" if value is None else f"{100 * value:+.1f}" if percent else f"{value:+.2f}"
+    heading = title(2, "Computed from", "数据指纹（SHA-256）")
+    return f"<footer>{heading}<p>{note}</p><ul>{rows}</ul><p>{escape(report.ts)}</p></footer>"
 
 
 def _between(change: Change, percent: bool) -> str:
     if change.low is None or change.high is None:
         return "–"
-    return f"{_delta(change.low, percent)} to {_delta(change.high, percent)}"
+    return f"{delta(change.low, percent)} to {delta(change.high, percent)}"

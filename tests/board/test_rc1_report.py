@@ -22,6 +22,7 @@ from src.core.files import sha256_file, write_json
 from src.core.jsonl import write_records
 from src.core.types import Hidden, Provenance, Sample, Turn
 from src.gates.profile import load_profile
+from src.gates.signoff import ENVELOPE
 from tests.board.test_trial_page import Closed
 from tests.eval.episodes import episode
 from tests.eval.test_trial import CONTROL, one, reported
@@ -141,6 +142,22 @@ def test_text_from_data_is_text_and_nothing_is_loaded_from_anywhere() -> None:
     closed = Closed()
     closed.feed(page.replace("<rect", "<line").replace("</rect>", "").replace("</path>", ""))
     assert closed.open == []
+
+
+def test_the_page_shows_every_setting_that_was_trained_with() -> None:
+    trial = reported(one())
+    nested = {**trial.config, "lr": 1.5e-05, "finetune": {"method": "qlora", "targets": [EVIL]}}
+    page = rc1_page(report(evaluation=msgspec.structs.replace(trial, config=nested))).decode()
+    assert "<code>lr</code></td><td>1.5e-05</td>" in page
+    assert "<code>finetune.method</code></td><td>qlora</td>" in page
+    assert "<script" not in page
+
+
+def test_a_signature_that_was_not_checked_is_not_called_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_json(ENVELOPE, {"payload": "", "signatures": []})
+    profile = load_profile("quickstart").model_copy(update={"owner_key": Path("owner.pub")})
+    assert not gather(profile, None, [], []).signed
 
 
 def test_every_link_of_the_page_leads_somewhere() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from src.board.kpi import Alarm, Kpi
 from src.board.lights import Light, Reason
+from src.board.markup import POLICY
 from src.board.results import results_page
 
 EVIL = "<script>alert(1)</script>"
@@ -38,6 +39,7 @@ def test_text_from_data_is_text() -> None:
 
 def test_it_loads_nothing_from_anywhere() -> None:
     assert not re.search(r"(src|href|url)\s*[=(]", page([GREEN]))
+    assert POLICY in page([GREEN])
 
 
 def test_base_control_and_trained_stand_side_by_side() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from src.board.kpi import Alarm, Kpi
+from src.board.markup import POLICY
 from src.board.review import FOLDER, review
 from src.board.review_page import markdown, review_page
 from src.core.files import write_json
@@ -61,6 +62,15 @@ def test_a_verdict_is_that_of_the_checks_whatever_the_report_says_of_itself() ->
     (event,) = review(NOW, 7, kpis(0.8)).events
     assert not event.passed
     assert event.failed[0].value == 0.5
+    bad = evaluation(NOW - timedelta(days=1), 0.10, 0.36) | {"checks": [check("need_ask_success_pp", False)]}
+    write_json(Path("reports/ppo_eval_b.json"), bad)
+    assert [one.passed for one in review(NOW, 7, kpis(0.8)).evaluations] == [True, False]
+
+
+def test_a_single_run_is_shown_against_its_base_too() -> None:
+    Path("reports/ppo_eval_b.json").unlink()
+    page = review_page(review(NOW, 7, kpis(0.8))).decode()
+    assert page.count('<path class="train"') == page.count('<circle class="held"') == 1
 
 
 def test_what_moved_is_told_against_the_review_before() -> None:
@@ -86,6 +96,7 @@ def test_both_pages_show_it_and_take_no_orders_from_data() -> None:
     assert page.count('<circle class="held"') == 2
     assert not re.search(r"(src|href|url)\s*[=(]", page)
     assert "a gate failed" in page
+    assert POLICY in page
 
 
 def test_days_without_a_run_are_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

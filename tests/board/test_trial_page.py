@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from src.board.intervals import Dot, Group, intervals
+from src.board.markup import POLICY
 from src.board.trial_page import trial_page
 from src.eval.trial import SeedRun
 from tests.eval.test_trial import CONTROL, one, reported
@@ -43,6 +44,7 @@ def page() -> str:
 
 def test_nothing_is_loaded_from_anywhere(page: str) -> None:
     assert not re.search(r"(src|href)=|url\(|@import|<script", page)
+    assert POLICY in page
     closed = Closed()
     closed.feed(page)
     assert closed.open == []

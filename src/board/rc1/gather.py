@@ -33,7 +33,7 @@ from .contents import Rc1, Reading, ShadowPoint
 from .pairs import choose
 from .shadow_points import shadow_points
 from .thin import CURVED, thinned
-from .verdict import rounds_there, verdict
+from .verdict import holds, rounds_there, verdict
 
 COMMIT = Path("reports/rc1/git_commit.txt")
 AGAIN = "run `askgate evaluate` again, then `askgate report`"
@@ -56,7 +56,7 @@ def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], he
         verdict=found,
         run=rounds[-1].run if rounds else "",
         ticket=sha256_file(TICKET) if TICKET.exists() else "",
-        signed=ENVELOPE.exists() and profile.owner_key is not None,
+        signed=ENVELOPE.exists() and profile.owner_key is not None and holds(found),
         models=_models(trial),
         evaluation=trial,
         training=thinned(_of(metrics, seeds), CURVED),

@@ -5,14 +5,14 @@ from __future__ import annotations
 from ...eval.compare import Change
 from ...eval.metrics import HARD_READING
 from ...eval.trial import TrialReport
+from ..markup import missing, page, section, text, title
 from ..results import FIGURES, curves
 from ..style import STYLE
 from ..trial_page import MORE_STYLE, everything, pictures, seed_by_seed
 from ..trial_page import gates as trial_gates
 from ..trial_page import table as trial_table
-from . import sections
+from . import proof, sections
 from .contents import Point, Rc1
-from .markup import missing, section, text, title
 from .reading import reading
 from .style import STYLE as OWN_STYLE
 
@@ -26,6 +26,7 @@ PARTS = {
     "difficulty": "difficulty 难度",
     "reading": "episodes 对话",
     "gates": "gates 闸门",
+    "config": "config 配置",
     "fingerprints": "fingerprints 指纹",
     "reproduce": "reproduce 复现",
 }
@@ -33,12 +34,12 @@ PARTS = {
 
 def rc1_page(found: Rc1) -> bytes:
     trial = found.evaluation
-    parts = [
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">",
-        f"<title>AskGate RC1: {text(found.profile)}</title><style>{STYLE}{MORE_STYLE}{OWN_STYLE}</style></head>",
-        f"<body><main>{_head(found)}{_verdict(found.verdict)}{_links()}",
+    return page(
+        f"AskGate RC1: {found.profile}",
+        STYLE + MORE_STYLE + OWN_STYLE,
+        _head(found),
+        _verdict(found.verdict),
+        _links(),
         _results(trial),
         f'<div id="curves">{curves(found.training, found.held_out)}</div>',
         sections.calibration(found.calibration),
@@ -47,12 +48,11 @@ def rc1_page(found: Rc1) -> bytes:
         sections.diversity(found.pool),
         sections.difficulty(found.difficulty),
         reading(found.reading),
-        sections.gates(found.rounds, trial_gates(trial.checks) if trial else ""),
-        sections.fingerprints(found.prints, found.models, found.run, found.commit),
+        proof.gates(found.rounds, trial_gates(trial.checks) if trial else ""),
+        proof.config(trial.config if trial else {}),
+        proof.fingerprints(found.prints, found.models, found.run, found.commit),
         _reproduce(found),
-        "</main></body></html>\n",
-    ]
-    return "".join(parts).encode()
+    )
 
 
 def _head(found: Rc1) -> str:
@@ -128,10 +128,10 @@ def _tile(name: str, change: Change) -> str:
 def _reproduce(found: Rc1) -> str:
     commands = "\n".join(text(one) for one in found.reproduce)
     note = (
-        '<p class="note">The first checks every sum and derives every gate again; the package is checked by another '
-        "machine in seconds, or trained again there. On a CPU with the same torch, instruction set and thread count "
-        'the weights come out bit by bit. <span lang="zh">前者核对全部指纹并重算每道闸门；'
-        "复现包可在另一台机器上数秒内核验，或重新训练。"
+        '<p class="note"><code>verify --deep</code> checks every sum and derives every gate again; the package is '
+        "checked by another machine in seconds, or trained again there. On a CPU with the same torch, instruction set "
+        'and thread count the weights come out bit by bit. <span lang="zh"><code>verify --deep</code> '
+        "核对全部指纹并重算每道闸门；复现包可在另一台机器上数秒内核验，或重新训练。"
         "相同的 torch、指令集与线程数下，CPU 上的权重逐位一致。</span></p>"
     )
     return section("reproduce", "How to reproduce", "如何复现", note, f'<pre class="commands">{commands}</pre>')

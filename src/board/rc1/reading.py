@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from ...core.episode import Episode
 from ...core.types import Turn
 from ...evaluation.outcome import achieved
+from ..markup import mark, missing, section, text, title
 from .contents import Pair, Reading
-from .markup import mark, missing, section, text, title
 from .pairs import GROUPS
 
 TITLES = {

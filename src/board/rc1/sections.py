@@ -1,4 +1,4 @@
-"""Sections of the RC1 page on data, reward and gates, each from the report of its stage."""
+"""Sections of the RC1 page on data and reward, each from the report of its stage."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import Any
 from ...core.types import LEVELS, TASKS
 from ...data.difficulty_page import BUCKET_BOUNDS, METRIC_LABELS
 from ...data.difficulty_svg import histograms, share_bar
-from ...gates.finding import GATES, Finding
-from ...gates.report import Print, Round
+from ..markup import RULES, between, card, cards, mark, missing, number, section, table, text
 from .contents import ShadowPoint
-from .markup import RULES, between, card, cards, mark, missing, number, section, table, text
 from .svg import Bar, Weight, bars, scatter, weights
 
 Found = Mapping[str, Any]
@@ -28,20 +26,6 @@ ABLATION = {
     "overclar_change_pct": ("Over-clarification, change in percent", "过度澄清率变化（%）"),
     "turns_change": ("Mean turns, change", "平均轮次变化"),
     "success_drop_points": ("Success, points lost", "成功率下降（百分点）"),
-}
-GATE_NAMES = {
-    "pool": ("Pool", "种子池"),
-    "difficulty": ("Difficulty", "难度"),
-    "weights": ("Weights", "权重"),
-    "calibration": ("Calibration", "权重校准"),
-    "shadow": ("Shadow run", "影子运行"),
-    "penalty": ("Penalty cases", "惩罚用例"),
-    "ablation": ("Ablation of the penalty", "惩罚消融"),
-    "config": ("Training config", "训练配置"),
-    "disk": ("Disk", "磁盘"),
-    "fresh": ("Fresh samples, judged live", "抽检实评"),
-    "scoring": ("Real scoring", "真实评分"),
-    "round1": ("Round 1 before round 2", "第一轮在先"),
 }
 PICTURED = ("score", "clue_overlap", "len_tokens", "tool_hops")
 MOST_ROLES = 14
@@ -202,67 +186,6 @@ def difficulty(found: Found | None) -> str:
     )
     heads = ("", *(f'<i class="key {level}"></i>{level}' for level in LEVELS), "")
     return section(*names, table(heads, rows), f"<br>{legend}", cards(*pictures, kind="difficulty"))
-
-
-def gates(rounds: Sequence[Round], evaluation: str) -> str:
-    """`evaluation`: the gates after the trial, as the evaluation's page shows them."""
-    names = ("gates", "Every gate with its evidence", "全部闸门与证据")
-    if not rounds:
-        return section(*names, missing("No round has been run yet.", "尚未运行预检。"), evaluation)
-    folded = [_round(one) for one in rounds]
-    note = (
-        '<p class="note">A round takes no report at its word: it measures every gate again from pool, recorded '
-        "episodes, stored replies and ledger. Beside each gate stands the SHA-256 of all that it read. "
-        '<span lang="zh">每轮都从样本池、录制的对话、已存的评分与台账重新计算每道闸门；'
-        "旁列其读取文件的 SHA-256。</span></p>"
-    )
-    return section(*names, note, *folded, evaluation)
-
-
-def _round(report: Round) -> str:
-    parts = []
-    for gate in GATES:
-        ours = [one for one in report.findings if one.gate == gate]
-        if ours:
-            parts.append(_gate(gate, ours))
-    judge = ", ".join(value for value in report.environment.values() if value)
-    head = (
-        f"<h3>{'Round 1' if report.round == 'round1' else 'Round 2'} {mark(report.passed)} "
-        f'<span class="zh">{text(report.ts)} · {text(judge)} · ledger {report.ledger.lines:,} lines, head '
-        f"{text(report.ledger.hash[:16])}…</span></h3>"
-    )
-    return head + "".join(parts)
-
-
-def _gate(gate: str, ours: Sequence[Finding]) -> str:
-    failed = [one for one in ours if not one.passed]
-    rows = [
-        [f"<code>{text(one.name)}</code>", f"{RULES[one.rule]} {number(one.threshold, 6)}",
-         f"{mark(one.passed)} {number(one.value, 6)}"]
-        for one in ours
-    ]  # fmt: skip
-    remedies = "".join(f"<li>{text(one.remedy)}<br><span lang='zh'>{text(one.remedy_zh)}</span></li>" for one in failed)
-    prints = {path: digest for one in ours for path, digest in one.evidence.items()}
-    evidence = "".join(f"<li>{text(path)} <code>{text(digest)}</code></li>" for path, digest in prints.items())
-    english, chinese = GATE_NAMES[gate]
-    return (
-        f'<details class="fold"{" open" if failed else ""}><summary>{mark(not failed)} <b>{text(english)}</b> '
-        f'<span class="zh" lang="zh">{text(chinese)}</span> {len(ours) - len(failed)} of {len(ours)}</summary><div>'
-        f"{table(('check', 'must be', 'measured'), rows)}{f'<ul>{remedies}</ul>' if remedies else ''}"
-        f"{f'<p>Measured on 测量依据:</p><ul>{evidence}</ul>' if evidence else ''}</div></details>"
-    )
-
-
-def fingerprints(prints: Mapping[str, Print], models: Mapping[str, str], run: str, commit: str) -> str:
-    rows = [[text(role), text(one.path), text(one.sha256)] for role, one in prints.items()]
-    rows += [["trained model", text(folder), text(digest)] for folder, digest in models.items()]
-    rows += [[name, "", text(value)] for name, value in (("run", run), ("git commit", commit)) if value]
-    return section(
-        "fingerprints",
-        "Fingerprints",
-        "数据指纹（SHA-256）",
-        f'<div class="prints">{table(("what", "where", "SHA-256"), rows)}</div>',
-    )
 
 
 def _checks(checks: Sequence[Found]) -> str:

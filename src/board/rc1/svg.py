@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..curves import nice_ticks, shown
+from ..markup import text
 from .contents import ShadowPoint
-from .markup import text
 
 SIDE, LEFT, BOTTOM, EDGE = 420, 48, 40, 12
 WIDTH, LABEL, ROW, AXIS = 420, 128, 20, 26

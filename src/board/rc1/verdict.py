@@ -14,15 +14,22 @@ from ...gates.verify import verify
 from ...release.package import final_models
 from .contents import Point
 
+EVIDENCE = "Evidence"
+
 
 def verdict(profile: str, evaluation: TrialReport | None) -> list[Point]:
     return [
         _round("Round 1", "第一轮预检", profile, (ROUND1,)),
         _round("Round 2", "第二轮预检", profile, (TICKET, REFUSAL)),
-        _answered("Evidence", "证据核验", _evidence, "" if ROUND1.exists() else "nothing to look at yet 尚无证据"),
+        _answered(EVIDENCE, "证据核验", _evidence, "" if ROUND1.exists() else "nothing to look at yet 尚无证据"),
         _behind(evaluation),
         _trial(evaluation),
     ]
+
+
+def holds(points: Sequence[Point]) -> bool:
+    """Whether the evidence does, the owner's signature included where the profile wants one."""
+    return any(one.name == EVIDENCE and one.passed for one in points)
 
 
 def rounds_there() -> list[Round]:

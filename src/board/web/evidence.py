@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 
 from ..lights import WORDS, Reason
-from ..trial_page import RULES
+from ..markup import RULES
 from .board import Board
 from .frame import address, both, figure, lamp, table, title
 from .owner import KINDS, Kind, OwnerLight, evidence_of

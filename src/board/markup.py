@@ -1,4 +1,4 @@
-"""Small pieces of the RC1 page. Whatever comes from data goes through `text`."""
+"""Small pieces of the pages that open from disk. Whatever comes from data goes through `text`."""
 
 from __future__ import annotations
 
@@ -6,9 +6,23 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from ...core.check import Rule
+from ..core.check import Rule
 
 RULES: dict[Rule, str] = {">=": "≥", "<=": "≤", "==": "=", ">": ">", "<": "<"}
+
+
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+"""A page may have its style and nothing else: nothing runs in it, and it asks nobody for anything."""
+
+
+def page(name: str, style: str, *parts: str) -> bytes:
+    """A whole page; its parts are HTML already."""
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+        f"<title>{text(name)}</title><style>{style}</style></head><body><main>{''.join(parts)}</main></body></html>\n"
+    ).encode()
 
 
 def text(value: object) -> str:
@@ -59,6 +73,23 @@ def between(found: Mapping[str, Any], name: str, digits: int = 3) -> str:
     """A figure's interval out of the `intervals` of a report."""
     ends = found.get("intervals", {}).get(name)
     return "–" if not ends else f"{number(ends[0], digits)} to {number(ends[1], digits)}"
+
+
+def level(value: float | None, percent: bool) -> str:
+    """
+    >>> level(0.125, percent=True), level(2.5, percent=False), level(None, percent=True)
+    ('12.5%', '2.50', '–')
+    """
+    return "–" if value is None else f"{100 * value:.1f}%" if percent else f"{value:.2f}"
+
+
+def delta(value: float | None, percent: bool) -> str:
+    """A difference; of shares in points.
+
+    >>> delta(0.125, percent=True), delta(-2.5, percent=False)
+    ('+12.5', '-2.50')
+    """
+    return "–" if value is None else f"{100 * value:+.1f}" if percent else f"{value:+.2f}"
 
 
 def mark(passed: bool) -> str:
