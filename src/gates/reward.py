@@ -32,8 +32,8 @@ _CALIBRATE = ("run weight_calib again; weights are not edited by hand", "请重�
 _SETTINGS = (
     "run weight_calib with the folds, resamples, L2 and seed of `calibration` in configs/gates/; who needs another L2 "
     "sets it there, where the ticket shows it",
-    "请按 configs/gates/ 中 calibration 规定的折数、重采样次数、L2 与随机种子运行 weight_calib；需要其他 L2 时请在那里修改，"
-    "训练票会留下记录",
+    "请按 configs/gates/ 中 calibration 规定的折数、重采样次数、L2 与随机种子运行 weight_calib；"
+    "需要其他 L2 时请在那里修改，训练票会留下记录",
 )
 _MORE = ("record and score more episodes", "请录制并打分更多对话")
 _APART = (
