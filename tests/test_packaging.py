@@ -62,9 +62,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_the_wheel_holds_every_module_and_every_shipped_file(wheel: Path) -> None:
+def test_the_wheel_holds_every_file_of_the_source_tree_and_every_shipped_one(wheel: Path) -> None:
     inside = set(zipfile.ZipFile(wheel).namelist())
-    wanted = {f"askgate/{path.relative_to(ROOT / 'src').as_posix()}" for path in (ROOT / "src").rglob("*.py")}
+    code = [path for path in (ROOT / "src").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    wanted = {f"askgate/{path.relative_to(ROOT / 'src').as_posix()}" for path in code}
     wanted |= {f"askgate/{file.as_posix()}" for file in SHIPPED}
     assert wanted <= inside
     assert {name.split("/")[0] for name in inside} == {"askgate", f"askgate-{__version__}.dist-info"}

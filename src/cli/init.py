@@ -43,9 +43,10 @@ def init(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folde
 
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput("is not empty, and nothing is overwritten", where=str(folder), remedy="name a new folder")
+    there = folder.is_dir()
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        work = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+        work = Path(tempfile.mkdtemp(dir=folder if there else folder.parent, prefix=f".{folder.name}."))
     except OSError as error:
         raise BadInput(f"cannot write here ({error.strerror})", where=str(folder), remedy="choose another") from None
     try:
@@ -55,8 +56,14 @@ def init(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folde
             shutil.copyfile(file, target)
         (work / "README.md").write_text(README, encoding="utf-8")
         (work / ".gitignore").write_text(IGNORED, encoding="utf-8")
-        work.chmod(0o755)
-        os.replace(work, folder)
+        if there:
+            # It stays the folder that it is: somebody may be standing in it.
+            for made in list(work.iterdir()):
+                os.replace(made, folder / made.name)
+            work.rmdir()
+        else:
+            work.chmod(0o755)
+            os.replace(work, folder)
     except BaseException:
         shutil.rmtree(work, ignore_errors=True)
         raise

@@ -41,5 +41,13 @@ def test_an_empty_folder_will_do_and_a_full_one_is_left_alone(askgate: Askgate, 
     assert [path.name for path in tmp_path.iterdir()] == ["empty"], "nothing half-made is left"
 
 
+def test_the_folder_that_one_stands_in_will_do(
+    askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert askgate("init", ".").code == 0
+    assert sorted(path.name for path in Path().iterdir()) == [".gitignore", "README.md", "configs", "templates"]
+
+
 def test_version(askgate: Askgate) -> None:
     assert askgate("--version").out.strip() == f"askgate {__version__}"
