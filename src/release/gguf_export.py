@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from gguf import GGUFWriter
+from gguf import MODEL_ARCH_NAMES, GGUFWriter
 
 from ..core.errors import BadInput
 from ..core.files import atomic_write, written
@@ -79,8 +79,6 @@ def write_gguf(model: Any, tokenizer: Any, out: Path, kind: Kind, name: str) -> 
     vocab = vocabulary(tokenizer, model.get_input_embeddings().weight.shape[0])
     found = tensors(model, kind)
     with atomic_write(out) as handle:
-        from gguf import MODEL_ARCH_NAMES
-
         writer = GGUFWriter(written(handle), MODEL_ARCH_NAMES[architecture])
         try:
             writer.add_type("model")
@@ -89,8 +87,7 @@ def write_gguf(model: Any, tokenizer: Any, out: Path, kind: Kind, name: str) -> 
             writer.add_quantization_version(2)
             write_shape(writer, model.config)
             write_vocabulary(writer, vocab)
-            for _ in write_tensors(writer, found):
-                pass
+            write_tensors(writer, found)
         finally:
             writer.close()
 

@@ -59,7 +59,7 @@ def vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> Vocabulary:
         marks={name: number for name, number in marks.items() if number is not None},
         add_bos=len(dressed) > len(plain) and dressed[0] == marks["bos"],
         add_eos=len(dressed) > len(plain) and dressed[-1] == marks["eos"],
-        chat_template=tokenizer.chat_template if isinstance(tokenizer.chat_template, str) else None,
+        chat_template=_template(tokenizer.chat_template),
     )
 
 
@@ -123,6 +123,11 @@ def read_tokenizer(reader: GGUFReader) -> PreTrainedTokenizerFast:
     if field is not None:
         tokenizer.chat_template = field.contents()
     return tokenizer
+
+
+def _template(found: str | Mapping[str, str] | None) -> str | None:
+    """A tokenizer may have several, by name; where nobody names one it uses `default`."""
+    return found if isinstance(found, str) or found is None else found.get("default")
 
 
 def mark_id(tokenizer: PreTrainedTokenizerBase, name: str) -> int | None:

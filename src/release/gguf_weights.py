@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -65,8 +65,8 @@ def tensors(model: Any, kind: Kind) -> list[Tensor]:
     return made
 
 
-def write_tensors(writer: GGUFWriter, found: list[Tensor]) -> Iterator[str]:
-    """Header and all numbers, one tensor at a time; yields the name of each before it is written."""
+def write_tensors(writer: GGUFWriter, found: list[Tensor]) -> None:
+    """Header and all numbers, one tensor at a time."""
     for tensor in found:
         stored = quant_shape_to_byte_shape(tensor.shape, tensor.type)
         writer.add_tensor_info(tensor.name, stored, np.dtype(np.uint8), math.prod(stored), raw_dtype=tensor.type)
@@ -74,7 +74,6 @@ def write_tensors(writer: GGUFWriter, found: list[Tensor]) -> Iterator[str]:
     writer.write_kv_data_to_file()
     writer.write_ti_data_to_file()
     for tensor in found:
-        yield tensor.name
         writer.write_tensor_data(tensor.data())
 
 

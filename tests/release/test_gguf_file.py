@@ -130,6 +130,14 @@ def test_the_tokenizer_comes_back_out_of_the_file(tmp_path: Path, way: str) -> N
     assert (after.bos_token_id, after.eos_token_id) == (before.bos_token_id, before.eos_token_id)
 
 
+def test_of_several_chat_templates_the_one_goes_along_that_is_used_where_none_is_named() -> None:
+    tokenizer = tokenizer_like("qwen2")
+    tokenizer.chat_template = {"tool_use": "other", "default": CHATML}
+    assert vocabulary(tokenizer, 1000).chat_template == CHATML
+    tokenizer.chat_template = None
+    assert vocabulary(tokenizer, 1000).chat_template is None
+
+
 def test_a_way_to_cut_text_without_a_name_is_refused() -> None:
     odd = {"type": "Split", "pattern": {"Regex": r"\p{L}+"}, "behavior": "Isolated", "invert": False}
     with pytest.raises(BadInput, match="knows no name"):

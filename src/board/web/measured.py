@@ -29,7 +29,6 @@ class Measured(Generic[T]):
         self._known: object = None
         self.value: T | None = None
         self.error = ""
-        self.version = 0
         self.at = 0.0
 
     def get(self, wait: float = 0.0) -> T | None:
@@ -63,5 +62,4 @@ class Measured(Generic[T]):
         if error:
             self._known = None
         self.value, self.error = value, error
-        self.version += 1
         self.at = time.time()

@@ -7,11 +7,8 @@ every file that it was measured on is as it was.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from ...core.errors import BadInput
 from ...gates.finding import Finding
@@ -61,8 +58,6 @@ class RoundLights:
     report: str = ""
     ts: str = ""
     profile: str = ""
-    passed: bool = False
-    to_do: Sequence[tuple[str, str]] = field(default=())
 
 
 class StatSums(Sums):
@@ -109,8 +104,7 @@ def _round(number: int, path: Path, sums: Sums) -> RoundLights:
         why = str(error), f"报告无法读取：{error}"
         return RoundLights(number, [OwnerLight(number, kind, "red", *why, report=str(path)) for kind in KINDS])
     lights = [_light(number, kind, report, path, sums) for kind in KINDS]
-    to_do = list(zip(report.to_do, report.to_do_zh, strict=False))
-    return RoundLights(number, lights, str(path), report.ts, report.profile, report.passed, to_do)
+    return RoundLights(number, lights, str(path), report.ts, report.profile)
 
 
 def _light(number: int, kind: Kind, report: Round, path: Path, sums: Sums) -> OwnerLight:
@@ -159,11 +153,3 @@ def _refused(path: Path, report: Round, sums: Sums) -> str:
 def evidence_of(findings: Sequence[Finding]) -> dict[str, str]:
     """Everything that these were measured on, with the sum of then."""
     return {name: stated for one in findings for name, stated in one.evidence.items()}
-
-
-def read_any(path: Path) -> Any:
-    """A report, whatever is in it; None where it cannot be read."""
-    try:
-        return msgspec.json.decode(path.read_bytes())
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-        return None
