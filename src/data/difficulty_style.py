@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-STYLE = """
-:root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--ink:#16202c;--soft:#5a6675;--line:#dfe4ea;
---easy:#a9cbf3;--medium:#4d8fdc;--hard:#174a8c;--on-easy:#10263f;--on-medium:#fff;--on-hard:#fff;
---pool:#c2600a;--pass:#176b3a;--pass-bg:#e3f4e9;--fail:#a81f24;--fail-bg:#fde7e7}
-@media (prefers-color-scheme:dark){:root{--page:#10151b;--card:#182029;--ink:#e8edf3;--soft:#9aa7b5;--line:#2b3642;
---easy:#2f5483;--medium:#5a98e0;--hard:#c0dbff;--on-easy:#e8f1fc;--on-medium:#0b1a2c;--on-hard:#0b1a2c;
---pool:#f2a65a;--pass:#7fd6a0;--pass-bg:#17331f;--fail:#ff9c9c;--fail-bg:#411b1d}}
-*{box-sizing:border-box}
-body{margin:0;background:var(--page);color:var(--ink);font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,
-"PingFang SC","Microsoft YaHei","Noto Sans CJK SC",sans-serif}
-main{max-width:1180px;margin:0 auto;padding:28px 20px 48px}
-header{display:flex;flex-wrap:wrap;align-items:center;justify-content:space-between;gap:8px 24px}
-h1{font-size:28px;line-height:1.2;margin:0}
-h2{font-size:19px;margin:36px 0 12px}
+from .page_style import BASE
+
+STYLE = (
+    BASE
+    + """
+:root{--easy:#a9cbf3;--medium:#4d8fdc;--hard:#174a8c;--on-easy:#10263f;--on-medium:#fff;--on-hard:#fff;--pool:#c2600a}
+@media (prefers-color-scheme:dark){:root{--easy:#2f5483;--medium:#5a98e0;--hard:#c0dbff;--on-easy:#e8f1fc;
+--on-medium:#0b1a2c;--on-hard:#0b1a2c;--pool:#f2a65a}}
 h3{font-size:15px;margin:0 0 10px}
-.zh{color:var(--soft);font-weight:400;font-size:.86em}
 h1 .zh{font-size:.68em;margin-left:6px}
-.verdict{margin:0;padding:7px 16px;border-radius:8px;font-weight:650;white-space:nowrap}
+.verdict{white-space:nowrap}
 .verdict.pass{background:var(--pass-bg);color:var(--pass)}
 .verdict.fail{background:var(--fail-bg);color:var(--fail)}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;margin-top:20px}
 .tile{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:14px 16px}
 .tile b{display:block;font-size:25px;line-height:1.2;font-variant-numeric:tabular-nums}
 .tile span{color:var(--soft);font-size:13px}
-.scroll{overflow-x:auto;background:var(--card);border:1px solid var(--line);border-radius:10px}
-table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
-th,td{padding:8px 14px;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
 tbody tr:last-child>*{border-bottom:0}
 thead th{color:var(--soft);font-size:13px;font-weight:600}
 th:first-child{text-align:left}
@@ -62,7 +52,6 @@ border-radius:4px;overflow-wrap:anywhere}
 .dash{border-top:1.5px dashed var(--soft)}
 .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(330px,100%),1fr));gap:14px}
 article{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:14px 16px 8px}
-svg{display:block;width:100%;height:auto}
 svg .easy{fill:var(--easy)}svg .medium{fill:var(--medium)}svg .hard{fill:var(--hard)}
 svg .pool{fill:none;stroke:var(--pool);stroke-width:1.2;stroke-linejoin:round}
 svg .base{stroke:var(--line)}
@@ -72,9 +61,9 @@ svg .row{text-anchor:end}svg .tick{text-anchor:middle;font-size:11px}
 .quantiles{margin-top:6px;font-size:13px}
 .quantiles th,.quantiles td{padding:3px 8px}
 .quantiles tbody th{color:var(--soft)}
-footer{color:var(--soft);font-size:13px}
 footer ul{padding-left:18px}
 @media (max-width:560px){main{padding:18px 12px 36px}h1{font-size:23px}th,td{padding:7px 9px}.tile b{font-size:21px}
 .checks tbody th{white-space:normal;min-width:140px}.tiles{grid-template-columns:1fr 1fr}}
 @media print{body{background:#fff}article,.scroll,.tile{break-inside:avoid}}
 """
+)
