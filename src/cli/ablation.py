@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 CONFIG = Path("configs/quickstart.yaml")
 WORK = Path(".askgate/ablation")
 REPORTS = Path("reports")
+SIDES = ("base", "without", "with")
 ROWS = {
     "overclar_rate": "over-clarification",
     "avg_turns": "mean turns",
@@ -44,7 +45,7 @@ class Order:
     n: int | None
     """Held-out samples; None: all."""
     episodes: Path
-    """Folder: `seed_<s>/{base,without,with}.jsonl`."""
+    """Folder: `seed_<s>/` with a file for each of SIDES."""
     tag: str
 
 
@@ -88,7 +89,7 @@ def overclar_penalty(
         turns_change_max=section.turns_change_max,
         success_drop_points_max=section.success_drop_points_max,
     )
-    name = tag or config.stem
+    name = parse.tag(tag) or config.stem
     folder = episodes or Path("data/episodes") / f"{name}_ablation"
     report, path = ablate(Order(config, alpha, cap, steps, parse.seeds(seeds), n, folder, name), limits)
     if not as_json:
@@ -122,7 +123,8 @@ def ablate(order: Order, limits: AblationLimits) -> tuple[Report, Path]:
         "n": order.n,
         **to_builtins(limits),
     }
-    inputs = [shipped(order.config), config.seed_pool, config.shadow_set]
+    given = [shipped(path) for path in (order.config, config.reward.weights, config.reward.unstable) if path]
+    inputs = [*given, config.seed_pool, config.shadow_set]
     proof = evidence(inputs, files, {**arguments, "base_sha256": base_sha256(config)}, started)
     whole = report("overclar_ablation", ablation_checks(changes, limits), {**arguments, **figures}, proof)
     path = REPORTS / f"overclar_ablation_{order.tag}.json"
@@ -156,9 +158,7 @@ def _kept(arms: dict[str, Arm], order: Order) -> tuple[list[Path], list[Arms]]:
 
     files: list[Path] = []
     compared: list[Arms] = []
-    for old in order.episodes.glob("seed_*"):
-        if old.name not in {f"seed_{seed}" for seed in order.seeds}:
-            shutil.rmtree(old)  # of an earlier call; the gates would take it for a part of this one
+    drop_other_seeds(order)
     with atomic_files() as start:
         for seed in order.seeds:
             sides = {
@@ -171,6 +171,22 @@ def _kept(arms: dict[str, Arm], order: Order) -> tuple[list[Path], list[Arms]]:
                 write_records(start(files[-1]), played)
             compared.append(Arms(seed, sides["base"], sides["without"], sides["with"]))
     return files, compared
+
+
+def drop_other_seeds(order: Order) -> None:
+    """Episodes of an earlier call with other seeds: the gates would take them for a part of this one."""
+    ours = {f"{side}.jsonl" for side in SIDES}
+    for folder in order.episodes.glob("seed_*"):
+        if folder.name in {f"seed_{seed}" for seed in order.seeds}:
+            continue
+        strange = [path for path in folder.iterdir() if path.name not in ours] if folder.is_dir() else [folder]
+        if strange:
+            raise BadInput(
+                f"{strange[0]} was not made by an ablation, so nothing here is removed",
+                where="--episodes",
+                remedy="name a folder for the ablation alone",
+            )
+        shutil.rmtree(folder)
 
 
 def base_sha256(config: TrainConfig) -> str:
@@ -205,17 +221,18 @@ def _show_prices(alpha: float, cap: int, as_json: bool) -> None:
 
 
 def _show_arms(report: Report) -> None:
+    from ..eval.metrics import is_share
+
     found = report.figures
     table = Table(f"{found['steps']} steps, {len(found['seeds'])} seeds", box=None, pad_edge=False)
     for column in ("base", "without", "with", "change", "95% interval"):
         table.add_column(column, justify="right")
     for name, label in ROWS.items():
         change: Change = found["changes"][name]
-        base = found["base"][name].value
-        shown = [None if base is None else base, change.base.value, change.trained.value]
-        points = change.delta_pp is not None
-        interval = f"{_cell(change.low, points, '+')} to {_cell(change.high, points, '+')}"
-        table.add_row(label, *(_cell(value, points) for value in shown), _cell(change.delta, points, "+"), interval)
+        shown = [found["base"][name].value, change.base.value, change.trained.value]
+        share = is_share(name)
+        interval = "-" if change.low is None else f"{_cell(change.low, share, '+')} to {_cell(change.high, share, '+')}"
+        table.add_row(label, *(_cell(value, share) for value in shown), _cell(change.delta, share, "+"), interval)
     show.print_table(table)
     show.say(f"{found['samples']} held-out samples, the same for all; shares in percent")
 

@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
+from src.cli.ablation import Order, drop_other_seeds
 from src.cli.ablation_arm import Arm, arm_config
 from src.config.loader import load_train_config
 from src.core.episode import Episode
+from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.core.jsonl import read_records
 
@@ -130,6 +132,27 @@ class TestRefused:
         done = askgate(*ORDER, "--seeds", "1,x")
         assert done.code == 2
         assert "--seeds: '1,x' is no list of different whole numbers" in done.err
+
+    def test_a_tag_that_leads_elsewhere(self, place: Path, askgate: Askgate) -> None:
+        done = askgate(*ORDER, *SMALL, "--tag", "../../up")
+        assert done.code == 2
+        assert "--tag" in done.err
+
+
+def test_episodes_of_other_seeds_go_and_what_an_ablation_did_not_make_stays(place: Path) -> None:
+    folder = place / "kept"
+    for path in ("seed_1/base.jsonl", "seed_7/with.jsonl"):
+        (folder / path).parent.mkdir(parents=True)
+        (folder / path).touch()
+    order = Order(Path("own.yaml"), 0.2, 2, 1, (1,), 6, folder, "own")
+    drop_other_seeds(order)
+    assert [path.name for path in folder.iterdir()] == ["seed_1"]
+
+    checkpoint = folder / "seed_7/latest"
+    checkpoint.mkdir(parents=True)
+    with pytest.raises(BadInput, match="was not made by an ablation"):
+        drop_other_seeds(order)
+    assert checkpoint.exists()
 
 
 def test_without_ablation_it_tells_what_asks_cost(place: Path, askgate: Askgate) -> None:
