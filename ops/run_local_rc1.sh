@@ -33,8 +33,11 @@ on_error () {
   local code=$?
   trap - ERR
   echo "🚨 发生错误，正在收集最后200行日志与关键产物…… (failed; the last 200 lines and what is needed to look into it:)"
-  "$(python_here)" -m src.runtime.failpack || echo "the archive could not be made"
-  echo "❌ 失败归档已生成：reports/rc1/FAIL_*.tgz"
+  if "$(python_here)" -m src.runtime.failpack; then
+    echo "❌ 失败归档已生成：reports/rc1/FAIL_*.tgz"
+  else
+    echo "❌ 归档未能生成 (the archive could not be made; send logs/ and reports/preflight/ by hand)"
+  fi
   exit "$code"
 }
 trap on_error ERR
@@ -54,9 +57,11 @@ fi
 # ============ 3. Disk ============
 # Said early; both rounds measure it again, against the profile.
 python - <<'PY'
-import shutil
+import shutil, sys
 free_gb = shutil.disk_usage(".").free / 2**30
-assert free_gb > 50, f"磁盘不足：{free_gb:.1f}GB，至少需>50GB"
+if free_gb <= 50:
+    print(f"磁盘不足：{free_gb:.1f}GB，至少需>50GB (free some space: more than 50 GB must be free here)")
+    sys.exit(2)
 print(f"DISK_OK {free_gb:.1f}GB 可用")
 PY
 

@@ -1,8 +1,10 @@
 """Verbs of the scale-up: scale, and validate_scores, which judges the scores on the way.
 
-The live-scored set grows in stages, and only from green lights. Before and after each stage the gates on diversity and
-difficulty measure the pool again, and the gate on stability the scores that are there; the first that is red stops the
-growth. A larger draw holds the smaller one and every reply is in the cache, so nothing is made or paid for twice.
+The live-scored set grows in stages, and only from green lights. A light is a record of what was measured; before
+anything grows the gates of the reward are measured again from the evidence, as in a round. Before and after each stage
+the gates on diversity and difficulty measure the pool again, and the gate on stability the scores that are there; the
+first that is red stops the growth. A larger draw holds the smaller one and every reply is in the cache, so nothing is
+made or paid for twice.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from ..core.errors import BadInput
 from . import options, show
 
 if TYPE_CHECKING:
+    from ..gates.finding import Finding
     from ..gates.profile import Profile
     from ..runtime.stages import Stage, State
 
@@ -25,6 +28,7 @@ SCORES = Path("reports/rc1/scores.jsonl")
 FOLDER, STATE = Path("reports/scale"), Path("reports/scale_state.json")
 FIRST = ("pool_gate", "difficulty_gate", "calibration", "shadow", "ablation")
 """Lights that must be green before anything grows."""
+_STOP = "闸门未过，不得扩量"
 
 
 def validate_scores(
@@ -63,7 +67,12 @@ def scale(
             show.say(f"{light.title} {light.title_zh} is {light.colour}: {light.why}")
             for reason in light.reasons:
                 show.say(f"  {reason.name}: {reason.remedy}\n  {reason.name}：{reason.remedy_zh}")
-        show.say("nothing grows before these lights are green 闸门未过，不得扩量")
+        show.say(f"nothing grows before these lights are green {_STOP}")
+        raise typer.Exit(1)
+    if red := red_gates(wanted):
+        for one in red:
+            show.say(f"{one.gate}: {one.name}: {one.remedy}\n  {one.gate}：{one.name}：{one.remedy_zh}")
+        show.say(f"measured again, these gates do not pass, whatever the lights say; nothing grows {_STOP}")
         raise typer.Exit(1)
     state = State(STATE)
     results = run_stages(scale_stages(wanted, sizes, state), state, os.environ, show.say, stop_at_red=True)
@@ -73,6 +82,15 @@ def scale(
     else:
         show.say(f"growth stopped at: {last.stage.title} {last.stage.title_zh}")
     raise typer.Exit(worst(results))
+
+
+def red_gates(profile: Profile) -> list[Finding]:
+    """What fails of the gates that are not measured again on the way."""
+    from ..gates.look import look_at
+    from ..gates.measure import STORED, measured
+
+    gates = {name: STORED[name] for name in ("weights", "calibration", "shadow", "penalty", "ablation")}
+    return [one for one in measured(gates, look_at(profile, 1)) if not one.passed]
 
 
 def scale_stages(profile: Profile, sizes: list[int], state: State) -> list[Stage]:

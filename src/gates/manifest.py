@@ -100,7 +100,7 @@ class Manifest:
 
     def refuse_future(self) -> None:
         """Evidence from the future: the clock was set back since, or somebody wrote the date by hand."""
-        if self.entries and datetime.fromisoformat(self.entries[-1].at) > datetime.now(UTC) + SLACK:
+        if self.entries and is_future(self.entries[-1].at):
             raise BadInput(
                 f"the newest evidence is of {self.entries[-1].at}, and the clock says {_now()}",
                 where=str(self.path),
@@ -144,6 +144,14 @@ class Manifest:
         self.entries.append(entry)
         self.head = _hash(raw)
         return raw
+
+
+def is_future(at: str) -> bool:
+    """A text that is no time with its zone is of no time that there was."""
+    try:
+        return datetime.fromisoformat(at) > datetime.now(UTC) + SLACK
+    except (ValueError, TypeError):
+        return True
 
 
 def _hash(raw: bytes) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
+from ..core.check import now
 from ..core.errors import BadInput
 from ..core.files import sha256_file
 from ..scoring.chain import Head
 from ..scoring.ledger import lines
 from .finding import GATES
-from .manifest import SLACK, Manifest
+from .manifest import Manifest, is_future
 from .prints import fingerprint
 from .profile import load_profile, profile_path
 from .report import RUN_BOTH, Round, read_round
@@ -100,10 +100,9 @@ def _refuse_wrong_verdict(path: Path, report: Round) -> None:
 
 
 def _refuse_future(path: Path, report: Round) -> None:
-    now = datetime.now(UTC)
-    if datetime.fromisoformat(report.ts) > now + SLACK or report.started > report.ts:
+    if is_future(report.ts) or report.started > report.ts:
         raise BadInput(
-            f"is of {report.ts}, and the clock says {now.isoformat(timespec='seconds')}",
+            f"is of {report.ts}, and the clock says {now()}",
             where=str(path),
             remedy="set the clock right; if it is right, run both rounds again",
         )

@@ -7,7 +7,6 @@ tamper-evident only: whoever rewrites everything at once leaves no trace but in 
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from securesystemslib.dsse import Envelope
 from securesystemslib.exceptions import VerificationError
 from securesystemslib.signer import CryptoSigner, SSlibKey
 
+from ..core.check import now
 from ..core.errors import BadInput
 from ..core.files import read_json, sha256_file, write_json
 from .profile import Profile
@@ -38,7 +38,7 @@ def sign_off(key: Path, password: bytes | None, ticket: Round, path: Path = TICK
         "_type": STATEMENT,
         "subject": [{"name": path.as_posix(), "digest": {"sha256": sha256_file(path)}}],
         "predicateType": PREDICATE,
-        "predicate": {"profile": ticket.profile, "run": ticket.run, "signedAt": _now()},
+        "predicate": {"profile": ticket.profile, "run": ticket.run, "signedAt": now()},
     }
     envelope = Envelope(msgspec.json.encode(statement), PAYLOAD, {})
     envelope.sign(signer)
@@ -101,7 +101,3 @@ def _public(path: Path) -> SSlibKey:
     if not isinstance(key, Ed25519PublicKey):
         raise BadInput("is no Ed25519 key", where=str(path), remedy="check owner_key of the profile")
     return SSlibKey.from_crypto(key)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

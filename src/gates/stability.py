@@ -1,4 +1,5 @@
-"""Whether live scores can be built on: all there, all from live calls, and a judge that agrees with itself.
+"""Whether live scores can be built on: all there, all from live calls that the ledger tells of, and a judge that agrees
+with itself.
 
 askgate validate_scores reports/rc1/scores.jsonl --least 1000
 """
@@ -7,10 +8,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..config.loader import load_config
+from ..config.schema import ScoringSection
 from ..core.check import Check, Report, check, evidence, now, report
 from ..core.files import write_json
 from ..core.jsonl import read_unique
 from ..scoring.scores import Score
+from .stored import on_record
 
 AGAIN = (
     "run the same `askgate score` again: what was paid for is kept",
@@ -24,9 +28,9 @@ UNSTABLE = (
 
 def validate_scores(path: Path, *, least: int, max_unstable: float, out: Path) -> Report:
     started = now()
-    scores = list(read_unique(path, Score))
+    scores, scoring = list(read_unique(path, Score)), load_config().scoring
     arguments = {"least": least, "max_unstable": max_unstable}
-    checks = stability_checks(scores, least, max_unstable)
+    checks = [*stability_checks(scores, least, max_unstable), ledger_check(scores, scoring)]
     figures = {"scores": len(scores), "unstable": sum(not one.stable for one in _settled(scores))}
     made = report("validate_scores", checks, figures, evidence([path], [], arguments, started))
     write_json(out, made)
@@ -42,6 +46,13 @@ def stability_checks(scores: list[Score], least: int, max_unstable: float) -> li
         check("without_score", float(len(scores) - len(settled)), "==", 0.0, *AGAIN),
         check("unstable_share", share, "<=", max_unstable, *UNSTABLE),
     ]
+
+
+def ledger_check(scores: list[Score], scoring: ScoringSection) -> Check:
+    """A line that the ledger does not know proves nothing, whoever wrote it."""
+    settled = _settled(scores)
+    known = on_record(scoring.ledger, scoring.votes, settled) if scoring.ledger.exists() else {}
+    return check("not_in_ledger", float(len(settled) - len(known)), "==", 0.0, *AGAIN)
 
 
 def _settled(scores: list[Score]) -> list[Score]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..agents.replay import follows
+from ..config.schema import VotesSection
 from ..core.check import Check, check
 from ..core.errors import BadInput
 from ..core.jsonl import read_records
@@ -108,14 +109,21 @@ def _apart(here: Iterable[str], by_lot: Iterable[str]) -> int:
 
 def proved(look: Look, dialogues: Sequence[Dialogue], stated: dict[str, Score]) -> set[str]:
     """Ids of the dialogues whose score follows from the ledger and from stored replies to that dialogue."""
-    on_record = scorings(look.ledger, {line.scoring for line in stated.values()})
-    held = [
-        (one, on_record[line.scoring])
-        for one in dialogues
-        if (line := stated.get(one.id)) and line.scoring in on_record and _is_of(line, on_record[line.scoring], look)
-    ]
+    known = on_record(look.ledger, look.scoring.votes, stated.values())
+    held = [(one, known[one.id]) for one in dialogues if one.id in known]
     replies = _replies(look.scoring.cache, {call.key for _, scoring in held for call in scoring.calls})
     return {one.id for one, scoring in held if _said(one, scoring, replies)}
+
+
+def on_record(ledger: Path, votes: VotesSection, stated: Iterable[Score]) -> dict[str, Scoring]:
+    """By id, the lines of which the ledger says the same, and whose scores follow from votes that stand there too."""
+    lines_of = {line.id: line for line in stated}
+    known = scorings(ledger, {line.scoring for line in lines_of.values()})
+    return {
+        name: known[line.scoring]
+        for name, line in lines_of.items()
+        if line.scoring in known and _is_of(line, known[line.scoring], votes)
+    }
 
 
 def scorings(ledger: Path, wanted: set[str]) -> dict[str, Scoring]:
@@ -130,11 +138,11 @@ def scorings(ledger: Path, wanted: set[str]) -> dict[str, Scoring]:
     return {name: Scoring(entry, tuple(calls.get(name, ()))) for name, entry in entries.items()}
 
 
-def _is_of(line: Score, scoring: Scoring, look: Look) -> bool:
+def _is_of(line: Score, scoring: Scoring, votes: VotesSection) -> bool:
     return (
         line.live
         and line.overall is not None
-        and line == score_of(scoring.entry, look.scoring.votes)
+        and line == score_of(scoring.entry, votes)
         and follows_from_votes(scoring)
     )
 

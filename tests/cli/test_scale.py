@@ -59,6 +59,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     score, gates = scaling._score, scaling._gates
     monkeypatch.setattr(scaling, "_score", lambda *given: counted(score(*given)))
     monkeypatch.setattr(scaling, "_gates", lambda *given: [counted(stage) for stage in gates(*given)])
+    monkeypatch.setattr(scaling, "red_gates", lambda profile: [])
 
 
 def test_nothing_grows_from_a_red_light(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,6 +68,16 @@ def test_nothing_grows_from_a_red_light(askgate: Askgate, monkeypatch: pytest.Mo
     shown = askgate("scale", "--to", "10,50")
     assert shown.code == 1
     assert "shadow" in shown.out
+    assert not Path("reports/scale_state.json").exists()
+
+
+def test_lights_that_were_painted_green_let_nothing_grow(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The record says that all passed; there is no evidence that any of it was measured."""
+    found = loop()
+    monkeypatch.setattr(stages, "stages_of", lambda profile: found)
+    shown = askgate("scale", "--to", "10,50")
+    assert shown.code == 1
+    assert "whatever the lights say" in shown.out
     assert not Path("reports/scale_state.json").exists()
 
 
@@ -121,7 +132,8 @@ def test_sizes_must_rise(to: str, askgate: Askgate) -> None:
     assert askgate("scale", "--to", to).code == 2
 
 
-def test_the_scores_are_judged_as_they_lie_there(askgate: Askgate) -> None:
+def test_scores_that_no_ledger_knows_are_refused(askgate: Askgate) -> None:
+    """`tests/poison/test_stability_poisons.py` has their honest twin."""
     lines = [
         {
             "id": f"s{number}",
@@ -136,7 +148,7 @@ def test_the_scores_are_judged_as_they_lie_there(askgate: Askgate) -> None:
     ]
     scores = Path("reports/rc1/scores.jsonl")
     scores.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert askgate("validate_scores", scores, "--least", "12").code == 0
-    shown = askgate("validate_scores", scores, "--least", "13", "--json")
-    assert shown.code == 1
-    assert [check["name"] for check in json.loads(shown.out)["checks"] if not check["passed"]] == ["scored"]
+    for least, failed in ((12, ["not_in_ledger"]), (13, ["scored", "not_in_ledger"])):
+        shown = askgate("validate_scores", scores, "--least", str(least), "--json")
+        assert shown.code == 1
+        assert [check["name"] for check in json.loads(shown.out)["checks"] if not check["passed"]] == failed

@@ -12,7 +12,7 @@ import pytest
 
 from src.cli import main
 from src.core.errors import BadInput
-from src.gates import manifest, prove
+from src.gates import manifest
 from src.gates.admit import admit
 from src.gates.report import ROUND1, TICKET
 from tests.gates.run_folder import edit_profile
@@ -147,15 +147,24 @@ def test_a_config_for_rc1_under_the_name_of_another_wants_a_ticket_of_rc1(run: P
         admit(CONFIG)
 
 
-@pytest.mark.parametrize("module", [manifest, prove])
+@pytest.mark.parametrize("ts", ["2999-01-01T00:00:00+00:00", "yesterday", "2025-08-20T00:00:00"])
 @poison("ticket/refused")
-def test_a_clock_that_was_set_back_is_noticed(run: Path, monkeypatch: pytest.MonkeyPatch, module: object) -> None:
+def test_a_ticket_of_no_time_that_there_was_is_refused(run: Path, ts: str) -> None:
+    """Its line in the manifest fits; only its own date is wrong, or none."""
+    rewrite(TICKET, lambda found: found.update(ts=ts))(run)
+    manifest.Manifest().record([TICKET])
+    with pytest.raises(BadInput, match="the clock says"):
+        admit(CONFIG)
+
+
+@poison("ticket/refused")
+def test_a_clock_that_was_set_back_is_noticed(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Yesterday(datetime):
         @classmethod
         def now(cls, tz: object = None) -> datetime:  # type: ignore[override]
             return datetime.now(UTC) - timedelta(days=1)
 
-    monkeypatch.setattr(module, "datetime", Yesterday)
+    monkeypatch.setattr(manifest, "datetime", Yesterday)
     with pytest.raises(BadInput, match="the clock says"):
         admit(CONFIG)
 

@@ -9,7 +9,19 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-TARGETS = ("preflight", "round1", "round2", "train", "resume", "failpack", "setup", "test", "lint", "quickstart", "board")
+TARGETS = (
+    "preflight",
+    "round1",
+    "round2",
+    "train",
+    "resume",
+    "failpack",
+    "setup",
+    "test",
+    "lint",
+    "quickstart",
+    "board",
+)
 
 
 @pytest.fixture

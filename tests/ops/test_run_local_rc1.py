@@ -86,6 +86,22 @@ def test_a_failure_is_packed_without_the_key(checkout: Path, code: str) -> None:
     assert b"a library wrote *** here" in everything
 
 
+def test_a_disk_that_is_too_small_is_an_environment_that_is_refused(checkout: Path) -> None:
+    """The look at the disk fails with 2, in one line, and nothing of ours is begun."""
+    shutil = 'type("", (), {"disk_usage": staticmethod(lambda path: type("", (), {"free": 2**30}))})'
+    small = f"import sys; sys.modules['shutil'] = {shutil}; exec(sys.stdin.read())"
+    (checkout / "small.py").write_text(small)
+    _script(
+        checkout / ".venv/bin/python",
+        f'case "$1" in -) exec {sys.executable} small.py;; *) exec {sys.executable} "$@";; esac',
+    )
+    done = run(checkout, SCORER_PROVIDER="local")
+    assert done.returncode == 2
+    assert "more than 50 GB must be free" in done.stdout
+    assert "Traceback" not in done.stdout
+    assert "askgate rc1" not in done.stdout
+
+
 def test_git_state_is_on_record(checkout: Path) -> None:
     subprocess.run(["git", "init", "-q"], cwd=checkout, check=True)
     identity = ["-c", "user.name=x", "-c", "user.email=x@y"]

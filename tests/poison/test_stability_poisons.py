@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from src.gates.stability import stability_checks
+from src.cli.scale import red_gates
+from src.core.jsonl import read_records, write_records
+from src.gates.stability import stability_checks, validate_scores
 from src.scoring.scores import Score
+from tests.gates.run_folder import FRESH, look
 
 from .table import poison, twin
 
@@ -46,3 +50,32 @@ def _every(change: Callable[[Score], Score], of: int) -> Spoil:
 def test_a_poison_is_caught_by_its_check(named: str, spoil: Spoil) -> None:
     failed = {one.name for one in stability_checks(spoil(honest()), LEAST, MAX_UNSTABLE) if not one.passed}
     assert named in failed
+
+
+def failed_file() -> set[str]:
+    made = validate_scores(look().fresh, least=FRESH, max_unstable=MAX_UNSTABLE, out=Path("reports/stability.json"))
+    return {one.name for one in made.checks if not one.passed}
+
+
+@poison("stability/not_in_ledger")
+def test_scores_raised_in_their_file(run: Path) -> None:
+    assert failed_file() == set()
+    path = look().fresh
+    lines = list(read_records(path, Score))
+    with open(path, "wb") as handle:
+        write_records(handle, [replace(lines[0], overall=1.0), *lines[1:]])
+    assert failed_file() == {"not_in_ledger"}
+
+
+@poison("stability/not_in_ledger")
+def test_scores_without_a_ledger(run: Path) -> None:
+    look().ledger.unlink()
+    assert failed_file() == {"not_in_ledger"}
+
+
+def test_growth_measures_the_gates_of_the_reward_again(run: Path) -> None:
+    assert red_gates(look().profile) == []
+    look().profile.paths.weights.write_bytes(
+        Path("configs/weights.json").read_bytes().replace(b'"seed": 42', b'"seed": 7')
+    )
+    assert "settings_of_their_own" in {one.name for one in red_gates(look().profile)}
