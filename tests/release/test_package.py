@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
 from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.gates.report import TICKET
-from src.release.package import FACTS, GATES, PUBLIC, SUMS, make_package, signature_of
+from src.release.package import FACTS, GATES, PUBLIC, SUMS, SUMS_SIGNATURE, make_package, signature_of
 from src.release.reproduce import reproduce
 from src.release.signing import sign_model, verify_model
 from tests.release.packing import CONFIG, MODEL, finished, flipped, new_key, packed, repacked, run, silent, trained
@@ -84,6 +84,8 @@ def test_the_model_signing_package_verifies_the_same_signature(packed: Path) -> 
     command = [sys.executable, "-m", "model_signing", "verify", "key", f"open/{MODEL}"]
     command += ["--signature", str(signature), "--public_key", "key.pub"]
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+    listed = [*command[:5], f"open/{SUMS}", "--signature", f"open/{SUMS_SIGNATURE}", "--public_key", "key.pub"]
+    assert subprocess.run(listed, capture_output=True, check=False).returncode == 0
     weights = Path("open") / MODEL / "model.safetensors"
     weights.write_bytes(flipped(weights.read_bytes()))
     assert subprocess.run(command, capture_output=True, check=False).returncode != 0
