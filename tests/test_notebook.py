@@ -6,6 +6,7 @@ import ast
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,19 @@ def test_it_is_plain_python_without_results_of_old_runs() -> None:
         assert not cell.get("outputs"), "outputs are not kept"
     for source in cells():
         ast.parse(source)
+
+
+def test_what_a_command_says_is_shown_while_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hours of training without a word look like a notebook that hangs."""
+    monkeypatch.setenv("ASKGATE_DRIVE", str(tmp_path / "drive"))
+    monkeypatch.setenv("ASKGATE_PROJECT", str(tmp_path))
+    names: dict[str, Any] = {"print": lambda *words, **_: (tmp_path / "seen").touch() if "ready\n" in words else None}
+    exec(compile(cells()[0], NOTEBOOK.name, "exec"), names)
+    waits = "import os, time\nprint('ready')\nend = time.time() + 60\n"
+    waits += "while not os.path.exists('seen') and time.time() < end: time.sleep(0.01)\n"
+    names["sh"](sys.executable, "-c", f"{waits}raise SystemExit(not os.path.exists('seen'))")
+    with pytest.raises(RuntimeError, match="exit code 3"):
+        names["sh"](sys.executable, "-c", "raise SystemExit(3)")
 
 
 @pytest.mark.slow
