@@ -48,9 +48,9 @@ def data_stages(profile: Profile) -> list[Stage]:
     return [
         Stage(
             "shadow_set",
-            f"Draw {sizes.shadow} held-out samples that no pool may contain",
+            f"Draw {sizes.shadow_set:,} held-out samples that no pool may contain",
             "物化影子评测集",
-            verb("shadow_run", "--n", str(sizes.shadow), "--seed", str(options.SEED), "--stratify", "--mix", mix,
+            verb("shadow_run", "--n", str(sizes.shadow_set), "--seed", str(options.SEED), "--stratify", "--mix", mix,
                  "--materialize", paths.shadow_set, "--dump-manifest", paths.shadow_manifest),
             (paths.templates,),
             (paths.shadow_set, sidecar(paths.shadow_set), paths.shadow_manifest),
@@ -154,7 +154,7 @@ def reward_stages(profile: Profile) -> list[Stage]:
         ),
         Stage(
             "shadow",
-            f"Play the shadow set, have {sizes.live} episodes judged, and compare the new reward with the old one",
+            f"Play {sizes.shadow} samples of the shadow set, have {sizes.live} episodes judged, and compare the new reward with the old one",
             "影子运行对比",
             verb("shadow_run", "--n", str(sizes.shadow), "--seed", str(options.SEED), "--stratify",
                  "--tag", _tag(paths.shadow_report), "--shadow_set", paths.shadow_set, "--live_n", str(sizes.live),

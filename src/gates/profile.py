@@ -70,8 +70,10 @@ class AblationSizes(Section):
 
 class Sizes(Section):
     pool: Count
-    shadow: Count
+    shadow_set: Count
     """Samples of the shadow set."""
+    shadow: Count
+    """Of these the shadow run plays so many, drawn by lot."""
     live: Count
     """Episodes on the shadow set that the judge is asked about."""
     calibration: Count

@@ -21,7 +21,8 @@ from .store import Store
 from .types import OWN
 
 DAY_S = 86_400.0
-OWN_CALLS = 2
+OWN_CALLS = 1
+"""A second one would take the slot between two votes on a dialogue, which is then read anew: a sixth slower."""
 OWN_TIMEOUT_S = 600.0
 
 
@@ -45,10 +46,7 @@ class Session:
 
 
 def patient(limits: LimitsSection) -> LimitsSection:
-    """For AskGate's own server, which answers one call after the other, at whatever speed the machine has.
-
-    One call waits, so that the server never does. More of them would only time out in the queue.
-    """
+    """For AskGate's own server, which answers one call after the other, at whatever speed the machine has."""
     return limits.model_copy(
         update={
             "concurrency_min": min(limits.concurrency_min, OWN_CALLS),
