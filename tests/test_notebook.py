@@ -51,7 +51,6 @@ def test_what_a_command_says_is_shown_while_it_runs(tmp_path: Path, monkeypatch:
         names["sh"](sys.executable, "-c", "raise SystemExit(3)")
 
 
-@pytest.mark.slow
 def test_from_the_first_cell_to_the_last_and_on_after_a_lost_runtime(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

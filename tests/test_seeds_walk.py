@@ -166,7 +166,7 @@ def test_e_two_rounds_and_a_ticket(checkout: Path) -> None:
     typed(checkout, ROUND2_JUDGE)
     typed(checkout, ROUND2_SHADOW, allowed=(0, 1))  # a tiny judge may fail it; the round below must not
     typed(checkout, ROUND2)
-    assert json.loads((checkout / "reports/preflight/round2_pass.json").read_text())["passed"]
+    assert json.loads((checkout / "reports/preflight/round2_pass.json").read_text())["pass"]
 
 
 def test_f_training_to_its_first_checkpoint_and_on(checkout: Path) -> None:

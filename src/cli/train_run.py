@@ -87,7 +87,7 @@ def run(path: Path, resume: bool, admission: Admission | None = None) -> list[Ou
             if not resume:
                 # What cannot be built is refused while the run before still lies where it lay.
                 made[ready.config.seeds[0]] = _prepare(ready, ready.config.seeds[0], ready.targets, room)
-                _set_aside(ready.config)
+                set_aside(ready.config)
             write_effective(ready.config)
             also_reachable(REPORTS / METRICS.name, METRICS)
             outcomes = [_run_seed(ready, seed, resume, console, made, room) for seed in ready.config.seeds]
@@ -322,7 +322,7 @@ def _announce(ready: Ready, seed: int, engine: Engine, resume: bool) -> None:
     )
 
 
-def _set_aside(config: TrainConfig) -> None:
+def set_aside(config: TrainConfig) -> None:
     """What an earlier run left moves out of the way. Nothing is written over, and `train.log` goes on."""
     stamp = f"before_{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     old = [path for path in OF_A_RUN if path.exists()]
@@ -333,7 +333,7 @@ def _set_aside(config: TrainConfig) -> None:
             path.rename(aside / path.name)
         log.info("the logs of the run before are in %s now", aside)
     for folder in (Path("checkpoints") / config.shelf, *([_mirrored(config)] if config.checkpoint.mirror else [])):
-        if folder.exists():
+        if any(path.is_file() for path in folder.rglob("*")):  # an empty folder was made by hand, beforehand
             moved = folder.rename(folder.with_name(f"{folder.name}_{stamp}"))
             log.info("the checkpoints of the run before are in %s now", moved)
 

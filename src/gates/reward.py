@@ -41,8 +41,8 @@ _APART = (
     "权重必须在未参与校准的样本上检验：用样本池校准，用影子集做影子运行",
 )
 _BASE = (
-    "these are episodes of another model than the config's base_model; record them again",
-    "这些对话不是由配置中的 base_model 产生的；请重新录制",
+    "these are episodes of another model than the config's base_model; record them again with --config and that config",
+    "这些对话不是由配置中的 base_model 产生的；请加 --config 指定该配置重新录制",
 )
 
 
