@@ -72,14 +72,23 @@ class EvalShadow:
     """
 
     def __init__(
-        self, seed: int, steps: int, every_steps: int, play: Play, measure: Measure, figures: StepLog, folder: Path
+        self,
+        seed: int,
+        steps: int,
+        every_steps: int,
+        play: Play,
+        measure: Measure,
+        figures: StepLog,
+        folder: Path,
+        base: bool = True,
     ) -> None:
+        """`base`: look at the start too."""
         self.seed, self.steps, self.every_steps = seed, steps, every_steps
-        self.play, self.measure, self.figures, self.folder = play, measure, figures, folder
+        self.play, self.measure, self.figures, self.folder, self.base = play, measure, figures, folder, base
 
     def on_start(self, engine: Engine) -> None:
         self.figures.cut(self.seed, engine.step)
-        if engine.step == 0 and not (self.figures.lines(self.seed) and self._file(0).exists()):
+        if self.base and engine.step == 0 and not (self.figures.lines(self.seed) and self._file(0).exists()):
             self.figures.cut(self.seed, -1)
             self._look(engine, 0)
 

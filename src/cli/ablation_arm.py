@@ -52,9 +52,9 @@ class Arm:
                 shutil.rmtree(old)
 
     @property
-    def steps(self) -> tuple[int, int]:
-        """The evaluations that are wanted: of the base and of the trained policy."""
-        return 0, self.config.steps
+    def steps(self) -> tuple[int, ...]:
+        """The evaluations that are wanted: of the trained policy, and of the base where this arm looks at it."""
+        return (0, self.config.steps) if self.config.eval.base else (self.config.steps,)
 
     def episodes(self, seed: int, step: int) -> list[Episode]:
         from ..core.episode import Episode
@@ -95,7 +95,8 @@ def _fingerprint(config: TrainConfig) -> str:
 def arm_config(
     config: TrainConfig, *, penalty: bool, alpha: float, cap: int, steps: int, seeds: tuple[int, ...], n: int | None
 ) -> TrainConfig:
-    """The same run but for the penalty: local, without a judge, looked at before and after.
+    """The same run but for the penalty: local, without a judge, looked at before and after. They have one base, which
+    the arm with the penalty looks at.
 
     The watch is off: what a policy does that nothing holds back is what the ablation is there to show.
     """
@@ -117,7 +118,7 @@ def arm_config(
             "seeds": list(seeds),
             "use_overclar_penalty": penalty,
             "reward": {**found["reward"], "alpha": alpha, "cap": cap},
-            "eval": {**found["eval"], "every_steps": steps, "n": n, "control": False},
+            "eval": {**found["eval"], "every_steps": steps, "n": n, "base": penalty, "control": False},
             "checkpoint": {**found["checkpoint"], "mirror": None},
             "watch": {"ask_spam": 1.0, "malformed": 1.0, "bare_answer": 1.0, "echo": 1.0, "spike": 1000.0},
         }

@@ -154,7 +154,7 @@ def reward_stages(profile: Profile) -> list[Stage]:
         ),
         Stage(
             "shadow",
-            f"Play {sizes.shadow} samples of the shadow set, have {sizes.live} episodes judged, and compare the new reward with the old one",
+            f"Play {sizes.shadow} held-out samples, have {sizes.live} judged, compare the new reward with the old one",
             "影子运行对比",
             verb("shadow_run", "--n", str(sizes.shadow), "--seed", str(options.SEED), "--stratify",
                  "--tag", _tag(paths.shadow_report), "--shadow_set", paths.shadow_set, "--live_n", str(sizes.live),

@@ -197,7 +197,8 @@ def _fit(ready: Ready, run: _Prepared, store: Store, console: Console) -> Outcom
     def measure(episodes: Sequence[Episode]) -> dict[str, float]:
         return flat(figures(episodes))
 
-    shadow = EvalShadow(seed, config.steps, config.eval.every_steps, play, measure, StepLog(EVAL), folder)
+    looks = config.eval
+    shadow = EvalShadow(seed, config.steps, looks.every_steps, play, measure, StepLog(EVAL), folder, looks.base)
     watch = Watch(seed, watch_limits(config), StepLog(METRICS))
     bar = Bar(f"seed {seed}", config.steps, console)
     ending = Ending()
@@ -231,7 +232,7 @@ def _fit(ready: Ready, run: _Prepared, store: Store, console: Console) -> Outcom
         return Outcome(seed, engine.step, None, None, beside)
     trained = shadow.make_up(engine.policy, engine.step)
     base = shadow.episodes(0)
-    if base is None:
+    if base is None and config.eval.base:
         base = shadow.make_up(load_policy(job.model, job.finetune, job.device, job.dtype), 0)
     return Outcome(seed, engine.step, base, trained, beside)
 

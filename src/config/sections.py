@@ -186,6 +186,8 @@ class EvalSection(Section):
     """Looks at the held-out samples of `shadow_set` at the start, every so many steps, and at the end."""
 
     every_steps: int = Field(default=100, ge=1)
+    base: bool = True
+    """False: not at the start; for a run beside another one that has looked at the same base."""
     n: int | None = Field(default=None, ge=1)
     """So many, evenly apart; left out: all."""
     greedy: bool = True

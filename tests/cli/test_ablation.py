@@ -52,13 +52,13 @@ def differences(one: Any, other: Any, path: str = "") -> dict[str, tuple[Any, An
     return {} if one == other else {path.lstrip("."): (one, other)}
 
 
-def test_the_arms_differ_in_the_penalty_and_in_nothing_else(place: Path) -> None:
+def test_the_arms_differ_in_the_penalty_and_in_who_looks_at_their_base(place: Path) -> None:
     config = load_train_config(Path("own.yaml"))
     made = [
         arm_config(config, penalty=penalty, alpha=0.2, cap=2, steps=4, seeds=(1, 2), n=6).model_dump(mode="json")
         for penalty in (False, True)
     ]
-    assert differences(*made) == {"use_overclar_penalty": (False, True)}
+    assert differences(*made) == {"use_overclar_penalty": (False, True), "eval.base": (False, True)}
     assert made[1]["reward"]["alpha"] == 0.2
     changed = differences(config.model_dump(mode="json"), made[1])
     assert {name.split(".")[0] for name in changed} == {

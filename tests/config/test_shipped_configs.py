@@ -115,9 +115,24 @@ def test_the_full_quickstart_is_the_gated_one_with_three_seeds_and_the_control()
     assert full.model_copy(update=alike) == quick
 
 
-@pytest.mark.parametrize(
-    "name", ["train_local", "quickstart", "quickstart_gated", "quickstart_full", "ppo_trial", "ppo_scale"]
-)
+def test_the_ablation_of_the_quickstart_is_the_quickstart_with_half_the_batch() -> None:
+    quick, arm = loaded("quickstart"), loaded("quickstart_ablation")
+    half = quick.batch_size // 2
+    assert arm.reward == quick.reward
+    assert not arm.eval.control
+    assert arm == quick.model_copy(
+        update={
+            "batch_size": half,
+            "rollout": quick.rollout.model_copy(update={"slots": half}),
+            **{key: getattr(arm, key) for key in ("steps", "checkpoint", "eval")},
+        }
+    )
+
+
+LOCAL = ["train_local", "quickstart", "quickstart_gated", "quickstart_full", "quickstart_ablation"]
+
+
+@pytest.mark.parametrize("name", [*LOCAL, "ppo_trial", "ppo_scale"])
 def test_gated_runs_are_not_local_and_local_ones_are(name: str) -> None:
     assert loaded(name).profile == ("rc1" if name.startswith("ppo_") else "local")
 
