@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
+from itertools import islice
 from random import Random
 
 from ..core.check import Check, check
@@ -20,8 +21,9 @@ from ..scoring.ledger import lines
 from ..scoring.monitor import Progress
 from ..scoring.probe import is_paid
 from ..scoring.sameness import sameness_checks
-from ..scoring.scores import Score
-from ..scoring.session import settings_for
+from ..scoring.scores import Score, first_ask
+from ..scoring.session import DAY_S, settings_for
+from ..scoring.store import Store
 from ..scoring.types import ScoringEntry
 from .finding import Finding, found, read
 from .look import Look
@@ -53,14 +55,19 @@ def score_fresh(
     settings = settings_for(environment, look.scoring, "")
     if not settings.live:
         raise BadInput("is off, and a round scores live", where="REWARD_LIVE_MODE", remedy="set REWARD_LIVE_MODE=1")
-    chosen = draw(look, seed)
+    with Store(look.scoring.cache, ttl=look.scoring.ttl_days * DAY_S) as store:
+        chosen = draw(look, seed, lambda one: store.get(first_ask(one, settings.provider)) is None)
     order = Order(look.profile.paths.balanced, look.fresh, None, seed, look.scoring.votes, None)
     score_dialogues(chosen, order, settings, look.scoring, environment, tell, progress)
     return seed
 
 
-def draw(look: Look, seed: int) -> list[Sample]:
-    """Of the samples that no line of the ledger is about."""
+def draw(look: Look, seed: int, unanswered: Callable[[Sample], bool]) -> list[Sample]:
+    """Of the samples that no line of the ledger is about and whose dialogue the judge has not answered for.
+
+    A policy may have said word for word what a sample demonstrates, and a round that was killed leaves votes on a
+    sample without a line about it: the cache would answer for both.
+    """
     seen = (
         {line.entry.sample for line in lines(look.ledger) if isinstance(line.entry, ScoringEntry)}
         if look.ledger.exists()
@@ -68,13 +75,14 @@ def draw(look: Look, seed: int) -> list[Sample]:
     )
     unseen = [one for one in read_unique(look.profile.paths.balanced, Sample) if one.id not in seen]
     n = look.profile.sizes.fresh
-    if len(unseen) < n:
+    chosen = list(islice(filter(unanswered, Random(seed).sample(unseen, len(unseen))), n))
+    if len(chosen) < n:
         raise BadInput(
-            f"{len(unseen)} samples have never been scored, and a round needs {n}",
+            f"{len(chosen)} samples have never been scored, and a round needs {n}",
             where=str(look.profile.paths.balanced),
             remedy="build a larger pool",
         )
-    return Random(seed).sample(unseen, n)
+    return chosen
 
 
 def fresh_findings(look: Look) -> list[Finding]:

@@ -20,7 +20,7 @@ from ..core.types import Record
 from .disk import alone, told
 from .prompt import Dialogue, dialogue_text
 from .providers import Provider
-from .types import ScoringEntry
+from .types import Ask, ScoringEntry
 from .votes import training_weight
 from .wire import ask_for
 
@@ -51,9 +51,13 @@ class Score(Record, frozen=True):
     at: str = ""
 
 
+def first_ask(sample: Dialogue, provider: Provider) -> Ask:
+    """For the first vote; a judge that was not asked for it was not asked about this dialogue at all."""
+    return ask_for(provider, sample.lang, dialogue_text(sample), vote=0)
+
+
 def score_key(sample: Dialogue, provider: Provider, votes: VotesSection) -> str:
-    ask = ask_for(provider, sample.lang, dialogue_text(sample), vote=0)
-    return sha256(msgspec.json.encode([ask.key, votes.model_dump()])).hexdigest()
+    return sha256(msgspec.json.encode([first_ask(sample, provider).key, votes.model_dump()])).hexdigest()
 
 
 def score_of(entry: ScoringEntry, votes: VotesSection) -> Score:

@@ -1,0 +1,38 @@
+"""What a round scores live is what no judge has answered for: not by name, and not word for word either."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from src.core.jsonl import read_records, read_unique
+from src.core.types import Sample
+from src.gates.fresh import draw, fresh_findings, score_fresh
+from src.scoring.scores import Score, first_ask
+from src.scoring.session import DAY_S, settings_for
+from src.scoring.store import Store
+from src.scoring.types import Reply
+from tests.gates.run_folder import judging, look
+
+VOTE = '{"logic": 5, "clarity": 5, "naturalness": 5, "educational": 5}'
+
+
+def test_an_answered_dialogue_is_passed_over(run: Path) -> None:
+    first = draw(look(), 1, lambda one: True)
+    again = draw(look(), 1, lambda one: one.id != first[0].id)
+    assert again[:-1] == first[1:]
+    assert first[0] not in again
+
+
+def test_votes_that_a_killed_round_left_behind_are_not_taken_for_fresh_ones(run: Path) -> None:
+    here = look()
+    left = {one.id for one in draw(here, 1, lambda one: True)}
+    with judging() as environment:
+        provider = settings_for(environment, here.scoring, "").provider
+        with Store(here.scoring.cache, ttl=here.scoring.ttl_days * DAY_S) as store:
+            for number, one in enumerate(read_unique(here.profile.paths.balanced, Sample)):
+                if one.id not in left:
+                    reply = Reply(VOTE, f"killed-{number}", provider.model, 100, 20, 50.0)
+                    store.put(first_ask(one, provider), reply, f"killed-{number}")
+        score_fresh(here, environment, print, lambda done: None)
+    assert {line.id for line in read_records(here.fresh, Score)} == left
+    assert all(one.passed for one in fresh_findings(here) if one.name == "fresh_from_cache")
