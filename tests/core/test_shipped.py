@@ -27,3 +27,16 @@ def test_what_is_nowhere_keeps_the_name_that_the_user_gave(tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     assert shipped(Path("templates/mine")) == Path("templates/mine")
     assert shipped(tmp_path / PACK) == tmp_path / PACK
+
+
+@pytest.mark.parametrize("made", ["data/rollouts/rc1_seed.jsonl", "reports/diversity_report.json", "configs/weights.json"])
+def test_what_another_run_made_in_the_checkout_is_not_taken_for_ours(
+    made: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkout, here = tmp_path / "checkout", tmp_path / "here"
+    (checkout / made).parent.mkdir(parents=True)
+    (checkout / made).write_text("{}")
+    here.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setattr("src.core.shipped.HOME", checkout)
+    assert shipped(Path(made)) == Path(made)
