@@ -56,7 +56,7 @@ def run_round(
         findings.append(unmeasured("fresh", error))
         del gates["fresh"]
     findings += measured({**STORED, **gates}, look)
-    files = _files(profile)
+    files = _files(profile, number)
     _refuse_moved(findings, files)
     passed = all(one.passed for one in findings)
     failed = [one for one in findings if not one.passed]
@@ -98,9 +98,20 @@ def _round1(profile: Profile, manifest: Manifest) -> list[Finding]:
     return found("round1", checks, read(ROUND1))
 
 
-def _files(profile: Profile) -> dict[str, Print]:
-    """By role, as they are now; what is not there has failed its gate already."""
+def _files(profile: Profile, number: int) -> dict[str, Print]:
+    """By role, as they are now; what is not there has failed its gate already.
+
+    The ticket is for the reports of the stages too. No gate believes them, but pages show their figures. Round 1 leaves
+    them alone: the work order runs the shadow run once more between the rounds.
+    """
     paths = profile.paths
+    told = {
+        "pool_report": paths.pool_report,
+        "difficulty_report": paths.difficulty_report,
+        "calibration_report": paths.calibration_report,
+        "shadow_report": paths.shadow_report,
+        "ablation_report": paths.ablation_report,
+    }
     wanted = {
         "pool": paths.pool,
         "metrics": paths.metrics,
@@ -111,6 +122,7 @@ def _files(profile: Profile) -> dict[str, Print]:
         **({"trial": paths.trial} if paths.trial else {}),
         "templates": paths.templates,
         "profile": profile_path(profile.name),
+        **(told if number == 2 else {}),
     }
     return {role: Print(str(path), fingerprint(path)) for role, path in wanted.items() if shipped(path).exists()}
 

@@ -103,6 +103,8 @@ def test_the_honest_run_is_admitted(run: Path) -> None:
         pytest.param(flip("data/episodes/quickstart_calibration.scores.jsonl"), "has changed", id="scores"),
         pytest.param(flip("data/episodes/quickstart_ablation/seed_20250820/with.jsonl"), "has changed", id="ablation"),
         pytest.param(drop("data/episodes/quickstart_shadow.scores.jsonl"), "cannot be read", id="evidence deleted"),
+        pytest.param(flip("reports/calibration_report_quickstart.json"), "has changed", id="a stage's report"),
+        pytest.param(drop("reports/calibration_report_quickstart.json"), "cannot be read", id="report deleted"),
         pytest.param(drop("reports/preflight/round1.json"), "cannot be read", id="round 1 deleted"),
         pytest.param(drop("reports/preflight/round2_pass.json"), "there is no ticket", id="no ticket"),
         pytest.param(drop("reports/rc1/manifest.jsonl"), "there is no evidence yet", id="no manifest"),
