@@ -1,4 +1,4 @@
-"""Pictures of the board for `docs/images/`, taken in Chromium from a run folder.
+"""Pictures of the board and of the pages of a run for `docs/images/`, taken in Chromium from a run folder.
 
     python scripts/screenshots.py --run .                  # of a finished quickstart
     python scripts/screenshots.py --run . --run ../other   # the second one to compare with
@@ -17,10 +17,17 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page, ViewportSize
+
+    Shot = tuple[str, str, ViewportSize, Literal["light", "dark"]]
 
 ROOT = Path(__file__).resolve().parents[1]
-WIDE, NARROW = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
-SHOTS = (
+WIDE: ViewportSize = {"width": 1280, "height": 860}
+NARROW: ViewportSize = {"width": 390, "height": 844}
+SHOTS: tuple[Shot, ...] = (
     ("board-lights", "/", WIDE, "light"),
     ("board-lights-dark", "/", WIDE, "dark"),
     ("board-narrow", "/", NARROW, "dark"),
@@ -29,6 +36,14 @@ SHOTS = (
     ("board-episodes-narrow", "/episodes?success=no", NARROW, "light"),
     ("board-compare", "/compare", WIDE, "dark"),
 )
+PAGES: tuple[Shot, ...] = (
+    ("results", "reports/rc1/index.html", WIDE, "light"),
+    ("results-narrow", "reports/rc1/index.html", NARROW, "light"),
+    ("report", "reports/rc1/RC1.html", WIDE, "light"),
+    ("report-dark", "reports/rc1/RC1.html", WIDE, "dark"),
+    ("report-narrow", "reports/rc1/RC1.html", NARROW, "light"),
+)
+"""From disk, as whoever gets the file sees them."""
 SETTLED_MS = 4000
 """What takes time to measure comes by itself after the page; a busy machine takes longer."""
 
@@ -38,10 +53,12 @@ def main() -> None:
     options.add_argument("--run", type=Path, action="append", required=True)
     options.add_argument("--out", type=Path, default=ROOT / "docs" / "images")
     given = options.parse_args()
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     given.out.mkdir(parents=True, exist_ok=True)
-    with _board(given.run) as url:
-        for path in _taken(url, chromium, given.out):
+    with _browser() as browser:
+        with _board(given.run) as url:
+            for path in _of_board(browser, url, given.out):
+                print(f"wrote {path}")
+        for path in _of_pages(browser, given.run[0].resolve(), given.out):
             print(f"wrote {path}")
 
 
@@ -61,34 +78,50 @@ def _board(runs: list[Path]) -> Iterator[str]:
         server.wait()
 
 
-def _taken(url: str, chromium: str | None, out: Path) -> Iterator[Path]:
+@contextmanager
+def _browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     with sync_playwright() as driver:
         unboxed = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = driver.chromium.launch(executable_path=chromium, args=unboxed)
-        for name, address, screen, colours in SHOTS:
-            page = browser.new_page(viewport=screen, color_scheme=colours, device_scale_factor=1)  # type: ignore[arg-type]
-            page.goto(url + address)
-            page.wait_for_timeout(SETTLED_MS)
-            if name == "board-compare":
-                page.screenshot(path=out / f"{name}.png")
-                if page.locator(".pairs tbody a").count():
-                    page.locator(".pairs tbody a").first.click()
-                    page.wait_for_selector(".pair")
-                    page.screenshot(path=out / "board-pair.png")
-                    yield out / "board-pair.png"
-            elif name == "board-episodes":
-                page.screenshot(path=out / f"{name}.png")
-                page.locator(".episodes a").first.click()
-                page.wait_for_selector(".talk")
-                page.screenshot(path=out / "board-episode.png")
-                yield out / "board-episode.png"
-            else:
-                page.screenshot(path=out / f"{name}.png")
-            yield out / f"{name}.png"
-            page.close()
+        browser = driver.chromium.launch(executable_path=found, args=unboxed)
+        yield browser
         browser.close()
+
+
+def _of_board(browser: Browser, url: str, out: Path) -> Iterator[Path]:
+    for name, address, screen, colours in SHOTS:
+        page = _page(browser, screen, colours)
+        page.goto(url + address)
+        page.wait_for_timeout(SETTLED_MS)
+        yield _picture(page, out / f"{name}.png")
+        if name == "board-compare" and page.locator(".pairs tbody a").count():
+            page.locator(".pairs tbody a").first.click()
+            page.wait_for_selector(".pair")
+            yield _picture(page, out / "board-pair.png")
+        if name == "board-episodes":
+            page.locator(".episodes a").first.click()
+            page.wait_for_selector(".talk")
+            yield _picture(page, out / "board-episode.png")
+        page.close()
+
+
+def _of_pages(browser: Browser, run: Path, out: Path) -> Iterator[Path]:
+    for name, file, screen, colours in PAGES:
+        page = _page(browser, screen, colours)
+        page.goto((run / file).as_uri())
+        yield _picture(page, out / f"{name}.png")
+        page.close()
+
+
+def _page(browser: Browser, screen: ViewportSize, colours: Literal["light", "dark"]) -> Page:
+    return browser.new_page(viewport=screen, color_scheme=colours, device_scale_factor=1)
+
+
+def _picture(page: Page, path: Path) -> Path:
+    page.screenshot(path=path)
+    return path
 
 
 if __name__ == "__main__":
