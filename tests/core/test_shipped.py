@@ -29,7 +29,9 @@ def test_what_is_nowhere_keeps_the_name_that_the_user_gave(tmp_path: Path, monke
     assert shipped(tmp_path / PACK) == tmp_path / PACK
 
 
-@pytest.mark.parametrize("made", ["data/rollouts/rc1_seed.jsonl", "reports/diversity_report.json", "configs/weights.json"])
+@pytest.mark.parametrize(
+    "made", ["data/rollouts/rc1_seed.jsonl", "reports/diversity_report.json", "configs/weights.json"]
+)
 def test_what_another_run_made_in_the_checkout_is_not_taken_for_ours(
     made: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
