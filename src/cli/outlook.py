@@ -21,6 +21,7 @@ from . import show
 PAGE, KPIS = Path("reports/rc1/index.html"), Path("reports/kpi.json")
 METRICS, EVAL, LOGS = Path("logs/metrics.jsonl"), Path("logs/eval.jsonl"), Path("logs")
 COLOURS = {"green": "bold green", "red": "bold red", "grey": "dim"}
+LAMP = max(len(word) for word, _ in WORDS.values()) + 2
 COMMANDS = {"quickstart": "askgate quickstart", "rc1": "./ops/run_local_rc1.sh"}
 
 
@@ -29,14 +30,11 @@ def state_file(profile: str) -> Path:
 
 
 def show_lights(found: Sequence[Light], profile: str) -> None:
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column()
+    """One line a light, which a narrow terminal breaks by itself: a table would cut what does not fit."""
     for light in found:
-        lamp = Text(WORDS[light.colour][0], style=COLOURS[light.colour])
+        lamp = WORDS[light.colour][0]
         said = f"{light.title} {light.title_zh}" + (f" ({light.why})" if light.why else "")
-        table.add_row(lamp, Text(said))
-    show.print_table(table)
+        show.say(Text.assemble((lamp, COLOURS[light.colour]), " " * (LAMP - len(lamp)), said))
     for step in next_step(found, COMMANDS[profile]):
         show.say(f"-> {step}")
 
@@ -78,7 +76,9 @@ def measure(profile: Profile, evaluation: Path | None) -> dict[str, dict[str, Kp
 
 def show_kpis(kpis: dict[str, dict[str, Kpi]]) -> None:
     for part, found in kpis.items():
-        table = Table(part, "value", "from", box=None, pad_edge=False)
+        table = Table(box=None, pad_edge=False)
+        for head in (part, "value", "from"):
+            table.add_column(head, overflow="fold")
         for name, one in found.items():
             value = "-" if one.value is None else show.number(one.value)
             table.add_row(name, f"{value} ALARM" if one.alarm and one.alarm.on else value, Text(one.source))

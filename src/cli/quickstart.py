@@ -96,6 +96,18 @@ def embedded(environment: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "RUN_MODE": "prod", "REWARD_LIVE_MODE": "1", "SCORER_PROVIDER": "local"}
 
 
+def _refuse_unless_live(environment: Mapping[str, str]) -> None:
+    """The second stage would find it out, after the first has paid a judge for its probe."""
+    from ..scoring.providers import PROD, live_mode
+
+    if environment.get("RUN_MODE", "").strip() != PROD or not live_mode(environment):
+        raise BadInput(
+            "rc1 runs on live scores alone, and these do not ask for them",
+            where="RUN_MODE, REWARD_LIVE_MODE",
+            remedy="start it with ./ops/run_local_rc1.sh, or export RUN_MODE=prod REWARD_LIVE_MODE=1",
+        )
+
+
 def _loop(
     name: Literal["quickstart", "rc1"],
     environment: Mapping[str, str],
@@ -115,6 +127,8 @@ def _loop(
     names = [stage.name for stage in stages]
     if until and until not in names:
         raise BadInput(f"there is no stage {until!r}", where="--until", remedy=f"choose from {', '.join(names)}")
+    if name == "rc1":
+        _refuse_unless_live(environment)
     wanted = stages[: names.index(until) + 1] if until else stages
     state = State(state_file(name))
     try:

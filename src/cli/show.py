@@ -26,7 +26,7 @@ def print_table(table: Table) -> None:
     _console().print(table)
 
 
-def say(text: str) -> None:
+def say(text: str | Text) -> None:
     """One line, never broken: paths and hashes are there to be copied."""
     _console().print(text, soft_wrap=True)
 

@@ -141,7 +141,7 @@ def reward_stages(profile: Profile) -> list[Stage]:
     return [
         Stage(
             "calibration",
-            f"Play {sizes.calibration} episodes, have {sizes.calibration_live} judged, and calibrate the reward",
+            f"Play {sizes.calibration:,} episodes, have {sizes.calibration_live:,} judged, and calibrate the reward",
             "权重校准",
             verb("weight_calib", *_flags(profile.thresholds.calibration.model_dump()),
                  "--tag", _tag(paths.calibration_report), "--pool", paths.balanced,

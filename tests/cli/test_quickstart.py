@@ -146,9 +146,32 @@ def test_a_red_light_ends_in_exit_code_1_with_its_reason_and_a_page(
 
 def test_rc1_stops_at_the_first_red_light(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stages, "stages_of", few)
+    monkeypatch.setenv("RUN_MODE", "prod")
+    monkeypatch.setenv("REWARD_LIVE_MODE", "1")
     shown = askgate("rc1")
     assert shown.code == 1
     assert "Train" not in shown.out.split("\n->")[0].split("green")[0]
+
+
+@pytest.mark.parametrize("environment", [{}, {"RUN_MODE": "prod"}, {"REWARD_LIVE_MODE": "1"}])
+def test_rc1_is_refused_before_it_pays_for_a_probe_that_no_gate_would_take(
+    environment: dict[str, str], askgate: Askgate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("RUN_MODE", "REWARD_LIVE_MODE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    shown = askgate("rc1")
+    assert shown.code == 2
+    assert shown.out == ""
+    assert "export RUN_MODE=prod REWARD_LIVE_MODE=1" in shown.err
+
+
+def test_no_light_and_no_kpi_is_cut_in_a_narrow_terminal(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    assert "…" not in askgate("status").out
+    assert "(round2 did not pass)" in askgate("status").out
+    assert "…" not in askgate("kpi").out
 
 
 def test_kpis_are_written_and_shown(askgate: Askgate) -> None:
