@@ -97,7 +97,7 @@ class State:
             return "it was broken off"
         if entry.code not in (PASSED, FAILED):
             return "it was refused last time"
-        if entry.command != list(stage.command):
+        if _asked(entry.command) != _asked(stage.command):
             return "its arguments changed"
         if entry.version != __version__:
             return f"it was done by version {entry.version}"
@@ -131,7 +131,17 @@ def measure(path: Path) -> Grown:
 
 
 def _same_start(before: Entry, fresh: Entry) -> bool:
-    return (before.command, before.version, before.inputs) == (fresh.command, fresh.version, fresh.inputs)
+    same = _asked(before.command) == _asked(fresh.command)
+    return same and (before.version, before.inputs) == (fresh.version, fresh.inputs)
+
+
+def _asked(command: Sequence[str]) -> list[str]:
+    """Verb and flags. The package that does it has one name in a checkout and another where it is installed.
+
+    >>> _asked(["-m", "src.cli", "kpi"]) == _asked(["-m", "askgate.cli", "kpi"])
+    True
+    """
+    return list(command[2:] if command[0] == "-m" and command[1].endswith(".cli") else command)
 
 
 def _first_change(then: dict[str, str | None], paths: Sequence[Path]) -> str:

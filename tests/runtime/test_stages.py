@@ -44,6 +44,12 @@ def test_a_verdict_holds_while_nothing_changes(stage: Stage, code: int) -> None:
     assert done(stage, code).why_not_valid(stage) == ""
 
 
+def test_what_the_installed_command_did_holds_for_the_checkout(stage: Stage) -> None:
+    installed, checkout = (replace(stage, command=("-m", f"{name}.cli", "kpi")) for name in ("askgate", "src"))
+    assert done(installed).why_not_valid(checkout) == ""
+    assert "arguments" in done(installed).why_not_valid(replace(checkout, command=("-m", "src.cli", "sync")))
+
+
 def test_a_refused_stage_is_tried_again(stage: Stage) -> None:
     assert "refused" in done(stage, 2).why_not_valid(stage)
 
