@@ -18,6 +18,7 @@ from ..core.files import sha256_file
 from ..core.sealed import Damaged, verify
 from ..core.shelf import Shelf
 from ..runtime.sums import FOLDER as SUMS
+from ..runtime.sums import sums_of
 from ..scoring.antisim import WINDOW, hit_rate
 from ..scoring.ledger_tail import Scoring, tail
 from ..scoring.probe import is_paid
@@ -165,7 +166,7 @@ def fingerprint_coverage(artifacts: Iterable[Path], sums: Path) -> float | None:
 
 def _has_sum(path: Path, sums: Path) -> bool:
     try:
-        stated = (sums / f"{path.stem}.sha256").read_text().split()
+        stated = sums_of(path, sums).read_text().split()
     except (OSError, UnicodeDecodeError):
         return False
     return stated == [sha256_file(path), path.as_posix()]

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from src.core.errors import BadInput
+from src.gates.profile import NAMES, load_profile
 from src.runtime.stages import Stage, State, fingerprint
-from src.runtime.sums import write_sums
+from src.runtime.sums import KEPT, sums_of, write_sums
 
 
 @pytest.fixture
@@ -128,6 +129,13 @@ def test_sums_are_as_sha256sum_writes_them(stage: Stage) -> None:
     empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     text = Path("reports/rc1/rc1_seed.balanced.sha256").read_text()
     assert text == f"{empty}  data/rc1_seed.balanced.jsonl\n"
+
+
+def test_no_sum_is_written_over_that_of_another_file_of_a_profile(stage: Stage) -> None:
+    for name in NAMES:
+        files = [path for _, path in load_profile(name).paths if path] + [Path(f"configs/gates/{name}.yaml")]
+        kept = {path for path in files if path.parts[0] in KEPT}
+        assert len({sums_of(path) for path in kept}) == len(kept)
 
 
 def test_reports_have_sums_too_and_what_is_gone_has_none(stage: Stage) -> None:
