@@ -94,8 +94,9 @@ mark{background:var(--mark);color:inherit;border-radius:3px}
 body.away::before{content:"The board's server has stopped. 看板服务已停止。";display:block;padding:8px 20px;
 background:var(--fail-bg);color:var(--fail);font-weight:600}
 @media (max-width:640px){main{padding:16px 12px 36px}h1{font-size:22px}.top div{padding:0 12px}.top a{padding:9px 5px}
-.owner th[scope=row],.cell{padding:9px 8px}.owner thead th{padding:8px}.cell{flex-direction:column;gap:5px}
-.owner thead td,.owner th[scope=row]{width:21%}.top .run{display:none}.top a{font-size:13.5px}
+.owner th[scope=row],.cell{padding:9px 8px}.owner thead th{padding:8px}.owner th[scope=row]{font-size:14px}
+.cell{flex-direction:column;gap:5px}
+.owner thead td,.owner th[scope=row]{width:25%}.top .run{display:none}.top a{font-size:13.5px}
 .lamp{align-self:flex-start}.turn.assistant,.turn.tool{margin-left:10px}
 th,td{padding:7px 9px}}
 """
