@@ -22,6 +22,7 @@ FOLDER = Path("reports/review")
 WHERE = ("reports/*.json", "reports/rc1/*.json", "reports/preflight/*.json")
 FIGURES = ("need_ask_success", "overclar_rate", "success", "avg_turns", "success_hard_hotpotqa_strategyqa")
 NAME = "%Y-%m-%d"
+EPISODES = Path("logs/eval")
 
 
 class Event(Struct, frozen=True):
@@ -78,7 +79,7 @@ def review(
         since=since.isoformat(timespec="seconds"),
         until=until.isoformat(timespec="seconds"),
         events=[_event(at, path, report) for at, path, report in found if "seeds" not in report],
-        evaluations=[_evaluation(at, path, report) for at, path, report in found if "seeds" in report],
+        evaluations=_evaluations([item for item in found if "seeds" in item[2]]),
         errors=sorted(_errors(root, since, until)),
         kpis=values,
         alarms=[name for part in kpis.values() for name, one in part.items() if one.alarm and one.alarm.on],
@@ -114,6 +115,16 @@ def _event(at: str, path: str, report: dict[str, Any]) -> Event:
     checks = report.get("checks") or report["findings"]
     failed = reasons_in(report)
     return Event(at, str(report.get("stage") or report.get("round")), path, not failed, len(checks), failed)
+
+
+def _evaluations(found: list[tuple[str, str, dict[str, Any]]]) -> list[Evaluation]:
+    """A run reports on itself when it ends, and `evaluate` judges the same episodes again: the last word counts."""
+    last: dict[str, Evaluation] = {}
+    for at, path, report in found:
+        read = (report.get("evidence") or {}).get("inputs") or {}
+        episodes = sorted(str(digest) for name, digest in read.items() if EPISODES in Path(name).parents)
+        last[" ".join(episodes) or path] = _evaluation(at, path, report)
+    return sorted(last.values(), key=lambda one: one.at)
 
 
 def _evaluation(at: str, path: str, report: dict[str, Any]) -> Evaluation:

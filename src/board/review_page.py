@@ -51,19 +51,12 @@ def markdown(found: Review) -> bytes:
         "",
         _compared(found),
         "",
-        *_table(
-            ("KPI", "before 此前", "now 现在"),
-            [(one.name, f"{one.before:.6g}", f"{one.now:.6g}") for one in found.moved],
-        ),
-        "",
+        *([*_moves(found), ""] if found.compared_with else []),
         "## KPIs",
         "",
         *_table(
-            ("KPI", "value", ""),
-            [
-                (name, _number(value), "ALARM 警报" if name in found.alarms else "")
-                for name, value in found.kpis.items()
-            ],
+            ("KPI", "value", "alarm 警报"),
+            [(name, _number(value), "ALARM" if name in found.alarms else "") for name, value in found.kpis.items()],
         ),
         *(["", "## Errors 错误", "", *(f"- `{name}`" for name in found.errors)] if found.errors else []),
         "",
@@ -92,26 +85,30 @@ def review_page(found: Review) -> bytes:
             _rows(
                 ("KPI", "before 此前", "now 现在", "change 变化"),
                 [
-                    (one.name, f"{one.before:.6g}", f"{one.now:.6g}", f"{one.now - one.before:+.4g}")
+                    (one.name, _number(one.before), _number(one.now), f"{one.now - one.before:+.4g}")
                     for one in found.moved
                 ],
-            ),
+            )
+            if found.compared_with
+            else "",
         ),
         _section(
             "KPIs",
             "",
             _rows(
-                ("KPI", "value", ""),
-                [
-                    (name, _number(value), "ALARM 警报" if name in found.alarms else "")
-                    for name, value in found.kpis.items()
-                ],
+                ("KPI", "value", "alarm 警报"),
+                [(name, _number(value), "ALARM" if name in found.alarms else "") for name, value in found.kpis.items()],
             ),
         ),
         _section(
             "Errors", "错误", "".join(f"<p><code>{escape(name)}</code></p>" for name in found.errors) or "<p>–</p>"
         ),
     )
+
+
+def _moves(found: Review) -> list[str]:
+    rows = [(one.name, _number(one.before), _number(one.now)) for one in found.moved]
+    return _table(("KPI", "before 此前", "now 现在"), rows)
 
 
 def _summary(found: Review) -> str:
@@ -171,7 +168,8 @@ def _gates(events: Sequence[Event]) -> str:
 
 
 def _reason(one: Reason) -> str:
-    return f"{one.name} is {_number(one.value)}, must be {one.rule} {one.threshold:.6g}"
+    value = "–" if one.value is None else f"{one.value:.6g}"
+    return f"{one.name} is {value}, must be {one.rule} {one.threshold:.6g}"
 
 
 def _compared(found: Review) -> str:
@@ -190,7 +188,7 @@ def _word(passed: bool) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.6g}"
+    return "–" if value is None else f"{value:.4g}"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

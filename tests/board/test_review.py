@@ -58,6 +58,14 @@ def test_only_what_was_measured_in_these_days_counts() -> None:
     assert [one.trained["need_ask_success"] for one in found.evaluations] == [0.30, 0.36]
 
 
+def test_a_policy_that_was_judged_twice_on_the_same_episodes_counts_once() -> None:
+    for name, hours in (("a", 3), ("b", 2)):
+        read = {"logs/eval/step_00000.jsonl": "base", "logs/eval/step_00030.jsonl": "trained", "logs/eval.jsonl": name}
+        found = evaluation(NOW - timedelta(hours=hours), 0.10, 0.30)
+        write_json(Path(f"reports/ppo_eval_{name}.json"), found | {"evidence": {"inputs": read}})
+    assert [one.report for one in review(NOW, 7, kpis(0.8)).evaluations] == ["reports/ppo_eval_b.json"]
+
+
 def test_a_verdict_is_that_of_the_checks_whatever_the_report_says_of_itself() -> None:
     (event,) = review(NOW, 7, kpis(0.8)).events
     assert not event.passed
