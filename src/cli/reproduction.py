@@ -12,9 +12,10 @@ from . import show
 
 
 def package(
-    config: Annotated[Path, typer.Option("--config", help="Training config of the gated run that has ended.")] = (
-        Path("configs/ppo_scale.yaml")
-    ),
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", help="Training config of the gated run that has ended; left out: the ticket's."),
+    ] = None,
     out: Annotated[Path, typer.Option("--out", help="The tarball to write.")] = Path("reports/rc1/package.tgz"),
     key: Annotated[
         Path | None, typer.Option("--key", help="Private elliptic-curve key (PEM) that signs the models.")
@@ -26,9 +27,22 @@ def package(
 
     encrypted = key is not None and key.is_file() and b"ENCRYPTED" in key.read_bytes()
     password = typer.prompt("password of the key", hide_input=True, err=True).encode() if encrypted else None
-    made = make_package(config, out, key, password, show.say)
+    made = make_package(config or _trained(), out, key, password, show.say)
     show.say(f"wrote {made}")
     show.say(f"  sha256 {sha256_file(made)}")
+
+
+def _trained() -> Path:
+    """The config that was trained behind the ticket that lies here."""
+    from ..gates.profile import load_profile
+    from ..gates.report import TICKET, read_round
+    from ..runtime.stages import State
+    from .outlook import state_file
+    from .stages import last_was_full
+
+    profile = load_profile(read_round(TICKET).profile)
+    full = last_was_full(State(state_file(profile.name)))
+    return profile.paths.trial if full and profile.paths.trial else profile.paths.config
 
 
 def reproduce(

@@ -57,8 +57,13 @@ def verify_model(model: Path, signature: Path, public: Path) -> None:
         ) from error
 
 
+def can_sign() -> bool:
+    """Signing and checking signatures need packages that a plain installation does not have."""
+    return find_spec("model_signing") is not None and find_spec("OpenSSL") is not None
+
+
 def _require() -> None:
-    if find_spec("model_signing") is None or find_spec("OpenSSL") is None:
+    if not can_sign():
         raise BadInput(
             "signatures of models need the packages model-signing and pyopenssl", remedy="pip install 'askgate[sign]'"
         )

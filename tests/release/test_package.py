@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
 from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.gates.report import TICKET
+from src.release import signing
 from src.release.package import FACTS, GATES, PUBLIC, SUMS, SUMS_SIGNATURE, make_package, signature_of
 from src.release.reproduce import reproduce
 from src.release.signing import sign_model, verify_model
@@ -75,6 +76,17 @@ def test_a_signature_by_somebody_else_is_refused(packed: Path) -> None:
     other = new_key(Path("other.pem")).with_suffix(".pub")
     with pytest.raises(BadInput, match="signature does not hold"):
         reproduce(packed, silent, public_key=other)
+
+
+def test_a_plain_installation_checks_all_but_the_signature_and_says_so(
+    packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(signing, "find_spec", lambda name: None)
+    told: list[str] = []
+    reproduce(packed, told.append)
+    assert any("signature: not checked" in line for line in told)
+    with pytest.raises(BadInput, match="need the packages model-signing"):
+        reproduce(packed, silent, public_key=Path("key.pub"))
 
 
 def test_the_model_signing_package_verifies_the_same_signature(packed: Path) -> None:
