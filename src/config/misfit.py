@@ -20,8 +20,10 @@ class Misfit(ValueError):
 
 
 def refusal(error: ValidationError, model: type[BaseModel], path: object) -> BadInput:
-    """The first fault only: the next ones often follow from it."""
-    first = error.errors(include_url=False)[0]
+    """The first fault only: the next ones often follow from it. A misspelt setting is told before the one it lacks."""
+    faults = error.errors(include_url=False)
+    unknown = [one for one in faults if one["type"] == "extra_forbidden"]
+    first = unknown[0] if unknown and faults[0]["type"] == "missing" else faults[0]
     fault = first.get("ctx", {}).get("error")
     parts = [*(str(part) for part in first["loc"] if part != "[key]")]
     parts += [fault.key] if isinstance(fault, Misfit) else []
@@ -32,7 +34,7 @@ def refusal(error: ValidationError, model: type[BaseModel], path: object) -> Bad
     if first["type"] == "extra_forbidden":
         what, remedy = "no such setting", _instead(parts, model)
     elif first["type"] == "missing":
-        what, remedy = "this setting is missing", f"add it: {parts[-1]}: ..."
+        what, remedy = "this setting is missing", f"add a line `{parts[-1]}: VALUE`"
     elif not key:
         what, remedy = "not a list of settings", "write one setting a line, like steps: 100"
     return BadInput(what, where=f"{path}: {key}" if key else str(path), remedy=remedy)

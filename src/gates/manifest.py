@@ -62,7 +62,11 @@ class Manifest:
     @property
     def run(self) -> str:
         if not self.entries:
-            raise BadInput("there is no evidence yet", where=str(self.path), remedy="run round 1 first")
+            raise BadInput(
+                "there is no evidence yet",
+                where=str(self.path),
+                remedy="run `askgate quickstart`, or round 1 of your own run",
+            )
         return self.entries[0].sha256
 
     def begin(self) -> None:

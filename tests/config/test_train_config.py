@@ -99,7 +99,15 @@ def test_a_wrong_config_is_refused_with_key_and_remedy(case: str, tmp_path: Path
 def test_a_missing_key_is_named(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(yaml.safe_dump({key: value for key, value in RIGHT.items() if key != "seed_pool"}))
-    with pytest.raises(BadInput, match=r"own.yaml: seed_pool: this setting is missing. What to do: add it"):
+    said = "own.yaml: seed_pool: this setting is missing. What to do: add a line `seed_pool: VALUE`"
+    with pytest.raises(BadInput, match=said):
+        load_train_config(path)
+
+
+def test_a_misspelt_key_is_told_before_the_one_that_it_was_meant_for(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(yaml.safe_dump({("seed_pol" if key == "seed_pool" else key): RIGHT[key] for key in RIGHT}))
+    with pytest.raises(BadInput, match=r"own.yaml: seed_pol: no such setting. What to do: did you mean seed_pool"):
         load_train_config(path)
 
 
