@@ -66,7 +66,7 @@ def next_step(found: Sequence[Light], command: str) -> tuple[str, str]:
             f"run `{command}`: it goes on with {waiting.title[:1].lower()}{waiting.title[1:]} ({waiting.why})",
             f"运行 `{command}`，将从“{waiting.title_zh}”继续",
         )
-    return "all lights are green: read reports/rc1/index.html", "全部绿灯：请阅读 reports/rc1/index.html"
+    return "all lights are green: read reports/rc1/RC1.html", "全部绿灯：请阅读 reports/rc1/RC1.html"
 
 
 def reasons_in(report: Any) -> list[Reason]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from html import escape
 
 from .curves import curve
@@ -26,9 +26,9 @@ def markdown(found: Review) -> bytes:
         "## Gates 闸门",
         "",
         *_table(
-            ("when", "stage", "verdict", "checks", "failed"),
+            ("when (UTC)", "stage", "verdict", "checks", "failed"),
             [
-                (one.at, one.stage, _word(one.passed), str(one.checks), "; ".join(map(_reason, one.failed)))
+                (_when(one.at), one.stage, _word(one.passed), str(one.checks), "; ".join(map(_reason, one.failed)))
                 for one in found.events
             ],
         ),
@@ -36,10 +36,10 @@ def markdown(found: Review) -> bytes:
         "## Base against trained 底模与训练后",
         "",
         *_table(
-            ("when", "verdict", *(NAMES[name][0] for name in FIGURES)),
+            ("when (UTC)", "verdict", *(NAMES[name][0] for name in FIGURES)),
             [
                 (
-                    one.at,
+                    _when(one.at),
                     _word(one.passed) + ("" if one.gated else ", ungated"),
                     *(_both(one, name) for name in FIGURES),
                 )
@@ -149,22 +149,30 @@ def _pictures(runs: Sequence[Evaluation]) -> str:
 def _runs(runs: Sequence[Evaluation]) -> str:
     rows = [
         (
-            one.at,
+            _when(one.at),
             one.report,
             _word(one.passed) + ("" if one.gated else ", ungated"),
             *(_both(one, name) for name in FIGURES),
         )
         for one in runs
     ]
-    return _rows(("when", "report", "verdict", *(NAMES[name][0] for name in FIGURES)), rows) if rows else ""
+    return _rows(("when (UTC)", "report", "verdict", *(NAMES[name][0] for name in FIGURES)), rows) if rows else ""
 
 
 def _gates(events: Sequence[Event]) -> str:
     rows = [
-        (one.at, one.stage, one.report, _word(one.passed), str(one.checks), "; ".join(map(_reason, one.failed)))
+        (_when(one.at), one.stage, one.report, _word(one.passed), str(one.checks), "; ".join(map(_reason, one.failed)))
         for one in events
     ]
-    return _rows(("when", "stage", "report", "verdict", "checks", "failed"), rows)
+    return _rows(("when (UTC)", "stage", "report", "verdict", "checks", "failed"), rows)
+
+
+def _when(at: str) -> str:
+    """
+    >>> _when("2026-11-15T20:50:59+01:00")
+    '2026-11-15 19:50'
+    """
+    return datetime.fromisoformat(at).astimezone(UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def _reason(one: Reason) -> str:
@@ -208,7 +216,8 @@ def _rows(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         return "<p>Nothing in these days. 无。</p>"
     columns = "".join(f"<th>{escape(name)}</th>" for name in head)
     body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    return f'<div class="scroll"><table><thead><tr>{columns}</tr></thead><tbody>{body}</tbody></table></div>'
+    table = f'<table class="words"><thead><tr>{columns}</tr></thead><tbody>{body}</tbody></table>'
+    return f'<div class="scroll">{table}</div>'
 
 
 def _section(english: str, chinese: str, *parts: str) -> str:

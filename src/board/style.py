@@ -24,7 +24,9 @@ padding:10px 12px;min-width:0}
 .lights small{color:var(--soft);overflow-wrap:anywhere}
 .lamp{flex:none;width:52px;height:24px;line-height:24px;border-radius:6px;text-align:center;font-size:12px;
 font-weight:650}
-th:first-child,td:first-child{text-align:left;font-weight:500;white-space:normal;min-width:11em}
+th:first-child,td:first-child{text-align:left;font-weight:500;white-space:normal;min-width:11em;
+overflow-wrap:anywhere}
+.words th,.words td{text-align:left}
 thead th{color:var(--soft);font-size:13px;font-weight:500}
 tbody tr:last-child th,tbody tr:last-child td{border-bottom:0}
 .reasons{list-style:none;margin:0;padding:0;display:grid;gap:10px}

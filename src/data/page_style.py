@@ -19,6 +19,6 @@ h2{font-size:19px;margin:36px 0 12px}
 .scroll{overflow-x:auto;background:var(--card);border:1px solid var(--line);border-radius:10px}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
 th,td{padding:8px 14px;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
-svg{display:block;width:100%;height:auto}
+svg{display:block;width:100%;height:auto;overflow:visible}
 footer{color:var(--soft);font-size:13px}
 """
