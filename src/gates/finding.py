@@ -57,8 +57,15 @@ def found(gate: str, checks: Iterable[Check], evidence: Mapping[str, str]) -> li
 
 
 def unmeasured(gate: str, error: BadInput) -> Finding:
-    """What nobody could measure has not passed; the remedy says why it could not."""
-    return Finding(gate, MEASURED, None, "==", 1.0, False, str(error), f"无法测量：{error}", {})
+    """What nobody could measure has not passed; the remedy says why it could not.
+
+    It is shown as what to do, so these words of the refusal go:
+
+    >>> unmeasured("pool", BadInput("no such file", where="pool.jsonl", remedy="build it")).remedy
+    'pool.jsonl: no such file; build it.'
+    """
+    why = str(error).replace(". What to do: ", "; ")
+    return Finding(gate, MEASURED, None, "==", 1.0, False, why, f"无法测量：{why}", {})
 
 
 def read(*paths: Path) -> dict[str, str]:
