@@ -115,8 +115,8 @@ def _summary(found: Review) -> str:
     passed = sum(one.passed for one in found.events)
     best = found.evaluations[-1] if found.evaluations else None
     told = (
-        f"{len(found.events)} stages measured, {len(found.events) - passed} failed; {len(found.evaluations)} trained "
-        f"policies evaluated; {len(found.errors)} errors; alarms: {', '.join(found.alarms) or 'none'}."
+        f"Stages measured: {len(found.events)}, failed: {len(found.events) - passed}; trained policies evaluated: "
+        f"{len(found.evaluations)}; errors: {len(found.errors)}; alarms: {', '.join(found.alarms) or 'none'}."
     )
     return f"{told} Last policy: need-ask success {_both(best, 'need_ask_success')}." if best else told
 

@@ -39,6 +39,6 @@ def review(
     if as_json:
         show.print_json(found)
         return
-    show.say(f"{len(found.events)} stages and {len(found.evaluations)} trained policies in {days} days")
+    show.say(f"in {days} days: stages measured {len(found.events)}, trained policies evaluated {len(found.evaluations)}")
     for path in made:
         show.say(f"wrote {path}")

@@ -17,7 +17,7 @@ from .owner import KINDS, OwnerLight, RoundLights
 
 WAIT = 0.4
 """Seconds that a first view gives to what takes time; what is not there by then comes later by itself."""
-PAGES = ("reports/rc1/*.html", "reports/*.html")
+PAGES = ("reports/rc1/*.html", "reports/*.html", "reports/review/*.html")
 KPI_NAMES = {
     **FIGURES,
     "distinct2": ("distinct-2", "生成多样性"),
