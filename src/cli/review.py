@@ -39,6 +39,8 @@ def review(
     if as_json:
         show.print_json(found)
         return
-    show.say(f"in {days} days: stages measured {len(found.events)}, trained policies evaluated {len(found.evaluations)}")
+    show.say(
+        f"in {days} days: stages measured {len(found.events)}, trained policies evaluated {len(found.evaluations)}"
+    )
     for path in made:
         show.say(f"wrote {path}")
