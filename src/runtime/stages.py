@@ -141,7 +141,8 @@ def _asked(command: Sequence[str]) -> list[str]:
     >>> _asked(["-m", "src.cli", "kpi"]) == _asked(["-m", "askgate.cli", "kpi"])
     True
     """
-    return list(command[2:] if command[0] == "-m" and command[1].endswith(".cli") else command)
+    ours = list(command[:1]) == ["-m"] and command[1].endswith(".cli")
+    return list(command[2:] if ours else command)
 
 
 def _first_change(then: dict[str, str | None], paths: Sequence[Path]) -> str:
