@@ -141,9 +141,11 @@ def _lines(doing: str, say: Callable[[str], None], clock: Callable[[], float]) -
 
 def _money(cost: float | None, at_end: float | None) -> str:
     """
-    >>> _money(0.5, 2.0), _money(None, None)
-    ('$0.5000 of about $2.0000', 'cost not known')
+    >>> _money(0.5, 2.0), _money(0.0, 0.0), _money(None, None)
+    ('$0.5000 of about $2.0000', 'free', 'cost not known')
     """
+    if cost == at_end == 0:
+        return "free"
     return "cost not known" if cost is None or at_end is None else f"${cost:.4f} of about ${at_end:.4f}"
 
 
