@@ -1,0 +1,1 @@
+"""What knows nothing of AskGate: it could stand in any program."""

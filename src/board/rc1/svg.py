@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..curves import nice_ticks, shown
@@ -83,10 +83,7 @@ def bars(label: str, rows: Sequence[Bar], least: float | None = None, percent: b
         return LABEL + value / ticks[-1] * (WIDTH - LABEL - 18)
 
     foot = len(rows) * ROW + 4
-    parts = [head]
-    for tick in ticks:
-        parts.append(f'<line class="grid" x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="0" y2="{foot}"/>')
-        parts.append(f'<text class="x" x="{x(tick):.1f}" y="{height - 8}">{shown(tick, percent)}</text>')
+    parts = [head, *_scale(ticks, x, foot, height, percent)]
     for place, one in enumerate(rows):
         y = place * ROW + 4
         tip = f"<title>{text(one.label)}: {shown(one.value, percent)}</title>"
@@ -103,6 +100,15 @@ def bars(label: str, rows: Sequence[Bar], least: float | None = None, percent: b
     return "".join(parts) + "</svg>"
 
 
+def _scale(ticks: Sequence[float], x: Callable[[float], float], foot: float, height: float, percent: bool) -> list[str]:
+    """A line down to `foot` and a figure below it for each tick."""
+    return [
+        f'<line class="grid" x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="0" y2="{foot}"/>'
+        f'<text class="x" x="{x(tick):.1f}" y="{height - 8}">{shown(tick, percent)}</text>'
+        for tick in ticks
+    ]
+
+
 def weights(rows: Sequence[Weight]) -> str:
     """A dot with its interval for the calibrated weight, a ring for the old one."""
     height = len(rows) * ROW + AXIS + 6
@@ -114,11 +120,7 @@ def weights(rows: Sequence[Weight]) -> str:
     def x(value: float) -> float:
         return LABEL + 6 + value / ticks[-1] * (WIDTH - LABEL - 24)
 
-    foot = len(rows) * ROW + 4
-    parts = [head]
-    for tick in ticks:
-        parts.append(f'<line class="grid" x1="{x(tick):.1f}" x2="{x(tick):.1f}" y1="0" y2="{foot}"/>')
-        parts.append(f'<text class="x" x="{x(tick):.1f}" y="{height - 8}">{shown(tick, False)}</text>')
+    parts = [head, *_scale(ticks, x, len(rows) * ROW + 4, height, False)]
     for place, one in enumerate(rows):
         y = place * ROW + 11
         tip = f"{one.name}: {one.value:.3f} ({one.low:.3f} to {one.high:.3f}), old {one.old:.3f}"
