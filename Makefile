@@ -78,6 +78,7 @@ bench: $(BENCH_READY)
 	$(BIN)/python bench/rollout.py
 	$(BIN)/python bench/train_cpu.py
 	$(BIN)/python bench/reward.py
+	$(BIN)/python bench/verify.py
 
 clean:
 	rm -rf build dist *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

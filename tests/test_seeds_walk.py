@@ -17,18 +17,16 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.checkouts import BEYOND_A_TINY_RUN, change, environment, fresh_checkout
+
 MIX = '"hotpotqa:0.45,strategyqa:0.30,gsm8k:0.25"'
 TASKS = '"hotpotqa,strategyqa,gsm8k"'
 SEED_001_DATA = f"""
@@ -79,6 +77,7 @@ ROUND2 = """
 askgate round --round 2 --profile rc1
 test -f reports/preflight/round2_pass.json || (echo "预检未通过：禁止开跑" && exit 2)
 """
+A_WHILE = 900
 TRAIN = ["-m", "train.ppo_runner", "--config", "configs/ppo_scale.yaml"]
 
 pytestmark = pytest.mark.slow
@@ -86,42 +85,19 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All files that git knows, as they are now, and the environment that `make setup` made."""
-    target = tmp_path_factory.mktemp("walk") / "checkout"
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    for name in filter(None, listed.split("\0")):
-        if (ROOT / name).is_file():
-            (target / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, target / name)
-    change(target / "configs/default.yaml", {"scoring": {"votes": {"k": 1, "k_max": 1}}})
+    target = fresh_checkout(tmp_path_factory.mktemp("walk") / "checkout")
     small = {"base_model": "models/tiny", "finetune": {"method": "full"}, "live_mode": False, "batch_size": 16,
              "rollout_len": 64, "rollout": {"max_tokens": 512, "slots": 16}, "checkpoint": {"every_steps": 2},
              "eval": {"every_steps": 1000, "n": 16}}  # fmt: skip
     scale = yaml.safe_load((target / "configs/ppo_scale.yaml").read_text())
     for name in ("ppo_scale", "ppo_trial"):
         change(target / f"configs/{name}.yaml", small)
-    can = {"rank_corr_gain_pct_min": -1e9, "mae_change_pct_max": 1e9, "spearman_min": -1.0, "top10_min": 0.0,
-           "corr_improve_pct_min": -1e9, "overclar_change_pct_max": 1e9, "turns_change_max": 1e9,
-           "success_drop_points_max": 100.0, "disk_free_gb_min": 1.0,
-           "config": {"qlora": False, "live_mode": False}}  # fmt: skip
+    can = BEYOND_A_TINY_RUN | {"config": {"qlora": False, "live_mode": False}}
     ablation = {"ablation_report": "reports/overclar_ablation_quickstart.json",
                 "ablation_episodes": "data/episodes/quickstart_ablation"}  # fmt: skip
     change(target / "configs/gates/rc1.yaml", {"thresholds": can, "paths": ablation, "sizes": {"fresh": 20}})
     change(target / "configs/quickstart.yaml", {key: scale[key] for key in ("seed_pool", "shadow_set")})
     return target
-
-
-def change(path: Path, values: dict[str, Any]) -> None:
-    def merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-        return old | {key: merge(old[key], value) if isinstance(value, dict) else value for key, value in new.items()}
-
-    path.write_text(yaml.safe_dump(merge(yaml.safe_load(path.read_text()), values), sort_keys=False))
-
-
-def environment() -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("SCORER_")}
-    path = os.pathsep.join([str(Path(sys.executable).parent), kept["PATH"]])
-    return {**kept, "PATH": path, "RUN_MODE": "prod", "REWARD_LIVE_MODE": "1", "SCORER_PROVIDER": "local"}
 
 
 def typed(checkout: Path, commands: str, allowed: tuple[int, ...] = (0,)) -> None:
@@ -178,12 +154,14 @@ def test_f_training_to_its_first_checkpoint_and_on(checkout: Path) -> None:
 
 def _until_a_checkpoint_after(checkout: Path, more: list[str], step: int) -> int:
     run = subprocess.Popen([sys.executable, *TRAIN, *more], cwd=checkout, env=environment())
+    patience = time.monotonic() + A_WHILE
     try:
         while (found := _newest(checkout)) <= step:
             assert run.poll() is None, "the training ended before its first checkpoint"
+            assert time.monotonic() < patience, f"no checkpoint after step {step} in {A_WHILE} s"
             time.sleep(1)
     finally:
-        run.send_signal(signal.SIGINT)
+        run.terminate()
         run.wait(120)
     return found
 

@@ -83,7 +83,8 @@ def recorded(config: TrainConfig) -> tuple[list[SeedRun], list[Path]]:
     """The episodes that the run left in `logs/eval`, and all files that were read. Refuses those of another run."""
     from ..eval.trial import SeedRun
     from .train_facts import KEY
-    from .train_run import EVAL_EPISODES, of_seed
+    from .train_places import of_seed
+    from .train_run import EVAL_EPISODES
 
     runs: list[SeedRun] = []
     inputs: list[Path] = [config.shadow_set]

