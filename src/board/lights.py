@@ -43,7 +43,7 @@ class Light(Struct, frozen=True):
 
 
 def lights(stages: Sequence[Stage], state: State) -> list[Light]:
-    return [_light(stage, state) for stage in stages]
+    return [_light(stage, stages, state) for stage in stages]
 
 
 def next_step(found: Sequence[Light], command: str) -> tuple[str, str]:
@@ -83,12 +83,12 @@ def _named(one: dict[str, Any]) -> str:
     return f"{one['gate']}: {one.get('name')}" if "gate" in one else str(one.get("name"))
 
 
-def _light(stage: Stage, state: State) -> Light:
+def _light(stage: Stage, stages: Sequence[Stage], state: State) -> Light:
     reports = [path for path in stage.outputs if path.suffix == ".json" and path.is_file()]
     shown = str(reports[0]) if reports else ""
     why = state.why_not_valid(stage)
     entry = state.entries.get(stage.name)
-    lacking = [name for name in stage.needs if not state.passed(name)]
+    lacking = state.lacking(stage, stages)
     colour: Colour = "green"
     reasons: list[Reason] = []
     if entry is not None and entry.code not in (None, PASSED, FAILED) and not lacking:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.api import Engine, StepResult
 from ..core.checkpoint import VALUE, VALUED_BY, Store
-from ..core.found import ALERT, BREACHED, TIMED
+from ..core.found import ALERT, BREACHED, STOPPED, TIMED
 
 ROLLBACKS = "rollbacks"
 
@@ -18,7 +18,8 @@ class Checkpoints:
     run stand behind it (`Ending`, the watch's `Stopper`).
 
     A step whose metrics hold `best_by` was evaluated. It is saved, and added to `best/` when none there is better that
-    was evaluated in the same way (`valued_by`). `ending` tells that a callback ends the run with this step.
+    was evaluated in the same way (`valued_by`). `ending` tells why a callback ends the
+    run with this step; nobody goes on from there without having been told.
     """
 
     def __init__(
@@ -29,7 +30,7 @@ class Checkpoints:
         marks: Mapping[str, Any],
         best_by: str | None = None,
         valued_by: str = "",
-        ending: Callable[[], bool] = lambda: False,
+        ending: Callable[[], str] = str,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.store, self.every_steps, self.every_seconds = store, every_steps, every_minutes * 60
@@ -73,6 +74,6 @@ class Checkpoints:
 
     def _save(self, engine: Engine, timed: bool, value: float | None = None) -> None:
         marks = {**self.marks, ALERT: self.alert, TIMED: timed, VALUE: value, VALUED_BY: self.valued_by}
-        marks |= {BREACHED: sorted(self.store.breached), ROLLBACKS: self.rollbacks}
+        marks |= {BREACHED: sorted(self.store.breached), ROLLBACKS: self.rollbacks, STOPPED: self.ending()}
         self.store.save(engine.step, engine.save, marks)
         self.saved_step, self.saved_at = engine.step, self.clock()

@@ -1,7 +1,7 @@
 """How a callback of the user's own ends a run.
 
     ending = Ending()
-    callbacks = [..., Held(own, ending), ..., Checkpoints(..., ending=lambda: ending.asked), ending]
+    callbacks = [..., Held(own, ending), ..., Checkpoints(..., ending=lambda: ending.reason), ending]
 
 The step that it stops at is saved first, whether that was due or not, so that nothing of the run is lost.
 """
@@ -18,8 +18,9 @@ class Ending:
         self._stop: Stop | None = None
 
     @property
-    def asked(self) -> bool:
-        return self._stop is not None
+    def reason(self) -> str:
+        """Empty while nobody has asked."""
+        return "" if self._stop is None else str(self._stop) or "a callback ended it"
 
     def ask(self, stop: Stop) -> None:
         """The first reason counts."""

@@ -1,13 +1,16 @@
 """`askgate VERB`. Exit codes: 0 passed, 1 a gate failed, 2 bad input or usage.
 
-Any other exception is a defect and keeps its traceback. Verbs import what they need when they run, so that
+Any other exception is a defect, or a machine that failed: 2 as well, with its traceback. 1 is kept for what was
+measured, since a verdict that stands is not reached again. Verbs import what they need when they run, so that
 `askgate --help` answers at once.
 """
 
 from __future__ import annotations
 
 import io
+import os
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -16,6 +19,7 @@ import typer
 
 from .. import __version__
 from ..core.errors import BadInput
+from ..core.redact import redact, secrets_in
 from ..core.refused import refused
 from . import (
     ablation,
@@ -117,6 +121,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BadInput as error:
         show.complain(f"askgate: {error}")
         sys.exit(error.exit_code)
+    except Exception:
+        sys.stderr.write(redact(traceback.format_exc(), secrets_in(os.environ)))
+        sys.exit(BadInput.exit_code)
 
 
 def scorecache_cli() -> None:

@@ -77,7 +77,7 @@ def run_stages(
     with _alone(state.path.with_suffix(".lock"), say) as lock:
         for number, stage in enumerate(stages, 1):
             head = f"[{number}/{len(stages)}] {stage.title} {stage.title_zh}"
-            result = _settle(stage, state, environment, head, say, lock)
+            result = _settle(stage, stages, state, environment, head, say, lock)
             results.append(result)
             if result.code not in (None, PASSED, FAILED) or (stop_at_red and result.code != PASSED):
                 break
@@ -91,9 +91,15 @@ def worst(results: Sequence[Result]) -> int:
 
 
 def _settle(
-    stage: Stage, state: State, environment: Mapping[str, str], head: str, say: Callable[[str], None], lock: int
+    stage: Stage,
+    stages: Sequence[Stage],
+    state: State,
+    environment: Mapping[str, str],
+    head: str,
+    say: Callable[[str], None],
+    lock: int,
 ) -> Result:
-    lacking = [name for name in stage.needs if not state.passed(name)]
+    lacking = state.lacking(stage, stages)
     if lacking:
         say(f"{head}: not begun, because {' and '.join(lacking)} did not pass")
         return Result(stage, None, why=f"{' and '.join(lacking)} did not pass")
@@ -103,12 +109,10 @@ def _settle(
         say(f"{head}: done before, nothing changed since{'' if code == PASSED else '; its light is red'}")
         return Result(stage, code, kept=True)
     say(f"{head} ({why})")
-    broken_off = state.begin(stage)
-    goes_on = broken_off and any(Path().glob(stage.resume_where))
-    command = (*stage.command, *(stage.resume if goes_on else ()))
+    state.begin(stage)
     say(f"  $ {typed(stage)}")
     began = time.monotonic()
-    code = _run(command, environment, lock)
+    code = _run(stage.command, environment, lock)
     state.end(stage, code)
     write_sums(stage.outputs)
     took = time.monotonic() - began

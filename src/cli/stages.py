@@ -213,8 +213,6 @@ def gated_stages(profile: Profile, full: bool) -> list[Stage]:
             verb("ppo_runner", "--config", config),
             (TICKET, config, paths.pool, paths.balanced, paths.shadow_set, paths.weights, *BASES[profile.name]),
             trained,
-            resume=("--resume-from", str(CHECKPOINTS / "latest")),
-            resume_where=str(CHECKPOINTS / "**/latest"),
             needs=("round2",),
         ),
         Stage(

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..core.defaults import RESUME
+from ..core.defaults import RESUME, SEED_POOL_FACTS
 from ..core.errors import BadInput
-from ..core.files import json_bytes, sha256_file, write_json
+from ..core.files import json_bytes, sha256_file, sidecar, write_json
 from ..core.shipped import shipped
 from .train_reward import reward_files
 
@@ -43,6 +43,7 @@ def sources(ready: Ready) -> dict[str, str]:
     return {
         "base_model": model_sha256(Path(found).parent),
         "seed_pool": sha256_file(ready.config.seed_pool),
+        SEED_POOL_FACTS: sha256_file(sidecar(ready.config.seed_pool)),
         "shadow_set": sha256_file(ready.config.shadow_set),
         **{key: sha256_file(shipped(path)) for key, path in reward_files(ready.config).items()},
     }

@@ -1,4 +1,4 @@
-"""Where a run of training has its things, and whether one that was broken off lies there."""
+"""Where a run of training has its things."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ def of_seed(config: TrainConfig, folder: Path, seed: int) -> Path:
     return folder / f"seed_{seed}" if config.several_seeds else folder
 
 
+def shelf(config: TrainConfig) -> Path:
+    return Path("checkpoints") / config.shelf
+
+
 def mirrored(config: TrainConfig) -> Path:
     """A folder of this profile inside the mirror, which may be the root of a drive."""
     assert config.checkpoint.mirror
@@ -24,19 +28,6 @@ def mirror_of(config: TrainConfig, seed: int) -> Path | None:
     return of_seed(config, mirrored(config), seed) if config.checkpoint.mirror else None
 
 
-def broken_off(config: TrainConfig, ticket_sha256: str) -> bool:
-    """Whether a run with this very ticket and config left checkpoints, here or in the mirror, and has not ended."""
-    from ..core.checkpoint import FINAL
-    from ..core.found import search
-    from ..core.shelf import Shelf
-
-    same = {"ticket": ticket_sha256, "config": config.model_dump(mode="json")}
-    begun, ended = False, True
-    for seed in config.seeds:
-        shelves = [Shelf(place) for place in (config.checkpoints(seed), mirror_of(config, seed)) if place]
-        found, _ = search(shelves)
-        if found and same != {key: found.marks.get(key) for key in same}:
-            return False
-        begun = begun or found is not None
-        ended = ended and any((shelf.path / FINAL).exists() for shelf in shelves)
-    return begun and not ended
+def folders(config: TrainConfig) -> str:
+    """All that a run has its checkpoints in, to be named to people."""
+    return " and ".join(map(str, [shelf(config), *([mirrored(config)] if config.checkpoint.mirror else [])]))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..config.train import TrainConfig
 from ..core.errors import BadInput
+from .train_resume import newest
 
 if TYPE_CHECKING:
     from ..evaluation.live_share import CourtRoom
@@ -97,9 +98,8 @@ def open_judge(config: TrainConfig, resume: bool, group_size: int) -> Iterator[C
 
 
 def _steps_left(config: TrainConfig, seed: int, resume: bool) -> int:
-    latest = config.checkpoints(seed) / "latest"
-    done = int(latest.resolve().name.removeprefix("step_")) if resume and latest.exists() else 0
-    return max(0, config.steps - done)
+    found, _ = newest(config, seed) if resume else (None, [])
+    return max(0, config.steps - (found.step if found else 0))
 
 
 def unstable_weights(config: TrainConfig) -> dict[str, float]:

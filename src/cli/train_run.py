@@ -16,7 +16,6 @@ import typer
 from rich.console import Console
 
 from ..config.loader import write_effective
-from ..config.schema import Section
 from ..config.train import TrainConfig
 from ..core.api import Stop
 from ..core.defaults import RESUME
@@ -31,8 +30,9 @@ from .train_control import control, tokens_seen
 from .train_facts import as_admitted, digest, evaluation_key, open_evaluations, same_sources, sources
 from .train_outcome import Outcome, write_report
 from .train_parts import make_callbacks, make_job, make_strategy, told_by, watch_limits
-from .train_places import broken_off, mirror_of, mirrored, of_seed
+from .train_places import folders, mirror_of, mirrored, of_seed, shelf
 from .train_preflight import Ready, preflight
+from .train_resume import GATED, SOURCES, broken_off, refuse_stopped_at_the_end, require_begun, same_config, same_gate
 from .train_reward import open_judge, unstable_weights
 
 if TYPE_CHECKING:
@@ -50,11 +50,8 @@ EPISODES, EVAL_EPISODES, CURVES = LOGS / "episodes", LOGS / "eval", LOGS / "tens
 JUDGED = LOGS / "judged"
 OF_A_RUN = (METRICS, EVAL, EPISODES, EVAL_EPISODES, JUDGED, CURVES)
 STEP_LINES = "callbacks.logging"
-GATED, SOURCES, TARGETS = "gated", "sources", "lora_targets"
-"""Marks of a checkpoint: whether a ticket was there, what the run stands on, by SHA-256, and the layers that got an
-adapter."""
-FREE_TO_CHANGE = ("checkpoint", "eval", "device_pref", "build", "lr", "optimizer.critic_lr", "watch")
-"""What a resumed run may have otherwise than the run it goes on with; `steps` too where no schedule hangs on them."""
+TARGETS = "lora_targets"
+"""Mark of a checkpoint: the layers that got an adapter."""
 
 log = logging.getLogger(__name__)
 
@@ -78,28 +75,30 @@ def run(path: Path, resume: bool, admission: Admission | None = None) -> list[Ou
     try:
         for written in OF_A_RUN:
             sweep(written)
-        goes_on = admission is not None and not resume and broken_off(ready.config, admission.ticket_sha256)
-        resume = resume or goes_on
-        with (
-            logged(LOG, _Said(console)),
-            _reported(ready),
-            told(LOGS, only_room=True),
-            open_judge(ready.config, resume, make_strategy(ready.config).group_size) as room,
-        ):
+        if admission and resume:
+            require_begun(ready.config, shelf(ready.config))
+        goes_on = admission is not None and not resume and broken_off(ready.config, admission)
+        with logged(LOG, _Said(console)), _reported(ready), told(LOGS, only_room=True):
             if goes_on:
-                log.info("a run with this ticket was broken off here; to begin anew, move checkpoints/rc1 away")
-            made: dict[int, _Prepared] = {}
-            if not resume:
-                # What cannot be built is refused while the run before still lies where it lay.
-                made[ready.config.seeds[0]] = _prepare(ready, ready.config.seeds[0], ready.targets, room)
-                set_aside(ready.config)
-            write_effective(ready.config)
-            also_reachable(REPORTS / METRICS.name, METRICS)
-            outcomes = [_run_seed(ready, seed, resume, console, made, room) for seed in ready.config.seeds]
-            log.info("wrote %s", write_report(outcomes, ready.config, REPORTS))
-            return outcomes
+                log.info("this run was broken off; to begin anew instead, move %s away", folders(ready.config))
+            return _run_seeds(ready, resume or goes_on, console)
     finally:
         os.close(held)
+
+
+def _run_seeds(ready: Ready, resume: bool, console: Console) -> list[Outcome]:
+    config = ready.config
+    with open_judge(config, resume, make_strategy(config).group_size) as room:
+        made: dict[int, _Prepared] = {}
+        if not resume:
+            # What cannot be built is refused while the run before still lies where it lay.
+            made[config.seeds[0]] = _prepare(ready, config.seeds[0], ready.targets, room)
+            set_aside(config)
+        write_effective(config)
+        also_reachable(REPORTS / METRICS.name, METRICS)
+        outcomes = [_run_seed(ready, seed, resume, console, made, room) for seed in config.seeds]
+        log.info("wrote %s", write_report(outcomes, config, REPORTS))
+        return outcomes
 
 
 @dataclass(frozen=True)
@@ -167,8 +166,9 @@ def _run_seed(
         start = store.newest() if resume and store.last_step is not None else None
         targets = ready.targets
         if start:
-            _same_config(start.marks, ready)
-            _same_gate(start.marks, ready)
+            same_config(start.marks, ready)
+            same_gate(start.marks, ready)
+            refuse_stopped_at_the_end(start, config.steps)
             targets = tuple(start.marks.get(TARGETS, targets))
         else:
             store.require_new()
@@ -220,7 +220,7 @@ def _fit(ready: Ready, run: _Prepared, store: Store, console: Console) -> Outcom
             _marks(ready, run),
             best_by="eval/reward",
             valued_by=digest(key),
-            ending=lambda: ending.asked or bool(watch.breach),
+            ending=lambda: ending.reason or watch.breach,
         ),
         ending,
         watch.stopper,
@@ -254,48 +254,6 @@ def _marks(ready: Ready, run: _Prepared) -> dict[str, Any]:
     }
 
 
-def _same_config(marks: dict[str, Any], ready: Ready) -> None:
-    """A run that goes on with other settings would be a run that nobody can repeat."""
-    sections = [key for key, value in ready.config if isinstance(value, Section)]
-    now, then = (_settings(one, sections) for one in (ready.config.model_dump(mode="json"), marks["config"]))
-    free = (*FREE_TO_CHANGE, *(["steps"] if ready.config.optimizer.schedule == "constant" else []))
-    for key in dict.fromkeys([*now, *then]):
-        if now.get(key) == then.get(key):
-            continue
-        if key in free or key.partition(".")[0] in free:
-            log.info("%s was %s and is %s from here on", key, then.get(key), now.get(key))
-            continue
-        if key in now and key in then:
-            what = "is not what the run began with"
-            remedy = f"put the old value back (checkpoints/.../manifest.json has it), or start anew without {RESUME}"
-        else:
-            older = key in now
-            what = f"the checkpoint is of {'an older version, without' if older else 'another version, with'} this key"
-            remedy = f"start a new run, without {RESUME}"
-        raise BadInput(what, where=f"{ready.path}: {key}", remedy=remedy)
-
-
-def _same_gate(marks: dict[str, Any], ready: Ready) -> None:
-    """What no gate has seen does not become gated by going on."""
-    if bool(marks.get(GATED)) != (ready.admission is not None):
-        raise BadInput(
-            "the newest checkpoint is of a run that no gate has seen" if ready.admission else "this is a gated run",
-            where=str(ready.config.checkpoints(ready.config.seeds[0])),
-            remedy="move the folder away and start anew",
-        )
-
-
-def _settings(config: dict[str, Any], sections: Sequence[str]) -> dict[str, Any]:
-    """Key by key, and so within each section."""
-    settings: dict[str, Any] = {}
-    for key, value in config.items():
-        if key in sections and isinstance(value, dict):
-            settings |= {f"{key}.{name}": inner for name, inner in value.items()}
-        else:
-            settings[key] = value
-    return settings
-
-
 def _announce(ready: Ready, seed: int, engine: Engine, resume: bool) -> None:
     config = ready.config
     if engine.step:
@@ -326,7 +284,7 @@ def set_aside(config: TrainConfig) -> None:
         for path in old:
             path.rename(aside / path.name)
         log.info("the logs of the run before are in %s now", aside)
-    for folder in (Path("checkpoints") / config.shelf, *([mirrored(config)] if config.checkpoint.mirror else [])):
+    for folder in (shelf(config), *([mirrored(config)] if config.checkpoint.mirror else [])):
         if any(path.is_file() for path in folder.rglob("*")):  # an empty folder was made by hand, beforehand
             moved = folder.rename(folder.with_name(f"{folder.name}_{stamp}"))
             log.info("the checkpoints of the run before are in %s now", moved)

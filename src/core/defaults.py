@@ -16,6 +16,8 @@ MIN_TURNS = 5
 MIN_STEPS, MAX_STEPS = 1, 8
 """Tool calls, or operations, that a hard sample may take."""
 
+SEED_POOL_FACTS = "seed_pool, its sidecar"
+"""What a run stands on beside files that its config names: samples are made afresh by it."""
 RESUME = "--resume (train.ppo_runner: --resume-from)"
 """How to go on with a run, for messages that do not know which command it was."""
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..config.loader import load_train_config
+from ..core.defaults import SEED_POOL_FACTS
 from ..core.errors import BadInput
-from ..core.files import sha256_file
+from ..core.files import sha256_file, sidecar
 from ..core.types import Record
 from .base import base_sha256
 from .manifest import Manifest
@@ -48,13 +49,15 @@ def admit(config: Path) -> Admission:
     prove_ledger(profile.paths.ledger, [first.ledger, ticket.ledger])
     _refuse_other_model(ticket, config)
     require_signature(TICKET, ticket, profile)
-    return Admission(ticket.profile, sha256_file(TICKET), ticket.run, _stands_on(ticket, sums.of(str(config))))
+    return Admission(ticket.profile, sha256_file(TICKET), ticket.run, _stands_on(ticket, config, sums))
 
 
-def _stands_on(ticket: Round, config: str) -> dict[str, str]:
+def _stands_on(ticket: Round, config: Path, sums: Sums) -> dict[str, str]:
     files = {"seed_pool": "balanced", "shadow_set": "shadow_set", "reward.weights": "weights"}
     measured = {key: ticket.files[role].sha256 for key, role in files.items()}
-    return {"config": config, "base_model": ticket.base_model, **measured}
+    # By the sidecar samples are made afresh while the run goes on.
+    facts = sums.of(str(sidecar(Path(ticket.files["balanced"].path))))
+    return {"config": sums.of(str(config)), "base_model": ticket.base_model, **measured, SEED_POOL_FACTS: facts}
 
 
 def _refuse_other_model(ticket: Round, config: Path) -> None:

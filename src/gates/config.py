@@ -2,30 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from ..config.loader import load_train_config, read_yaml
+from ..config.sections import SamplingSection, WatchSection
 from ..config.train import TrainConfig
 from ..core.check import Check, Rule, check
+from ..core.jsonl import read_records
+from ..core.types import Sample
 from ..evaluation.overclar_penalty import ALPHA, CAP
+from ..scoring.scores import Score
 from .finding import Finding, found, read
 from .look import Look
 from .profile import ConfigThresholds, Profile
+from .stored import proved
+
+Name = TypeVar("Name", bound=str)
 
 
 def config_findings(look: Look) -> list[Finding]:
     paths = look.profile.paths
-    findings = found("config", config_checks(paths.config, look.profile), _read(paths.config))
+    checks = [*config_checks(paths.config, look.profile), *_unstable_checks(paths.config, look)]
+    findings = found("config", checks, _read(paths.config))
     if paths.trial is not None:
-        trial = [_named(one, "trial") for one in trial_checks(paths.trial, look.profile)]
-        findings += found("config", trial, _read(paths.trial))
+        checks = [*trial_checks(paths.trial, look.profile), *_unstable_checks(paths.trial, look)]
+        findings += found("config", [_named(one, "trial") for one in checks], _read(paths.trial))
     return findings
 
 
 def _read(path: Path) -> dict[str, str]:
-    """The config, and the list that it makes some samples count less by."""
-    unstable = None if simulates(path) else load_train_config(path).reward.unstable
+    unstable = _unstable(path)
     return read(path, *([unstable] if unstable else []))
+
+
+def _unstable(path: Path) -> Path | None:
+    """The list that a config makes some samples count less by."""
+    return None if simulates(path) else load_train_config(path).reward.unstable
+
+
+def _unstable_checks(path: Path, look: Look) -> list[Check]:
+    """Every line of it is a live scoring of a sample of the pool on which the votes disagreed."""
+    listed = _unstable(path)
+    lines = {line.id: line for line in read_records(listed, Score)} if listed else {}
+    samples = [one for one in read_records(look.profile.paths.balanced, Sample) if one.id in lines] if lines else []
+    held = {name for name in proved(look, samples, lines) if not lines[name].stable} if lines else set()
+    return [_asked(path, "reward.unstable", len(lines) - len(held), "==", 0)]
 
 
 def config_checks(path: Path, profile: Profile) -> list[Check]:
@@ -57,9 +80,12 @@ def _common(path: Path, config: TrainConfig, profile: Profile) -> list[Check]:
     wanted = profile.thresholds.config
     return [
         *_mode(path, config, wanted),
-        _asked(path, "datasets", _apart(config, wanted), "<=", 1e-9),
+        _asked(path, "datasets", _apart(config.datasets, wanted.datasets), "<=", 1e-9),
         _asked(path, "target_kl", config.target_kl, ">=", wanted.target_kl_min, "least"),
         _asked(path, "target_kl", config.target_kl, "<=", wanted.target_kl_max, "most"),
+        _asked(path, "kl_alert", config.kl_alert, "<=", wanted.kl_alert_max),
+        _asked(path, "watch", _loosened(config.watch, wanted.watch), "==", 0),
+        *_sampling(path, config.priority_sampling, wanted),
         _asked(path, "use_overclar_penalty", config.use_overclar_penalty, "==", 1),
         # A price of nothing is a penalty that is off.
         _asked(path, "reward.alpha", config.reward.alpha, "==", ALPHA),
@@ -91,9 +117,24 @@ def _asked(path: Path, key: str, value: float | None, rule: Rule, threshold: flo
     )
 
 
-def _apart(config: TrainConfig, wanted: ConfigThresholds) -> float:
-    names = {*config.datasets, *wanted.datasets}
-    return max(abs(config.datasets.get(name, 0.0) - wanted.datasets.get(name, 0.0)) for name in names)
+def _sampling(path: Path, sampling: SamplingSection, wanted: ConfigThresholds) -> list[Check]:
+    steps = (0, *(entry.step for entry in sampling.seed_ratio_schedule))
+    name = "priority_sampling"
+    return [
+        _asked(path, f"{name}.enable", sampling.enable, "==", 1),
+        _asked(path, f"{name}.by_difficulty", _apart(sampling.by_difficulty, wanted.by_difficulty), "<=", 1e-9),
+        _asked(path, f"{name}.seed_ratio", min(map(sampling.ratio, steps)), ">=", wanted.seed_ratio_min),
+        _asked(path, f"{name}.low_perf_cap", sampling.low_perf_cap, "<=", wanted.low_perf_cap_max),
+    ]
+
+
+def _loosened(watch: WatchSection, most: WatchSection) -> int:
+    """How many limits of the watch on reward hacking are above those of the profile."""
+    return sum(getattr(watch, name) > getattr(most, name) for name in WatchSection.model_fields)
+
+
+def _apart(ours: Mapping[Name, float], theirs: Mapping[Name, float]) -> float:
+    return max(abs(ours.get(name, 0.0) - theirs.get(name, 0.0)) for name in {*ours, *theirs})
 
 
 def _calibrated(config: TrainConfig, profile: Profile) -> bool:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from ..core.check import check
 from ..core.files import sha256_file
+from ..core.jsonl import read_lines
 from ..core.types import Sample
+from ..data.measure import Parent, derived_meta, where_from
 from ..data.meta import read_meta
 from ..data.pool import reference_samples
 from ..data.rebuilt import differing, task_hash
@@ -25,6 +27,11 @@ _REBUILD = (
 _PARENT = (
     "make metrics and balanced pool again from this pool: difficulty_metrics, then difficulty_bucketize",
     "请用这个样本池重新生成指标与平衡池：先 difficulty_metrics，再 difficulty_bucketize",
+)
+_SIDECAR = (
+    "what their sidecars say is not what the pool's says, and training makes samples by it: run difficulty_metrics and"
+    " difficulty_bucketize again",
+    "指标与平衡池的元数据与样本池不符，而训练会据此生成样本：请重新运行 difficulty_metrics 与 difficulty_bucketize",
 )
 
 
@@ -61,5 +68,17 @@ def difficulty_findings(look: Look) -> list[Finding]:
     )
     pool = sha256_file(paths.pool)
     strange = sum(read_meta(path).parent_sha256 != pool for path in (paths.metrics, paths.balanced))
-    parent = check("not_from_this_pool", strange, "==", 0, *_PARENT)
-    return found("difficulty", [*made.checks, parent], made.evidence.inputs | read(paths.pool))
+    derived = {"metrics": paths.metrics, "balanced": paths.balanced}
+    edited = sum(_is_edited(path, kind, paths.pool) for kind, path in derived.items())
+    more = [
+        check("not_from_this_pool", strange, "==", 0, *_PARENT),
+        check("sidecars_edited", edited, "==", 0, *_SIDECAR),
+    ]
+    return found("difficulty", [*made.checks, *more], made.evidence.inputs | read(paths.pool))
+
+
+def _is_edited(path: Path, kind: str, pool: Path) -> bool:
+    """Whether its sidecar says anything but what follows from the pool's, which the builder was held to."""
+    lines = sum(1 for _ in read_lines(path))
+    parent = Parent(where_from(path, pool), sha256_file(pool))
+    return read_meta(path) != derived_meta(read_meta(pool), kind, sha256_file(path), lines, parent)

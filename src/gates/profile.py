@@ -15,9 +15,9 @@ from pydantic import Field, ValidationError, field_validator
 from ..config.loader import read_yaml
 from ..config.misfit import refusal
 from ..config.schema import FilePath, Section
-from ..config.sections import Listed, Share, sums_to_one
+from ..config.sections import Listed, Share, WatchSection, sums_to_one
 from ..core.errors import BadInput
-from ..core.types import TASKS, Task
+from ..core.types import TASKS, Level, Task
 
 FOLDER = Path("configs/gates")
 ProfileName = Literal["quickstart", "rc1"]
@@ -143,6 +143,13 @@ class ConfigThresholds(Section):
     steps_min: Count
     target_kl_min: float
     target_kl_max: float
+    kl_alert_max: float
+    by_difficulty: dict[Level, Share]
+    seed_ratio_min: Share
+    """Share of a batch from the measured pool, least, at every step."""
+    low_perf_cap_max: Share
+    watch: WatchSection
+    """The limits of the watch on reward hacking, most."""
     seeds_min: Count
     qlora: bool
     """Whether `finetune.method` must be `qlora`."""

@@ -62,6 +62,7 @@ def _run(
     profile, started, manifest = load_profile(name), now(), Manifest()
     look = look_at(profile, number)
     manifest.begin()
+    _void(number, manifest)
     look.work.mkdir(parents=True, exist_ok=True)
     findings = _round1(profile, manifest) if number == 2 else []
     seed = None
@@ -167,12 +168,15 @@ def _head(look: Look) -> Head:
         return EMPTY
 
 
-def _write(report: Round, look: Look, manifest: Manifest) -> Path:
-    """A report takes the place of what it makes void: a new round 1 voids the ticket, a failed round 2 too."""
-    path = ROUND1 if report.round == "round1" else TICKET if report.passed else REFUSAL
-    for void in {ROUND1: (TICKET, REFUSAL), TICKET: (REFUSAL,), REFUSAL: (TICKET,)}[path]:
+def _void(number: int, manifest: Manifest) -> None:
+    """What a round stands in the place of is void when it begins: it writes over the evidence that those stand on."""
+    for void in (ROUND1, TICKET, REFUSAL) if number == 1 else (TICKET, REFUSAL):
         void.unlink(missing_ok=True)
         manifest.withdraw(void)
+
+
+def _write(report: Round, look: Look, manifest: Manifest) -> Path:
+    path = ROUND1 if report.round == "round1" else TICKET if report.passed else REFUSAL
     write_json(path, report)
     known = {one.path: one.sha256 for one in report.files.values()}
     known |= {name: digest for one in report.findings for name, digest in one.evidence.items()}

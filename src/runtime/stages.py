@@ -2,7 +2,7 @@
 
 A stage is a command with named inputs and outputs. When it has ended, the record keeps its command and the SHA-256 of
 all it read and wrote; as long as those fit, the stage need not be done again. A stage that was begun and not ended
-leaves its record without an exit code, so that whoever comes next knows that there may be something to go on with.
+leaves its record without an exit code. It is done again; whatever of it can go on from where it was does so by itself.
 """
 
 from __future__ import annotations
@@ -39,10 +39,6 @@ class Stage:
     outputs: tuple[Path, ...]
     grows: tuple[Path, ...] = ()
     """Files that this stage adds to and later ones may add to as well: a ledger. What it wrote must stay."""
-    resume: tuple[str, ...] = ()
-    """Added to the command where the same stage, on the same inputs, was broken off, and `resume_where` is there."""
-    resume_where: str = "*"
-    """A pattern for what a broken-off stage leaves to go on with."""
     needs: tuple[str, ...] = ()
     """Stages that must have passed; without them this one is not begun."""
 
@@ -73,13 +69,9 @@ class State:
         self.path = path
         self.entries: dict[str, Entry] = _read(path)
 
-    def begin(self, stage: Stage) -> bool:
-        """Puts down that the stage is under way. True where the same stage on the same inputs was broken off."""
-        before = self.entries.get(stage.name)
-        fresh = Entry(list(stage.command), __version__, fingerprints(stage.inputs), now())
-        broken_off = before is not None and before.code != PASSED and _same_start(before, fresh)
-        self._put(stage.name, fresh)
-        return broken_off
+    def begin(self, stage: Stage) -> None:
+        """Puts down that the stage is under way."""
+        self._put(stage.name, Entry(list(stage.command), __version__, fingerprints(stage.inputs), now()))
 
     def end(self, stage: Stage, code: int) -> Entry:
         begun = self.entries[stage.name]
@@ -107,6 +99,15 @@ class State:
         entry = self.entries.get(name)
         return entry is not None and entry.code == PASSED
 
+    def lacking(self, stage: Stage, stages: Sequence[Stage]) -> list[str]:
+        """The stages that it needs and that have not passed, no longer hold, or lack something themselves."""
+        return [name for name in stage.needs if not self._holds(name, stages)]
+
+    def _holds(self, name: str, stages: Sequence[Stage]) -> bool:
+        """Of a stage that is not of this loop only the verdict is known."""
+        ours = [one for one in stages if one.name == name]
+        return self.passed(name) and not any(self.why_not_valid(one) or self.lacking(one, stages) for one in ours)
+
     def _put(self, name: str, entry: Entry) -> None:
         self.entries = {**self.entries, name: entry}
         write_json(self.path, self.entries)
@@ -128,11 +129,6 @@ def fingerprints(paths: Sequence[Path]) -> dict[str, str | None]:
 
 def measure(path: Path) -> Grown:
     return Grown(os.path.getsize(path), sha256_file(path))
-
-
-def _same_start(before: Entry, fresh: Entry) -> bool:
-    same = _asked(before.command) == _asked(fresh.command)
-    return same and (before.version, before.inputs) == (fresh.version, fresh.inputs)
 
 
 def _asked(command: Sequence[str]) -> list[str]:

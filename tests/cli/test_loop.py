@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from src.board.lights import lights
 from src.cli.loop import Result, run_stages, typed, verb, worst
 from src.runtime.stages import Stage, State
 
@@ -18,12 +19,12 @@ ROOT = Path(__file__).resolve().parents[2]
 STATE = Path("state.json")
 
 
-def stage(name: str, code: str, inputs: str = "", needs: str = "", resume: tuple[str, ...] = ()) -> Stage:
+def stage(name: str, code: str, inputs: str = "", needs: str = "") -> Stage:
     """A small program that leaves `NAME.txt`, and a line in `calls`, which tells what ran."""
     program = f"import sys; open('calls', 'a').write('{name} ' + ' '.join(sys.argv[1:]) + '\\n'); {code}"
     return Stage(
         name, f"Stage {name}", "", ("-c", program), tuple(Path(one) for one in inputs.split()), (Path(f"{name}.txt"),),
-        needs=tuple(needs.split()), resume=resume,
+        needs=tuple(needs.split()),
     )  # fmt: skip
 
 
@@ -92,11 +93,26 @@ def test_a_refusal_ends_the_loop_and_is_tried_again() -> None:
     assert calls() == ["a", "a"]
 
 
-def test_a_stage_that_broke_off_is_resumed() -> None:
-    broken = stage("a", "import os; sys.argv[1:] or os._exit(137); " + write("a"), resume=("--resume",))
+def test_a_stage_that_broke_off_is_begun_again() -> None:
+    broken = stage("a", "import os; os.path.exists('tried') or (open('tried', 'w'), os._exit(137)); " + write("a"))
     assert run([broken])[0].code == 137
     assert run([broken])[0].code == 0
-    assert calls() == ["a", "a --resume"]
+    assert calls() == ["a", "a"]
+
+
+def test_what_stands_on_a_withdrawn_ticket_is_not_green() -> None:
+    """The ticket's stage is red now, training was not begun for want of it, and its old evaluation is worth nothing."""
+    ticket = f"{write('ticket')}; sys.exit(int(open('verdict').read()))"
+    stages = [
+        stage("ticket", ticket, "verdict"),
+        stage("train", write("train"), needs="ticket"),
+        stage("evaluation", write("evaluation"), "train.txt", needs="train"),
+    ]
+    Path("verdict").write_text("0")
+    assert [one.light for one in run(stages)] == ["green", "green", "green"]
+    Path("verdict").write_text("1")
+    assert [one.light for one in run(stages)] == ["red", "grey", "grey"]
+    assert [one.colour for one in lights(stages, State(STATE))] == ["red", "grey", "grey"]
 
 
 def test_a_command_is_shown_as_it_is_typed() -> None:

@@ -381,8 +381,8 @@ class TestFailure:
             "    def loss(self, *_):\n"
             "        raise RuntimeError('refused with sk-own-123456')\n"
         )
-        with pytest.raises(RuntimeError):
-            askgate("train", "--config", write_config(place, strategy="own_failing:Failing"))
+        done = askgate("train", "--config", write_config(place, strategy="own_failing:Failing"))
+        assert (done.code, "sk-own" in done.err) == (2, False)
         (path,) = (place / "reports").glob("ERROR_*.json")
         report: dict[str, Any] = json.loads(path.read_text())
         return report

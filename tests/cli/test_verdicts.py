@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from src.cli import main
 from src.core.files import sha256_file, sidecar
 from src.core.jsonl import read_records
 from src.core.types import TASKS, Sample
@@ -79,10 +78,17 @@ def test_the_minimal_data_is_enough_and_its_two_halves_share_no_source(
     assert sidecar(Path("data/train_min.jsonl")).exists()
 
 
-def test_a_defect_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def defect(*_: object) -> None:
-        raise ZeroDivisionError
+def test_a_defect_keeps_its_traceback_and_is_no_verdict(
+    askgate: Askgate, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Exit code 1 would be taken for a gate that failed, and a loop keeps such a verdict while its inputs stay."""
 
+    def defect(*_: object) -> None:
+        raise RuntimeError("CUDA error, key sk-own-123456")
+
+    monkeypatch.setenv("SCORER_API_KEY", "sk-own-123456")
     monkeypatch.setattr("src.data.pool.build_pool", defect)
-    with pytest.raises(ZeroDivisionError):
-        main(["build_rollout_pool", "--n", "10", "--out", str(tmp_path / "pool.jsonl")])
+    done = askgate("build_rollout_pool", "--n", "10", "--out", tmp_path / "pool.jsonl")
+    assert done.code == 2
+    assert "Traceback" in done.err
+    assert "RuntimeError: CUDA error, key ***" in done.err

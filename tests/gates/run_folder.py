@@ -40,7 +40,7 @@ from src.scoring.batch import Order, choose
 from src.scoring.session import settings_for
 from tests.gates.acting import act, ask_first
 from tests.scoring.desk import lively
-from tests.scoring.server import JudgeServer
+from tests.scoring.server import JudgeServer, Scores, steady_scores
 
 ROOT = Path(__file__).resolve().parents[2]
 N, SHADOW, EPISODES, LIVE, FRESH = 1_500, 120, 300, 30, 8
@@ -61,9 +61,9 @@ LATENCY_S = 0.025
 
 
 @contextmanager
-def judging() -> Iterator[dict[str, str]]:
+def judging(scores: Scores = steady_scores) -> Iterator[dict[str, str]]:
     """The environment of a run whose judge answers on this machine."""
-    with JudgeServer(lively, latency_s=LATENCY_S) as server:
+    with JudgeServer(lively, latency_s=LATENCY_S, scores=scores) as server:
         yield {
             "RUN_MODE": "prod",
             "REWARD_LIVE_MODE": "1",

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from src.cli import main
+from src.core.defaults import SEED_POOL_FACTS
 from src.core.errors import BadInput
 from src.gates import manifest
 from src.gates.admit import admit
@@ -69,7 +70,8 @@ def cut_ledger(run: Path) -> None:
 def test_the_honest_run_is_admitted(run: Path) -> None:
     admission = admit(CONFIG)
     assert admission.profile == "quickstart"
-    assert set(admission.stands_on) == {"config", "base_model", "seed_pool", "shadow_set", "reward.weights"}
+    files = {"seed_pool", SEED_POOL_FACTS, "shadow_set", "reward.weights"}
+    assert set(admission.stands_on) == {"config", "base_model", *files}
     assert admission.run == manifest.Manifest().run
 
 

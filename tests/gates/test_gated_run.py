@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 import torch
+import typer
 from msgspec.structs import replace
 
-from src.cli.train_gated import require_ours
+from src.cli.train_gated import outcomes_of, record, require_ours
 from src.cli.train_run import run as train
 from src.core.errors import BadInput
 from src.core.files import sha256_file
@@ -20,6 +21,7 @@ from src.gates.admit import Admission
 from tests.cli.training import furnish, write_config
 
 TICKET = "a" * 64
+FINAL_MODEL = Path("checkpoints/rc1/final_model/model.safetensors")
 
 
 def admitted(config: Path) -> Admission:
@@ -61,26 +63,105 @@ def test_a_gated_run_is_marked_and_has_its_own_checkpoints(folder: Path) -> None
 def test_a_run_that_was_broken_off_goes_on_by_itself(folder: Path) -> None:
     config = write_config(folder, steps=3)
     train(config, False, admitted(config))
-    whole = sha256_file(Path("checkpoints/rc1/final_model/model.safetensors"))
+    record(outcomes_of())
+    whole = sha256_file(FINAL_MODEL)
     _break_off_after(2)
     train(config, False, admitted(config))
+    assert "going on after step 2" in _logged()
     assert not list(Path("checkpoints").glob("rc1_before_*"))
-    assert "going on after step 2" in Path("logs/train.log").read_text()
-    assert sha256_file(Path("checkpoints/rc1/final_model/model.safetensors")) == whole
+    assert sha256_file(FINAL_MODEL) == whole
 
 
-@pytest.mark.parametrize("other", ["ended", "ticket", "config"])
+def test_another_ticket_for_the_same_config_and_files_is_no_other_run(folder: Path) -> None:
+    config = write_config(folder, steps=2)
+    train(config, False, admitted(config))
+    _break_off_after(1)
+    train(config, False, replace(admitted(config), ticket_sha256="c" * 64))
+    assert "going on after step 1" in _logged()
+    assert read_seal(Path("checkpoints/rc1/final_model")).marks["ticket"] == "c" * 64
+
+
+def test_killed_after_its_last_step_it_ends_without_another_one(folder: Path) -> None:
+    """The final model is there, and nobody has put it on record yet."""
+    config = write_config(folder, steps=2)
+    train(config, False, admitted(config))
+    for report in Path("reports").glob("ppo_eval_*"):
+        report.unlink()
+    train(config, False, admitted(config))
+    assert "going on after step 2 of 2" in _logged()
+    assert list(Path("reports").glob("ppo_eval_*.json"))
+    assert not list(Path("checkpoints").glob("rc1_before_*"))
+
+
+@pytest.mark.parametrize("other", ["ended", "config", "file"])
 def test_a_run_that_ended_or_is_another_is_moved_aside(folder: Path, other: str) -> None:
     config = write_config(folder, steps=2)
     train(config, False, admitted(config))
-    if other != "ended":
+    if other == "ended":
+        record(outcomes_of())
+    else:
         _break_off_after(1)
+    if other == "file":
+        (folder / "model/generation_config.json").write_text("{}")
     again = write_config(folder, steps=2, **({"lr": 2.0e-3} if other == "config" else {}))
-    ticket = admitted(again)
-    train(again, False, replace(ticket, ticket_sha256="c" * 64) if other == "ticket" else ticket)
+    train(again, False, admitted(again))
     (aside,) = Path("checkpoints").glob("rc1_before_*")
     assert (aside / "step_00001").is_dir()
-    assert "going on after" not in Path("logs/train.log").read_text()
+    assert "going on after" not in _logged()
+
+
+def test_a_gated_run_does_not_learn_at_another_rate_on_its_way(folder: Path) -> None:
+    """Weights of the old rate would be sealed with the config and the ticket of the new one."""
+    config = write_config(folder, steps=2)
+    train(config, False, admitted(config))
+    again = write_config(folder, steps=2, lr=2.0e-3)
+    with pytest.raises(BadInput, match="lr: is not what the run began with"):
+        train(again, True, admitted(again))
+
+
+def test_what_the_watch_stopped_is_not_gone_on_with_unasked_and_never_becomes_a_final_model(folder: Path) -> None:
+    config = write_config(folder, steps=2, watch={"malformed": 0.0, "window": 1})
+    with pytest.raises(typer.Exit):
+        train(config, False, admitted(config))
+    with pytest.raises(BadInput, match=r"stopped after step 1: malformed.*--resume-from"):
+        train(config, False, admitted(config))
+    with pytest.raises(typer.Exit):
+        train(config, True, admitted(config))
+    for resume, told in ((False, "stopped after step 2"), (True, "stopped at its last step")):
+        with pytest.raises(BadInput, match=told):
+            train(config, resume, admitted(config))
+    assert not FINAL_MODEL.exists()
+
+
+def test_damage_to_every_checkpoint_is_named(folder: Path) -> None:
+    config = write_config(folder, steps=2)
+    train(config, False, admitted(config))
+    for weights in Path("checkpoints/rc1").glob("step_*/*.safetensors"):
+        weights.write_bytes(b"damaged")
+    with pytest.raises(BadInput, match="no checkpoint is whole"):
+        train(config, False, admitted(config))
+
+
+def test_a_run_of_one_seed_is_not_gone_on_with_by_several(folder: Path) -> None:
+    one = write_config(folder, steps=1)
+    train(one, False, admitted(one))
+    several = write_config(folder, steps=1, seeds=[1, 2])
+    with pytest.raises(BadInput, match=r"no checkpoint here for these seeds.*moved aside"):
+        train(several, True, admitted(several))
+
+
+def test_where_only_the_mirror_is_left_the_run_goes_on_from_there(folder: Path) -> None:
+    config = write_config(folder, steps=2, checkpoint={"every_steps": 1, "mirror": "drive"})
+    train(config, False, admitted(config))
+    shutil.rmtree("checkpoints")
+    shutil.rmtree("drive/rc1/final_model")
+    train(config, False, admitted(config))
+    assert "going on after step 2 of 2" in _logged()
+    assert "move checkpoints/rc1 and drive/rc1 away" in _logged()
+
+
+def _logged() -> str:
+    return Path("logs/train.log").read_text()
 
 
 def _break_off_after(step: int) -> None:

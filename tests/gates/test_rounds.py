@@ -85,6 +85,20 @@ def test_a_failed_second_round_takes_the_ticket_away_and_says_what_to_do(run: Pa
         admit(CONFIG)
 
 
+@pytest.mark.parametrize(("number", "left"), [(1, []), (2, [ROUND1])])
+def test_a_round_that_is_broken_off_leaves_no_ticket(run: Path, number: int, left: list[Path]) -> None:
+    """It has written over the evidence by then, so the ticket would be refused later with a stranger reason."""
+
+    def killed(progress: object) -> None:
+        raise KeyboardInterrupt
+
+    with judging() as environment, pytest.raises(KeyboardInterrupt):
+        run_round(number, PROFILE, environment, print, killed)
+    assert [path for path in (ROUND1, TICKET, REFUSAL) if path.exists()] == left
+    with pytest.raises(BadInput, match="there is no ticket"):
+        admit(Path("configs/quickstart_gated.yaml"))
+
+
 def test_a_round_beside_a_round_is_refused(run: Path) -> None:
     before = ROUND1.read_bytes()
     held = lock(ROUND1.parent)

@@ -7,11 +7,19 @@ from typing import Any
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
-from tests.gates.run_folder import edit_profile
+from src.config.loader import load_config
+from src.core.jsonl import read_records, write_records
+from src.gates.look import work_folder
+from src.scoring.batch import Order, score_pool
+from src.scoring.prompt import DIMENSIONS
+from src.scoring.scores import Score, unstable_beside
+from src.scoring.session import settings_for
+from tests.gates.run_folder import edit_profile, judging, look
 
 from .spoilt import caught
-from .table import poison
+from .table import poison, twin
 
 CONFIG = Path("configs/quickstart_gated.yaml")
 REWARD = {"weights": "configs/weights.json", "dimensions": 0.3}
@@ -44,6 +52,25 @@ def reconfigure(**changes: Any) -> None:
             id="weights that nobody calibrated",
         ),
         pytest.param({"shadow_set": "data/other.jsonl"}, "shadow_set", id="a shadow set that no gate saw"),
+        pytest.param({"kl_alert": 100.0}, "kl_alert", id="an alert that never comes"),
+        pytest.param({"watch": {"ask_spam": 1.0}}, "watch", id="a watch that looks away"),
+        pytest.param({"watch": {"window": 10_000}}, "watch", id="a watch that looks too late"),
+        pytest.param(
+            {"priority_sampling": {"enable": False}}, "priority_sampling.enable", id="no sampling by difficulty"
+        ),
+        pytest.param(
+            {"priority_sampling": {"by_difficulty": {"easy": 1.0, "medium": 0.0, "hard": 0.0}}},
+            "priority_sampling.by_difficulty",
+            id="nothing hard",
+        ),
+        pytest.param(
+            {"priority_sampling": {"seed_ratio_schedule": [{"step": 0, "ratio": 0.5}, {"step": 9, "ratio": 0.1}]}},
+            "priority_sampling.seed_ratio",
+            id="hardly anything out of the measured pool, later on",
+        ),
+        pytest.param(
+            {"priority_sampling": {"low_perf_cap": 0.9}}, "priority_sampling.low_perf_cap", id="mostly what fails"
+        ),
         pytest.param({"simulate": True}, "simulate", id="simulate"),
         pytest.param({"simulate": "no"}, "simulate", id="simulate as a word"),
         pytest.param({"stepps": 1}, "measured", id="a key that is none"),
@@ -59,3 +86,45 @@ def test_a_config_that_is_not_what_was_asked_for(run: Path, changes: dict[str, A
 def test_a_config_of_the_quickstart_under_the_demands_of_rc1(run: Path) -> None:
     edit_profile(lambda found: found["thresholds"]["config"].update(seeds_min=3, live_mode=True, qlora=True))
     assert caught("config") == {"seeds", "live_mode", "finetune.method"}
+
+
+@pytest.fixture
+def unstable(run: Path) -> Path:
+    """Two samples of the pool on which a judge that goes by the seed disagreed with itself, as `askgate score` leaves
+    them, and a config that makes them count less."""
+    section, scores = load_config().scoring, Path("data/scores.jsonl")
+    with judging(scores=lambda body: dict.fromkeys(DIMENSIONS, 10 * (body["seed"] % 2))) as environment:
+        order = Order(look().profile.paths.balanced, scores, 2, 5, section.votes, None)
+        settings = settings_for(environment, section, "")
+        score_pool(order, settings, section, environment, print, lambda done: None)
+    reconfigure(reward=REWARD | {"unstable": str(unstable_beside(scores))})
+    return unstable_beside(scores)
+
+
+@twin("config")
+def test_samples_on_which_the_judge_disagreed_may_count_less(unstable: Path) -> None:
+    assert len(list(read_records(unstable, Score))) == 2
+    assert caught("config") == set()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"weight": 0.0}, id="less than it follows"),
+        pytest.param({"id": "somebody else's"}, id="another sample"),
+        pytest.param({"live": False, "provider": "nobody"}, id="written by hand"),
+    ],
+)
+@poison("config/reward.unstable")
+def test_samples_that_count_less_without_a_reason(unstable: Path, change: dict[str, Any]) -> None:
+    lines = [replace(line, **change) for line in read_records(unstable, Score)]
+    with open(unstable, "wb") as handle:
+        write_records(handle, lines)
+    assert caught("config") == {"reward.unstable"}
+
+
+@poison("config/reward.unstable")
+def test_samples_on_which_the_judge_agreed_do_not_count_less(run: Path) -> None:
+    """The rounds have scored them live, and all votes are on record."""
+    reconfigure(reward=REWARD | {"unstable": str(work_folder(1) / "fresh_scores.jsonl")})
+    assert caught("config") == {"reward.unstable"}

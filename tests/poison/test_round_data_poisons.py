@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from src.core.files import sha256_file
@@ -59,4 +61,22 @@ def test_a_balanced_pool_of_another_pool(run: Path) -> None:
     samples = list(read_records(paths.pool, Sample))[:-1]
     with open(paths.pool, "wb") as handle:
         write_records(handle, samples)
-    assert caught("difficulty") == {"not_from_this_pool"}
+    assert caught("difficulty") == {"not_from_this_pool", "sidecars_edited"}
+
+
+@pytest.mark.parametrize("which", ["metrics", "balanced"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param({"clarify_rate": 0.0}, id="nothing to ask"),
+        pytest.param({"mix": {"gsm8k": 1.0}}, id="another mix"),
+        pytest.param({"templates_dir": "templates/pack_v1"}, id="other templates"),
+        pytest.param({"tool_hops": 1}, id="fewer hops"),
+        pytest.param({"seed": 8}, id="another seed"),
+    ],
+)
+@poison("difficulty/sidecars_edited")
+def test_a_sidecar_by_which_other_samples_would_be_made_afresh(run: Path, which: str, change: dict[str, Any]) -> None:
+    path = getattr(look().profile.paths, which)
+    write_meta(path, replace(read_meta(path), **change))
+    assert caught("difficulty") == {"sidecars_edited"}

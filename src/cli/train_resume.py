@@ -1,0 +1,161 @@
+"""Whether a run goes on from checkpoints, and what must be the same when it does.
+
+A run that goes on with other settings or files would be a run that nobody can repeat. A gated one goes on by itself
+where it was broken off: a lost connection costs nothing, and nobody has to remember a flag.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..config.schema import Section
+from ..core.checkpoint import FINAL
+from ..core.defaults import RESUME
+from ..core.errors import BadInput
+from ..core.files import sha256_file
+from ..core.found import STOPPED, Broken, Found, search
+from ..core.sealed import MANIFEST
+from ..core.shelf import Shelf
+from .train_places import folders, mirror_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..config.train import TrainConfig
+    from ..gates.admit import Admission
+    from .train_preflight import Ready
+
+GATED, SOURCES = "gated", "sources"
+"""Marks of a checkpoint: whether a ticket was there, and what the run stands on, by SHA-256."""
+FREE_TO_CHANGE = ("checkpoint", "eval", "device_pref", "build", "watch")
+"""What a resumed run may have otherwise than the run it goes on with; `steps` too where no schedule hangs on them."""
+FREE_WITHOUT_GATES = ("lr", "optimizer.critic_lr")
+"""These make other weights, so a gated run, which a ticket answers for, may not change them on its way."""
+
+log = logging.getLogger(__name__)
+
+
+def newest(config: TrainConfig, seed: int) -> tuple[Found | None, list[Broken]]:
+    """The newest whole checkpoint of a seed, here or in the mirror, and newer ones that are damaged."""
+    return search([Shelf(place) for place in (config.checkpoints(seed), mirror_of(config, seed)) if place])
+
+
+def broken_off(config: TrainConfig, admission: Admission) -> bool:
+    """Whether a run of this config on the admitted files lies here and has not ended.
+
+    True too where no checkpoint of it is whole: whoever opens them names the damage. One that was stopped for a reason
+    is refused.
+    """
+    found = [newest(config, seed) for seed in config.seeds]
+    whole = [one for one, _ in found if one]
+    if not any(one or damaged for one, damaged in found):
+        return False
+    if not all(_is_of(one.marks, config, admission) for one in whole) or _has_ended(config):
+        return False
+    for one in whole:
+        if why := one.marks.get(STOPPED):
+            raise BadInput(
+                f"the run was stopped after step {one.step}: {why}",
+                where=str(one.path),
+                remedy="read logs/episodes first; then go on all the same with --resume-from checkpoints/rc1/latest, or"
+                f" move {folders(config)} away and begin anew",
+            )
+    return True
+
+
+def require_begun(config: TrainConfig, root: Path) -> None:
+    """Whoever asks to go on means a run that is here."""
+    if not any(one or damaged for one, damaged in (newest(config, seed) for seed in config.seeds)):
+        raise BadInput(
+            f"there is no checkpoint here for {'these seeds' if config.several_seeds else 'a run of one seed'}",
+            where=str(root),
+            remedy="start without --resume-from; what lies there is then moved aside",
+        )
+
+
+def refuse_stopped_at_the_end(start: Found, steps: int) -> None:
+    """No step is left in which the watch could look again, so what it stopped would become a final model."""
+    if start.marks.get(STOPPED) and start.step >= steps:
+        raise BadInput(
+            f"the run was stopped at its last step: {start.marks[STOPPED]}",
+            where=str(start.path),
+            remedy="read logs/episodes, mend what it learned to exploit, and begin anew",
+        )
+
+
+def same_config(marks: dict[str, Any], ready: Ready) -> None:
+    now, then = _both(ready.config, marks)
+    free = _free(ready.config, ready.admission is not None)
+    for key in _differing(now, then):
+        if _is_free(key, free):
+            log.info("%s was %s and is %s from here on", key, then.get(key), now.get(key))
+            continue
+        if key in now and key in then:
+            what = "is not what the run began with"
+            remedy = f"put the old value back (checkpoints/.../manifest.json has it), or start anew without {RESUME}"
+        else:
+            older = key in now
+            what = f"the checkpoint is of {'an older version, without' if older else 'another version, with'} this key"
+            remedy = f"start a new run, without {RESUME}"
+        raise BadInput(what, where=f"{ready.path}: {key}", remedy=remedy)
+
+
+def same_gate(marks: dict[str, Any], ready: Ready) -> None:
+    """What no gate has seen does not become gated by going on."""
+    if bool(marks.get(GATED)) != (ready.admission is not None):
+        raise BadInput(
+            "the newest checkpoint is of a run that no gate has seen" if ready.admission else "this is a gated run",
+            where=str(ready.config.checkpoints(ready.config.seeds[0])),
+            remedy="move the folder away and start anew",
+        )
+
+
+def _is_of(marks: Mapping[str, Any], config: TrainConfig, admission: Admission) -> bool:
+    """Another ticket for the same config and files is no other run."""
+    free = _free(config, gated=True)
+    same = all(_is_free(key, free) for key in _differing(*_both(config, marks)))
+    stood_on = marks.get(SOURCES, {})
+    admitted = {key: value for key, value in admission.stands_on.items() if key in stood_on}
+    return bool(marks.get(GATED)) and same and all(stood_on[key] == value for key, value in admitted.items())
+
+
+def _has_ended(config: TrainConfig) -> bool:
+    """The last thing that a gated run does is to put its final models on record."""
+    from ..gates.manifest import Manifest
+
+    recorded = Manifest().newest()
+    seals = [config.checkpoints(seed) / FINAL / MANIFEST for seed in config.seeds]
+    return all(
+        seal.is_file() and str(seal) in recorded and recorded[str(seal)].sha256 == sha256_file(seal) for seal in seals
+    )
+
+
+def _both(config: TrainConfig, marks: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    sections = [key for key, value in config if isinstance(value, Section)]
+    return _settings(config.model_dump(mode="json"), sections), _settings(marks["config"], sections)
+
+
+def _differing(now: Mapping[str, Any], then: Mapping[str, Any]) -> list[str]:
+    return [key for key in dict.fromkeys([*now, *then]) if now.get(key) != then.get(key)]
+
+
+def _free(config: TrainConfig, gated: bool) -> tuple[str, ...]:
+    steps = ("steps",) if config.optimizer.schedule == "constant" else ()
+    return (*FREE_TO_CHANGE, *steps, *(() if gated else FREE_WITHOUT_GATES))
+
+
+def _is_free(key: str, free: Sequence[str]) -> bool:
+    return key in free or key.partition(".")[0] in free
+
+
+def _settings(config: dict[str, Any], sections: Sequence[str]) -> dict[str, Any]:
+    """Key by key, and so within each section."""
+    settings: dict[str, Any] = {}
+    for key, value in config.items():
+        if key in sections and isinstance(value, dict):
+            settings |= {f"{key}.{name}": inner for name, inner in value.items()}
+        else:
+            settings[key] = value
+    return settings
