@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -77,11 +78,11 @@ def to_the_end(checkout: Path, said: Path) -> None:
     assert code == 0, said.read_text()[-4000:]
 
 
-def kill_in_stage(checkout: Path, number: int, delay: float, said: Path) -> None:
-    """The script and all it started, `delay` seconds after the stage began; it may have come into the next by then."""
+def kill_when(reached: Callable[[str], bool], checkout: Path, said: Path, delay: float = 0.0) -> None:
+    """The script and all it started, `delay` seconds after it came so far."""
     run = begin(checkout, said)
     patience = time.monotonic() + A_WHILE
-    while f"[{number}/" not in said.read_text():
+    while not reached(said.read_text()):
         assert run.poll() is None, said.read_text()[-4000:]
         assert time.monotonic() < patience, said.read_text()[-4000:]
         time.sleep(0.05)
@@ -102,9 +103,14 @@ def test_killed_in_every_stage_it_ends_with_the_same_bytes(tmp_path: Path) -> No
     assert stages >= 14
     chance = random.Random(SEED)
     for number in range(1, stages + 1):
-        kill_in_stage(killed, number, chance.uniform(0.2, 8.0), tmp_path / f"killed_{number}.txt")
+        begun = f"[{number}/{stages}]"
+        kill_when(lambda text, begun=begun: begun in text, killed, tmp_path / f"{number}.txt", chance.uniform(0.2, 8.0))
+    for left in ("seed_1/latest", "seed_1/final_model", "seed_2/latest", "seed_2/final_model"):
+        there = killed / "checkpoints/rc1" / left
+        kill_when(lambda text, there=there: there.exists(), killed, tmp_path / "training.txt")
     to_the_end(killed, tmp_path / "killed.txt")
     assert "done before" in (tmp_path / "killed.txt").read_text()
+    assert "going on after step" in (killed / "logs/train.log").read_text()
 
     for pattern in LEFT:
         assert any(unbroken.glob(pattern)), pattern
