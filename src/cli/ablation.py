@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CONFIG = Path("configs/quickstart.yaml")
 WORK = Path(".askgate/ablation")
 REPORTS = Path("reports")
-SIDES = ("base", "without", "with")
+SIDES = ("without", "with")
 ROWS = {
     "overclar_rate": "over-clarification",
     "avg_turns": "mean turns",
@@ -65,7 +65,7 @@ def overclar_penalty(
     steps: Annotated[int, typer.Option("--steps", min=1, max=2000, help="Of an arm.")] = 20,
     seeds: Annotated[str, typer.Option("--seeds", help="Of the runs, with commas.")] = str(SEED),
     n: Annotated[
-        int | None, typer.Option("--n", min=1, help="Held-out samples that base and both arms play; left out: all.")
+        int | None, typer.Option("--n", min=1, help="Held-out samples that both arms play; left out: all.")
     ] = None,
     episodes: Annotated[
         Path | None, typer.Option("--episodes", help="Folder for their episodes; left out: data/episodes/TAG_ablation.")
@@ -161,15 +161,11 @@ def _kept(arms: dict[str, Arm], order: Order) -> tuple[list[Path], list[Arms]]:
     drop_other_seeds(order)
     with atomic_files() as start:
         for seed in order.seeds:
-            sides = {
-                "base": arms["with"].episodes(seed, 0),
-                "without": arms["without"].episodes(seed, order.steps),
-                "with": arms["with"].episodes(seed, order.steps),
-            }
+            sides = {name: arms[name].episodes(seed) for name in SIDES}
             for name, played in sides.items():
                 files.append(order.episodes / f"seed_{seed}" / f"{name}.jsonl")
                 write_records(start(files[-1]), played)
-            compared.append(Arms(seed, sides["base"], sides["without"], sides["with"]))
+            compared.append(Arms(seed, sides["without"], sides["with"]))
     return files, compared
 
 
@@ -225,11 +221,11 @@ def _show_arms(report: Report) -> None:
 
     found = report.figures
     table = Table(f"{found['steps']} steps, {len(found['seeds'])} seeds", box=None, pad_edge=False)
-    for column in ("base", "without", "with", "change", "95% interval"):
+    for column in (*SIDES, "change", "95% interval"):
         table.add_column(column, justify="right")
     for name, label in ROWS.items():
         change: Change = found["changes"][name]
-        shown = [found["base"][name].value, change.base.value, change.trained.value]
+        shown = [change.base.value, change.trained.value]
         share = is_share(name)
         interval = "-" if change.low is None else f"{_cell(change.low, share, '+')} to {_cell(change.high, share, '+')}"
         table.add_row(label, *(_cell(value, share) for value in shown), _cell(change.delta, share, "+"), interval)

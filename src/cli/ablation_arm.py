@@ -22,6 +22,7 @@ from ..core.errors import BadInput
 from ..core.files import atomic_write, sha256_file
 from ..core.jsonl import read_records
 from ..core.shipped import HOME, PACKAGE, shipped
+from .train_places import of_seed
 
 if TYPE_CHECKING:
     from ..core.episode import Episode
@@ -41,7 +42,7 @@ class Arm:
 
     def run(self) -> None:
         """Raises BadInput where the run was refused or stopped; what it said is on standard error."""
-        if not all(self._file(seed, step).exists() for seed in self.config.seeds for step in self.steps):
+        if not all(self._file(seed).exists() for seed in self.config.seeds):
             self.folder.mkdir(parents=True, exist_ok=True)
             with atomic_write(self.folder / CONFIG) as file:
                 file.write(yaml.safe_dump(self.config.model_dump(mode="json")).encode())
@@ -51,15 +52,11 @@ class Arm:
             if old != self.folder:
                 shutil.rmtree(old)
 
-    @property
-    def steps(self) -> tuple[int, ...]:
-        """The evaluations that are wanted: of the trained policy, and of the base where this arm looks at it."""
-        return (0, self.config.steps) if self.config.eval.base else (self.config.steps,)
-
-    def episodes(self, seed: int, step: int) -> list[Episode]:
+    def episodes(self, seed: int) -> list[Episode]:
+        """Of the trained policy."""
         from ..core.episode import Episode
 
-        return list(read_records(self._file(seed, step), Episode))
+        return list(read_records(self._file(seed), Episode))
 
     def _train(self) -> None:
         command = [sys.executable, "-m", MODULE, "train", "--config", CONFIG, "--json", "--resume"]
@@ -77,9 +74,9 @@ class Arm:
                 remedy="see what it said above; the same command goes on from its newest checkpoint",
             )
 
-    def _file(self, seed: int, step: int) -> Path:
-        folder = self.folder / "logs" / "eval"
-        return (folder / f"seed_{seed}" if self.config.several_seeds else folder) / f"step_{step:05d}.jsonl"
+    def _file(self, seed: int) -> Path:
+        folder = of_seed(self.config, self.folder / "logs" / "eval", seed)
+        return folder / f"step_{self.config.steps:05d}.jsonl"
 
 
 def _fingerprint(config: TrainConfig) -> str:
@@ -95,8 +92,7 @@ def _fingerprint(config: TrainConfig) -> str:
 def arm_config(
     config: TrainConfig, *, penalty: bool, alpha: float, cap: int, steps: int, seeds: tuple[int, ...], n: int | None
 ) -> TrainConfig:
-    """The same run but for the penalty: local, without a judge, looked at before and after. They have one base, which
-    the arm with the penalty looks at.
+    """The same run but for the penalty: local, without a judge, looked at when it has ended.
 
     The watch is off: what a policy does that nothing holds back is what the ablation is there to show.
     """
@@ -118,7 +114,7 @@ def arm_config(
             "seeds": list(seeds),
             "use_overclar_penalty": penalty,
             "reward": {**found["reward"], "alpha": alpha, "cap": cap},
-            "eval": {**found["eval"], "every_steps": steps, "n": n, "base": penalty, "control": False},
+            "eval": {**found["eval"], "every_steps": steps, "n": n, "base": False, "control": False},
             "checkpoint": {**found["checkpoint"], "mirror": None},
             "watch": {"ask_spam": 1.0, "malformed": 1.0, "bare_answer": 1.0, "echo": 1.0, "spike": 1000.0},
         }

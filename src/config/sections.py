@@ -187,7 +187,7 @@ class EvalSection(Section):
 
     every_steps: int = Field(default=100, ge=1)
     base: bool = True
-    """False: not at the start; for a run beside another one that has looked at the same base."""
+    """False: not at the start; for a run that is compared with another one and not with its base."""
     n: int | None = Field(default=None, ge=1)
     """So many, evenly apart; left out: all."""
     greedy: bool = True

@@ -37,7 +37,6 @@ class Arms(Struct, frozen=True):
     """What one seed came to, episode by episode, on the same held-out samples."""
 
     seed: int
-    base: Sequence[Episode]
     without: Sequence[Episode]
     with_penalty: Sequence[Episode]
 
@@ -61,14 +60,12 @@ def overclar_change_pct(change: Change) -> float | None:
 
 def ablation_figures(arms: Sequence[Arms], seed: int) -> tuple[dict[str, Change], dict[str, Any]]:
     """The change that the gates go by, over all seeds, and everything beside it."""
-    base = [episode for one in arms for episode in one.base]
     without = [episode for one in arms for episode in one.without]
     with_penalty = [episode for one in arms for episode in one.with_penalty]
     changes = compare(without, with_penalty, seed)
     return changes, {
         "samples": len({episode.sample_id for episode in with_penalty}),
         "overclar_change_pct": overclar_change_pct(changes["overclar_rate"]),
-        "base": _headline(base),
         "without": _headline(without),
         "with": _headline(with_penalty),
         "changes": _of(changes),

@@ -1,6 +1,6 @@
 """The ablation of the penalty: its gates counted again from the held-out episodes of both arms.
 
-The one place that knows how the ablation lays its files down: `seed_<s>/{base,without,with}.jsonl`.
+The one place that knows how the ablation lays its files down: `seed_<s>/{without,with}.jsonl`.
 """
 
 from __future__ import annotations
@@ -62,12 +62,10 @@ def read_arms(folder: Path) -> list[Arms]:
         raise BadInput("there is no ablation", where=str(folder), remedy=_RUN)
     arms = []
     for one in seeds:
-        base, without, with_penalty = (
-            list(read_records(one / f"{name}.jsonl", Episode)) for name in ("base", "without", "with")
-        )
+        without, with_penalty = (list(read_records(one / f"{name}.jsonl", Episode)) for name in ("without", "with"))
         if not (without and with_penalty):
             raise BadInput("an arm is empty", where=str(one), remedy=_RUN)
-        arms.append(Arms(int(one.name.removeprefix("seed_")), base, without, with_penalty))
+        arms.append(Arms(int(one.name.removeprefix("seed_")), without, with_penalty))
     return arms
 
 
@@ -87,7 +85,7 @@ def _drawn(samples: Sequence[Sample], arms: Sequence[Arms]) -> Check:
     chosen = sum(
         sorted(one.sample_id for one in played) != sorted(one.id for one in evenly_apart(samples, len(played)))
         for one in arms
-        for played in (one.base, one.without, one.with_penalty)
+        for played in (one.without, one.with_penalty)
     )
     return check("samples_chosen_by_hand", chosen, "==", 0, *_LOT)
 
@@ -97,7 +95,7 @@ def _played(samples: Sequence[Sample], tools: Sequence[str], arms: Sequence[Arms
     strange = sum(
         episode.sample_id not in known or not follows(episode, known[episode.sample_id], tools)
         for one in arms
-        for episode in (*one.base, *one.without, *one.with_penalty)
+        for episode in (*one.without, *one.with_penalty)
     )
     return check("episodes_not_played", strange, "==", 0, *_PLAYED)
 

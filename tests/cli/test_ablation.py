@@ -52,13 +52,13 @@ def differences(one: Any, other: Any, path: str = "") -> dict[str, tuple[Any, An
     return {} if one == other else {path.lstrip("."): (one, other)}
 
 
-def test_the_arms_differ_in_the_penalty_and_in_who_looks_at_their_base(place: Path) -> None:
+def test_the_arms_differ_in_the_penalty_alone(place: Path) -> None:
     config = load_train_config(Path("own.yaml"))
     made = [
         arm_config(config, penalty=penalty, alpha=0.2, cap=2, steps=4, seeds=(1, 2), n=6).model_dump(mode="json")
         for penalty in (False, True)
     ]
-    assert differences(*made) == {"use_overclar_penalty": (False, True), "eval.base": (False, True)}
+    assert differences(*made) == {"use_overclar_penalty": (False, True)}
     assert made[1]["reward"]["alpha"] == 0.2
     changed = differences(config.model_dump(mode="json"), made[1])
     assert {name.split(".")[0] for name in changed} == {
@@ -89,7 +89,7 @@ def test_an_ablation_from_base_to_report_and_what_is_there_is_not_made_again(pla
     assert report == json.loads((place / "reports/overclar_ablation_own.json").read_text())
     assert {one["name"].partition("_")[0] for one in report["checks"]} == {"overclar", "turns", "success"}
     kept = sorted(path.relative_to(place) for path in (place / "data/episodes/own_ablation").rglob("*.jsonl"))
-    assert len(kept) == 6
+    assert len(kept) == 4
     assert report["evidence"]["outputs"] == {str(path): sha256_file(path) for path in kept}
     for path in kept:
         assert len(list(read_records(path, Episode))) == 6
@@ -141,7 +141,7 @@ class TestRefused:
 
 def test_episodes_of_other_seeds_go_and_what_an_ablation_did_not_make_stays(place: Path) -> None:
     folder = place / "kept"
-    for path in ("seed_1/base.jsonl", "seed_7/with.jsonl"):
+    for path in ("seed_1/without.jsonl", "seed_7/with.jsonl"):
         (folder / path).parent.mkdir(parents=True)
         (folder / path).touch()
     order = Order(Path("own.yaml"), 0.2, 2, 1, (1,), 6, folder, "own")

@@ -165,7 +165,7 @@ def ablation(profile: Profile, samples: list[Sample], needless: float = 0.1) -> 
     """The arm with the penalty asks needlessly in a tenth of the cases, the other in a half."""
     folder = profile.paths.ablation_episodes / "seed_20250820"
     folder.mkdir(parents=True, exist_ok=True)
-    for name, share in (("base", 0.5), ("without", 0.5), ("with", needless)):
+    for name, share in (("without", 0.5), ("with", needless)):
         random = Random(11)
         with open(folder / f"{name}.jsonl", "wb") as handle:
             write_records(handle, [ask_first(sample, random, share) for sample in samples])

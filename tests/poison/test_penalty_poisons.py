@@ -89,7 +89,7 @@ def test_an_arm_without_its_hard_samples(run: Path) -> None:
 @poison("ablation/samples_chosen_by_hand")
 def test_both_arms_without_the_samples_on_which_the_penalty_does_harm(run: Path) -> None:
     edit_profile(lambda found: found["thresholds"]["counts"].update(ablation_episodes=100))
-    for name in ("base", "without", "with"):
+    for name in ("without", "with"):
         lines = (ARM / f"{name}.jsonl").read_bytes().splitlines(keepends=True)
         (ARM / f"{name}.jsonl").write_bytes(b"".join(lines[:40] + lines[49:]))
     assert caught("ablation") == {"samples_chosen_by_hand"}
@@ -97,7 +97,7 @@ def test_both_arms_without_the_samples_on_which_the_penalty_does_harm(run: Path)
 
 @poison("ablation/samples_chosen_by_hand")
 def test_samples_that_please_are_counted_more_than_once(run: Path) -> None:
-    for name in ("base", "without", "with"):
+    for name in ("without", "with"):
         lines = (ARM / f"{name}.jsonl").read_bytes().splitlines(keepends=True)
         (ARM / f"{name}.jsonl").write_bytes(b"".join([*lines[:-5], *lines[:5]]))
     assert caught("ablation") == {"samples_chosen_by_hand"}
