@@ -1,4 +1,6 @@
-"""`ops/run_local_rc1.sh`, killed once in every stage and started again, ends with the bytes of an unbroken run.
+"""`ops/run_local_rc1.sh`, killed again and again on its way, ends with the bytes of an unbroken run.
+
+It is killed once after each stage began, some seconds later, and between the checkpoints of its training.
 
 The judge on this machine, `models/tiny` and small sizes stand in for the run at scale; data and scoring are held to the
 owner's thresholds. `make setup` is not run: the environment of the tests is linked into the checkout.
@@ -96,7 +98,7 @@ def left_in(checkout: Path) -> dict[str, str]:
     return {str(path.relative_to(checkout)): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
 
 
-def test_killed_in_every_stage_it_ends_with_the_same_bytes(tmp_path: Path) -> None:
+def test_killed_on_its_way_it_ends_with_the_same_bytes(tmp_path: Path) -> None:
     unbroken, killed = small_run(tmp_path / "unbroken"), small_run(tmp_path / "killed")
     to_the_end(unbroken, tmp_path / "unbroken.txt")
     stages = len([line for line in (tmp_path / "unbroken.txt").read_text().splitlines() if line.startswith("  $ ")])
@@ -111,6 +113,8 @@ def test_killed_in_every_stage_it_ends_with_the_same_bytes(tmp_path: Path) -> No
     to_the_end(killed, tmp_path / "killed.txt")
     assert "done before" in (tmp_path / "killed.txt").read_text()
     assert "going on after step" in (killed / "logs/train.log").read_text()
+    # To begin anew would end with the same bytes.
+    assert not list((killed / "checkpoints").glob("rc1_before_*/**/step_*"))
 
     for pattern in LEFT:
         assert any(unbroken.glob(pattern)), pattern

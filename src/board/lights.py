@@ -95,7 +95,7 @@ def _light(stage: Stage, stages: Sequence[Stage], state: State) -> Light:
         colour, why = "red", f"it was refused or broke (exit code {entry.code})"
         reasons = _reasons(reports)
     elif lacking:
-        colour, why = "grey", f"{' and '.join(lacking)} did not pass"
+        colour, why = "grey", f"{' and '.join(lacking)} did not pass, or does not hold any more"
     elif why:
         colour = "grey"
     elif entry is not None and entry.code == FAILED:

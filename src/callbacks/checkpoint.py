@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.api import Engine, StepResult
 from ..core.checkpoint import VALUE, VALUED_BY, Store
-from ..core.found import ALERT, BREACHED, STOPPED, TIMED
+from ..core.found import ALERT, BREACHED, TIMED
 
 ROLLBACKS = "rollbacks"
 
@@ -18,8 +18,8 @@ class Checkpoints:
     run stand behind it (`Ending`, the watch's `Stopper`).
 
     A step whose metrics hold `best_by` was evaluated. It is saved, and added to `best/` when none there is better that
-    was evaluated in the same way (`valued_by`). `ending` tells why a callback ends the
-    run with this step; nobody goes on from there without having been told.
+    was evaluated in the same way (`valued_by`). `ending` gives marks that say why the
+    run ends with this step; all are empty while it does not.
     """
 
     def __init__(
@@ -30,7 +30,7 @@ class Checkpoints:
         marks: Mapping[str, Any],
         best_by: str | None = None,
         valued_by: str = "",
-        ending: Callable[[], str] = str,
+        ending: Callable[[], Mapping[str, str]] = dict,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.store, self.every_steps, self.every_seconds = store, every_steps, every_minutes * 60
@@ -61,7 +61,7 @@ class Checkpoints:
         value = result.metrics.get(self.best_by) if self.best_by else None
         if result.step % self.every_steps == 0 or value is not None:
             self._save(engine, timed=False, value=value)
-        elif self.ending() or self.clock() - self.saved_at >= self.every_seconds:
+        elif any(self.ending().values()) or self.clock() - self.saved_at >= self.every_seconds:
             # An equal run that nobody ends has no checkpoint there, so none may be rolled back to.
             self._save(engine, timed=True)
         if value is not None:
@@ -74,6 +74,6 @@ class Checkpoints:
 
     def _save(self, engine: Engine, timed: bool, value: float | None = None) -> None:
         marks = {**self.marks, ALERT: self.alert, TIMED: timed, VALUE: value, VALUED_BY: self.valued_by}
-        marks |= {BREACHED: sorted(self.store.breached), ROLLBACKS: self.rollbacks, STOPPED: self.ending()}
+        marks |= {BREACHED: sorted(self.store.breached), ROLLBACKS: self.rollbacks, **self.ending()}
         self.store.save(engine.step, engine.save, marks)
         self.saved_step, self.saved_at = engine.step, self.clock()

@@ -1,7 +1,7 @@
 """How a callback of the user's own ends a run.
 
     ending = Ending()
-    callbacks = [..., Held(own, ending), ..., Checkpoints(..., ending=lambda: ending.reason), ending]
+    callbacks = [..., Held(own, ending), ..., Checkpoints(..., ending=lambda: {STOPPED: ending.reason}), ending]
 
 The step that it stops at is saved first, whether that was due or not, so that nothing of the run is lost.
 """

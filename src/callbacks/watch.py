@@ -95,7 +95,8 @@ class Stopper:
         if self.watch.breach:
             raise Stop(
                 f"reward hacking: {self.watch.breach} (step {result.step}); read its episodes in logs/episodes, and "
-                "raise that limit in the config if nothing is wrong with them"
+                "raise that limit in the config if nothing is wrong with them (behind the gates: in the profile too, "
+                "and run both rounds again)"
             )
 
     def on_end(self, engine: Engine) -> None:

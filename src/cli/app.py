@@ -121,6 +121,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BadInput as error:
         show.complain(f"askgate: {error}")
         sys.exit(error.exit_code)
+    except SystemExit as left:
+        # Nobody reads what we say any more. Libraries leave with 1 then, which would be a verdict.
+        if isinstance(left.__context__, BrokenPipeError):
+            sys.exit(BadInput.exit_code)
+        raise
     except Exception:
         sys.stderr.write(redact(traceback.format_exc(), secrets_in(os.environ)))
         sys.exit(BadInput.exit_code)

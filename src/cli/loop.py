@@ -101,8 +101,9 @@ def _settle(
 ) -> Result:
     lacking = state.lacking(stage, stages)
     if lacking:
-        say(f"{head}: not begun, because {' and '.join(lacking)} did not pass")
-        return Result(stage, None, why=f"{' and '.join(lacking)} did not pass")
+        why = f"{' and '.join(lacking)} did not pass, or does not hold any more"
+        say(f"{head}: not begun, because {why}")
+        return Result(stage, None, why=why)
     why = state.why_not_valid(stage)
     if not why:
         code = state.entries[stage.name].code

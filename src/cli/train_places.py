@@ -14,7 +14,8 @@ def of_seed(config: TrainConfig, folder: Path, seed: int) -> Path:
     return folder / f"seed_{seed}" if config.several_seeds else folder
 
 
-def shelf(config: TrainConfig) -> Path:
+def root(config: TrainConfig) -> Path:
+    """Of all its checkpoints."""
     return Path("checkpoints") / config.shelf
 
 
@@ -28,6 +29,6 @@ def mirror_of(config: TrainConfig, seed: int) -> Path | None:
     return of_seed(config, mirrored(config), seed) if config.checkpoint.mirror else None
 
 
-def folders(config: TrainConfig) -> str:
-    """All that a run has its checkpoints in, to be named to people."""
-    return " and ".join(map(str, [shelf(config), *([mirrored(config)] if config.checkpoint.mirror else [])]))
+def roots(config: TrainConfig) -> list[Path]:
+    """The mirror too, where there is one."""
+    return [root(config), *([mirrored(config)] if config.checkpoint.mirror else [])]

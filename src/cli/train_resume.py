@@ -15,10 +15,10 @@ from ..core.checkpoint import FINAL
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.files import sha256_file
-from ..core.found import STOPPED, Broken, Found, search
+from ..core.found import HACKING, STOPPED, Found, search
 from ..core.sealed import MANIFEST
 from ..core.shelf import Shelf
-from .train_places import folders, mirror_of
+from .train_places import mirror_of, roots
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,49 +37,62 @@ FREE_WITHOUT_GATES = ("lr", "optimizer.critic_lr")
 log = logging.getLogger(__name__)
 
 
-def newest(config: TrainConfig, seed: int) -> tuple[Found | None, list[Broken]]:
-    """The newest whole checkpoint of a seed, here or in the mirror, and newer ones that are damaged."""
-    return search([Shelf(place) for place in (config.checkpoints(seed), mirror_of(config, seed)) if place])
+def steps_done(config: TrainConfig, seed: int) -> int:
+    """By the names of its checkpoints, whole or not; 0: there are none, here or in the mirror."""
+    return max((step for shelf in _shelves(config, seed) for step in shelf.steps()), default=0)
 
 
-def broken_off(config: TrainConfig, admission: Admission) -> bool:
-    """Whether a run of this config on the admitted files lies here and has not ended.
+def goes_on(config: TrainConfig, admission: Admission) -> bool:
+    """Whether the gated run that lies here is this one, so that it goes on by itself; one that has ended with this very
+    ticket only says so once more.
 
-    True too where no checkpoint of it is whole: whoever opens them names the damage. One that was stopped for a reason
-    is refused.
+    True too where no checkpoint is whole: whoever opens them names the damage. Raises where somebody stopped it.
     """
-    found = [newest(config, seed) for seed in config.seeds]
-    whole = [one for one, _ in found if one]
-    if not any(one or damaged for one, damaged in found):
+    found = [one for seed in config.seeds if (one := search(_shelves(config, seed))[0])]
+    if not found:
+        return any(steps_done(config, seed) for seed in config.seeds)
+    if not all(_is_of(one, config, admission) for one in found):
         return False
-    if not all(_is_of(one.marks, config, admission) for one in whole) or _has_ended(config):
-        return False
-    for one in whole:
-        if why := one.marks.get(STOPPED):
+    if _has_ended(config):
+        return all(one.marks.get("ticket") == admission.ticket_sha256 for one in found)
+    for one in found:
+        if why := one.marks.get(STOPPED) or one.marks.get(HACKING):
             raise BadInput(
                 f"the run was stopped after step {one.step}: {why}",
                 where=str(one.path),
-                remedy="read logs/episodes first; then go on all the same with --resume-from checkpoints/rc1/latest, or"
-                f" move {folders(config)} away and begin anew",
+                remedy=f"read logs/episodes first; then move {and_so(roots(config))} away and begin anew, or go on all"
+                " the same with --resume-from checkpoints/rc1/latest, where what stopped it looks on",
             )
     return True
 
 
-def require_begun(config: TrainConfig, root: Path) -> None:
+def require_begun(config: TrainConfig) -> None:
     """Whoever asks to go on means a run that is here."""
-    if not any(one or damaged for one, damaged in (newest(config, seed) for seed in config.seeds)):
+    if not any(steps_done(config, seed) for seed in config.seeds):
         raise BadInput(
-            f"there is no checkpoint here for {'these seeds' if config.several_seeds else 'a run of one seed'}",
-            where=str(root),
+            f"there is no checkpoint for {'these seeds' if config.several_seeds else 'a run of one seed'}",
+            where=and_so(roots(config)),
             remedy="start without --resume-from; what lies there is then moved aside",
         )
 
 
-def refuse_stopped_at_the_end(start: Found, steps: int) -> None:
-    """No step is left in which the watch could look again, so what it stopped would become a final model."""
-    if start.marks.get(STOPPED) and start.step >= steps:
+def and_so(paths: Sequence[Path]) -> str:
+    return " and ".join(map(str, paths))
+
+
+def refuse_no_way_on(start: Found, ready: Ready) -> None:
+    """From behind the last step, and from a last step that the watch stopped: no step is left in which it could look
+    again, so what it stopped would become a final model."""
+    steps = ready.config.steps
+    if start.step > steps:
         raise BadInput(
-            f"the run was stopped at its last step: {start.marks[STOPPED]}",
+            f"steps is {steps}, and the newest checkpoint is of step {start.step}",
+            where=str(ready.path),
+            remedy="put the old value back, or start anew",
+        )
+    if (why := start.marks.get(HACKING)) and start.step == steps:
+        raise BadInput(
+            f"the watch stopped the run at its last step: {why}",
             where=str(start.path),
             remedy="read logs/episodes, mend what it learned to exploit, and begin anew",
         )
@@ -112,13 +125,18 @@ def same_gate(marks: dict[str, Any], ready: Ready) -> None:
         )
 
 
-def _is_of(marks: Mapping[str, Any], config: TrainConfig, admission: Admission) -> bool:
+def _shelves(config: TrainConfig, seed: int) -> list[Shelf]:
+    return [Shelf(place) for place in (config.checkpoints(seed), mirror_of(config, seed)) if place]
+
+
+def _is_of(found: Found, config: TrainConfig, admission: Admission) -> bool:
     """Another ticket for the same config and files is no other run."""
     free = _free(config, gated=True)
-    same = all(_is_free(key, free) for key in _differing(*_both(config, marks)))
-    stood_on = marks.get(SOURCES, {})
+    same = all(_is_free(key, free) for key in _differing(*_both(config, found.marks)))
+    stood_on = found.marks.get(SOURCES, {})
     admitted = {key: value for key, value in admission.stands_on.items() if key in stood_on}
-    return bool(marks.get(GATED)) and same and all(stood_on[key] == value for key, value in admitted.items())
+    gated = bool(found.marks.get(GATED)) and found.step <= config.steps
+    return gated and same and all(stood_on[key] == value for key, value in admitted.items())
 
 
 def _has_ended(config: TrainConfig) -> bool:

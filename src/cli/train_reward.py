@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..config.train import TrainConfig
 from ..core.errors import BadInput
-from .train_resume import newest
+from .train_resume import steps_done
 
 if TYPE_CHECKING:
     from ..evaluation.live_share import CourtRoom
@@ -98,8 +98,7 @@ def open_judge(config: TrainConfig, resume: bool, group_size: int) -> Iterator[C
 
 
 def _steps_left(config: TrainConfig, seed: int, resume: bool) -> int:
-    found, _ = newest(config, seed) if resume else (None, [])
-    return max(0, config.steps - (found.step if found else 0))
+    return max(0, config.steps - (steps_done(config, seed) if resume else 0))
 
 
 def unstable_weights(config: TrainConfig) -> dict[str, float]:

@@ -22,6 +22,7 @@ from ..core.defaults import RESUME
 from ..core.durable import told
 from ..core.errors import BadInput
 from ..core.files import sweep
+from ..core.found import HACKING, STOPPED
 from ..runtime.errors import write_error_report
 from ..runtime.logs import logged
 from ..runtime.steplog import StepLog, also_reachable
@@ -30,9 +31,9 @@ from .train_control import control, tokens_seen
 from .train_facts import as_admitted, digest, evaluation_key, open_evaluations, same_sources, sources
 from .train_outcome import Outcome, write_report
 from .train_parts import make_callbacks, make_job, make_strategy, told_by, watch_limits
-from .train_places import folders, mirror_of, mirrored, of_seed, shelf
+from .train_places import mirror_of, of_seed, roots
 from .train_preflight import Ready, preflight
-from .train_resume import GATED, SOURCES, broken_off, refuse_stopped_at_the_end, require_begun, same_config, same_gate
+from .train_resume import GATED, SOURCES, and_so, goes_on, refuse_no_way_on, require_begun, same_config, same_gate
 from .train_reward import open_judge, unstable_weights
 
 if TYPE_CHECKING:
@@ -76,12 +77,12 @@ def run(path: Path, resume: bool, admission: Admission | None = None) -> list[Ou
         for written in OF_A_RUN:
             sweep(written)
         if admission and resume:
-            require_begun(ready.config, shelf(ready.config))
-        goes_on = admission is not None and not resume and broken_off(ready.config, admission)
+            require_begun(ready.config)
+        by_itself = admission is not None and not resume and goes_on(ready.config, admission)
         with logged(LOG, _Said(console)), _reported(ready), told(LOGS, only_room=True):
-            if goes_on:
-                log.info("this run was broken off; to begin anew instead, move %s away", folders(ready.config))
-            return _run_seeds(ready, resume or goes_on, console)
+            if by_itself:
+                log.info("this run has begun before; to begin anew, move %s away", and_so(roots(ready.config)))
+            return _run_seeds(ready, resume or by_itself, console)
     finally:
         os.close(held)
 
@@ -168,7 +169,7 @@ def _run_seed(
         if start:
             same_config(start.marks, ready)
             same_gate(start.marks, ready)
-            refuse_stopped_at_the_end(start, config.steps)
+            refuse_no_way_on(start, ready)
             targets = tuple(start.marks.get(TARGETS, targets))
         else:
             store.require_new()
@@ -220,7 +221,7 @@ def _fit(ready: Ready, run: _Prepared, store: Store, console: Console) -> Outcom
             _marks(ready, run),
             best_by="eval/reward",
             valued_by=digest(key),
-            ending=lambda: ending.reason or watch.breach,
+            ending=lambda: {STOPPED: ending.reason, HACKING: watch.breach},
         ),
         ending,
         watch.stopper,
@@ -284,7 +285,7 @@ def set_aside(config: TrainConfig) -> None:
         for path in old:
             path.rename(aside / path.name)
         log.info("the logs of the run before are in %s now", aside)
-    for folder in (shelf(config), *([mirrored(config)] if config.checkpoint.mirror else [])):
+    for folder in roots(config):
         if any(path.is_file() for path in folder.rglob("*")):  # an empty folder was made by hand, beforehand
             moved = folder.rename(folder.with_name(f"{folder.name}_{stamp}"))
             log.info("the checkpoints of the run before are in %s now", moved)

@@ -18,8 +18,8 @@ TIMED = "timed"
 """Mark of a checkpoint that was saved by the clock or because a callback ended the run, not by the count of steps."""
 BREACHED = "breached"
 """Mark with all steps whose weights had been seen to breach when the checkpoint was saved."""
-STOPPED = "stopped"
-"""Mark of a checkpoint at which a callback ended the run: why. Empty in all others."""
+STOPPED, HACKING = "stopped", "reward_hacking"
+"""Marks of a checkpoint at which a callback of the user's, or the watch, ended the run: why. Empty in all others."""
 _AGAIN = "put back one of them from a copy, or move the folder away and start again"
 
 

@@ -57,7 +57,9 @@ def _stands_on(ticket: Round, config: Path, sums: Sums) -> dict[str, str]:
     measured = {key: ticket.files[role].sha256 for key, role in files.items()}
     # By the sidecar samples are made afresh while the run goes on.
     facts = sums.of(str(sidecar(Path(ticket.files["balanced"].path))))
-    return {"config": sums.of(str(config)), "base_model": ticket.base_model, **measured, SEED_POOL_FACTS: facts}
+    found = {"config": sums.of(str(config)), "base_model": ticket.base_model, **measured, SEED_POOL_FACTS: facts}
+    unstable = load_train_config(config).reward.unstable
+    return found | ({"reward.unstable": sums.of(str(unstable))} if unstable else {})
 
 
 def _refuse_other_model(ticket: Round, config: Path) -> None:

@@ -19,6 +19,10 @@ from .look import Look
 from .profile import ConfigThresholds, Profile
 from .stored import proved
 
+_LISTED = (
+    "these lines are no live scorings on which the votes disagreed: make the list again with `askgate score`",
+    "名单中有些行不是投票有分歧的真实打分：请用 `askgate score` 重新生成",
+)
 Name = TypeVar("Name", bound=str)
 
 
@@ -48,7 +52,7 @@ def _unstable_checks(path: Path, look: Look) -> list[Check]:
     lines = {line.id: line for line in read_records(listed, Score)} if listed else {}
     samples = [one for one in read_records(look.profile.paths.balanced, Sample) if one.id in lines] if lines else []
     held = {name for name in proved(look, samples, lines) if not lines[name].stable} if lines else set()
-    return [_asked(path, "reward.unstable", len(lines) - len(held), "==", 0)]
+    return [check("reward.unstable", len(lines) - len(held), "==", 0, *_LISTED)]
 
 
 def config_checks(path: Path, profile: Profile) -> list[Check]:

@@ -63,7 +63,7 @@ def test_what_waits_for_a_ticket_is_grey() -> None:
     gate, train = stage(), stage("train", needs=("gate",))
     found = lights([gate, train], done(gate, 1))
     assert [light.colour for light in found] == ["red", "grey"]
-    assert found[1].why == "gate did not pass"
+    assert found[1].why == "gate did not pass, or does not hold any more"
 
 
 def test_the_next_step_is_the_first_that_is_missing() -> None:

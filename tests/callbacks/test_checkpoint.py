@@ -163,7 +163,7 @@ def test_the_step_that_a_callback_ends_the_run_with_is_saved_whether_it_was_due_
 ) -> None:
     ending = Ending()
     with Store(tmp_path, None, 9) as store:
-        saves = Checkpoints(store, 3, 30.0, LOCAL, ending=lambda: ending.reason)
+        saves = Checkpoints(store, 3, 30.0, LOCAL, ending=lambda: {"stopped": ending.reason})
         with pytest.raises(Stop, match=f"{at} will do"):
             Saving().fit([Held(Ends(at), ending), saves, ending])
     assert newest_in(tmp_path).step == at

@@ -25,11 +25,13 @@ Askgate = Callable[..., Outcome]
 def askgate(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Askgate:
     monkeypatch.setenv("COLUMNS", "80")
 
-    def run(*arguments: str | Path) -> Outcome:
+    def run(*arguments: str | Path, defect: bool = False) -> Outcome:
         capfd.readouterr()
         with pytest.raises(SystemExit) as left:
             main([str(argument) for argument in arguments])
         out, err = capfd.readouterr()
+        # A crash has the exit code of a refusal.
+        assert ("Traceback (most recent call last)" in err) == defect, err
         return Outcome(left.value.code, out, err)
 
     return run

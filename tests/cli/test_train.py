@@ -381,7 +381,7 @@ class TestFailure:
             "    def loss(self, *_):\n"
             "        raise RuntimeError('refused with sk-own-123456')\n"
         )
-        done = askgate("train", "--config", write_config(place, strategy="own_failing:Failing"))
+        done = askgate("train", "--config", write_config(place, strategy="own_failing:Failing"), defect=True)
         assert (done.code, "sk-own" in done.err) == (2, False)
         (path,) = (place / "reports").glob("ERROR_*.json")
         report: dict[str, Any] = json.loads(path.read_text())

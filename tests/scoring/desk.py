@@ -108,6 +108,8 @@ class Desk:
             with pytest.raises(SystemExit) as left:
                 main(list(arguments))
         out, err = self.capture.readouterr()
+        # A crash has the exit code of a refusal.
+        assert "Traceback (most recent call last)" not in err, err
         return Outcome(left.value.code, out, err)
 
     def score(self, *flags: str) -> Outcome:
