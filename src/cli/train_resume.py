@@ -16,7 +16,7 @@ from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.files import sha256_file
 from ..core.found import HACKING, STOPPED, Found, search
-from ..core.sealed import MANIFEST
+from ..core.sealed import MANIFEST, read_seal
 from ..core.shelf import Shelf
 from .train_places import mirror_of, roots
 
@@ -53,8 +53,8 @@ def goes_on(config: TrainConfig, admission: Admission) -> bool:
         return any(steps_done(config, seed) for seed in config.seeds)
     if not all(_is_of(one, config, admission) for one in found):
         return False
-    if _has_ended(config):
-        return all(one.marks.get("ticket") == admission.ticket_sha256 for one in found)
+    if ended_with := _tickets_at_the_end(config):
+        return ended_with == {admission.ticket_sha256}
     for one in found:
         if why := one.marks.get(STOPPED) or one.marks.get(HACKING):
             raise BadInput(
@@ -139,15 +139,16 @@ def _is_of(found: Found, config: TrainConfig, admission: Admission) -> bool:
     return gated and same and all(stood_on[key] == value for key, value in admitted.items())
 
 
-def _has_ended(config: TrainConfig) -> bool:
-    """The last thing that a gated run does is to put its final models on record."""
+def _tickets_at_the_end(config: TrainConfig) -> set[str]:
+    """Those that its final models are sealed with; none where one is not on record, the last thing that a run does."""
     from ..gates.manifest import Manifest
 
     recorded = Manifest().newest()
     seals = [config.checkpoints(seed) / FINAL / MANIFEST for seed in config.seeds]
-    return all(
+    ended = all(
         seal.is_file() and str(seal) in recorded and recorded[str(seal)].sha256 == sha256_file(seal) for seal in seals
     )
+    return {str(read_seal(seal.parent).marks.get("ticket")) for seal in seals} if ended else set()
 
 
 def _both(config: TrainConfig, marks: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
