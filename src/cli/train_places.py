@@ -14,11 +14,6 @@ def of_seed(config: TrainConfig, folder: Path, seed: int) -> Path:
     return folder / f"seed_{seed}" if config.several_seeds else folder
 
 
-def root(config: TrainConfig) -> Path:
-    """Of all its checkpoints."""
-    return Path("checkpoints") / config.shelf
-
-
 def mirrored(config: TrainConfig) -> Path:
     """A folder of this profile inside the mirror, which may be the root of a drive."""
     assert config.checkpoint.mirror
@@ -30,5 +25,9 @@ def mirror_of(config: TrainConfig, seed: int) -> Path | None:
 
 
 def roots(config: TrainConfig) -> list[Path]:
-    """The mirror too, where there is one."""
-    return [root(config), *([mirrored(config)] if config.checkpoint.mirror else [])]
+    """Of all its checkpoints; the mirror's too, where there is one."""
+    return [Path("checkpoints") / config.shelf, *([mirrored(config)] if config.checkpoint.mirror else [])]
+
+
+def told_roots(config: TrainConfig) -> str:
+    return " and ".join(map(str, roots(config)))

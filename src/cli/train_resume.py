@@ -18,11 +18,9 @@ from ..core.files import sha256_file
 from ..core.found import HACKING, STOPPED, Found, search
 from ..core.sealed import MANIFEST, read_seal
 from ..core.shelf import Shelf
-from .train_places import mirror_of, roots
+from .train_places import mirror_of, told_roots
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ..config.train import TrainConfig
     from ..gates.admit import Admission
     from .train_preflight import Ready
@@ -60,7 +58,7 @@ def goes_on(config: TrainConfig, admission: Admission) -> bool:
             raise BadInput(
                 f"the run was stopped after step {one.step}: {why}",
                 where=str(one.path),
-                remedy=f"read logs/episodes first; then move {and_so(roots(config))} away and begin anew, or go on all"
+                remedy=f"read logs/episodes first; then move {told_roots(config)} away and begin anew, or go on all"
                 " the same with --resume-from checkpoints/rc1/latest, where what stopped it looks on",
             )
     return True
@@ -71,13 +69,9 @@ def require_begun(config: TrainConfig) -> None:
     if not any(steps_done(config, seed) for seed in config.seeds):
         raise BadInput(
             f"there is no checkpoint for {'these seeds' if config.several_seeds else 'a run of one seed'}",
-            where=and_so(roots(config)),
+            where=told_roots(config),
             remedy="start without --resume-from; what lies there is then moved aside",
         )
-
-
-def and_so(paths: Sequence[Path]) -> str:
-    return " and ".join(map(str, paths))
 
 
 def refuse_no_way_on(start: Found, ready: Ready) -> None:

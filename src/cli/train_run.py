@@ -31,9 +31,9 @@ from .train_control import control, tokens_seen
 from .train_facts import as_admitted, digest, evaluation_key, open_evaluations, same_sources, sources
 from .train_outcome import Outcome, write_report
 from .train_parts import make_callbacks, make_job, make_strategy, told_by, watch_limits
-from .train_places import mirror_of, of_seed, roots
+from .train_places import mirror_of, of_seed, roots, told_roots
 from .train_preflight import Ready, preflight
-from .train_resume import GATED, SOURCES, and_so, goes_on, refuse_no_way_on, require_begun, same_config, same_gate
+from .train_resume import GATED, SOURCES, goes_on, refuse_no_way_on, require_begun, same_config, same_gate
 from .train_reward import open_judge, unstable_weights
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def run(path: Path, resume: bool, admission: Admission | None = None) -> list[Ou
         by_itself = admission is not None and not resume and goes_on(ready.config, admission)
         with logged(LOG, _Said(console)), _reported(ready), told(LOGS, only_room=True):
             if by_itself:
-                log.info("this run has begun before; to begin anew, move %s away", and_so(roots(ready.config)))
+                log.info("this run has begun before; to begin anew, move %s away", told_roots(ready.config))
             return _run_seeds(ready, resume or by_itself, console)
     finally:
         os.close(held)

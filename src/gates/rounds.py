@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 from .. import __version__
@@ -34,6 +35,7 @@ from .prove import Sums, prove, prove_ledger
 from .report import REFUSAL, ROUND1, TICKET, Print, Round
 
 _ROUND1 = ("run round 1 again; both rounds look at the same files", "请重跑第一轮；两轮必须针对相同的文件")
+_TOLD = ("RUN_MODE", "SCORER_PROVIDER", "SCORER_MODEL")
 _MOVED = "run this round again, and let nobody write to its files meanwhile"
 
 
@@ -45,58 +47,48 @@ def run_round(
     progress: Callable[[Progress], None],
 ) -> tuple[Round, Path]:
     """The report and where it lies. One at a time: two would write over each other's evidence."""
-    held = lock(ROUND1.parent)
-    try:
-        return _run(number, name, environment, tell, progress)
-    finally:
-        os.close(held)
-
-
-def _run(
-    number: int,
-    name: str,
-    environment: Mapping[str, str],
-    tell: Callable[[str], None],
-    progress: Callable[[Progress], None],
-) -> tuple[Round, Path]:
-    profile, started, manifest = load_profile(name), now(), Manifest()
-    look = look_at(profile, number)
-    manifest.begin()
-    _void(number, manifest)
-    look.work.mkdir(parents=True, exist_ok=True)
-    findings = _round1(profile, manifest) if number == 2 else []
-    seed = None
-    gates = of_round(environment)
-    try:
-        seed = score_fresh(look, environment, tell, progress)
-    except BadInput as error:
-        findings.append(unmeasured("fresh", error))
-        del gates["fresh"]
-    findings += measured({**STORED, **gates}, look)
-    files = _files(profile, number)
-    _refuse_moved(findings, files)
-    passed = all(one.passed for one in findings)
-    failed = [one for one in findings if not one.passed]
-    report = Round(
-        round="round1" if number == 1 else "round2",
-        ts=now(),
-        passed=passed,
-        profile=profile.name,
-        started=started,
-        version=__version__,
-        run=manifest.run,
-        after=manifest.head,
-        files=files,
-        ledger=_head(look),
-        findings=findings,
-        environment={key: environment.get(key, "").strip() for key in ("RUN_MODE", "SCORER_PROVIDER", "SCORER_MODEL")},
-        base_model=_base(profile),
-        fresh_seed=seed,
-        round1_sha256=sha256_file(ROUND1) if number == 2 and ROUND1.exists() else "",
-        to_do=tuple(f"{one.gate}: {one.name}: {one.remedy}" for one in failed),
-        to_do_zh=tuple(f"{one.gate}: {one.name}: {one.remedy_zh}" for one in failed),
-    )
-    return report, _write(report, look, manifest)
+    with ExitStack() as end:
+        end.callback(os.close, lock(ROUND1.parent))
+        profile, started, manifest = load_profile(name), now(), Manifest()
+        look = look_at(profile, number)
+        manifest.begin()
+        _void(number, manifest)
+        look.work.mkdir(parents=True, exist_ok=True)
+        findings = _round1(profile, manifest) if number == 2 else []
+        seed = None
+        gates = of_round(environment)
+        try:
+            seed = score_fresh(look, environment, tell, progress)
+        except BadInput as error:
+            findings.append(unmeasured("fresh", error))
+            del gates["fresh"]
+        findings += measured({**STORED, **gates}, look)
+        files = _files(profile, number)
+        _refuse_moved(findings, files)
+        passed = all(one.passed for one in findings)
+        failed = [one for one in findings if not one.passed]
+        report = Round(
+            round="round1" if number == 1 else "round2",
+            ts=now(),
+            passed=passed,
+            profile=profile.name,
+            started=started,
+            version=__version__,
+            run=manifest.run,
+            after=manifest.head,
+            files=files,
+            ledger=_head(look),
+            findings=findings,
+            environment={
+                key: environment.get(key, "").strip() for key in ("RUN_MODE", "SCORER_PROVIDER", "SCORER_MODEL")
+            },
+            base_model=_base(profile),
+            fresh_seed=seed,
+            round1_sha256=sha256_file(ROUND1) if number == 2 and ROUND1.exists() else "",
+            to_do=tuple(f"{one.gate}: {one.name}: {one.remedy}" for one in failed),
+            to_do_zh=tuple(f"{one.gate}: {one.name}: {one.remedy_zh}" for one in failed),
+        )
+        return report, _write(report, look, manifest)
 
 
 def _round1(profile: Profile, manifest: Manifest) -> list[Finding]:
