@@ -31,9 +31,9 @@ sys.path.insert(0, str(ROOT))
 
 import uvicorn  # noqa: E402
 
-from src.board.web.board import Board  # noqa: E402
-from src.board.web.indexer import Indexer  # noqa: E402
-from src.board.web.server import HOST, make_app  # noqa: E402
+from src.board.indexer import Indexer  # noqa: E402
+from src.board.run_folders import Board  # noqa: E402
+from src.board.server import HOST, make_app  # noqa: E402
 from src.cli.board import measured_kpis, measured_loop  # noqa: E402
 from src.core.episode import Episode  # noqa: E402
 from src.core.jsonl import read_records, write_records  # noqa: E402

@@ -32,10 +32,10 @@ from scipy import sparse
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from src.core.jsonl import read_records
+from src.core.tokenize import tokens
 from src.core.types import Sample
-from src.core.words import tokens
-from src.data.neardup import near_duplicates
-from src.data.tokenstream import token_stream
+from src.data.quality.near_duplicates import near_duplicates
+from src.data.quality.tokenstream import token_stream
 
 THRESHOLD = 0.85
 Found = set[int]

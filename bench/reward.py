@@ -31,8 +31,8 @@ sys.path.insert(0, str(ROOT))
 
 from src.core.jsonl import write_records  # noqa: E402
 from src.core.types import LEVELS, TASKS  # noqa: E402
-from src.evaluation.scored import ScoredEpisode  # noqa: E402
-from src.evaluation.weights import Baseline, read_baseline  # noqa: E402
+from src.reward.scored import ScoredEpisode  # noqa: E402
+from src.reward.weights import Baseline, read_baseline  # noqa: E402
 
 SHADOW = ("shadow_run", "--n", "245", "--seed", "20250820", "--stratify")
 CALIB = ("weight_calib", "--cv", "5", "--boot", "200", "--l2", "0.1", "--seed", "42")

@@ -35,15 +35,15 @@ sys.path.insert(0, str(ROOT))
 
 from src.agents.env import Env  # noqa: E402
 from src.agents.render import TagRenderer  # noqa: E402
-from src.agents.rollout import rollout  # noqa: E402
-from src.agents.slots import Slots  # noqa: E402
-from src.agents.talk import Talk  # noqa: E402
 from src.agents.trajectory import Job  # noqa: E402
 from src.core.defaults import MIX, TEMPLATES  # noqa: E402
 from src.core.jsonl import read_records  # noqa: E402
 from src.core.types import Sample  # noqa: E402
-from src.data.plan import BuildPlan  # noqa: E402
-from src.data.pool import build_pool  # noqa: E402
+from src.data.pool.build import build_pool  # noqa: E402
+from src.data.pool.plan import BuildPlan  # noqa: E402
+from src.rollout.limits import Talk  # noqa: E402
+from src.rollout.scheduler import rollout  # noqa: E402
+from src.rollout.slots import Slots  # noqa: E402
 
 GROUP, MAX_TOKENS = 8, 1024
 TINY = ROOT / "models" / "tiny"

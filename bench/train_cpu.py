@@ -45,8 +45,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from src.core.defaults import MIX, TEMPLATES  # noqa: E402
-from src.data.plan import BuildPlan  # noqa: E402
-from src.data.pool import build_pool  # noqa: E402
+from src.data.pool.build import build_pool  # noqa: E402
+from src.data.pool.plan import BuildPlan  # noqa: E402
 
 TIMES_AS_FAST = 3.0
 OURS, THEIRS = "grpo", "trl"

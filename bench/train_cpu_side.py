@@ -22,15 +22,15 @@ import torch  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 
 from src.agents.render import TagRenderer  # noqa: E402
-from src.agents.talk import Talk  # noqa: E402
 from src.core.api import Engine, StepResult  # noqa: E402
 from src.core.jsonl import read_records  # noqa: E402
 from src.core.types import Sample  # noqa: E402
-from src.data.sampler import Drawn  # noqa: E402
 from src.engines.job import TrainJob, Update  # noqa: E402
-from src.evaluation.outcome import OutcomeReward  # noqa: E402
+from src.reward.reward import OutcomeReward  # noqa: E402
+from src.rollout.limits import Talk  # noqa: E402
 from src.strategies.grpo import GRPO  # noqa: E402
 from src.strategies.ppo import PPO  # noqa: E402
+from src.training.sampler import Drawn  # noqa: E402
 
 
 @dataclass(frozen=True)

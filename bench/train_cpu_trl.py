@@ -24,7 +24,7 @@ from trl import GRPOConfig, GRPOTrainer
 from src.agents.env import Env
 from src.agents.render import END, POLICY, TOOL, USER, TagRenderer, spaced
 from src.core.types import Sample
-from src.evaluation.outcome import OutcomeReward
+from src.reward.reward import OutcomeReward
 
 # The layout of `TagRenderer`. TRL never renders a turn with a tool call, but wants to see that it could.
 CHAT = (

@@ -29,14 +29,13 @@ from transformers.utils import logging as transformers_logging
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parent)]
 
 from rollout import TINY, Endless, Play, by_generate, pool  # noqa: E402
-
 from src.agents.render import TagRenderer  # noqa: E402
-from src.agents.talk import Talk  # noqa: E402
 from src.core.api import StepResult  # noqa: E402
 from src.core.types import Level, Sample  # noqa: E402
 from src.engines.job import Finetune, TrainJob, Update  # noqa: E402
 from src.engines.pure_pt import PurePT  # noqa: E402
-from src.evaluation.outcome import OutcomeReward  # noqa: E402
+from src.reward.reward import OutcomeReward  # noqa: E402
+from src.rollout.limits import Talk  # noqa: E402
 from src.strategies.ppo import PPO  # noqa: E402
 
 EPISODES, TURNS, NEW = 64, 2, 64

@@ -17,7 +17,7 @@ import torch
 
 from src.core.jsonl import read_records
 from src.core.types import Sample
-from src.data.pool import build_pool
+from src.data.pool.build import build_pool
 from src.engines.base_card import card, play
 from src.engines.base_model import STAGES, Shape, build_plan, make_base
 from src.eval.metrics import figures, flat

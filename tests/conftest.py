@@ -1,10 +1,14 @@
-"""What tests share: the official dataset files, when this machine has them."""
+"""Fixtures that all tests share: verbs run as the shell would run them, and the official dataset files."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from src.cli import main
 
 OFFICIAL = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 
@@ -15,3 +19,48 @@ def official_data() -> Path:
     if not OFFICIAL.is_dir():
         pytest.skip("the official dataset files are not on this machine (../shared/data beside the checkout)")
     return OFFICIAL
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: object
+    out: str
+    err: str
+
+
+Askgate = Callable[..., Outcome]
+
+
+@pytest.fixture
+def askgate(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Askgate:
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def run(*arguments: str | Path, defect: bool = False) -> Outcome:
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main([str(argument) for argument in arguments])
+        out, err = capfd.readouterr()
+        # A crash has the exit code of a refusal.
+        assert ("Traceback (most recent call last)" in err) == defect, err
+        return Outcome(left.value.code, out, err)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def small_pool(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A true pool of 60 samples; tests copy it before they spoil it."""
+    pool = tmp_path_factory.mktemp("pool") / "pool.jsonl"
+    with pytest.raises(SystemExit) as left:
+        main(["build_rollout_pool", "--n", "60", "--out", str(pool)])
+    assert left.value.code == 0
+    return pool
+
+
+@pytest.fixture(scope="session")
+def small_shadow(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    shadow = tmp_path_factory.mktemp("shadow") / "shadow.jsonl"
+    with pytest.raises(SystemExit) as left:
+        main(["shadow_run", "--n", "24", "--stratify", "--materialize", str(shadow)])
+    assert left.value.code == 0
+    return shadow

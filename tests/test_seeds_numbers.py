@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from src.board.kpi import CACHE_ALARM
 from src.config.loader import load_config, load_train_config
+from src.config.profile import load_profile
 from src.config.sections import CheckpointSection, RewardSection
-from src.data import difficulty
-from src.data.minimal import EVAL, TRAIN
-from src.data.mix import MIX_POINTS
-from src.data.templates import MIN_REGISTERS, MIN_ROLES, MIN_TEMPLATES
-from src.data.validate_difficulty import EASY_OVERLAP_MIN, HARD_OVERLAP_MAX
-from src.evaluation.overclar_penalty import ALPHA, CAP
-from src.gates.profile import load_profile
+from src.data.difficulty import metrics as difficulty
+from src.data.difficulty.validate_difficulty import EASY_OVERLAP_MIN, HARD_OVERLAP_MAX
+from src.data.pool.minimal import EVAL, TRAIN
+from src.data.pool.templates import MIN_REGISTERS, MIN_ROLES, MIN_TEMPLATES
+from src.data.quality.mix import MIX_POINTS
+from src.gates.anti_simulation import WINDOW
+from src.loop.kpi import CACHE_ALARM
+from src.reward.overclar_penalty import ALPHA, CAP
 from src.runtime.errors import LOG_LINES
 from src.runtime.failpack import LINES
-from src.scoring.antisim import WINDOW
 
 ROOT = Path(__file__).resolve().parents[1]
 RC1 = load_profile("rc1")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from jinja2.exceptions import TemplateError
 
 from ..core.errors import BadInput
-from .grammar import THINK, THOUGHT
+from .actions import THINK, THOUGHT
 from .render import Plain, decoded
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from typing import Literal
 from ..core.defaults import TOOLS
 from ..core.episode import End, Episode
 from ..core.types import Level, Sample, Turn
-from .grammar import malformed, parse, system
+from .actions import malformed, parse, system
 from .success import correct
 from .tools import calc, wiki
-from .user import informs, reply
+from .user_simulator import informs, reply
 
 
 @dataclass(frozen=True)

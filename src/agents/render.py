@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from ..core.errors import BadInput
-from ..core.words import CJK
-from .grammar import TAGS, THINK, THOUGHT
+from ..core.tokenize import CJK
+from .actions import TAGS, THINK, THOUGHT
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from ..core.defaults import TOOLS
 from ..core.episode import Episode
 from ..core.types import Sample, Turn
-from .grammar import malformed
+from .actions import malformed
 from .success import correct
 from .tools import calc, wiki
-from .user import informs, reply
+from .user_simulator import informs, reply
 
 
 def follows(episode: Episode, sample: Sample, tools: Sequence[str] = TOOLS) -> bool:

@@ -1,1 +1,2 @@
-"""What the owner looks at: lights, figures in one place, and pages."""
+"""The board: the owner's page as a small server on this machine, live while a run goes on. It reads and never writes
+anything but its own index."""

@@ -1,81 +1,93 @@
-"""Curves of a run as inline SVG: what training saw at every step, and what held-out samples showed now and then."""
+"""Curves of a run that may still go on: what was added to its logs since the last look is read, and no more."""
 
 from __future__ import annotations
 
-import math
+import os
+import threading
 from collections.abc import Sequence
-from html import escape
+from pathlib import Path
+from typing import Any
 
-WIDTH, HEIGHT = 420, 210
-LEFT, RIGHT, TOP, BOTTOM = 46, 12, 12, 26
-TICKS = 4
+import msgspec
 
-Points = Sequence[tuple[float, float]]
+from ..pages.curves import Points
+from ..pages.results import CURVES
+from .where import Outside, open_inside
 
-
-def curve(title: str, trained: Sequence[Points], held_out: Sequence[Points], percent: bool) -> str:
-    """One line a seed. What is no number is left out; with nothing left the picture says so."""
-    lines = [[(x, y) for x, y in one if math.isfinite(y)] for one in trained]
-    marks = [[(x, y) for x, y in one if math.isfinite(y)] for one in held_out]
-    every = [point for one in (*lines, *marks) for point in one]
-    head = f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title, quote=True)}">'
-    if not every:
-        return f'{head}<text class="none" x="{WIDTH / 2}" y="{HEIGHT / 2}">no figures yet 暂无数据</text></svg>'
-    last = max(max(x for x, _ in every), 1.0)
-    ticks = nice_ticks(min(y for _, y in every), max(y for _, y in every), TICKS)
-    low, high = ticks[0], ticks[-1]
-
-    def at(point: tuple[float, float]) -> tuple[float, float]:
-        x = LEFT + point[0] / last * (WIDTH - LEFT - RIGHT)
-        y = HEIGHT - BOTTOM - (point[1] - low) / (high - low) * (HEIGHT - TOP - BOTTOM)
-        return x, y
-
-    parts = [head]
-    for tick in ticks:
-        _, y = at((0, tick))
-        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(f'<text class="y" x="{LEFT - 6}" y="{y + 4:.1f}">{shown(tick, percent)}</text>')
-    for step in {0, round(last / 2), round(last)}:
-        parts.append(f'<text class="x" x="{at((step, low))[0]:.1f}" y="{HEIGHT - 8}">{step:,}</text>')
-    for one in lines:
-        parts.append(_path("train", [at(point) for point in one]))
-    for one in marks:
-        parts.append(_path("held", [at(point) for point in one]))
-        for point in one:
-            x, y = at(point)
-            tip = f"step {point[0]:g}: {shown(point[1], percent)}"
-            parts.append(f'<circle class="held" cx="{x:.1f}" cy="{y:.1f}" r="4"><title>{tip}</title></circle>')
-    return "".join(parts) + "</svg>"
+SHOWN: dict[str, tuple[str, str, bool]] = {
+    **CURVES,
+    "need_ask_success": ("Need-ask success", "需问类成功率", True),
+    "turns": ("Mean turns", "平均轮次", False),
+}
+HELD_OUT = {"turns": "avg_turns"}
+"""Held-out evaluations call it so."""
+MOST_POINTS = 300
+"""Of one line: more cannot be told apart in a picture."""
 
 
-def nice_ticks(low: float, high: float, wanted: int) -> list[float]:
-    """Round numbers from below the lowest to above the highest.
+class LogTail:
+    """The lines of a growing JSONL file, by seed: of every line the step and the figures that are shown."""
 
-    >>> nice_ticks(0.03, 0.41, 4)
-    [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]
-    >>> nice_ticks(5, 5, 4)
-    [4.5, 5.0, 5.5]
+    def __init__(self, root: Path, name: str, names: Sequence[str]) -> None:
+        self.root, self.name, self.names = root, name, names
+        fields: list[tuple[str, Any, Any]] = [(one, float | None, None) for one in names]
+        self._line = msgspec.json.Decoder(msgspec.defstruct("Line", [("seed", Any), ("step", int), *fields]))
+        self._alone = threading.Lock()
+        self._reset(None)
+
+    def _reset(self, file: int | None) -> None:
+        self._file, self._read = file, 0
+        self.seeds: dict[Any, dict[str, list[tuple[float, float]]]] = {}
+        self.last: dict[Any, int] = {}
+
+    def look(self) -> bool:
+        """True where something is new. A file that was replaced, or cut for a resumed run, is read anew."""
+        with self._alone:
+            try:
+                handle = open_inside(self.root, self.name)
+            except Outside:
+                changed = self._file is not None
+                self._reset(None)
+                return changed
+            with handle:
+                found = os.fstat(handle.fileno())
+                if found.st_ino != self._file or found.st_size < self._read:
+                    self._reset(found.st_ino)
+                handle.seek(self._read)
+                before = self._read
+                for raw in handle:
+                    if not raw.endswith(b"\n"):
+                        break  # being written
+                    self._read += len(raw)
+                    self._take(raw)
+                return self._read != before
+
+    def _take(self, raw: bytes) -> None:
+        try:
+            line = msgspec.structs.asdict(self._line.decode(raw))
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return
+        seed, step = line["seed"], line["step"]
+        self.last[seed] = max(step, self.last.get(seed, 0))
+        curves = self.seeds.setdefault(seed, {})
+        for name in self.names:
+            if line[name] is not None:
+                curves.setdefault(name, []).append((float(step), line[name]))
+
+    def series(self, name: str) -> list[Points]:
+        return [thinned(curves.get(name, [])) for curves in list(self.seeds.values())]
+
+
+def thinned(points: Points, most: int = MOST_POINTS) -> list[tuple[float, float]]:
+    """Means of neighbours, so that no more than `most` points are left; the last one stays as it is.
+
+    >>> thinned([(1, 1.0), (2, 3.0), (3, 5.0), (4, 7.0), (5, 0.0)], most=3)
+    [(1.5, 2.0), (3.5, 6.0), (5, 0.0)]
     """
-    if high <= low:
-        reach = 1.0 if low == 0 else abs(low) / 5
-        low, high = low - reach / 2, high + reach / 2
-    raw = (high - low) / wanted
-    scale = 10.0 ** math.floor(math.log10(raw))
-    step = next(factor * scale for factor in (1, 2, 5, 10) if factor * scale >= raw)
-    first, last = math.floor(low / step), math.ceil(high / step)
-    return [round(number * step, 12) for number in range(first, last + 1)]
-
-
-def shown(value: float, percent: bool) -> str:
-    """
-    >>> shown(0.125, percent=True), shown(-0.5, percent=False), shown(0.0004, percent=False)
-    ('12.5%', '-0.5', '0.0004')
-    """
-    return f"{100 * value:.3g}%" if percent else f"{value:.3g}"
-
-
-def _path(kind: str, points: Sequence[tuple[float, float]]) -> str:
-    if len(points) < 2:
-        return ""
-    steps = "L".join(f"{x:.1f} {y:.1f}" for x, y in points)
-    return f'<path class="{kind}" d="M{steps}"/>'
+    if len(points) <= most:
+        return list(points)
+    size = -(-(len(points) - 1) // (most - 1))
+    parts = [points[start : start + size] for start in range(0, len(points) - 1, size)]
+    parts[-1] = parts[-1][:-1] if parts[-1][-1] == points[-1] and len(parts[-1]) > 1 else parts[-1]
+    means = [(sum(x for x, _ in part) / len(part), sum(y for _, y in part) / len(part)) for part in parts]
+    return [*means, points[-1]]

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..checkpoint.lookup import ALERT, BREACHED, TIMED
+from ..checkpoint.store import VALUE, VALUED_BY, Store
 from ..core.api import Engine, StepResult
-from ..core.checkpoint import VALUE, VALUED_BY, Store
-from ..core.found import ALERT, BREACHED, TIMED
 
 ROLLBACKS = "rollbacks"
 

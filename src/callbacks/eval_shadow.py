@@ -11,15 +11,15 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 from msgspec.structs import replace
 
-from ..agents.rollout import rollout
 from ..agents.trajectory import Job
 from ..core.api import Engine, StepResult
-from ..core.durable import told
 from ..core.episode import Episode
 from ..core.files import atomic_write
 from ..core.jsonl import read_records, write_records
 from ..core.types import Level, Sample
 from ..engines.job import TrainJob
+from ..rollout.scheduler import rollout
+from ..runtime.disk import told
 from ..runtime.steplog import StepLog
 
 HEADLINE = ("need_ask_success", "overclar_rate", "success", "avg_turns", "reward")

@@ -7,9 +7,9 @@ from pathlib import Path
 from statistics import fmean
 
 from ..core.api import Engine, StepResult
-from ..core.durable import told
 from ..core.files import atomic_write
 from ..core.jsonl import write_records
+from ..runtime.disk import told
 from ..runtime.steplog import StepLog
 
 log = logging.getLogger(__name__)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.api import Engine, StepResult
-from ..core.durable import told
+from ..runtime.disk import told
 
 
 class TensorBoard:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from statistics import fmean, median, pstdev
 
 from ..core.api import Engine, StepResult, Stop
-from ..evaluation.hacks import ask_spam, bare_answers, echoes, malformed
+from ..reward.hacking import ask_spam, bare_answers, echoes, malformed
 from ..runtime.steplog import StepLog
 
 SHARES = {"ask_spam": ask_spam, "malformed": malformed, "bare_answer": bare_answers, "echo": echoes}

@@ -19,13 +19,13 @@ import typer
 
 from .. import __version__
 from ..core.errors import BadInput
-from ..core.redact import redact, secrets_in
 from ..core.refused import refused
+from ..runtime.secrets import redact, secrets_in
+from ..training import ablation, evaluate
+from ..training import gated as train_gated
 from . import (
-    ablation,
     board,
     difficulty,
-    evaluate,
     evaluation,
     gates,
     init,
@@ -43,7 +43,6 @@ from . import (
     show,
     sync,
     train,
-    train_gated,
 )
 
 app = typer.Typer(

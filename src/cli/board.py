@@ -13,7 +13,7 @@ from ..core.errors import BadInput
 from . import show
 
 if TYPE_CHECKING:
-    from ..board.web.board import Kpis, Loop
+    from ..board.run_folders import Kpis, Loop
 
 PORT = 8712
 
@@ -28,8 +28,8 @@ def board(
     """Show lights, curves and episodes in a browser. Live while a run goes on; nobody but this machine can see it."""
     import uvicorn
 
-    from ..board.web.board import Board
-    from ..board.web.server import HOST, make_app
+    from ..board.run_folders import Board
+    from ..board.server import HOST, make_app
 
     roots = [folder.absolute() for folder in run or [Path()]]
     made = Board(roots, measured_loop, measured_kpis)
@@ -57,14 +57,14 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def measured_loop() -> Loop:
     """Lights of the loop that was run last in this folder."""
-    from ..board.lights import lights, next_step
-    from ..board.web.board import Loop
-    from ..gates.profile import load_profile
-    from ..runtime.stages import State
-    from .loop import typed
-    from .outlook import COMMANDS, state_file
+    from ..board.run_folders import Loop
+    from ..config.profile import load_profile
+    from ..loop.lights import lights, next_step
+    from ..loop.runner import typed
+    from ..loop.stage import State
+    from ..loop.stages import last_was_full, stages_of
+    from ..pages.outlook import COMMANDS, state_file
     from .quickstart import last_run
-    from .stages import last_was_full, stages_of
 
     name = last_run()
     state = State(state_file(name))
@@ -75,8 +75,8 @@ def measured_loop() -> Loop:
 
 
 def measured_kpis() -> Kpis:
-    from ..gates.profile import load_profile
-    from .outlook import measure, newest_evaluation
+    from ..config.profile import load_profile
+    from ..pages.outlook import measure, newest_evaluation
     from .quickstart import last_run
 
     return measure(load_profile(last_run()), newest_evaluation())

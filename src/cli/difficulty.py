@@ -16,7 +16,7 @@ def difficulty_metrics(
     as_json: options.Json = False,
 ) -> None:
     """Measure how hard every sample is. Length, turns, tool hops, operations, entities, clue overlap."""
-    from ..data.measure import difficulty_metrics as measure
+    from ..data.difficulty.measure import difficulty_metrics as measure
 
     measured = measure(in_path, out)
     show.made([out], as_json, measured.counts)
@@ -30,7 +30,7 @@ def difficulty_bucketize(
     as_json: options.Json = False,
 ) -> None:
     """Draw a pool with the target difficulty. Every sample is sorted into easy, medium or hard."""
-    from ..data.bucketize import difficulty_bucketize as bucketize
+    from ..data.difficulty.bucketize import difficulty_bucketize as bucketize
 
     balanced = bucketize(metrics, parse.target(target), parse.tasks(by_task), out)
     show.made([out], as_json, balanced.counts)
@@ -56,7 +56,7 @@ def validate_difficulty(
     as_json: options.Json = False,
 ) -> None:
     """Judge the balanced pool. Shares of the buckets, limits, clue overlap; histograms beside the report."""
-    from ..data.validate_difficulty import validate_difficulty as judge
+    from ..data.difficulty.validate_difficulty import validate_difficulty as judge
 
     report = judge(
         metrics=metrics,

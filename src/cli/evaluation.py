@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from ..core.errors import BadInput
-from . import episodes as played
+from ..training import base_episodes as played
 from . import options, parse, show
 from .scoring import Provider
 
@@ -49,7 +49,7 @@ def weight_calib(
 ) -> None:
     """Calibrate the weights of the reward. Least squares against success, judged on held-out folds."""
     from ..config.loader import load_config
-    from ..evaluation import weight_calib as calib
+    from ..reward import weight_calib as calib
 
     name = parse.tag(tag) or calib.TAG
     section = load_config().calibration

@@ -41,8 +41,8 @@ def build_rollout_pool(
     as_json: options.Json = False,
 ) -> None:
     """Build a pool of samples. A source gives the tasks, a template pack their wording."""
-    from ..data.plan import BuildPlan
-    from ..data.pool import build_pool
+    from ..data.pool.build import build_pool
+    from ..data.pool.plan import BuildPlan
 
     plan = BuildPlan(
         n=n,
@@ -71,8 +71,8 @@ def diversity_report(
     as_json: options.Json = False,
 ) -> None:
     """Measure how varied a pool is. TTR, distinct-1/2, 3-gram KL to pack_v1, Zipf slope, roles and registers."""
-    from ..data.diversity_report import diversity_report as measure
-    from ..data.pool import reference_samples
+    from ..data.pool.build import reference_samples
+    from ..data.quality.diversity_report import diversity_report as measure
 
     found = measure(pool, out, reference_samples)
     if as_json:
@@ -108,8 +108,8 @@ def validate_pool(
     as_json: options.Json = False,
 ) -> None:
     """Judge a pool. Diversity, duplicates, lengths, leaks from the shadow set, task mix, shortcuts."""
-    from ..data.pool import reference_samples
-    from ..data.validate import validate_pool as judge
+    from ..data.pool.build import reference_samples
+    from ..data.quality.validate_pool import validate_pool as judge
 
     report = judge(
         pool,

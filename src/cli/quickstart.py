@@ -20,7 +20,7 @@ from ..core.errors import BadInput
 from . import options, show
 
 if TYPE_CHECKING:
-    from ..gates.profile import Profile
+    from ..config.profile import Profile
 
 STOPPED_BY_HAND = 130
 PAID = ("SCORER_API_KEY", "SCORER_BASE_URL", "SCORER_MODEL", "SCORER_PROVIDER")
@@ -45,9 +45,9 @@ def rc1(
 ) -> None:
     """Run the loop of profile rc1. The judge is the one that the environment names; the first red light stops it."""
     if listed:
-        from ..gates.profile import load_profile
-        from .loop import typed
-        from .stages import stages_of
+        from ..config.profile import load_profile
+        from ..loop.runner import typed
+        from ..loop.stages import stages_of
 
         for stage in stages_of(load_profile("rc1")):
             show.say(f"{stage.name}: {stage.title} {stage.title_zh}\n  $ {typed(stage)}")
@@ -57,11 +57,11 @@ def rc1(
 
 def status(profile: ProfileFlag = None, as_json: options.Json = False) -> None:
     """Show the lights and the next step. Sums are taken again; exit code 0 when all are green, else 1."""
-    from ..board.lights import lights, next_step
-    from ..gates.profile import load_profile
-    from ..runtime.stages import State
-    from .outlook import COMMANDS, show_lights, state_file
-    from .stages import last_was_full, stages_of
+    from ..config.profile import load_profile
+    from ..loop.lights import lights, next_step
+    from ..loop.stage import State
+    from ..loop.stages import last_was_full, stages_of
+    from ..pages.outlook import COMMANDS, show_lights, state_file
 
     name = profile or last_run()
     state = State(state_file(name))
@@ -77,9 +77,9 @@ def status(profile: ProfileFlag = None, as_json: options.Json = False) -> None:
 
 def kpi(profile: ProfileFlag = None, as_json: options.Json = False) -> None:
     """Collect the KPIs. Quality and engineering in reports/kpi.json, each with the file that it comes from."""
+    from ..config.profile import load_profile
     from ..core.files import write_json
-    from ..gates.profile import load_profile
-    from .outlook import KPIS, measure, newest_evaluation, show_kpis
+    from ..pages.outlook import KPIS, measure, newest_evaluation, show_kpis
 
     found = measure(load_profile(profile or last_run()), newest_evaluation())
     write_json(KPIS, found)
@@ -116,11 +116,11 @@ def _loop(
     until: str = "",
     stop_at_red: bool = False,
 ) -> int:
-    from ..gates.profile import load_profile
-    from ..runtime.stages import State
-    from .loop import run_stages, worst
-    from .outlook import COMMANDS, KPIS, PAGE, show_lights, state_file, write_results
-    from .stages import stages_of
+    from ..config.profile import load_profile
+    from ..loop.runner import run_stages, worst
+    from ..loop.stage import State
+    from ..loop.stages import stages_of
+    from ..pages.outlook import COMMANDS, KPIS, PAGE, show_lights, state_file, write_results
 
     profile = load_profile(name)
     stages = stages_of(profile, full)
@@ -145,7 +145,7 @@ def _loop(
 
 def _rc1_report(profile: Profile) -> None:
     """Once there is a trained policy to tell of. The lights have been shown; what a report refuses changes none."""
-    from .outlook import newest_evaluation
+    from ..pages.outlook import newest_evaluation
     from .report import RC1_PAGE, write_rc1
 
     if newest_evaluation() is None:

@@ -9,7 +9,8 @@ import typer
 from rich.table import Table
 
 from ..core.errors import BadInput
-from . import options, show, train_data
+from ..training import data as train_data
+from . import options, show
 
 if TYPE_CHECKING:
     from ..config.train import TrainConfig
@@ -130,9 +131,9 @@ def eval_model(
 
 
 def _setting(config: TrainConfig, greedy: bool) -> Setting:
-    from ..agents.talk import Talk
-    from ..data.meta import read_meta
+    from ..data.pool.meta import read_meta
     from ..release.evaluate import Setting
+    from ..rollout.limits import Talk
 
     section = config.rollout
     talk = Talk(

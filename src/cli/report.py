@@ -12,8 +12,8 @@ from . import options, show
 from .quickstart import ProfileFlag, last_run
 
 if TYPE_CHECKING:
-    from ..board.rc1.contents import Rc1
-    from ..gates.profile import Profile
+    from ..config.profile import Profile
+    from ..pages.rc1.contents import Rc1
 
 RC1_PAGE, RC1_JSON = Path("reports/rc1/RC1.html"), Path("reports/rc1/RC1.json")
 
@@ -27,7 +27,7 @@ def report(
     as_json: options.Json = False,
 ) -> None:
     """Write the RC1 report. A page that opens from disk, and its JSON; exit code 0 only where all passed."""
-    from ..gates.profile import load_profile
+    from ..config.profile import load_profile
 
     if evaluation is not None and not evaluation.is_file():
         raise BadInput(
@@ -47,10 +47,10 @@ def report(
 
 def write_rc1(profile: Profile, evaluation: Path | None = None) -> Rc1:
     """Both files or neither."""
-    from ..board.rc1.gather import gather
-    from ..board.rc1.page import rc1_page
     from ..core.files import atomic_files, json_bytes
-    from .outlook import EVAL, METRICS, log_lines, newest_evaluation
+    from ..pages.outlook import EVAL, METRICS, log_lines, newest_evaluation
+    from ..pages.rc1.gather import gather
+    from ..pages.rc1.page import rc1_page
 
     found = gather(profile, evaluation or newest_evaluation(), log_lines(METRICS), log_lines(EVAL))
     with atomic_files() as start:

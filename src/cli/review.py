@@ -18,12 +18,12 @@ def review(
     """Write the weekly review. Gates, KPIs and what moved, as Markdown and as a page with pictures."""
     from datetime import UTC, datetime
 
-    from ..board.review import FOLDER, NAME
-    from ..board.review import review as look_back
-    from ..board.review_page import markdown, review_page
+    from ..config.profile import load_profile
     from ..core.files import atomic_files, json_bytes
-    from ..gates.profile import load_profile
-    from .outlook import measure, newest_evaluation
+    from ..pages.outlook import measure, newest_evaluation
+    from ..pages.review import FOLDER, NAME
+    from ..pages.review import review as look_back
+    from ..pages.review_page import markdown, review_page
 
     now = datetime.now(UTC)
     found = look_back(now, days, measure(load_profile(profile or last_run()), newest_evaluation()))

@@ -20,9 +20,9 @@ from ..core.errors import BadInput
 from . import options, show
 
 if TYPE_CHECKING:
+    from ..config.profile import Profile
     from ..gates.finding import Finding
-    from ..gates.profile import Profile
-    from ..runtime.stages import Stage, State
+    from ..loop.stage import Stage, State
 
 SCORES = Path("reports/rc1/scores.jsonl")
 FOLDER, STATE = Path("reports/scale"), Path("reports/scale_state.json")
@@ -51,12 +51,12 @@ def scale(
     profile: Annotated[Literal["quickstart", "rc1"], typer.Option("--profile", help="Whose pool and gates.")] = "rc1",
 ) -> None:
     """Grow the live-scored set. Gates before and after each stage; the first red light stops it."""
-    from ..board.lights import lights
-    from ..gates.profile import load_profile
-    from ..runtime.stages import State
-    from .loop import run_stages, worst
-    from .outlook import state_file
-    from .stages import stages_of
+    from ..config.profile import load_profile
+    from ..loop.lights import lights
+    from ..loop.runner import run_stages, worst
+    from ..loop.stage import State
+    from ..loop.stages import stages_of
+    from ..pages.outlook import state_file
 
     sizes, wanted = _sizes(to), load_profile(profile)
     loop = stages_of(wanted)
@@ -108,8 +108,8 @@ def scale_stages(profile: Profile, sizes: list[int], state: State) -> list[Stage
 
 
 def _score(profile: Profile, size: int) -> Stage:
-    from ..runtime.stages import Stage
-    from .loop import verb
+    from ..loop.runner import verb
+    from ..loop.stage import Stage
 
     paths = profile.paths
     return Stage(
@@ -127,9 +127,9 @@ def _gates(profile: Profile, when: str, reached: int) -> list[Stage]:
     """The gates of the loop once more, each with a report of its own. `reached`: so many are scored by now."""
     from dataclasses import replace
 
-    from ..runtime.stages import Stage
-    from .loop import verb
-    from .stages import data_stages
+    from ..loop.runner import verb
+    from ..loop.stage import Stage
+    from ..loop.stages import data_stages
 
     again = []
     for stage in data_stages(profile):

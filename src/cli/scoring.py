@@ -65,7 +65,7 @@ def assert_not_simulated(
     as_json: options.Json = False,
 ) -> None:
     """Prove that the last 100 scorings are real. Bills, latencies, cache hits, ledger chain, environment."""
-    from ..scoring.antisim import assert_not_simulated as judge
+    from ..gates.anti_simulation import assert_not_simulated as judge
 
     show.finish(judge(cache_hit_lt, os.environ), as_json, failed_code=BadInput.exit_code)
 

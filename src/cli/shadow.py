@@ -9,14 +9,14 @@ import typer
 from rich.table import Table
 
 from ..core.errors import BadInput
-from . import episodes as played
+from ..training import base_episodes as played
 from . import options, parse, show
 from .scoring import Provider
 
 if TYPE_CHECKING:
     from ..core.check import Report
     from ..core.types import Sample
-    from ..data.plan import BuildPlan
+    from ..data.pool.plan import BuildPlan
 
 EPISODES = Path("data/episodes/shadow.jsonl")
 BASELINE = Path("configs/weights_baseline.json")
@@ -74,8 +74,8 @@ def shadow_run(
     as_json: options.Json = False,
 ) -> None:
     """Compare the old score with the new one. On the shadow set; with --materialize: make that set, and no more."""
-    from ..data.plan import BuildPlan
-    from ..data.shadow import materialize_shadow
+    from ..data.pool.plan import BuildPlan
+    from ..data.pool.shadow_set import materialize_shadow
 
     plan = BuildPlan(
         n=n,
@@ -124,8 +124,8 @@ def _compare(
 ) -> tuple[Report, Path]:
     from ..config.loader import load_config
     from ..eval.metrics import figures, flat
-    from ..evaluation import shadow_run as reward
-    from ..evaluation.agreement import Limits
+    from ..reward import shadow_run as reward
+    from ..reward.agreement import Limits
 
     samples = _samples(plan, stratify, shadow_set)
     rated = played.rated_episodes(shadow_set, samples, config, episodes, plan.seed, live_n, provider)
@@ -150,7 +150,7 @@ def _compare(
 
 def _samples(plan: BuildPlan, stratify: bool, shadow_set: Path) -> list[Sample]:
     """Of the materialized set, which is made where it is not there: these flags say all about it."""
-    from ..data.shadow import draw_shadow, materialize_shadow, read_set
+    from ..data.pool.shadow_set import draw_shadow, materialize_shadow, read_set
 
     if plan.n < played.FEWEST:
         raise BadInput(f"fewer than {played.FEWEST} samples tell nothing", where="--n", remedy="ask for more")

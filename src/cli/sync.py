@@ -22,13 +22,13 @@ def sync(
     as_json: options.Json = False,
 ) -> None:
     """Write the SYNC packet. What was produced, with its SHA-256, and what is missing; sides: configs/sync.yaml."""
-    from ..board.lights import lights
-    from ..board.sync import load_settings, packet
+    from ..config.profile import load_profile
     from ..core.files import write_json
-    from ..gates.profile import load_profile
-    from ..runtime.stages import State
-    from .outlook import COMMANDS, state_file
-    from .stages import stages_of
+    from ..loop.lights import lights
+    from ..loop.stage import State
+    from ..loop.stages import stages_of
+    from ..loop.sync import load_settings, packet
+    from ..pages.outlook import COMMANDS, state_file
 
     name = profile or last_run()
     settings = load_settings()

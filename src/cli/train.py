@@ -20,8 +20,8 @@ def train(
     as_json: options.Json = False,
 ) -> None:
     """Train a policy locally. At most 2,000 steps; no gate sees it, so its checkpoints are for this machine only."""
-    from .train_outcome import tell
-    from .train_run import run
+    from ..training.outcome import tell
+    from ..training.run import run
 
     outcomes = run(config, resume)
     if as_json:

@@ -8,11 +8,11 @@ from typing import Any
 import torch
 
 from ..agents.render import TagRenderer
-from ..agents.rollout import rollout
-from ..agents.talk import Talk
 from ..agents.trajectory import Job
 from ..core.episode import Episode
 from ..core.types import TASKS, Sample
+from ..rollout.limits import Talk
+from ..rollout.scheduler import rollout
 from .base_model import Shape, Stage
 
 SHOWN = ("success", "need_ask_success", "overclar_rate", "ask_precision", "ask_recall", "avg_turns")

@@ -7,7 +7,7 @@ from random import Random
 
 from msgspec.structs import replace
 
-from ..agents.user import reply
+from ..agents.user_simulator import reply
 from ..core.types import Lang, Sample, Turn
 
 VAGUE: dict[Lang, tuple[str, ...]] = {

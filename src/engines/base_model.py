@@ -23,8 +23,8 @@ from ..agents.render import TagRenderer
 from ..core.defaults import MIX, TEMPLATES
 from ..core.types import Sample
 from ..data.collate.demos import demo_tokens
-from ..data.plan import BuildPlan
-from ..data.pool import build_pool
+from ..data.pool.build import build_pool
+from ..data.pool.plan import BuildPlan
 from ..utils.cores import usable_cores
 from .base_habits import NONE, Habits
 from .base_tokenizer import make_tokenizer

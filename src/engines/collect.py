@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..agents.rollout import rollout
 from ..agents.trajectory import Job, Trajectory
 from ..core.api import Batch
 from ..core.episode import Episode
+from ..rollout.scheduler import rollout
 from .clock import Clock
 from .job import TrainJob
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from ..agents.talk import Talk
 from ..core.api import Strategy
 from ..core.episode import Episode
 from ..core.types import Level, Sample
+from ..rollout.limits import Talk
 
 if TYPE_CHECKING:
     import torch

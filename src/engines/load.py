@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from ..core.api import Engine
 from ..core.errors import BadInput
-from ..core.own import own_class
+from ..core.user_class import own_class
 from .job import TrainJob
 
 BUILT_IN: Mapping[str, tuple[str, str]] = {"pure_pt": (".pure_pt", "PurePT"), "trl_ppo": (".trl_ppo", "TrlPPO")}

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from ..agents.kv import Segments, hidden_states, inner
+from ..rollout.attention import Segments, hidden_states, inner
 from .models import Critic
 
 LOGITS_AT_ONCE = 2**26

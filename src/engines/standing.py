@@ -11,10 +11,10 @@ from typing import Any
 from torch import nn
 
 from .. import __version__
+from ..checkpoint.state import pack_state, unpack_state
 from ..core.api import StepResult
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
-from ..core.state import pack_state, unpack_state
 from .clock import Clock
 from .collect import Collected
 from .job import TrainJob

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ..checkpoint.state import same_layout
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
-from ..core.state import same_layout
 
 
 def learned(module: nn.Module) -> dict[str, Tensor]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from ..agents.kv import Wrapped
+from ..rollout.attention import Wrapped
 from .job import TrainJob
 
 

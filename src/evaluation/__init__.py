@@ -1,0 +1,1 @@
+"""Module names that the founding documents fix. The code is in `reward/`."""

@@ -16,8 +16,8 @@ from ..core.errors import BadInput
 from ..core.files import sidecar
 from ..core.jsonl import read_records
 from ..core.types import Sample
-from ..data.meta import read_meta
-from ..data.shadow import evenly_apart, read_set
+from ..data.pool.meta import read_meta
+from ..data.pool.shadow_set import evenly_apart, read_set
 from ..eval.ablation import AblationLimits, Arms, ablation_checks, ablation_figures
 from .finding import Finding, found, read
 from .look import Look

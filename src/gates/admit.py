@@ -8,13 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..config.loader import load_train_config
+from ..config.profile import Profile, load_profile
 from ..core.defaults import SEED_POOL_FACTS
 from ..core.errors import BadInput
 from ..core.files import sha256_file, sidecar
 from ..core.types import Record
 from .base import base_sha256
 from .manifest import Manifest
-from .profile import Profile, load_profile
 from .prove import Sums, prove, prove_ledger
 from .report import REFUSAL, ROUND1, RUN_BOTH, TICKET, Round, read_round
 from .signoff import require_signature

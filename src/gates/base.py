@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..core.errors import BadInput
 from ..core.shipped import shipped
-from ..evaluation.record import model_sha256
+from ..reward.record import model_sha256
 
 
 def base_sha256(base_model: str) -> str:

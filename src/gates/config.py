@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..config.loader import load_train_config, read_yaml
+from ..config.profile import ConfigThresholds, Profile
 from ..config.sections import SamplingSection, WatchSection
 from ..config.train import TrainConfig
 from ..core.check import Check, Rule, check
 from ..core.jsonl import read_records
 from ..core.types import Sample
-from ..evaluation.overclar_penalty import ALPHA, CAP
+from ..reward.overclar_penalty import ALPHA, CAP
 from ..scoring.scores import Score
 from .finding import Finding, found, read
 from .look import Look
-from .profile import ConfigThresholds, Profile
 from .stored import proved
 
 _LISTED = (

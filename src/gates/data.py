@@ -8,13 +8,13 @@ from ..core.check import check
 from ..core.files import sha256_file
 from ..core.jsonl import read_lines
 from ..core.types import Sample
-from ..data.measure import Parent, derived_meta, where_from
-from ..data.meta import read_meta
-from ..data.pool import reference_samples
-from ..data.rebuilt import differing, task_hash
-from ..data.shadow import read_set
-from ..data.validate import validate_pool
-from ..data.validate_difficulty import validate_difficulty
+from ..data.difficulty.measure import Parent, derived_meta, where_from
+from ..data.difficulty.validate_difficulty import validate_difficulty
+from ..data.pool.build import reference_samples
+from ..data.pool.meta import read_meta
+from ..data.pool.rebuilt import differing, task_hash
+from ..data.pool.shadow_set import read_set
+from ..data.quality.validate_pool import validate_pool
 from .finding import Finding, found, read
 from .look import Look
 

@@ -8,11 +8,11 @@ from math import isclose
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ..config.profile import load_profile
 from ..core.errors import BadInput
 from .finding import Finding
 from .look import Look, look_at
 from .measure import STORED, measured, of_round_again
-from .profile import load_profile
 from .report import Round
 from .scoring import first_lines
 

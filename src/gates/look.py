@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..config.loader import load_config
+from ..config.profile import Profile
 from ..config.schema import ScoringSection
 from ..core.errors import BadInput
-from .profile import Profile
 
 PREFLIGHT = Path("reports/preflight")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.check import check
-from ..evaluation.overclar_penalty import ALPHA, CAP, over_clarification_penalty
+from ..reward.overclar_penalty import ALPHA, CAP, over_clarification_penalty
 from .finding import Finding, found
 from .look import Look
 

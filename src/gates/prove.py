@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..config.profile import load_profile, profile_path
 from ..core.check import now
 from ..core.errors import BadInput
 from ..core.files import sha256_file
@@ -13,7 +14,6 @@ from ..scoring.ledger import lines
 from .finding import GATES
 from .manifest import Manifest, is_future
 from .prints import fingerprint
-from .profile import load_profile, profile_path
 from .report import RUN_BOTH, Round, read_round
 
 _AGAIN = "run both rounds again on the files as they are, or put the file back as it was"

@@ -15,12 +15,12 @@ from ..core.files import read_json, sidecar
 from ..core.jsonl import read_unique
 from ..core.shipped import shipped
 from ..core.types import Sample
-from ..data.shadow import draw_shadow, read_set
-from ..evaluation import agreement, weight_calib
-from ..evaluation.agreement import agreement_checks, of_scores
-from ..evaluation.calibration import Calibration, calibrate_weights
-from ..evaluation.scored import Scores, columns, live_check, refuse_too_little
-from ..evaluation.weights import CAP_TOLERANCE, Calibrated, Weights, read_baseline, read_weights
+from ..data.pool.shadow_set import draw_shadow, read_set
+from ..reward import agreement, weight_calib
+from ..reward.agreement import agreement_checks, of_scores
+from ..reward.calibration import Calibration, calibrate_weights
+from ..reward.scored import Scores, columns, live_check, refuse_too_little
+from ..reward.weights import CAP_TOLERANCE, Calibrated, Weights, read_baseline, read_weights
 from ..scoring.batch import choose
 from .base import base_sha256
 from .finding import Finding, found, read

@@ -13,11 +13,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from .. import __version__
+from ..checkpoint.folder import lock
 from ..config.loader import load_train_config
+from ..config.profile import Profile, load_profile, profile_path
 from ..core.check import check, now
 from ..core.errors import BadInput
 from ..core.files import sha256_file, write_json
-from ..core.shelf import lock
 from ..core.shipped import shipped
 from ..runtime.sums import write_sums
 from ..scoring.chain import Head
@@ -30,7 +31,6 @@ from .look import Look, look_at
 from .manifest import Manifest
 from .measure import STORED, measured, of_round
 from .prints import fingerprint
-from .profile import Profile, load_profile, profile_path
 from .prove import Sums, prove, prove_ledger
 from .report import REFUSAL, ROUND1, TICKET, Print, Round
 

@@ -18,10 +18,10 @@ from securesystemslib.dsse import Envelope
 from securesystemslib.exceptions import VerificationError
 from securesystemslib.signer import CryptoSigner, SSlibKey
 
+from ..config.profile import Profile
 from ..core.check import now
 from ..core.errors import BadInput
 from ..core.files import read_json, sha256_file, write_json
-from .profile import Profile
 from .report import TICKET, Round
 
 ENVELOPE = TICKET.with_suffix(".dsse.json")

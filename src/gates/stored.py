@@ -19,11 +19,10 @@ from ..core.check import Check, check
 from ..core.errors import BadInput
 from ..core.jsonl import read_records
 from ..core.types import Sample
-from ..data.meta import read_meta
-from ..evaluation.rate import rate
-from ..evaluation.record import RecordedEpisode, read_recorded
-from ..evaluation.scored import ScoredEpisode
-from ..scoring.antisim import follows_from_votes
+from ..data.pool.meta import read_meta
+from ..reward.rate import rate
+from ..reward.record import RecordedEpisode, read_recorded
+from ..reward.scored import ScoredEpisode
 from ..scoring.batch import choose
 from ..scoring.ledger import lines
 from ..scoring.ledger_tail import Scoring
@@ -31,6 +30,7 @@ from ..scoring.prompt import Dialogue, dialogue_text
 from ..scoring.scores import Score, score_of
 from ..scoring.store import Stored, from_row
 from ..scoring.types import CallEntry, ScoringEntry
+from .anti_simulation import follows_from_votes
 from .look import Look
 
 _PLAYED = (

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from ..config.profile import load_profile
 from ..core.errors import BadInput
 from ..scoring.chain import Head
 from .manifest import Entry, Manifest
-from .profile import load_profile
 from .prove import Sums, prove, prove_ledger
 from .report import REFUSAL, ROUND1, TICKET, Round
 from .signoff import ENVELOPE, require_signature

@@ -12,8 +12,6 @@ import msgspec
 from gguf import GGUFReader
 from msgspec import Struct
 
-from ..agents.rollout import rollout
-from ..agents.talk import Talk
 from ..agents.trajectory import Job
 from ..core.check import Check, check
 from ..core.episode import Episode
@@ -21,7 +19,9 @@ from ..core.errors import BadInput
 from ..core.files import read_json, sha256_file
 from ..eval.compare import DIGITS
 from ..eval.metrics import Figure
-from ..evaluation.record import model_sha256
+from ..reward.record import model_sha256
+from ..rollout.limits import Talk
+from ..rollout.scheduler import rollout
 from ..runtime.device import get_device, get_dtype, settle
 from .gguf_check import renderer_for
 from .gguf_export import load_merged, load_tokenizer, model_folder

@@ -23,8 +23,8 @@ from ..core.defaults import MIX, SEED, TEMPLATES
 from ..core.errors import BadInput
 from ..core.jsonl import read_records
 from ..core.types import Sample
-from ..data.plan import BuildPlan
-from ..data.pool import build_pool
+from ..data.pool.build import build_pool
+from ..data.pool.plan import BuildPlan
 from .llamacpp import LlamaCpp
 
 if TYPE_CHECKING:

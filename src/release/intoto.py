@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from ..core.sealed import read_seal
+from ..checkpoint.seal import read_seal
 from ..core.shipped import shipped
 from ..gates.finding import Finding
 from ..gates.report import Print, Round

@@ -22,19 +22,19 @@ from tempfile import TemporaryDirectory
 from typing import IO
 
 from .. import __version__
+from ..checkpoint.seal import Damaged
+from ..checkpoint.seal import verify as verify_seal
 from ..config.loader import load_train_config
 from ..config.train import TrainConfig
 from ..core.errors import BadInput
 from ..core.files import atomic_write, json_bytes, sha256_file
-from ..core.sealed import Damaged
-from ..core.sealed import verify as verify_seal
 from ..core.shipped import shipped
 from ..core.types import Record
-from ..evaluation.record import model_sha256
 from ..gates.manifest import MANIFEST, Manifest
 from ..gates.report import ROUND1, TICKET, Round
 from ..gates.signoff import ENVELOPE
 from ..gates.verify import verify
+from ..reward.record import model_sha256
 from . import intoto
 from .signing import sign_model
 

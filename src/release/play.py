@@ -10,10 +10,10 @@ import zlib
 from collections.abc import Callable, Sequence
 
 from ..agents.render import Renderer
-from ..agents.rollout import Dialogue
-from ..agents.talk import Talk
 from ..agents.trajectory import Job
 from ..core.episode import Episode
+from ..rollout.limits import Talk
+from ..rollout.scheduler import Dialogue
 from .llamacpp import LlamaCpp
 
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ..core.files import write_json
-from ..core.redact import redact, secrets_in
+from .secrets import redact, secrets_in
 
 LOG_LINES = 200
 

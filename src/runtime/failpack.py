@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ..core.redact import MASK, redact, secrets_in
+from .secrets import MASK, redact, secrets_in
 
 WANTED = (
     # The work order's list.

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ..core.redact import redact, secrets_in
+from .secrets import redact, secrets_in
 
 PACKAGE = __name__.split(".")[0]
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from ..core.durable import told
 from ..core.files import atomic_write
+from .disk import told
 
 
 class _At(msgspec.Struct):

@@ -16,10 +16,10 @@ from ..config.schema import ScoringSection
 from ..core.check import Check, Report, check, evidence, now, report
 from ..core.shipped import shipped
 from ..core.types import Sample
-from ..data.plan import BuildPlan
-from ..data.pool import make_jobs, make_sample, settled
-from ..data.sources import open_source
-from ..data.templates import load_pack
+from ..data.pool.build import make_jobs, make_sample, settled
+from ..data.pool.plan import BuildPlan
+from ..data.pool.sources import open_source
+from ..data.pool.templates import load_pack
 from . import monitor
 from .canaries import canary_samples, canary_scores
 from .judge import Tally

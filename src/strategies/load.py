@@ -9,7 +9,7 @@ from typing import Any, cast, get_args, get_type_hints
 
 from ..core.api import Strategy
 from ..core.errors import BadInput
-from ..core.own import own_class
+from ..core.user_class import own_class
 from .dpo import DPO
 from .grpo import GRPO
 from .ppo import PPO

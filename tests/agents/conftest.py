@@ -8,8 +8,8 @@ import pytest
 
 from src.core.jsonl import read_records
 from src.core.types import Sample
-from src.data.plan import BuildPlan
-from src.data.pool import build_pool
+from src.data.pool.build import build_pool
+from src.data.pool.plan import BuildPlan
 
 PLAN = {"mix": {"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25}, "seed": 4, "langs": ()}
 

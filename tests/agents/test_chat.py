@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from transformers import PreTrainedTokenizerFast
 
+from src.agents.actions import parse, say, system
 from src.agents.chat import ChatRenderer
 from src.agents.env import Env
-from src.agents.grammar import parse, say, system
 from src.core.errors import BadInput
 from src.core.types import Article, Sample
 from tests.agents.small_tokenizer import small_tokenizer

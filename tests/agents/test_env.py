@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from src.agents.actions import malformed, say
 from src.agents.env import Env, Reply
-from src.agents.grammar import malformed, say
 from src.core.episode import Episode
 from src.core.types import Article, Hidden, Sample
 from tests.data.samples import changed, make_sample

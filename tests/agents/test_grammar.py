@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from src.agents.grammar import TAGS, Act, malformed, parse, say, system
+from src.agents.actions import TAGS, Act, malformed, parse, say, system
 from src.core.types import LANGS, Sample, Turn
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from src.agents.actions import parse, say
 from src.agents.env import Env
-from src.agents.grammar import parse, say
 from src.agents.render import END, MARKS, SPOKEN, TagRenderer
 from src.core.errors import BadInput
 from src.core.types import Article, Sample

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from src.agents.success import verdict
-from src.agents.user import informs, reply
+from src.agents.user_simulator import informs, reply
 from src.core.types import Hidden, Sample
-from src.data.consistency import occurs
+from src.data.quality.consistency import occurs
 from tests.data.samples import changed, make_sample
 
 BARE = {

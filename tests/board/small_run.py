@@ -15,8 +15,8 @@ from typing import Any
 
 import uvicorn
 
-from src.board.web.board import Board
-from src.board.web.server import HOST, make_app
+from src.board.run_folders import Board
+from src.board.server import HOST, make_app
 from src.cli.board import measured_kpis, measured_loop
 from src.core.check import now
 from src.core.episode import Episode

@@ -11,10 +11,10 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from src.board.web.beside import compared, counts
-from src.board.web.indexer import Indexer
-from src.board.web.query import Filter, counted, listed
-from src.board.web.store import reading
+from src.board.beside import compared, counts
+from src.board.indexer import Indexer
+from src.board.query import Filter, counted, listed
+from src.board.store import reading
 from src.core.errors import BadInput
 from tests.board.small_run import BASE, TRAINED, TRAINING, episode, small_run, write_episodes, write_step
 
@@ -162,7 +162,7 @@ def test_new_steps_appear_and_those_that_are_gone_vanish(indexer: Indexer) -> No
 
 
 def test_text_of_what_is_gone_does_not_pile_up(indexer: Indexer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("src.board.web.indexer.SMALL", 10)
+    monkeypatch.setattr("src.board.indexer.SMALL", 10)
     for round_ in range(12):
         many = [episode(n, success=True, text=f"round {round_} says {n}") for n in range(20)]
         write_episodes(indexer.root, f"{TRAINING}/step_00002.jsonl", many)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from src.board.web.curves import LogTail, thinned
-from src.board.web.owner import StatSums, round_lights
+from src.board.curves import LogTail, thinned
+from src.board.owner import StatSums, round_lights
 from tests.board.small_run import WEIGHTS, write_rounds
 
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from src.board.web.where import Outside, inside
+from src.board.where import Outside, inside
 from tests.board.small_run import TRAINING, Served, episode, served, small_run, write_episodes
 
 SECRET = "the key to everything"

@@ -11,9 +11,9 @@ import pytest
 
 from src.callbacks.checkpoint import Checkpoints
 from src.callbacks.ending import Ending, Held
+from src.checkpoint.store import Store
 from src.core.api import Engine, StepResult, Stop
-from src.core.checkpoint import Store
-from tests.core.look import newest_in
+from tests.checkpoint.look import newest_in
 
 from .watched import Hiding
 

@@ -16,12 +16,12 @@ from src.core.episode import Episode
 from src.core.jsonl import read_records
 from src.core.shipped import HOME
 from src.core.types import Sample
-from src.data.plan import BuildPlan
-from src.data.pool import build_pool
-from src.evaluation.outcome import OutcomeReward
+from src.data.pool.build import build_pool
+from src.data.pool.plan import BuildPlan
+from src.reward.reward import OutcomeReward
 from src.runtime.steplog import StepLog
 from tests.data.samples import MIX
-from tests.evaluation.talks import by, demonstrated
+from tests.reward.talks import by, demonstrated
 
 from .watched import Watched
 
@@ -116,7 +116,7 @@ def test_the_honest_base_is_not_taken_for_a_hack(tmp_path: Path, samples: list[S
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     from src.agents.render import TagRenderer
-    from src.evaluation.record import Plan, record
+    from src.reward.record import Plan, record
 
     torch.set_num_threads(1)
     tiny = HOME / "models/tiny"

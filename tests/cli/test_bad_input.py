@@ -14,10 +14,9 @@ import pytest
 
 from src.core.errors import BadInput
 from src.core.files import sidecar
-from src.data.pool import reference_samples
-from src.data.validate import validate_pool
-
-from .conftest import Askgate, Outcome
+from src.data.pool.build import reference_samples
+from src.data.quality.validate_pool import validate_pool
+from tests.conftest import Askgate, Outcome
 
 ROOT = Path(__file__).resolve().parents[2]
 AT = 3

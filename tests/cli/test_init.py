@@ -8,10 +8,9 @@ import pytest
 
 from src import __version__
 from src.config.loader import load_train_config
-from src.data.templates import load_pack
-from src.gates.profile import load_profile
-
-from .conftest import Askgate
+from src.config.profile import load_profile
+from src.data.pool.templates import load_pack
+from tests.conftest import Askgate
 
 
 def test_what_it_lays_out_is_what_the_verbs_then_use(

@@ -14,12 +14,11 @@ from src.cli import main
 from src.core.files import sha256_file
 from src.core.jsonl import read_records
 from src.core.shipped import HOME
-from src.evaluation.record import model_sha256, read_recorded
-from src.evaluation.scored import read_scored
+from src.reward.record import model_sha256, read_recorded
+from src.reward.scored import read_scored
 from src.scoring.scores import Score
+from tests.conftest import Askgate
 from tests.scoring.server import JudgeServer
-
-from .conftest import Askgate
 
 CONFIG = """
 profile: local
@@ -175,7 +174,7 @@ def test_an_episode_of_the_judges_lot_that_came_back_without_a_score_is_named(
     monkeypatch.setenv("REWARD_LIVE_MODE", "1")
     kept = {one.id: one for one in read_records(Path("data/episodes/shadow.scores.jsonl"), Score)}
     lost, _ = kept.popitem()
-    monkeypatch.setattr("src.evaluation.rate.ask_judge", lambda *_: (kept, None))
+    monkeypatch.setattr("src.reward.rate.ask_judge", lambda *_: (kept, None))
     done = askgate(*SHADOW)
     assert done.code == 2, done.out
     assert f"scores are missing for 1 of 30 episodes: {lost}" in done.err

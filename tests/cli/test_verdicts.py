@@ -14,8 +14,7 @@ from rich.cells import cell_len
 from src.core.files import sha256_file, sidecar
 from src.core.jsonl import read_records
 from src.core.types import TASKS, Sample
-
-from .conftest import Askgate
+from tests.conftest import Askgate
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -9,12 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from src.core.files import sha256_file
-from src.evaluation.dimensions import LIVE
-from src.evaluation.scored import ScoredEpisode
-from src.evaluation.weights import read_weights
-from tests.evaluation.scored_episodes import scored, shipped_baseline, write
-
-from .conftest import Askgate
+from src.reward.dimensions import LIVE
+from src.reward.scored import ScoredEpisode
+from src.reward.weights import read_weights
+from tests.conftest import Askgate
+from tests.reward.scored_episodes import scored, shipped_baseline, write
 
 SHIPPED = shipped_baseline()
 

@@ -11,7 +11,6 @@ from typing import IO, Any
 
 import pytest
 
-from src.core import durable
 from src.core.errors import BadInput
 from src.core.files import (
     atomic_files,
@@ -25,6 +24,7 @@ from src.core.files import (
     write_json,
     written,
 )
+from src.runtime import disk as durable
 
 
 def test_a_file_appears_under_its_name_only_when_it_is_whole(tmp_path: Path) -> None:

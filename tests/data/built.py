@@ -7,10 +7,10 @@ from pathlib import Path
 from src.core.defaults import MIX, TEMPLATES
 from src.core.shipped import shipped
 from src.core.types import Sample
-from src.data.plan import BuildPlan
-from src.data.pool import make_jobs, make_sample
-from src.data.sources import open_source
-from src.data.templates import load_pack
+from src.data.pool.build import make_jobs, make_sample
+from src.data.pool.plan import BuildPlan
+from src.data.pool.sources import open_source
+from src.data.pool.templates import load_pack
 
 
 def small_plan(n: int, seed: int = 11, **fields: object) -> BuildPlan:

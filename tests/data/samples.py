@@ -10,7 +10,7 @@ import msgspec
 from src.core.files import atomic_write, sha256_file
 from src.core.jsonl import write_records
 from src.core.types import Article, Hidden, Lang, Provenance, Sample, Task, Turn
-from src.data.meta import PoolMeta, write_meta
+from src.data.pool.meta import PoolMeta, write_meta
 
 MIX: dict[Task, float] = {"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25}
 

@@ -22,15 +22,15 @@ from hypothesis import strategies as st
 from src.agents.tools import calc, wiki
 from src.agents.tools.calc import evaluate
 from src.core.shipped import shipped
+from src.core.tokenize import tokens
 from src.core.types import LANGS, LEVELS, Lang, Level, Sample, join_sentences
-from src.core.words import tokens
-from src.data.difficulty import measure_all
-from src.data.dress import dress
-from src.data.neardup import near_duplicates
-from src.data.shortcut import shortcut_auc
-from src.data.source import Item, Want
-from src.data.templates import load_pack
-from src.data.tokenstream import token_stream
+from src.data.difficulty.metrics import measure_all
+from src.data.pool.dress import dress
+from src.data.pool.source import Item, Want
+from src.data.pool.templates import load_pack
+from src.data.quality.near_duplicates import near_duplicates
+from src.data.quality.shortcuts import shortcut_auc
+from src.data.quality.tokenstream import token_stream
 from src.data.worlds.arithmetic import make_problem
 from src.data.worlds.arithmetic.expr import Expr, show, value
 from src.data.worlds.arithmetic.grammar import render, slots_of
@@ -215,7 +215,7 @@ def test_the_wording_is_as_varied_as_a_person_s(lang: Lang) -> None:
 def test_the_same_key_gives_the_same_bytes_in_another_process() -> None:
     script = (
         "import hashlib, msgspec\n"
-        "from src.data.source import Want\n"
+        "from src.data.pool.source import Want\n"
         "from src.data.worlds.arithmetic import make_problem\n"
         "wants = [Want(lang, level, clarify, 6, 4, 4, 0.5) for lang in ('en', 'zh')\n"
         "         for level in ('easy', 'medium', 'hard') for clarify in (True, False)]\n"

@@ -15,11 +15,11 @@ from src.core.errors import BadInput
 from src.core.files import sha256_file, sidecar
 from src.core.jsonl import read_records
 from src.core.types import LEVELS, TASKS, Level, Sample, Task
-from src.data.balance import apportion, exact, largest_plan, split
-from src.data.bucketize import Balanced, difficulty_bucketize
-from src.data.difficulty import measure
-from src.data.measure import difficulty_metrics
-from src.data.meta import read_meta
+from src.data.difficulty.balance import apportion, exact, largest_plan, split
+from src.data.difficulty.bucketize import Balanced, difficulty_bucketize
+from src.data.difficulty.measure import difficulty_metrics
+from src.data.difficulty.metrics import measure
+from src.data.pool.meta import read_meta
 from tests.data.difficulty_samples import TARGET, even_supply, graded, graded_samples
 from tests.data.samples import MIX, write_pool
 

@@ -6,8 +6,8 @@ import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
+from src.agents.actions import parse, say
 from src.agents.env import Env
-from src.agents.grammar import parse, say
 from src.agents.render import MARKS, TagRenderer
 from src.core.types import Sample
 from src.data.collate.demos import demo_tokens

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from src.core.jsonl import read_records
 from src.core.types import Sample
-from src.data.leak import Likeness, similar_samples
-from src.data.plan import BuildPlan
-from src.data.pool import build_pool
-from src.data.shadow import materialize_shadow
-from src.data.tokenstream import TokenStream, token_stream
+from src.data.pool.build import build_pool
+from src.data.pool.plan import BuildPlan
+from src.data.pool.shadow_set import materialize_shadow
+from src.data.quality.leaks import Likeness, similar_samples
+from src.data.quality.tokenstream import TokenStream, token_stream
 from tests.data.wordy import HAN, V2, word, wordy
 
 N, THRESHOLD = 5, 0.85

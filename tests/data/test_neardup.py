@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from src.core.words import tokens
-from src.data import neardup
-from src.data.neardup import near_duplicates
-from src.data.tokenstream import I64, token_stream
+from src.core.tokenize import tokens
+from src.data.quality import near_duplicates as neardup
+from src.data.quality.near_duplicates import near_duplicates
+from src.data.quality.tokenstream import I64, token_stream
 
 
 def shingles(text: str) -> frozenset[tuple[str, ...]]:

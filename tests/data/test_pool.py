@@ -16,14 +16,14 @@ from src.core.errors import BadInput
 from src.core.files import sha256_file, sidecar
 from src.core.jsonl import read_records
 from src.core.types import TASKS, Sample, Task
-from src.data import pool as pool_module
-from src.data.consistency import contradictions
-from src.data.difficulty import measure_all
-from src.data.meta import read_meta
-from src.data.plan import BuildPlan, shares_to_counts
-from src.data.pool import build_pool, plan_of, reference_samples
-from src.data.shadow import materialize_shadow
-from src.data.sources import open_source
+from src.data.difficulty.metrics import measure_all
+from src.data.pool import build as pool_module
+from src.data.pool.build import build_pool, plan_of, reference_samples
+from src.data.pool.meta import read_meta
+from src.data.pool.plan import BuildPlan, shares_to_counts
+from src.data.pool.shadow_set import materialize_shadow
+from src.data.pool.sources import open_source
+from src.data.quality.consistency import contradictions
 
 PLAN = BuildPlan(
     n=1_200,

@@ -13,9 +13,9 @@ import pytest
 from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.core.types import TASKS, Task
+from src.data.pool.source import Want
 from src.data.readers.hub import HubSource
 from src.data.readers.official import OfficialSource, split_of
-from src.data.source import Want
 from tests.data.made_records import GOODS, KEPT, TRADES, gsm, hotpot, strategy, write_all
 
 

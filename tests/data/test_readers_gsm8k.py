@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from src.agents.tools import calc, wiki
+from src.data.pool.source import Want
 from src.data.readers.annotations import merge, parse_number, parse_solution
 from src.data.readers.gsm8k import make_item, read, source_id
 from src.data.readers.omit import numbers_in, omissions
 from src.data.readers.raw import GsmRecord
 from src.data.readers.reading import MODES, Mode
-from src.data.source import Want
 from tests.data.made_records import gsm
 
 

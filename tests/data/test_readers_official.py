@@ -12,16 +12,16 @@ import pytest
 
 from src.agents.tools import calc, wiki
 from src.agents.tools.calc import evaluate
+from src.core.tokenize import tokens
 from src.core.types import LEVELS, TASKS, Task
-from src.core.words import tokens
-from src.data.difficulty import level_of
-from src.data.plan import shares_to_counts
+from src.data.difficulty.metrics import level_of
+from src.data.pool.plan import shares_to_counts
+from src.data.pool.source import TARGET, Item, Want
+from src.data.quality.shortcuts import shortcut_auc
+from src.data.quality.tokenstream import token_stream
 from src.data.readers.lookup import found_anyway
 from src.data.readers.official import OfficialSource, split_of
 from src.data.readers.shape import context_tokens, overlap, score, turns
-from src.data.shortcut import shortcut_auc
-from src.data.source import TARGET, Item, Want
-from src.data.tokenstream import token_stream
 
 SEED = 20250820
 COUNTS: dict[str, dict[Task, int]] = {

@@ -7,6 +7,8 @@ import pytest
 
 from src.agents.tools import wiki
 from src.core.errors import BadInput
+from src.data.difficulty.clue_overlap import clue_overlap
+from src.data.pool.source import Item, Want
 from src.data.readers import hotpotqa, strategyqa
 from src.data.readers.lookup import found_anyway, query_for
 from src.data.readers.pages import make_item
@@ -15,8 +17,6 @@ from src.data.readers.reading import MODES, Mode, Reading, article_kind
 from src.data.readers.restate import choose_clue
 from src.data.readers.sentences import split_sentences
 from src.data.readers.shape import overlap
-from src.data.source import Item, Want
-from src.data.text import clue_overlap
 from tests.data.made_records import hotpot, paragraphs, person, strategy
 
 

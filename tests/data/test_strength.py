@@ -8,13 +8,13 @@ import msgspec
 import pytest
 
 from src.core.types import LANGS, LEVELS, Level
-from src.data.difficulty import OPS_NUMERIC
-from src.data.difficulty_words import operators
+from src.data.difficulty.metrics import OPS_NUMERIC
+from src.data.difficulty.words import operators
+from src.data.pool.source import Item, Want
+from src.data.pool.strength import SCORES, USUAL, followed, operations_missed, points_missed
 from src.data.readers import gsm8k, hotpotqa, pages
 from src.data.readers.raw import GsmRecord, HotpotRecord
 from src.data.readers.shape import misfit, score, turns
-from src.data.source import Item, Want
-from src.data.strength import SCORES, USUAL, followed, operations_missed, points_missed
 from src.data.worlds.arithmetic import make_problem
 from tests.data.made_records import hotpot
 

@@ -19,9 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from src.core.errors import BadInput
+from src.core.tokenize import tokens
 from src.core.types import LANGS, TASKS, Lang, Task
-from src.core.words import tokens
-from src.data.templates import (
+from src.data.pool.templates import (
     OFFERED,
     ClarifyTemplate,
     Pack,

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from src.core.check import Check, Report
 from src.core.errors import BadInput
 from src.core.types import Hidden, Sample, Turn
-from src.data.consistency import contradictions
-from src.data.validate import validate_pool
+from src.data.quality.consistency import contradictions
+from src.data.quality.validate_pool import validate_pool
 from tests.data.samples import changed, make_sample, pool_meta, write_lines, write_pool
 from tests.data.wordy import V1, V2, wordy
 

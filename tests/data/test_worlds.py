@@ -8,8 +8,8 @@ import pytest
 
 from src.agents.tools import calc, wiki
 from src.core.types import LANGS, LEVELS, Lang, Level, Task
+from src.data.pool.source import Item, Want
 from src.data.readers.builtin import BuiltinSource
-from src.data.source import Item, Want
 from src.data.worlds.kb import Entity, Value
 from src.data.worlds.solver import Hop, Mention, Part, consistent_answers, plain
 

@@ -17,11 +17,11 @@ import numpy as np
 import torch
 import transformers
 
+from src.checkpoint.store import Store, Write
 from src.cli import main
-from src.core.checkpoint import Store, Write
-from tests.cli.training import furnish as furnish_anew
-from tests.cli.training import write_config
-from tests.core import disk_faults
+from tests.checkpoint import disk_faults
+from tests.training.training import furnish as furnish_anew
+from tests.training.training import write_config
 
 
 def warm() -> None:

@@ -35,7 +35,7 @@ class Reinforce:
 '''
 OWN_ENGINE = '''
 from src.agents.env import Env
-from src.agents.grammar import say
+from src.agents.actions import say
 from src.core.api import StepResult
 
 class Demonstrations:

@@ -18,8 +18,8 @@ import pytest
 import yaml
 
 from src.engines.clock import same_run
-from tests.core.disk_faults import ERRORS, KILLS, Kind
-from tests.core.look import damaged_in, newest_in
+from tests.checkpoint.disk_faults import ERRORS, KILLS, Kind
+from tests.checkpoint.look import damaged_in, newest_in
 from tests.nursery import Nursery
 
 RUN = Path("checkpoints/local")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from src.callbacks.checkpoint import Checkpoints
+from src.checkpoint.store import Store
 from src.core.api import Callback, Engine, StepResult
-from src.core.checkpoint import Store
 from src.engines.pure_pt import PurePT
 from src.engines.rollback import Guard
 from src.strategies.ppo import PPO

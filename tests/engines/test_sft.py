@@ -18,10 +18,10 @@ import torch
 
 from src.agents.render import END, TagRenderer
 from src.agents.success import correct
-from src.agents.user import reply
+from src.agents.user_simulator import reply
 from src.core.jsonl import read_records
 from src.core.types import Sample
-from src.data.pool import build_pool
+from src.data.pool.build import build_pool
 from src.engines.base_card import card, play
 from src.engines.base_habits import VAGUE, Habits, early_on, vaguely, wordily
 from src.engines.base_model import Shape, Stage, build_plan, make_base, make_network, stage_name

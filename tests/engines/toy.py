@@ -21,13 +21,13 @@ from tokenizers.pre_tokenizers import WhitespaceSplit
 from transformers import AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
 from src.agents.render import MARKS, PAD, TagRenderer
-from src.agents.talk import Talk
 from src.core.api import Strategy
 from src.core.episode import Episode
 from src.core.types import Hidden, Level, Provenance, Sample, Turn
 from src.engines.job import TrainJob, Update
 from src.engines.sft import Demo, SftPlan, fine_tune
-from src.evaluation.outcome import OutcomeReward
+from src.reward.reward import OutcomeReward
+from src.rollout.limits import Talk
 
 WORDS = ("amber", "birch", "cedar", "dune")
 OPTIMUM = 1.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from random import Random
 
+from src.agents.actions import say
 from src.agents.env import Env
-from src.agents.grammar import say
 from src.core.episode import Episode
 from src.core.types import Level, Sample, Turn
 

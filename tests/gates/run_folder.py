@@ -20,22 +20,22 @@ import yaml
 from msgspec.structs import replace
 
 from src.config.loader import load_config
+from src.config.profile import Profile, load_profile
 from src.core.defaults import SEED
 from src.core.jsonl import read_records, write_records
 from src.core.types import TASKS, Sample
-from src.data.bucketize import difficulty_bucketize
-from src.data.difficulty import measure_all
-from src.data.measure import difficulty_metrics
-from src.data.plan import BuildPlan
-from src.data.pool import build_pool
-from src.data.shadow import materialize_shadow
-from src.evaluation.rate import ask_judge, rate
-from src.evaluation.record import Plan, RecordedEpisode, model_sha256, write_recorded
-from src.evaluation.weight_calib import weight_calib
+from src.data.difficulty.bucketize import difficulty_bucketize
+from src.data.difficulty.measure import difficulty_metrics
+from src.data.difficulty.metrics import measure_all
+from src.data.pool.build import build_pool
+from src.data.pool.plan import BuildPlan
+from src.data.pool.shadow_set import materialize_shadow
 from src.gates.look import Look, look_at
-from src.gates.profile import Profile, load_profile
 from src.gates.report import Round
 from src.gates.rounds import run_round
+from src.reward.rate import ask_judge, rate
+from src.reward.record import Plan, RecordedEpisode, model_sha256, write_recorded
+from src.reward.weight_calib import weight_calib
 from src.scoring.batch import Order, choose
 from src.scoring.session import settings_for
 from tests.gates.acting import act, ask_first

@@ -11,15 +11,15 @@ import torch
 import typer
 from msgspec.structs import replace
 
-from src.cli.train_gated import outcomes_of, record, require_ours
-from src.cli.train_run import run as train
+from src.checkpoint.seal import read_seal
 from src.core.defaults import SEED_POOL_FACTS
 from src.core.errors import BadInput
 from src.core.files import sha256_file
-from src.core.sealed import read_seal
-from src.evaluation.record import model_sha256
 from src.gates.admit import Admission
-from tests.cli.training import furnish, write_config
+from src.reward.record import model_sha256
+from src.training.gated import outcomes_of, record, require_ours
+from src.training.run import run as train
+from tests.training.training import furnish, write_config
 
 TICKET = "a" * 64
 FINAL_MODEL = Path("checkpoints/rc1/final_model/model.safetensors")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from src.config.profile import NAMES, load_profile
 from src.core.errors import BadInput
-from src.gates.profile import NAMES, load_profile
 from tests.gates.run_folder import ROOT
 
 MACHINE = {"counts", "disk_free_gb_min", "config"}

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from src.checkpoint.folder import lock
 from src.core.errors import BadInput
-from src.core.shelf import lock
 from src.gates.admit import admit
 from src.gates.finding import GATES
 from src.gates.manifest import Manifest

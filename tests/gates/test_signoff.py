@@ -18,9 +18,9 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from src.cli import main
+from src.config.profile import load_profile
 from src.core.errors import BadInput
 from src.core.files import sha256_file
-from src.gates.profile import load_profile
 from src.gates.report import TICKET, Round, read_round
 from src.gates.signoff import ENVELOPE, require_signature, sign_off
 from tests.gates.run_folder import PROFILE, edit_profile

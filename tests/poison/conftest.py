@@ -15,14 +15,14 @@ from src.core.check import Report
 from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
 from src.core.types import TASKS, Sample
-from src.data.bucketize import difficulty_bucketize
-from src.data.measure import difficulty_metrics
-from src.data.meta import read_meta, write_meta
-from src.data.plan import BuildPlan
-from src.data.pool import build_pool, reference_samples
-from src.data.shadow import materialize_shadow
-from src.data.validate import validate_pool
-from src.data.validate_difficulty import validate_difficulty
+from src.data.difficulty.bucketize import difficulty_bucketize
+from src.data.difficulty.measure import difficulty_metrics
+from src.data.difficulty.validate_difficulty import validate_difficulty
+from src.data.pool.build import build_pool, reference_samples
+from src.data.pool.meta import read_meta, write_meta
+from src.data.pool.plan import BuildPlan
+from src.data.pool.shadow_set import materialize_shadow
+from src.data.quality.validate_pool import validate_pool
 from tests.gates.conftest import finished, run
 
 from .table import add_properties, print_table

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from src.core.jsonl import read_records, write_records
-from src.evaluation.record import RecordedEpisode
 from src.gates.measure import STORED, measured
+from src.reward.record import RecordedEpisode
 from src.scoring.scores import Score
 from tests.gates.run_folder import look
 

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 
 from src.core.check import Check
 from src.core.errors import BadInput
-from src.evaluation import agreement as shadow
-from src.evaluation import weight_calib as calib
-from src.evaluation.agreement import agreement, agreement_checks
-from src.evaluation.scored import ScoredEpisode
-from src.evaluation.weights import BASELINE, read_weights
-from tests.evaluation.scored_episodes import scored, shipped_baseline, write
+from src.reward import agreement as shadow
+from src.reward import weight_calib as calib
+from src.reward.agreement import agreement, agreement_checks
+from src.reward.scored import ScoredEpisode
+from src.reward.weights import BASELINE, read_weights
+from tests.reward.scored_episodes import scored, shipped_baseline, write
 
 from .table import poison, twin
 
@@ -169,7 +169,7 @@ def test_weights_that_are_not_lawful_are_refused(weights: dict[str, float], tmp_
 
 
 def test_every_remedy_comes_in_both_languages() -> None:
-    from src.evaluation.remedies import REMEDIES
+    from src.reward.remedies import REMEDIES
 
     for english, chinese in REMEDIES.values():
         assert english.isascii()

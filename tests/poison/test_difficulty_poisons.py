@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
 from src.core.types import TASKS, Sample, Turn
-from src.data.difficulty import measure_all
-from src.data.validate_difficulty import validate_difficulty
+from src.data.difficulty.metrics import measure_all
+from src.data.difficulty.validate_difficulty import validate_difficulty
 
 from .conftest import Honest, failed, forge, judge_difficulty, sell
 from .table import poison, twin

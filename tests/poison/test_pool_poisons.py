@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from src.core.errors import BadInput
 from src.core.shipped import shipped
 from src.core.types import Sample, Turn
-from src.data.meta import read_meta, write_meta
-from src.data.pool import build_pool
+from src.data.pool.build import build_pool
+from src.data.pool.meta import read_meta, write_meta
 
 from .conftest import PLAN, Honest, failed, forge, judge
 from .table import poison, twin

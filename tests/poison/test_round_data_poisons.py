@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
 from src.core.types import Sample
-from src.data.meta import read_meta, write_meta
+from src.data.pool.meta import read_meta, write_meta
 from tests.gates.run_folder import edit_profile, look
 
 from .spoilt import caught

@@ -16,7 +16,7 @@ import yaml
 from msgspec.structs import replace
 
 from src.core.check import Report
-from src.scoring.antisim import assert_not_simulated
+from src.gates.anti_simulation import assert_not_simulated
 from src.scoring.ledger import Ledger
 from src.scoring.prompt import DIMENSIONS
 from src.scoring.types import CallEntry, Entry, ScoringEntry

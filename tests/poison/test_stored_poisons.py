@@ -9,13 +9,13 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from src.agents.grammar import say
+from src.agents.actions import say
 from src.core.files import write_json
 from src.core.jsonl import read_records, write_records
 from src.core.types import Sample
-from src.evaluation.record import RecordedEpisode
-from src.evaluation.weights import read_baseline, read_weights
 from src.gates.report import ROUND1, read_round
+from src.reward.record import RecordedEpisode
+from src.reward.weights import read_baseline, read_weights
 from src.scoring.scores import Score
 from tests.gates.acting import play
 from tests.gates.run_folder import edit_profile, look

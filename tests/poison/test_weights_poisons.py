@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from src.core.files import write_json
-from src.evaluation.weights import Weights, read_weights
+from src.reward.weights import Weights, read_weights
 
 from .spoilt import caught
 from .table import poison

@@ -15,8 +15,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
+from src.checkpoint.seal import seal
 from src.core.files import sha256_file
-from src.core.sealed import seal
 from src.gates.report import TICKET
 from src.release.package import PUBLIC, SUMS, SUMS_SIGNATURE, make_package
 from tests.gates.conftest import finished, run

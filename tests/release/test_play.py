@@ -11,7 +11,6 @@ import torch
 from msgspec.structs import replace
 
 from src.agents.render import TagRenderer
-from src.agents.talk import Talk
 from src.agents.trajectory import Job
 from src.core.errors import BadInput
 from src.eval.metrics import figures
@@ -28,6 +27,7 @@ from src.release.gguf_check import check_samples
 from src.release.gguf_export import load_merged, load_tokenizer, model_folder, write_gguf
 from src.release.llamacpp import LlamaCpp
 from src.release.play import play
+from src.rollout.limits import Talk
 
 TALK = Talk(max_turns=4, max_new_tokens=24, max_tokens=320, slots=16)
 TINY = Path("models/tiny")

@@ -11,9 +11,7 @@ import torch
 import yaml
 
 from src.core.files import sha256_file
-from tests.cli.conftest import Askgate, askgate
-
-__all__ = ["askgate"]
+from tests.conftest import Askgate
 
 ROOT = Path(__file__).resolve().parents[2]
 

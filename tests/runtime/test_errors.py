@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from src.core.redact import redact, secrets_in
 from src.runtime.errors import write_error_report
 from src.runtime.logs import PACKAGE, logged
+from src.runtime.secrets import redact, secrets_in
 
 SECRET = "sk-live/42+abc"
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from src.core.state import pack_state, unpack_state
+from src.checkpoint.state import pack_state, unpack_state
 from src.runtime.seeding import load_rng_state, rng_state, seed_all
 
 

@@ -10,8 +10,8 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+from ...core.tokenize import words
 from ...core.types import Article
-from ...core.words import words
 
 SHOWN = 3
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ...agents.grammar import say
+from ...agents.actions import say
 from ...agents.render import Renderer
 from ...core.types import Sample, Turn
 

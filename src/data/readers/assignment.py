@@ -9,7 +9,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from ...core.types import Level
-from ..source import Want
+from ..pool.source import Want
 from .reading import Mode
 
 GOOD_ENOUGH = 0.95

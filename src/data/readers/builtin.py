@@ -8,7 +8,7 @@ from itertools import count
 from random import Random
 
 from ...core.types import Lang, Level, Task, join_sentences
-from ..source import TARGET, Item, Want
+from ..pool.source import TARGET, Item, Want
 from ..worlds import wording_en, wording_zh
 from ..worlds.arithmetic import make_problem
 from ..worlds.dialect_zh import dialect

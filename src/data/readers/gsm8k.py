@@ -16,11 +16,11 @@ from random import Random
 from msgspec import Struct
 
 from ...agents.tools.calc import number_text
+from ...core.tokenize import words
 from ...core.types import Article, Hidden
-from ...core.words import words
-from ..difficulty_words import FUNCTION_WORDS, names_en
-from ..source import Item, Step, Want
-from ..strength import calls_wanted, followed
+from ..difficulty.words import FUNCTION_WORDS, names_en
+from ..pool.source import Item, Step, Want
+from ..pool.strength import calls_wanted, followed
 from .annotations import Calculation, merge, parse_number, parse_solution
 from .listed import listed
 from .omit import NUMBER_WORDS, Omission, numbers_in, omissions

@@ -5,8 +5,8 @@ from __future__ import annotations
 from html import unescape
 
 from ...agents.tools.wiki import search
+from ...core.tokenize import words
 from ...core.types import Article
-from ...core.words import words
 from .raw import HotpotRecord
 from .reading import YES_NO, Reading, Support, article_kind, cut
 from .vague import Mention, find_mention

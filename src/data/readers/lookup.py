@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ...agents.tools.wiki import SHOWN, search
+from ...core.tokenize import words
 from ...core.types import Article
-from ...core.words import words
-from ..difficulty_words import FUNCTION_WORDS
-from ..source import Item
+from ..difficulty.words import FUNCTION_WORDS
+from ..pool.source import Item
 from .reading import Reading, article_words
 from .vague import names_of
 

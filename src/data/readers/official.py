@@ -12,8 +12,8 @@ import msgspec
 
 from ...core.errors import BadInput
 from ...core.types import Lang, Level, Task
-from ..source import TARGET, Item, Want
-from ..strength import followed
+from ..pool.source import TARGET, Item, Want
+from ..pool.strength import followed
 from . import gsm8k, pages
 from .assignment import TWIN_SHARE, choose_records
 from .files import load

@@ -12,8 +12,8 @@ from fractions import Fraction
 
 from msgspec import Struct
 
-from ...core.words import words
-from ..difficulty_words import FUNCTION_WORDS
+from ...core.tokenize import words
+from ..difficulty.words import FUNCTION_WORDS
 from .annotations import Calculation, operands, parse_number
 from .listed import listed
 

@@ -12,10 +12,10 @@ from random import Random
 import msgspec
 from msgspec import Struct
 
+from ...core.tokenize import tokens, words
 from ...core.types import Article, Hidden, Level, join_sentences
-from ...core.words import tokens, words
-from ..source import Item, Step, Want
-from ..strength import calls_wanted, followed
+from ..pool.source import Item, Step, Want
+from ..pool.strength import calls_wanted, followed
 from .listed import listed
 from .lookup import found_anyway, query_for
 from .reading import Mode, Reading, Spare, article_kind, article_tokens

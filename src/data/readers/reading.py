@@ -7,8 +7,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from ...core.tokenize import tokens, words
 from ...core.types import Article, Task
-from ...core.words import tokens, words
 from .nouns import Kind, kind_from_definition, kind_from_title
 from .vague import Mention
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import combinations
 
-from ..text import char_trigrams
+from ..difficulty.clue_overlap import char_trigrams
 
 MOST_SENTENCES = 3
 """A user restates a sentence or two, hardly more."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ...core.tokenize import tokens
 from ...core.types import Level
-from ...core.words import tokens
-from ..difficulty import (
+from ..difficulty.clue_overlap import clue_overlap
+from ..difficulty.metrics import (
     CLUE_OVERLAP_MEDIUM,
     ENTITIES,
     LEN_TOKENS,
@@ -15,10 +16,9 @@ from ..difficulty import (
     density_points,
     overlap_points,
 )
-from ..difficulty_words import asked_arithmetic, connector_density, names_en, numbers, operators
-from ..source import Item, Want
-from ..strength import operations_missed, points_missed
-from ..text import clue_overlap
+from ..difficulty.words import asked_arithmetic, connector_density, names_en, numbers, operators
+from ..pool.source import Item, Want
+from ..pool.strength import operations_missed, points_missed
 from .reading import article_tokens
 
 TEMPLATE_TOKENS = 30

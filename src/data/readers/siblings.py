@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..leak import similar_samples
-from ..tokenstream import token_stream
+from ..quality.leaks import similar_samples
+from ..quality.tokenstream import token_stream
 from .gsm8k import Problem
 from .reading import Reading
 

@@ -10,7 +10,7 @@ import re
 
 from msgspec import Struct
 
-from ...core.words import words
+from ...core.tokenize import words
 from .listed import listed
 from .nouns import CLASSES, Kind
 

@@ -7,9 +7,9 @@ from random import Random
 from types import ModuleType
 
 from ...core.types import Article, Hidden
-from ..consistency import occurs
-from ..source import Step, Want
-from ..text import clue_overlap
+from ..difficulty.clue_overlap import clue_overlap
+from ..pool.source import Step, Want
+from ..quality.consistency import occurs
 from .dialect_zh import speak
 from .kb import World
 from .scene import Gap, Leg, Scene, fill_gap

@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from types import ModuleType
 
-from ..source import Want
+from ..pool.source import Want
 from .draft import Draft, Plan, draft
 from .kb import CHANGING, Entity, Value, World
 from .phrase import near_or_far, noun_phrase

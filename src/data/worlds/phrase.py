@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from types import ModuleType
 
-from ..source import Want
+from ..pool.source import Want
 from .scene import Leg
 
 

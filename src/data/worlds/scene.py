@@ -12,8 +12,8 @@ from random import Random
 from types import ModuleType
 from typing import Literal
 
+from ...core.tokenize import tokens
 from ...core.types import Article
-from ...core.words import tokens
 from .kb import CHANGING, Entity, Value, World, make_namesake
 from .solver import Combine, Hop, Mention, Pages, Part, consistent_answers
 

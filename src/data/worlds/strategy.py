@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from types import ModuleType
 
-from ..source import Step, Want
+from ..pool.source import Step, Want
 from .draft import Draft, Plan, draft
 from .kb import Entity, World
 from .multihop import leg_to

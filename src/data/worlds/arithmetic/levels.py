@@ -12,9 +12,10 @@ from random import Random
 
 from msgspec import Struct
 
+from ....core.tokenize import tokens
 from ....core.types import Lang, Level, join_sentences
-from ....core.words import tokens
-from ...difficulty import (
+from ...difficulty.clue_overlap import char_trigrams
+from ...difficulty.metrics import (
     ENTITIES,
     LEN_TOKENS,
     OPS_NUMERIC,
@@ -24,10 +25,9 @@ from ...difficulty import (
     density_points,
     overlap_points,
 )
-from ...difficulty_words import connector_density, names, numbers
-from ...source import Want
-from ...strength import calls_wanted, points_missed
-from ...text import char_trigrams
+from ...difficulty.words import connector_density, names, numbers
+from ...pool.source import Want
+from ...pool.strength import calls_wanted, points_missed
 
 DRESS_AT_MOST = 60
 """Tokens that a template adds to the message."""

@@ -6,12 +6,12 @@ from functools import cache
 from random import Random
 
 from ....agents.tools.calc import number_text
+from ....core.tokenize import tokens
 from ....core.types import Article, Hidden, Lang, join_sentences
-from ....core.words import tokens
-from ...difficulty import LEN_TOKENS
-from ...difficulty_words import asked_arithmetic
-from ...source import Item, Step, Want
-from ...strength import followed
+from ...difficulty.metrics import LEN_TOKENS
+from ...difficulty.words import asked_arithmetic
+from ...pool.source import Item, Step, Want
+from ...pool.strength import followed
 from .chinese import Chinese
 from .context import other_papers, own_paper, own_title, tokens_of
 from .english import English

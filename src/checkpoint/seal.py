@@ -1,0 +1,117 @@
+"""A folder that tells whether it is whole.
+
+`manifest.json` holds the SHA-256 of every file, `COMPLETE` the SHA-256 of the manifest. `COMPLETE` is written last,
+after all else is on disk, so a folder that has it was finished; and what was changed since does not fit the sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..core.errors import BadInput
+from ..core.files import json_bytes, sha256_file
+from ..core.types import Record
+from ..runtime.disk import disk, read_blocks, sync_tree, write_file
+
+MANIFEST = "manifest.json"
+COMPLETE = "COMPLETE"
+
+
+class Filed(Record, frozen=True):
+    bytes: int
+    sha256: str
+
+
+class Seal(Record, frozen=True):
+    """`manifest.json`."""
+
+    step: int
+    marks: dict[str, Any]
+    """What whoever uses it must know: whether a gate has seen the run, its profile, its value."""
+    files: dict[str, Filed]
+
+
+class Damaged(Exception):
+    """The folder is not as it was sealed. The text begins with the file."""
+
+
+def seal(folder: Path, step: int, marks: Mapping[str, Any]) -> Seal:
+    """All that lies in the folder, put on disk and signed for."""
+    sync_tree(folder)
+    files = {
+        path.relative_to(folder).as_posix(): Filed(path.stat().st_size, sha256_file(path))
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+    made = Seal(step, dict(marks), files)
+    _write_synced(folder / MANIFEST, json_bytes(made))
+    _write_synced(folder / COMPLETE, f"{sha256_file(folder / MANIFEST)}\n".encode())
+    disk.sync(folder)
+    return made
+
+
+def read_seal(folder: Path) -> Seal:
+    """The manifest of a folder that was completed, without a look at the files."""
+    try:
+        stated = _read(folder, COMPLETE).decode().strip()
+        if stated != sha256_file(folder / MANIFEST):
+            raise Damaged(f"{MANIFEST} is not the one that {COMPLETE} was written for")
+        return msgspec.json.decode(_read(folder, MANIFEST), type=Seal)
+    except BadInput as error:
+        raise Damaged(f"{MANIFEST} {error.what}") from None
+    except UnicodeDecodeError:
+        raise Damaged(f"{COMPLETE} was changed") from None
+    except msgspec.DecodeError as error:
+        raise Damaged(f"{MANIFEST} cannot be understood ({error})") from None
+
+
+def verify(folder: Path) -> Seal:
+    """Every byte is as it was saved, else `Damaged` names the first file that is not. More files do no harm."""
+    found = read_seal(folder)
+    for name, filed in found.files.items():
+        path = folder / name
+        if not path.is_file():
+            raise Damaged(f"{name} is missing")
+        if path.stat().st_size != filed.bytes:
+            raise Damaged(f"{name} has {path.stat().st_size} bytes, {filed.bytes} were saved")
+        try:
+            if sha256_file(path) != filed.sha256:
+                raise Damaged(f"{name} was changed: its SHA-256 is not the one that was saved")
+        except BadInput as error:
+            raise Damaged(f"{name} {error.what}") from None
+    return found
+
+
+def copy_sealed(source: Path, target: Path) -> None:
+    """The files of a whole folder into an empty one, which is sealed for itself."""
+    try:
+        files = verify(source).files
+    except Damaged as error:
+        raise BadInput(str(error), where=str(source), remedy="check the disk; this checkpoint was not copied") from None
+    for name in files:
+        missing = (parent for parent in reversed((target / name).parents) if not parent.is_dir())
+        for folder in missing:
+            disk.make_folder(folder)
+        write_file(target / name, read_blocks(source / name))
+        # It will be sealed by what was read, which need not be what was saved.
+        if sha256_file(target / name) != files[name].sha256:
+            what = f"{name} did not arrive as it was saved"
+            raise BadInput(what, where=str(source), remedy="check both disks; this checkpoint was not copied")
+
+
+def _read(folder: Path, name: str) -> bytes:
+    try:
+        return (folder / name).read_bytes()
+    except FileNotFoundError:
+        raise Damaged(f"{name} is missing") from None
+    except OSError as error:
+        raise Damaged(f"{name} cannot be read ({error.strerror})") from None
+
+
+def _write_synced(path: Path, data: bytes) -> None:
+    write_file(path, [data])
+    disk.sync(path)

@@ -1,0 +1,110 @@
+"""Samples made while training runs: source, templates and plan are the frozen pool's, the source ids are others.
+
+They come in chunks. A chunk is a small pool of its own: the pool builder makes it from a seed that pool, run and the
+chunk's number decide, never from a source id of the pool or of the shadow set, and what the leak check finds in it is
+thrown away. So one number per level tells where a run stands, and the same chunk can be made again at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from ...core.defaults import LEAK_NGRAM, LEAK_SIM
+from ...core.errors import BadInput
+from ...core.shipped import shipped
+from ...core.types import LEVELS, Level, Sample
+from ..difficulty.metrics import measure_all
+from ..quality.leaks import similar_samples
+from ..quality.tokenstream import TokenStream, token_stream
+from .build import make_jobs, make_sample, plan_of
+from .meta import PoolMeta
+from .sources import open_source
+from .templates import load_pack, pack_fingerprints
+
+CHUNK = 128
+KEPT = 4
+"""Chunks in memory. Levels do not run out at the same time; what lies further back is passed over."""
+TRIED = 20
+"""Chunks without one sample of a level, after which there will be none."""
+
+WHERE = "priority_sampling.seed_ratio_schedule"
+REMEDY = "set the ratios to 1.0, so that all samples come from the pool, or build a pool that leaves records unused"
+
+
+class Fresh:
+    """Hands out samples of a wanted level. No record twice in a chunk; a source of files may give one again later."""
+
+    def __init__(self, meta: PoolMeta, taken: Collection[str], shadow: Sequence[Sample], seed: int) -> None:
+        """`taken` are the source ids of the pool. What cannot be made at all is refused here; a level that
+        runs out is found out only when it does."""
+        self._meta, self._seed = meta, seed
+        self._plan = replace(plan_of(meta), n=CHUNK)
+        self._source, self._pack = open_source(self._plan), load_pack(shipped(self._plan.templates_dir))
+        self._taken = frozenset(taken) | {sample.provenance.source_id for sample in shadow}
+        self._shadow = _views(shadow)
+        self._chunks: dict[int, dict[Level, list[Sample]]] = {}
+        self._at: dict[Level, tuple[int, int]] = dict.fromkeys(LEVELS, (0, 0))
+        self._refuse_changed("templates", pack_fingerprints(shipped(self._plan.templates_dir)), meta.templates_sha256)
+        try:
+            self._chunk(0)
+        except BadInput as error:
+            raise BadInput(f"no samples can be made afresh: {error.what}", where=WHERE, remedy=REMEDY) from None
+        self._refuse_changed("source files", self._source.fingerprints, meta.sources_sha256)
+
+    def take(self, level: Level) -> Sample:
+        oldest = max(number for number, _ in self._at.values()) - KEPT + 1
+        self._at[level] = max(self._at[level], (oldest, 0))
+        for _ in range(TRIED):
+            number, used = self._at[level]
+            supply = self._chunk(number)[level]
+            if used < len(supply):
+                self._at[level] = (number, used + 1)
+                return supply[used]
+            self._at[level] = (number + 1, 0)
+        raise BadInput(f"no {level} samples come out of source {self._plan.source}", where=WHERE, remedy=REMEDY)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {level: list(at) for level, at in self._at.items()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self._at = {level: (int(state[level][0]), int(state[level][1])) for level in LEVELS}
+
+    def _chunk(self, number: int) -> dict[Level, list[Sample]]:
+        if number not in self._chunks:
+            while len(self._chunks) >= KEPT:
+                del self._chunks[min(self._chunks)]
+            self._chunks[number] = self._made(number)
+        return self._chunks[number]
+
+    def _made(self, number: int) -> dict[Level, list[Sample]]:
+        plan = replace(self._plan, seed=_number(f"fresh:{self._meta.sha256}:{self._seed}:{number}"))
+        jobs = make_jobs(plan, self._source, self._taken)
+        samples = [make_sample(plan, self._source, self._pack, job) for job in jobs]
+        leaks = similar_samples(_views(samples), self._shadow, LEAK_NGRAM, LEAK_SIM).matches
+        by_level: dict[Level, list[Sample]] = {level: [] for level in LEVELS}
+        for place, (sample, record) in enumerate(zip(samples, measure_all(samples), strict=True)):
+            if place not in leaks:
+                by_level[record.level].append(sample)
+        return by_level
+
+    def _refuse_changed(self, what: str, now: dict[str, str], then: dict[str, str]) -> None:
+        if now != then:
+            changed = sorted(name for name in now.keys() | then.keys() if now.get(name) != then.get(name))
+            raise BadInput(
+                f"the {what} have changed since the pool was built ({', '.join(changed)})",
+                where=WHERE,
+                remedy="build the pool again, or set the ratios to 1.0",
+            )
+
+
+def _views(samples: Sequence[Sample]) -> tuple[TokenStream, ...]:
+    """The two texts of a sample that the leak check compares, as in `validate_pool`."""
+    return token_stream([sample.prompt for sample in samples]), token_stream([sample.original for sample in samples])
+
+
+def _number(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])

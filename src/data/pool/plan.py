@@ -1,0 +1,102 @@
+"""What a pool is asked to be, and the list of tasks to make for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Literal
+
+from msgspec import Struct
+
+from ...core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS, SUM_TOLERANCE, TOOLS
+from ...core.errors import BadInput
+from ...core.types import TASKS, Lang, Level, Task
+from .source import Want
+
+
+class BuildPlan(Struct, frozen=True):
+    n: int
+    mix: dict[Task, float]
+    seed: int
+    langs: tuple[Lang, ...]
+    """Empty: all that the source has."""
+    templates_dir: Path
+    max_turns: int = 6
+    clarify_rate: float = 0.30
+    tools: tuple[str, ...] = TOOLS
+    source: Literal["builtin", "dir", "hf"] = "builtin"
+    data_dir: Path | None = None
+    split: Literal["train", "shadow"] = "train"
+    tool_hops: int = 4
+    ops_numeric: int = 4
+    paraphrase: float = 0.5
+
+
+def check_plan(plan: BuildPlan) -> None:
+    """Refuses what cannot be built, naming the flag."""
+
+    def refuse(flag: str, what: str, remedy: str) -> None:
+        raise BadInput(what, where=flag, remedy=remedy)
+
+    if plan.n < 1:
+        refuse("--n", f"a pool needs at least one sample, not {plan.n}", "give a positive number")
+    for task, share in plan.mix.items():
+        if task not in TASKS:
+            refuse("--mix", f"unknown task {task!r}", f"use {', '.join(TASKS)}")
+        if not 0 <= share <= 1:
+            refuse("--mix", f"the share of {task} is {share}", "give shares between 0 and 1")
+    if abs(sum(plan.mix.values()) - 1) > SUM_TOLERANCE:
+        refuse("--mix", f"the shares sum to {sum(plan.mix.values()):g}, not to 1", "correct the shares")
+    if not 0 <= plan.clarify_rate <= 1:
+        refuse("--clarify_rate", f"{plan.clarify_rate} is not a share", "give a number between 0 and 1")
+    if not 0 <= plan.paraphrase <= 1:
+        refuse("--paraphrase", f"{plan.paraphrase} is not a strength", "give a number between 0 and 1")
+    if plan.max_turns < MIN_TURNS:
+        refuse("--max_turns", f"{plan.max_turns} leaves no room for a hard task", f"allow at least {MIN_TURNS}")
+    if not MIN_STEPS <= plan.tool_hops <= MAX_STEPS:
+        refuse("--tool_hops", f"{plan.tool_hops} is out of range", f"give {MIN_STEPS} to {MAX_STEPS}")
+    if not MIN_STEPS <= plan.ops_numeric <= MAX_STEPS:
+        refuse("--ops_numeric", f"{plan.ops_numeric} is out of range", f"give {MIN_STEPS} to {MAX_STEPS}")
+    strange = set(plan.tools) - set(TOOLS)
+    if strange:
+        refuse("--tools", f"unknown tool {sorted(strange)[0]!r}", f"use {', '.join(TOOLS)}")
+
+
+def wants(plan: BuildPlan, levels: Callable[[Task], dict[Level, float]]) -> dict[Task, list[Want]]:
+    """For every task the wants in random order: exact counts per level, clarification and language."""
+    counts = dict(zip(plan.mix, shares_to_counts(list(plan.mix.values()), plan.n), strict=True))
+    return {task: _task_wants(plan, task, count, levels(task)) for task, count in counts.items() if count}
+
+
+def _task_wants(plan: BuildPlan, task: Task, count: int, levels: dict[Level, float]) -> list[Want]:
+    """Clarification and language are spread evenly within a level, so that neither gives the other away."""
+    made = []
+    owed = 0.0
+    for level, total in zip(levels, shares_to_counts(list(levels.values()), count), strict=True):
+        for lang, part in zip(
+            plan.langs, shares_to_counts([1 / len(plan.langs)] * len(plan.langs), total), strict=True
+        ):
+            for _ in range(part):
+                owed += plan.clarify_rate
+                clarify = owed >= 1 - 1e-9
+                owed -= clarify
+                made.append(
+                    Want(lang, level, clarify, plan.max_turns, plan.tool_hops, plan.ops_numeric, plan.paraphrase)
+                )
+    Random(f"wants:{plan.seed}:{plan.split}:{task}").shuffle(made)
+    return made
+
+
+def shares_to_counts(shares: list[float], total: int) -> list[int]:
+    """Whole numbers that sum to `total`, by largest remainder.
+
+    >>> shares_to_counts([0.45, 0.30, 0.25], 10)
+    [5, 3, 2]
+    """
+    exact = [share * total for share in shares]
+    counts = [int(value + 1e-9) for value in exact]
+    order = sorted(range(len(shares)), key=lambda place: counts[place] - exact[place])
+    for place in order[: total - sum(counts)]:
+        counts[place] += 1
+    return counts

@@ -1,0 +1,115 @@
+"""The shadow set: held-out samples on which old and new reward are compared. No pool may share a source id with it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from msgspec.structs import replace
+
+from ...core.errors import BadInput
+from ...core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sidecar, written
+from ...core.jsonl import read_records, read_unique
+from ...core.types import Sample, Task
+from ..difficulty.metrics import measure_all
+from .build import write_pool
+from .meta import PoolMeta, described, read_meta
+from .plan import BuildPlan, check_plan, shares_to_counts
+
+
+def materialize_shadow(plan: BuildPlan, stratify: bool, out: Path, manifest: Path | None, tag: str) -> PoolMeta:
+    """Writes the shadow set with its sidecar and, when asked, the list of what is in it: all of them or none.
+
+    Stratified, every task has exactly its share; else the tasks are drawn at random with the shares as chances.
+    """
+    require_jsonl(out, "--materialize")
+    refuse_overlap({"--materialize": out, **({"--dump-manifest": manifest} if manifest else {})}, {})
+    check_plan(plan)
+    plan = replace(plan, split="shadow", mix=plan.mix if stratify else _drawn(plan))
+    with atomic_files() as start:
+        pool, facts = start(out), start(sidecar(out))
+        listing = start(manifest) if manifest else None
+        meta = write_pool(plan, pool, facts)
+        if listing:
+            listing.write(json_bytes({"file": out.name, **_manifest(written(pool), meta, tag)}))
+    return meta
+
+
+def read_shadow(path: Path, pool: PoolMeta) -> list[Sample]:
+    """The shadow set that a pool is held against; it must come from the same source."""
+    meta = read_meta(path)
+    if meta.source != pool.source:
+        raise BadInput(
+            f"the shadow set comes from source {meta.source} and the pool from {pool.source}: no leak could be seen",
+            where=str(path),
+            remedy=f"materialize the shadow set with --source {pool.source}",
+        )
+    return read_set(path)
+
+
+def read_set(path: Path) -> list[Sample]:
+    """The samples of a shadow set as it was materialized."""
+    meta = read_meta(path)
+    described(path, meta, Sample)
+    if meta.kind != "shadow":
+        raise BadInput(
+            f"this is a {meta.kind}, not a shadow set", where=str(path), remedy="materialize one with shadow_run"
+        )
+    shadow = list(read_unique(path, Sample))
+    if not shadow:
+        raise BadInput("the shadow set is empty", where=str(path), remedy="materialize it with shadow_run")
+    return shadow
+
+
+def draw_shadow(samples: Sequence[Sample], n: int, seed: int, stratify: bool) -> list[Sample]:
+    """All where there are `n`; of more, `n` by lot. Stratified, every task keeps its share."""
+    if n > len(samples):
+        raise BadInput(
+            f"the shadow set has {len(samples)} samples, not {n}", where="--n", remedy="ask for fewer, or materialize"
+        )
+    order = Random(f"shadow draw:{seed}").sample(range(len(samples)), len(samples))
+    if not stratify:
+        return [samples[place] for place in sorted(order[:n])]
+    tasks = Counter(sample.task for sample in samples)
+    taken: list[int] = []
+    for task, places in zip(tasks, shares_to_counts([held / len(samples) for held in tasks.values()], n), strict=True):
+        taken += [place for place in order if samples[place].task == task][:places]
+    return [samples[place] for place in sorted(taken)]
+
+
+def evenly_apart(samples: Sequence[Sample], n: int | None) -> list[Sample]:
+    """So many of them, or all: the samples that a policy is looked at with. Nobody chooses which."""
+    n = min(n or len(samples), len(samples))
+    return [samples[place * len(samples) // n] for place in range(n)]
+
+
+def _drawn(plan: BuildPlan) -> dict[Task, float]:
+    rng = Random(f"shadow mix:{plan.seed}")
+    counts = Counter(rng.choices(list(plan.mix), weights=list(plan.mix.values()), k=plan.n))
+    return {task: counts[task] / plan.n for task in plan.mix}
+
+
+def _manifest(shadow: Path, meta: PoolMeta, tag: str) -> dict[str, Any]:
+    samples = list(read_records(shadow, Sample))
+    levels = [record.level for record in measure_all(samples)]
+    strata = Counter(f"{sample.task}/{level}" for sample, level in zip(samples, levels, strict=True))
+    return {
+        "sha256": meta.sha256,
+        "tag": tag,
+        "n": len(samples),
+        "strata": dict(sorted(strata.items())),
+        "samples": [
+            {
+                "id": sample.id,
+                "task": sample.task,
+                "lang": sample.lang,
+                "level": level,
+                "needs_clarification": sample.needs_clarification,
+                "source_id": sample.provenance.source_id,
+            }
+            for sample, level in zip(samples, levels, strict=True)
+        ],
+    }

@@ -1,0 +1,225 @@
+"""Template packs: how people word a task and how an assistant thinks aloud. The schema is in `templates/README.md`.
+
+A pack is written by people, so reading it is strict: what does not fit is named with file, template and field. The
+templates stay plain strings, so a pack can be pickled to worker processes; `render` splits each string once.
+
+An alternative is text with `{{ variable }}` in it, nothing more. A template engine would let a template shorten, change
+or withhold the question, and no probe can prove that it does not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from ...core.errors import BadInput
+from ...core.files import read_json, sha256_file
+from ...core.types import LANGS, TASKS, Lang, Record, Task
+
+Name = Annotated[str, Meta(min_length=1)]
+Alternatives = Annotated[tuple[str, ...], Meta(min_length=1)]
+
+OFFERED: dict[str, str] = {
+    "user": "question",
+    "clue": "clue",
+    "topic": "topic",
+    "open": "name",
+    "search": "name",
+    "compute": "expression",
+    "answer": "answer",
+    "ask": "missing",
+    "reply": "span",
+    "thanks": "",
+}
+"""The one variable that each field may use."""
+MUST_SHOW = ("user", "clue", "topic", "ask", "reply")
+"""Fields that would lose a part of the task if they did not show their variable exactly once."""
+
+MIN_TEMPLATES, MIN_ROLES, MIN_REGISTERS = 6, 4, 3
+
+
+class TaskTemplate(Record, frozen=True):
+    """One person's voice for a task, and the thoughts of the assistant that serves that person."""
+
+    id: Name
+    lang: Lang
+    role: Name
+    register: Name
+    user: Alternatives
+    clue: Alternatives
+    topic: Alternatives
+    open: Alternatives
+    search: Alternatives
+    compute: Alternatives
+    answer: Alternatives
+
+
+class ClarifyTemplate(Record, frozen=True):
+    """An ask, the user's reply to it, and the assistant's thought after the reply."""
+
+    id: Name
+    lang: Lang
+    role: Name
+    register: Name
+    ask: Alternatives
+    reply: Alternatives
+    thanks: Alternatives
+
+
+AnyTemplate = TaskTemplate | ClarifyTemplate
+T = TypeVar("T", TaskTemplate, ClarifyTemplate)
+
+
+class Pack(Record, frozen=True):
+    """Every list has at least one template; their order is the order in the files."""
+
+    tasks: dict[Task, dict[Lang, tuple[TaskTemplate, ...]]]
+    clarify: dict[Task, dict[Lang, tuple[ClarifyTemplate, ...]]]
+
+    def choose(self, rng: Random, task: Task, lang: Lang) -> TaskTemplate:
+        return rng.choice(self.tasks[task][lang])
+
+    def choose_clarify(self, rng: Random, task: Task, lang: Lang, role: str) -> ClarifyTemplate:
+        """The same person goes on speaking where the pack knows them; else anyone does."""
+        found = self.clarify[task][lang]
+        return rng.choice([one for one in found if one.role == role] or found)
+
+
+def load_pack(folder: Path) -> Pack:
+    """The pack in `folder`, every alternative checked. Takes milliseconds, so a worker process may simply call it."""
+    _refuse_strange_files(folder)
+    seen: dict[str, Path] = {}
+    return Pack(
+        tasks={task: _read(folder / f"{task}.json", TaskTemplate, seen) for task in TASKS},
+        clarify={task: _read(folder / f"clarify_{task}.json", ClarifyTemplate, seen) for task in TASKS},
+    )
+
+
+def pack_fingerprints(folder: Path) -> dict[str, str]:
+    """File name -> SHA-256: what a pool's sidecar says about its templates."""
+    return {path.name: sha256_file(path) for path in sorted(folder.glob("*.json"))}
+
+
+def pack_requirements(pack: Pack) -> list[str]:
+    """What the pack lacks of a full one: enough templates, roles and registers, per task, kind and language."""
+    problems = []
+    for where, templates in _groups(pack):
+        counts = {
+            "templates": (len(templates), MIN_TEMPLATES),
+            "roles": (len({one.role for one in templates}), MIN_ROLES),
+            "registers": (len({one.register for one in templates}), MIN_REGISTERS),
+        }
+        problems += [
+            f"{where}: {n} {what}, at least {least} wanted" for what, (n, least) in counts.items() if n < least
+        ]
+    return problems
+
+
+def _groups(pack: Pack) -> Iterator[tuple[str, tuple[AnyTemplate, ...]]]:
+    for task in TASKS:
+        for lang in LANGS:
+            yield f"{task}.json ({lang})", pack.tasks[task][lang]
+            yield f"clarify_{task}.json ({lang})", pack.clarify[task][lang]
+
+
+def render(alternative: str, **values: str) -> str:
+    """The alternative with its variables filled in. Values are only ever values: braces in them mean nothing."""
+    parts = list(_split(alternative))
+    parts[1::2] = [values[name] for name in parts[1::2]]
+    return "".join(parts)
+
+
+_VARIABLE = re.compile(r"\{\{ *(\w+) *\}\}")
+_OTHER_BRACES = re.compile(r"\{[{%#]|[}%#]\}")
+
+
+@cache
+def _split(alternative: str) -> tuple[str, ...]:
+    """Text, name of a variable, text, and so on: an odd number of parts."""
+    return tuple(_VARIABLE.split(alternative))
+
+
+def _refuse_strange_files(folder: Path) -> None:
+    """A misspelt file would otherwise be left out in silence."""
+    if not folder.is_dir():
+        raise BadInput("no such folder of templates", where=str(folder), remedy="check --templates_dir")
+    known = {f"{prefix}{task}.json" for prefix in ("", "clarify_") for task in TASKS}
+    for path in sorted(folder.glob("*.json")):
+        if path.name not in known:
+            raise BadInput(
+                "not a file of a template pack", where=str(path), remedy=f"name it one of {', '.join(sorted(known))}"
+            )
+
+
+def _read(path: Path, kind: type[T], seen: dict[str, Path]) -> dict[Lang, tuple[T, ...]]:
+    found = read_json(path, remedy="a pack has six files; see templates/README.md")
+    if not isinstance(found, list):
+        raise BadInput("must be a list of templates", where=str(path), remedy="put [ ] around the templates")
+    templates = []
+    for number, raw in enumerate(found, start=1):
+        template = _convert(raw, kind, f"{path}, template {_label(raw, number)}")
+        _check_alternatives(template, f"{path}, template {template.id}")
+        if template.id in seen:
+            raise BadInput(
+                f"id is used twice, first in {seen[template.id].name}",
+                where=f"{path}, template {template.id}, field id",
+                remedy="give every template of the pack an id of its own",
+            )
+        seen[template.id] = path
+        templates.append(template)
+    by_lang = {lang: tuple(one for one in templates if one.lang == lang) for lang in LANGS}
+    for lang, spoken in by_lang.items():
+        if not spoken:
+            raise BadInput(f"no template with lang {lang!r}", where=str(path), remedy="add one for every language")
+    return by_lang
+
+
+def _label(raw: Any, number: int) -> str:
+    """The id where there is one, else the place in the file."""
+    name = raw.get("id") if isinstance(raw, dict) else None
+    return name if isinstance(name, str) and name else f"#{number}"
+
+
+def _convert(raw: Any, kind: type[T], where: str) -> T:
+    try:
+        return msgspec.convert(raw, kind)
+    except msgspec.ValidationError as error:
+        remedy = f"a template has exactly the fields {', '.join(kind.__struct_fields__)}; see templates/README.md"
+        raise BadInput(str(error), where=where, remedy=remedy) from None
+
+
+def _check_alternatives(template: AnyTemplate, where: str) -> None:
+    for field, value in msgspec.structs.asdict(template).items():
+        if field in OFFERED:
+            for number, alternative in enumerate(value, start=1):
+                _check_alternative(alternative, field, f"{where}, field {field}, alternative {number}")
+
+
+def _check_alternative(alternative: str, field: str, where: str) -> None:
+    offered = OFFERED[field]
+    offer = f"this field offers {{{{ {offered} }}}} and nothing else" if offered else "this field offers no variable"
+    parts = _split(alternative)
+    texts, named = parts[0::2], parts[1::2]
+    for before, after in pairwise(texts):
+        if before.endswith("{") or after.startswith("}"):
+            raise BadInput("more than two braces around a variable", where=where, remedy="write two; " + offer)
+    for text in texts:
+        if found := _OTHER_BRACES.search(text):
+            raise BadInput(
+                f"{found[0]} is no part of a plain variable: filters, conditions, comments and code are not read",
+                where=where,
+                remedy="write plain text; " + offer,
+            )
+    if strange := sorted(set(named) - {offered}):
+        raise BadInput(f"unknown variable {', '.join(strange)}", where=where, remedy=offer)
+    if field in MUST_SHOW and len(named) != 1:
+        times = "never" if not named else f"{len(named)} times"
+        raise BadInput(f"shows {offered} {times}", where=where, remedy=f"use {{{{ {offered} }}}} exactly once")

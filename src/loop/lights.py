@@ -1,0 +1,114 @@
+"""The lights: one for every stage of a loop, green, red or grey, and what to do next in one line.
+
+A light is green only while everything that its stage read and wrote is as it was: the sums are taken again whenever
+somebody looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from .stage import FAILED, PASSED, Stage, State
+
+Colour = Literal["green", "red", "grey"]
+WORDS: dict[Colour, tuple[str, str]] = {"green": ("green", "绿"), "red": ("RED", "红"), "grey": ("grey", "灰")}
+
+
+class Reason(Struct, frozen=True):
+    """A check that failed."""
+
+    name: str
+    value: float | None
+    rule: str
+    threshold: float
+    remedy: str
+    remedy_zh: str
+
+
+class Light(Struct, frozen=True):
+    stage: str
+    title: str
+    title_zh: str
+    colour: Colour
+    why: str
+    """Empty for a green one."""
+    reasons: list[Reason]
+    report: str
+    """The first report of the stage, where there is one to read."""
+
+
+def lights(stages: Sequence[Stage], state: State) -> list[Light]:
+    return [_light(stage, stages, state) for stage in stages]
+
+
+def next_step(found: Sequence[Light], command: str) -> tuple[str, str]:
+    """What to do next, in English and Chinese. `command` is the one that goes on with the loop."""
+    for light in found:
+        if light.colour == "red" and light.reasons:
+            first = light.reasons[0]
+            return (
+                f"{light.title} is red, {first.name}: {first.remedy}; then `{command}`",
+                f"“{light.title_zh}”红灯，{first.name}：{first.remedy_zh}；然后运行 `{command}`",
+            )
+        if light.colour == "red":
+            return (
+                f"{light.title} is red: {light.why}; see what it printed, then `{command}`",
+                f"“{light.title_zh}”红灯：请查看其输出，然后运行 `{command}`",
+            )
+    waiting = next((light for light in found if light.colour == "grey"), None)
+    if waiting:
+        return (
+            f"run `{command}`: it goes on with {waiting.title[:1].lower()}{waiting.title[1:]} ({waiting.why})",
+            f"运行 `{command}`，将从“{waiting.title_zh}”继续",
+        )
+    return "all lights are green: read reports/rc1/RC1.html", "全部绿灯：请阅读 reports/rc1/RC1.html"
+
+
+def reasons_in(report: Any) -> list[Reason]:
+    """The checks of a stage's report, or the findings of a round's, that failed. Whatever has none has no reasons."""
+    if not isinstance(report, dict):
+        return []
+    found = report.get("checks") or report.get("findings") or ()
+    failed = [one for one in found if isinstance(one, dict) and not one.get("passed", False)]
+    return [msgspec.convert({**one, "name": _named(one)}, Reason) for one in failed]
+
+
+def _named(one: dict[str, Any]) -> str:
+    """A finding says which gate it is of."""
+    return f"{one['gate']}: {one.get('name')}" if "gate" in one else str(one.get("name"))
+
+
+def _light(stage: Stage, stages: Sequence[Stage], state: State) -> Light:
+    reports = [path for path in stage.outputs if path.suffix == ".json" and path.is_file()]
+    shown = str(reports[0]) if reports else ""
+    why = state.why_not_valid(stage)
+    entry = state.entries.get(stage.name)
+    lacking = state.lacking(stage, stages)
+    colour: Colour = "green"
+    reasons: list[Reason] = []
+    if entry is not None and entry.code not in (None, PASSED, FAILED) and not lacking:
+        colour, why = "red", f"it was refused or broke (exit code {entry.code})"
+        reasons = _reasons(reports)
+    elif lacking:
+        colour, why = "grey", f"{' and '.join(lacking)} did not pass, or does not hold any more"
+    elif why:
+        colour = "grey"
+    elif entry is not None and entry.code == FAILED:
+        colour, why, reasons = "red", "a gate failed", _reasons(reports)
+    return Light(stage.name, stage.title, stage.title_zh, colour, why, reasons, shown)
+
+
+def _reasons(reports: Sequence[Path]) -> list[Reason]:
+    for path in reports:
+        try:
+            found = reasons_in(msgspec.json.decode(path.read_bytes()))
+        except (OSError, msgspec.DecodeError, msgspec.ValidationError):
+            continue
+        if found:
+            return found
+    return []

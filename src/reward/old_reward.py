@@ -1,0 +1,132 @@
+"""The old scorer: 7 dimensions by rules of the surface, with fixed weights. Kept for comparison.
+
+It counts words that came up before, numbers, lengths, question marks, polite words; it does not ask whether a step is
+right. Names and weights are those of the scorer that was in use; its code is gone, so the rules are written anew. Like
+every dimension they see nothing but what the policy could see.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from ..core.tokenize import CJK, tokens, words
+from ..core.types import Turn
+from .dimensions import Dimension, Seen
+
+WEIGHTS: Mapping[str, float] = {
+    "logic_rigor": 0.20,
+    "calc_accuracy": 0.20,
+    "expression_clarity": 0.15,
+    "completeness": 0.15,
+    "clarification": 0.10,
+    "naturalness": 0.10,
+    "educational": 0.10,
+}
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_CONNECTIVE = re.compile(
+    r"\b(?:because|since|so|therefore|thus|hence|then|first|next|finally|if|but|which means)\b"
+    r"|因为|由于|所以|因此|于是|然后|首先|其次|最后|如果|但是|可见|故"
+)
+_POLITE = re.compile(
+    r"\b(?:please|thanks?|thank you|could|would|may|might|kindly|sorry)\b|请|谢|麻烦|劳驾|您|能否|可否|抱歉"
+)
+_FOREIGN = {"en": re.compile(f"[{CJK}]"), "zh": re.compile(r"[A-Za-z]{3,}")}
+_EMPTY = ("nothing found", "error")
+_BROKEN = re.compile(r"�|<[|/]?\w+[|]?>")
+
+LONGEST = 24
+"""Words after which a message is no longer read at a glance."""
+
+
+def logic_rigor(seen: Seen) -> float:
+    """Each message takes up words that came before it, and there are words that join thoughts."""
+    shares: list[float] = []
+    for place, turn in enumerate(seen.turns):
+        if turn.by == "assistant" and (used := words(turn.text)):
+            before = set(words(seen.told_before(place)))
+            shares.append(sum(word in before for word in used) / len(used))
+    taken_up = sum(shares) / len(shares) if shares else 0.0
+    return 0.8 * taken_up + 0.2 * bool(_CONNECTIVE.search(_own(seen).lower()))
+
+
+def calc_accuracy(seen: Seen) -> float:
+    """Numbers that the policy says have been seen before; a word problem without any number is not calculated."""
+    stated: list[bool] = []
+    for place, turn in enumerate(seen.turns):
+        if turn.by == "assistant":
+            before = set(_NUMBER.findall(seen.told_before(place)))
+            stated += [number in before for number in _NUMBER.findall(f"{turn.thought} {turn.text}")]
+    return _share(stated) if stated or seen.task != "gsm8k" else 0.0
+
+
+def expression_clarity(seen: Seen) -> float:
+    """Messages that are short, in the user's language and without broken characters."""
+    return sum(_clear(seen, turn) for turn in seen.said) / len(seen.said) if seen.said else 0.0
+
+
+def _clear(seen: Seen, turn: Turn) -> float:
+    text = f"{turn.thought} {turn.text}"
+    if _BROKEN.search(text) or (_FOREIGN[seen.lang].search(text) and turn.tool != "calc"):
+        return 0.0
+    return max(0.0, 1 - len(tokens(text)) / LONGEST)
+
+
+def completeness(seen: Seen) -> float:
+    """An answer is there, after some step, in words that had come up."""
+    read = set(words(seen.told))
+    found = _share([word in read for word in words(seen.answer)]) if seen.answer else 0.0
+    return 0.5 * (seen.end == "answer") + 0.2 * (len(seen.said) > 1) + 0.3 * found
+
+
+def clarification(seen: Seen) -> float:
+    """Questions look like questions, and one is enough. It cannot know whether there was something to ask."""
+    asks = [turn.text.strip() for turn in seen.said if turn.act == "ask"]
+    if not asks:
+        return 1.0
+    looks = _share([ask.endswith(("?", "？")) and len(words(ask)) > 2 for ask in asks])
+    return max(0.0, looks - 0.25 * (len(asks) - 1))
+
+
+def naturalness(seen: Seen) -> float:
+    """Nothing said twice, varied words, a polite tone where the user is spoken to."""
+    if not seen.said:
+        return 0.0
+    spoken = [turn.text for turn in seen.said]
+    used = [word for text in spoken for word in words(text)]
+    varied = len(set(used)) / len(used) if used else 0.0
+    polite = _share([bool(_POLITE.search(turn.text.lower())) for turn in seen.said if turn.act == "ask"])
+    return 0.5 * len(set(spoken)) / len(spoken) + 0.3 * varied + 0.2 * polite
+
+
+def educational(seen: Seen) -> float:
+    """Steps with a result to follow them by, and a word of explanation."""
+    calls = [result is not None and not result.startswith(_EMPTY) for _, result in seen.calls]
+    explained = _share([bool(turn.thought) for turn in seen.said])
+    return 0.7 * (_share(calls) if calls else 0.0) + 0.3 * explained
+
+
+OLD: Mapping[str, Dimension] = {
+    "logic_rigor": logic_rigor,
+    "calc_accuracy": calc_accuracy,
+    "expression_clarity": expression_clarity,
+    "completeness": completeness,
+    "clarification": clarification,
+    "naturalness": naturalness,
+    "educational": educational,
+}
+
+
+def old_reward(seen: Seen) -> float:
+    """The score that was in use before."""
+    return sum(weight * OLD[name](seen) for name, weight in WEIGHTS.items())
+
+
+def _own(seen: Seen) -> str:
+    return "\n".join(f"{turn.thought}\n{turn.text}" for turn in seen.said)
+
+
+def _share(verdicts: Sequence[bool]) -> float:
+    """Nothing to find is nothing missing."""
+    return sum(verdicts) / len(verdicts) if verdicts else 1.0

@@ -1,0 +1,190 @@
+"""Episodes on record: what a policy did on a pool or a shadow set, with the seed and the model that did it.
+
+    recorded = record(policy, renderer, samples, plan, model_sha256(folder), device)
+    write_recorded(path, recorded, facts)
+
+A line holds one episode. Ratings come later (`rate`), from the same lines, and need no model.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..agents.trajectory import Job
+from ..core.defaults import TOOLS
+from ..core.episode import Episode
+from ..core.errors import BadInput
+from ..core.files import atomic_files, json_bytes, read_json, require_jsonl, sha256_file, sidecar, written
+from ..core.jsonl import read_unique, write_records
+from ..core.types import Lang, Record, Sample, Turn
+from ..data.difficulty.metrics import measure_all
+from ..rollout.limits import Talk
+
+if TYPE_CHECKING:
+    import torch
+
+    from ..agents.render import Renderer
+
+PARTS = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
+"""Files of a model folder that change what it says."""
+
+
+class RecordedEpisode(Record, frozen=True):
+    """One episode, and who made it on what. A judge can score it as it scores a sample."""
+
+    id: str
+    source_id: str
+    split: Literal["train", "shadow"]
+    model: str
+    """SHA-256 of the model that spoke."""
+    episode: Episode
+
+    @property
+    def lang(self) -> Lang:
+        return self.episode.lang
+
+    @property
+    def dialogue(self) -> tuple[Turn, ...]:
+        return self.episode.turns
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How episodes are made. The defaults are those of the quickstart."""
+
+    seed: int
+    temperature: float = 1.0
+    """Above 0: a policy that always says the likeliest word shows little of what it can get wrong."""
+    repeats: int = 1
+    """Episodes of each sample."""
+    max_turns: int = 6
+    max_new_tokens: int = 64
+    max_tokens: int = 512
+    slots: int = 64
+    tools: tuple[str, ...] = TOOLS
+
+
+def record(
+    policy: Any,
+    renderer: Renderer,
+    samples: Sequence[Sample],
+    plan: Plan,
+    model: str,
+    device: torch.device,
+    progress: Callable[[int], None] | None = None,
+    dtype: torch.dtype | None = None,
+) -> list[RecordedEpisode]:
+    """An episode for each repeat of each sample. Raises BadInput where all succeed or all fail."""
+    import torch
+
+    from ..rollout.scheduler import rollout
+
+    _refuse_greedy(plan)
+    levels = [measured.level for measured in measure_all(list(samples))]
+    jobs = [
+        Job(sample, level, plan.seed, place)
+        for place, (sample, level) in enumerate(zip(samples, levels, strict=True))
+        for _ in range(plan.repeats)
+    ]
+    made = rollout(
+        policy,
+        renderer,
+        jobs,
+        Talk(plan.max_turns, plan.max_new_tokens, plan.max_tokens, plan.temperature, plan.slots, plan.tools),
+        device=device,
+        generator=torch.Generator(device).manual_seed(plan.seed),
+        dtype=dtype,
+        progress=progress,
+    )
+    recorded = [
+        RecordedEpisode(
+            id=f"{job.sample.id}/{row % plan.repeats}",
+            source_id=job.sample.provenance.source_id,
+            split=job.sample.provenance.split,
+            model=model,
+            episode=one.episode,
+        )
+        for row, (job, one) in enumerate(zip(jobs, made, strict=True))
+    ]
+    refuse_one_outcome([one.episode for one in recorded])
+    return recorded
+
+
+def refuse_one_outcome(episodes: Sequence[Episode]) -> None:
+    """Nothing correlates with a success that never changes."""
+    right = sum(one.success for one in episodes)
+    if right in (0, len(episodes)):
+        raise BadInput(
+            f"all {len(episodes)} episodes {'succeed' if right else 'fail'}, so no score can be compared with success",
+            where="recorded episodes",
+            remedy="record more or harder samples, raise the temperature, or use a base that gets some right",
+        )
+
+
+def model_sha256(folder: Path) -> str:
+    """Of weights, config and tokenizer together: each file's name and SHA-256, in the order of the names."""
+    files = sorted({file for pattern in PARTS for file in folder.glob(pattern) if file.is_file()})
+    if not any(file.suffix == ".safetensors" for file in files):
+        raise BadInput("has no weights (*.safetensors)", where=str(folder), remedy="name the folder of a model")
+    lines = "".join(f"{sha256_file(file)}  {file.name}\n" for file in files)
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def write_recorded(path: Path, recorded: Sequence[RecordedEpisode], pool: Path, plan: Plan) -> None:
+    """The episodes, and beside them how they were made: both or neither."""
+    require_jsonl(path, "--episodes")
+    with atomic_files() as start:
+        episodes, facts = start(path), start(sidecar(path))
+        write_records(episodes, recorded)
+        facts.write(
+            json_bytes(
+                {
+                    "sha256": sha256_file(written(episodes)),
+                    "pool": str(pool),
+                    "pool_sha256": sha256_file(pool),
+                    "model_sha256": recorded[0].model,
+                    "plan": asdict(plan),
+                    "episodes": len(recorded),
+                    "successes": sum(one.episode.success for one in recorded),
+                }
+            )
+        )
+
+
+def recorded_before(
+    path: Path, samples: Sequence[Sample], pool: Path, plan: Plan, model: str
+) -> list[RecordedEpisode] | None:
+    """The episodes of an earlier run with the same seed, model, set of samples and settings; None where any differs."""
+    require_jsonl(path, "--episodes")
+    if not (path.is_file() and sidecar(path).is_file()):
+        return None
+    facts = read_json(sidecar(path), "record the episodes again")
+    same = {"sha256": sha256_file(path), "pool_sha256": sha256_file(pool), "model_sha256": model}
+    if not isinstance(facts, dict) or any(facts.get(name) != value for name, value in same.items()):
+        return None
+    if not _same_talk(facts.get("plan"), plan):
+        return None
+    found = read_recorded(path)
+    wanted = [sample.id for sample in samples for _ in range(plan.repeats)]
+    return found if [one.episode.sample_id for one in found] == wanted else None
+
+
+def _same_talk(then: object, plan: Plan) -> bool:
+    """How many talk at once changes nothing of what is said."""
+    now = {**asdict(plan), "tools": list(plan.tools), "slots": 0}
+    return isinstance(then, dict) and {**then, "slots": 0} == now
+
+
+def read_recorded(path: Path) -> list[RecordedEpisode]:
+    return list(read_unique(path, RecordedEpisode))
+
+
+def _refuse_greedy(plan: Plan) -> None:
+    if plan.temperature <= 0:
+        raise BadInput(
+            "must be above 0: recorded episodes are sampled", where="temperature", remedy="use 1.0, as in training"
+        )

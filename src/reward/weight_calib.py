@@ -1,0 +1,138 @@
+"""`python -m src.reward.weight_calib --cv 5 --boot 200 --l2 0.1 --seed 42`: weights calibrated on scored episodes.
+
+In: scored episodes of samples outside the shadow set, and the fixed baseline. Out: `configs/weights.json`, and
+`reports/calibration_report_<tag>.json` with folds, intervals and gates. Weights whose gates failed are written too, for
+they are what the data say; the file and the report tell that they failed.
+
+Where no judge was asked at all, the weights are over the dimensions of the rules alone, and the gate on live scores
+fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from .. import __version__
+from ..core.check import Check, Report, check, evidence, now, report
+from ..core.errors import BadInput
+from ..core.files import atomic_files, json_bytes, refuse_overlap, sha256_file
+from ..core.shipped import shipped
+from .calibration import Calibration, calibrate_weights
+from .gain import DIGITS, gain_check, gain_pct
+from .remedies import REMEDIES
+from .scored import ScoredEpisode, columns, live_check, read_scored, refuse_too_little
+from .unasked import measurable
+from .weights import CAP, Calibrated, Weights, read_baseline
+
+REPORTS = Path("reports")
+TAG = "calibration"
+
+
+class Limits(Struct, frozen=True):
+    rank_corr_gain_pct_min: float = 8.0
+    mae_change_pct_max: float = -5.0
+
+
+def weight_calib(
+    episodes: Path,
+    baseline: Path,
+    *,
+    cv: int = 5,
+    boot: int = 200,
+    l2: float = 0.1,
+    seed: int = 42,
+    limits: Limits | None = None,
+    out: Path,
+    tag: str = TAG,
+    live_n: int | None = None,
+    made_from: Sequence[Path] = (),
+    reports: Path = REPORTS,
+) -> tuple[Report, Path]:
+    """The report, and where it lies. `episodes` are scored.
+
+    `live_n`: about how many of them the judge was to be asked; None: all. `made_from`: files that the scored episodes
+    were derived from; their SHA-256 go into the evidence.
+    """
+    started, limits = now(), limits or Limits()
+    if not 0 <= l2 < inf:
+        raise BadInput(f"{l2} is no strength", where="--l2", remedy="give a number of at least 0, such as 0.1")
+    fixed = shipped(baseline)
+    path = reports / f"calibration_report_{tag}.json"
+    read = {"--episodes": episodes, "--baseline": fixed, **{str(one): one for one in made_from}}
+    refuse_overlap({"--out": out, "the report": path}, read)
+    known = read_baseline(baseline)
+    found = read_scored(episodes)
+    _refuse_shadow(found, str(episodes))
+    known = known.only(measurable(found, known.names, {}))
+    scores = columns(found, known.names, str(episodes))
+    refuse_too_little(scores, str(episodes))
+    result = calibrate_weights(scores, known, l2=l2, cv=cv, boot=boot, seed=seed, cap=CAP)
+    checks = [*calibration_checks(result, limits), live_check(scores, live_n)]
+    passed = all(one.passed for one in checks)
+    facts = Calibrated(
+        sha256_file(episodes),
+        sha256_file(fixed),
+        cv=cv,
+        boot=boot,
+        l2=l2,
+        seed=seed,
+        passed=passed,
+        version=__version__,
+    )
+    values = {name: weight.value for name, weight in result.weights.items()}
+    weights = json_bytes(Weights(values, facts, scores.stand_in))
+    arguments = {"cv": cv, "boot": boot, "l2": l2, "seed": seed, "cap": CAP, "live_n": live_n}
+    arguments |= msgspec.to_builtins(limits)
+    proof = evidence([episodes, fixed, *made_from], [], arguments, started)
+    proof = replace(proof, outputs={str(out): sha256(weights).hexdigest()})
+    whole = report("weight_calib", checks, {**figures(result), "live_episodes": scores.live}, proof)
+    with atomic_files() as start:
+        start(out).write(weights)
+        start(path).write(json_bytes(whole))
+    return whole, path
+
+
+def calibration_checks(found: Calibration, limits: Limits) -> list[Check]:
+    """On held-out folds, against the old weights."""
+    return [
+        gain_check(
+            "rank_corr_gain_pct",
+            "rank_corr_gain",
+            found.rank_corr.old,
+            found.rank_corr.new,
+            limits.rank_corr_gain_pct_min,
+            *REMEDIES["rank_corr"],
+        ),
+        check("mae_change_pct", _mae_change_pct(found), "<=", limits.mae_change_pct_max, *REMEDIES["mae"]),
+    ]
+
+
+def figures(found: Calibration) -> dict[str, Any]:
+    return {
+        **msgspec.to_builtins(found),
+        "rank_corr_gain_pct": gain_pct(found.rank_corr.old, found.rank_corr.new),
+        "mae_change_pct": _mae_change_pct(found),
+    }
+
+
+def _mae_change_pct(found: Calibration) -> float | None:
+    """Old weights without any error leave nothing to fall."""
+    return round(100 * (found.mae.new - found.mae.old) / found.mae.old, DIGITS) if found.mae.old else None
+
+
+def _refuse_shadow(episodes: list[ScoredEpisode], where: str) -> None:
+    held_out = sum(one.split == "shadow" for one in episodes)
+    if held_out:
+        raise BadInput(
+            f"{held_out} episodes are of the shadow set, which is there to look at weights that never saw it",
+            where=where,
+            remedy="record episodes on samples of the training split",
+        )

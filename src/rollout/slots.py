@@ -1,0 +1,165 @@
+"""Dialogues that go on: what a model has read is kept, and only what is new is read.
+
+All slots that have something to read are read in one pass, whether it is the one token that was just sampled or a whole
+reply, in a stream without padding (see `kv.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+
+from .attention import hidden_states, inner
+
+ROUND = 64
+"""On an accelerator the depth of the cache that is looked at grows in such steps, so that few shapes occur."""
+
+
+class Slots:
+    """Keys and values of up to `count` dialogues, `room` tokens each: allocated once, kept from turn to turn."""
+
+    def __init__(self, model: nn.Module, count: int, room: int, device: torch.device, dtype: torch.dtype) -> None:
+        base: Any = inner(model)
+        self._base, config = base, base.config
+        attention = base.get_decoder().layers[0].self_attn
+        self.groups = int(attention.num_key_value_groups)
+        shape = (config.num_hidden_layers, count, config.num_key_value_heads, room, attention.head_dim)
+        # Zeros, because what is masked is still multiplied.
+        self.keys = torch.zeros(shape, dtype=dtype, device=device)
+        self.values = torch.zeros(shape, dtype=dtype, device=device)
+        self.lengths = [0] * count
+        """Tokens that were read in each slot."""
+        self.padded = device.type != "cpu"
+        """An accelerator would rather compute some padding in attention than start many small kernels."""
+
+    def take_over(self, slot: int, source: int, start: int, end: int) -> None:
+        """The slot has read its first `start` tokens; those up to `end` are the same in `source` and not read again."""
+        if source != slot and start < end:
+            self.keys[:, slot, :, start:end] = self.keys[:, source, :, start:end]
+            self.values[:, slot, :, start:end] = self.values[:, source, :, start:end]
+        self.lengths[slot] = end
+
+    def read(self, pieces: Sequence[tuple[int, Sequence[int]]]) -> tuple[Tensor, Tensor]:
+        """Reads on in several slots, (slot, its next tokens) each: logits and last hidden states after each piece."""
+        order = sorted(range(len(pieces)), key=lambda i: len(pieces[i][1]) > 1)
+        plan = Reading(self, [(pieces[i][0], len(pieces[i][1])) for i in order])
+        tokens = np.fromiter((token for i in order for token in pieces[i][1]), np.int64)
+        last = np.empty(len(order), np.int64)
+        last[order] = plan.ends - 1
+        for slot, new in pieces:
+            self.lengths[slot] += len(new)
+        hidden = hidden_states(self._base, self.put(tokens), plan).index_select(0, self.put(last))
+        return self._base.get_output_embeddings()(hidden), hidden
+
+    def put(self, array: Any) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self.keys.device, non_blocking=True)
+
+
+class Reading:
+    """The plan of one pass: slots that read a single token come first, then those that read more.
+
+    The single ones are one batch. While most slots are in it, it goes over all of them: the cache is looked at where it
+    lies, and what the others compute is thrown away.
+    """
+
+    def __init__(self, slots: Slots, pieces: Sequence[tuple[int, int]]) -> None:
+        self.slots, self.padded = slots, slots.padded
+        heads, room = slots.keys.shape[2:4]
+        slot_S, length_S = (np.array(column) for column in zip(*pieces, strict=True))
+        start_S = np.array(slots.lengths)[slot_S]
+        self.ends = np.array(list(accumulate(length_S)))
+        place_T = np.arange(self.ends[-1]) + np.repeat(start_S - self.ends + length_S, length_S)
+        cells = (np.repeat(slot_S, length_S) * heads * room + place_T)[:, None] + np.arange(heads) * room
+        self.cells = slots.put(cells.ravel())
+        self.positions_1T = slots.put(place_T[None])
+
+        self.single = n = int((length_S == 1).sum())
+        if n:
+            self._plan_single(slot_S[:n], start_S[:n] + 1)
+        self.long = list(zip(slot_S[n:].tolist(), start_S[n:].tolist(), length_S[n:].tolist(), strict=True))
+        if self.long and not self.padded:
+            self.masks = [torch.ones(m, start + m, dtype=torch.bool).tril(start) for _, start, m in self.long]
+        elif self.long:
+            self._plan_long(slot_S[n:], start_S[n:], length_S[n:])
+
+    def _plan_single(self, slot: Any, seen: Any) -> None:
+        count, heads = self.slots.keys.shape[1:3]
+        self.all = 2 * len(slot) >= count
+        self.slot = self.slots.put(slot)
+        self.in_place = self.all and np.array_equal(slot, np.arange(count))
+        if self.all:
+            seen, some = np.ones(count, np.int64), seen
+            seen[slot] = some
+        self.depth = self._depth(int(seen.max()))
+        hidden = torch.arange(self.depth, device=self.slots.keys.device) >= self.slots.put(seen)[:, None]
+        if not self.padded:
+            dark = torch.zeros(hidden.shape).masked_fill_(hidden, -torch.inf)
+            self.mask = dark[:, None, None].expand(-1, heads, self.slots.groups, -1).flatten(0, 1)
+        else:
+            self.mask = ~hidden[:, None, None]
+
+    def _plan_long(self, slot: Any, start: Any, length: Any) -> None:
+        """One row for each slot, filled up at the end; what is there is not looked at again."""
+        put, most = self.slots.put, int(length.max())
+        self.long_slot, self.long_depth = put(slot), self._depth(int((start + length).max()))
+        first = self.ends[self.single :] - length
+        self.rows = put(np.minimum(first[:, None] + np.arange(most), self.ends[-1] - 1))
+        inside = np.arange(most) < length[:, None]
+        self.long_cells = put(np.flatnonzero(inside))
+        place = put(start[:, None] + np.arange(most))
+        seen = torch.arange(self.long_depth, device=place.device) <= place[..., None]
+        self.long_mask = seen.repeat(1, self.slots.groups, 1)[:, None]
+
+    def _depth(self, most: int) -> int:
+        return min(-(-most // ROUND) * ROUND, self.slots.keys.shape[3]) if self.padded else most
+
+    def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float, dropout: float) -> Tensor:
+        keys, values = self.slots.keys[layer], self.slots.values[layer]
+        for cache, new in ((keys, key), (values, value)):
+            rows = new[0].transpose(0, 1).reshape(-1, cache.shape[-1])
+            cache.view(-1, cache.shape[-1]).index_copy_(0, self.cells, rows.to(cache.dtype))
+        query_THD = query[0].transpose(0, 1).to(keys.dtype)
+        out = [self._single(query_THD[: self.single], keys, values, scale)] if self.single else []
+        if self.long and not self.padded:
+            end = self.single
+            for (slot, start, length), mask in zip(self.long, self.masks, strict=True):
+                q = query_THD[None, end : end + length].transpose(1, 2)
+                k, v = (x[None, slot, :, : start + length] for x in (keys, values))
+                seen = {"attn_mask": mask} if start else {"is_causal": True}
+                out.append(
+                    scaled_dot_product_attention(q, k, v, scale=scale, enable_gqa=True, **seen)[0].transpose(0, 1)
+                )
+                end += length
+        elif self.long:
+            out.append(self._long(query_THD, keys, values, scale))
+        return torch.cat(out)[None]
+
+    def _single(self, query: Tensor, keys: Tensor, values: Tensor, scale: float) -> Tensor:
+        if self.all and not self.in_place:
+            query = query.new_zeros((len(keys), *query.shape[1:])).index_copy_(0, self.slot, query)
+        if not self.all:
+            keys, values = keys[self.slot, :, : self.depth], values[self.slot, :, : self.depth]
+        k, v = keys[:, :, : self.depth], values[:, :, : self.depth]
+        # The heads that share a key are like so many tokens that see the same.
+        q = query.view(len(query), k.shape[1], self.slots.groups, -1)
+        if not self.padded:
+            k, v, q = k.flatten(0, 1), v.flatten(0, 1), q.flatten(0, 1)
+            weight = torch.baddbmm(self.mask, q, k.transpose(1, 2), alpha=scale).softmax(-1)
+            out = torch.bmm(weight, v)
+        else:
+            out = scaled_dot_product_attention(q, k, v, attn_mask=self.mask, scale=scale)
+        out = out.reshape(query.shape)
+        return out if self.in_place or not self.all else out.index_select(0, self.slot)
+
+    def _long(self, query_THD: Tensor, keys: Tensor, values: Tensor, scale: float) -> Tensor:
+        k, v = (x[self.long_slot, :, : self.long_depth] for x in (keys, values))
+        q = query_THD[self.rows].view(*self.rows.shape, k.shape[1], self.slots.groups, -1).permute(0, 2, 3, 1, 4)
+        out = scaled_dot_product_attention(q.flatten(2, 3), k, v, attn_mask=self.long_mask, scale=scale)
+        rows = out.view(q.shape).permute(0, 3, 1, 2, 4).flatten(0, 1).flatten(1, 2)
+        return rows.index_select(0, self.long_cells)

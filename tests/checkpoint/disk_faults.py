@@ -1,0 +1,143 @@
+"""Cuts the power, fills the disk, breaks the disk: at any operation of `core.durable`, counted from 1."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, NoReturn
+
+from src.runtime.disk import Disk, disk
+
+Kind = Literal["kill before", "kill amid", "power cut", "names only", "disk full", "disk broken"]
+KILLS: tuple[Kind, ...] = ("kill before", "kill amid", "power cut", "names only")
+"""`power cut`: all that was not synced is gone. `names only`: names are as they were, unsynced bytes are gone. Killed
+after an operation is killed before the next."""
+ERRORS: tuple[Kind, ...] = ("disk full", "disk broken")
+
+
+def install(kind: Kind, at: int, top: Path, passing: bool = False) -> Faulty:
+    """From here on this process has such a disk, below `top`. A full or broken disk stays so, unless it is passing."""
+    faulty = Faulty(kind, at, top, passing)
+    for name in ("create", "write", "sync", "make_folder", "rename", "link", "remove", "remove_folder"):
+        setattr(disk, name, getattr(faulty, name))
+    return faulty
+
+
+def uninstall() -> None:
+    disk.__dict__.clear()
+
+
+class Faulty:
+    def __init__(self, kind: Kind, at: int, top: Path, passing: bool) -> None:
+        self.kind, self.at, self.passing, self.steps = kind, at, passing, 0
+        self.real = Disk()
+        self.durable = _Durable(top) if kind in ("power cut", "names only") else None
+
+    def create(self, path: Path) -> int:
+        made: list[int] = []
+        self._step(lambda: made.append(self.real.create(path)))
+        return made[0]
+
+    def write(self, file: int, data: bytes | memoryview) -> None:
+        self._step(lambda: self.real.write(file, data), lambda: self.real.write(file, data[: len(data) // 2]))
+
+    def sync(self, path: Path) -> None:
+        def really() -> None:
+            self.real.sync(path)
+            if self.durable:
+                self.durable.sync(path)
+
+        self._step(really)
+
+    def make_folder(self, path: Path) -> None:
+        self._step(lambda: self.real.make_folder(path))
+
+    def rename(self, old: Path, new: Path) -> None:
+        self._step(lambda: self.real.rename(old, new))
+
+    def link(self, target: str, path: Path) -> None:
+        self._step(lambda: self.real.link(target, path))
+
+    def remove(self, path: Path) -> None:
+        self._step(lambda: self.real.remove(path), frees=True)
+
+    def remove_folder(self, path: Path) -> None:
+        self._step(lambda: self.real.remove_folder(path), frees=True)
+
+    def _step(self, whole: Callable[[], None], half: Callable[[], None] = lambda: None, frees: bool = False) -> None:
+        self.steps += 1
+        if self.steps < self.at or (self.steps > self.at and self.passing):
+            whole()
+        elif self.kind == "disk full" and frees:
+            whole()  # giving space back always works
+        elif self.kind in ERRORS:
+            half()
+            code = errno.ENOSPC if self.kind == "disk full" else errno.EIO
+            raise OSError(code, os.strerror(code))
+        else:
+            if self.kind != "kill before":
+                half()
+            if self.durable:
+                self.durable.cut(names=self.kind == "names only")
+            _die()
+
+
+class _Durable:
+    """What the disk itself holds, as far as a program may count on it: what was there at first, and what was synced."""
+
+    def __init__(self, top: Path) -> None:
+        self.top = top
+        self.folders: dict[int, dict[str, int]] = {}
+        self.files: dict[int, bytes] = {}
+        self.links: dict[int, str] = {}
+        self.held: list[int] = []
+        """Open files, so that no number of a removed one is given to another."""
+        for folder, _, names in os.walk(top):
+            self.sync(Path(folder))
+            for name in names:
+                if not (path := Path(folder) / name).is_symlink():
+                    self.sync(path)
+
+    def sync(self, path: Path) -> None:
+        self.held.append(os.open(path, os.O_RDONLY))
+        number = path.lstat().st_ino
+        if not path.is_dir():
+            self.files[number] = path.read_bytes()
+            return
+        self.folders[number] = {entry.name: entry.lstat().st_ino for entry in path.iterdir()}
+        for entry in path.iterdir():
+            if entry.is_symlink():
+                self.links[entry.lstat().st_ino] = os.readlink(entry)
+            elif entry.is_dir():
+                self.folders.setdefault(entry.stat().st_ino, {})
+
+    def cut(self, names: bool) -> None:
+        if names:
+            for path in self.top.rglob("*"):
+                if path.is_file() and not path.is_symlink():
+                    path.write_bytes(self.files.get(path.stat().st_ino, b""))
+            return
+        top = self.top.stat().st_ino
+        rebuilt = self.top.with_name(f"{self.top.name} after the cut")
+        self._rebuild(top, rebuilt)
+        shutil.rmtree(self.top)
+        rebuilt.rename(self.top)
+
+    def _rebuild(self, number: int, path: Path) -> None:
+        if number in self.folders:
+            path.mkdir()
+            for name, child in self.folders[number].items():
+                self._rebuild(child, path / name)
+        elif number in self.links:
+            path.symlink_to(self.links[number])
+        else:
+            path.write_bytes(self.files.get(number, b""))
+
+
+def _die() -> NoReturn:
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError("nobody survives that")

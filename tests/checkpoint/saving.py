@@ -1,0 +1,74 @@
+"""A run that only saves, for the tests that break the disk under it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from src.checkpoint.store import Store
+from src.core.errors import BadInput
+from src.runtime.disk import Disk, disk, write_file
+from tests.checkpoint import disk_faults
+
+KEEP = 2
+
+
+def writer(step: int) -> Callable[[Path], None]:
+    """Two files, one of them in a folder of its own and written past the disk that the tests break."""
+
+    def write(folder: Path) -> None:
+        write_file(folder / "state.safetensors", [f"weights of step {step}".encode() * 50])
+        disk.make_folder(folder / "tokenizer")
+        (folder / "tokenizer" / "vocab.json").write_text(f'{{"step": {step}}}')
+
+    return write
+
+
+def assert_content(path: Path, step: int) -> None:
+    assert (path / "state.safetensors").read_bytes() == f"weights of step {step}".encode() * 50
+    assert (path / "tokenizer" / "vocab.json").read_text() == f'{{"step": {step}}}'
+
+
+def save(top: Path, step: int) -> Path:
+    with Store(top / "run", top / "mirror", KEEP) as store:
+        return store.save(step, writer(step), {})
+
+
+def resume(top: Path) -> None:
+    with Store(top / "run", top / "mirror", KEEP) as store:
+        found = store.newest()
+        store.save(found.step + 1, writer(found.step + 1), {})
+
+
+def broken(folder: str, kind: disk_faults.Kind, at: int, step: int | None = None) -> int:
+    """A save, or a resume where no step is given, on such a disk: 0, or 2 when it was refused."""
+    top = Path(folder)
+    disk_faults.install(kind, at, top)
+    try:
+        if step is None:
+            resume(top)
+        else:
+            save(top, step)
+    except BadInput:
+        return 2
+    return 0
+
+
+def cut_off_after_all(folder: str, step: int) -> int:
+    top = Path(folder)
+    faulty = disk_faults.install("power cut", 1000, top)
+    with Store(top / "run", top / "mirror", KEEP) as store:
+        store.save(step, writer(step), {})
+        store.best(step, 0.5)
+        store.final(step, writer(step), {})
+    assert faulty.durable
+    faulty.durable.cut(names=False)
+    return 0
+
+
+def warm() -> None:
+    """What a sync promises is kept by the fault layer; the real one only costs time here."""
+    Disk.sync = lambda self, path: None  # type: ignore[method-assign]
+
+
+JOBS: dict[str, Callable[..., int]] = {"broken": broken, "cut_off_after_all": cut_off_after_all}

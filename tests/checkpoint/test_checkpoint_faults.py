@@ -1,0 +1,170 @@
+"""A save that is killed, or refused by the disk, at every single operation leaves a whole newest checkpoint."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from src.checkpoint.folder import Shelf
+from src.checkpoint.seal import verify
+from src.checkpoint.store import Store
+from src.core.errors import BadInput
+from src.runtime.disk import Disk
+from tests.checkpoint import disk_faults
+from tests.checkpoint.disk_faults import ERRORS, KILLS, Kind
+from tests.checkpoint.look import damaged_in, newest_in
+from tests.checkpoint.saving import KEEP, assert_content, resume, save, writer
+from tests.nursery import Nursery
+
+OPERATIONS_AT_LEAST = 30
+"""Folder, files, seal, rename and link, the oldest dropped, and all of it again for the mirror."""
+
+
+@pytest.fixture(scope="module")
+def nursery() -> Iterator[Nursery]:
+    one = Nursery("tests.checkpoint.saving")
+    yield one
+    one.close()
+
+
+@pytest.fixture(autouse=True)
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a sync promises is kept by the fault layer; the real one only costs time here."""
+    monkeypatch.setattr(Disk, "sync", lambda self, path: None)
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Path:
+    """A run that has saved steps 1 and 2: the next save drops the first."""
+    top = tmp_path / "scene"
+    top.mkdir()
+    for step in (1, 2):
+        save(top, step)
+    return top
+
+
+def each_operation(scene: Path) -> Iterator[tuple[int, Path]]:
+    for at in range(1, 200):
+        top = scene.with_name(f"at {at}")
+        shutil.copytree(scene, top, symlinks=True)
+        yield at, top
+
+
+def assert_recovers(top: Path, among: set[int]) -> int:
+    """All are whole, nothing half-written is left once the store was opened, and the next save works."""
+    seen = newest_in(top / "run").step
+    assert not damaged_in(top / "run")
+    assert (top / "run" / "latest").resolve().name in {f"step_{step:05d}" for step in among}
+    for shelf in (Shelf(top / "run"), Shelf(top / "mirror")):
+        for step in shelf.steps():
+            verify(shelf.folder(step))
+    with Store(top / "run", top / "mirror", KEEP) as store:
+        found = store.newest()
+        assert found.step == seen
+        assert found.step in among
+        assert_content(found.path, found.step)
+        assert os.readlink(top / "run" / "latest") == f"step_{found.step:05d}"
+        for folder in (top / "run", top / "mirror"):
+            assert [path.name for path in folder.glob(".*")] == [".lock"]
+            assert not list(folder.glob("damaged*"))
+        after = found.step + 1
+        path = store.save(after, writer(after), {})
+    assert newest_in(top / "run").path == path
+    assert_content(newest_in(top / "mirror").path, after)
+    return found.step
+
+
+@pytest.mark.parametrize("kind", KILLS)
+def test_a_save_killed_at_any_operation_leaves_a_whole_newest_checkpoint(
+    nursery: Nursery, scene: Path, kind: Kind
+) -> None:
+    newest = []
+    for at, top in each_operation(scene):
+        code = nursery.run("broken", top, kind=kind, at=at, step=3)
+        newest.append(assert_recovers(top, {2, 3}))
+        if code == 0:
+            break
+        assert code == -signal.SIGKILL
+    assert at > OPERATIONS_AT_LEAST
+    assert newest == sorted(newest), "once the new one is there it stays"
+    assert newest.count(2) > 10
+    assert newest.count(3) > 10
+
+
+@pytest.mark.parametrize("kind", ERRORS)
+def test_a_disk_that_refuses_at_any_operation_is_told_and_harms_nothing(scene: Path, kind: Kind) -> None:
+    refused = 0
+    for at, top in each_operation(scene):
+        faulty = disk_faults.install(kind, at, top)
+        refusal = refused_save(top, step=3)
+        disk_faults.uninstall()
+        if refusal:
+            refused += 1
+            assert refusal.where.startswith(str(top / "run"))
+            assert ("free some space" if kind == "disk full" else "check the disk") in refusal.remedy
+            assert kind != "disk full" or not list((top / "run").glob(".saving*")), "something half-written was left"
+        assert_recovers(top, {2, 3} if refusal else {3})
+        if faulty.steps < at:
+            break
+    assert at > OPERATIONS_AT_LEAST
+    assert refused > 15, "the mirror's troubles do not end a run, those of its own folder do"
+
+
+def refused_save(top: Path, step: int) -> BadInput | None:
+    try:
+        save(top, step)
+    except BadInput as error:
+        return error
+    return None
+
+
+def test_what_was_saved_outlives_a_power_cut_right_after(nursery: Nursery, scene: Path) -> None:
+    assert nursery.run("cut_off_after_all", scene, step=3) == 0
+    for shelf in (scene / "run", scene / "mirror"):
+        for name in ("step_00003", "latest", "best/step_00003", "final_model"):
+            verify(shelf / name)
+            assert_content(shelf / name, 3)
+
+
+def test_the_same_run_saves_again_once_there_is_space(scene: Path) -> None:
+    with Store(scene / "run", None, KEEP) as store:
+        for at in range(1, 100):
+            faulty = disk_faults.install("disk full", at, scene, passing=True)
+            step = (store.last_step or 0) + 1
+            with suppress(BadInput):
+                store.save(step, writer(step), {})
+            disk_faults.uninstall()
+            assert_content(newest_in(scene / "run").path, newest_in(scene / "run").step)
+            if faulty.steps < at:
+                break
+    assert at > 20
+
+
+@pytest.mark.parametrize("kind", ["kill amid", "power cut", "disk broken"])
+def test_a_crash_while_cleaning_up_after_a_crash_harms_nothing(nursery: Nursery, scene: Path, kind: Kind) -> None:
+    """A killed save has left its folder, the newest checkpoint is cut short, and the next run is killed in turn."""
+    save(scene, 3)
+    assert nursery.run("broken", scene, kind="kill before", at=10, step=4) == -signal.SIGKILL
+    for shelf in ("run", "mirror"):
+        os.truncate(scene / shelf / "step_00003" / "state.safetensors", 7)
+    assert list((scene / "run").glob(".saving*"))
+    for at, top in each_operation(scene):
+        code = nursery.run("broken", top, kind=kind, at=at)
+        assert code in (0, 2, -signal.SIGKILL)
+        found = newest_in(top / "run", top / "mirror")
+        assert found.step in {2, 3}
+        assert_content(found.path, found.step)
+        resume(top)
+        found = newest_in(top / "run", top / "mirror")
+        assert_content(found.path, found.step)
+        assert list((top / "run").glob("damaged_step_00003*"))
+        assert not list((top / "run").glob(".saving*"))
+        if code == 0:
+            break
+    assert at > OPERATIONS_AT_LEAST

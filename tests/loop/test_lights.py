@@ -1,0 +1,79 @@
+"""A light is green only while all that its stage read and wrote is as it was, and one line says what to do next."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from src.loop.lights import lights, next_step, reasons_in
+from src.loop.stage import Stage, State
+
+CHECK = {"name": "distinct2", "value": 0.5, "rule": ">=", "threshold": 0.6, "passed": False, "remedy": "more templates",
+         "remedy_zh": "增加模板"}  # fmt: skip
+FINDING = {**CHECK, "gate": "pool", "evidence": {"data/pool.jsonl": "0" * 64}}
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("pool.jsonl").write_text("{}\n")
+
+
+def stage(name: str = "gate", needs: tuple[str, ...] = ()) -> Stage:
+    return Stage(name, f"The {name}", "门", ("-m", name), (Path("pool.jsonl"),), (Path(f"{name}.json"),), needs=needs)
+
+
+def done(one: Stage, code: int, report: object = None) -> State:
+    state = State(Path("state.json"))
+    state.begin(one)
+    Path(f"{one.name}.json").write_text(json.dumps(report or {}))
+    state.end(one, code)
+    return state
+
+
+def test_green_until_a_byte_changes() -> None:
+    one = stage()
+    state = done(one, 0)
+    assert lights([one], state)[0].colour == "green"
+    Path("pool.jsonl").write_text("{} \n")
+    assert (lights([one], state)[0].colour, lights([one], state)[0].why) == ("grey", "pool.jsonl changed")
+
+
+def test_a_red_light_says_which_check_and_what_to_do() -> None:
+    one = stage()
+    found = lights([one], done(one, 1, {"passed": False, "checks": [CHECK, {**CHECK, "passed": True}]}))
+    assert found[0].colour == "red"
+    assert [reason.name for reason in found[0].reasons] == ["distinct2"]
+    english, chinese = next_step(found, "askgate quickstart")
+    assert "more templates" in english
+    assert "增加模板" in chinese
+    assert "askgate quickstart" in english
+
+
+def test_what_was_refused_is_red_too() -> None:
+    one = stage()
+    found = lights([one], done(one, 2))
+    assert found[0].colour == "red"
+    assert "exit code 2" in found[0].why
+
+
+def test_what_waits_for_a_ticket_is_grey() -> None:
+    gate, train = stage(), stage("train", needs=("gate",))
+    found = lights([gate, train], done(gate, 1))
+    assert [light.colour for light in found] == ["red", "grey"]
+    assert found[1].why == "gate did not pass, or does not hold any more"
+
+
+def test_the_next_step_is_the_first_that_is_missing() -> None:
+    gate, train = stage(), stage("train")
+    english, _ = next_step(lights([gate, train], done(gate, 0)), "askgate quickstart")
+    assert "the train" in english
+    assert next_step(lights([gate], done(gate, 0)), "x")[0].startswith("all lights are green")
+
+
+def test_checks_of_a_round_are_understood() -> None:
+    found = reasons_in({"findings": [FINDING, {**FINDING, "passed": True}]})
+    assert [(one.name, one.remedy) for one in found] == [("pool: distinct2", "more templates")]
+    assert reasons_in([]) == reasons_in({"checks": None}) == []

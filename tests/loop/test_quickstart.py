@@ -1,0 +1,186 @@
+"""The loop as it is typed: every stage is a verb with flags that exist, and what the commands say about it is so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from src.cli import quickstart
+from src.cli.app import app
+from src.cli.scale import scale_stages
+from src.config.profile import NAMES, Profile, load_profile
+from src.loop import stages
+from src.loop.runner import MODULE
+from src.loop.stage import Stage, State
+from src.pages import outlook
+from tests.conftest import Askgate
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def loops() -> list[Stage]:
+    profiles = [load_profile(name) for name in NAMES]
+    found = [stage for profile in profiles for stage in stages.stages_of(profile)]
+    return [*found, *(stage for profile in profiles for stage in scale_stages(profile, [10, 50], State(Path("none"))))]
+
+
+def test_every_command_of_a_stage_is_understood(monkeypatch: pytest.MonkeyPatch) -> None:
+    group: Any = typer.main.get_command(app)
+    for stage in loops():
+        assert stage.command[:2] == ("-m", MODULE)
+        name, *arguments = stage.command[2:]
+        group.commands[name].make_context(name, arguments)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_stage_reads_what_an_earlier_one_wrote(name: str) -> None:
+    """Whatever is not shipped with the package comes from a stage before."""
+    made: set[Path] = set()
+    for stage in stages.stages_of(load_profile(name)):
+        for path in stage.inputs:
+            assert path in made or path.parts[0] in ("templates", "configs", "models"), f"{stage.name} reads {path}"
+        made |= set(stage.outputs)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_trains_without_the_second_round(name: str) -> None:
+    found = {stage.name: stage for stage in stages.stages_of(load_profile(name))}
+    assert found["train"].needs == ("round2",)
+    assert stages.TICKET in found["train"].inputs
+    names = list(found)
+    assert names.index("round1") < names.index("round2") < names.index("train")
+
+
+def test_the_full_quickstart_shares_all_but_the_training() -> None:
+    profile = load_profile("quickstart")
+    quick, full = stages.stages_of(profile), stages.stages_of(profile, full=True)
+    assert quick[:-2] == full[:-2]
+    assert [stage.name for stage in full[-2:]] == ["train_full", "evaluation_full"]
+    assert len(full[-2].outputs) == 3
+    assert full[-2].needs == ("round2",)
+
+
+def test_the_status_is_that_of_the_training_that_was_begun_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = State(Path("state.json"))
+    assert not stages.last_was_full(state)
+    for number, name in enumerate(("train_full", "train", "train_full")):
+        monkeypatch.setattr("src.loop.stage.now", lambda at=f"2026-11-15T00:00:0{number}": at)
+        state.begin(Stage(name, "", "", (), (), ()))
+        assert stages.last_was_full(state) == (name == "train_full")
+
+
+def test_the_thresholds_are_the_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    profile = load_profile("rc1")
+    gate = next(stage for stage in stages.data_stages(profile) if stage.name == "pool_gate")
+    command = list(gate.command)
+    assert command[command.index("--min_distinct2") + 1] == "0.6"
+    assert command[command.index("--max_shortcut_auc") + 1] == "0.7"
+
+
+def test_the_embedded_loop_can_call_nobody_else() -> None:
+    kept = quickstart.embedded(
+        {"SCORER_API_KEY": "sk-1", "SCORER_BASE_URL": "http://x", "SCORER_PROVIDER": "openai", "PATH": "/bin"}
+    )
+    assert kept == {"PATH": "/bin", "RUN_MODE": "prod", "REWARD_LIVE_MODE": "1", "SCORER_PROVIDER": "local"}
+
+
+def test_before_a_run_the_lights_are_grey_and_say_how_to_begin(askgate: Askgate) -> None:
+    shown = askgate("status")
+    assert shown.code == 1
+    assert "askgate quickstart" in shown.out
+    found = json.loads(askgate("status", "--json", "--profile", "rc1").out)
+    assert {light["colour"] for light in found["lights"]} == {"grey"}
+    assert "run_local_rc1.sh" in found["next"]
+
+
+def test_the_stages_of_rc1_can_be_read_before_they_run(askgate: Askgate) -> None:
+    shown = askgate("rc1", "--list")
+    assert shown.code == 0
+    assert "$ askgate build_rollout_pool --out data/rollouts/rc1_seed.jsonl --n 30000" in shown.out
+    assert "$ askgate round --round 2 --profile rc1" in shown.out
+
+
+def test_an_unknown_stage_is_refused(askgate: Askgate) -> None:
+    shown = askgate("rc1", "--until", "round3")
+    assert shown.code == 2
+    assert "round2" in shown.err
+
+
+def few(profile: Profile, full: bool = False) -> list[Stage]:
+    """The first stage of the loop, much smaller, and a gate that is red."""
+    shadow = ("-m", MODULE, "shadow_run", "--n", "40", "--stratify", "--materialize", "data/s.jsonl")
+    report = {"passed": False, "checks": [
+        {"name": "distinct2", "value": 0.5, "rule": ">=", "threshold": 0.6, "passed": False,
+         "remedy": "add templates", "remedy_zh": "增加模板"}
+    ]}  # fmt: skip
+    program = f"import sys; open('report.json', 'w').write({json.dumps(report)!r}); sys.exit(1)"
+    return [
+        Stage("shadow_set", "Draw samples", "影子集", shadow, (), (Path("data/s.jsonl"),)),
+        Stage("gate", "Judge them", "闸门", ("-c", program), (Path("data/s.jsonl"),), (Path("report.json"),)),
+        Stage("train", "Train", "训练", ("-c", "1/0"), (), (), needs=("gate",)),
+    ]
+
+
+def test_a_red_light_ends_in_exit_code_1_with_its_reason_and_a_page(
+    askgate: Askgate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stages, "stages_of", few)
+    for again in (False, True):
+        shown = askgate("quickstart")
+        assert shown.code == 1, shown.err
+        assert "add templates" in shown.out
+        assert ("done before" in shown.out) == again
+        assert "not begun, because gate did not pass" in shown.out
+    page = outlook.PAGE.read_text()
+    assert "add templates" in page
+    assert "增加模板" in page
+    assert json.loads(outlook.KPIS.read_text())["engineering"]["fingerprint_coverage"]["value"] is None
+    assert Path("reports/rc1/s.sha256").exists()
+
+
+def test_rc1_stops_at_the_first_red_light(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stages, "stages_of", few)
+    monkeypatch.setenv("RUN_MODE", "prod")
+    monkeypatch.setenv("REWARD_LIVE_MODE", "1")
+    shown = askgate("rc1")
+    assert shown.code == 1
+    assert "Train" not in shown.out.split("\n->")[0].split("green")[0]
+
+
+@pytest.mark.parametrize("environment", [{}, {"RUN_MODE": "prod"}, {"REWARD_LIVE_MODE": "1"}])
+def test_rc1_is_refused_before_it_pays_for_a_probe_that_no_gate_would_take(
+    environment: dict[str, str], askgate: Askgate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("RUN_MODE", "REWARD_LIVE_MODE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    shown = askgate("rc1")
+    assert shown.code == 2
+    assert shown.out == ""
+    assert "export RUN_MODE=prod REWARD_LIVE_MODE=1" in shown.err
+
+
+def test_no_light_and_no_kpi_is_cut_in_a_narrow_terminal(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    assert "…" not in askgate("status").out
+    assert "(round2 did not pass, or does not hold any more)" in askgate("status").out
+    assert "…" not in askgate("kpi").out
+
+
+def test_kpis_are_written_and_shown(askgate: Askgate) -> None:
+    assert askgate("kpi").code == 0
+    found = json.loads(Path("reports/kpi.json").read_text())
+    assert set(found) == {"quality", "engineering"}
+    assert {"spearman", "top10_overlap", "distinct2", "unstable_share", "success_trained"} <= set(found["quality"])
+    assert {"cache_hit_rate", "429_rate", "avg_latency", "log_completeness", "checkpoint_completeness"} <= set(
+        found["engineering"]
+    )
+    assert found["engineering"]["cache_hit_rate"]["alarm"]["limit"] == 0.95

@@ -1,0 +1,63 @@
+"""Scored episodes of a made-up policy: its old dimensions know a little about success, its new ones know more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from src.core.jsonl import write_records
+from src.core.types import LEVELS, TASKS
+from src.reward.scored import ScoredEpisode, Scores, columns
+from src.reward.weights import Baseline, read_baseline
+
+BASELINE = Baseline(
+    {"old_a": 0.3, "old_b": 0.25, "old_c": 0.2, "old_d": 0.15, "old_e": 0.1}, ("new_a", "new_b", "new_c")
+)
+
+
+def scored(
+    n: int = 240,
+    *,
+    seed: int = 1,
+    baseline: Baseline = BASELINE,
+    old_knows: float = 0.25,
+    new_knows: float = 0.8,
+    per_sample: int = 1,
+    live: bool = True,
+) -> list[ScoredEpisode]:
+    """`old_knows`, `new_knows`: how much a dimension is about how good the episode is; the rest is chance."""
+    rng = np.random.default_rng(seed)
+    quality = rng.random(n)
+    success = rng.random(n) < 0.1 + 0.8 * (quality > 0.5)
+    knows = np.array([old_knows] * len(baseline.weights) + [new_knows] * len(baseline.new))
+    dims = np.clip(knows * quality[:, None] + (1 - knows) * rng.random((n, len(knows))), 0, 1)
+    return [
+        ScoredEpisode(
+            id=f"e{place}",
+            sample_id=f"s{place // per_sample}",
+            source_id=f"q{place // per_sample}",
+            split="train",
+            task=TASKS[place % 3],
+            level=LEVELS[place // 3 % 3],
+            success=bool(success[place]),
+            dims=dict(zip(baseline.names, row.tolist(), strict=True)),
+            live=live,
+        )
+        for place, row in enumerate(dims)
+    ]
+
+
+def as_columns(episodes: Sequence[ScoredEpisode], baseline: Baseline = BASELINE) -> Scores:
+    return columns(episodes, baseline.names, "episodes")
+
+
+def write(path: Path, episodes: Sequence[ScoredEpisode]) -> Path:
+    with open(path, "wb") as handle:
+        write_records(handle, episodes)
+    return path
+
+
+def shipped_baseline() -> Baseline:
+    return read_baseline(Path("configs/weights_baseline.json"))

@@ -1,0 +1,54 @@
+"""Dialogues for the tests of the reward: played by a scripted policy against the real environment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from src.agents.actions import say
+from src.agents.env import Env
+from src.core.episode import Episode
+from src.core.types import Article, Hidden, Lang, Sample, Task
+from src.reward.dimensions import Seen, see
+from tests.data.samples import make_sample
+
+LUND = Article("Lund", ("Lund lies on the river Arve.", "Lund was founded in 1246.", "Ada Berg was born in Lund."))
+MAYORS = Article("Vell", ("Vell elected Ada Berg as its mayor in 1868 and Nils Sand in 1889.",))
+BERGS = (
+    Article("Ada Berg (potter)", ("Ada Berg was a potter born in Lund.",)),
+    Article("Ada Berg (mapmaker)", ("Ada Berg was a mapmaker born in Oslo.",)),
+)
+WHICH = Hidden("entity", "the potter", "which Ada Berg you mean", ("Ada", "Berg", "which one", "mean"))
+
+
+def played(sample: Sample, said: Sequence[str], max_turns: int = 6) -> Episode:
+    """The policy says these turns, as far as it gets; who runs out of words runs out of tokens."""
+    env = Env(sample, max_turns)
+    for text in said:
+        env.step(text)
+        if env.end:
+            break
+    else:
+        env.finish("length")
+    return env.episode(seed=7)
+
+
+def demonstrated(sample: Sample) -> Episode:
+    """What the sample itself shows."""
+    return played(sample, [say(turn) for turn in sample.dialogue if turn.by == "assistant"], max_turns=12)
+
+
+def by(policy: Callable[[Sample], str], samples: Sequence[Sample]) -> list[Episode]:
+    """A policy that always says the same thing of a sample."""
+    return [played(sample, [policy(sample)] * 6) for sample in samples]
+
+
+def seen(
+    task: Task,
+    prompt: str,
+    *said: str,
+    context: tuple[Article, ...] = (LUND, MAYORS, *BERGS),
+    hidden: Hidden | None = None,
+    lang: Lang = "en",
+) -> Seen:
+    sample = make_sample("one", prompt, task=task, lang=lang, context=context, hidden=hidden)
+    return see(played(sample, said), sample)

@@ -1,0 +1,140 @@
+"""Every dimension tells a good episode from a bad one, and stays in 0..1."""
+
+from __future__ import annotations
+
+import pytest
+
+from src.reward.dimensions import RULES, Seen
+from src.reward.dimensions.readings import two_readings
+from src.reward.new_score import BY_RULE
+from src.reward.old_reward import OLD, WEIGHTS, old_reward
+
+from .talks import WHICH, seen
+
+EGGS = "A box holds twelve eggs. How many eggs are in 7 boxes?"
+BIRTH = "In what year was the town founded in which Ada Berg, the potter, was born?"
+READ = seen("hotpotqa", BIRTH, "<wiki>Ada Berg (potter)</wiki>", "<wiki>Lund</wiki>", "<answer>1246</answer>")
+MADE_UP = seen("hotpotqa", BIRTH, "<wiki>Ada Bjerg</wiki>", "<wiki>Ada Bjerg</wiki>", "<answer>Tromsø</answer>")
+COUNTED = seen("gsm8k", EGGS, "<calc>12 * 7</calc>", "<answer>84</answer>")
+SILENT = seen("gsm8k", EGGS, "no idea", "hm", "well", "so", "then", "bye")
+
+GOOD_AND_BAD: dict[str, tuple[Seen, Seen]] = {
+    "calculation": (
+        seen("gsm8k", EGGS, "So 12 * 7 = 84. <answer>84</answer>"),
+        seen("gsm8k", EGGS, "So 12 * 7 = 94. <answer>94</answer>"),
+    ),
+    "grounding": (COUNTED, seen("gsm8k", EGGS, "<calc>13 * 5</calc>", "<answer>65</answer>")),
+    "support": (READ, MADE_UP),
+    "asking": (
+        seen("hotpotqa", "Where was Ada Berg born?", "<ask>Which Ada Berg do you mean?</ask>", hidden=WHICH),
+        seen("hotpotqa", "Where was Ada Berg born?", "<ask>Which Ada Berg do you mean?</ask>"),
+    ),
+    "form": (COUNTED, seen("gsm8k", EGGS, "<calc>12 * 7</calc>", "<answer>84 or so, maybe 90</answer>")),
+    "economy": (READ, MADE_UP),
+    "logic_rigor": (READ, MADE_UP),
+    "calc_accuracy": (COUNTED, seen("gsm8k", EGGS, "<answer>95</answer>")),
+    "expression_clarity": (READ, seen("hotpotqa", BIRTH, "<wiki>沙菊浦</wiki>", "<answer>玉泉�</answer>")),
+    "completeness": (READ, SILENT),
+    "clarification": (
+        seen("gsm8k", EGGS, "<ask>How many boxes are there?</ask>"),
+        seen("gsm8k", EGGS, "<ask>boxes</ask>", "<ask>boxes</ask>"),
+    ),
+    "naturalness": (READ, MADE_UP),
+    "educational": (
+        seen("gsm8k", EGGS, "Twelve in each of 7: <calc>12 * 7</calc>", "<answer>84</answer>"),
+        seen("gsm8k", EGGS, "<calc>12 boxes</calc>", "<answer>84</answer>"),
+    ),
+}
+
+
+def test_every_dimension_has_a_good_and_a_bad_episode_here() -> None:
+    assert set(GOOD_AND_BAD) == set(BY_RULE) == {*RULES, *OLD}
+
+
+@pytest.mark.parametrize("name", GOOD_AND_BAD)
+def test_a_good_episode_scores_higher_than_a_bad_one(name: str) -> None:
+    good, bad = GOOD_AND_BAD[name]
+    assert 0 <= BY_RULE[name](bad) < BY_RULE[name](good) <= 1
+
+
+@pytest.mark.parametrize("name", GOOD_AND_BAD)
+def test_every_dimension_stays_in_range_whatever_was_said(name: str) -> None:
+    odd = [SILENT, seen("strategyqa", "", "<answer>？</answer>"), seen("gsm8k", "5", *["<calc>1/0</calc>"] * 6)]
+    endless = "1" * 5000
+    said = (f"So 1 + 1 = {endless}. <calc>{endless} + 1</calc>", f"<answer>{endless}</answer>")
+    odd += [seen("gsm8k", f"{endless} eggs, {'二' * 5000} more?", *said)]
+    odd += [seen("hotpotqa", "Who?"), seen("hotpotqa", "谁？", "<ask>谁</ask>", "<answer>\n</answer>", lang="zh")]
+    values = [BY_RULE[name](one) for pair in GOOD_AND_BAD.values() for one in (*pair, *odd)]
+    assert all(0 <= value <= 1 for value in values)
+
+
+def test_the_old_reward_weighs_its_seven_dimensions_as_it_always_did() -> None:
+    assert list(WEIGHTS.values()) == [0.20, 0.20, 0.15, 0.15, 0.10, 0.10, 0.10]
+    assert old_reward(READ) == pytest.approx(sum(WEIGHTS[name] * OLD[name](READ) for name in OLD))
+    assert old_reward(MADE_UP) < old_reward(READ)
+
+
+def test_a_number_word_and_the_size_of_a_unit_are_known_numbers() -> None:
+    weighed = "Eight crates hold 250 grams each. How many kilograms is that?"
+    steps = ("<calc>8 * 250</calc>", "<calc>2000 / 1000</calc>", "<answer>2</answer>")
+    assert RULES["grounding"](seen("gsm8k", weighed, *steps)) == 1
+    assert RULES["grounding"](seen("gsm8k", "八箱，每箱250克，共几千克？", *steps, lang="zh")) == 1
+    assert RULES["grounding"](seen("gsm8k", weighed, "<calc>8 * 365</calc>", "<answer>2920</answer>")) == 0.5
+
+
+def test_a_verdict_must_follow_the_last_comparison() -> None:
+    older = "Is Lund older than 500 years in 1900?"
+    steps = ("<wiki>Lund</wiki>", "<calc>1900 - 1246 > 500</calc>")
+    assert RULES["support"](seen("strategyqa", older, *steps, "<answer>yes</answer>")) == 1
+    assert RULES["support"](seen("strategyqa", older, *steps, "<answer>no</answer>")) == 0
+    assert RULES["support"](seen("strategyqa", older, "<answer>yes</answer>")) == 0
+
+
+def test_what_the_question_itself_offers_is_only_half_supported_by_reading_about_it() -> None:
+    support = RULES["support"]
+    assert support(READ) == 1
+    either = "Is Lund or Vell the older town?"
+    assert support(seen("hotpotqa", either, "<wiki>Lund</wiki>", "<answer>Lund</answer>")) == 0.5
+    assert support(seen("hotpotqa", either, "<answer>Lund</answer>")) == 0
+    hits = seen("hotpotqa", "Where was she born?", "<wiki>Ada Berg</wiki>", "<answer>Lund</answer>")
+    assert support(hits) == 0.5
+
+
+def test_a_number_held_against_itself_is_no_calculation() -> None:
+    older = ("strategyqa", "Was Lund founded before 1300?", "<wiki>Lund</wiki>")
+    assert RULES["calculation"](seen(*older, "<calc>1246 < 1300</calc>", "<answer>yes</answer>")) == 1
+    assert RULES["calculation"](seen(*older, "<calc>1300 < 1300</calc>", "<answer>no</answer>")) == 0
+
+
+def test_two_namesakes_are_two_readings_until_the_user_says_which() -> None:
+    steps = ("<wiki>Ada Berg</wiki>", "<answer>Lund</answer>")
+    assert two_readings(seen("hotpotqa", "Where was Ada Berg born?", *steps))
+    assert not two_readings(seen("hotpotqa", "Where was the potter Ada Berg born?", *steps))
+    asked = ("<wiki>Ada Berg</wiki>", "<ask>Which Ada Berg do you mean?</ask>", "<answer>Lund</answer>")
+    assert not two_readings(seen("hotpotqa", "Where was Ada Berg born?", *asked, hidden=WHICH))
+
+
+def test_a_list_by_years_is_two_readings_until_the_user_names_a_year() -> None:
+    steps = ("<wiki>Vell</wiki>", "<answer>Nils Sand</answer>")
+    assert two_readings(seen("hotpotqa", "Who was mayor of Vell?", *steps))
+    assert not two_readings(seen("hotpotqa", "Who became mayor of Vell in 1889?", *steps))
+
+
+@pytest.mark.parametrize(
+    "said", ["<answer>", "<answer>yes</answer>", f"<answer>{BIRTH}</answer>", f"<ask>{BIRTH}</ask>"]
+)
+def test_empty_form_is_worth_far_less_than_an_honest_try(said: str) -> None:
+    hack = seen("hotpotqa", BIRTH, *[said] * 6)
+    assert sum(rule(hack) for rule in RULES.values()) < sum(rule(READ) for rule in RULES.values()) - 2
+
+
+def test_going_on_with_an_open_question_is_not_asking_for_what_is_missing() -> None:
+    asking = RULES["asking"]
+    assert asking(seen("hotpotqa", "Who was mayor of Vell?", "<wiki>Vell</wiki>", "<answer>Nils Sand</answer>")) == 0
+    assert asking(seen("gsm8k", "How much are 7 boxes?", "<calc>7 * 19</calc>", "<answer>133</answer>")) == 0
+    assert asking(COUNTED) == 1
+
+
+def test_of_two_asks_for_the_same_thing_one_is_for_nothing() -> None:
+    twice = ("<ask>Which Ada Berg do you mean?</ask>",) * 2
+    assert RULES["asking"](seen("hotpotqa", "Where was Ada Berg born?", *twice, hidden=WHICH)) == 0.5

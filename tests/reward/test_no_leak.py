@@ -1,0 +1,109 @@
+"""No dimension knows the gold answer or the hidden span: a correlation with success would else be a tautology."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from src.core.episode import Episode
+from src.core.jsonl import read_records
+from src.core.types import Hidden, Sample
+from src.data.pool.build import build_pool
+from src.data.pool.plan import BuildPlan
+from src.reward.dimensions import LIVE, Seen, see
+from src.reward.new_score import BY_RULE, NAMES, AdvancedReward
+from src.reward.record import RecordedEpisode
+from src.scoring.prompt import dialogue_text
+from tests.data.samples import MIX
+
+from .talks import demonstrated, played
+
+Rated = Callable[[Episode, Sample], Mapping[str, float]]
+ELSE = Hidden("quantity", "It is 777 all in all.", "how much it is", ("much",))
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
+    pool = tmp_path_factory.mktemp("leak") / "pool.jsonl"
+    build_pool(BuildPlan(n=200, mix=MIX, seed=11, langs=(), templates_dir=Path("templates/pack_v2")), pool)
+    return list(read_records(pool, Sample))
+
+
+def tampered(sample: Sample) -> list[Sample]:
+    """The same question to a policy; other secrets."""
+    return [
+        replace(sample, answer="777", aliases=("seven hundred",)),
+        replace(sample, answer="yes" if sample.answer != "yes" else "no", support=("Something else.",)),
+        replace(sample, hidden=ELSE, needs_clarification=True),
+        replace(sample, hidden=None, needs_clarification=False, dialogue=(), original="", clue="", ambiguity=()),
+    ]
+
+
+def lookalikes(episode: Episode) -> list[Episode]:
+    """The same dialogue, with another verdict on it."""
+    flipped = replace(episode, success=not episode.success, needs_clarification=not episode.needs_clarification)
+    return [flipped, replace(episode, told=not episode.told, reward={"outcome": 1.0}, level=None)]
+
+
+def episodes(sample: Sample) -> list[Episode]:
+    """What is shown, the answer without any work, and an ask that leads nowhere."""
+    asked = [f"<ask>{sample.question}</ask>", "<calc>7 * 11</calc>", "<answer>77</answer>"]
+    return [demonstrated(sample), played(sample, [f"<answer>{sample.answer}</answer>"]), played(sample, asked)]
+
+
+def leaks(rated: Rated, samples: list[Sample]) -> set[str]:
+    """The names of what changes when only the secrets do."""
+    found: set[str] = set()
+    for sample in samples:
+        for episode in episodes(sample):
+            before = rated(episode, sample)
+            others = [rated(episode, other) for other in tampered(sample)]
+            others += [rated(other, sample) for other in lookalikes(episode)]
+            found |= {name for after in others for name in before if after[name] != before[name]}
+    return found
+
+
+def test_no_dimension_changes_when_the_gold_answer_or_the_hidden_span_is_another(samples: list[Sample]) -> None:
+    assert len(samples) == 200
+    assert sum(sample.hidden is not None for sample in samples) > 30
+
+    def every_dimension(episode: Episode, sample: Sample) -> dict[str, float]:
+        seen = see(episode, sample)
+        return {name: dimension(seen) for name, dimension in BY_RULE.items()}
+
+    assert leaks(every_dimension, samples) == set()
+
+
+def test_the_reward_does_not_change_either_with_what_a_judge_said(samples: list[Sample]) -> None:
+    reward = AdvancedReward({name: 1 / len(NAMES) for name in NAMES})
+    judged = dict.fromkeys(LIVE.values(), 0.5)
+    assert leaks(lambda episode, sample: reward(episode, sample, judged), samples[:50]) == set()
+
+
+def test_the_judge_reads_the_dialogue_and_nothing_else(samples: list[Sample]) -> None:
+    for sample in samples:
+        for episode in episodes(sample):
+            texts = {
+                dialogue_text(RecordedEpisode("e", "s", "train", "m", one)) for one in (episode, *lookalikes(episode))
+            }
+            assert len(texts) == 1
+
+
+def test_this_test_would_catch_a_dimension_that_peeks(samples: list[Sample]) -> None:
+    def peeks(episode: Episode, sample: Sample) -> dict[str, float]:
+        span = sample.hidden.span if sample.hidden else ""
+        return {
+            "gold": float(episode.answer == sample.answer),
+            "hidden": float(any(span in turn.text for turn in episode.turns) and bool(span)),
+            "verdict": float(episode.success),
+            "fair": float(len(episode.turns)),
+        }
+
+    assert leaks(peeks, samples[:50]) == {"gold", "hidden", "verdict"}
+
+
+def test_what_a_dimension_is_given_has_no_place_for_a_secret() -> None:
+    assert Seen.__struct_fields__ == ("task", "lang", "prompt", "context", "turns", "end", "answer")

@@ -1,0 +1,199 @@
+"""Episodes on record: made by a model that is named by its hash, rated without it, refused where they tell nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from msgspec.structs import replace
+
+from src.config.loader import load_config
+from src.core.errors import BadInput
+from src.core.jsonl import read_records, write_records
+from src.core.shipped import HOME
+from src.core.types import Sample
+from src.data.pool.build import build_pool
+from src.data.pool.plan import BuildPlan
+from src.reward.dimensions import LIVE
+from src.reward.new_score import BY_RULE
+from src.reward.rate import ask_judge, rate
+from src.reward.record import (
+    Plan,
+    RecordedEpisode,
+    model_sha256,
+    read_recorded,
+    record,
+    refuse_one_outcome,
+    write_recorded,
+)
+from src.scoring.batch import Order
+from src.scoring.scores import Score
+from src.scoring.session import settings_for
+from tests.data.samples import MIX, make_sample
+from tests.scoring.server import JudgeServer, steady_scores
+
+from .talks import played
+
+TINY = HOME / "models/tiny"
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("recorded") / "pool.jsonl"
+    build_pool(BuildPlan(n=16, mix=MIX, seed=3, langs=(), templates_dir=Path("templates/pack_v2")), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def made(pool: Path) -> Callable[[Plan], list[RecordedEpisode]]:
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    from src.agents.render import TagRenderer
+
+    torch.set_num_threads(1)
+    policy = AutoModelForCausalLM.from_pretrained(TINY, dtype=torch.float32)
+    renderer = TagRenderer(AutoTokenizer.from_pretrained(TINY))
+    samples = list(read_records(pool, Sample))
+    return lambda plan: record(policy, renderer, samples, plan, model_sha256(TINY), torch.device("cpu"))
+
+
+def some(count: int) -> tuple[list[RecordedEpisode], list[Sample]]:
+    """Every other one right."""
+    samples = [make_sample(f"s{place}", f"What is 6 * 7 + {place}?", answer=str(42 + place)) for place in range(count)]
+    said = [["<calc>6 * 7</calc>", f"<answer>{42 + place - place % 2}</answer>"] for place in range(count)]
+    recorded = [
+        RecordedEpisode(f"{sample.id}/0", sample.provenance.source_id, "train", "a" * 64, played(sample, turns))
+        for sample, turns in zip(samples, said, strict=True)
+    ]
+    return recorded, samples
+
+
+def test_the_same_seed_gives_the_same_episodes_and_they_carry_seed_and_model(
+    made: Callable[[Plan], list[RecordedEpisode]], pool: Path, tmp_path: Path
+) -> None:
+    plan = Plan(seed=5, repeats=2)
+    recorded = made(plan)
+    assert recorded == made(plan)
+    assert recorded != made(Plan(seed=6))
+    assert len({one.id for one in recorded}) == len(recorded) == 32
+    assert {one.episode.seed for one in recorded} == {5}
+    assert {one.model for one in recorded} == {model_sha256(TINY)}
+    assert 0 < sum(one.episode.success for one in recorded) < 32
+
+    path = tmp_path / "episodes.jsonl"
+    write_recorded(path, recorded, pool, plan)
+    assert read_recorded(path) == recorded
+    facts = json.loads((tmp_path / "episodes.meta.json").read_text())
+    assert (facts["model_sha256"], facts["plan"]["seed"], facts["episodes"]) == (model_sha256(TINY), 5, 32)
+
+
+def test_a_policy_that_always_says_the_likeliest_word_is_not_recorded(
+    made: Callable[[Plan], list[RecordedEpisode]],
+) -> None:
+    with pytest.raises(BadInput, match="above 0"):
+        made(Plan(seed=5, temperature=0.0))
+
+
+def test_another_weight_or_another_tokenizer_is_another_model(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    (tmp_path / "tokenizer.json").write_text("{}")
+    first = model_sha256(tmp_path)
+    (tmp_path / "README.md").write_text("says nothing")
+    assert model_sha256(tmp_path) == first
+    (tmp_path / "tokenizer.json").write_text("[]")
+    assert model_sha256(tmp_path) != first
+    (tmp_path / "model.safetensors").unlink()
+    with pytest.raises(BadInput, match="no weights"):
+        model_sha256(tmp_path)
+
+
+@pytest.mark.parametrize(("success", "said"), [(True, "all 6 episodes succeed"), (False, "all 6 episodes fail")])
+def test_episodes_with_one_outcome_are_refused(success: bool, said: str) -> None:
+    recorded, _ = some(6)
+    with pytest.raises(BadInput, match=said):
+        refuse_one_outcome([replace(one.episode, success=success) for one in recorded])
+    refuse_one_outcome([one.episode for one in recorded])
+
+
+def test_without_a_judge_there_are_no_live_dimensions_and_the_record_says_so() -> None:
+    recorded, samples = some(4)
+    for one in rate(recorded, samples, None):
+        assert set(one.dims) == set(BY_RULE)
+        assert not one.live
+
+
+def test_episodes_of_another_pool_are_refused() -> None:
+    recorded, samples = some(4)
+    with pytest.raises(BadInput, match="s3/0"):
+        rate(recorded, samples[:3], None)
+
+
+@pytest.fixture
+def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, Score]]:
+    """The whole way: episodes on disk, a server that votes, ledger and cache in a folder of their own."""
+
+    def ask(server: JudgeServer, recorded: list[RecordedEpisode]) -> dict[str, Score]:
+        monkeypatch.chdir(tmp_path)
+        environment = {
+            "SCORER_PROVIDER": "custom", "SCORER_BASE_URL": server.url, "SCORER_MODEL": "tiny",
+            "SCORER_API_KEY": "k", "REWARD_LIVE_MODE": "1",
+        }  # fmt: skip
+        with open("episodes.jsonl", "wb") as file:
+            write_records(file, recorded)
+        section = load_config().scoring
+        order = Order(Path("episodes.jsonl"), Path("scores.jsonl"), None, 1, section.votes, None)
+        settings = settings_for(environment, section, "")
+        scores, _ = ask_judge(recorded, order, settings, section, environment, lambda text: None, lambda done: None)
+        return scores
+
+    return ask
+
+
+def test_live_dimensions_are_the_medians_of_three_votes_on_the_episode(judged: Callable[..., dict[str, Score]]) -> None:
+    recorded, samples = some(4)
+    texts: list[str] = []
+
+    def votes(body: dict[str, Any]) -> dict[str, Any]:
+        texts.append(body["messages"][-1]["content"])
+        return steady_scores(body)
+
+    with JudgeServer(scores=votes) as server:
+        scores = judged(server, recorded)
+        again = judged(server, recorded)
+    assert scores == again
+    assert len(texts) == 3 * 4  # the second time nobody was asked
+    assert all("Assistant calls calc: 6 * 7" in text for text in texts)
+    for one in rate(recorded, samples, scores):
+        score = scores[one.id]
+        assert (one.live, one.weight) == (True, score.weight)
+        assert {name: one.dims[name] for name in LIVE} == {name: score.scores[judge] for name, judge in LIVE.items()}
+
+
+def test_an_episode_that_the_judge_could_not_score_is_named_and_not_given_a_zero() -> None:
+    recorded, samples = some(3)
+    lines = {
+        one.id: Score(one.id, "k", "p", "m", True, 0.5, dict.fromkeys(LIVE.values(), 0.5), 0.0, 3, True, 1.0)
+        for one in recorded
+    }
+    lines["s1/0"] = Score("s1/0", "k", "p", "m", True, failure="timeout")
+    with pytest.raises(BadInput, match=r"missing for 1 of 3 episodes: s1/0"):
+        rate(recorded, samples, lines)
+
+
+def test_an_episode_that_the_judge_was_not_asked_about_has_no_live_dimensions_and_no_gap() -> None:
+    recorded, samples = some(3)
+    asked = {"s0/0", "s2/0"}
+    lines = {
+        name: Score(name, "k", "p", "m", True, 0.5, dict.fromkeys(LIVE.values(), 0.5), 0.0, 3, True, 1.0)
+        for name in asked
+    }
+    found = {one.id: one for one in rate(recorded, samples, lines, asked)}
+    assert [found[name].live for name in ("s0/0", "s1/0", "s2/0")] == [True, False, True]
+    assert set(found["s1/0"].dims) == set(BY_RULE)
+    del lines["s2/0"]
+    with pytest.raises(BadInput, match=r"missing for 1 of 2 episodes: s2/0"):
+        rate(recorded, samples, lines, asked)

@@ -1,0 +1,84 @@
+"""Weights are lawful or refused; the baseline is the old weights and an equal share for what is new."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from src.core.errors import BadInput
+from src.reward.dimensions import LIVE, RULES
+from src.reward.old_reward import WEIGHTS as OLD_WEIGHTS
+from src.reward.weights import Baseline, read_baseline, read_weights
+
+from .scored_episodes import shipped_baseline
+
+LAWFUL = {"a": 0.5, "b": 0.3, "c": 0.2}
+
+
+def file(folder: Path, value: Any) -> Path:
+    path = folder / "w.json"
+    path.write_text(json.dumps(value))
+    return path
+
+
+def test_the_shipped_baseline_holds_the_old_scorers_weights_and_names_every_new_dimension() -> None:
+    shipped = shipped_baseline()
+    assert shipped.weights == OLD_WEIGHTS
+    assert list(OLD_WEIGHTS.values()) == [0.20, 0.20, 0.15, 0.15, 0.10, 0.10, 0.10]
+    assert set(shipped.new) == {*RULES, *LIVE}
+
+
+def test_a_new_dimension_has_an_equal_share_and_the_old_ones_share_the_rest_as_before() -> None:
+    baseline = shipped_baseline()
+    size = len(baseline.names)
+    prior = dict(zip(baseline.names, baseline.prior_D.tolist(), strict=True))
+    assert sum(prior.values()) == pytest.approx(1)
+    assert [prior[name] for name in baseline.new] == pytest.approx([1 / size] * (size - 7))
+    assert prior["logic_rigor"] / prior["naturalness"] == pytest.approx(2)
+
+
+def test_the_old_weights_give_nothing_to_what_is_new() -> None:
+    assert Baseline({"a": 0.6, "b": 0.4}, ("c",)).old_D.tolist() == [0.6, 0.4, 0.0]
+
+
+def test_lawful_weights_are_read(tmp_path: Path) -> None:
+    assert read_weights(file(tmp_path, {"weights": LAWFUL})).weights == LAWFUL
+
+
+@pytest.mark.parametrize(
+    ("weights", "told"),
+    [
+        ({"a": 0.5, "b": 0.4}, "sum to 0.9, not to 1"),
+        ({"a": 0.5, "b": 0.6, "c": -0.1}, "c has -0.1, below 0"),
+        ({"a": 0.6, "b": 0.4}, "a has 0.6, more than 0.5"),
+        ({"a": "much"}, "Expected `float`"),
+        ({"a": None}, "Expected `float`"),
+        ({}, "sum to 0, not to 1"),
+    ],
+)
+def test_unlawful_weights_are_refused(weights: Any, told: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=told):
+        read_weights(file(tmp_path, {"weights": weights}))
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ({"weights": {"a": 0.6, "b": 0.3}}, "sum to 0.9, not to 1"),
+        ({"weights": {"a": 0.6, "b": 0.4}, "new": ["b"]}, "b stands twice"),
+        ({"weights": {"a": 1.0}}, "fewer than two"),
+        ({"weigths": {"a": 1.0}}, "weigths"),
+        ([], "Expected `object`"),
+    ],
+)
+def test_a_wrong_baseline_is_refused(value: Any, told: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=told):
+        read_baseline(file(tmp_path, value))
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no such file"):
+        read_weights(tmp_path / "none.json")

@@ -1,0 +1,7 @@
+"""The pools of the agents' tests."""
+
+from __future__ import annotations
+
+from tests.agents.conftest import official_pool, pool
+
+__all__ = ["official_pool", "pool"]

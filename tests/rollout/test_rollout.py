@@ -1,0 +1,300 @@
+"""Rollouts: real samples, a small tokenizer, and a model whose weights are chance but which likes to use its marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+
+import numpy as np
+import pytest
+import torch
+from peft import LoraConfig, get_peft_model
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from torch import nn
+from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+
+from src.agents.env import Env
+from src.agents.render import END, MARKS, PAD, SPOKEN, TagRenderer
+from src.agents.trajectory import Job, Trajectory
+from src.core.types import Sample
+from src.rollout import scheduler as rollout_module
+from src.rollout.attention import packed_forward
+from src.rollout.limits import Talk
+from src.rollout.scheduler import WORTH, choose, rollout
+
+CPU = torch.device("cpu")
+TEMPERATURE = 0.8
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def renderer(pool: list[Sample]) -> TagRenderer:
+    words = Tokenizer(models.BPE())
+    words.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    words.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=600, initial_alphabet=alphabet, show_progress=False)
+    words.train_from_iterator([sample.prompt for sample in pool[:200]], trainer)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, pad_token=PAD, eos_token=END)
+    tokenizer.add_special_tokens({"additional_special_tokens": [mark for mark in MARKS if mark not in (PAD, END)]})
+    return TagRenderer(tokenizer)
+
+
+@pytest.fixture(scope="module")
+def model(renderer: TagRenderer) -> nn.Module:
+    torch.manual_seed(2)
+    model = Qwen3ForCausalLM(
+        Qwen3Config(
+            vocab_size=len(renderer.tokenizer),
+            hidden_size=32,
+            intermediate_size=64,
+            num_hidden_layers=2,
+            num_attention_heads=4,
+            num_key_value_heads=2,
+            head_dim=8,
+            tie_word_embeddings=False,
+        )
+    )
+    with torch.no_grad():
+        for weight in model.parameters():
+            if weight.dim() > 1:
+                weight.mul_(8)
+        loud = renderer.tokenizer.convert_tokens_to_ids([END, *SPOKEN[:4]])
+        model.lm_head.weight[loud] *= 2
+    return model
+
+
+def play(model: nn.Module, renderer: TagRenderer, samples: Sequence[Sample], **changes) -> list[Trajectory]:
+    """Changes of how episodes are made, and of what else `rollout` takes."""
+    usual = Talk(max_turns=3, max_new_tokens=12, max_tokens=400, temperature=TEMPERATURE, slots=4)
+    talk = replace(usual, **{name: changes.pop(name) for name in [*changes] if name in asdict(usual)})
+    jobs = [Job(sample, "easy", seed, seed) for seed, sample in enumerate(samples)]
+    settings = {"device": CPU, "generator": torch.Generator().manual_seed(5), **changes}
+    return rollout(model, renderer, jobs, talk, **settings)
+
+
+def assert_same(one: Sequence[Trajectory], two: Sequence[Trajectory]) -> None:
+    for a, b in zip(one, two, strict=True):
+        assert a.tokens.tolist() == b.tokens.tolist()
+        assert a.policy.tolist() == b.policy.tolist()
+        assert a.episode == b.episode
+        assert np.abs(a.logp - b.logp).max() < 1e-4
+
+
+def turns_of(one: Trajectory) -> list[tuple[int, int]]:
+    """Where each stretch of policy tokens begins and ends."""
+    edges = np.flatnonzero(np.diff(one.policy.astype(int), prepend=0, append=0)).tolist()
+    return list(zip(edges[::2], edges[1::2], strict=True))
+
+
+def test_log_probabilities_are_those_of_the_training_forward(model, renderer, pool) -> None:
+    played = play(model, renderer, pool[:12])
+    assert sum(len(turns_of(one)) for one in played) > 20
+    tokens = torch.from_numpy(np.concatenate([one.tokens for one in played])).long()
+    with torch.no_grad():
+        logits, _ = packed_forward(model, tokens, [len(one.tokens) for one in played])
+    said = torch.from_numpy(np.concatenate([one.policy for one in played])).nonzero()[:, 0]
+    expected = (logits / TEMPERATURE).log_softmax(-1)[said - 1, tokens[said]]
+    measured = torch.from_numpy(np.concatenate([one.logp[one.policy] for one in played]))
+    torch.testing.assert_close(measured, expected, atol=1e-4, rtol=0)
+    assert all((one.logp[~one.policy] == 0).all() for one in played)
+
+
+def test_an_episode_is_its_opening_then_turns_and_replies_and_nothing_else(model, renderer, pool) -> None:
+    """What the policy said is played again: the environment's replies fill every gap, token by token."""
+    for sample, one in zip(pool[:30], play(model, renderer, pool[:30]), strict=True):
+        env = Env(sample, max_turns=3)
+        expected = renderer.opening(env.opening())
+        policy = [False] * len(expected)
+        for start, end in turns_of(one):
+            said = one.tokens[start:end].tolist()
+            assert not renderer.stop_ids & set(said[:-1])
+            expected += said
+            policy += [True] * len(said)
+            reply = env.step(renderer.decode(said))
+            added = [] if said[-1] in renderer.stop_ids else sorted(renderer.stop_ids)
+            if added:
+                assert len(said) == 12
+            added += renderer.reply(reply.by, reply.text) if reply else []
+            expected += added
+            policy += [False] * len(added)
+        assert one.tokens.tolist() == expected
+        assert one.policy.tolist() == policy
+        assert one.episode.turns == tuple(env.turns)
+        assert one.episode.end == env.end
+
+
+def test_the_cast_of_episodes_has_every_kind(model, renderer, pool) -> None:
+    """Otherwise the other tests would hold for want of cases."""
+    played = play(model, renderer, pool[:30])
+    assert {one.episode.end for one in played} >= {"answer", "turns"}
+    assert {turn.act for one in played for turn in one.episode.turns} >= {"ask", "call", "answer", "result"}
+    cut = [one.tokens[end - 1] not in renderer.stop_ids for one in played for _, end in turns_of(one)]
+    assert any(cut)
+    assert not all(cut)
+
+
+def test_all_jobs_come_back_in_their_order_with_what_they_were_given(model, renderer, pool) -> None:
+    heard: list[int] = []
+    played = play(model, renderer, pool[:9], slots=2, progress=heard.append)
+    assert [one.episode.sample_id for one in played] == [sample.id for sample in pool[:9]]
+    assert [one.sample_index for one in played] == list(range(9))
+    assert [one.episode.seed for one in played] == list(range(9))
+    assert {one.episode.level for one in played} == {"easy"}
+    assert heard == list(range(1, 10))
+    assert play(model, renderer, []) == []
+
+
+@pytest.mark.parametrize("greedy", [True, False])
+@pytest.mark.parametrize("slots", [1, 3, 64])
+def test_what_is_said_does_not_depend_on_the_number_of_slots(model, renderer, pool, greedy, slots) -> None:
+    samples = [sample for sample in pool[:5] for _ in range(3)]
+    assert_same(
+        play(model, renderer, samples, greedy=greedy, slots=4),
+        play(model, renderer, samples, greedy=greedy, slots=slots),
+    )
+
+
+def test_chance_comes_from_the_generator(model, renderer, pool) -> None:
+    samples = [pool[0]] * 4
+    one, again = play(model, renderer, samples), play(model, renderer, samples)
+    assert_same(one, again)
+    other = play(model, renderer, samples, generator=torch.Generator().manual_seed(6))
+    assert [t.tokens.tolist() for t in one] != [t.tokens.tolist() for t in other]
+    assert len({tuple(t.tokens.tolist()) for t in one}) > 1
+
+
+def test_tokens_are_drawn_as_often_as_the_model_says() -> None:
+    logits = torch.randn(40, generator=torch.Generator().manual_seed(2)) * 2
+    expected = (logits.double() / TEMPERATURE).softmax(-1).numpy()
+    drawn, logps = choose(logits.expand(20_000, -1), TEMPERATURE, np.random.default_rng(3).random(20_000))
+    share = np.bincount(drawn, minlength=40) / 20_000
+    assert (np.abs(share - expected) < 4.5 * np.sqrt(expected * (1 - expected) / 20_000) + 1e-4).all()
+    assert np.allclose(logps, np.log(expected)[drawn], atol=1e-5)
+
+
+def test_what_has_no_probability_is_never_drawn() -> None:
+    logits = torch.full((3, 5), -torch.inf)
+    logits[:, 2] = 1.0
+    assert choose(logits, 1.0, np.array([0.0, 0.5, 1 - 2**-53]))[0] == [2, 2, 2]
+
+
+def test_greedy_takes_the_likeliest_token(model, renderer, pool) -> None:
+    for one in play(model, renderer, pool[:3], greedy=True):
+        tokens = torch.from_numpy(one.tokens).long()
+        with torch.no_grad():
+            best = packed_forward(model, tokens, [len(tokens)])[0].argmax(-1)
+        said = torch.from_numpy(one.policy).nonzero()[:, 0]
+        assert torch.equal(best[said - 1], tokens[said])
+
+
+def test_an_episode_out_of_tokens_ends_where_it_stands(model, renderer, pool) -> None:
+    """The last turn is cut off, or the reply is not read any more; all before is as with room enough."""
+    (whole,) = play(model, renderer, pool[:1])
+    opening = len(renderer.opening(pool[0].prompt))
+    assert len(turns_of(whole)) == 3
+    cut_turns = unread_replies = 0
+    for room in range(opening + 1, len(whole.tokens), 5):
+        (one,) = play(model, renderer, pool[:1], max_tokens=room)
+        assert one.episode.end == "length"
+        assert one.episode.answer is None
+        assert one.policy.any()
+        assert len(one.tokens) <= room
+        assert whole.tokens[: len(one.tokens)].tolist() == one.tokens.tolist()
+        if len(one.tokens) == room and one.policy[-1]:
+            start, end = turns_of(one)[-1]
+            assert one.episode.turns[-1].text == renderer.decode(one.tokens[start:end].tolist())
+            cut_turns += 1
+        else:
+            assert one.episode.turns[-1].by != "assistant"
+            unread_replies += 1
+    assert cut_turns
+    assert unread_replies
+
+
+def test_an_opening_that_fills_the_episode_leaves_nothing_to_say(model, renderer, pool) -> None:
+    short, long = sorted(pool[:30], key=lambda sample: len(renderer.opening(sample.prompt)))[::29]
+    room = len(renderer.opening(long.prompt))
+    one, two = play(model, renderer, [long, short], max_tokens=room)
+    assert (one.episode.end, one.policy.any(), len(one.tokens)) == ("length", False, room)
+    assert two.policy.any()
+
+
+def test_no_episode_has_more_turns_than_allowed(model, renderer, pool) -> None:
+    played = play(model, renderer, pool[:20], max_turns=2)
+    assert max(one.episode.policy_turns for one in played) == 2
+    assert {one.episode.end for one in played if one.episode.policy_turns == 2} >= {"turns"}
+
+
+@pytest.mark.parametrize("slots", [6, 64])
+def test_what_one_episode_has_read_the_others_take_over(model, renderer, pool, slots) -> None:
+    """Eight episodes of a sample that all say the same cost the openings and replies of one."""
+    read = []
+    hook = model.model.embed_tokens.register_forward_hook(lambda module, args, out: read.append(out.shape[1]))
+    try:
+        played = play(model, renderer, [s for s in pool[:4] for _ in range(8)], slots=slots, greedy=True)
+    finally:
+        hook.remove()
+    once = sum(len(one.tokens) for one in played[::8])
+    again = sum(int(one.policy.sum()) + len(turns_of(one)) * WORTH for one in played)
+    assert once < sum(read) <= once + again
+    assert once + again < sum(len(one.tokens) for one in played) / 2
+
+
+def test_with_adapters_and_from_the_midst_of_training(model, renderer, pool) -> None:
+    plain = play(model, renderer, pool[:6])
+    adapted = get_peft_model(
+        Qwen3ForCausalLM(model.config), LoraConfig(r=4, lora_dropout=0.5, target_modules=["q_proj", "v_proj"])
+    )
+    adapted.get_base_model().load_state_dict(model.state_dict(), strict=False)
+    weights = dict(model.named_parameters())
+    with torch.no_grad():
+        for name, weight in adapted.get_base_model().named_parameters():
+            if "lora" not in name:
+                weight.copy_(weights[name.replace("base_layer.", "")])
+    adapted.train()
+    assert_same(play(adapted, renderer, pool[:6]), plain)
+    assert adapted.training
+    with torch.no_grad():
+        for name, weight in adapted.named_parameters():
+            if "lora_B" in name:
+                weight.normal_(std=0.5)
+    changed = play(adapted, renderer, pool[:6])
+    assert [one.tokens.tolist() for one in changed] != [one.tokens.tolist() for one in plain]
+
+
+def test_training_goes_on_after_a_rollout(model, renderer, pool) -> None:
+    (one,) = play(model, renderer, pool[:1])
+    logits, _ = packed_forward(model, torch.from_numpy(one.tokens).long(), [len(one.tokens)])
+    logits.square().mean().backward()
+    assert all(weight.grad is not None for weight in model.parameters())
+    model.zero_grad()
+
+
+def test_a_policy_that_diverged_says_so(renderer, model, pool) -> None:
+    broken = Qwen3ForCausalLM(model.config)
+    with torch.no_grad():
+        broken.lm_head.weight.fill_(float("nan"))
+    with pytest.raises(FloatingPointError, match="diverged"):
+        play(broken, renderer, pool[:2])
+    with pytest.raises(ValueError, match="greedy"):
+        play(model, renderer, pool[:2], temperature=0.0)
+
+
+def test_a_device_without_64_bits_picks_the_same_tokens_and_none_that_cannot_be(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert rollout_module.finest(torch.device("mps")) is torch.float32
+    logits = torch.randn(500, 300, generator=torch.Generator().manual_seed(1))
+    chance = np.random.default_rng(3).random(500)
+    logits[:, -1], chance[0] = -torch.inf, 1 - 2**-53
+    exact = choose(logits, 1.0, chance)[0]
+    monkeypatch.setattr(rollout_module, "finest", lambda device: torch.float32)
+    assert np.mean(np.array(choose(logits, 1.0, chance)[0]) == exact) > 0.99

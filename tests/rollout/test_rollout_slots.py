@@ -1,0 +1,72 @@
+"""What a slot has read is kept: reading on gives what reading all of it again would give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+import pytest
+import torch
+from transformers import PreTrainedModel
+
+from src.rollout.attention import Segments, hidden_states, inner
+from src.rollout.slots import Slots
+from tests.rollout.test_rollout_packed import LENGTHS, llama, made, qwen3, stream
+
+CPU = torch.device("cpu")
+WAYS = pytest.mark.parametrize("padded", [False, True], ids=["as on a CPU", "as on an accelerator"])
+
+
+@WAYS
+@pytest.mark.parametrize("make", [qwen3, llama])
+def test_reading_on_is_reading_it_all(make: Callable[[], PreTrainedModel], padded: bool) -> None:
+    model, plain = made(make), made(make)
+    slots = Slots(model, 6, 70, CPU, torch.float32)
+    slots.padded = padded
+    dice = Random(0)
+    read: list[list[int]] = [[] for _ in range(6)]
+    shapes = set()
+    for step in range(24):
+        # Now all slots, now some; now a token each, now a token here and a reply there.
+        who = range(6) if step % 3 == 0 else sorted(dice.sample(range(6), dice.randint(1, 6)))
+        pieces = [(s, dice.choices(range(512), k=dice.choice([1, 1, 1, 2, 9]) if step % 2 else 1)) for s in who]
+        pieces = [(s, new) for s, new in pieces if len(read[s]) + len(new) <= 70]
+        shapes.add((len(pieces) == 6, 2 * len(pieces) < 6, any(len(new) > 1 for _, new in pieces)))
+        with torch.inference_mode():
+            logits, _ = slots.read(pieces)
+        for (slot, new), row in zip(pieces, logits, strict=True):
+            read[slot] += new
+            with torch.no_grad():
+                torch.testing.assert_close(row, plain(torch.tensor([read[slot]])).logits[0, -1], atol=2e-5, rtol=1e-5)
+        assert slots.lengths == [len(tokens) for tokens in read]
+    assert len(shapes) >= 5
+
+
+@WAYS
+def test_a_slot_takes_over_what_another_has_read(padded: bool) -> None:
+    model = made(qwen3)
+    slots = Slots(model, 3, 40, CPU, torch.float32)
+    slots.padded = padded
+    tokens = stream().tolist()
+    with torch.inference_mode():
+        slots.read([(2, tokens[:20]), (0, tokens[5:25])])
+        slots.take_over(0, 2, 0, 15)
+        taken_over, _ = slots.read([(0, tokens[15:18])])
+        read_anew, _ = slots.read([(1, tokens[:18])])
+        slots.read([(0, tokens[18:19])])
+        slots.read([(1, tokens[18:31])])
+        slots.take_over(0, 1, 19, 30)
+        later, _ = slots.read([(0, tokens[30:31]), (2, tokens[20:31])])
+    torch.testing.assert_close(taken_over, read_anew, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(later[0], later[1], atol=1e-5, rtol=1e-5)
+
+
+def test_an_accelerators_way_through_a_packed_stream_is_the_same() -> None:
+    grads = []
+    for padded in (False, True):
+        model = made(qwen3)
+        hidden = hidden_states(inner(model), stream(), Segments(LENGTHS, CPU, padded))
+        hidden.cumsum(-1).square().mean().backward()
+        grads.append((hidden.detach(), model.model.embed_tokens.weight.grad))
+    torch.testing.assert_close(grads[0][0], grads[1][0], atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(grads[0][1], grads[1][1], atol=1e-5, rtol=1e-4)

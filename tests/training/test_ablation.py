@@ -1,0 +1,162 @@
+"""`overclar_penalty --ablation`: two real runs that differ in the penalty alone, kept, compared, and not made twice."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from src.config.loader import load_train_config
+from src.core.episode import Episode
+from src.core.errors import BadInput
+from src.core.files import sha256_file
+from src.core.jsonl import read_records
+from src.training.ablation import Order, drop_other_seeds
+from src.training.ablation_run import Arm, arm_config
+from tests.conftest import Askgate
+
+from .training import furnish, write_config
+
+ORDER = ("overclar_penalty", "--alpha", "0.2", "--cap", "2", "--ablation", "--config", "own.yaml")
+SMALL = ("--steps", "1", "--seeds", "1,2", "--n", "6")
+
+
+@pytest.fixture(scope="module")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("furnished")
+    furnish(folder)
+    write_config(folder)
+    return folder
+
+
+@pytest.fixture
+def place(furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(furnished, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    return tmp_path
+
+
+def differences(one: Any, other: Any, path: str = "") -> dict[str, tuple[Any, Any]]:
+    if isinstance(one, dict) and isinstance(other, dict):
+        return {
+            name: pair
+            for key in {*one, *other}
+            for name, pair in differences(one.get(key), other.get(key), f"{path}.{key}").items()
+        }
+    return {} if one == other else {path.lstrip("."): (one, other)}
+
+
+def test_the_arms_differ_in_the_penalty_alone(place: Path) -> None:
+    config = load_train_config(Path("own.yaml"))
+    made = [
+        arm_config(config, penalty=penalty, alpha=0.2, cap=2, steps=4, seeds=(1, 2), n=6).model_dump(mode="json")
+        for penalty in (False, True)
+    ]
+    assert differences(*made) == {"use_overclar_penalty": (False, True)}
+    assert made[1]["reward"]["alpha"] == 0.2
+    changed = differences(config.model_dump(mode="json"), made[1])
+    assert {name.split(".")[0] for name in changed} == {
+        "base_model", "seed_pool", "shadow_set", "steps", "seeds", "reward", "eval", "watch",
+    }  # fmt: skip
+
+
+def test_another_base_or_pool_under_the_same_name_is_another_arm(place: Path) -> None:
+    def folder() -> Path:
+        config = load_train_config(Path("own.yaml"))
+        made = arm_config(config, penalty=True, alpha=0.2, cap=2, steps=4, seeds=(1,), n=6)
+        return Arm(Path("work"), "with", made).folder
+
+    first = folder()
+    assert folder() == first
+    for name in ("data/pool.jsonl", "model/model.safetensors"):
+        before = folder()
+        with open(place / name, "ab") as handle:
+            handle.write(b"\n")
+        assert folder() != before
+
+
+def test_an_ablation_from_base_to_report_and_what_is_there_is_not_made_again(place: Path, askgate: Askgate) -> None:
+    done = askgate(*ORDER, *SMALL, "--json")
+    assert done.code in (0, 1), done.err
+    report = json.loads(done.out)
+    assert done.code == (0 if report["passed"] else 1)
+    assert report == json.loads((place / "reports/overclar_ablation_own.json").read_text())
+    assert {one["name"].partition("_")[0] for one in report["checks"]} == {"overclar", "turns", "success"}
+    kept = sorted(path.relative_to(place) for path in (place / "data/episodes/own_ablation").rglob("*.jsonl"))
+    assert len(kept) == 4
+    assert report["evidence"]["outputs"] == {str(path): sha256_file(path) for path in kept}
+    for path in kept:
+        assert len(list(read_records(path, Episode))) == 6
+    assert report["figures"]["seeds"][1]["seed"] == 2
+    arms = sorted((place / ".askgate/ablation/own").iterdir())
+    used = {
+        folder.name.split("-")[0]: yaml.safe_load((folder / "arm.yaml").read_text())["use_overclar_penalty"]
+        for folder in arms
+    }
+    assert used == {"with": True, "without": False}
+    trained = [folder / "checkpoints/local/seed_1/final_model/model.safetensors" for folder in arms]
+    assert all(path.exists() for path in trained)
+
+    logs = [(folder / "logs/train.log").read_bytes() for folder in arms]
+    again = askgate(*ORDER, *SMALL, "--json")
+    assert json.loads(again.out)["figures"] == report["figures"]
+    assert [(folder / "logs/train.log").read_bytes() for folder in arms] == logs, "nothing was trained again"
+
+
+def test_an_arm_that_cannot_run_is_refused_with_its_folder(place: Path, askgate: Askgate) -> None:
+    write_config(place, strategy="nobody:Knows")
+    done = askgate(*ORDER, *SMALL)
+    assert done.code == 2
+    assert "the run did not come to its end (exit code 2)" in done.err
+    assert not (place / "reports/overclar_ablation_own.json").exists()
+
+
+class TestRefused:
+    def test_a_penalty_of_nothing(self, place: Path, askgate: Askgate) -> None:
+        done = askgate("overclar_penalty", "--alpha", "0", "--ablation", "--config", "own.yaml")
+        assert done.code == 2
+        assert "--alpha, --cap: with it nothing costs anything" in done.err
+
+    def test_more_samples_than_there_are(self, place: Path, askgate: Askgate) -> None:
+        done = askgate(*ORDER, "--n", "9")
+        assert done.code == 2
+        assert "--n: data/shadow.jsonl has 8 samples" in done.err
+
+    def test_seeds_that_are_none(self, place: Path, askgate: Askgate) -> None:
+        done = askgate(*ORDER, "--seeds", "1,x")
+        assert done.code == 2
+        assert "--seeds: '1,x' is no list of different whole numbers" in done.err
+
+    def test_a_tag_that_leads_elsewhere(self, place: Path, askgate: Askgate) -> None:
+        done = askgate(*ORDER, *SMALL, "--tag", "../../up")
+        assert done.code == 2
+        assert "--tag" in done.err
+
+
+def test_episodes_of_other_seeds_go_and_what_an_ablation_did_not_make_stays(place: Path) -> None:
+    folder = place / "kept"
+    for path in ("seed_1/without.jsonl", "seed_7/with.jsonl"):
+        (folder / path).parent.mkdir(parents=True)
+        (folder / path).touch()
+    order = Order(Path("own.yaml"), 0.2, 2, 1, (1,), 6, folder, "own")
+    drop_other_seeds(order)
+    assert [path.name for path in folder.iterdir()] == ["seed_1"]
+
+    checkpoint = folder / "seed_7/latest"
+    checkpoint.mkdir(parents=True)
+    with pytest.raises(BadInput, match="was not made by an ablation"):
+        drop_other_seeds(order)
+    assert checkpoint.exists()
+
+
+def test_without_ablation_it_tells_what_asks_cost(place: Path, askgate: Askgate) -> None:
+    done = askgate("overclar_penalty", "--alpha", "0.07", "--cap", "3", "--json")
+    assert done.code == 0
+    prices = json.loads(done.out)["penalty"]
+    assert prices == {"0": 0.0, "1": 0.07, "2": 0.14, "3": pytest.approx(0.21), "4": prices["3"], "5": prices["3"]}

@@ -1,0 +1,185 @@
+"""`askgate evaluate`: a finished run judged from the episodes that it left; what is not of this run is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from msgspec.structs import replace
+
+from src.checkpoint.seal import COMPLETE, MANIFEST, read_seal, seal
+from src.core.check import evidence, now
+from src.core.episode import Episode
+from src.core.files import sha256_file
+from src.core.jsonl import read_records, write_records
+from src.core.types import Turn
+from src.eval.compare import Limits
+from src.eval.trial import About, SeedRun, trial_report
+from src.training.evaluate import show_trial
+from tests.conftest import Askgate
+from tests.eval.episodes import episode
+
+from .training import furnish, write_config
+
+TICKET = {"gated": True, "ticket": "a" * 64, "profile": "quickstart"}
+RUN: dict[str, Any] = {"steps": 1, "seeds": [1, 2], "eval": {"every_steps": 2, "control": True}}
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run of two seeds that has ended."""
+    from src.cli import main
+
+    folder = tmp_path_factory.mktemp("ended")
+    furnish(folder)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("HF_HUB_OFFLINE", "1")
+        with pytest.raises(SystemExit) as left:
+            main(["train", "--config", str(write_config(folder, **RUN))])
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(False)
+    assert left.value.code == 0
+    return folder
+
+
+@pytest.fixture
+def place(ended: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(ended, tmp_path, dirs_exist_ok=True, symlinks=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def report(place: Path, tag: str = "own") -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((place / f"reports/ppo_eval_{tag}.json").read_text())
+    return found
+
+
+def as_if(place: Path, good: bool) -> None:
+    """The trained policy did well, or as badly as its base."""
+    for folder in (place / "logs/eval").glob("seed_*"):
+        for name, right in (("step_00000", False), ("step_00001", good)):
+            file = folder / f"{name}.jsonl"
+            episodes = [_played(one, right) for one in read_records(file, Episode)]
+            with open(file, "wb") as handle:
+                write_records(handle, episodes)
+
+
+def _played(one: Episode, right: bool) -> Episode:
+    ask = Turn("assistant", "ask", "Which one?"), Turn("user", "say", "That one.")
+    asks = right == one.needs_clarification
+    answer = Turn("assistant", "answer", "x")
+    turns = (one.turns[0], *(ask if asks else ()), *([answer] if right else [ask[0], ask[1], answer]))
+    return replace(one, turns=turns, success=right, told=right and one.needs_clarification)
+
+
+def test_a_run_leaves_the_report_and_the_page_by_itself(ended: Path) -> None:
+    (found,) = (ended / "reports").glob("ppo_eval_*.json")
+    assert found.with_suffix(".html").exists()
+    told = json.loads(found.read_text())
+    assert [one["seed"] for one in told["seeds"]] == [1, 2]
+    assert told["gated"] is False
+
+
+def test_a_run_that_gained_passes_and_its_report_tells_what_it_read(place: Path, askgate: Askgate) -> None:
+    as_if(place, good=True)
+    done = askgate("evaluate", "--config", "own.yaml")
+    assert done.code == 0, done.out + done.err
+    assert "PASSED ppo_eval: 4 checks" in done.out
+    assert "wrote reports/ppo_eval_own.html" in done.out
+    found = report(place)
+    trained = "logs/eval/seed_2/step_00001.jsonl"
+    assert found["evidence"]["inputs"][trained] == sha256_file(place / trained)
+    assert found["pooled"]["changes"]["need_ask_success"]["delta_pp"] == 100.0
+    assert found["pooled"]["over_control"]["success"]["trained"]["value"] == 1.0
+    assert b"PASSED" in (place / "reports/ppo_eval_own.html").read_bytes()
+
+
+def test_a_run_that_gained_nothing_fails_with_every_gate_named(place: Path, askgate: Askgate) -> None:
+    as_if(place, good=False)
+    done = askgate("evaluate", "--config", "own.yaml", "--tag", "second")
+    assert done.code == 1
+    for name in ("need_ask_success_pp", "overclar_relative", "success_hard_pp"):
+        assert f"FAILED {name}" in done.out
+    assert "seed 2" in done.out
+    assert report(place, "second")["passed"] is False
+
+
+def test_a_run_behind_a_ticket_is_told_from_one_without(place: Path, askgate: Askgate) -> None:
+    as_if(place, good=True)
+    (place / "checkpoints/local").rename(place / "checkpoints/rc1")
+    for folder in (place / "checkpoints/rc1").glob("seed_*/final_model"):
+        marks = read_seal(folder).marks
+        for name in (MANIFEST, COMPLETE):
+            (folder / name).unlink()
+        seal(folder, 1, marks | TICKET)
+    assert askgate("evaluate", "--config", "own.yaml").code == 0
+    told = report(place)
+    assert (told["gated"], told["ticket"], told["profile"]) == (True, "a" * 64, "quickstart")
+
+
+def test_a_seal_that_was_edited_makes_no_run_gated(place: Path, askgate: Askgate) -> None:
+    as_if(place, good=True)
+    for manifest in (place / "checkpoints/local").glob("seed_*/final_model/manifest.json"):
+        found = json.loads(manifest.read_text())
+        manifest.write_text(json.dumps({**found, "marks": found["marks"] | TICKET}))
+    done = askgate("evaluate", "--config", "own.yaml")
+    assert done.code == 2
+    assert "manifest.json is not the one that COMPLETE was written for" in done.err
+    assert not (place / "reports/ppo_eval_own.json").exists()
+
+
+def test_the_report_has_the_config_that_ran_and_not_the_one_of_today(place: Path, askgate: Askgate) -> None:
+    askgate("evaluate", "--config", write_config(place, **RUN, lr=0.5))
+    assert report(place)["config"]["lr"] != 0.5
+
+
+def test_the_curves_of_the_page_are_among_what_was_read(place: Path, askgate: Askgate) -> None:
+    askgate("evaluate", "--config", "own.yaml")
+    assert report(place)["evidence"]["inputs"]["logs/eval.jsonl"] == sha256_file(place / "logs/eval.jsonl")
+
+
+def test_a_tag_that_leads_elsewhere_is_refused(place: Path, askgate: Askgate) -> None:
+    done = askgate("evaluate", "--config", "own.yaml", "--tag", "../../up")
+    assert done.code == 2
+    assert "--tag" in done.err
+
+
+def test_a_share_is_in_percent_also_where_the_trained_policy_has_none(capsys: pytest.CaptureFixture[str]) -> None:
+    """Who never asks has no ask precision; that of the base is still 50 and not 0.50."""
+    base = [episode("a", needs=True, asks=1), episode("b", asks=1)]
+    trained = [episode("a", needs=True), episode("b")]
+    about = About(now(), "local", False, None, {})
+    show_trial(trial_report([SeedRun(1, 1, base, trained, None)], about, Limits(), evidence([], [], {}, now())))
+    (line,) = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("ask precision")]
+    assert line == ["ask", "precision", "50.0", "-", "-", "-"]
+
+
+def test_a_run_that_has_not_ended_is_refused(place: Path, askgate: Askgate) -> None:
+    (place / "logs/eval/seed_2/step_00001.jsonl").unlink()
+    done = askgate("evaluate", "--config", "own.yaml")
+    assert done.code == 2
+    assert "seed_2/step_00001.jsonl: no such evaluation" in done.err
+    assert not (place / "reports/ppo_eval_own.json").exists()
+
+
+def test_evaluations_on_another_shadow_set_are_refused(place: Path, askgate: Askgate) -> None:
+    with open(place / "data/shadow.jsonl", "ab") as handle:
+        handle.write(b"\n")
+    done = askgate("evaluate", "--config", "own.yaml")
+    assert done.code == 2
+    assert "made with another shadow_set" in done.err
+
+
+def test_without_a_run_there_is_nothing_to_evaluate(place: Path, askgate: Askgate) -> None:
+    shutil.rmtree(place / "logs")
+    done = askgate("evaluate", "--config", "own.yaml")
+    assert done.code == 2
+    assert "run the training to its end" in done.err
+    assert "--resume-from" in done.err, "a gated run has another flag"

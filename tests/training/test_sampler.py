@@ -1,0 +1,245 @@
+"""Batches keep their shares, come back to what goes badly, and are the same after a resume."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from src.config.sections import RatioAt, SamplingSection
+from src.core.errors import BadInput
+from src.core.types import LEVELS, Level, Sample
+from src.data.pool.build import build_pool
+from src.data.pool.fresh import Fresh
+from src.data.pool.meta import PoolMeta
+from src.training.low_performers import KEPT, TRIES
+from src.training.sampler import Drawn, Sampler
+from tests.data.built import small_plan
+from tests.data.samples import make_sample
+from tests.eval.episodes import episode
+
+POOL_ONLY = SamplingSection()
+
+
+class Pool:
+    """Samples of known level that tell how often one was looked at."""
+
+    def __init__(self, easy: int, medium: int, hard: int) -> None:
+        levels: list[Level] = ["easy"] * easy + ["medium"] * medium + ["hard"] * hard
+        self.levels = {f"s{number}": level for number, level in enumerate(levels)}
+        self.looks = 0
+
+    def __getitem__(self, place: int) -> Sample:
+        self.looks += 1
+        return make_sample(f"s{place}", f"Question {place}?")
+
+
+def sampler(pool: Pool, sampling: SamplingSection = POOL_ONLY, seed: int = 1, **parts: Any) -> Sampler:
+    return Sampler(pool, pool.levels, sampling, seed, **parts)
+
+
+def ids(batch: list[Drawn]) -> list[str]:
+    return [drawn.sample.id for drawn in batch]
+
+
+def fail(one: Sampler, batch: list[Drawn]) -> None:
+    one.observe([episode(drawn.sample.id, success=False) for drawn in batch])
+
+
+@pytest.fixture(scope="module")
+def facts(tmp_path_factory: pytest.TempPathFactory) -> PoolMeta:
+    path: Path = tmp_path_factory.mktemp("pool") / "pool.jsonl"
+    return build_pool(small_plan(20), path)
+
+
+@pytest.mark.parametrize("count", [1, 7, 8, 32])
+def test_difficulty_shares_hold_over_any_stretch_of_steps(count: int) -> None:
+    one = sampler(Pool(100, 100, 100))
+    drawn = [[item.level for item in one.draw(step, count)] for step in range(600)]
+    for start in (0, 137, 400):
+        seen = Counter(level for batch in drawn[start : start + 200] for level in batch)
+        for level, share in {"easy": 0.2, "medium": 0.4, "hard": 0.4}.items():
+            assert seen[level] / (200 * count) == pytest.approx(share, abs=0.02)  # type: ignore[index]
+    for batch in drawn:
+        for level, share in {"easy": 0.2, "medium": 0.4, "hard": 0.4}.items():
+            assert abs(batch.count(level) - share * count) <= 2 + 1e-9  # type: ignore[arg-type]
+
+
+def test_a_level_with_no_share_is_never_drawn_and_one_with_a_share_must_be_there() -> None:
+    sampling = SamplingSection(by_difficulty={"easy": 0.0, "medium": 0.5, "hard": 0.5})
+    seen = {drawn.level for step in range(20) for drawn in sampler(Pool(0, 9, 9), sampling).draw(step, 8)}
+    assert seen == {"medium", "hard"}
+    with pytest.raises(BadInput, match="no hard samples"):
+        sampler(Pool(9, 9, 0))
+
+
+def test_the_share_from_the_pool_follows_its_schedule_and_does_not_skew_the_levels(facts: PoolMeta) -> None:
+    schedule = (RatioAt(step=0, ratio=0.5), RatioAt(step=100, ratio=0.25), RatioAt(step=200, ratio=1.0))
+    one = sampler(Pool(50, 50, 50), SamplingSection(seed_ratio_schedule=schedule), fresh=Fresh(facts, (), [], seed=1))
+    for start, ratio in ((0, 0.5), (100, 0.25), (200, 1.0)):
+        batch = [drawn for step in range(start, start + 100) for drawn in one.draw(step, 8)]
+        assert sum(drawn.origin != "fresh" for drawn in batch) / 800 == pytest.approx(ratio, abs=0.01)
+        afresh = Counter(drawn.level for drawn in batch if drawn.origin == "fresh")
+        for level in LEVELS if ratio < 1 else ():
+            share = afresh[level] / afresh.total()
+            assert share == pytest.approx({"easy": 0.2, "medium": 0.4, "hard": 0.4}[level], abs=0.02)
+
+
+def test_a_schedule_that_wants_fresh_samples_needs_a_maker() -> None:
+    with pytest.raises(ValueError, match="fresh"):
+        sampler(Pool(9, 9, 9), SamplingSection(seed_ratio=0.5))
+
+
+@pytest.mark.parametrize(("cap", "count"), [(0.30, 10), (0.30, 32), (0.30, 3), (0.0, 10), (1.0, 10)])
+def test_low_performers_come_again_within_their_cap(cap: float, count: int) -> None:
+    one = sampler(Pool(60, 60, 60), SamplingSection(low_perf_cap=cap))
+    failed: set[str] = set()
+    again = []
+    for step in range(30):
+        batch = one.draw(step, count)
+        low = [drawn for drawn in batch if drawn.origin == "low"]
+        assert {drawn.sample.id for drawn in low} <= failed
+        assert len(set(ids(batch))) == count, "no sample twice in a batch"
+        again.append(len(low))
+        failed |= set(ids(batch))
+        fail(one, batch)
+    most = min(int(cap * count + 1e-9), count // 2)
+    assert max(again) <= most
+    assert again[5:] == [most] * 25
+
+
+def test_what_goes_well_does_not_come_again_out_of_turn() -> None:
+    one = sampler(Pool(40, 40, 40))
+    for step in range(6):
+        batch = one.draw(step, 16)
+        assert all(drawn.origin == "pool" for drawn in batch)
+        one.observe([episode(drawn.sample.id, success=True) for drawn in batch])
+
+
+@pytest.mark.parametrize(
+    ("needs", "asks", "success", "low"),
+    [
+        (False, 0, True, False),
+        (False, 1, True, True),
+        (True, 1, True, False),
+        (True, 0, True, True),
+        (False, 0, False, True),
+    ],
+)
+def test_needless_asks_and_lucky_guesses_are_low_performance_too(
+    needs: bool, asks: int, success: bool, low: bool
+) -> None:
+    one = sampler(Pool(5, 5, 5))
+    one.observe([episode("s7", needs=needs, asks=asks, success=success)])
+    assert one.metrics()["low_performers_medium"] == float(low)
+
+
+def test_episodes_of_a_sample_count_together_and_old_news_counts_half() -> None:
+    one = sampler(Pool(5, 5, 5))
+    one.observe([episode("s1", success=False), episode("s1", success=True)])
+    assert one.metrics()["low_performers_easy"] == 0, "half of them went well"
+    one.observe([episode("s1", success=False), episode("s1", success=False)])
+    assert one.state_dict()["low"]["easy"] == [[1, 0.0, 0]]
+    one.observe([episode("s1", success=True), episode("s1", success=False)])
+    assert one.state_dict()["low"]["easy"] == [[1, 0.25, 0]]
+    one.observe([episode("s1", success=True), episode("s1", success=True)])
+    assert one.metrics()["low_performers_easy"] == 0
+
+
+def test_one_that_never_goes_well_makes_room_after_some_tries() -> None:
+    one = sampler(Pool(1, 1, 200), SamplingSection(by_difficulty={"easy": 0.0, "medium": 0.0, "hard": 1.0}))
+    one.observe([episode("s2", success=False)])
+    drawn_again = 0
+    for step in range(20):
+        batch = [drawn for drawn in one.draw(step, 4) if drawn.origin == "low"]
+        drawn_again += len(batch)
+        fail(one, batch)
+    assert drawn_again == TRIES
+
+
+def test_every_sample_of_a_level_comes_once_before_any_comes_again() -> None:
+    one = sampler(Pool(11, 17, 23))
+    seen: Counter[str] = Counter()
+    for step in range(40):
+        seen.update(ids(one.draw(step, 10)))
+        for level in LEVELS:
+            counts = [seen[identity] for identity, own in Pool(11, 17, 23).levels.items() if own == level]
+            assert max(counts) - min(counts) <= 2, "one turn, and one that was skipped because it was in the batch"
+
+
+def test_a_pool_smaller_than_the_batch_repeats() -> None:
+    assert len(sampler(Pool(1, 1, 1)).draw(0, 32)) == 32
+
+
+def test_another_seed_draws_others_and_the_same_seed_the_same() -> None:
+    pool = Pool(200, 200, 200)
+    assert ids(sampler(pool, seed=1).draw(0, 16)) == ids(sampler(pool, seed=1).draw(0, 16))
+    assert ids(sampler(pool, seed=1).draw(0, 16)) != ids(sampler(pool, seed=2).draw(0, 16))
+
+
+def test_switched_off_it_draws_the_pool_evenly() -> None:
+    one = sampler(Pool(10, 70, 20), SamplingSection(enable=False, seed_ratio=0.5))
+    batch = []
+    for step in range(10):
+        batch += one.draw(step, 10)
+        fail(one, batch)
+    assert Counter(drawn.level for drawn in batch) == {"easy": 10, "medium": 70, "hard": 20}
+    assert {drawn.origin for drawn in batch} == {"pool"}
+
+
+def test_samples_with_an_unstable_score_count_less() -> None:
+    batch = sampler(Pool(3, 3, 3), weights={"s4": 0.25}).draw(0, 9)
+    weights = {drawn.sample.id: drawn.weight for drawn in batch}
+    assert weights.pop("s4") == 0.25
+    assert set(weights.values()) == {1.0}
+
+
+@pytest.mark.parametrize("stopped_at", [0, 1, 13, 29])
+def test_a_resumed_run_draws_what_the_unbroken_one_draws(facts: PoolMeta, stopped_at: int) -> None:
+    def make() -> Sampler:
+        sampling = SamplingSection(seed_ratio_schedule=(RatioAt(step=0, ratio=0.8), RatioAt(step=15, ratio=0.4)))
+        return sampler(Pool(30, 40, 50), sampling, fresh=Fresh(facts, (), [], seed=1))
+
+    def run(one: Sampler, steps: range) -> list[list[str]]:
+        drawn = []
+        for step in steps:
+            batch = one.draw(step, 12)
+            drawn.append(ids(batch))
+            luck = Random(step)
+            one.observe([episode(item.sample.id, success=luck.random() < 0.5) for item in batch for _ in range(2)])
+        return drawn
+
+    unbroken = run(make(), range(30))
+    first = make()
+    before = run(first, range(stopped_at))
+    state = json.loads(json.dumps(first.state_dict()))
+    second = make()
+    second.load_state_dict(state)
+    assert before + run(second, range(stopped_at, 30)) == unbroken
+
+
+def test_another_pool_at_a_resume_is_refused() -> None:
+    state = sampler(Pool(5, 5, 5)).state_dict()
+    with pytest.raises(BadInput, match="not what the run began with"):
+        sampler(Pool(5, 6, 5)).load_state_dict(state)
+    with pytest.raises(BadInput, match="not what the run began with"):
+        sampler(Pool(5, 5, 5), SamplingSection(enable=False)).load_state_dict(state)
+
+
+def test_neither_state_nor_draw_grows_with_the_pool() -> None:
+    sizes, looks = [], []
+    for size in (2_000, 20_000):
+        pool = Pool(size, size, size)
+        one = sampler(pool)
+        one.observe([episode(f"s{number}", success=False) for number in range(3 * size)])
+        pool.looks = 0
+        one.draw(5, 16)
+        looks.append(pool.looks)
+        sizes.append(len(json.dumps(one.state_dict())))
+        assert one.metrics() == {f"low_performers_{level}": float(KEPT) for level in LEVELS}
+    assert looks == [16, 16]
+    assert sizes[1] < 1.2 * sizes[0] < 30_000
