@@ -102,7 +102,7 @@ def test_a_defect_keeps_its_traceback_and_is_no_verdict(
         raise RuntimeError("CUDA error, key sk-own-123456")
 
     monkeypatch.setenv("SCORER_API_KEY", "sk-own-123456")
-    monkeypatch.setattr("src.data.pool.build_pool", defect)
+    monkeypatch.setattr("src.data.pool.build.build_pool", defect)
     done = askgate("build_rollout_pool", "--n", "10", "--out", tmp_path / "pool.jsonl", defect=True)
     assert done.code == 2
     assert "RuntimeError: CUDA error, key ***" in done.err
