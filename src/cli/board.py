@@ -59,11 +59,10 @@ def measured_loop() -> Loop:
     """Lights of the loop that was run last in this folder."""
     from ..board.run_folders import Loop
     from ..config.profile import load_profile
-    from ..loop.lights import lights, next_step
+    from ..loop.lights import COMMANDS, lights, next_step, state_file
     from ..loop.runner import typed
     from ..loop.stage import State
     from ..loop.stages import last_was_full, stages_of
-    from ..pages.outlook import COMMANDS, state_file
     from .quickstart import last_run
 
     name = last_run()
@@ -76,7 +75,7 @@ def measured_loop() -> Loop:
 
 def measured_kpis() -> Kpis:
     from ..config.profile import load_profile
-    from ..pages.outlook import measure, newest_evaluation
+    from ..loop.kpi import measure, newest_evaluation
     from .quickstart import last_run
 
     return measure(load_profile(last_run()), newest_evaluation())

@@ -10,7 +10,7 @@ one run shows every light, but nothing is trained without the ticket, and the ex
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -21,8 +21,11 @@ from . import options, show
 
 if TYPE_CHECKING:
     from ..config.profile import Profile
+    from ..loop.kpi import Kpi
+    from ..loop.lights import Light
 
 STOPPED_BY_HAND = 130
+COLOURS = {"green": "bold green", "red": "bold red", "grey": "dim"}
 PAID = ("SCORER_API_KEY", "SCORER_BASE_URL", "SCORER_MODEL", "SCORER_PROVIDER")
 ProfileFlag = Annotated[
     Literal["quickstart", "rc1"] | None,
@@ -58,10 +61,9 @@ def rc1(
 def status(profile: ProfileFlag = None, as_json: options.Json = False) -> None:
     """Show the lights and the next step. Sums are taken again; exit code 0 when all are green, else 1."""
     from ..config.profile import load_profile
-    from ..loop.lights import lights, next_step
+    from ..loop.lights import COMMANDS, lights, next_step, state_file
     from ..loop.stage import State
     from ..loop.stages import last_was_full, stages_of
-    from ..pages.outlook import COMMANDS, show_lights, state_file
 
     name = profile or last_run()
     state = State(state_file(name))
@@ -79,7 +81,7 @@ def kpi(profile: ProfileFlag = None, as_json: options.Json = False) -> None:
     """Collect the KPIs. Quality and engineering in reports/kpi.json, each with the file that it comes from."""
     from ..config.profile import load_profile
     from ..core.files import write_json
-    from ..pages.outlook import KPIS, measure, newest_evaluation, show_kpis
+    from ..loop.kpi import KPIS, measure, newest_evaluation
 
     found = measure(load_profile(profile or last_run()), newest_evaluation())
     write_json(KPIS, found)
@@ -88,6 +90,40 @@ def kpi(profile: ProfileFlag = None, as_json: options.Json = False) -> None:
     else:
         show_kpis(found)
         show.say(f"wrote {KPIS}")
+
+
+def show_lights(found: Sequence[Light], profile: str) -> None:
+    """Print one line per light. Lines wrap in a narrow terminal, where a table would cut off what does not fit."""
+    from rich.text import Text
+
+    from ..loop.lights import COMMANDS, WORDS, next_step
+
+    width = max(len(word) for word, _ in WORDS.values()) + 2
+    for light in found:
+        lamp = WORDS[light.colour][0]
+        title = f"{light.title} {light.title_zh}" + (f" ({light.why})" if light.why else "")
+        show.say(Text.assemble((lamp, COLOURS[light.colour]), " " * (width - len(lamp)), title))
+    for step in next_step(found, COMMANDS[profile]):
+        show.say(f"-> {step}")
+
+
+def show_kpis(kpis: Mapping[str, Mapping[str, Kpi]]) -> None:
+    """Print one table per group of KPIs, then the alarms."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from ..loop.kpi import KPIS, alarms
+
+    for part, found in kpis.items():
+        table = Table(box=None, pad_edge=False)
+        for head in (part, "value", "from"):
+            table.add_column(head, overflow="fold")
+        for name, one in found.items():
+            value = "-" if one.value is None else show.number(one.value)
+            table.add_row(name, f"{value} ALARM" if one.alarm and one.alarm.on else value, Text(one.source))
+        show.print_table(table)
+    for name in alarms(kpis):
+        show.complain(f"ALARM 警报: {name} is past its limit; see {KPIS}")
 
 
 def embedded(environment: Mapping[str, str]) -> dict[str, str]:
@@ -117,10 +153,12 @@ def _loop(
     stop_at_red: bool = False,
 ) -> int:
     from ..config.profile import load_profile
+    from ..loop.kpi import KPIS
+    from ..loop.lights import COMMANDS, state_file
     from ..loop.runner import run_stages, worst
     from ..loop.stage import State
     from ..loop.stages import stages_of
-    from ..pages.outlook import COMMANDS, KPIS, PAGE, show_lights, state_file, write_results
+    from ..pages.results import PAGE, write_results
 
     profile = load_profile(name)
     stages = stages_of(profile, full)
@@ -145,7 +183,7 @@ def _loop(
 
 def _rc1_report(profile: Profile) -> None:
     """Once there is a trained policy to tell of. The lights have been shown; what a report refuses changes none."""
-    from ..pages.outlook import newest_evaluation
+    from ..loop.kpi import newest_evaluation
     from .report import RC1_PAGE, write_rc1
 
     if newest_evaluation() is None:

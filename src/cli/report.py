@@ -48,9 +48,10 @@ def report(
 def write_rc1(profile: Profile, evaluation: Path | None = None) -> Rc1:
     """Both files or neither."""
     from ..core.files import atomic_files, json_bytes
-    from ..pages.outlook import EVAL, METRICS, log_lines, newest_evaluation
+    from ..loop.kpi import newest_evaluation
     from ..pages.rc1.gather import gather
     from ..pages.rc1.page import rc1_page
+    from ..pages.results import EVAL, METRICS, log_lines
 
     found = gather(profile, evaluation or newest_evaluation(), log_lines(METRICS), log_lines(EVAL))
     with atomic_files() as start:

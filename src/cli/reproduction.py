@@ -36,9 +36,9 @@ def _trained() -> Path:
     """The config that was trained behind the ticket that lies here."""
     from ..config.profile import load_profile
     from ..gates.report import TICKET, read_round
+    from ..loop.lights import state_file
     from ..loop.stage import State
     from ..loop.stages import last_was_full
-    from ..pages.outlook import state_file
 
     profile = load_profile(read_round(TICKET).profile)
     full = last_was_full(State(state_file(profile.name)))

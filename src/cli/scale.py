@@ -52,11 +52,10 @@ def scale(
 ) -> None:
     """Grow the live-scored set. Gates before and after each stage; the first red light stops it."""
     from ..config.profile import load_profile
-    from ..loop.lights import lights
+    from ..loop.lights import lights, state_file
     from ..loop.runner import run_stages, worst
     from ..loop.stage import State
     from ..loop.stages import stages_of
-    from ..pages.outlook import state_file
 
     sizes, wanted = _sizes(to), load_profile(profile)
     loop = stages_of(wanted)

@@ -24,11 +24,10 @@ def sync(
     """Write the SYNC packet. What was produced, with its SHA-256, and what is missing; sides: configs/sync.yaml."""
     from ..config.profile import load_profile
     from ..core.files import write_json
-    from ..loop.lights import lights
+    from ..loop.lights import COMMANDS, lights, state_file
     from ..loop.stage import State
     from ..loop.stages import stages_of
     from ..loop.sync import load_settings, packet
-    from ..pages.outlook import COMMANDS, state_file
 
     name = profile or last_run()
     settings = load_settings()

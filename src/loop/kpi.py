@@ -16,13 +16,16 @@ from msgspec import Struct
 
 from ..checkpoint.folder import Shelf
 from ..checkpoint.seal import Damaged, verify
+from ..config.profile import Profile
 from ..core.files import sha256_file
 from ..gates.anti_simulation import WINDOW, hit_rate
+from ..gates.final_models import CHECKPOINTS
 from ..runtime.sums import FOLDER as SUMS
 from ..runtime.sums import sums_of
 from ..scoring.ledger_tail import Scoring, tail
 from ..scoring.probe import is_paid
 
+KPIS, LOGS = Path("reports/kpi.json"), Path("logs")
 CACHE_ALARM = 0.95
 """Seed plan, section 3: above this the scores are a cache's, not a judge's."""
 SHADOW = ("spearman", "kendall_tau", "top10_overlap", "top20_overlap", "corr_improve_pct")
@@ -40,6 +43,32 @@ class Kpi(Struct, frozen=True):
     source: str
     """The file that it was read from; empty where there is none."""
     alarm: Alarm | None = None
+
+
+def measure(profile: Profile, evaluation: Path | None) -> dict[str, dict[str, Kpi]]:
+    """KPIs of the run folder that the process works in. `evaluation`: report of base against trained policy."""
+    paths = profile.paths
+    return collect(
+        pool_report=paths.pool_report,
+        shadow_report=paths.shadow_report,
+        evaluation=evaluation,
+        ledger=paths.ledger,
+        logs=LOGS,
+        checkpoints=CHECKPOINTS,
+        artifacts=key_files(profile),
+    )
+
+
+def key_files(profile: Profile) -> list[Path]:
+    """Files whose checksums are recorded: the training data, the reward weights and the training config."""
+    paths = profile.paths
+    return [paths.shadow_set, paths.pool, paths.metrics, paths.balanced, paths.weights, paths.config]
+
+
+def newest_evaluation() -> Path | None:
+    """The newest report that compares the trained policy with its base."""
+    reports = sorted(Path("reports").glob("ppo_eval_*.json"), key=lambda path: (path.stat().st_mtime, path.name))
+    return reports[-1] if reports else None
 
 
 def collect(

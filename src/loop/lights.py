@@ -18,6 +18,9 @@ from .stage import FAILED, PASSED, Stage, State
 Colour = Literal["green", "red", "grey"]
 WORDS: dict[Colour, tuple[str, str]] = {"green": ("green", "绿"), "red": ("RED", "红"), "grey": ("grey", "灰")}
 
+COMMANDS = {"quickstart": "askgate quickstart", "rc1": "./ops/run_local_rc1.sh"}
+"""The command that runs the loop of a profile, and resumes it."""
+
 
 class Reason(Struct, frozen=True):
     """A check that failed."""
@@ -40,6 +43,11 @@ class Light(Struct, frozen=True):
     reasons: list[Reason]
     report: str
     """The first report of the stage, where there is one to read."""
+
+
+def state_file(profile: str) -> Path:
+    """The record of a profile's loop."""
+    return Path(f"reports/{profile}_state.json")
 
 
 def lights(stages: Sequence[Stage], state: State) -> list[Light]:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 
-from ..loop.kpi import Kpi
-from ..loop.lights import WORDS, Light
+import msgspec
+
+from ..config.profile import Profile
+from ..core.files import atomic_write, write_json
+from ..loop.kpi import KPIS, Kpi, key_files, measure, newest_evaluation
+from ..loop.lights import COMMANDS, WORDS, Light, lights, next_step
+from ..loop.stage import Stage, State, fingerprints
 from .curves import Points, curve, shown
 from .markup import delta, level, page, title
 from .style import STYLE
@@ -35,6 +41,42 @@ CURVES = {
     "overclar_rate": ("Over-clarification", "过度澄清率", True),
 }
 Lines = Sequence[Mapping[str, Any]]
+PAGE = Path("reports/rc1/index.html")
+METRICS, EVAL = Path("logs/metrics.jsonl"), Path("logs/eval.jsonl")
+
+
+def write_results(profile: Profile, stages: Sequence[Stage], state: State) -> list[Light]:
+    """Write the KPIs and the results page from the files of the run, and return the lights that the page shows."""
+    found = lights(stages, state)
+    evaluation = newest_evaluation()
+    kpis = measure(profile, evaluation)
+    write_json(KPIS, kpis)
+    page = results_page(
+        profile.name,
+        found,
+        next_step(found, COMMANDS[profile.name]),
+        msgspec.json.decode(evaluation.read_bytes(), type=dict[str, Any]) if evaluation else None,
+        log_lines(METRICS),
+        log_lines(EVAL),
+        kpis,
+        {path: digest for path, digest in fingerprints(key_files(profile)).items() if digest},
+    )
+    with atomic_write(PAGE) as file:
+        file.write(page)
+    return found
+
+
+def log_lines(path: Path) -> list[dict[str, Any]]:
+    """Lines of a log. A last line that is still being written is left out."""
+    if not path.exists():
+        return []
+    found = []
+    for line in path.read_bytes().splitlines():
+        try:
+            found.append(msgspec.json.decode(line, type=dict[str, Any]))
+        except msgspec.DecodeError:
+            continue
+    return found
 
 
 def results_page(

@@ -22,14 +22,13 @@ from tempfile import TemporaryDirectory
 from typing import IO
 
 from .. import __version__
-from ..checkpoint.seal import Damaged
-from ..checkpoint.seal import verify as verify_seal
 from ..config.loader import load_train_config
 from ..config.train import TrainConfig
 from ..core.errors import BadInput
 from ..core.files import atomic_write, json_bytes, sha256_file
 from ..core.shipped import shipped
 from ..core.types import Record
+from ..gates.final_models import final_models
 from ..gates.manifest import MANIFEST, Manifest
 from ..gates.report import ROUND1, TICKET, Round
 from ..gates.signoff import ENVELOPE
@@ -42,8 +41,6 @@ OUT = Path("reports/rc1/package.tgz")
 SUMS, SUMS_SIGNATURE = "SHA256SUMS", "SHA256SUMS.sig"
 OWN = Path("package")
 FACTS, GATES, PUBLIC = OWN / "package.json", OWN / "gates.intoto.jsonl", OWN / "model.pub"
-CHECKPOINTS = Path("checkpoints/rc1")
-"""Where a gated run has its models, whatever its config."""
 BESIDE = (
     "logs/metrics.jsonl", "logs/eval.jsonl", "logs/episodes", "logs/eval", "reports/config_effective.yaml",
     "reports/kpi.json", "reports/rc1", "configs", "templates", ".askgate/scores.sqlite", ".askgate/scores.sqlite-wal",
@@ -94,25 +91,6 @@ def this_machine() -> dict[str, str]:
     from ..engines.state import machine
 
     return {name: str(value) for name, value in machine().items()}
-
-
-def final_models(config: TrainConfig, remedy: str = "train again: python -m train.ppo_runner") -> list[Path]:
-    """Whole, and of a run that the gates have seen: the seal of each names the ticket that lies here."""
-    folders = [CHECKPOINTS / f"seed_{seed}" / "final_model" for seed in config.seeds]
-    if not config.several_seeds:
-        folders = [CHECKPOINTS / "final_model"]
-    for folder in folders:
-        try:
-            marks = verify_seal(folder).marks
-        except Damaged as error:
-            raise BadInput(str(error), where=str(folder), remedy=remedy) from None
-        if not marks.get("gated") or marks.get("ticket") != sha256_file(TICKET):
-            raise BadInput(
-                "was not trained behind the ticket that lies here",
-                where=str(folder),
-                remedy=remedy,
-            )
-    return folders
 
 
 def statements(rounds: Sequence[Round], facts: Facts) -> bytes:

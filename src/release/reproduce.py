@@ -19,19 +19,18 @@ from ..config.loader import load_train_config
 from ..core.errors import BadInput
 from ..core.files import sha256_file
 from ..core.shipped import HOME, PACKAGE
+from ..gates.final_models import CHECKPOINTS, final_models
 from ..gates.manifest import MANIFEST, Manifest
 from ..gates.report import REFUSAL, ROUND1, TICKET, read_round
 from ..gates.verify import verify
 from ..reward.record import model_sha256
 from .package import (
-    CHECKPOINTS,
     FACTS,
     GATES,
     PUBLIC,
     SUMS,
     SUMS_SIGNATURE,
     Facts,
-    final_models,
     signature_of,
     statements,
     this_machine,

@@ -14,9 +14,10 @@ from src.cli.app import app
 from src.cli.scale import scale_stages
 from src.config.profile import NAMES, Profile, load_profile
 from src.loop import stages
+from src.loop.kpi import KPIS
 from src.loop.runner import MODULE
 from src.loop.stage import Stage, State
-from src.pages import outlook
+from src.pages.results import PAGE
 from tests.conftest import Askgate
 
 
@@ -138,10 +139,10 @@ def test_a_red_light_ends_in_exit_code_1_with_its_reason_and_a_page(
         assert "add templates" in shown.out
         assert ("done before" in shown.out) == again
         assert "not begun, because gate did not pass" in shown.out
-    page = outlook.PAGE.read_text()
+    page = PAGE.read_text()
     assert "add templates" in page
     assert "增加模板" in page
-    assert json.loads(outlook.KPIS.read_text())["engineering"]["fingerprint_coverage"]["value"] is None
+    assert json.loads(KPIS.read_text())["engineering"]["fingerprint_coverage"]["value"] is None
     assert Path("reports/rc1/s.sha256").exists()
 
 

@@ -11,7 +11,7 @@ import yaml
 
 from src.cli import main
 from src.core.errors import BadInput
-from src.release.package import CHECKPOINTS
+from src.gates.final_models import CHECKPOINTS
 from src.release.reproduce import check, run_again, unpacked
 from tests.gates import run_folder
 from tests.gates.run_folder import both_rounds, furnish

@@ -23,11 +23,11 @@ from ...core.jsonl import read_records
 from ...core.shipped import shipped
 from ...core.types import Sample
 from ...eval.trial import TrialReport
+from ...gates.final_models import model_folders
 from ...gates.manifest import MANIFEST
 from ...gates.prints import fingerprint
 from ...gates.report import TICKET, Print
 from ...gates.signoff import ENVELOPE
-from ...release.package import CHECKPOINTS
 from ...reward.record import model_sha256
 from .contents import Rc1, Reading, ShadowPoint
 from .pairs import choose
@@ -107,9 +107,7 @@ def _points(profile: Profile, shadow: Mapping[str, Any] | None) -> list[ShadowPo
 def _models(trial: TrialReport | None) -> dict[str, str]:
     if trial is None or not trial.gated:
         return {}
-    config = TrainConfig.model_validate(trial.config)
-    several = config.several_seeds
-    folders = [CHECKPOINTS / (f"seed_{seed}/final_model" if several else "final_model") for seed in config.seeds]
+    folders = model_folders(TrainConfig.model_validate(trial.config))
     return {folder.as_posix(): model_sha256(folder) for folder in folders if folder.is_dir()}
 
 

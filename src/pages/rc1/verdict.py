@@ -9,9 +9,9 @@ from ...config.train import TrainConfig
 from ...core.errors import BadInput
 from ...core.files import sha256_file
 from ...eval.trial import TrialReport
+from ...gates.final_models import final_models
 from ...gates.report import REFUSAL, ROUND1, TICKET, Round, read_round
 from ...gates.verify import verify
-from ...release.package import final_models
 from .contents import Point
 
 EVIDENCE = "Evidence"
