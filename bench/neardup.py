@@ -35,7 +35,7 @@ from src.core.jsonl import read_records
 from src.core.tokenize import tokens
 from src.core.types import Sample
 from src.data.quality.near_duplicates import near_duplicates
-from src.data.quality.tokenstream import token_stream
+from src.data.quality.token_stream import token_stream
 
 THRESHOLD = 0.85
 Found = set[int]

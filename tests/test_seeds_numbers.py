@@ -11,9 +11,9 @@ from src.config.profile import load_profile
 from src.config.sections import CheckpointSection, RewardSection
 from src.data.difficulty import metrics as difficulty
 from src.data.difficulty.validate_difficulty import EASY_OVERLAP_MIN, HARD_OVERLAP_MAX
-from src.data.pool.minimal import EVAL, TRAIN
+from src.data.pool.build import EVAL, TRAIN
 from src.data.pool.templates import MIN_REGISTERS, MIN_ROLES, MIN_TEMPLATES
-from src.data.quality.mix import MIX_POINTS
+from src.data.quality.consistency import MIX_POINTS
 from src.gates.anti_simulation import WINDOW
 from src.loop.kpi import CACHE_ALARM
 from src.reward.overclar_penalty import ALPHA, CAP

@@ -16,7 +16,7 @@ def difficulty_metrics(
     as_json: options.Json = False,
 ) -> None:
     """Measure how hard every sample is. Length, turns, tool hops, operations, entities, clue overlap."""
-    from ..data.difficulty.measure import difficulty_metrics as measure
+    from ..data.difficulty.metrics import difficulty_metrics as measure
 
     measured = measure(in_path, out)
     show.made([out], as_json, measured.counts)

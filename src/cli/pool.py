@@ -72,7 +72,7 @@ def diversity_report(
 ) -> None:
     """Measure how varied a pool is. TTR, distinct-1/2, 3-gram KL to pack_v1, Zipf slope, roles and registers."""
     from ..data.pool.build import reference_samples
-    from ..data.quality.diversity_report import diversity_report as measure
+    from ..data.quality.diversity import diversity_report as measure
 
     found = measure(pool, out, reference_samples)
     if as_json:

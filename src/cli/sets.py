@@ -9,6 +9,6 @@ from . import options, show
 
 def make_min_data(as_json: options.Json = False) -> None:
     """Make the smallest training and evaluation data. data/train_min.jsonl and data/eval_min.jsonl."""
-    from ..data.pool.minimal import make_minimal
+    from ..data.pool.build import make_minimal
 
     show.made(make_minimal(Path("data")), as_json)

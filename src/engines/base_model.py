@@ -22,7 +22,7 @@ import torch
 from ..agents.render import TagRenderer
 from ..core.defaults import MIX, TEMPLATES
 from ..core.types import Sample
-from ..data.collate.demos import demo_tokens
+from ..data.collate import demo_tokens
 from ..data.pool.build import build_pool
 from ..data.pool.plan import BuildPlan
 from ..utils.cores import usable_cores

@@ -8,12 +8,12 @@ from ..core.check import check
 from ..core.files import sha256_file
 from ..core.jsonl import read_lines
 from ..core.types import Sample
-from ..data.difficulty.measure import Parent, derived_meta, where_from
+from ..data.difficulty.metrics import Parent, derived_meta, where_from
 from ..data.difficulty.validate_difficulty import validate_difficulty
 from ..data.pool.build import reference_samples
 from ..data.pool.meta import read_meta
-from ..data.pool.rebuilt import differing, task_hash
 from ..data.pool.shadow_set import read_set
+from ..data.quality.consistency import differing, task_hash
 from ..data.quality.validate_pool import validate_pool
 from .finding import Finding, found, read
 from .look import Look

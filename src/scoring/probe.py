@@ -16,9 +16,8 @@ from ..config.schema import ScoringSection
 from ..core.check import Check, Report, check, evidence, now, report
 from ..core.shipped import shipped
 from ..core.types import Sample
-from ..data.pool.build import make_jobs, make_sample, settled
+from ..data.pool.build import make_jobs, make_sample, open_source, settled
 from ..data.pool.plan import BuildPlan
-from ..data.pool.sources import open_source
 from ..data.pool.templates import load_pack
 from . import monitor
 from .canaries import canary_samples, canary_scores

@@ -79,7 +79,7 @@ def _demonstrations(config: TrainConfig, job: TrainJob) -> Iterator[Demo]:
 
     from ..agents.env import Env
     from ..core.types import Sample
-    from ..data.collate.demos import demo_tokens
+    from ..data.collate import demo_tokens
     from ..engines.sft import Demo
 
     for sample in read_records(config.seed_pool, Sample):

@@ -13,8 +13,7 @@ from ..config.sections import SamplingSection
 from ..core.errors import BadInput
 from ..core.jsonl import decode, read_unique
 from ..core.types import Level, Sample
-from ..data.difficulty.measure import measured
-from ..data.difficulty.metrics import DifficultyRecord
+from ..data.difficulty.metrics import DifficultyRecord, measured
 from ..data.pool.fresh import Fresh
 from ..data.pool.meta import PoolMeta, described, read_meta
 from ..data.pool.shadow_set import read_shadow

@@ -7,9 +7,8 @@ from pathlib import Path
 from src.core.defaults import MIX, TEMPLATES
 from src.core.shipped import shipped
 from src.core.types import Sample
-from src.data.pool.build import make_jobs, make_sample
+from src.data.pool.build import make_jobs, make_sample, open_source
 from src.data.pool.plan import BuildPlan
-from src.data.pool.sources import open_source
 from src.data.pool.templates import load_pack
 
 

@@ -25,12 +25,12 @@ from src.core.shipped import shipped
 from src.core.tokenize import tokens
 from src.core.types import LANGS, LEVELS, Lang, Level, Sample, join_sentences
 from src.data.difficulty.metrics import measure_all
-from src.data.pool.dress import dress
+from src.data.pool.dialogue import dress
 from src.data.pool.source import Item, Want
 from src.data.pool.templates import load_pack
 from src.data.quality.near_duplicates import near_duplicates
 from src.data.quality.shortcuts import shortcut_auc
-from src.data.quality.tokenstream import token_stream
+from src.data.quality.token_stream import token_stream
 from src.data.worlds.arithmetic import make_problem
 from src.data.worlds.arithmetic.expr import Expr, show, value
 from src.data.worlds.arithmetic.grammar import render, slots_of

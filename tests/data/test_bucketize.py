@@ -15,10 +15,8 @@ from src.core.errors import BadInput
 from src.core.files import sha256_file, sidecar
 from src.core.jsonl import read_records
 from src.core.types import LEVELS, TASKS, Level, Sample, Task
-from src.data.difficulty.balance import apportion, exact, largest_plan, split
-from src.data.difficulty.bucketize import Balanced, difficulty_bucketize
-from src.data.difficulty.measure import difficulty_metrics
-from src.data.difficulty.metrics import measure
+from src.data.difficulty.bucketize import Balanced, apportion, difficulty_bucketize, exact, largest_plan, split
+from src.data.difficulty.metrics import difficulty_metrics, measure
 from src.data.pool.meta import read_meta
 from tests.data.difficulty_samples import TARGET, even_supply, graded, graded_samples
 from tests.data.samples import MIX, write_pool

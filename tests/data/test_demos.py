@@ -10,7 +10,7 @@ from src.agents.actions import parse, say
 from src.agents.env import Env
 from src.agents.render import MARKS, TagRenderer
 from src.core.types import Sample
-from src.data.collate.demos import demo_tokens
+from src.data.collate import demo_tokens
 from tests.data.built import built, small_plan
 
 

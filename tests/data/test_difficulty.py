@@ -13,17 +13,17 @@ from src.core.files import sha256_file, sidecar
 from src.core.jsonl import read_records
 from src.core.tokenize import tokens
 from src.core.types import TASKS, Article, Level, Task
-from src.data.difficulty.measure import difficulty_metrics
+from src.data.difficulty import metrics as stage
 from src.data.difficulty.metrics import (
     DifficultyRecord,
     clarification_points,
     density_points,
+    difficulty_metrics,
     level_of,
     measure,
     overlap_points,
 )
-from src.data.difficulty.metrics import measure as stage
-from src.data.difficulty.words import asked_arithmetic, connector_density, names, operators, pronouns
+from src.data.difficulty.text_features import asked_arithmetic, connector_density, names, operators, pronouns
 from src.data.pool.meta import parent_of, read_meta, write_meta
 from tests.data.difficulty_samples import dialogue, even_supply, graded, graded_samples, sample
 from tests.data.samples import write_pool

@@ -11,11 +11,9 @@ import pytest
 
 from src.core.errors import BadInput
 from src.core.types import Article, Hidden
-from src.data.quality.choice import SpokenChoice
-from src.data.quality.diversity import WINDOW, distinct_n, kl3, wording, zipf_slope
-from src.data.quality.diversity_report import diversity_report
-from src.data.quality.spoken import rendered, spoken
-from src.data.quality.tokenstream import TokenStream, token_stream
+from src.data.quality.diversity import WINDOW, distinct_n, diversity_report, kl3, wording, zipf_slope
+from src.data.quality.scan import SpokenChoice, rendered, spoken
+from src.data.quality.token_stream import TokenStream, token_stream
 from tests.data.samples import changed, make_sample, write_pool
 from tests.data.wordy import V1, V2, Pack, wordy
 

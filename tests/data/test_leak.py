@@ -15,7 +15,7 @@ from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
 from src.data.pool.shadow_set import materialize_shadow
 from src.data.quality.leaks import Likeness, similar_samples
-from src.data.quality.tokenstream import TokenStream, token_stream
+from src.data.quality.token_stream import TokenStream, token_stream
 from tests.data.wordy import HAN, V2, word, wordy
 
 N, THRESHOLD = 5, 0.85

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from src.core.tokenize import tokens
 from src.data.quality import near_duplicates as neardup
 from src.data.quality.near_duplicates import near_duplicates
-from src.data.quality.tokenstream import I64, token_stream
+from src.data.quality.token_stream import I64, token_stream
 
 
 def shingles(text: str) -> frozenset[tuple[str, ...]]:

@@ -18,11 +18,10 @@ from src.core.jsonl import read_records
 from src.core.types import TASKS, Sample, Task
 from src.data.difficulty.metrics import measure_all
 from src.data.pool import build as pool_module
-from src.data.pool.build import build_pool, plan_of, reference_samples
+from src.data.pool.build import build_pool, open_source, plan_of, reference_samples
 from src.data.pool.meta import read_meta
 from src.data.pool.plan import BuildPlan, shares_to_counts
 from src.data.pool.shadow_set import materialize_shadow
-from src.data.pool.sources import open_source
 from src.data.quality.consistency import contradictions
 
 PLAN = BuildPlan(

@@ -10,11 +10,18 @@ from hypothesis import strategies as st
 
 from src.agents.tools import calc, wiki
 from src.data.pool.source import Want
-from src.data.readers.annotations import merge, parse_number, parse_solution
-from src.data.readers.gsm8k import make_item, read, source_id
-from src.data.readers.omit import numbers_in, omissions
-from src.data.readers.raw import GsmRecord
-from src.data.readers.reading import MODES, Mode
+from src.data.readers.articles import MODES, Mode
+from src.data.readers.gsm8k import (
+    GsmRecord,
+    make_item,
+    merge,
+    numbers_in,
+    omissions,
+    parse_number,
+    parse_solution,
+    read,
+    source_id,
+)
 from tests.data.made_records import gsm
 
 

@@ -18,10 +18,10 @@ from src.data.difficulty.metrics import level_of
 from src.data.pool.plan import shares_to_counts
 from src.data.pool.source import TARGET, Item, Want
 from src.data.quality.shortcuts import shortcut_auc
-from src.data.quality.tokenstream import token_stream
-from src.data.readers.lookup import found_anyway
+from src.data.quality.token_stream import token_stream
+from src.data.readers.articles import found_anyway
+from src.data.readers.level_fit import context_tokens, overlap, score, turns
 from src.data.readers.official import OfficialSource, split_of
-from src.data.readers.shape import context_tokens, overlap, score, turns
 
 SEED = 20250820
 COUNTS: dict[str, dict[Task, int]] = {

@@ -7,16 +7,14 @@ import pytest
 
 from src.agents.tools import wiki
 from src.core.errors import BadInput
-from src.data.difficulty.clue_overlap import clue_overlap
+from src.data.difficulty.text_features import clue_overlap
 from src.data.pool.source import Item, Want
 from src.data.readers import hotpotqa, strategyqa
-from src.data.readers.lookup import found_anyway, query_for
-from src.data.readers.pages import make_item
-from src.data.readers.raw import HotpotRecord, Paragraph, StrategyRecord
-from src.data.readers.reading import MODES, Mode, Reading, article_kind
-from src.data.readers.restate import choose_clue
-from src.data.readers.sentences import split_sentences
-from src.data.readers.shape import overlap
+from src.data.readers.article_items import make_item
+from src.data.readers.articles import MODES, Mode, Reading, article_kind, found_anyway, query_for, split_sentences
+from src.data.readers.hotpotqa import HotpotRecord
+from src.data.readers.level_fit import choose_clue, overlap
+from src.data.readers.strategyqa import Paragraph, StrategyRecord
 from tests.data.made_records import hotpot, paragraphs, person, strategy
 
 

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from src.data.readers.nouns import CLASSES, Kind, kind_from_definition, kind_from_phrase, kind_from_title
-from src.data.readers.vague import find_mention, shares_name
+from src.data.readers.mentions import (
+    CLASSES,
+    Kind,
+    find_mention,
+    kind_from_definition,
+    kind_from_phrase,
+    kind_from_title,
+    shares_name,
+)
 
 BAND = Kind("band", "group")
 NOVELIST = Kind("novelist", "person")

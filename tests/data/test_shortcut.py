@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from src.data.quality.shortcuts import MAX_SAMPLES, MIN_EACH, ShortcutAuc, auc_with_error, shortcut_auc
-from src.data.quality.tokenstream import token_stream
+from src.data.quality.token_stream import token_stream
 from tests.data.wordy import V2, wordy
 
 

@@ -9,12 +9,13 @@ import pytest
 
 from src.core.types import LANGS, LEVELS, Level
 from src.data.difficulty.metrics import OPS_NUMERIC
-from src.data.difficulty.words import operators
-from src.data.pool.source import Item, Want
-from src.data.pool.strength import SCORES, USUAL, followed, operations_missed, points_missed
-from src.data.readers import gsm8k, hotpotqa, pages
-from src.data.readers.raw import GsmRecord, HotpotRecord
-from src.data.readers.shape import misfit, score, turns
+from src.data.difficulty.text_features import operators
+from src.data.pool.source import SCORES, USUAL, Item, Want, followed, operations_missed, points_missed
+from src.data.readers import article_items as pages
+from src.data.readers import gsm8k, hotpotqa
+from src.data.readers.gsm8k import GsmRecord
+from src.data.readers.hotpotqa import HotpotRecord
+from src.data.readers.level_fit import misfit, score, turns
 from src.data.worlds.arithmetic import make_problem
 from tests.data.made_records import hotpot
 

@@ -7,9 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from src.core.tokenize import tokens
-from src.data.quality import tokenstream
-from src.data.quality.ngrams import distinct, ngrams
-from src.data.quality.tokenstream import count_tokens, join_streams, token_stream
+from src.data.quality import token_stream as tokenstream
+from src.data.quality.token_stream import count_tokens, distinct, join_streams, ngrams, token_stream
 
 MIXED = st.text(
     alphabet=st.sampled_from("ab_Z9 \t\n\u3000\x1c.,-'’é\u0301ß٣²中文豈㐀カ한\U0001f600\ud800\u200d"), max_size=30

@@ -46,7 +46,7 @@ def furnish(folder: str, steps: int, every_steps: int) -> int:
     from src.agents.render import TagRenderer
     from src.core.jsonl import read_records
     from src.core.types import Sample
-    from src.data.collate.demos import demo_tokens
+    from src.data.collate import demo_tokens
     from src.engines.sft import Demo, SftPlan, fine_tune
 
     place = Path(folder)

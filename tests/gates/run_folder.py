@@ -25,8 +25,7 @@ from src.core.defaults import SEED
 from src.core.jsonl import read_records, write_records
 from src.core.types import TASKS, Sample
 from src.data.difficulty.bucketize import difficulty_bucketize
-from src.data.difficulty.measure import difficulty_metrics
-from src.data.difficulty.metrics import measure_all
+from src.data.difficulty.metrics import difficulty_metrics, measure_all
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
 from src.data.pool.shadow_set import materialize_shadow

@@ -16,7 +16,7 @@ from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
 from src.core.types import TASKS, Sample
 from src.data.difficulty.bucketize import difficulty_bucketize
-from src.data.difficulty.measure import difficulty_metrics
+from src.data.difficulty.metrics import difficulty_metrics
 from src.data.difficulty.validate_difficulty import validate_difficulty
 from src.data.pool.build import build_pool, reference_samples
 from src.data.pool.meta import read_meta, write_meta

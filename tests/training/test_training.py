@@ -15,8 +15,7 @@ from src.core.files import sidecar
 from src.core.jsonl import read_records
 from src.core.types import Sample
 from src.data.difficulty.bucketize import difficulty_bucketize
-from src.data.difficulty.measure import difficulty_metrics
-from src.data.difficulty.metrics import measure
+from src.data.difficulty.metrics import difficulty_metrics, measure
 from src.data.pool.build import build_pool
 from src.data.pool.meta import read_meta, write_meta
 from src.data.pool.source import TARGET

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from src.agents.render import TagRenderer
 from src.core.jsonl import read_records
 from src.core.types import Sample, Turn
-from src.data.collate.demos import demo_tokens
+from src.data.collate import demo_tokens
 from src.engines.sft import Demo, SftPlan, fine_tune
 from tests.conftest import Askgate
 

@@ -11,20 +11,21 @@ from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
 from pathlib import Path
 from random import Random
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import msgspec
 
+from ...core.defaults import MIX, SEED, TEMPLATES
 from ...core.errors import BadInput
 from ...core.files import atomic_files, json_bytes, require_jsonl, sidecar
 from ...core.shipped import shipped
 from ...core.types import Sample, Task
 from ...utils.cores import usable_cores
-from .dress import dress
+from ..readers.builtin import BuiltinSource
+from .dialogue import dress
 from .meta import PoolMeta
 from .plan import BuildPlan, check_plan, wants
 from .source import Source, Want
-from .sources import open_source
 from .templates import Pack, load_pack, pack_fingerprints
 
 Job = tuple[Task, str, Want]
@@ -163,3 +164,56 @@ def _start_worker(plan: BuildPlan) -> None:
 def _work(jobs: list[Job]) -> list[bytes]:
     assert _worker is not None
     return _encode(*_worker, jobs)
+
+
+# Opens the source that a plan names.
+
+
+def open_source(plan: BuildPlan) -> Source:
+    if plan.source == "builtin":
+        return BuiltinSource()
+    if plan.source == "dir":
+        from ..readers.official import OfficialSource
+
+        if plan.data_dir is not None:
+            _refuse_missing(plan.data_dir)
+        return OfficialSource(plan.data_dir)
+    from ..readers.hub import HubSource
+
+    return HubSource(plan.data_dir)
+
+
+def _refuse_missing(data_dir: Path) -> None:
+    """A sidecar keeps the folder as it was given, since no machine's own path belongs in a reproducible file."""
+    if not data_dir.is_dir():
+        raise BadInput(
+            "no such folder",
+            where=f"--data_dir {data_dir}",
+            remedy="name the folder of the official files; a pool keeps it relative to the folder where the pool was "
+            "built, so run the later stages from there",
+        )
+
+
+# The smallest data that a first training run needs: a training pool and an evaluation pool of other source ids.
+
+
+TRAIN, EVAL = 120, 40
+
+
+def make_minimal(folder: Path) -> tuple[Path, Path]:
+    """Writes `train_min.jsonl` and `eval_min.jsonl`; always the same bytes."""
+    train, held_out = folder / "train_min.jsonl", folder / "eval_min.jsonl"
+    build_pool(_plan(TRAIN, "train"), train)
+    build_pool(_plan(EVAL, "shadow"), held_out)
+    return train, held_out
+
+
+def _plan(n: int, split: Literal["train", "shadow"]) -> BuildPlan:
+    return BuildPlan(
+        n=n,
+        mix=MIX,
+        seed=SEED,
+        langs=(),
+        templates_dir=TEMPLATES,
+        split=split,
+    )

@@ -19,10 +19,9 @@ from ...core.shipped import shipped
 from ...core.types import LEVELS, Level, Sample
 from ..difficulty.metrics import measure_all
 from ..quality.leaks import similar_samples
-from ..quality.tokenstream import TokenStream, token_stream
-from .build import make_jobs, make_sample, plan_of
+from ..quality.token_stream import TokenStream, token_stream
+from .build import make_jobs, make_sample, open_source, plan_of
 from .meta import PoolMeta
-from .sources import open_source
 from .templates import load_pack, pack_fingerprints
 
 CHUNK = 128

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+
+import msgspec
+
 from ...agents.tools import calc, wiki
+from ...core.check import Check, check
 from ...core.tokenize import tokens
-from ...core.types import Sample, Turn
+from ...core.types import Sample, Task, Turn
 from ..pool.meta import PoolMeta
+from .remedies import REMEDIES
 
 
 def contradictions(sample: Sample, meta: PoolMeta) -> list[str]:
@@ -59,3 +66,51 @@ def _results_are_true(sample: Sample) -> bool:
         elif turn.act == "result" and turn.by != "tool":
             return False
     return True
+
+
+# Is every task there with the share that was asked for?
+
+
+MIX_POINTS = 3.0
+"""Percentage points that a task's share may be off what was asked."""
+
+
+def mix_checks(counts: Mapping[Task, int], mix: Mapping[Task, float]) -> list[Check]:
+    """A task that was not asked for has a wanted share of 0. Of no samples at all, no share can be measured."""
+    n, asked = sum(counts.values()), sum(mix.values())
+    checks = []
+    for task in dict.fromkeys([*mix, *counts]):
+        wanted = mix.get(task, 0.0) / asked if asked else 0.0
+        off = abs(counts.get(task, 0) / n - wanted) * 100 if n else None
+        checks.append(check(f"mix[{task}]", off, "<=", MIX_POINTS, *REMEDIES["mix"]))
+    return checks
+
+
+# Is this the pool that its sidecar tells of? The same arguments give the same tasks, so some are made again.
+#
+# Whoever edits a pool can make the sidecar's hash fit. What they cannot do is make the builder give their samples.
+
+
+def task_hash(sample: Sample) -> int:
+    """Of everything that a source made. The wording is the template's, and the reference has another."""
+    made = (
+        sample.id,
+        sample.task,
+        sample.lang,
+        sample.premise,
+        sample.clue,
+        sample.question,
+        sample.original,
+        sample.context,
+        sample.support,
+        sample.answer,
+        sample.aliases,
+        sample.hidden,
+        sample.provenance.source_id,
+    )
+    return int.from_bytes(blake2b(msgspec.json.encode(made), digest_size=8).digest())
+
+
+def differing(pool: Iterable[int], made_again: Iterable[int]) -> int:
+    """How many of the tasks that were made again are not what stands in the pool at their place."""
+    return sum(ours != theirs for ours, theirs in zip(pool, made_again, strict=False))

@@ -21,8 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .ngrams import blocks, distinct, ngrams
-from .tokenstream import I64, U64, TokenStream, join_streams, mix64
+from .token_stream import I64, U64, TokenStream, blocks, distinct, join_streams, mix64, ngrams
 
 THRESHOLD = 0.85
 SHINGLE = 5

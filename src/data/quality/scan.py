@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -13,16 +13,14 @@ from numpy.typing import NDArray
 
 from ...core.errors import BadInput
 from ...core.jsonl import read_unique
-from ...core.types import LANGS, TASKS, Lang, Sample, Task
+from ...core.types import LANGS, TASKS, Lang, Sample, Task, Turn
 from ..pool.meta import PoolMeta, described
-from ..pool.rebuilt import task_hash
-from .choice import SpokenChoice
-from .consistency import contradictions
-from .diversity import MOST_SAMPLES
-from .spoken import rendered
-from .tokenstream import I64, TokenStream, count_tokens, join_streams, token_stream
+from .consistency import contradictions, task_hash
+from .token_stream import I64, U64, TokenStream, count_tokens, join_streams, mix64, offsets_of, token_stream
 
 BATCH = 256
+MOST_SAMPLES = 4_000
+"""Samples that a figure is made from; a seeded choice where there are more."""
 EXAMPLES = 20
 
 
@@ -130,3 +128,89 @@ def scan(pool: Path, meta: PoolMeta, shadow_sources: Collection[str] = ()) -> Sc
         what = f"the pool has {len(ids)} samples and its sidecar says {meta.n}"
         raise BadInput(what, where=str(pool), remedy="build the pool again")
     return Scan(ids, Columns.join(parts), tally, choice)
+
+
+# A bounded random choice of samples' spoken text, for each task and language, made while a pool streams by.
+#
+# Each sample gets a random number from its place and the seed, and a group keeps those with the smallest numbers. So
+# the choice for a task, a language or everything is the start of one random order, whatever the size of the pool.
+
+
+Group = tuple[Task, Lang]
+
+
+class SpokenChoice:
+    def __init__(self, most: int, seed: int) -> None:
+        self._most = most
+        self._seed = mix64(np.array([seed % 2**63], dtype=np.uint64))[0]
+        self._seen = 0
+        self._kept: dict[Group, list[tuple[int, U64]]] = {(task, lang): [] for task in TASKS for lang in LANGS}
+        self._limit: dict[Group, int] = dict.fromkeys(self._kept, 2**64)
+
+    def add(self, samples: Sequence[Sample]) -> None:
+        numbers = np.arange(self._seen, self._seen + len(samples), dtype=np.uint64)
+        self._seen += len(samples)
+        ranks = mix64(numbers ^ self._seed).tolist()
+        chosen = [
+            (rank, sample)
+            for rank, sample in zip(ranks, samples, strict=True)
+            if rank < self._limit[sample.task, sample.lang]
+        ]
+        stream = token_stream([spoken(sample) for _, sample in chosen])
+        for index, (rank, sample) in enumerate(chosen):
+            self._kept[sample.task, sample.lang].append((rank, stream.text(index).copy()))
+        for group, kept in self._kept.items():
+            if len(kept) > 2 * self._most:
+                self._cut(group)
+
+    def stream(self, task: Task | None = None, lang: Lang | None = None) -> TokenStream:
+        """Up to `most` samples of a task and a language (None: all) in random order."""
+        kept = [
+            entry
+            for (its_task, its_lang), entries in self._kept.items()
+            if task in (None, its_task) and lang in (None, its_lang)
+            for entry in entries
+        ]
+        kept.sort(key=lambda entry: entry[0])
+        texts = [tokens for _, tokens in kept[: self._most]]
+        sizes = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
+        return TokenStream(np.concatenate([np.zeros(0, dtype=np.uint64), *texts]), offsets_of(sizes))
+
+    def _cut(self, group: Group) -> None:
+        kept = sorted(self._kept[group], key=lambda entry: entry[0])[: self._most]
+        self._kept[group] = kept
+        self._limit[group] = kept[-1][0]
+
+
+# Which text of a sample a metric reads.
+
+
+def spoken(sample: Sample) -> str:
+    """What user and assistant say and think: prompt, thoughts, asks, call inputs, replies, answer.
+
+    Tool results and articles are left out: they are the world's words, and no template can make them more varied.
+    """
+    parts = [sample.prompt]
+    for turn in after_prompt(sample):
+        if turn.act != "result":
+            parts += (turn.thought, turn.text)
+    return "\n".join(parts)
+
+
+def rendered(sample: Sample) -> str:
+    """Everything that a model may have to read: prompt, articles, and the dialogue with its tool results."""
+    parts = [sample.prompt]
+    for article in sample.context:
+        parts.append(article.title)
+        parts += article.sentences
+    for turn in after_prompt(sample):
+        parts += (turn.thought, turn.text)
+    return "\n".join(parts)
+
+
+def after_prompt(sample: Sample) -> tuple[Turn, ...]:
+    """The dialogue without the prompt, which may stand as its first turn: it is said once and counted once."""
+    opening = sample.dialogue[:1]
+    if opening and opening[0].by == "user" and opening[0].text == sample.prompt:
+        return sample.dialogue[1:]
+    return sample.dialogue

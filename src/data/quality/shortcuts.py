@@ -20,8 +20,7 @@ from scipy.stats import rankdata
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from .ngrams import ngrams
-from .tokenstream import TokenStream
+from .token_stream import TokenStream, ngrams
 
 FOLDS = 5
 MIN_EACH = 20

@@ -17,17 +17,15 @@ from ...core.files import refuse_overlap, sidecar, write_json
 from ...core.shares import require_share
 from ...core.types import LANGS, Lang, Sample, Task
 from ..pool.meta import PoolMeta, read_meta
-from ..pool.rebuilt import differing
 from ..pool.shadow_set import read_shadow
-from .diversity import Wording
-from .diversity_report import Reference, Scope, covered, diversity_figures, read_reference, scoped_wording
+from .consistency import MIX_POINTS, differing, mix_checks
+from .diversity import Reference, Scope, Wording, covered, diversity_figures, read_reference, scoped_wording
 from .leaks import Likeness, similar_samples
-from .mix import MIX_POINTS, mix_checks
 from .near_duplicates import NearDuplicates, near_duplicates
 from .remedies import REMEDIES
 from .scan import Scan, scan, seed_of
 from .shortcuts import ShortcutAuc, shortcut_auc
-from .tokenstream import token_stream
+from .token_stream import token_stream
 
 EXAMPLES = 20
 

@@ -9,26 +9,20 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from random import Random
 
 from msgspec import Struct
 
-from ...agents.tools.calc import number_text
+from ...agents.tools.calc import CalcError, evaluate, number_text
 from ...core.tokenize import words
 from ...core.types import Article, Hidden
-from ..difficulty.words import FUNCTION_WORDS, names_en
-from ..pool.source import Item, Step, Want
-from ..pool.strength import calls_wanted, followed
-from .annotations import Calculation, merge, parse_number, parse_solution
+from ..difficulty.text_features import FUNCTION_WORDS, names_en
+from ..pool.source import Item, Step, Want, calls_wanted, followed
+from .articles import Mode, split_sentences
+from .level_fit import OVERLAP_BANDS, choose_clue, misfit, turns
 from .listed import listed
-from .omit import NUMBER_WORDS, Omission, numbers_in, omissions
-from .raw import GsmRecord
-from .reading import Mode
-from .restate import choose_clue
-from .sentences import split_sentences
-from .shape import OVERLAP_BANDS, misfit, turns
 
 NOTES_SENTENCES = 2
 _DATES = listed(
@@ -179,3 +173,221 @@ def _notes_title(premise: tuple[str, ...], question: str) -> str:
     plain = [word for word in words(text) if len(word) > 3 and word.isalpha() and word not in FUNCTION_WORDS]
     common = Counter(word for word in plain if word not in NUMBER_WORDS).most_common(1)
     return f"Notes on {common[0][0]}" if common else "Notes"
+
+
+class GsmRecord(Struct, frozen=True):
+    question: str
+    answer: str
+
+
+# GSM8K's `<<48/2=24>>` marks: the calculations of a solution, checked with our own `calc`, and merged into fewer.
+#
+# >>> [step.expression for step in parse_solution("May: 48/2 = <<48/2=24>>24.\nAll: <<48+24=72>>72.")]
+# ['48/2', '48+24']
+
+
+NOTE_CHARS = 140
+EXPRESSION_CHARS = 80
+_MARK = re.compile(r"<<([^<>]*)>>")
+_NUMBER = re.compile(r"(?<![\w.])(?:\d+\.?\d*|\.\d+)(?![\w.])")
+
+
+class Calculation(Struct, frozen=True):
+    expression: str
+    value: Fraction
+    note: str = ""
+    """The annotator's sentence, without the marks."""
+
+
+def parse_number(text: str) -> Fraction | None:
+    """`1,200` and `$7.50` as numbers; `None` for anything else."""
+    cleaned = text.strip().replace(",", "").replace("$", "").rstrip(".").removesuffix("%")
+    if not re.fullmatch(r"[-+]?(?:\d+(?:\.\d+)?|\.\d+)", cleaned):
+        return None
+    return Fraction(cleaned)
+
+
+def parse_solution(solution: str) -> tuple[Calculation, ...]:
+    """Every mark in order; empty where there is none or one of them does not compute to what it says."""
+    found: list[Calculation] = []
+    for line in solution.splitlines():
+        note = " ".join(_MARK.sub("", line).split())
+        for mark in _MARK.findall(line):
+            expression, _, stated = mark.rpartition("=")
+            cleaned = expression.replace("$", "").replace(",", "").replace(" ", "")
+            value = parse_number(stated)
+            if value is None or not _computes(cleaned, value):
+                return ()
+            found.append(Calculation(cleaned, value, note if len(note) <= NOTE_CHARS else ""))
+    return tuple(found)
+
+
+def merge(steps: tuple[Calculation, ...], count: int, given: frozenset[Fraction]) -> tuple[Calculation, ...] | None:
+    """The same calculation in `count` steps: a result is put, in brackets, where a later step uses it.
+
+    `given` are the numbers of the problem. A result that equals one of them is not merged, for nobody can tell which
+    of the two the later step means. `None` where the steps cannot be brought down to `count`.
+    """
+    merged = list(steps)
+    while len(merged) > count:
+        for place in range(len(merged) - 1):
+            shorter = None if merged[place].value in given else _substituted(merged, place)
+            if shorter is not None:
+                merged = shorter
+                break
+        else:
+            return None
+    return tuple(merged)
+
+
+def operands(expression: str) -> list[Fraction]:
+    return [Fraction(number) for number in _NUMBER.findall(expression)]
+
+
+def _substituted(steps: list[Calculation], place: int) -> list[Calculation] | None:
+    """The steps without that one, its expression standing for its value in every later step that uses it."""
+    early = steps[place]
+
+    def in_its_place(found: re.Match[str]) -> str:
+        return f"({early.expression})" if Fraction(found[0]) == early.value else found[0]
+
+    out = steps[:place]
+    used = False
+    for step in steps[place + 1 :]:
+        expression = _NUMBER.sub(in_its_place, step.expression)
+        if expression != step.expression:
+            used = True
+            if len(expression) > EXPRESSION_CHARS or not _computes(expression, step.value):
+                return None
+        out.append(Calculation(expression, step.value, step.note))
+    return out if used else None
+
+
+def _computes(expression: str, value: Fraction) -> bool:
+    try:
+        got = evaluate(expression)
+    except CalcError:
+        return False
+    return not isinstance(got, bool) and abs(got - value) <= Fraction(1, 10**6)
+
+
+# Leaving a sentence with a needed number out of a word problem, and saying what one would have to ask for.
+#
+# Only plain sentences with one number qualify, because the question for it is made from the sentence itself:
+# `Janet's ducks lay 16 eggs per day.` -> `how many eggs Janet's ducks lay per day`.
+
+
+_TO_TWENTY = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen twenty
+"""
+NUMBER_WORDS = {word: Fraction(value) for value, word in enumerate(_TO_TWENTY.split())} | {
+    "thirty": Fraction(30),
+    "forty": Fraction(40),
+    "fifty": Fraction(50),
+    "hundred": Fraction(100),
+    "dozen": Fraction(12),
+}
+_FRACTION_WORDS = re.compile(r"\b(?:half|twice|double|triple|thrice|third|quarter|fourth|fifth|times)\b", re.IGNORECASE)
+_DIGITS = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
+_PLAIN = re.compile(
+    rf"(?P<before>[A-Z][^,;:()\"\d]*?) (?P<money>\$)?(?P<number>\d[\d,.]*|{'|'.join(NUMBER_WORDS)})"
+    r"(?P<rest>(?: [^,;:()\"$%\d]+)?)\."
+)
+_STARTS = listed(
+    """
+    In On At If When After Before For During While With From By To Since As Out Then Later Of And But So First Next
+    Last Today Yesterday Every
+    """
+)
+_BAD_BEFORE = listed("of the a an each than least first another only other every these those all about for")
+_BAD_AFTER = listed("is are was were have has cost costs will do does can and or of than more less fewer times")
+_JOINED = re.compile(r"\b(?:and|but|so|which|who|because|if|when|then|while|where|that)\b")
+_LOWER = listed(
+    """
+    The A An There His Her Their Its My Our Each Every He She It They We You One This That These Those Another All
+    Both Last Today
+    """
+)
+
+
+class Omission(Struct, frozen=True):
+    index: int
+    """Which sentence of the premise is left out."""
+    sentence: str
+    missing: str
+    about: tuple[str, ...]
+
+
+def numbers_in(text: str) -> frozenset[Fraction]:
+    """Every number of a text, in digits or as a word."""
+    digits = {value for found in _DIGITS.findall(text) if (value := parse_number(found)) is not None}
+    return frozenset(digits | {NUMBER_WORDS[word] for word in words(text) if word in NUMBER_WORDS})
+
+
+def omissions(premise: Sequence[str], question: str, steps: Sequence[Calculation]) -> tuple[Omission, ...]:
+    """Sentences whose one number a calculation needs and nothing else in the problem tells."""
+    found: list[Omission] = []
+    for index, sentence in enumerate(premise):
+        if index == 0:
+            # The first sentence introduces people; what follows would hang in the air.
+            continue
+        values = numbers_in(sentence)
+        if len(values) != 1 or _FRACTION_WORDS.search(sentence) or len(_DIGITS.findall(sentence)) > 1:
+            continue
+        (value,) = values
+        rest = " ".join([*premise[:index], *premise[index + 1 :], question])
+        if value <= 1 or value in numbers_in(rest) or not _taken_part(value, steps):
+            continue
+        asked = _asked_for(sentence)
+        if asked is not None:
+            found.append(Omission(index, sentence, *asked))
+    return tuple(found)
+
+
+def _taken_part(value: Fraction, steps: Sequence[Calculation]) -> bool:
+    """Whether a step uses the number before any step has it as a result."""
+    for step in steps:
+        if value in operands(step.expression):
+            return True
+        if step.value == value:
+            return False
+    return False
+
+
+def _asked_for(sentence: str) -> tuple[str, tuple[str, ...]] | None:
+    """The embedded question and the words that an ask must be about, for a plain sentence."""
+    match = _PLAIN.fullmatch(sentence)
+    if match is None:
+        return None
+    before, rest = match["before"].split(), match["rest"].split()
+    if before[0] in _STARTS or len(before) > 8 or before[-1].lower() in _BAD_BEFORE or len(rest) > 9:
+        return None
+    if _JOINED.search(" ".join(before + rest)):
+        return None
+    start = [before[0].lower() if before[0] in _LOWER else before[0], *before[1:]]
+    if match["money"]:
+        if rest and rest[0] in _BAD_AFTER - {"more", "of"}:
+            return None
+        return " ".join(["how much", *start, *rest]), _about([*before, *rest], ("much", "cost", "price", "money"))
+    size = next((size for size in (1, 2, 3) if len(rest) >= size and _plural(rest[size - 1])), 0)
+    if not size or any(not word.islower() for word in rest[:size]):
+        return None
+    things, after = rest[:size], rest[size:]
+    if rest[0] in _BAD_AFTER or (after and after[0] in _BAD_AFTER):
+        return None
+    return " ".join(["how many", *things, *start, *after]), _about([*things, *before, *after], ())
+
+
+def _plural(word: str) -> bool:
+    return (word.endswith("s") and not word.endswith(("ss", "us", "is"))) or word in (
+        "people",
+        "children",
+        "men",
+        "feet",
+    )
+
+
+def _about(found: Sequence[str], more: tuple[str, ...]) -> tuple[str, ...]:
+    telling = [word for part in found for word in words(part) if word not in FUNCTION_WORDS and len(word) > 2]
+    return tuple(dict.fromkeys([*telling, *more]))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from html import unescape
 
+from msgspec import Struct, field
+
 from ...agents.tools.wiki import search
 from ...core.tokenize import words
 from ...core.types import Article
-from .raw import HotpotRecord
-from .reading import YES_NO, Reading, Support, article_kind, cut
-from .vague import Mention, find_mention
+from .articles import YES_NO, Reading, Support, article_kind, cut
+from .mentions import Mention, find_mention
 
 
 def source_id(record: HotpotRecord) -> str:
@@ -67,3 +68,13 @@ def _mentions(question: str, answer: str, gold: tuple[Article, ...], pages: tupl
             hits = search(pages, mention.blurred)
             found.append((bool(hits) and hits[0].title == mention.title, mention))
     return tuple(mention for _, mention in sorted(found, key=lambda pair: pair[0]))
+
+
+class HotpotRecord(Struct, frozen=True):
+    """HotpotQA, distractor setting. Answerless test files have no `answer` and are not read."""
+
+    id: str = field(name="_id")
+    question: str
+    answer: str
+    supporting_facts: tuple[tuple[str, int], ...]
+    context: tuple[tuple[str, tuple[str, ...]], ...]

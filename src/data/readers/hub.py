@@ -16,10 +16,10 @@ import msgspec
 
 from ...core.errors import BadInput
 from ...core.types import Task
-from .files import dataset_files, load, read_files
+from .gsm8k import GsmRecord
+from .hotpotqa import HotpotRecord
 from .official import OfficialSource
-from .raw import GsmRecord, HotpotRecord
-from .shelf import Shelf, shelve_gsm8k, shelve_hotpotqa
+from .official_files import Shelf, dataset_files, load, read_files, shelve_gsm8k, shelve_hotpotqa
 
 T = TypeVar("T")
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from msgspec import Struct
+
 from ...core.errors import BadInput
 from ...core.types import Article
-from .nouns import Kind, kind_from_phrase
-from .raw import Paragraph, StrategyRecord
-from .reading import Reading, Support, article_kind, article_tokens, cut
-from .sentences import split_sentences
-from .vague import Mention, bare_title, find_mention
+from .articles import Reading, Support, article_kind, article_tokens, cut, split_sentences
+from .mentions import Kind, Mention, bare_title, find_mention, kind_from_phrase
 
 MOST_ARTICLES = 4
 _MARKS = frozenset({"operation", "no_evidence"})
@@ -100,3 +99,21 @@ def _mentions(question: str, term: str, kind: Kind | None, gold: tuple[Article, 
         if mention is not None:
             found.append(mention)
     return tuple(found)
+
+
+class StrategyRecord(Struct, frozen=True):
+    qid: str
+    term: str
+    description: str
+    question: str
+    answer: bool
+    facts: tuple[str, ...]
+    decomposition: tuple[str, ...]
+    evidence: tuple[Any, ...]
+    """One entry an annotator, in it one a step: lists of paragraph ids beside the words `operation`, `no_evidence`."""
+
+
+class Paragraph(Struct, frozen=True):
+    title: str
+    content: str
+    para_index: int

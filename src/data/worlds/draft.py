@@ -7,7 +7,7 @@ from random import Random
 from types import ModuleType
 
 from ...core.types import Article, Hidden
-from ..difficulty.clue_overlap import clue_overlap
+from ..difficulty.text_features import clue_overlap
 from ..pool.source import Step, Want
 from ..quality.consistency import occurs
 from .dialect_zh import speak

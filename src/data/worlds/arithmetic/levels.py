@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from ....core.tokenize import tokens
 from ....core.types import Lang, Level, join_sentences
-from ...difficulty.clue_overlap import char_trigrams
 from ...difficulty.metrics import (
     ENTITIES,
     LEN_TOKENS,
@@ -25,9 +24,8 @@ from ...difficulty.metrics import (
     density_points,
     overlap_points,
 )
-from ...difficulty.words import connector_density, names, numbers
-from ...pool.source import Want
-from ...pool.strength import calls_wanted, points_missed
+from ...difficulty.text_features import char_trigrams, connector_density, names, numbers
+from ...pool.source import Want, calls_wanted, points_missed
 
 DRESS_AT_MOST = 60
 """Tokens that a template adds to the message."""

@@ -9,9 +9,8 @@ from ....agents.tools.calc import number_text
 from ....core.tokenize import tokens
 from ....core.types import Article, Hidden, Lang, join_sentences
 from ...difficulty.metrics import LEN_TOKENS
-from ...difficulty.words import asked_arithmetic
-from ...pool.source import Item, Step, Want
-from ...pool.strength import followed
+from ...difficulty.text_features import asked_arithmetic
+from ...pool.source import Item, Step, Want, followed
 from .chinese import Chinese
 from .context import other_papers, own_paper, own_title, tokens_of
 from .english import English

@@ -11,8 +11,7 @@ from random import Random
 from msgspec import Struct
 
 from ....core.types import Level
-from ...pool.source import Want
-from ...pool.strength import OPERATIONS_MORE, USUAL
+from ...pool.source import OPERATIONS_MORE, USUAL, Want
 from .expr import operators
 from .grammar import render
 from .program import EMPTY, Plan, Program, consistent_answers, extend, operations, told_numbers

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import combinations
+
 from ...core.tokenize import tokens
 from ...core.types import Level
-from ..difficulty.clue_overlap import clue_overlap
 from ..difficulty.metrics import (
     CLUE_OVERLAP_MEDIUM,
     ENTITIES,
@@ -16,10 +18,17 @@ from ..difficulty.metrics import (
     density_points,
     overlap_points,
 )
-from ..difficulty.words import asked_arithmetic, connector_density, names_en, numbers, operators
-from ..pool.source import Item, Want
-from ..pool.strength import operations_missed, points_missed
-from .reading import article_tokens
+from ..difficulty.text_features import (
+    asked_arithmetic,
+    char_trigrams,
+    clue_overlap,
+    connector_density,
+    names_en,
+    numbers,
+    operators,
+)
+from ..pool.source import Item, Want, operations_missed, points_missed
+from .articles import article_tokens
 
 TEMPLATE_TOKENS = 30
 """What a template's own words add to a prompt, about."""
@@ -81,3 +90,35 @@ def _operations(item: Item) -> int:
 
 def _points(value: int, last: tuple[int, int]) -> int:
     return 0 if value <= last[0] else 1 if value <= last[1] else 2
+
+
+# Choosing the sentences of the supporting text that an easy question restates, to reach a range of clue_overlap.
+
+
+MOST_SENTENCES = 3
+"""A user restates a sentence or two, hardly more."""
+
+
+def choose_clue(
+    candidates: Sequence[str],
+    question: str,
+    support: Sequence[str],
+    aim: float,
+    fits: Callable[[tuple[int, ...]], bool],
+) -> tuple[int, ...] | None:
+    """Indexes of the candidates that bring the overlap nearest to `aim`, among the choices that `fits` allows.
+
+    Trigrams across sentence ends are left out of the count: they move the result in the third decimal.
+    """
+    asked, whole = char_trigrams(question), char_trigrams(" ".join(support))
+    grams = [char_trigrams(sentence) for sentence in candidates]
+    best: tuple[float, tuple[int, ...]] | None = None
+    for size in range(1, min(MOST_SENTENCES, len(candidates)) + 1):
+        for chosen in combinations(range(len(candidates)), size):
+            if not fits(chosen):
+                continue
+            told = asked.union(*(grams[index] for index in chosen))
+            reached = len(told & whole) / len(told | whole) if told else 0.0
+            ranked = (abs(reached - aim) + 0.01 * size, chosen)
+            best = ranked if best is None else min(best, ranked)
+    return best[1] if best else None

@@ -14,14 +14,11 @@ from msgspec import Struct
 
 from ...core.tokenize import tokens, words
 from ...core.types import Article, Hidden, Level, join_sentences
-from ..pool.source import Item, Step, Want
-from ..pool.strength import calls_wanted, followed
+from ..pool.source import Item, Step, Want, calls_wanted, followed
+from .articles import Mode, Reading, Spare, article_kind, article_tokens, found_anyway, query_for
+from .level_fit import OVERLAP_BANDS, choose_clue, misfit, turns
 from .listed import listed
-from .lookup import found_anyway, query_for
-from .reading import Mode, Reading, Spare, article_kind, article_tokens
-from .restate import choose_clue
-from .shape import OVERLAP_BANDS, misfit, turns
-from .vague import Mention, shares_name
+from .mentions import Mention, shares_name
 
 NOT_NEEDED = 1.0
 """What it counts against an ambiguous item when searching for what is left of the question finds the hidden article."""
