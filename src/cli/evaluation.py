@@ -38,6 +38,7 @@ def weight_calib(
         EPISODES
     ),
     config: played.Config = played.POLICY,
+    overrides: options.Set = None,
     live_n: played.LiveN = None,
     provider: Provider = "",
     scored: Annotated[
@@ -55,7 +56,7 @@ def weight_calib(
     section = load_config().calibration
     made_from: list[Path] = []
     if scored is None:
-        rated = played.rated_episodes(pool, _drawn(pool, n, seed), config, episodes, seed, live_n, provider)
+        rated = played.rated_episodes(pool, _drawn(pool, n, seed), config, episodes, seed, live_n, provider, overrides)
         scored, made_from = rated.scored, rated.made_from
     report, path = calib.weight_calib(
         scored,

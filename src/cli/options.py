@@ -36,3 +36,9 @@ Mix = Annotated[str, typer.Option("--mix", help="Share of each task; the shares 
 TemplatesDir = Annotated[Path, typer.Option("--templates_dir", help="Template pack.")]
 ByTask = Annotated[str, typer.Option("--by_task", help="Tasks that are checked one by one.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON and nothing else.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Override a setting of the config, like optimizer.epochs=2. Repeatable."
+    ),
+]

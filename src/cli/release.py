@@ -65,6 +65,7 @@ def eval_model(
         Path | None, typer.Option("--compare", help="Report of the other backend, to lie within its intervals.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="The report; left out: reports/eval_BACKEND.json.")] = None,
+    overrides: options.Set = None,
     as_json: options.Json = False,
 ) -> None:
     """Evaluate a model on held-out samples. Through PyTorch, or offline through llama.cpp from a GGUF file."""
@@ -79,7 +80,7 @@ def eval_model(
     from ..release.llamacpp import require_gguf
 
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    settings = load_train_config(config)
+    settings = load_train_config(config, overrides)
     if n is not None:
         settings = settings.model_copy(update={"eval": settings.eval.model_copy(update={"n": n})})
     if backend == "llamacpp":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -60,6 +61,7 @@ def shadow_run(
         EPISODES
     ),
     config: played.Config = played.POLICY,
+    overrides: options.Set = None,
     weights: Annotated[
         Path | None,
         typer.Option("--weights", help="Of the new score; left out: configs/weights.json, or the prior before that."),
@@ -101,6 +103,7 @@ def shadow_run(
         tag=parse.tag(tag),
         episodes=episodes,
         config=config,
+        overrides=overrides,
         weights=weights,
         live_n=live_n,
         provider=provider,
@@ -118,6 +121,7 @@ def _compare(
     tag: str,
     episodes: Path,
     config: Path,
+    overrides: Sequence[str] | None,
     weights: Path | None,
     live_n: int | None,
     provider: str,
@@ -128,7 +132,7 @@ def _compare(
     from ..reward.agreement import Limits
 
     samples = _samples(plan, stratify, shadow_set)
-    rated = played.rated_episodes(shadow_set, samples, config, episodes, plan.seed, live_n, provider)
+    rated = played.rated_episodes(shadow_set, samples, config, episodes, plan.seed, live_n, provider, overrides)
     measured = figures([one.episode for one in rated.recorded])
     section = load_config().shadow
     if weights is None and WEIGHTS.exists():

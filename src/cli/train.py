@@ -17,13 +17,14 @@ def train(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from the newest whole checkpoint; there is none: start.")
     ] = False,
+    overrides: options.Set = None,
     as_json: options.Json = False,
 ) -> None:
     """Train a policy locally. At most 2,000 steps; no gate sees it, so its checkpoints are for this machine only."""
     from ..training.outcome import tell
     from ..training.run import run
 
-    outcomes = run(config, resume)
+    outcomes = run(config, resume, overrides=overrides)
     if as_json:
         show.print_json([outcome.summary() for outcome in outcomes])
     else:

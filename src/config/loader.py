@@ -1,8 +1,15 @@
-"""A config file as a checked object, or a refusal that names the path of the key at fault."""
+"""Reads config files: `extends:` merged in, `--set` applied, every setting checked.
+
+A config may say `extends: other.yaml`, a path relative to the file that says it. Mappings merge deeply, everything else
+replaces what the extended file says. `--set optimizer.epochs=2` then overrides single settings.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,7 +17,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from ..core.errors import BadInput
-from ..core.files import atomic_write
+from ..core.files import atomic_write, sha256_file
 from ..core.shipped import shipped
 from .misfit import refusal
 from .schema import Config
@@ -18,37 +25,118 @@ from .train import TrainConfig
 
 DEFAULT = Path("configs/default.yaml")
 EFFECTIVE = Path("reports/config_effective.yaml")
+EXTENDS = "extends"
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
 def load_config(path: Path = DEFAULT) -> Config:
     """The user's own file of that name where there is one, else the one that came with the package."""
-    return _checked(path, Config)
+    return load(path, Config)
 
 
-def load_train_config(path: Path) -> TrainConfig:
-    """The same for a training config."""
-    return _checked(path, TrainConfig)
+def load_train_config(path: Path, overrides: Sequence[str] | None = None) -> TrainConfig:
+    """A training config with `--set` overrides (`key.path=value`) applied."""
+    return load(path, TrainConfig, overrides)
 
 
-def _checked(path: Path, model: type[Model]) -> Model:
-    found = read_yaml(path)
+def load(path: Path, model: type[Model], overrides: Sequence[str] | None = None) -> Model:
+    """The effective config as a checked object. Raises BadInput that names the key at fault."""
+    content = read_yaml(path)
+    given = dict(_parse_override(text) for text in overrides or ())
+    for key, value in given.items():
+        for part in reversed(key.split(".")):
+            value = {part: value}
+        content = _merge(content, value)
     try:
-        return model.model_validate(found)
+        return model.model_validate(content)
     except ValidationError as error:
-        raise refusal(error, model, path) from None
+        raise refusal(error, model, path, list(given)) from None
 
 
 def write_effective(config: TrainConfig, path: Path = EFFECTIVE) -> None:
-    """Every setting as it takes effect, the ones nobody wrote included. It loads as a config again."""
+    """Writes every setting as it takes effect, defaults included. The file can be loaded as a config again."""
     with atomic_write(path) as handle:
         text = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
         handle.write(text.encode())
 
 
+def read_yaml(path: Path) -> Any:
+    """Contents of a YAML file, merged over the files that it extends. Not checked against a schema."""
+    contents = [content for _, content in _chain(path)]
+    merged = contents.pop()
+    while contents:
+        merged = _merge(merged, contents.pop())
+    return merged
+
+
+def config_files(path: Path, inside: bool = False) -> list[Path]:
+    """The config file and every file that it extends, directly or through others: all that its settings come from.
+
+    `inside`: refuse, unread, what is outside the working folder.
+    """
+    return [file for file, _ in _chain(path, inside)]
+
+
+def config_fingerprint(path: Path) -> str:
+    """SHA-256 of a config file; for one that extends others, of the list of all their checksums."""
+    sums = [sha256_file(shipped(file)) for file in config_files(path)]
+    return sums[0] if len(sums) == 1 else sha256("\n".join(sums).encode()).hexdigest()
+
+
+def _chain(path: Path, inside: bool = False) -> list[tuple[Path, Any]]:
+    """The file and its ancestors, nearest first, each with its contents less `extends`."""
+    chain: list[tuple[Path, Any]] = []
+    known: set[Path] = set()
+    while True:
+        known.add(shipped(path).resolve())
+        content = _read_file(path)
+        if chain and not isinstance(content, dict):
+            raise BadInput(
+                f"{path} has no settings to extend", where=f"{chain[-1][0]}: {EXTENDS}", remedy="name a config file"
+            )
+        chain.append((path, content))
+        if not isinstance(content, dict) or EXTENDS not in content:
+            return chain
+        parent = content.pop(EXTENDS)
+        where = f"{path}: {EXTENDS}"
+        if not isinstance(parent, str) or not parent:
+            raise BadInput("it is not the name of a file", where=where, remedy="write it like extends: quickstart.yaml")
+        path = Path(os.path.normpath(path.parent / parent))
+        if inside and (path.is_absolute() or ".." in path.parts):
+            raise BadInput(f"{path} is outside the folder", where=where, remedy="name a file inside it")
+        if not shipped(path).is_file():
+            raise BadInput(f"there is no {path}", where=where, remedy="give a path relative to this file")
+        if shipped(path).resolve() in known:
+            raise BadInput(f"{path} extends this file in turn", where=where, remedy="remove one of the two lines")
+
+
+def _merge(base: Any, over: Any) -> Any:
+    """
+    >>> _merge({"a": {"x": 1, "y": 2}, "b": [1, 2]}, {"a": {"y": 3}, "b": [4]})
+    {'a': {'x': 1, 'y': 3}, 'b': [4]}
+    """
+    if not isinstance(base, Mapping) or not isinstance(over, Mapping):
+        return over
+    return {**base, **{key: _merge(base.get(key), value) for key, value in over.items()}}
+
+
+def _parse_override(text: str) -> tuple[str, Any]:
+    """
+    >>> _parse_override("optimizer.critic_lr=1e-4")
+    ('optimizer.critic_lr', 0.0001)
+    """
+    key, equals, value = text.partition("=")
+    if not equals or not all(key.split(".")):
+        raise BadInput("it is not KEY=VALUE", where="--set", remedy="write it like --set optimizer.epochs=2")
+    try:
+        return key, yaml.load(value, _Loader)
+    except yaml.YAMLError:
+        raise BadInput("the value is not valid YAML", where=f"--set {key}", remedy="put it in quotes") from None
+
+
 class _Loader(yaml.SafeLoader):
-    """YAML as people write it: `1e-5` is a number, and a key that stands twice is a mistake."""
+    """YAML as people write it: `1e-5` is a number, and a key that occurs twice is a mistake."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
@@ -64,8 +152,7 @@ _Loader.add_implicit_resolver(
 )
 
 
-def read_yaml(name: Path) -> Any:
-    """Whatever a YAML file says, unchecked."""
+def _read_file(name: Path) -> Any:
     try:
         return yaml.load(shipped(name).read_text(encoding="utf-8"), _Loader)
     except FileNotFoundError:

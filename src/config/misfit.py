@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -19,8 +19,11 @@ class Misfit(ValueError):
         super().__init__(what)
 
 
-def refusal(error: ValidationError, model: type[BaseModel], path: object) -> BadInput:
-    """The first fault only: the next ones often follow from it. A misspelt setting is told before the one it lacks."""
+def refusal(error: ValidationError, model: type[BaseModel], path: object, overrides: Sequence[str] = ()) -> BadInput:
+    """The first fault only: the next ones often follow from it. A misspelt setting is told before the one it lacks.
+
+    `overrides`: keys that came from `--set` and not from the file.
+    """
     faults = error.errors(include_url=False)
     unknown = [one for one in faults if one["type"] == "extra_forbidden"]
     first = unknown[0] if unknown and faults[0]["type"] == "missing" else faults[0]
@@ -37,7 +40,9 @@ def refusal(error: ValidationError, model: type[BaseModel], path: object) -> Bad
         what, remedy = "this setting is missing", f"add a line `{parts[-1]}: VALUE`"
     elif not key:
         what, remedy = "not a list of settings", "write one setting a line, like steps: 100"
-    return BadInput(what, where=f"{path}: {key}" if key else str(path), remedy=remedy)
+    set_by = [one for one in overrides if f"{one}.".startswith(f"{key}.") or key.startswith(f"{one}.")] if key else []
+    where = f"--set {set_by[-1]}" if set_by else f"{path}: {key}" if key else str(path)
+    return BadInput(what, where=where, remedy=remedy)
 
 
 def _instead(parts: list[str], model: type[BaseModel]) -> str:

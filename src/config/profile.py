@@ -10,12 +10,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, field_validator
 
 from ..core.errors import BadInput
 from ..core.types import TASKS, Level, Task
-from .loader import read_yaml
-from .misfit import refusal
+from .loader import load
 from .schema import FilePath, Section
 from .sections import Listed, Share, WatchSection, sums_to_one
 
@@ -207,10 +206,7 @@ def load_profile(name: str) -> Profile:
     if name not in NAMES:
         raise BadInput(f"there is no profile {name!r}", where="--profile", remedy=f"choose {' or '.join(NAMES)}")
     path = profile_path(name)
-    try:
-        found = Profile.model_validate(read_yaml(path))
-    except ValidationError as error:
-        raise refusal(error, Profile, path) from None
+    found = load(path, Profile)
     if found.name != name:
         raise BadInput(f"says that it is {found.name!r}", where=str(path), remedy=f"set name: {name}")
     return found

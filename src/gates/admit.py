@@ -5,9 +5,10 @@ There is no way around it: whoever trains gated gets an `Admission` from here, a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from ..config.loader import load_train_config
+from ..config.loader import config_fingerprint, load_train_config
 from ..config.profile import Profile, load_profile
 from ..core.defaults import SEED_POOL_FACTS
 from ..core.errors import BadInput
@@ -19,6 +20,9 @@ from .prove import Sums, prove, prove_ledger
 from .report import REFUSAL, ROUND1, RUN_BOTH, TICKET, Round, read_round
 from .signoff import require_signature
 
+FREE_WITH_A_TICKET = ("checkpoint", "device_pref")
+"""Settings that `--set` may change in a gated run."""
+
 
 class Admission(Record, frozen=True):
     profile: str
@@ -29,8 +33,8 @@ class Admission(Record, frozen=True):
     again when it has read them."""
 
 
-def admit(config: Path) -> Admission:
-    """Raises BadInput with the reason. Nothing is written."""
+def admit(config: Path, overrides: Sequence[str] | None = None) -> Admission:
+    """Raises BadInput with the reason. Nothing is written. `overrides`: what `--set` says."""
     if not TICKET.exists():
         told = f"; {REFUSAL} says what to do" if REFUSAL.exists() else ""
         raise BadInput(f"there is no ticket, so no training{told}", where=str(TICKET), remedy=RUN_BOTH)
@@ -39,6 +43,7 @@ def admit(config: Path) -> Admission:
     claimed = read_round(TICKET)
     profile = load_profile(claimed.profile)
     refuse_other_config(claimed, profile, config)
+    _refuse_other_settings(config, overrides)
     sums = Sums()
     ticket = prove(TICKET, manifest, sums)
     if ticket.round != "round2" or not ticket.passed:
@@ -57,7 +62,7 @@ def _stands_on(ticket: Round, config: Path, sums: Sums) -> dict[str, str]:
     measured = {key: ticket.files[role].sha256 for key, role in files.items()}
     # By the sidecar samples are made afresh while the run goes on.
     facts = sums.of(str(sidecar(Path(ticket.files["balanced"].path))))
-    found = {"config": sums.of(str(config)), "base_model": ticket.base_model, **measured, SEED_POOL_FACTS: facts}
+    found = {"config": config_fingerprint(config), "base_model": ticket.base_model, **measured, SEED_POOL_FACTS: facts}
     unstable = load_train_config(config).reward.unstable
     return found | ({"reward.unstable": sums.of(str(unstable))} if unstable else {})
 
@@ -71,6 +76,18 @@ def _refuse_other_model(ticket: Round, config: Path) -> None:
             where=f"{config}: base_model",
             remedy="put the model back as it was, or record its episodes and run both rounds again",
         )
+
+
+def _refuse_other_settings(config: Path, overrides: Sequence[str] | None) -> None:
+    """The ticket answers for the settings in the file, so `--set` may only change what leaves the result as it is."""
+    measured, asked = load_train_config(config), load_train_config(config, overrides)
+    for key, value in measured:
+        if value != getattr(asked, key) and key not in FREE_WITH_A_TICKET:
+            raise BadInput(
+                f"the ticket was issued for another {key}",
+                where=f"--set {key}",
+                remedy=f"leave it out, or change {config} and run both rounds again",
+            )
 
 
 def refuse_other_config(ticket: Round, profile: Profile, config: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from ..config.loader import load_train_config, read_yaml
+from ..config.loader import config_files, load_train_config, read_yaml
 from ..config.profile import ConfigThresholds, Profile
 from ..config.sections import SamplingSection, WatchSection
 from ..config.train import TrainConfig
@@ -38,7 +38,7 @@ def config_findings(look: Look) -> list[Finding]:
 
 def _read(path: Path) -> dict[str, str]:
     unstable = _unstable(path)
-    return read(path, *([unstable] if unstable else []))
+    return read(*config_files(path), *([unstable] if unstable else []))
 
 
 def _unstable(path: Path) -> Path | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from .. import __version__
 from ..checkpoint.folder import lock
-from ..config.loader import load_train_config
+from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
 from ..core.check import check, now
 from ..core.errors import BadInput
@@ -133,7 +133,18 @@ def _files(profile: Profile, number: int) -> dict[str, Print]:
         "profile": profile_path(profile.name),
         **(told if number == 2 else {}),
     }
-    return {role: Print(str(path), fingerprint(path)) for role, path in wanted.items() if shipped(path).exists()}
+    there = {role: path for role, path in wanted.items() if shipped(path).exists()}
+    configs = [there[role] for role in ("config", "trial", "profile") if role in there]
+    there |= {f"extended {parent}": parent for config in configs for parent in _extended(config)}
+    return {role: Print(str(path), fingerprint(path)) for role, path in there.items()}
+
+
+def _extended(config: Path) -> list[Path]:
+    """Files that a config takes settings from. None where they cannot be read, which has failed its gate already."""
+    try:
+        return config_files(config)[1:]
+    except BadInput:
+        return []
 
 
 def _refuse_moved(findings: list[Finding], files: Mapping[str, Print]) -> None:

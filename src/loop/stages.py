@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..cli import options
-from ..config.loader import load_train_config
+from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile
 from ..core.files import sidecar
 from .runner import verb
@@ -137,7 +137,7 @@ def judge_stages(profile: Profile) -> list[Stage]:
 
 def reward_stages(profile: Profile) -> list[Stage]:
     paths, sizes = profile.paths, profile.sizes
-    base = (paths.config, *BASES[profile.name])
+    base = (*config_files(paths.config), *BASES[profile.name])
     return [
         Stage(
             "calibration",
@@ -171,7 +171,7 @@ def reward_stages(profile: Profile) -> list[Stage]:
                  "--steps", str(sizes.ablation.steps), "--seeds", ",".join(map(str, sizes.ablation.seeds)),
                  "--n", str(sizes.ablation.samples), "--episodes", paths.ablation_episodes,
                  "--tag", _tag(paths.ablation_report)),
-            (paths.ablation_config, paths.pool, paths.balanced, paths.shadow_set, *BASES[profile.name]),
+            (*config_files(paths.ablation_config), paths.pool, paths.balanced, paths.shadow_set, *BASES[profile.name]),
             (paths.ablation_report, paths.ablation_episodes),
         ),
     ]  # fmt: skip
@@ -180,8 +180,8 @@ def reward_stages(profile: Profile) -> list[Stage]:
 def gated_stages(profile: Profile, full: bool) -> list[Stage]:
     paths, sizes = profile.paths, profile.sizes
     evidence = (
-        paths.shadow_set, paths.pool, paths.metrics, paths.balanced, paths.weights, paths.config, paths.templates,
-        paths.pool_report, paths.difficulty_report, paths.shadow_report, paths.calibration_report,
+        paths.shadow_set, paths.pool, paths.metrics, paths.balanced, paths.weights, *config_files(paths.config),
+        paths.templates, paths.pool_report, paths.difficulty_report, paths.shadow_report, paths.calibration_report,
         paths.ablation_report,
     )  # fmt: skip
     config = paths.trial if full and paths.trial else paths.config
@@ -211,7 +211,15 @@ def gated_stages(profile: Profile, full: bool) -> list[Stage]:
             "Train with PPO behind the ticket",
             "持票训练（PPO）",
             verb("ppo_runner", "--config", config),
-            (TICKET, config, paths.pool, paths.balanced, paths.shadow_set, paths.weights, *BASES[profile.name]),
+            (
+                TICKET,
+                *config_files(config),
+                paths.pool,
+                paths.balanced,
+                paths.shadow_set,
+                paths.weights,
+                *BASES[profile.name],
+            ),
             trained,
             needs=("round2",),
         ),
@@ -220,7 +228,7 @@ def gated_stages(profile: Profile, full: bool) -> list[Stage]:
             "Judge the trained policy against its base on held-out samples",
             "训练后评测门槛",
             verb("evaluate", "--config", config, "--tag", f"{profile.name}{suffix}"),
-            (config, paths.shadow_set, *trained),
+            (*config_files(config), paths.shadow_set, *trained),
             tuple(Path(f"reports/ppo_eval_{profile.name}{suffix}{kind}") for kind in (".json", ".html")),
             needs=(f"train{suffix}",),
         ),

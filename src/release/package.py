@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from typing import IO
 
 from .. import __version__
-from ..config.loader import load_train_config
+from ..config.loader import config_files, load_train_config
 from ..config.train import TrainConfig
 from ..core.errors import BadInput
 from ..core.files import atomic_write, json_bytes, sha256_file
@@ -106,7 +106,17 @@ def _contents(config: Path, settings: TrainConfig, models: Sequence[Path], out: 
     """Name in the package, and where the file lies: here, or with AskGate itself."""
     held = [Path(path) for path, entry in Manifest().newest().items() if entry.kind in ("file", "ledger")]
     packages = {out.resolve(), OUT.resolve()}
-    wanted = [*held, MANIFEST, ROUND1, TICKET, ENVELOPE, config, Path(settings.base_model), *map(Path, BESIDE), *models]
+    wanted = [
+        *held,
+        MANIFEST,
+        ROUND1,
+        TICKET,
+        ENVELOPE,
+        *config_files(config),
+        Path(settings.base_model),
+        *map(Path, BESIDE),
+        *models,
+    ]
     for path in wanted:
         here = shipped(path)
         if not here.exists():

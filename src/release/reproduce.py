@@ -15,7 +15,8 @@ from pathlib import Path
 
 import msgspec
 
-from ..config.loader import load_train_config
+from ..config.loader import DEFAULT, config_files, load_train_config
+from ..config.profile import NAMES, profile_path
 from ..core.errors import BadInput
 from ..core.files import sha256_file
 from ..core.shipped import HOME, PACKAGE
@@ -150,6 +151,8 @@ def _refuse_outside(facts: Facts) -> None:
     for where, name in named:
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise BadInput(f"names {name}, which is outside", where=where.as_posix(), remedy=AGAIN)
+    for config in (Path(facts.config), DEFAULT, *map(profile_path, NAMES)):
+        config_files(config, inside=True)
 
 
 def _check_models(facts: Facts) -> None:

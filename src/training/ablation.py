@@ -47,6 +47,8 @@ class Order:
     episodes: Path
     """Folder: `seed_<s>/` with a file for each of SIDES."""
     tag: str
+    overrides: tuple[str, ...] = ()
+    """What `--set` says, `key=value` each."""
 
 
 def overclar_penalty(
@@ -71,6 +73,7 @@ def overclar_penalty(
         Path | None, typer.Option("--episodes", help="Folder for their episodes; left out: data/episodes/TAG_ablation.")
     ] = None,
     tag: Annotated[str, typer.Option("--tag", help="In the report's name; left out: the config's name.")] = "",
+    overrides: options.Set = None,
     as_json: options.Json = False,
 ) -> None:
     """Price needless asks, and ablate the price. Two policies from one base, with and without, on the same seeds."""
@@ -91,7 +94,8 @@ def overclar_penalty(
     )
     name = parse.tag(tag) or config.stem
     folder = episodes or Path("data/episodes") / f"{name}_ablation"
-    report, path = ablate(Order(config, alpha, cap, steps, parse.seeds(seeds), n, folder, name), limits)
+    order = Order(config, alpha, cap, steps, parse.seeds(seeds), n, folder, name, tuple(overrides or ()))
+    report, path = ablate(order, limits)
     if not as_json:
         _show_arms(report)
     show.finish(report, as_json, path)
@@ -101,14 +105,14 @@ def ablate(order: Order, limits: AblationLimits) -> tuple[Report, Path]:
     """Both arms trained, looked at and compared. What is there of an earlier, broken-off call is not made again."""
     from msgspec import to_builtins
 
-    from ..config.loader import load_train_config
+    from ..config.loader import config_files, load_train_config
     from ..core.check import evidence, now, report
     from ..core.files import write_json
     from ..core.shipped import shipped
     from ..eval.ablation import ablation_checks, ablation_figures
     from . import data as train_data
 
-    started, config = now(), load_train_config(order.config)
+    started, config = now(), load_train_config(order.config, order.overrides)
     train_data.require(config)
     train_data.build_missing(config)
     _refuse_too_few(config, order)
@@ -121,9 +125,12 @@ def ablate(order: Order, limits: AblationLimits) -> tuple[Report, Path]:
         "steps": order.steps,
         "seeds": list(order.seeds),
         "n": order.n,
+        **({"set": list(order.overrides)} if order.overrides else {}),
         **to_builtins(limits),
     }
-    given = [shipped(path) for path in (order.config, config.reward.weights, config.reward.unstable) if path]
+    given = [
+        shipped(path) for path in (*config_files(order.config), config.reward.weights, config.reward.unstable) if path
+    ]
     inputs = [*given, config.seed_pool, config.shadow_set]
     proof = evidence(inputs, files, {**arguments, "base_sha256": base_sha256(config)}, started)
     whole = report("overclar_ablation", ablation_checks(changes, limits), {**arguments, **figures}, proof)

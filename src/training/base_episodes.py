@@ -47,7 +47,14 @@ class Rated:
 
 
 def rated_episodes(
-    pool: Path, samples: Sequence[Sample], config: Path, out: Path, seed: int, live_n: int | None, provider: str
+    pool: Path,
+    samples: Sequence[Sample],
+    config: Path,
+    out: Path,
+    seed: int,
+    live_n: int | None,
+    provider: str,
+    overrides: Sequence[str] | None = None,
 ) -> Rated:
     """An episode of each sample. `pool` is the file that the samples were drawn from."""
     from ..core.files import atomic_write, refuse_overlap
@@ -57,7 +64,7 @@ def rated_episodes(
     scores_file, scored = out.with_suffix(".scores.jsonl"), out.with_suffix(".scored.jsonl")
     made = {"--episodes": out, "scores beside --episodes": scores_file, "ratings beside --episodes": scored}
     refuse_overlap(made, {str(pool): pool, "--config": shipped(config)})
-    recorded = _recorded(pool, samples, config, out, seed)
+    recorded = _recorded(pool, samples, config, out, seed, overrides)
     if live_n is not None and live_n > len(recorded):
         raise BadInput(f"there are {len(recorded)} episodes, not {live_n}", where="--live_n", remedy="ask for fewer")
     scores = _judged(recorded, out, scores_file, seed, live_n, provider)
@@ -67,12 +74,14 @@ def rated_episodes(
     return Rated(recorded, scored, [pool, out, *([scores_file] if scores is not None else [])])
 
 
-def _recorded(pool: Path, samples: Sequence[Sample], path: Path, out: Path, seed: int) -> list[RecordedEpisode]:
+def _recorded(
+    pool: Path, samples: Sequence[Sample], path: Path, out: Path, seed: int, overrides: Sequence[str] | None
+) -> list[RecordedEpisode]:
     from ..config.loader import load_train_config
     from ..data.pool.meta import read_meta
     from ..reward.record import Plan, model_sha256, recorded_before, refuse_one_outcome
 
-    config = load_train_config(path)
+    config = load_train_config(path, overrides)
     with told_by(path, config):
         folder = _model_folder(config.base_model)
         talk = config.rollout

@@ -34,6 +34,7 @@ _AGAIN = f"run the training to its end; with {RESUME} it makes up for evaluation
 def evaluate(
     config: Annotated[Path, typer.Option("--config", help="The training config of a run that has ended.")] = CONFIG,
     tag: Annotated[str, typer.Option("--tag", help="In the report's name; left out: the config's name.")] = "",
+    overrides: options.Set = None,
     as_json: options.Json = False,
 ) -> None:
     """Judge a finished run. Base, control and trained policy on the same held-out samples; JSON and a page."""
@@ -41,7 +42,7 @@ def evaluate(
     from .run import REPORTS
 
     name = parse.tag(tag) or config.stem
-    found = as_it_ran(load_train_config(config))
+    found = as_it_ran(load_train_config(config, overrides))
     runs, inputs = recorded(found)
     report, paths = write_trial(runs, found, inputs, REPORTS, name)
     if not as_json:

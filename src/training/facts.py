@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..config.loader import config_fingerprint
 from ..core.defaults import RESUME, SEED_POOL_FACTS
 from ..core.errors import BadInput
 from ..core.files import json_bytes, sha256_file, sidecar, write_json
@@ -60,7 +61,7 @@ def as_admitted(now: Mapping[str, str], ready: Ready) -> None:
     """What a gated run has read is what the ticket is for: nobody exchanged a file after the ticket was checked."""
     if ready.admission is None:
         return
-    here = {"config": sha256_file(shipped(ready.path)), **now}
+    here = {"config": config_fingerprint(ready.path), **now}
     for key, admitted in ready.admission.stands_on.items():
         if here.get(key) != admitted:
             raise BadInput(

@@ -22,6 +22,7 @@ def ppo_runner(
         Path | None,
         typer.Option("--resume-from", help="Go on from the newest whole checkpoint: checkpoints/rc1/latest."),
     ] = None,
+    overrides: options.Set = None,
     as_json: options.Json = False,
 ) -> None:
     """Train behind the gates. Refused, with the reason, unless both rounds passed on the files as they are now."""
@@ -29,10 +30,10 @@ def ppo_runner(
     from .outcome import tell
     from .run import run
 
-    admission = admit(config)
+    admission = admit(config, overrides)
     if resume_from is not None:
         require_ours(resume_from)
-    outcomes = run(config, resume_from is not None, admission)
+    outcomes = run(config, resume_from is not None, admission, overrides)
     record(outcomes_of())
     if as_json:
         show.print_json([outcome.summary() for outcome in outcomes])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -46,9 +46,9 @@ class Ready:
     """What the gates gave; None: a local run."""
 
 
-def preflight(path: Path, admission: Admission | None = None) -> Ready:
-    """Config, engine and strategy, data, device, disk, in the order of what they cost to look at."""
-    config = load_train_config(path)
+def preflight(path: Path, admission: Admission | None = None, overrides: Sequence[str] | None = None) -> Ready:
+    """Checks config, engine and strategy, data, device and disk, cheapest first. `overrides`: what `--set` says."""
+    config = load_train_config(path, overrides)
     with told_by(path, config):
         if admission is None:
             _only_local(config)

@@ -57,14 +57,16 @@ TARGETS = "lora_targets"
 log = logging.getLogger(__name__)
 
 
-def run(path: Path, resume: bool, admission: Admission | None = None) -> list[Outcome]:
+def run(
+    path: Path, resume: bool, admission: Admission | None = None, overrides: Sequence[str] | None = None
+) -> list[Outcome]:
     """Refuses what cannot run before it writes anything; after that every exception leaves a report.
 
     With an admission it is a gated run, which only `train_gated` starts. It goes on by itself where it was broken off.
     """
     # A user's own strategy or engine lies in the folder that the command is run in.
     sys.path.insert(0, os.getcwd())
-    ready = preflight(path, admission)
+    ready = preflight(path, admission, overrides)
 
     from transformers.utils import logging as transformers_logging
 

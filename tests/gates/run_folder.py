@@ -103,6 +103,7 @@ def _configs() -> None:
     found["scoring"]["providers"]["custom"] = row
     found["scoring"]["limits"] |= {"tries": 3, "timeout_s": 10.0}
     Path("configs/default.yaml").write_text(yaml.safe_dump(found), encoding="utf-8")
+    shutil.copy(ROOT / "configs/quickstart.yaml", "configs/quickstart.yaml")
     own = yaml.safe_load((ROOT / "configs/quickstart_gated.yaml").read_text(encoding="utf-8"))
     own["base_model"] = str(MODEL)
     Path("configs/quickstart_gated.yaml").write_text(yaml.safe_dump(own), encoding="utf-8")

@@ -20,6 +20,7 @@ from tests.gates.run_folder import edit_profile
 from tests.poison.table import poison, twin
 
 CONFIG = Path("configs/quickstart_gated.yaml")
+EXTENDED = Path("configs/quickstart.yaml")
 Spoil = Callable[[Path], None]
 
 
@@ -85,9 +86,14 @@ def test_the_honest_run_is_admitted(run: Path) -> None:
         pytest.param(flip("data/quickstart_shadow.jsonl"), "quickstart_shadow.jsonl: has changed", id="shadow set"),
         pytest.param(flip("configs/weights.json"), "weights.json: has changed", id="weights"),
         pytest.param(
-            lambda run: CONFIG.write_text(CONFIG.read_text().replace("lr: 0.000", "lr: 0.009")),
+            lambda run: CONFIG.write_text(CONFIG.read_text() + "lr: 0.009\n"),
             "quickstart_gated.yaml: has changed",
             id="config",
+        ),
+        pytest.param(
+            lambda run: EXTENDED.write_text(EXTENDED.read_text().replace("lr: 2.0e-4", "lr: 9.0e-4")),
+            "quickstart.yaml: has changed",
+            id="a config that the config extends",
         ),
         pytest.param(own_templates, "templates/pack_v2: has changed", id="templates"),
         pytest.param(flip("model/model.safetensors"), "is not the model that the rounds measured", id="base model"),
@@ -146,7 +152,7 @@ def test_a_quickstart_ticket_trains_nothing_at_scale(run: Path) -> None:
 
 @poison("ticket/refused")
 def test_a_config_for_rc1_under_the_name_of_another_wants_a_ticket_of_rc1(run: Path) -> None:
-    CONFIG.write_text(CONFIG.read_text().replace("profile: local", "profile: rc1"))
+    CONFIG.write_text(CONFIG.read_text() + "profile: rc1\n")
     with pytest.raises(BadInput, match="wants a ticket of profile rc1"):
         admit(CONFIG)
 
@@ -191,10 +197,23 @@ def test_the_runner_leaves_with_code_2(run: Path, flags: list[str], capsys: pyte
     assert not Path("checkpoints").exists()
 
 
+@pytest.mark.parametrize("given", ["lr=1e-3", "reward.alpha=0", "watch.ask_spam=1", "eval.n=5", "seeds=[1]"])
+@poison("ticket/refused")
+def test_set_may_not_change_what_the_ticket_is_for(run: Path, given: str) -> None:
+    with pytest.raises(BadInput, match="the ticket was issued for another") as refused:
+        admit(CONFIG, [given])
+    assert refused.value.where == f"--set {given.partition('=')[0].partition('.')[0]}"
+
+
+@pytest.mark.parametrize("given", ["checkpoint.keep=5", "device_pref=[cpu]", "lr=2.0e-4"])
+def test_set_may_change_what_leaves_the_result_alone(run: Path, given: str) -> None:
+    assert admit(CONFIG, [given]) == admit(CONFIG)
+
+
 def test_no_flag_skips_the_ticket(run: Path) -> None:
     from typer.main import get_command
 
     from src.cli.app import app
 
     flags = {flag for one in get_command(app).commands["ppo_runner"].params for flag in one.opts}  # type: ignore[attr-defined]
-    assert flags == {"--config", "--resume-from", "--json", "--help"} - {"--help"}
+    assert flags == {"--config", "--resume-from", "--set", "--json"}

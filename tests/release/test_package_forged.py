@@ -149,3 +149,15 @@ def test_nothing_outside_is_read_because_a_package_names_it(packed: Path, tmp_pa
         with pytest.raises(BadInput, match="which is outside") as caught:
             reproduce(unsigned(packed, one_more), silent)
         assert caught.value.where == str(MANIFEST)
+
+
+@pytest.mark.parametrize("extends", ["../mine.yaml", "/etc/mine.yaml"])
+@pytest.mark.parametrize("name", ["configs/quickstart_gated.yaml", "configs/gates/quickstart.yaml"])
+def test_a_config_may_not_extend_what_is_outside_the_package(packed: Path, name: str, extends: str) -> None:
+    def extend(found: dict[str, bytes]) -> None:
+        outside = "../../" if extends.startswith("..") else ""
+        found[name] = f"extends: {outside}{extends}\n".encode()
+
+    with pytest.raises(BadInput, match="is outside the folder") as caught:
+        reproduce(unsigned(packed, extend), silent)
+    assert caught.value.where == f"{name}: extends"
