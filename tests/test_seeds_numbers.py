@@ -17,8 +17,8 @@ from src.data.quality.consistency import MIX_POINTS
 from src.gates.anti_simulation import WINDOW
 from src.loop.kpi import CACHE_ALARM
 from src.reward.overclar_penalty import ALPHA, CAP
-from src.runtime.errors import LOG_LINES
 from src.runtime.failpack import LINES
+from src.runtime.logs import LOG_LINES
 
 ROOT = Path(__file__).resolve().parents[1]
 RC1 = load_profile("rc1")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from html import escape
 
-from ..runtime.secrets import redact, secrets_in
+from ..runtime.secrets import masker
 from .frame import address, both, title
 from .run_folders import Run
 from .where import Outside, open_inside
@@ -41,7 +41,7 @@ def file_page(run: Run, path: str, start: str) -> str | None:
     place = f"{begin:,}–{end:,} / {size:,} bytes 字节" if around else f"{size:,} bytes 字节"
     return (
         f'<p class="crumbs"><a href="/">{both("Lights", "看灯")}</a></p><header>{title(1, path, "")}</header>'
-        f'<p class="soft">{place} {around}</p><pre class="file">{escape(redact(text, secrets_in(os.environ)))}</pre>'
+        f'<p class="soft">{place} {around}</p><pre class="file">{escape(masker(os.environ)(text))}</pre>'
     )
 
 

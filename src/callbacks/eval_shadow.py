@@ -19,8 +19,8 @@ from ..core.jsonl import read_records, write_records
 from ..core.types import Level, Sample
 from ..engines.job import TrainJob
 from ..rollout.scheduler import rollout
-from ..runtime.disk import told
-from ..runtime.steplog import StepLog
+from ..runtime.disk import explain_disk_errors
+from ..runtime.logs import StepLog
 
 HEADLINE = ("need_ask_success", "overclar_rate", "success", "avg_turns", "reward")
 
@@ -115,7 +115,7 @@ class EvalShadow:
 
     def _played(self, policy: Any, step: int) -> list[Episode]:
         episodes = self.play(policy)
-        with told(self._file(step)), atomic_write(self._file(step)) as file:
+        with explain_disk_errors(self._file(step)), atomic_write(self._file(step)) as file:
             write_records(file, episodes)
         return episodes
 

@@ -9,8 +9,8 @@ from statistics import fmean
 from ..core.api import Engine, StepResult
 from ..core.files import atomic_write
 from ..core.jsonl import write_records
-from ..runtime.disk import told
-from ..runtime.steplog import StepLog
+from ..runtime.disk import explain_disk_errors
+from ..runtime.logs import StepLog
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ class Logging:
 
     def on_step(self, engine: Engine, result: StepResult) -> None:
         path = self.episodes / f"step_{result.step:05d}.jsonl"
-        with told(path), atomic_write(path) as file:
+        with explain_disk_errors(path), atomic_write(path) as file:
             write_records(file, result.episodes)
         self.metrics.append(self.seed, result.step, result.metrics)
         shown = headline(result)

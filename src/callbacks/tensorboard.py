@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.api import Engine, StepResult
-from ..runtime.disk import told
+from ..runtime.disk import explain_disk_errors
 
 
 class TensorBoard:
@@ -22,7 +22,7 @@ class TensorBoard:
         from tensorboardX.proto.event_pb2 import Event, SessionLog
         from tensorboardX.record_writer import RecordWriter
 
-        with told(self.folder):
+        with explain_disk_errors(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             self._writer = RecordWriter(str(self.folder / f"events.out.tfevents.{time.time():.0f}.{engine.step}"))
         self._add(Event(wall_time=time.time(), file_version="brain.Event:2"))
@@ -47,7 +47,7 @@ class TensorBoard:
 
     def _add(self, event: Any) -> None:
         """On disk when it returns."""
-        with told(self.folder):
+        with explain_disk_errors(self.folder):
             try:
                 self._writer.write(event.SerializeToString())
                 self._writer.flush()

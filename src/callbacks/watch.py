@@ -16,7 +16,7 @@ from statistics import fmean, median, pstdev
 
 from ..core.api import Engine, StepResult, Stop
 from ..reward.hacking import ask_spam, bare_answers, echoes, malformed
-from ..runtime.steplog import StepLog
+from ..runtime.logs import StepLog
 
 SHARES = {"ask_spam": ask_spam, "malformed": malformed, "bare_answer": bare_answers, "echo": echoes}
 SPREAD = "watch/reward_std"

@@ -8,7 +8,6 @@ latter are swept away by the next run.
 from __future__ import annotations
 
 import errno
-import fcntl
 import logging
 import os
 import re
@@ -18,11 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import BadInput
-from ..runtime.disk import disk, make_path, remove_tree, told
+from ..runtime.disk import disk, explain_disk_errors, make_path, remove_tree
 from .seal import Damaged, Seal, seal, verify
 
 LATEST = "latest"
-_LOCK = ".lock"
 _SAVING = ".saving_"
 _DROPPED = ".dropped_"
 _REPLACED = ".replaced_"
@@ -54,7 +52,7 @@ class Shelf:
         """A folder of that name with what `fill` writes into it. After an error it is as it was before."""
         target, new = self.path / name, self.path / f"{_SAVING}{name}"
         try:
-            with told(target):
+            with explain_disk_errors(target):
                 make_path(self.path)
                 self.sweep()
                 disk.make_folder(new)
@@ -76,7 +74,7 @@ class Shelf:
         if link.is_symlink() and os.readlink(link) == step_name(step):
             return
         try:
-            with told(link):
+            with explain_disk_errors(link):
                 disk.link(step_name(step), new)
                 disk.rename(new, link)
                 disk.sync(self.path)
@@ -91,7 +89,7 @@ class Shelf:
 
     def drop(self, step: int) -> None:
         gone = self.path / f"{_DROPPED}{step_name(step)}"
-        with told(self.folder(step)):
+        with explain_disk_errors(self.folder(step)):
             disk.rename(self.folder(step), gone)
             disk.sync(self.path)
             remove_tree(gone)
@@ -103,7 +101,7 @@ class Shelf:
         while target.exists():
             number += 1
             target = self.path / f"damaged_{step_name(step)}_{number}"
-        with told(self.folder(step)):
+        with explain_disk_errors(self.folder(step)):
             disk.rename(self.folder(step), target)
             disk.sync(self.path)
         return target
@@ -120,24 +118,6 @@ class Shelf:
                     disk.sync(self.path)
             if entry.name.startswith((_SAVING, _DROPPED)):
                 remove_tree(entry)
-
-
-def lock(folder: Path) -> int:
-    """One run at a time: closed by whoever got it, or by the end of its process, whatever ended it."""
-    with told(folder):
-        make_path(folder)
-        file = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(file)
-            raise BadInput(
-                "another run is writing here", where=str(folder), remedy="wait until it has ended, or end it"
-            ) from None
-        except OSError:
-            os.close(file)
-            raise
-    return file
 
 
 def _is_same(target: Path, made: Seal) -> bool:

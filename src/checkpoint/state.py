@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import BadInput
-from ..runtime.disk import read_blocks, told, write_file
+from ..runtime.disk import explain_disk_errors, read_blocks, write_file
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -38,13 +38,13 @@ def unpack_state(folder: Path) -> dict[Any, Any]:
 
     where = folder / "state.json"
     try:
-        with told(where):
+        with explain_disk_errors(where):
             plain = json.loads(b"".join(read_blocks(_there(where))))
     except (ValueError, RecursionError) as error:
         raise BadInput(f"not valid JSON ({error})", where=str(where), remedy=_REMEDY) from None
     where = folder / "state.safetensors"
     try:
-        with told(where), safe_open(_there(where), framework="pt", device="cpu") as file:
+        with explain_disk_errors(where), safe_open(_there(where), framework="pt", device="cpu") as file:
             # Copies: the library's tensors are windows on the file, and a file can be cut short under a long run.
             tensors = {key: file.get_tensor(key).clone() for key in file.keys()}  # noqa: SIM118
     except SafetensorError as error:

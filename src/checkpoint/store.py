@@ -20,8 +20,9 @@ from typing import Any, Self
 
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
-from ..runtime.disk import told
-from .folder import Shelf, lock, step_name
+from ..runtime.disk import explain_disk_errors
+from ..runtime.lock import lock_folder
+from .folder import Shelf, step_name
 from .lookup import Found, candidates, is_good, or_refuse, search, verified
 from .seal import Damaged, copy_sealed, read_seal
 
@@ -53,8 +54,8 @@ class Store:
         self._locks: list[int] = []
         try:
             for shelf in self._shelves:
-                self._locks.append(lock(shelf.path))
-                with told(shelf.path):
+                self._locks.append(lock_folder(shelf.path))
+                with explain_disk_errors(shelf.path):
                     shelf.sweep()
                     Shelf(shelf.path / BEST).sweep()
         except BaseException:

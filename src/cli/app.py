@@ -19,8 +19,8 @@ import typer
 
 from .. import __version__
 from ..core.errors import BadInput
-from ..core.refused import refused
-from ..runtime.secrets import redact, secrets_in
+from ..runtime.disk import explain_disk_errors
+from ..runtime.secrets import masker
 from ..training import ablation, evaluate
 from ..training import gated as train_gated
 from . import (
@@ -115,7 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             # A remedy in Chinese must not crash a terminal that cannot show it.
             stream.reconfigure(errors="replace")
     try:
-        with refused(Path(), "run the command again; nothing is left half-written", only_room=True):
+        with explain_disk_errors(Path(), "run the command again; nothing is left half-written", only_full=True):
             app(arguments, prog_name="askgate")
     except BadInput as error:
         show.complain(f"askgate: {error}")
@@ -126,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             sys.exit(BadInput.exit_code)
         raise
     except Exception:
-        sys.stderr.write(redact(traceback.format_exc(), secrets_in(os.environ)))
+        sys.stderr.write(masker(os.environ)(traceback.format_exc()))
         sys.exit(BadInput.exit_code)
 
 

@@ -18,7 +18,7 @@ from .errors import BadInput
 _CHANCE = 8
 """Characters that `tempfile` puts at the end of a temporary name."""
 _NOT_THE_PATHS_FAULT = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
-"""Another path on the same disk would not help; who writes there knows how the work goes on (`core/refused.py`)."""
+"""Another path on the same disk would not help; who writes there knows how the work goes on (`runtime.disk`)."""
 Start = Callable[[Path], IO[bytes]]
 """Opens one more file of a group that appears together."""
 

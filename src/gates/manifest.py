@@ -21,7 +21,8 @@ from ..core.errors import BadInput
 from ..core.files import atomic_write
 from ..core.jsonl import read_lines
 from ..core.types import Record
-from ..scoring.disk import alone, told
+from ..runtime.disk import RUN_AGAIN, explain_disk_errors
+from ..runtime.lock import write_lock
 from .prints import fingerprint
 
 MANIFEST = Path("reports/rc1/manifest.jsonl")
@@ -130,9 +131,9 @@ class Manifest:
 
     def _append(self, made: Iterable[tuple[Kind, str, str, int]]) -> None:
         """After a look at what others added meanwhile. The file is replaced as a whole: no crash leaves half a line."""
-        with told(self.path):
+        with explain_disk_errors(self.path, RUN_AGAIN):
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with alone(self.path, create=True):
+            with write_lock(self.path):
                 self.entries, self.head = [], START
                 old = self.path.read_bytes() if self.path.exists() else b""
                 if old:

@@ -13,14 +13,14 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from .. import __version__
-from ..checkpoint.folder import lock
 from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
 from ..core.check import check, now
 from ..core.errors import BadInput
 from ..core.files import sha256_file, write_json
 from ..core.shipped import shipped
-from ..runtime.sums import write_sums
+from ..runtime.checksums import write_checksums
+from ..runtime.lock import lock_folder
 from ..scoring.chain import Head
 from ..scoring.ledger import EMPTY, LedgerBroken, verify
 from ..scoring.monitor import Progress
@@ -48,7 +48,7 @@ def run_round(
 ) -> tuple[Round, Path]:
     """The report and where it lies. One at a time: two would write over each other's evidence."""
     with ExitStack() as end:
-        end.callback(os.close, lock(ROUND1.parent))
+        end.callback(os.close, lock_folder(ROUND1.parent))
         profile, started, manifest = load_profile(name), now(), Manifest()
         look = look_at(profile, number)
         manifest.begin()
@@ -188,5 +188,5 @@ def _write(report: Round, look: Look, manifest: Manifest) -> Path:
     manifest.record(names, known)
     if report.ledger.lines:
         manifest.record_ledger(look.ledger, report.ledger.hash, report.ledger.lines)
-    write_sums(Path(one.path) for one in report.files.values())
+    write_checksums(Path(one.path) for one in report.files.values())
     return path

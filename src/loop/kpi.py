@@ -20,8 +20,8 @@ from ..config.profile import Profile
 from ..core.files import sha256_file
 from ..gates.anti_simulation import WINDOW, hit_rate
 from ..gates.final_models import CHECKPOINTS
-from ..runtime.sums import FOLDER as SUMS
-from ..runtime.sums import sums_of
+from ..runtime.checksums import FOLDER as SUMS
+from ..runtime.checksums import checksum_path
 from ..scoring.ledger_tail import Scoring, tail
 from ..scoring.probe import is_paid
 
@@ -195,7 +195,7 @@ def fingerprint_coverage(artifacts: Iterable[Path], sums: Path) -> float | None:
 
 def _has_sum(path: Path, sums: Path) -> bool:
     try:
-        stated = sums_of(path, sums).read_text().split()
+        stated = checksum_path(path, sums).read_text().split()
     except (OSError, UnicodeDecodeError):
         return False
     return stated == [sha256_file(path), path.as_posix()]

@@ -11,7 +11,6 @@ broke ends the loop at once.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shlex
 import signal
@@ -26,7 +25,8 @@ from types import FrameType
 from typing import Literal
 
 from ..core.shipped import HOME, PACKAGE
-from ..runtime.sums import write_sums
+from ..runtime.checksums import write_checksums
+from ..runtime.lock import wait_for_lock
 from .stage import FAILED, PASSED, Stage, State
 
 Light = Literal["green", "red", "grey"]
@@ -74,7 +74,12 @@ def run_stages(
 ) -> list[Result]:
     """Ends after the first stage that was refused, or that is red where that is wished for. The results say how far."""
     results: list[Result] = []
-    with _alone(state.path.with_suffix(".lock"), say) as lock:
+    path = state.path.with_suffix(".lock")
+
+    def waits() -> None:
+        say(f"another run is at work here ({path}); waiting until it has ended")
+
+    with wait_for_lock(path, waits, WAIT_S) as lock:
         for number, stage in enumerate(stages, 1):
             head = f"[{number}/{len(stages)}] {stage.title} {stage.title_zh}"
             result = _settle(stage, stages, state, environment, head, say, lock)
@@ -115,7 +120,7 @@ def _settle(
     began = time.monotonic()
     code = _run(stage.command, environment, lock)
     state.end(stage, code)
-    write_sums(stage.outputs)
+    write_checksums(stage.outputs)
     took = time.monotonic() - began
     say(f"  {'ok' if code == PASSED else 'RED' if code == FAILED else f'STOPPED with exit code {code}'}, {took:.0f} s")
     return Result(stage, code, why=why)
@@ -155,24 +160,3 @@ def _ends_with_us(child: subprocess.Popen[bytes]) -> Iterator[None]:
             except subprocess.TimeoutExpired:
                 child.kill()
                 child.wait()
-
-
-@contextmanager
-def _alone(path: Path, say: Callable[[str], None]) -> Iterator[int]:
-    """The lock belongs to this loop and to the stage that it runs; whoever comes meanwhile waits for both to end."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        told = False
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if not told:
-                    say(f"another run is at work here ({path}); waiting until it has ended")
-                told = True
-                time.sleep(WAIT_S)
-        yield lock
-    finally:
-        os.close(lock)

@@ -22,7 +22,7 @@ from ..eval.metrics import Figure
 from ..reward.record import model_sha256
 from ..rollout.limits import Talk
 from ..rollout.scheduler import rollout
-from ..runtime.device import get_device, get_dtype, settle
+from ..runtime.device import get_device, get_dtype, prepare_device
 from .gguf_check import renderer_for
 from .gguf_export import load_merged, load_tokenizer, model_folder
 from .gguf_tokenizer import read_tokenizer
@@ -63,7 +63,7 @@ def play_pytorch(folder: Path, jobs: Sequence[Job], setting: Setting, progress: 
     import torch
 
     device = get_device()
-    settle(device)
+    prepare_device(device)
     policy = load_merged(folder, None).to(device, get_dtype(device))
     done = 0
 

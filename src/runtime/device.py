@@ -1,27 +1,33 @@
-"""Where tensors live and in which number format: cuda bf16, mps fp16, cpu fp32, in the order the config prefers."""
+"""The device layer: which device, which number format (cuda bf16, mps fp16, cpu fp32), and how much memory it has."""
 
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Sequence
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from ..config.sections import TargetRow
 from ..config.train import DeviceName, Precision
 from ..core.errors import BadInput
 
 DTYPES: dict[DeviceName, torch.dtype] = {"cuda": torch.bfloat16, "mps": torch.float16, "cpu": torch.float32}
-NAMED: dict[Precision, torch.dtype] = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
-ANY: tuple[DeviceName, ...] = ("cuda", "mps", "cpu")
+PRECISIONS: dict[Precision, torch.dtype] = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+DEVICES: tuple[DeviceName, ...] = ("cuda", "mps", "cpu")
+GB = 2**30
+_CONTAINER_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+"""A container may use less memory than the machine has."""
 
 _log = logging.getLogger(__name__)
 
 
-def get_device(device_pref: Sequence[DeviceName] = ANY) -> torch.device:
+def get_device(device_pref: Sequence[DeviceName] = DEVICES) -> torch.device:
     """The first of the preferred devices that this machine has."""
     for name in device_pref:
-        if _present(name):
+        if _is_available(name):
             return torch.device(name)
     raise BadInput(
         f"this machine has none of {', '.join(device_pref)}", where="device_pref", remedy="add cpu at the end"
@@ -29,37 +35,59 @@ def get_device(device_pref: Sequence[DeviceName] = ANY) -> torch.device:
 
 
 def get_dtype(device: torch.device, precision: Precision = "auto") -> torch.dtype:
-    """What is computed in on that device. A CPU computes in fp32 whatever the config prefers: half is slow there."""
-    own = DTYPES[_name(device)]
+    """The number format on that device. A CPU always computes in fp32, because half precision is slow there."""
     if precision == "auto" or device.type == "cpu":
         if precision not in ("auto", "fp32"):
             _log.warning("precision: %s is for accelerators; on the CPU this run computes in fp32", precision)
-        return own
-    return NAMED[precision]
+        return DTYPES[_name(device)]
+    return PRECISIONS[precision]
 
 
 def to_device(t: Tensor, device: torch.device | None = None) -> Tensor:
-    """A tensor on the device, floats in its number format. Without a device: the first that this machine has."""
+    """The tensor on the device, floats in its number format. Default: the first device that this machine has."""
     device = device or get_device()
     return t.to(device, get_dtype(device)) if t.is_floating_point() else t.to(device)
 
 
-def settle(device: torch.device) -> None:
-    """Before the first tensor: on mps flash attention and torch.compile are switched off, which is said aloud."""
+def prepare_device(device: torch.device) -> None:
+    """Call before the first tensor. On mps it switches off flash attention and torch.compile, with a warning."""
     if device.type == "mps":
         torch.backends.cuda.enable_flash_sdp(False)
         torch.compiler.set_stance("force_eager")
         _log.warning("mps: flash attention and torch.compile are switched off, they are not reliable there")
 
 
-def _present(name: DeviceName) -> bool:
+def memory_gb(device: torch.device) -> float:
+    """Memory of a device: all of a GPU's, because other programs on it now must not decide what is trained; the share
+    that Metal recommends on a Mac; what this process may use on a CPU."""
+    if device.type == "cuda":
+        _, total = torch.cuda.mem_get_info(device)
+        return total / GB
+    if device.type == "mps":
+        return torch.mps.recommended_max_memory() / GB
+    installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limits = [path.read_text().strip() for path in _CONTAINER_LIMITS if path.exists()]
+    return min([installed, *(int(limit) for limit in limits if limit.isdigit())]) / GB
+
+
+def lora_targets(table: Sequence[TargetRow], available_gb: float) -> tuple[str, ...]:
+    """Layers that get a LoRA adapter: the last row of the table that there is memory for.
+
+    >>> rows = [TargetRow(memory_gb=0, modules=("q_proj",)), TargetRow(memory_gb=12, modules=("q_proj", "v_proj"))]
+    >>> lora_targets(rows, 11.9), lora_targets(rows, 12.0)
+    (('q_proj',), ('q_proj', 'v_proj'))
+    """
+    return [row.modules for row in table if row.memory_gb <= available_gb][-1]
+
+
+def _is_available(name: DeviceName) -> bool:
     if name == "cuda":
         return torch.cuda.is_available()
     return name == "cpu" or torch.backends.mps.is_available()
 
 
 def _name(device: torch.device) -> DeviceName:
-    for name in ANY:
+    for name in DEVICES:
         if device.type == name:
             return name
-    raise BadInput(f"no rule for the device {device.type}", where="device_pref", remedy=f"use {', '.join(ANY)}")
+    raise BadInput(f"no rule for the device {device.type}", where="device_pref", remedy=f"use {', '.join(DEVICES)}")

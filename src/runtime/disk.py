@@ -1,7 +1,7 @@
-"""Where checkpoints meet the disk: every operation goes through `disk`, and every refusal of the disk comes out as a
-message that says what to do.
+"""The fault-injectable disk: every operation that must survive a crash goes through `disk`.
 
-The order that makes a save safe is kept elsewhere; here is only what one operation is.
+Checkpoints, ledger and score cache write through it, and tests replace its methods to cut the power, fill the disk or
+break it. `explain_disk_errors` turns what the disk refuses into a message that says what to do.
 """
 
 from __future__ import annotations
@@ -9,23 +9,25 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
+import sqlite3
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from pathlib import Path
 
 from ..core.defaults import RESUME
-from ..core.refused import refused
+from ..core.errors import BadInput
 
 BLOCK = 4 * 2**20
-"""Bytes in one write. A large file takes many, so a save needs little memory beside what it saves."""
+"""Bytes per write. A large file takes many writes, so a save needs little memory besides what it saves."""
 
 
 class Disk:
-    """The one place where tests cut the power: they put their own functions in place of these."""
+    """File operations that tests can replace one by one."""
 
     def create(self, path: Path) -> int:
-        """A new file, open to write. It must not be there yet."""
+        """Opens a new file for writing. Fails if it exists."""
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
 
     def write(self, file: int, data: bytes | memoryview) -> None:
@@ -33,20 +35,37 @@ class Disk:
         while rest:
             rest = rest[os.write(file, rest) :]
 
-    def sync(self, path: Path) -> None:
-        """A file or a folder, as it is now, outlives a power cut."""
-        file = os.open(path, os.O_RDONLY)
+    def write_at(self, file: int, data: bytes, offset: int) -> None:
+        """Writes all of `data` at that offset. A file opened in append mode would ignore the offset."""
+        while data:
+            written = os.pwrite(file, data, offset)
+            data, offset = data[written:], offset + written
+
+    def truncate(self, file: int, size: int) -> None:
+        os.ftruncate(file, size)
+
+    def sync_file(self, file: int) -> None:
+        """Makes an open file or folder, as it is now, survive a power cut."""
         try:
             if sys.platform == "darwin":
-                fcntl.fcntl(file, fcntl.F_FULLFSYNC)  # there, fsync stops at the drive's own memory
+                fcntl.fcntl(file, fcntl.F_FULLFSYNC)  # on macOS, fsync stops at the drive's own memory
             else:
                 os.fsync(file)
         except OSError as error:
-            # Some mounted drives know no sync of folders; there is nothing more to be done on them.
+            # Some mounted drives cannot sync folders; nothing more can be done on them.
             if error.errno != errno.EINVAL:
                 raise
+
+    def sync(self, path: Path) -> None:
+        """Makes a file or folder survive a power cut."""
+        file = os.open(path, os.O_RDONLY)
+        try:
+            self.sync_file(file)
         finally:
             os.close(file)
+
+    def commit(self, connection: sqlite3.Connection) -> None:
+        connection.execute("COMMIT")
 
     def make_folder(self, path: Path) -> None:
         path.mkdir()
@@ -68,7 +87,7 @@ disk = Disk()
 
 
 def write_file(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
-    """A new file with these bytes, written in blocks. Whoever owns its folder syncs it."""
+    """Creates a file with these bytes, written in blocks. The owner of its folder syncs it."""
     file = disk.create(path)
     try:
         block = bytearray()
@@ -94,7 +113,7 @@ def read_blocks(path: Path) -> Iterator[bytes]:
 
 
 def make_path(folder: Path) -> None:
-    """The folder and those above it, as far as they are missing, each known to the one it lies in."""
+    """Creates the folder and its missing parents, and syncs each parent."""
     if not folder.is_dir():
         make_path(folder.parent)
         disk.make_folder(folder)
@@ -102,7 +121,7 @@ def make_path(folder: Path) -> None:
 
 
 def sync_tree(folder: Path) -> None:
-    """Every file, then every folder from the inside out."""
+    """Syncs every file, then every folder from the inside out."""
     for entry in sorted(folder.iterdir()):
         if entry.is_dir() and not entry.is_symlink():
             sync_tree(entry)
@@ -112,7 +131,7 @@ def sync_tree(folder: Path) -> None:
 
 
 def remove_tree(path: Path) -> None:
-    """A file, a link, or a folder with all that is in it."""
+    """Removes a file, a link, or a folder with everything in it."""
     if path.is_dir() and not path.is_symlink():
         for entry in sorted(path.iterdir()):
             remove_tree(entry)
@@ -121,6 +140,77 @@ def remove_tree(path: Path) -> None:
         disk.remove(path)
 
 
-def told(path: Path, only_room: bool = False) -> AbstractContextManager[None]:
-    """What the disk refuses inside the block, in the words of a training run."""
-    return refused(path, f"go on with {RESUME}; the checkpoints saved before are whole", only_room)
+RESUME_RUN = f"go on with {RESUME}; the checkpoints saved before are whole"
+RUN_AGAIN = "run the same command again; nothing stored before was harmed"
+_FULL = "free some space on that disk"
+_FAILING = "check the disk"
+_FORBIDDEN = "make the file and its folder writable for you, or choose another path"
+_IN_THE_WAY = "choose another path; something of that name is in the way"
+_RETRY_AFTER = {errno.ENOSPC: _FULL, errno.EDQUOT: _FULL, errno.EFBIG: _FULL, errno.EIO: _FAILING}
+_REMEDIES = {
+    errno.EACCES: _FORBIDDEN,
+    errno.EPERM: _FORBIDDEN,
+    errno.EROFS: _FORBIDDEN,
+    errno.ENOENT: "make its folder again",
+    errno.ENOTDIR: "choose another path; a file is in the way",
+    errno.EISDIR: "name a file, not a folder",
+    errno.EEXIST: _IN_THE_WAY,
+    errno.ENOTEMPTY: _IN_THE_WAY,
+    errno.ENOLCK: "choose a path on a local disk; this one has no file locks",
+    errno.ENOTCONN: "mount that drive again",
+    errno.ESTALE: "mount that drive again",
+}
+_SQLITE_RETRY_AFTER = {sqlite3.SQLITE_FULL: _FULL, sqlite3.SQLITE_IOERR: _FAILING}
+_SQLITE_REMEDIES = {
+    sqlite3.SQLITE_READONLY: _FORBIDDEN,
+    sqlite3.SQLITE_CANTOPEN: _FORBIDDEN,
+    sqlite3.SQLITE_BUSY: "end the other process that keeps the file locked, then run the same command again",
+    sqlite3.SQLITE_NOTADB: "this is no score cache; choose another path",
+    sqlite3.SQLITE_CORRUPT: "move the file away, a new one is made; the ledger still tells what was paid for",
+}
+_PRIMARY_CODE = 0xFF
+"""SQLite's extended codes carry the primary code in their lowest byte."""
+
+
+@contextmanager
+def explain_disk_errors(path: Path, again: str = RESUME_RUN, only_full: bool = False) -> Iterator[None]:
+    """Turns disk errors inside the block into `BadInput` with path and remedy. Other exceptions pass unchanged.
+
+    `again` says how to continue once the disk works, and what is safe meanwhile. A block that touches more than one
+    path sets `only_full`: only a full disk is explained, with the file that the system names, because nobody could say
+    which path any other error is about.
+    """
+    try:
+        yield
+    except Exception as error:
+        sqlite = isinstance(error, sqlite3.Error)
+        code = _sqlite_code(error) if sqlite else _system_code(error)
+        retry_after, remedies = (_SQLITE_RETRY_AFTER, _SQLITE_REMEDIES) if sqlite else (_RETRY_AFTER, _REMEDIES)
+        if retry_after.get(code) == _FULL or (code in retry_after and not only_full):
+            remedy = f"{retry_after[code]}, then {again}"
+        elif code in remedies and not only_full:
+            remedy = remedies[code]
+        else:
+            raise
+        what = str(error) if sqlite else os.strerror(code)
+        where = _named_file(error, path) if only_full else str(path)
+        raise BadInput(what, where=where, remedy=remedy) from error
+
+
+def _named_file(error: Exception, path: Path) -> str:
+    """The file that the system names. It names none if the file was open already."""
+    return error.filename if isinstance(error, OSError) and isinstance(error.filename, str) else str(path)
+
+
+def _system_code(error: Exception) -> int:
+    """The error number. Libraries written in Rust (safetensors, tokenizers) give it only in their message."""
+    if isinstance(error, OSError):
+        return error.errno or 0
+    match = re.search(r"\(os error (\d+)\)", str(error))
+    return int(match[1]) if match else 0
+
+
+def _sqlite_code(error: Exception) -> int:
+    """The primary error code. Errors that Python raises itself carry none."""
+    code: int = error.__dict__.get("sqlite_errorcode", 0)
+    return code & _PRIMARY_CODE

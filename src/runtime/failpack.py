@@ -1,16 +1,14 @@
-"""What is left of a failure, to be sent to whoever looks into it: `reports/rc1/FAIL_<ts>.tgz`, and no secret in it.
+"""Packs logs and reports of a failed run, without secrets, to send for diagnosis: `reports/rc1/FAIL_<ts>.tgz`.
 
-    python -m src.runtime.failpack        # needs nothing but Python, so that it works where the set-up failed
+    python -m src.runtime.failpack        # needs only the standard library, so it works where the set-up failed
 
-Every file passes through the same mask: values of the environment whose names say that they are secret, whatever is
-shaped like a key of a known service, and assignments to names such as MY_API_KEY. Names of files pass through it too.
+Contents and names of all files pass the secret masker.
 """
 
 from __future__ import annotations
 
 import io
 import os
-import re
 import sys
 import tarfile
 from collections import deque
@@ -18,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from .secrets import MASK, redact, secrets_in
+from .secrets import masker
 
 WANTED = (
     # The work order's list.
@@ -40,32 +38,10 @@ WANTED = (
 )
 FOLDER = Path("reports/rc1")
 LINES = 200
-_KEYS = re.compile(
-    r"\b(?:sk-|sk_|AIza|hf_|ghp_|gho_|github_pat_|glpat-|xox[abp]-)[\w-]{12,}"
-    r"|(?<=Bearer )[\w.~+/=-]{8,}"
-    r"|(?<=bearer )[\w.~+/=-]{8,}"
-)
-_NAMES = "KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?"
-_ASSIGNED = re.compile(rf"\b([A-Z][A-Z0-9_]*_(?:{_NAMES}))(\s*[=:]\s*)([^\s\"',;]+)")
-
-
-def masker(environment: Mapping[str, str]) -> Callable[[str], str]:
-    """
-    >>> masker({"MY_TOKEN": "abcdef"})("GET /?t=abcdef with Bearer 0123456789, SCORER_API_KEY=x1y2")
-    'GET /?t=*** with Bearer ***, SCORER_API_KEY=***'
-    """
-    # Files are masked line by line, so a secret of several lines is one secret a line.
-    secrets = [part for value in secrets_in(environment) for part in value.splitlines() if len(part) >= 4]
-
-    def mask(text: str) -> str:
-        text = _KEYS.sub(MASK, redact(text, secrets))
-        return _ASSIGNED.sub(rf"\1\2{MASK}", text)
-
-    return mask
 
 
 def failpack(root: Path, environment: Mapping[str, str]) -> Path:
-    """Packs what is there under `root`. The archive appears under its name when it is whole."""
+    """Packs the wanted files under `root`. The archive gets its name only when it is complete."""
     mask = masker(environment)
     folder = root / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
@@ -82,13 +58,13 @@ def failpack(root: Path, environment: Mapping[str, str]) -> Path:
 
 
 def wanted(root: Path) -> list[Path]:
-    """Plain files. Through a link somebody else's file could come along, so links are left out."""
+    """Plain files to pack. Links are left out: through a link a file from outside the run could be packed."""
     found = {file for pattern in WANTED for file in root.glob(pattern) if file.is_file() and not file.is_symlink()}
     return sorted(found)
 
 
 def last_lines(root: Path, environment: Mapping[str, str]) -> Iterator[str]:
-    """The end of the newest log, masked."""
+    """The last lines of the newest log, masked."""
     logs = sorted((root / "logs").glob("*.log"), key=lambda file: file.stat().st_mtime)
     if logs:
         mask = masker(environment)
@@ -97,7 +73,7 @@ def last_lines(root: Path, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def _add(pack: tarfile.TarFile, file: Path, name: str, mask: Callable[[str], str]) -> None:
-    """Bytes that are no text pass through unchanged, but for a secret among them."""
+    """Adds a file with its secrets masked. Bytes that are not text stay as they are."""
     masked = io.BytesIO()
     with open(file, "rb") as lines:
         for line in lines:

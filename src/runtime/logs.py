@@ -1,30 +1,44 @@
-"""`logs/train.log`: everything that the package says while it trains, each line with its time, and no secret in it."""
+"""Logs of a run: `logs/train.log`, the metrics of each step as JSONL, and `reports/ERROR_<ts>.json` after a failure.
+
+Text passes the secret masker before it is written.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
+import platform
 import sys
+import traceback
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from .secrets import redact, secrets_in
+import msgspec
+
+from ..core.files import atomic_write, write_json
+from .disk import explain_disk_errors
+from .secrets import masker
 
 PACKAGE = __name__.split(".")[0]
+LOG_LINES = 200
+"""Lines of the log that an error report quotes."""
 
 
-class _Redacted(logging.Formatter):
+class _MaskingFormatter(logging.Formatter):
     def __init__(self, layout: str, environment: Mapping[str, str]) -> None:
         super().__init__(layout)
-        self._secrets = secrets_in(environment)
+        self._mask = masker(environment)
 
     def format(self, record: logging.LogRecord) -> str:
-        return redact(super().format(record), self._secrets)
+        return self._mask(super().format(record))
 
 
-class _File(logging.FileHandler):
-    """On a full disk its lines get lost without a trace on the screen. Whose lines must not, says so and stops."""
+class _LogFile(logging.FileHandler):
+    """Drops lines silently on a full disk. Writers whose lines must not get lost raise an error of their own."""
 
     def handleError(self, record: logging.LogRecord) -> None:
         if not isinstance(sys.exc_info()[1], OSError):
@@ -36,13 +50,13 @@ class _File(logging.FileHandler):
 
 
 @contextmanager
-def logged(path: Path, console: logging.Handler, environment: Mapping[str, str] = os.environ) -> Iterator[None]:
-    """Inside the block the package's log goes to the file, at its end, and to the console."""
+def logging_to(path: Path, console: logging.Handler, environment: Mapping[str, str] = os.environ) -> Iterator[None]:
+    """Inside the block the package's log is appended to the file and shown on the console."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    file = _File(path, encoding="utf-8", errors="replace")
-    file.setFormatter(_Redacted("%(asctime)s %(levelname)s %(message)s", environment))
-    console.setFormatter(_Redacted("%(message)s", environment))
-    # Warnings of libraries are worth keeping; their chatter is not.
+    file = _LogFile(path, encoding="utf-8", errors="replace")
+    file.setFormatter(_MaskingFormatter("%(asctime)s %(levelname)s %(message)s", environment))
+    console.setFormatter(_MaskingFormatter("%(message)s", environment))
+    # Warnings of libraries are worth keeping; the rest of what they log is not.
     sources = [logging.getLogger(PACKAGE), logging.getLogger("py.warnings")]
     before = [source.level for source in sources]
     logging.captureWarnings(True)
@@ -59,3 +73,100 @@ def logged(path: Path, console: logging.Handler, environment: Mapping[str, str] 
             source.removeHandler(file)
             source.removeHandler(console)
         file.close()
+
+
+def write_error_report(
+    error: BaseException, log: Path, folder: Path, facts: Mapping[str, str], environment: Mapping[str, str] = os.environ
+) -> Path:
+    """Writes the trace, the last lines of the log and these facts, masked. Returns the path of the report."""
+    mask = masker(environment)
+    now = datetime.now(UTC)
+    report = {
+        "ts": now.isoformat(timespec="seconds"),
+        "error": type(error).__qualname__,
+        "message": mask(str(error)),
+        "trace": [mask(line) for part in traceback.format_exception(error) for line in part.splitlines()],
+        "log": [mask(line) for line in _last_lines(log)],
+        "command": [mask(word) for word in sys.argv],
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        **{name: mask(value) for name, value in facts.items()},
+    }
+    path = _unused_path(folder, f"ERROR_{now:%Y%m%dT%H%M%SZ}")
+    write_json(path, report)
+    return path
+
+
+def _unused_path(folder: Path, name: str) -> Path:
+    """Two failures in one second are two reports."""
+    path, count = folder / f"{name}.json", 1
+    while path.exists():
+        path, count = folder / f"{name}_{count}.json", count + 1
+    return path
+
+
+def _last_lines(log: Path) -> list[str]:
+    if not log.exists():
+        return []
+    with open(log, encoding="utf-8", errors="replace") as lines:
+        return [line.rstrip("\n") for line in deque(lines, LOG_LINES)]
+
+
+class _StepKey(msgspec.Struct):
+    seed: int
+    step: int
+
+
+class StepLog:
+    """A JSONL file with one line per step. After a resume it reads as if the run had never been interrupted.
+
+    Every line has `seed` and `step`; the runs of several seeds share the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def append(self, seed: int, step: int, figures: Mapping[str, Any]) -> None:
+        """Adds a line and syncs it: a checkpoint of this step must not know more than its log."""
+        line = msgspec.json.encode({"seed": seed, "step": step, **figures}) + b"\n"
+        with explain_disk_errors(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with open(self.path, "ab") as file:
+                file.write(line)
+                file.flush()
+                os.fsync(file.fileno())
+
+    def cut(self, seed: int, step: int) -> None:
+        """Removes this seed's lines after that step, and a line that a kill left incomplete."""
+        if not self.path.exists():
+            return
+        lines = self.path.read_bytes().splitlines(keepends=True)
+        kept = [line for line in lines if _is_kept(line, seed, step)]
+        if kept != lines:
+            with explain_disk_errors(self.path), atomic_write(self.path) as file:
+                file.writelines(kept)
+
+    def lines(self, seed: int) -> list[dict[str, Any]]:
+        """All lines of this seed."""
+        if not self.path.exists():
+            return []
+        found = [msgspec.json.decode(line) for line in self.path.read_bytes().splitlines()]
+        return [line for line in found if line["seed"] == seed]
+
+
+def _is_kept(line: bytes, seed: int, step: int) -> bool:
+    with suppress(msgspec.DecodeError, UnicodeDecodeError):
+        at = msgspec.json.decode(line, type=_StepKey)
+        return line.endswith(b"\n") and (at.seed != seed or at.step <= step)
+    return False
+
+
+def add_link(link: Path, target: Path) -> None:
+    """Gives a file a second name, as a relative link, so that the folder can be moved. Never replaces a file."""
+    relative = os.path.relpath(target, link.parent)
+    if link.is_symlink() and os.readlink(link) == relative:
+        return
+    if link.is_symlink() or not link.exists():
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(relative)

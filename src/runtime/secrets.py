@@ -1,36 +1,93 @@
-"""Secrets of the environment stay out of everything that is written: logs, error reports, archives."""
+"""The secret masker: everything that is logged, reported, archived, cached or shown passes through it.
+
+    mask = masker(os.environ)
+    mask("GET /?key=sk-123456")      # 'GET /?key=***'
+
+It masks three kinds of secret: values of environment variables whose names say that they are secret, in every encoding
+that servers and proxies use; anything shaped like a key of a known service; and values assigned to names such as
+MY_API_KEY. Standard library only, because `failpack` runs where nothing is installed.
+"""
 
 from __future__ import annotations
 
+import html
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from urllib.parse import quote
 
 MASK = "***"
 SHORTEST = 4
-"""What is shorter is no secret, and taking it out would tear up ordinary words."""
-_NAMES = re.compile(r"(^|_)(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(_|$)", re.IGNORECASE)
+"""Shorter values are not treated as secrets: masking them would tear up ordinary words."""
+_WORDS = "KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?"
+_SECRET_NAME = re.compile(rf"(^|_)({_WORDS})(_|$)", re.IGNORECASE)
+_ASSIGNMENT = re.compile(rf"\b([A-Z][A-Z0-9_]*_(?:{_WORDS}))(\s*[=:]\s*)([^\s\"',;]+)")
+_SERVICE_KEY = re.compile(
+    r"\b(?:sk-|sk_|AIza|hf_|ghp_|gho_|github_pat_|glpat-|xox[abp]-)[\w-]{12,}"
+    r"|(?<=Bearer )[\w.~+/=-]{8,}"
+    r"|(?<=bearer )[\w.~+/=-]{8,}"
+)
+_ENCODING_SIGNS = ("%", "\\", "&")
+"""A text without any of these holds no encoded character."""
+
+
+def masker(environment: Mapping[str, str], *keys: str) -> Callable[[str], str]:
+    """A function that masks the secrets of the environment and these keys.
+
+    >>> masker({"MY_TOKEN": "abcdef"}, "k-1234")("?t=abcdef, k-1234, Bearer 0123456789, SCORER_API_KEY=x1y2")
+    '?t=***, ***, Bearer ***, SCORER_API_KEY=***'
+    """
+    # Files are masked line by line, so each line of a multi-line secret is a secret of its own.
+    whole = [*secrets_in(environment), *keys]
+    secrets = sorted({*whole, *(line for secret in whole for line in secret.splitlines())}, key=_longest_first)
+
+    def mask(text: str) -> str:
+        text = _SERVICE_KEY.sub(MASK, redact(text, secrets))
+        return _ASSIGNMENT.sub(rf"\1\2{MASK}", text)
+
+    return mask
 
 
 def secrets_in(environment: Mapping[str, str]) -> list[str]:
-    """Values of variables whose names say that they are secret, the longest first: one may contain another.
+    """Values of variables with secret names, longest first, because one may contain another.
 
     >>> secrets_in({"SCORER_API_KEY": "sk-123456", "KEYBOARD": "qwerty", "HF_TOKEN": "hf_1"})
     ['sk-123456', 'hf_1']
     """
-    found = {value for name, value in environment.items() if _NAMES.search(name) and len(value) >= SHORTEST}
-    return sorted(found, key=lambda value: (-len(value), value))
+    found = {value for name, value in environment.items() if _SECRET_NAME.search(name) and len(value) >= SHORTEST}
+    return sorted(found, key=_longest_first)
 
 
 def redact(text: str, secrets: Iterable[str]) -> str:
-    """The text with every secret masked, also where it stands in a URL or inside JSON.
+    """The text with these secrets masked, also where a URL, JSON or HTML encodes their characters.
 
-    >>> redact("wrong key: sk-123456", ["sk-123456"])
-    'wrong key: ***'
+    >>> redact("wrong key: sk-123456, in a URL sk%2D123456", ["sk-123456"])
+    'wrong key: ***, in a URL ***'
     """
-    for plain in secrets:
-        forms = {plain, quote(plain), quote(plain, safe=""), json.dumps(plain)[1:-1]}
-        for form in sorted(forms, key=len, reverse=True):
-            text = text.replace(form, MASK)
+    for secret in secrets:
+        if len(secret) < SHORTEST:
+            continue
+        if any(sign in text for sign in _ENCODING_SIGNS):
+            text = _encoded(secret).sub(MASK, text)
+        else:
+            text = text.replace(secret, MASK)
     return text
+
+
+@cache
+def _encoded(secret: str) -> re.Pattern[str]:
+    """Matches the secret with any of its characters encoded."""
+    return re.compile("".join(_character(one) for one in secret))
+
+
+def _character(one: str) -> str:
+    code = ord(one)
+    encodings = {html.escape(one), quote(one, safe="", errors="replace"), json.dumps(one)[1:-1]} - {one}
+    patterns = [re.escape(encoding) for encoding in sorted(encodings)]
+    patterns += [f"%{code:02x}", f"\\\\u{code:04x}", f"&#x0*{code:x};", f"&#0*{code};"]
+    return f"(?:\\\\?{re.escape(one)}|(?i:{'|'.join(patterns)}))"
+
+
+def _longest_first(secret: str) -> tuple[int, str]:
+    return -len(secret), secret

@@ -1,4 +1,4 @@
-"""Every source of chance set from one number, and its state as plain values that a checkpoint can hold."""
+"""Seeds every random generator from one number, and saves their states as plain values for checkpoints."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 
 
 def seed_all(seed: int) -> None:
-    """Python, NumPy and torch on every device; and torch is asked for algorithms that repeat themselves."""
+    """Seeds Python, NumPy and torch on every device, and asks torch for deterministic algorithms."""
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)

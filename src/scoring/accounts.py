@@ -12,9 +12,8 @@ from datetime import UTC, datetime
 import msgspec
 
 from .ledger import Ledger, lines
-from .redact import printable
 from .store import Store, Stored
-from .types import CallEntry, Entry
+from .types import CallEntry, Entry, printable
 
 _Call = tuple[str, str, str, float]
 

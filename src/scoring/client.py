@@ -2,7 +2,7 @@
 
     reply = await JudgeClient(settings.provider, settings.key, config.scoring.limits).ask(ask)
 
-Whatever leaves here, reply or error, has passed `redact`: a server may send the key back.
+Whatever leaves here, reply or error, has passed the secret masker: a server may send the key back.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from pydantic import SecretStr
 from ..config.schema import LimitsSection
 from ..core.errors import BadInput
 from ..core.types import Record
+from ..runtime.secrets import masker
 from . import wire
 from .breaker import Breaker
 from .limiter import Limiter
 from .providers import Provider
-from .redact import printable, redact
-from .types import Ask, CallFailed, Reply
+from .types import Ask, CallFailed, Reply, printable
 
 BACK_OFF_S = 0.25
 LONGEST_BACK_OFF_S = 30.0
 NO_KEY = "none"
 """Sent where no key is needed."""
 for _name in ("openai", "httpx2", "httpcore2"):
-    # Whatever OPENAI_LOG says: what these write has not passed `redact`, and a server may send the key back.
+    # Whatever OPENAI_LOG says: what these write has not passed the secret masker, and a server may send the key back.
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 
@@ -72,7 +72,7 @@ class JudgeClient:
             sleep=sleep,
         )
         self._breaker = Breaker(provider.name, failures=limits.breaker_failures, open_s=limits.breaker_open_s)
-        self._secrets = [key] if key else []
+        self._mask = masker(os.environ, *([key.get_secret_value()] if key else []))
         self._limits, self._sleep, self._random = limits, sleep, random.Random()
         self._sdk = _sdk(provider.base_url, key.get_secret_value() if key else NO_KEY, limits.timeout_s)
 
@@ -140,17 +140,17 @@ class JudgeClient:
             return CallFailed("timeout", f"no answer within {self._limits.timeout_s:g} s"), ""
         except openai.APIStatusError as error:
             response = error.response
-            failure = wire.refusal(response.status_code, response.content, response.headers, self._hidden)
-            return failure, self._hidden(response.headers.get("x-request-id", ""))
+            failure = wire.refusal(response.status_code, response.content, response.headers, self._mask)
+            return failure, self._mask(response.headers.get("x-request-id", ""))
         except openai.APIConnectionError as error:
             why = type(error.__cause__ or error).__name__
-            return CallFailed("unreachable", self._hidden(f"{why}: {error.__cause__ or error}")), ""
+            return CallFailed("unreachable", self._mask(f"{why}: {error.__cause__ or error}")), ""
         response = raw.http_response
         # From the first byte sent to the last received: with the SDK's own work a stub would look slower than it is.
         latency_ms = response.elapsed.total_seconds() * 1000
         request_id = response.headers.get("x-request-id", "")
-        outcome = wire.reply(response.content, request_id, latency_ms, self._hidden)
-        return outcome, outcome.request_id if isinstance(outcome, Reply) else self._hidden(request_id)
+        outcome = wire.reply(response.content, request_id, latency_ms, self._mask)
+        return outcome, outcome.request_id if isinstance(outcome, Reply) else self._mask(request_id)
 
     def _learn(self, outcome: Reply | CallFailed, sent_at: float, trial: bool) -> None:
         if isinstance(outcome, Reply):
@@ -166,9 +166,6 @@ class JudgeClient:
         else:
             self.limiter.failed(sent_at, outcome.retry_after)
             self._breaker.failed(str(outcome), tried=trial)
-
-    def _hidden(self, text: str) -> str:
-        return redact(text, self._secrets)
 
 
 def _sdk(base_url: str, key: str, timeout_s: float) -> openai.AsyncOpenAI:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from math import inf
 
-from .claims import POLL_SECONDS
+from ..runtime.lock import POLL_SECONDS
 from .store import Store, Stored
 from .types import Ask, CallFailed, Reply
 

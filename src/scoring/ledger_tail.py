@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import IO
 
 from ..core.types import Record
+from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from .chain import Forged, Line, Torn, unseal
-from .disk import told
 from .ledger import BLOCK, LedgerBroken, settled_size
 from .types import CallEntry, ScoringEntry
 
@@ -44,7 +44,7 @@ def tail(path: Path, n_scorings: int) -> list[Scoring]:
 
 def _backwards(path: Path) -> Iterator[Line]:
     end = settled_size(path)
-    with told(path), open(path, "rb") as handle:
+    with explain_disk_errors(path, RUN_AGAIN), open(path, "rb") as handle:
         for raw in _raw_lines(handle, end):
             try:
                 yield unseal(raw)

@@ -15,8 +15,8 @@ from ..config.schema import ProviderSection, ScoringSection
 from ..core.errors import BadInput
 from ..core.files import sha256_file
 from ..core.types import Record
+from ..runtime.secrets import redact
 from .gguf import checked
-from .redact import redact
 from .types import OWN
 
 LOCAL = "local"
@@ -78,7 +78,7 @@ def _refuse_key_elsewhere(key: SecretStr, environment: Mapping[str, str], known:
     """Address, model and provider's name are written into cache, ledger and scores, and shown."""
     for name in ("SCORER_BASE_URL", "SCORER_MODEL", "SCORER_PROVIDER", "SCORER_GGUF"):
         value = environment.get(name, "").strip()
-        if value not in known and redact(value, [key]) != value:
+        if value not in known and redact(value, [key.get_secret_value()]) != value:
             raise BadInput(
                 "holds what SCORER_API_KEY holds, and this is no place for a key: it is written into files",
                 where=name,

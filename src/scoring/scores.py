@@ -17,7 +17,8 @@ from ..core.errors import BadInput
 from ..core.files import atomic_write
 from ..core.jsonl import decode, write_records
 from ..core.types import Record
-from .disk import alone, told
+from ..runtime.disk import RUN_AGAIN, explain_disk_errors
+from ..runtime.lock import write_lock
 from .prompt import Dialogue, dialogue_text
 from .providers import Provider
 from .types import Ask, ScoringEntry
@@ -84,9 +85,9 @@ class ScoreFile:
 
     def __init__(self, path: Path, pool: set[str]) -> None:
         self.path, self._pool = path, pool
-        with told(path):
+        with explain_disk_errors(path, RUN_AGAIN):
             path.parent.mkdir(parents=True, exist_ok=True)
-        with told(path), alone(path, create=True):
+        with explain_disk_errors(path, RUN_AGAIN), write_lock(path):
             self.lines = self._read()
         self._ours: set[str] = set()
 
@@ -98,14 +99,14 @@ class ScoreFile:
     def add(self, score: Score) -> None:
         """Written at once."""
         self.note(score)
-        with told(self.path), alone(self.path, create=True):
+        with explain_disk_errors(self.path, RUN_AGAIN), write_lock(self.path):
             _append(self.path, msgspec.json.encode(score) + b"\n")
 
     def forget(self, names: set[str]) -> None:
         """Takes lines out at once. What another process has put in their place since they were read stays."""
         old = {name: line for name in names if (line := self.lines.get(name))}
         if old:
-            with told(self.path), alone(self.path, create=True):
+            with explain_disk_errors(self.path, RUN_AGAIN), write_lock(self.path):
                 self.lines = {name: line for name, line in self._read().items() if line != old.get(name)}
                 _write(self.path, list(self.lines.values()))
 
@@ -114,7 +115,7 @@ class ScoreFile:
 
         What another process has added meanwhile stays.
         """
-        with told(self.path), alone(self.path, create=True):
+        with explain_disk_errors(self.path, RUN_AGAIN), write_lock(self.path):
             self.lines = self._read() | {name: self.lines[name] for name in self._ours}
             lines = [self.lines[name] for name in order if name in self.lines]
             _write(self.path, lines)

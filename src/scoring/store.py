@@ -21,11 +21,10 @@ import msgspec
 
 from ..core.errors import BadInput
 from ..core.types import Record
-from .claims import Claims
-from .disk import disk, told
+from ..runtime.disk import RUN_AGAIN, disk, explain_disk_errors
+from ..runtime.lock import NamedLocks
 from .parse import BadReply, parse_scores
-from .redact import printable
-from .types import Ask, Reply
+from .types import Ask, Reply, printable
 
 TTL_SECONDS = 14 * 86400.0
 BUSY_SECONDS = 30.0
@@ -75,14 +74,14 @@ class Store:
     def __init__(self, path: Path, ttl: float = TTL_SECONDS, now: Callable[[], float] = time.time) -> None:
         self.path, self.ttl, self.now = path, ttl, now
         self.owner = f"owner-{uuid.uuid4().hex}"
-        with told(path):
-            self._claims = Claims(path.with_name(path.name + ".claims"))
-            self._claims.sweep()
-            with self._claims.holding("opening"):
+        with explain_disk_errors(path, RUN_AGAIN):
+            self._locks = NamedLocks(path.with_name(path.name + ".claims"))
+            self._locks.sweep()
+            with self._locks.holding("opening"):
                 self._writer = _connect(path)
                 self._reader = _connect(path)
                 self._prepare()
-            while not self._claims.take(self.owner):
+            while not self._locks.acquire(self.owner):
                 time.sleep(0)  # another process is sweeping and looks at it just now
         self._write_lock, self._read_lock = Lock(), Lock()
         self._refusal: BadInput | None = None
@@ -130,17 +129,17 @@ class Store:
         """
         if self._refusal is not None:
             raise self._refusal
-        with told(self.path):
-            return self._claims.take(key)
+        with explain_disk_errors(self.path, RUN_AGAIN):
+            return self._locks.acquire(key)
 
     def release(self, key: str) -> None:
-        with told(self.path):
-            self._claims.drop(key)
+        with explain_disk_errors(self.path, RUN_AGAIN):
+            self._locks.release(key)
 
     def owed(self) -> list[Stored]:
         """Replies without a ledger line whose process is gone. A living process writes its own lines."""
         owners = [owner for (owner,) in self.read("SELECT DISTINCT owner FROM replies WHERE ledgered = 0")]
-        gone = [owner for owner in owners if not self._claims.is_taken(owner)]
+        gone = [owner for owner in owners if not self._locks.is_held(owner)]
         query = f"SELECT {_COLUMNS} FROM replies WHERE ledgered = 0 AND owner = ? ORDER BY id"
         return [from_row(row) for owner in gone for row in self.read(query, (owner,))]
 
@@ -154,17 +153,17 @@ class Store:
     @contextmanager
     def recovering(self) -> Iterator[None]:
         """One process at a time settles what is owed, or two would write the same lines."""
-        with self._claims.holding("recovery"):
+        with self._locks.holding("recovery"):
             yield
 
     def read(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-        with self._read_lock, told(self.path):
+        with self._read_lock, explain_disk_errors(self.path, RUN_AGAIN):
             return self._reader.execute(query, values).fetchall()
 
     @contextmanager
     def writing(self, sync: Sync) -> Iterator[sqlite3.Connection]:
         """One transaction: all of it, or after any error nothing of it."""
-        with self._write_lock, told(self.path):
+        with self._write_lock, explain_disk_errors(self.path, RUN_AGAIN):
             self._writer.execute(f"PRAGMA synchronous = {sync}")
             with _transaction(self._writer):
                 yield self._writer
@@ -173,7 +172,7 @@ class Store:
         with self._write_lock, self._read_lock:
             self._reader.close()
             self._writer.close()
-            self._claims.close()
+            self._locks.close()
 
     def __enter__(self) -> Self:
         return self

@@ -43,6 +43,19 @@ class Reply(Record, frozen=True):
     latency_ms: float
 
 
+LONGEST_TEXT = 500
+"""Characters of a text from outside that are written down. A ledger line must not grow past what can be read back."""
+
+
+def printable(text: str, longest: int = LONGEST_TEXT) -> str:
+    """A text from outside, fit for a UTF-8 file and a screen: cut, and with control and half characters replaced.
+
+    >>> printable("a\\x1b[2Jb\\ud800")
+    'a?[2Jb?'
+    """
+    return "".join(one if one.isprintable() else " " if one.isspace() else "?" for one in text[:longest])
+
+
 OWN = "askgate"
 """Stands for the address of the server that AskGate starts itself, on another port each time."""
 

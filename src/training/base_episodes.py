@@ -111,12 +111,11 @@ def _play(
     from ..engines.job import Finetune
     from ..engines.models import load_policy
     from ..reward.record import record, write_recorded
-    from ..runtime.device import get_device, get_dtype, settle
-    from ..runtime.memory import lora_targets, memory_gb
+    from ..runtime.device import get_device, get_dtype, lora_targets, memory_gb, prepare_device
 
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     device = get_device(config.device_pref)
-    settle(device)
+    prepare_device(device)
     dtype = get_dtype(device, config.precision)
     given = config.finetune
     targets = lora_targets(given.targets, memory_gb(device))

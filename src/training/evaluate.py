@@ -111,7 +111,7 @@ def write_trial(
     from ..eval.compare import Limits
     from ..eval.trial import trial_report
     from ..pages.trial_page import trial_page
-    from ..runtime.steplog import StepLog
+    from ..runtime.logs import StepLog
     from .run import EVAL
 
     started, section = now(), load_config().trial

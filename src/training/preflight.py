@@ -70,8 +70,7 @@ def preflight(path: Path, admission: Admission | None = None, overrides: Sequenc
                 remedy=f"give a multiple of {strategy.group_size}",
             )
         make_callbacks(config)
-        from ..runtime.device import get_device, get_dtype
-        from ..runtime.memory import lora_targets, memory_gb
+        from ..runtime.device import get_device, get_dtype, lora_targets, memory_gb
 
         device = get_device(config.device_pref)
         _adapters_possible(config, device)

@@ -22,10 +22,9 @@ from ..core.api import Stop
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.files import sweep
-from ..runtime.disk import told
-from ..runtime.errors import write_error_report
-from ..runtime.logs import logged
-from ..runtime.steplog import StepLog, also_reachable
+from ..runtime.disk import explain_disk_errors
+from ..runtime.lock import lock_folder
+from ..runtime.logs import StepLog, add_link, logging_to, write_error_report
 from . import data as train_data
 from .control import control, tokens_seen
 from .facts import as_admitted, digest, evaluation_key, open_evaluations, same_sources, sources
@@ -70,18 +69,16 @@ def run(
 
     from transformers.utils import logging as transformers_logging
 
-    from ..checkpoint.folder import lock
-
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     console = Console(stderr=True, markup=False, highlight=False, emoji=False, soft_wrap=True)
-    held = lock(LOGS)
+    held = lock_folder(LOGS)
     try:
         for written in OF_A_RUN:
             sweep(written)
         if admission and resume:
             require_begun(ready.config)
         by_itself = admission is not None and not resume and goes_on(ready.config, admission)
-        with logged(LOG, _Said(console)), _reported(ready), told(LOGS, only_room=True):
+        with logging_to(LOG, _Said(console)), _reported(ready), explain_disk_errors(LOGS, only_full=True):
             if by_itself:
                 log.info("this run has begun before; to begin anew, move %s away", told_roots(ready.config))
             return _run_seeds(ready, resume or by_itself, console)
@@ -98,7 +95,7 @@ def _run_seeds(ready: Ready, resume: bool, console: Console) -> list[Outcome]:
             made[config.seeds[0]] = _prepare(ready, config.seeds[0], ready.targets, room)
             set_aside(config)
         write_effective(config)
-        also_reachable(REPORTS / METRICS.name, METRICS)
+        add_link(REPORTS / METRICS.name, METRICS)
         outcomes = [_run_seed(ready, seed, resume, console, made, room) for seed in config.seeds]
         log.info("wrote %s", write_report(outcomes, config, REPORTS))
         return outcomes
@@ -117,7 +114,7 @@ class _Prepared:
 
 def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: CourtRoom | None = None) -> _Prepared:
     from ..data.pool.meta import read_meta
-    from ..runtime.device import settle
+    from ..runtime.device import prepare_device
     from .open_sampler import open_sampler
 
     config = ready.config
@@ -143,7 +140,7 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: CourtRoom 
             targets=targets,
             judge=_judge_share(config, seed, room) if room else None,
         )
-        settle(ready.device)
+        prepare_device(ready.device)
         engine = ready.engine(job)
         if config.eval.control:
             tokens_seen(engine)

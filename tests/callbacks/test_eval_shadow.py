@@ -13,7 +13,7 @@ import pytest
 from src.callbacks.eval_shadow import EvalShadow
 from src.core.api import Engine, StepResult
 from src.core.episode import Episode
-from src.runtime.steplog import StepLog
+from src.runtime.logs import StepLog
 
 from .watched import Hiding, Watched, episode
 

@@ -15,7 +15,7 @@ from src.callbacks.progress import Bar
 from src.core.episode import Episode
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
-from src.runtime.steplog import StepLog
+from src.runtime.logs import StepLog
 
 from .watched import Watched
 

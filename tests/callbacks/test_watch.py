@@ -19,7 +19,7 @@ from src.core.types import Sample
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
 from src.reward.reward import OutcomeReward
-from src.runtime.steplog import StepLog
+from src.runtime.logs import StepLog
 from tests.data.samples import MIX
 from tests.reward.talks import by, demonstrated
 

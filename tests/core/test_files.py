@@ -24,7 +24,7 @@ from src.core.files import (
     write_json,
     written,
 )
-from src.runtime import disk as durable
+from src.runtime.disk import explain_disk_errors
 
 
 def test_a_file_appears_under_its_name_only_when_it_is_whole(tmp_path: Path) -> None:
@@ -52,24 +52,26 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_else(tmp_path: Pat
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_full_disk_is_told_by_who_knows_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_explained_with_how_to_continue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any, dir: Path, prefix: str, **__: Any) -> IO[bytes]:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(dir / prefix))
 
     monkeypatch.setattr(tempfile, "NamedTemporaryFile", full)
     with (
-        pytest.raises(BadInput, match=r"No space left.*free some space on that disk, then go on with --resume") as told,
-        durable.told(tmp_path, only_room=True),
+        pytest.raises(
+            BadInput, match=r"No space left.*free some space on that disk, then go on with --resume"
+        ) as caught,
+        explain_disk_errors(tmp_path, only_full=True),
         atomic_write(tmp_path / "eval.jsonl"),
     ):
         pass
-    assert told.value.where == str(tmp_path / ".eval.jsonl.")
+    assert caught.value.where == str(tmp_path / ".eval.jsonl.")
 
 
-def test_what_is_wrong_with_one_of_many_files_is_not_told_of_them_all(tmp_path: Path) -> None:
-    with pytest.raises(OSError, match="the drive fails"), durable.told(tmp_path, only_room=True):
+def test_other_errors_are_not_explained_for_many_paths(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="the drive fails"), explain_disk_errors(tmp_path, only_full=True):
         raise OSError(errno.EIO, "the drive fails")
-    with pytest.raises(BadInput, match="check the disk"), durable.told(tmp_path):
+    with pytest.raises(BadInput, match="check the disk"), explain_disk_errors(tmp_path):
         raise OSError(errno.EIO, "the drive fails")
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from src.checkpoint.folder import lock
 from src.core.errors import BadInput
 from src.gates.admit import admit
 from src.gates.finding import GATES
 from src.gates.manifest import Manifest
 from src.gates.report import REFUSAL, ROUND1, TICKET, Round, read_round
 from src.gates.rounds import run_round
+from src.runtime.lock import lock_folder
 from tests.gates.run_folder import FRESH, PROFILE, judging
 
 CONFIG = Path("configs/quickstart_gated.yaml")
@@ -101,7 +101,7 @@ def test_a_round_that_is_broken_off_leaves_no_ticket(run: Path, number: int, lef
 
 def test_a_round_beside_a_round_is_refused(run: Path) -> None:
     before = ROUND1.read_bytes()
-    held = lock(ROUND1.parent)
+    held = lock_folder(ROUND1.parent)
     with pytest.raises(BadInput, match="another run is writing here"):
         run_round(1, PROFILE, {}, print, lambda progress: None)
     os.close(held)

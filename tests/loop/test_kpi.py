@@ -9,7 +9,7 @@ import pytest
 
 from src.checkpoint.seal import seal
 from src.loop.kpi import alarms, checkpoint_completeness, collect, fingerprint_coverage, log_completeness
-from src.runtime.sums import write_sums
+from src.runtime.checksums import write_checksums
 from src.scoring.ledger import Ledger
 from src.scoring.types import CallEntry, Entry, ScoringEntry
 
@@ -110,7 +110,7 @@ def test_a_fingerprint_of_something_else_does_not_count() -> None:
     files = [Path("data/a.jsonl"), Path("data/b.jsonl")]
     for file in files:
         file.write_text(file.name)
-    write_sums(files)
+    write_checksums(files)
     assert fingerprint_coverage(files, Path("reports/rc1")) == 1.0
     files[1].write_text("changed")
     assert fingerprint_coverage(files, Path("reports/rc1")) == 0.5

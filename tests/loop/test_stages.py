@@ -10,7 +10,7 @@ import pytest
 from src.config.profile import NAMES, load_profile
 from src.core.errors import BadInput
 from src.loop.stage import Stage, State, fingerprint
-from src.runtime.sums import KEPT, sums_of, write_sums
+from src.runtime.checksums import KEPT, checksum_path, write_checksums
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_a_folder_is_its_names_and_its_bytes(tmp_path: Path) -> None:
 def test_sums_are_as_sha256sum_writes_them(stage: Stage) -> None:
     Path("data").mkdir()
     Path("data/rc1_seed.balanced.jsonl").write_text("")
-    assert write_sums([Path("data/rc1_seed.balanced.jsonl"), Path("out.json")]) == [
+    assert write_checksums([Path("data/rc1_seed.balanced.jsonl"), Path("out.json")]) == [
         Path("reports/rc1/rc1_seed.balanced.sha256")
     ]
     empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -123,7 +123,7 @@ def test_no_sum_is_written_over_that_of_another_file_of_a_profile(stage: Stage) 
     for name in NAMES:
         files = [path for _, path in load_profile(name).paths if path] + [Path(f"configs/gates/{name}.yaml")]
         kept = {path for path in files if path.parts[0] in KEPT}
-        assert len({sums_of(path) for path in kept}) == len(kept)
+        assert len({checksum_path(path) for path in kept}) == len(kept)
 
 
 def test_reports_have_sums_too_and_what_is_gone_has_none(stage: Stage) -> None:
@@ -132,8 +132,8 @@ def test_reports_have_sums_too_and_what_is_gone_has_none(stage: Stage) -> None:
     for path in (report, page, ticket):
         path.write_text(path.name)
     sums = [Path("reports/rc1/ppo_eval_x.sha256"), Path("reports/rc1/ticket.sha256")]
-    assert write_sums([report, page, ticket]) == sums
+    assert write_checksums([report, page, ticket]) == sums
     assert sums[0].read_text().split()[1] == report.as_posix()
     ticket.unlink()
-    assert write_sums([report, page, ticket]) == sums[:1]
+    assert write_checksums([report, page, ticket]) == sums[:1]
     assert not sums[1].exists()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
+import os
 
 import pytest
 import torch
 
+from src.config.sections import TARGETS
 from src.config.train import DeviceName, Precision
 from src.core.errors import BadInput
-from src.runtime.device import get_device, get_dtype, settle, to_device
+from src.runtime.device import GB, get_device, get_dtype, lora_targets, memory_gb, prepare_device, to_device
 
 
 @pytest.fixture
@@ -77,9 +79,9 @@ def test_on_mps_flash_attention_and_compile_are_off_and_it_is_said(caplog: pytes
     flash = torch.backends.cuda.flash_sdp_enabled()
     try:
         with caplog.at_level(logging.WARNING):
-            settle(torch.device("cpu"))
+            prepare_device(torch.device("cpu"))
             assert torch.backends.cuda.flash_sdp_enabled() is flash
-            settle(torch.device("mps"))
+            prepare_device(torch.device("mps"))
         assert not torch.backends.cuda.flash_sdp_enabled()
         # With compilation off the function itself runs, so a broken back end is never met.
         assert torch.compile(lambda x: x + 1, backend=_broken)(torch.ones(())).item() == 2
@@ -91,3 +93,19 @@ def test_on_mps_flash_attention_and_compile_are_off_and_it_is_said(caplog: pytes
 
 def _broken(*_: object) -> None:
     raise AssertionError("compiled after all")
+
+
+def test_more_memory_means_more_layers() -> None:
+    rows = [lora_targets(TARGETS, gb) for gb in (1, 12, 24)]
+    assert rows == [row.modules for row in TARGETS]
+    assert set(rows[0]) < set(rows[1]) < set(rows[2])
+
+
+def test_a_cpu_has_at_most_what_the_machine_has() -> None:
+    installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GB
+    assert 0 < memory_gb(torch.device("cpu")) <= installed
+
+
+def test_gpu_memory_ignores_other_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (12 * GB, 24 * GB))
+    assert memory_gb(torch.device("cuda")) == 24

@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Literal, NoReturn
 
-from src.scoring.disk import Disk, disk
+from src.runtime.disk import Disk, disk
 
 Kind = Literal["kill before", "kill amid", "kill after", "power cut", "disk full", "disk broken"]
 KILLS: tuple[Kind, ...] = ("kill before", "kill amid", "kill after", "power cut")
@@ -19,8 +19,8 @@ ERRORS: tuple[Kind, ...] = ("disk full", "disk broken")
 def install(kind: Kind, at: int) -> None:
     """From here on this process has such a disk. A full or broken disk stays so; a killed process needs no more."""
     faulty = _Faulty(kind, at)
-    disk.write, disk.truncate = faulty.write, faulty.truncate  # type: ignore[method-assign]
-    disk.fsync, disk.commit = faulty.fsync, faulty.commit  # type: ignore[method-assign]
+    disk.write_at, disk.truncate = faulty.write_at, faulty.truncate  # type: ignore[method-assign]
+    disk.sync_file, disk.commit = faulty.sync_file, faulty.commit  # type: ignore[method-assign]
 
 
 class _Faulty:
@@ -30,12 +30,12 @@ class _Faulty:
         self.unsynced: list[tuple[int, int, bytes, int]] = []
         """For each step since the last sync of its file: file, place, bytes that were there, size that it had."""
 
-    def write(self, file: int, data: bytes, offset: int) -> None:
+    def write_at(self, file: int, data: bytes, offset: int) -> None:
         def half() -> None:
-            self.real.write(file, data[: len(data) // 2], offset)
+            self.real.write_at(file, data[: len(data) // 2], offset)
 
         self._remember(file, offset, len(data))
-        self._step(lambda: self.real.write(file, data, offset), half, OSError)
+        self._step(lambda: self.real.write_at(file, data, offset), half, OSError)
 
     def truncate(self, file: int, size: int) -> None:
         self._remember(file, size, os.fstat(file).st_size - size)
@@ -44,8 +44,8 @@ class _Faulty:
         else:
             self._step(lambda: self.real.truncate(file, size), lambda: None, OSError)
 
-    def fsync(self, file: int) -> None:
-        self._step(lambda: self.real.fsync(file), lambda: None, OSError)
+    def sync_file(self, file: int) -> None:
+        self._step(lambda: self.real.sync_file(file), lambda: None, OSError)
         self.unsynced = [step for step in self.unsynced if step[0] != file]
 
     def commit(self, connection: sqlite3.Connection) -> None:

@@ -358,7 +358,7 @@ def test_however_many_samples_are_scored_at_once_few_files_are_open(
     monkeypatch.setattr(judge_module, "AT_ONCE", 9)
     held = []
     claim = Store.claim
-    monkeypatch.setattr(Store, "claim", lambda store, key: held.append(len(store._claims._held)) or claim(store, key))
+    monkeypatch.setattr(Store, "claim", lambda store, key: held.append(len(store._locks._held)) or claim(store, key))
     with JudgeServer() as server:
         run = score(tmp_path, server, samples(12))
     assert all(entry.votes == 3 for entry in run.entries)

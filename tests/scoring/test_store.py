@@ -11,8 +11,6 @@ import msgspec
 import pytest
 
 from src.core.errors import BadInput
-from src.scoring import claims
-from src.scoring.claims import Claims
 from src.scoring.flight import fetch
 from src.scoring.store import Store, Stored
 from src.scoring.types import Ask, CallFailed, Reply
@@ -211,31 +209,6 @@ def test_one_claim_at_a_time_also_inside_one_process(store: Store) -> None:
         assert other.claim("another")
         store.release("k")
         assert other.claim("k")
-
-
-def test_opening_sweeps_up_what_the_dead_left(tmp_path: Path) -> None:
-    folder = tmp_path / "claims"
-    living = Claims(folder)
-    assert living.take("alive")
-    (folder / "left behind").touch()
-    Claims(folder).sweep()
-    assert [path.name for path in folder.iterdir()] == ["alive"]
-    assert Claims(folder).is_taken("alive")
-
-
-def test_a_claim_on_a_file_that_its_owner_just_removed_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second, third = (Claims(tmp_path) for _ in range(3))
-    assert first.take("k")
-    really = claims._lock
-
-    def slow_lock(file: int, kind: int) -> bool:
-        monkeypatch.setattr(claims, "_lock", really)
-        first.drop("k")  # after the second has opened the file and before it locks it
-        return really(file, kind)
-
-    monkeypatch.setattr(claims, "_lock", slow_lock)
-    assert second.take("k")
-    assert not third.take("k")
 
 
 def test_a_vote_that_came_between_the_look_and_the_claim_is_not_paid_for(store: Store) -> None:

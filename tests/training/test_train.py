@@ -464,9 +464,9 @@ def test_a_full_disk_is_refused_before_it_hurts(place: Path, askgate: Askgate, m
 
 
 def test_two_runs_at_a_time_do_not_mix(place: Path, askgate: Askgate) -> None:
-    from src.checkpoint.folder import lock
+    from src.runtime.lock import lock_folder
 
-    held = lock(place / "logs")
+    held = lock_folder(place / "logs")
     try:
         refused(askgate("train", "--config", write_config(place)), "logs: another run is writing here")
     finally:
