@@ -20,6 +20,9 @@ from tests.gates.run_folder import FRESH, PROFILE, judging
 
 CONFIG = Path("configs/quickstart_gated.yaml")
 
+UNPENALIZED = [("config", "use_overclar_penalty"), ("config", "use_overclar_penalty[trial]")]
+"""What fails where the config switches the penalty off: the config of the trial extends it."""
+
 
 def go(number: int, **environment: str) -> Round:
     with judging() as found:
@@ -57,7 +60,7 @@ def test_a_report_of_a_stage_that_says_passed_is_not_believed(run: Path) -> None
     config = yaml.safe_load(CONFIG.read_text())
     CONFIG.write_text(yaml.safe_dump({**config, "use_overclar_penalty": False}))
     report = go(1)
-    assert [(one.gate, one.name) for one in report.failed] == [("config", "use_overclar_penalty")]
+    assert [(one.gate, one.name) for one in report.failed] == UNPENALIZED
     assert report.exit_code == 1
     assert not TICKET.exists()
 
@@ -69,7 +72,7 @@ def test_a_red_light_in_both_rounds_is_a_red_light_and_no_forgery(run: Path) -> 
     assert [go(number).exit_code for number in (1, 2)] == [1, 1]
     assert {(one.gate, one.name) for one in read_round(REFUSAL).failed} == {
         ("round1", "round1_passed"),
-        ("config", "use_overclar_penalty"),
+        *UNPENALIZED,
     }
 
 
