@@ -21,8 +21,7 @@ $(BENCH_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	touch $@
 
-# The whole loop on the embedded default: data, gates, live scores by the judge on this machine, both rounds, PPO,
-# evaluation, results page. Run again, it redoes only what is no longer valid.
+# The whole loop on the embedded model. Run it again to resume; only stages whose inputs changed are repeated.
 quickstart: setup
 	$(BIN)/askgate quickstart
 
@@ -35,7 +34,7 @@ status: setup
 board: setup
 	$(BIN)/askgate board
 
-# The owner's run (profile rc1). Every target goes on where the last one stopped.
+# The owner's run (profile rc1). Every target resumes where the last one stopped.
 preflight:
 	./ops/run_local_rc1.sh
 
@@ -51,7 +50,7 @@ train: setup
 
 resume: setup
 	@test -L checkpoints/rc1/latest || ls -d checkpoints/rc1/seed_*/latest >/dev/null 2>&1 \
-		|| { echo "无 latest 检查点 (no checkpoint to go on from)"; exit 2; }
+		|| { echo "无 latest 检查点 (no checkpoint to resume from)"; exit 2; }
 	$(BIN)/python -m train.ppo_runner --config configs/ppo_scale.yaml --resume-from checkpoints/rc1/latest
 
 failpack:

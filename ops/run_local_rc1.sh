@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# The whole way to an RC1 run on this machine: environment, both rounds, training. Any failure stops it, shows the last
-# 200 lines and leaves reports/rc1/FAIL_<ts>.tgz. Start it again and it goes on where it was: a stage whose inputs,
-# arguments and outputs are unchanged is not done twice, and no reply of a judge is paid for twice.
+# An RC1 run on this machine: environment, both rounds, training. A failure stops it, prints the last 200 log lines and
+# writes reports/rc1/FAIL_<ts>.tgz. Start it again to resume: a stage whose inputs, arguments and outputs are unchanged is
+# skipped, and no judge reply is paid for twice.
 #   SCORER_PROVIDER=gemini SCORER_API_KEY=... ./ops/run_local_rc1.sh
-#   UNTIL=round1 ./ops/run_local_rc1.sh        # or round2: as far as that round
+#   UNTIL=round1 ./ops/run_local_rc1.sh        # stop after round 1; also round2
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # ============ 0. Environment ============
 export PYTHONUNBUFFERED=1
 export RUN_MODE=prod REWARD_LIVE_MODE=1
-# The config names the model that is trained; a BASE_MODEL that names another would be trained by nobody.
+# The config names the model; a BASE_MODEL that names another one would have no effect, so it is refused.
 CONFIGURED="$(sed -n 's/^base_model: *"\{0,1\}\([^" #]*\).*/\1/p' configs/ppo_scale.yaml)"
 export BASE_MODEL="${BASE_MODEL:-$CONFIGURED}"
 if [ "$BASE_MODEL" != "$CONFIGURED" ]; then
@@ -24,7 +24,7 @@ if [ "$SCORER_PROVIDER" != local ] && [ -z "${SCORER_API_KEY:-}" ]; then
 fi
 mkdir -p logs reports/preflight reports/rc1 data/rollouts checkpoints/rc1/best
 
-# All that is said goes to the screen and to a log of its own.
+# Output goes to the screen and to a log file.
 exec > >(tee -a "logs/ops_$(date +%Y%m%d_%H%M%S).log") 2>&1
 
 python_here () { if [ -x .venv/bin/python ]; then echo .venv/bin/python; else echo python3; fi; }
@@ -32,7 +32,7 @@ python_here () { if [ -x .venv/bin/python ]; then echo .venv/bin/python; else ec
 on_error () {
   local code=$?
   trap - ERR
-  echo "🚨 发生错误，正在收集最后200行日志与关键产物…… (failed; the last 200 lines and what is needed to look into it:)"
+  echo "🚨 发生错误，正在收集最后200行日志与关键产物…… (failed; collecting the last 200 log lines and key files)"
   if "$(python_here)" -m src.runtime.failpack; then
     echo "❌ 失败归档已生成：reports/rc1/FAIL_*.tgz"
   else
@@ -55,7 +55,7 @@ if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
 fi
 
 # ============ 3. Disk ============
-# Said early; both rounds measure it again, against the profile.
+# An early check; both rounds check it again against the profile.
 python - <<'PY'
 import shutil, sys
 free_gb = shutil.disk_usage(".").free / 2**30
@@ -66,6 +66,6 @@ print(f"DISK_OK {free_gb:.1f}GB 可用")
 PY
 
 # ============ 4. to 12. The stages of profile rc1, in order ============
-# Probe and anti-simulation, shadow set, seed pool, its gates, difficulty, weights, shadow run, penalty, round 1, round 2,
-# and only with the ticket of round 2 the training. `askgate rc1 --list` shows every command.
+# Probe, anti-simulation, shadow set, seed pool and its gates, difficulty, weights, shadow run, penalty, round 1, round 2,
+# and training behind the ticket of round 2. `askgate rc1 --list` shows every command.
 askgate rc1 --until "${UNTIL:-train}"
