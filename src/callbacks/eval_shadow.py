@@ -16,6 +16,7 @@ from ..core.api import Engine, StepResult
 from ..core.episode import Episode
 from ..core.files import atomic_write
 from ..core.jsonl import read_records, write_records
+from ..core.paths import step_file
 from ..core.types import Level, Sample
 from ..engines.job import TrainJob
 from ..rollout.scheduler import rollout
@@ -131,4 +132,4 @@ class EvalShadow:
         return found
 
     def _file(self, step: int) -> Path:
-        return self.folder / f"step_{step:05d}.jsonl"
+        return step_file(self.folder, step)

@@ -9,6 +9,7 @@ from statistics import fmean
 from ..core.api import Engine, StepResult
 from ..core.files import atomic_write
 from ..core.jsonl import write_records
+from ..core.paths import step_file
 from ..runtime.disk import explain_disk_errors
 from ..runtime.logs import StepLog
 
@@ -32,7 +33,7 @@ class Logging:
                 file.unlink()
 
     def on_step(self, engine: Engine, result: StepResult) -> None:
-        path = self.episodes / f"step_{result.step:05d}.jsonl"
+        path = step_file(self.episodes, result.step)
         with explain_disk_errors(path), atomic_write(path) as file:
             write_records(file, result.episodes)
         self.metrics.append(self.seed, result.step, result.metrics)

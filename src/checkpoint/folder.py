@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import BadInput
+from ..core.paths import step_name
 from ..runtime.disk import disk, explain_disk_errors, make_path, remove_tree
 from .seal import Damaged, Seal, seal, verify
 
@@ -29,10 +30,6 @@ _STEP = re.compile(r"step_(\d{5,})")
 _NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
 
 log = logging.getLogger(__name__)
-
-
-def step_name(step: int) -> str:
-    return f"step_{step:05d}"
 
 
 class Shelf:

@@ -20,13 +20,13 @@ from typing import Any, Self
 
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
+from ..core.paths import FINAL_MODEL, step_name
 from ..runtime.disk import explain_disk_errors
 from ..runtime.lock import lock_folder
-from .folder import Shelf, step_name
+from .folder import Shelf
 from .lookup import Found, candidates, is_good, or_refuse, search, verified
 from .seal import Damaged, copy_sealed, read_seal
 
-FINAL = "final_model"
 BEST = "best"
 VALUE = "value"
 """Mark of a checkpoint that was evaluated: what `best/` goes by, higher is better."""
@@ -149,8 +149,8 @@ class Store:
 
     def final(self, step: int, write: Write, marks: Mapping[str, Any]) -> Path:
         """`final_model/`. The same again changes nothing."""
-        path = self._here.place(FINAL, write, step, marks)
-        self._mirror(lambda there: there.place(FINAL, lambda folder: copy_sealed(path, folder), step, marks))
+        path = self._here.place(FINAL_MODEL, write, step, marks)
+        self._mirror(lambda there: there.place(FINAL_MODEL, lambda folder: copy_sealed(path, folder), step, marks))
         return path
 
     def _resumed(self, found: Found) -> Found:

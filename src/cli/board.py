@@ -75,7 +75,8 @@ def measured_loop() -> Loop:
 
 def measured_kpis() -> Kpis:
     from ..config.profile import load_profile
-    from ..loop.kpi import measure, newest_evaluation
+    from ..core.paths import newest_evaluation
+    from ..loop.kpi import measure
     from .quickstart import last_run
 
     return measure(load_profile(last_run()), newest_evaluation())

@@ -81,7 +81,8 @@ def kpi(profile: ProfileFlag = None, as_json: options.Json = False) -> None:
     """Collect the KPIs. Quality and engineering in reports/kpi.json, each with the file that it comes from."""
     from ..config.profile import load_profile
     from ..core.files import write_json
-    from ..loop.kpi import KPIS, measure, newest_evaluation
+    from ..core.paths import newest_evaluation
+    from ..loop.kpi import KPIS, measure
 
     found = measure(load_profile(profile or last_run()), newest_evaluation())
     write_json(KPIS, found)
@@ -183,7 +184,7 @@ def _loop(
 
 def _rc1_report(profile: Profile) -> None:
     """Once there is a trained policy to tell of. The lights have been shown; what a report refuses changes none."""
-    from ..loop.kpi import newest_evaluation
+    from ..core.paths import newest_evaluation
     from .report import RC1_PAGE, write_rc1
 
     if newest_evaluation() is None:

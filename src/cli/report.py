@@ -48,12 +48,12 @@ def report(
 def write_rc1(profile: Profile, evaluation: Path | None = None) -> Rc1:
     """Both files or neither."""
     from ..core.files import atomic_files, json_bytes
-    from ..loop.kpi import newest_evaluation
+    from ..core.paths import EVAL_METRICS, METRICS, newest_evaluation
     from ..pages.rc1.gather import gather
     from ..pages.rc1.page import rc1_page
-    from ..pages.results import EVAL, METRICS, log_lines
+    from ..pages.results import log_lines
 
-    found = gather(profile, evaluation or newest_evaluation(), log_lines(METRICS), log_lines(EVAL))
+    found = gather(profile, evaluation or newest_evaluation(), log_lines(METRICS), log_lines(EVAL_METRICS))
     with atomic_files() as start:
         start(RC1_PAGE).write(rc1_page(found))
         start(RC1_JSON).write(json_bytes(found))

@@ -20,7 +20,8 @@ def review(
 
     from ..config.profile import load_profile
     from ..core.files import atomic_files, json_bytes
-    from ..loop.kpi import measure, newest_evaluation
+    from ..core.paths import newest_evaluation
+    from ..loop.kpi import measure
     from ..pages.review import FOLDER, NAME
     from ..pages.review import review as look_back
     from ..pages.review_page import markdown, review_page

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from ..core.defaults import MIX
+from ..core.paths import GATED_CHECKPOINTS, LOCAL_CHECKPOINTS, seed_folder
 from ..core.types import TASKS, Task
 from .misfit import Misfit
 from .schema import FilePath, Section
@@ -171,11 +172,10 @@ class TrainConfig(Section):
         return len(self.seeds) > 1
 
     @property
-    def shelf(self) -> str:
-        """Gated runs have their checkpoints in one place, whatever their profile."""
-        return "local" if self.profile == "local" else "rc1"
+    def checkpoint_root(self) -> Path:
+        """`checkpoints/local` or `checkpoints/rc1`: gated runs of all profiles share one folder."""
+        return LOCAL_CHECKPOINTS if self.profile == "local" else GATED_CHECKPOINTS
 
     def checkpoints(self, seed: int) -> Path:
-        """`checkpoints/{local,rc1}`, with a folder for each seed where there are several."""
-        root = Path("checkpoints") / self.shelf
-        return root / f"seed_{seed}" if self.several_seeds else root
+        """Checkpoint folder of one seed."""
+        return seed_folder(self.checkpoint_root, seed, self.seeds)

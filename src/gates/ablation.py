@@ -1,7 +1,4 @@
-"""The ablation of the penalty: its gates counted again from the held-out episodes of both arms.
-
-The one place that knows how the ablation lays its files down: `seed_<s>/{without,with}.jsonl`.
-"""
+"""The ablation of the penalty: its gates counted again from the held-out episodes of both arms."""
 
 from __future__ import annotations
 
@@ -15,6 +12,7 @@ from ..core.episode import Episode
 from ..core.errors import BadInput
 from ..core.files import sidecar
 from ..core.jsonl import read_records
+from ..core.paths import ABLATION_SIDES, ablation_file
 from ..core.types import Sample
 from ..data.pool.meta import read_meta
 from ..data.pool.shadow_set import evenly_apart, read_set
@@ -62,10 +60,13 @@ def read_arms(folder: Path) -> list[Arms]:
         raise BadInput("there is no ablation", where=str(folder), remedy=_RUN)
     arms = []
     for one in seeds:
-        without, with_penalty = (list(read_records(one / f"{name}.jsonl", Episode)) for name in ("without", "with"))
+        seed = int(one.name.removeprefix("seed_"))
+        without, with_penalty = (
+            list(read_records(ablation_file(folder, seed, side), Episode)) for side in ABLATION_SIDES
+        )
         if not (without and with_penalty):
             raise BadInput("an arm is empty", where=str(one), remedy=_RUN)
-        arms.append(Arms(int(one.name.removeprefix("seed_")), without, with_penalty))
+        arms.append(Arms(seed, without, with_penalty))
     return arms
 
 

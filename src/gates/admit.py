@@ -13,8 +13,8 @@ from ..config.profile import Profile, load_profile
 from ..core.defaults import SEED_POOL_FACTS
 from ..core.errors import BadInput
 from ..core.files import sha256_file, sidecar
+from ..core.model_files import base_sha256
 from ..core.types import Record
-from .base import base_sha256
 from .manifest import Manifest
 from .prove import Sums, prove, prove_ledger
 from .report import REFUSAL, ROUND1, RUN_BOTH, TICKET, Round, read_round

@@ -13,6 +13,7 @@ from ..core.defaults import SEED, SUM_TOLERANCE
 from ..core.errors import BadInput
 from ..core.files import read_json, sidecar
 from ..core.jsonl import read_unique
+from ..core.model_files import base_sha256
 from ..core.shipped import shipped
 from ..core.types import Sample
 from ..data.pool.shadow_set import draw_shadow, read_set
@@ -22,7 +23,6 @@ from ..reward.calibration import Calibration, calibrate_weights
 from ..reward.scored import Scores, columns, live_check, refuse_too_little
 from ..reward.weights import CAP_TOLERANCE, Calibrated, Weights, read_baseline, read_weights
 from ..scoring.batch import choose
-from .base import base_sha256
 from .finding import Finding, found, read
 from .look import Look
 from .stored import Rated, rated_again

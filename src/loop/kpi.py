@@ -18,14 +18,14 @@ from ..checkpoint.folder import Shelf
 from ..checkpoint.seal import Damaged, verify
 from ..config.profile import Profile
 from ..core.files import sha256_file
+from ..core.paths import GATED_CHECKPOINTS, LOGS, REPORTS, step_file
 from ..gates.anti_simulation import WINDOW, hit_rate
-from ..gates.final_models import CHECKPOINTS
 from ..runtime.checksums import FOLDER as SUMS
 from ..runtime.checksums import checksum_path
 from ..scoring.ledger_tail import Scoring, tail
 from ..scoring.probe import is_paid
 
-KPIS, LOGS = Path("reports/kpi.json"), Path("logs")
+KPIS = REPORTS / "kpi.json"
 CACHE_ALARM = 0.95
 """Seed plan, section 3: above this the scores are a cache's, not a judge's."""
 SHADOW = ("spearman", "kendall_tau", "top10_overlap", "top20_overlap", "corr_improve_pct")
@@ -54,7 +54,7 @@ def measure(profile: Profile, evaluation: Path | None) -> dict[str, dict[str, Kp
         evaluation=evaluation,
         ledger=paths.ledger,
         logs=LOGS,
-        checkpoints=CHECKPOINTS,
+        checkpoints=GATED_CHECKPOINTS,
         artifacts=key_files(profile),
     )
 
@@ -63,12 +63,6 @@ def key_files(profile: Profile) -> list[Path]:
     """Files whose checksums are recorded: the training data, the reward weights and the training config."""
     paths = profile.paths
     return [paths.shadow_set, paths.pool, paths.metrics, paths.balanced, paths.weights, paths.config]
-
-
-def newest_evaluation() -> Path | None:
-    """The newest report that compares the trained policy with its base."""
-    reports = sorted(Path("reports").glob("ppo_eval_*.json"), key=lambda path: (path.stat().st_mtime, path.name))
-    return reports[-1] if reports else None
 
 
 def collect(
@@ -168,7 +162,7 @@ def log_completeness(logs: Path) -> float | None:
     for seed, logged in steps.items():
         of_seed = logs / "episodes" / f"seed_{seed}"
         folder = of_seed if of_seed.is_dir() else logs / "episodes"
-        whole += sum((folder / f"step_{step:05d}.jsonl").is_file() for step in logged)
+        whole += sum(step_file(folder, step).is_file() for step in logged)
     return whole / expected if expected else None
 
 

@@ -12,6 +12,7 @@ from ..cli import options
 from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile
 from ..core.files import sidecar
+from ..core.paths import evaluation_report, final_models
 from .runner import verb
 from .stage import Stage, State
 
@@ -20,7 +21,6 @@ ROUND1, TICKET, REFUSAL = (PREFLIGHT / f"{name}.json" for name in ("round1", "ro
 DIVERSITY = Path("reports/diversity_report.json")
 BASES = {"quickstart": (Path("models/tiny"),), "rc1": ()}
 """A base that lies in a folder here. One from the hub is known by its name, which stands in the config."""
-CHECKPOINTS = Path("checkpoints/rc1")
 """Of gated runs, whatever their profile."""
 FULL = "_full"
 """At the end of the names of what `quickstart --full` does in another way."""
@@ -229,17 +229,14 @@ def gated_stages(profile: Profile, full: bool) -> list[Stage]:
             "训练后评测门槛",
             verb("evaluate", "--config", config, "--tag", f"{profile.name}{suffix}"),
             (*config_files(config), paths.shadow_set, *trained),
-            tuple(Path(f"reports/ppo_eval_{profile.name}{suffix}{kind}") for kind in (".json", ".html")),
+            evaluation_report(f"{profile.name}{suffix}"),
             needs=(f"train{suffix}",),
         ),
     ]
 
 
 def _final_models(config: Path) -> tuple[Path, ...]:
-    seeds = load_train_config(config).seeds
-    if len(seeds) == 1:
-        return (CHECKPOINTS / "final_model",)
-    return tuple(CHECKPOINTS / f"seed_{seed}" / "final_model" for seed in seeds)
+    return tuple(final_models(load_train_config(config).seeds))
 
 
 def _tag(report: Path) -> str:

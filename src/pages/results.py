@@ -11,7 +11,8 @@ import msgspec
 
 from ..config.profile import Profile
 from ..core.files import atomic_write, write_json
-from ..loop.kpi import KPIS, Kpi, key_files, measure, newest_evaluation
+from ..core.paths import EVAL_METRICS, METRICS, newest_evaluation
+from ..loop.kpi import KPIS, Kpi, key_files, measure
 from ..loop.lights import COMMANDS, WORDS, Light, lights, next_step
 from ..loop.stage import Stage, State, fingerprints
 from .curves import Points, curve, shown
@@ -42,7 +43,6 @@ CURVES = {
 }
 Lines = Sequence[Mapping[str, Any]]
 PAGE = Path("reports/rc1/index.html")
-METRICS, EVAL = Path("logs/metrics.jsonl"), Path("logs/eval.jsonl")
 
 
 def write_results(profile: Profile, stages: Sequence[Stage], state: State) -> list[Light]:
@@ -57,7 +57,7 @@ def write_results(profile: Profile, stages: Sequence[Stage], state: State) -> li
         next_step(found, COMMANDS[profile.name]),
         msgspec.json.decode(evaluation.read_bytes(), type=dict[str, Any]) if evaluation else None,
         log_lines(METRICS),
-        log_lines(EVAL),
+        log_lines(EVAL_METRICS),
         kpis,
         {path: digest for path, digest in fingerprints(key_files(profile)).items() if digest},
     )

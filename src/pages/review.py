@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ..core.paths import EVAL_EPISODES
 from ..core.types import Record
 from ..loop.kpi import Kpi
 from ..loop.lights import Reason, reasons_in
@@ -22,7 +23,6 @@ FOLDER = Path("reports/review")
 WHERE = ("reports/*.json", "reports/rc1/*.json", "reports/preflight/*.json")
 FIGURES = ("need_ask_success", "overclar_rate", "success", "avg_turns", "success_hard_hotpotqa_strategyqa")
 NAME = "%Y-%m-%d"
-EPISODES = Path("logs/eval")
 
 
 class Event(Struct, frozen=True):
@@ -122,7 +122,7 @@ def _evaluations(found: list[tuple[str, str, dict[str, Any]]]) -> list[Evaluatio
     last: dict[str, Evaluation] = {}
     for at, path, report in found:
         read = (report.get("evidence") or {}).get("inputs") or {}
-        episodes = sorted(str(digest) for name, digest in read.items() if EPISODES in Path(name).parents)
+        episodes = sorted(str(digest) for name, digest in read.items() if EVAL_EPISODES in Path(name).parents)
         last[" ".join(episodes) or path] = _evaluation(at, path, report)
     return sorted(last.values(), key=lambda one: one.at)
 

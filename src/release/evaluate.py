@@ -17,9 +17,9 @@ from ..core.check import Check, check
 from ..core.episode import Episode
 from ..core.errors import BadInput
 from ..core.files import read_json, sha256_file
+from ..core.model_files import model_sha256
 from ..eval.compare import DIGITS
 from ..eval.metrics import Figure
-from ..reward.record import model_sha256
 from ..rollout.limits import Talk
 from ..rollout.scheduler import rollout
 from ..runtime.device import get_device, get_dtype, prepare_device

@@ -10,7 +10,7 @@ import msgspec
 
 from ..core.check import Check, Report, check, evidence, now, report
 from ..core.files import refuse_overlap, write_json
-from ..reward.record import model_sha256
+from ..core.model_files import model_sha256
 from .gguf_check import (
     NEW_TOKENS,
     PROMPTS,

@@ -24,8 +24,10 @@ from typing import IO
 from .. import __version__
 from ..config.loader import config_files, load_train_config
 from ..config.train import TrainConfig
+from ..core import paths
 from ..core.errors import BadInput
 from ..core.files import atomic_write, json_bytes, sha256_file
+from ..core.model_files import model_sha256
 from ..core.shipped import shipped
 from ..core.types import Record
 from ..gates.final_models import final_models
@@ -33,7 +35,6 @@ from ..gates.manifest import MANIFEST, Manifest
 from ..gates.report import ROUND1, TICKET, Round
 from ..gates.signoff import ENVELOPE
 from ..gates.verify import verify
-from ..reward.record import model_sha256
 from . import intoto
 from .signing import sign_model
 
@@ -41,8 +42,8 @@ OUT = Path("reports/rc1/package.tgz")
 SUMS, SUMS_SIGNATURE = "SHA256SUMS", "SHA256SUMS.sig"
 OWN = Path("package")
 FACTS, GATES, PUBLIC = OWN / "package.json", OWN / "gates.intoto.jsonl", OWN / "model.pub"
-BESIDE = (
-    "logs/metrics.jsonl", "logs/eval.jsonl", "logs/episodes", "logs/eval", "reports/config_effective.yaml",
+BESIDE: tuple[str | Path, ...] = (
+    paths.METRICS, paths.EVAL_METRICS, paths.EPISODES, paths.EVAL_EPISODES, "reports/config_effective.yaml",
     "reports/kpi.json", "reports/rc1", "configs", "templates", ".askgate/scores.sqlite", ".askgate/scores.sqlite-wal",
 )  # fmt: skip
 """What the manifest does not list and a reader wants: curves, episodes, pages; and the judge's replies, the

@@ -19,12 +19,13 @@ from ..config.loader import DEFAULT, config_files, load_train_config
 from ..config.profile import NAMES, profile_path
 from ..core.errors import BadInput
 from ..core.files import sha256_file
+from ..core.model_files import model_sha256
+from ..core.paths import GATED_CHECKPOINTS, LOGS
 from ..core.shipped import HOME, PACKAGE
-from ..gates.final_models import CHECKPOINTS, final_models
+from ..gates.final_models import final_models
 from ..gates.manifest import MANIFEST, Manifest
 from ..gates.report import REFUSAL, ROUND1, TICKET, read_round
 from ..gates.verify import verify
-from ..reward.record import model_sha256
 from .package import (
     FACTS,
     GATES,
@@ -93,9 +94,9 @@ def run_again(folder: Path, facts: Facts, tell: Tell) -> None:
     """Trains once more behind the same ticket, and compares the weights."""
     if (here := this_machine()) != facts.machine:
         tell(f"made with {facts.machine}; this is {here}: the weights may differ")
-    (folder / CHECKPOINTS).rename(folder / "checkpoints_of_the_package")
-    if (folder / "logs").is_dir():
-        (folder / "logs").rename(folder / "logs_of_the_package")
+    (folder / GATED_CHECKPOINTS).rename(folder / "checkpoints_of_the_package")
+    if (folder / LOGS).is_dir():
+        (folder / LOGS).rename(folder / "logs_of_the_package")
     tell(f"training again: ppo_runner --config {facts.config}")
     command, environment = training_again(facts.config)
     done = subprocess.run(command, cwd=folder, env=environment, check=False)
@@ -103,7 +104,7 @@ def run_again(folder: Path, facts: Facts, tell: Tell) -> None:
         raise BadInput(f"training ended with exit code {done.returncode}", where=facts.config, remedy="see above")
     for name, stated in facts.models.items():
         now = weights_sha256(folder / name)
-        then = weights_sha256(folder / "checkpoints_of_the_package" / Path(name).relative_to(CHECKPOINTS))
+        then = weights_sha256(folder / "checkpoints_of_the_package" / Path(name).relative_to(GATED_CHECKPOINTS))
         if now != then:
             raise BadInput(
                 f"the weights came out otherwise (SHA-256 {now[:12]}, the package has {then[:12]})",

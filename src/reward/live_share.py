@@ -20,6 +20,7 @@ from ..core.episode import Episode
 from ..core.errors import BadInput
 from ..core.files import atomic_write
 from ..core.jsonl import read_records, write_records
+from ..core.paths import step_file
 from ..core.types import Lang, Record, Turn
 from ..scoring.client import JudgeClient
 from ..scoring.judge import Judge
@@ -70,7 +71,7 @@ class LiveShare:
         rows = chosen(self.share, self.seed, step, len(episodes), self.group_size)
         spoken = {row: _spoken(self.seed, step, row, episodes[row]) for row in rows}
         keys = {row: self.room.key(one) for row, one in spoken.items()}
-        file = self.folder / f"step_{step + 1:05d}.jsonl"
+        file = step_file(self.folder, step + 1)
         verdicts = _on_record(file, keys)
         if verdicts is None:
             verdicts = self.room.judge(spoken, keys)

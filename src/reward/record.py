@@ -8,7 +8,6 @@ A line holds one episode. Ratings come later (`rate`), from the same lines, and 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
     import torch
 
     from ..agents.render import Renderer
-
-PARTS = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
-"""Files of a model folder that change what it says."""
 
 
 class RecordedEpisode(Record, frozen=True):
@@ -123,15 +119,6 @@ def refuse_one_outcome(episodes: Sequence[Episode]) -> None:
             where="recorded episodes",
             remedy="record more or harder samples, raise the temperature, or use a base that gets some right",
         )
-
-
-def model_sha256(folder: Path) -> str:
-    """Of weights, config and tokenizer together: each file's name and SHA-256, in the order of the names."""
-    files = sorted({file for pattern in PARTS for file in folder.glob(pattern) if file.is_file()})
-    if not any(file.suffix == ".safetensors" for file in files):
-        raise BadInput("has no weights (*.safetensors)", where=str(folder), remedy="name the folder of a model")
-    lines = "".join(f"{sha256_file(file)}  {file.name}\n" for file in files)
-    return hashlib.sha256(lines.encode()).hexdigest()
 
 
 def write_recorded(path: Path, recorded: Sequence[RecordedEpisode], pool: Path, plan: Plan) -> None:

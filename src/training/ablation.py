@@ -193,8 +193,8 @@ def drop_other_seeds(order: Order) -> None:
 
 
 def base_sha256(config: TrainConfig) -> str:
+    from ..core.model_files import model_sha256
     from ..core.shipped import shipped
-    from ..reward.record import model_sha256
 
     folder = shipped(Path(config.base_model))
     return model_sha256(folder) if folder.is_dir() else config.base_model

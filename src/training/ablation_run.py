@@ -80,7 +80,7 @@ class Arm:
 
 
 def _fingerprint(config: TrainConfig) -> str:
-    from ..reward.record import model_sha256
+    from ..core.model_files import model_sha256
 
     files = [config.seed_pool, config.shadow_set, *filter(None, [config.reward.weights, config.reward.unstable])]
     base = Path(config.base_model)

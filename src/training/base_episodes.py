@@ -78,8 +78,9 @@ def _recorded(
     pool: Path, samples: Sequence[Sample], path: Path, out: Path, seed: int, overrides: Sequence[str] | None
 ) -> list[RecordedEpisode]:
     from ..config.loader import load_train_config
+    from ..core.model_files import model_sha256
     from ..data.pool.meta import read_meta
-    from ..reward.record import Plan, model_sha256, recorded_before, refuse_one_outcome
+    from ..reward.record import Plan, recorded_before, refuse_one_outcome
 
     config = load_train_config(path, overrides)
     with told_by(path, config):
@@ -137,7 +138,7 @@ def _model_folder(name: str) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError
 
-    from ..reward.record import PARTS
+    from ..core.model_files import PATTERNS as PARTS
 
     refusal = BadInput(
         f"no model can be read from {name}",

@@ -37,7 +37,7 @@ def sources(ready: Ready) -> dict[str, str]:
     """By the key of the config that names it. A model of the hub must have been loaded once."""
     from transformers.utils.hub import cached_file
 
-    from ..reward.record import model_sha256
+    from ..core.model_files import model_sha256
 
     found = cached_file(ready.model, "config.json")
     assert found is not None

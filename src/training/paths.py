@@ -17,7 +17,7 @@ def of_seed(config: TrainConfig, folder: Path, seed: int) -> Path:
 def mirrored(config: TrainConfig) -> Path:
     """A folder of this profile inside the mirror, which may be the root of a drive."""
     assert config.checkpoint.mirror
-    return config.checkpoint.mirror / config.shelf
+    return config.checkpoint.mirror / config.checkpoint_root.name
 
 
 def mirror_of(config: TrainConfig, seed: int) -> Path | None:
@@ -26,7 +26,7 @@ def mirror_of(config: TrainConfig, seed: int) -> Path | None:
 
 def roots(config: TrainConfig) -> list[Path]:
     """Of all its checkpoints; the mirror's too, where there is one."""
-    return [Path("checkpoints") / config.shelf, *([mirrored(config)] if config.checkpoint.mirror else [])]
+    return [config.checkpoint_root, *([mirrored(config)] if config.checkpoint.mirror else [])]
 
 
 def told_roots(config: TrainConfig) -> str:

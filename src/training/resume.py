@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from ..checkpoint.folder import Shelf
 from ..checkpoint.lookup import HACKING, STOPPED, Found, search
 from ..checkpoint.seal import MANIFEST, read_seal
-from ..checkpoint.store import FINAL
 from ..config.schema import Section
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.files import sha256_file
+from ..core.paths import FINAL_MODEL
 from .paths import mirror_of, told_roots
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _tickets_at_the_end(config: TrainConfig) -> set[str]:
     from ..gates.manifest import Manifest
 
     recorded = Manifest().newest()
-    seals = [config.checkpoints(seed) / FINAL / MANIFEST for seed in config.seeds]
+    seals = [config.checkpoints(seed) / FINAL_MODEL / MANIFEST for seed in config.seeds]
     ended = all(
         seal.is_file() and str(seal) in recorded and recorded[str(seal)].sha256 == sha256_file(seal) for seal in seals
     )

@@ -23,6 +23,7 @@ from src.config.loader import load_config
 from src.config.profile import Profile, load_profile
 from src.core.defaults import SEED
 from src.core.jsonl import read_records, write_records
+from src.core.model_files import model_sha256
 from src.core.types import TASKS, Sample
 from src.data.difficulty.bucketize import difficulty_bucketize
 from src.data.difficulty.metrics import difficulty_metrics, measure_all
@@ -33,7 +34,7 @@ from src.gates.look import Look, look_at
 from src.gates.report import Round
 from src.gates.rounds import run_round
 from src.reward.rate import ask_judge, rate
-from src.reward.record import Plan, RecordedEpisode, model_sha256, write_recorded
+from src.reward.record import Plan, RecordedEpisode, write_recorded
 from src.reward.weight_calib import weight_calib
 from src.scoring.batch import Order, choose
 from src.scoring.session import settings_for

@@ -15,8 +15,8 @@ from src.checkpoint.seal import read_seal
 from src.core.defaults import SEED_POOL_FACTS
 from src.core.errors import BadInput
 from src.core.files import sha256_file
+from src.core.model_files import model_sha256
 from src.gates.admit import Admission
-from src.reward.record import model_sha256
 from src.training.gated import outcomes_of, record, require_ours
 from src.training.run import run as train
 from tests.training.training import furnish, write_config

@@ -11,7 +11,7 @@ import yaml
 
 from src.cli import main
 from src.core.errors import BadInput
-from src.gates.final_models import CHECKPOINTS
+from src.core.paths import GATED_CHECKPOINTS
 from src.release.reproduce import check, run_again, unpacked
 from tests.gates import run_folder
 from tests.gates.run_folder import both_rounds, furnish
@@ -51,7 +51,7 @@ def test_the_same_weights_come_out_again(tmp_path: Path, monkeypatch: pytest.Mon
     told: list[str] = []
     with unpacked(Path("package.tgz")) as folder:
         facts = check(folder, told.append, None)
-        weights = folder / CHECKPOINTS / "final_model/model.safetensors"
+        weights = folder / GATED_CHECKPOINTS / "final_model/model.safetensors"
         weights.write_bytes(weights.read_bytes()[:-4] + b"\0\0\0\1")
         with pytest.raises(BadInput, match="came out otherwise"):
             run_again(folder, facts, told.append)

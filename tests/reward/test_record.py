@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from src.config.loader import load_config
 from src.core.errors import BadInput
 from src.core.jsonl import read_records, write_records
+from src.core.model_files import model_sha256
 from src.core.shipped import HOME
 from src.core.types import Sample
 from src.data.pool.build import build_pool
@@ -24,7 +25,6 @@ from src.reward.rate import ask_judge, rate
 from src.reward.record import (
     Plan,
     RecordedEpisode,
-    model_sha256,
     read_recorded,
     record,
     refuse_one_outcome,

@@ -38,4 +38,4 @@ def test_the_newer_of_a_local_and_a_gated_run_is_meant() -> None:
     final_model("local", "local", at=200)
     assert as_it_ran(load_train_config(CONFIG)).profile == "local"
     final_model("rc1", "quickstart", at=300)
-    assert as_it_ran(load_train_config(CONFIG)).shelf == "rc1"
+    assert as_it_ran(load_train_config(CONFIG)).checkpoint_root.name == "rc1"

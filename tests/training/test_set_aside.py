@@ -13,7 +13,7 @@ from src.training.run import set_aside
 def test_checkpoints_move_and_folders_made_beforehand_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     config = load_train_config(Path("configs/quickstart.yaml"))
-    shelf = tmp_path / "checkpoints" / config.shelf
+    shelf = tmp_path / config.checkpoint_root
     (shelf / "best").mkdir(parents=True)
     set_aside(config)
     assert [path.name for path in shelf.parent.iterdir()] == [shelf.name]

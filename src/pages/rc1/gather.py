@@ -20,15 +20,15 @@ from ...core.episode import Episode
 from ...core.errors import BadInput
 from ...core.files import read_json, sha256_file
 from ...core.jsonl import read_records
+from ...core.model_files import model_sha256
+from ...core.paths import final_models, step_file
 from ...core.shipped import shipped
 from ...core.types import Sample
 from ...eval.trial import TrialReport
-from ...gates.final_models import model_folders
 from ...gates.manifest import MANIFEST
 from ...gates.prints import fingerprint
 from ...gates.report import TICKET, Print
 from ...gates.signoff import ENVELOPE
-from ...reward.record import model_sha256
 from .contents import Rc1, Reading, ShadowPoint
 from .pairs import choose
 from .shadow_points import shadow_points
@@ -107,7 +107,7 @@ def _points(profile: Profile, shadow: Mapping[str, Any] | None) -> list[ShadowPo
 def _models(trial: TrialReport | None) -> dict[str, str]:
     if trial is None or not trial.gated:
         return {}
-    folders = model_folders(TrainConfig.model_validate(trial.config))
+    folders = final_models(TrainConfig.model_validate(trial.config).seeds)
     return {folder.as_posix(): model_sha256(folder) for folder in folders if folder.is_dir()}
 
 
@@ -144,8 +144,8 @@ def _reading(trial: TrialReport) -> Reading | None:
         return None
     files = [Path(path) for path in stated if path.endswith(".jsonl")]
     ours = [one for one in files if f"seed_{seed}" in one.parts] or files
-    base = next((one for one in ours if one.name == "step_00000.jsonl"), None)
-    trained = next((one for one in ours if one.name == f"step_{steps:05d}.jsonl"), None)
+    base = next((one for one in ours if one == step_file(one.parent, 0)), None)
+    trained = next((one for one in ours if one == step_file(one.parent, steps)), None)
     shadow_set = Path(str(trial.config["shadow_set"]))
     if base is None or trained is None:
         return None

@@ -1,0 +1,70 @@
+"""Files of a model and their SHA-256: a folder of the user's, one that came with the package, or a model of the hub."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from .errors import BadInput
+from .files import sha256_file
+from .shipped import shipped
+
+PATTERNS = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
+"""Files of a model folder that change what the model says."""
+
+
+def model_sha256(folder: Path) -> str:
+    """SHA-256 of weights, config and tokenizer together: each file's name and SHA-256, in the order of the names."""
+    files = sorted({file for pattern in PATTERNS for file in folder.glob(pattern) if file.is_file()})
+    if not any(file.suffix == ".safetensors" for file in files):
+        raise BadInput("has no weights (*.safetensors)", where=str(folder), remedy="name the folder of a model")
+    lines = "".join(f"{sha256_file(file)}  {file.name}\n" for file in files)
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def base_sha256(base_model: str) -> str:
+    """SHA-256 of a config's base model: a folder, or a hub model that was loaded here before. Downloads nothing."""
+    folder = shipped(Path(base_model))
+    if folder.is_dir():
+        return model_sha256(folder)
+    # Importing transformers takes seconds, and a model in a folder does without.
+    from transformers.utils.hub import cached_file
+
+    try:
+        config = cached_file(base_model, "config.json", local_files_only=True)
+    except OSError:
+        config = None
+    if config is None:
+        raise BadInput(
+            f"{base_model} is not on this machine", where="base_model", remedy="load it once, or name a folder"
+        )
+    return model_sha256(Path(config).parent)
+
+
+def find_model(base_model: str) -> Path:
+    """Folder with the files of a model; those of a hub model are downloaded."""
+    folder = shipped(Path(base_model))
+    if folder.is_dir():
+        return folder
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError
+
+    if not may_be_on_hub(folder):
+        raise unreadable(base_model)
+    try:
+        return Path(snapshot_download(base_model, allow_patterns=list(PATTERNS)))
+    except (OSError, ValueError, HfHubHTTPError) as error:
+        raise unreadable(base_model) from error
+
+
+def may_be_on_hub(path: Path) -> bool:
+    """Whether a path that is not here may be an `owner/name` of the hub; asking the hub takes half a minute."""
+    return len(path.parts) == 2 and path.parts[0] != "models" and not path.parent.exists()
+
+
+def unreadable(base_model: str) -> BadInput:
+    return BadInput(
+        f"no model can be read from {base_model}",
+        where="base_model",
+        remedy="name a folder with config.json and safetensors, or a model on the hub that this machine can reach",
+    )
