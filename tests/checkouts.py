@@ -12,17 +12,18 @@ from typing import Any
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
-ANY_REWARD: dict[str, dict[str, float]] = {
-    "calibration": {"rank_corr_gain_pct_min": -1e9, "mae_change_pct_max": 1e9},
-    "shadow": {"spearman_min": -1.0, "top10_min": 0.0, "corr_improve_pct_min": -1e9},
-    "overclar": {"overclar_change_pct_max": 1e9, "turns_change_max": 1e9, "success_drop_points_max": 100.0},
-}
-"""For `configs/default.yaml`: thresholds on the reward that a tiny judge and a tiny policy reach, whatever they do."""
 BEYOND_A_TINY_RUN: dict[str, Any] = {
-    **{name: value for section in ANY_REWARD.values() for name, value in section.items()},
+    "rank_corr_gain_pct_min": -1e9,
+    "mae_change_pct_max": 1e9,
+    "spearman_min": -1.0,
+    "top10_min": 0.0,
+    "corr_improve_pct_min": -1e9,
+    "overclar_change_pct_max": 1e9,
+    "turns_change_max": 1e9,
+    "success_drop_points_max": 100.0,
     "disk_free_gb_min": 1.0,
 }
-"""For a profile: the same, and a small disk."""
+"""Thresholds of a profile that a tiny judge and a tiny policy reach on a small disk, whatever they do."""
 
 
 def fresh_checkout(target: Path) -> Path:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.checkouts import ANY_REWARD, BEYOND_A_TINY_RUN, change, environment, fresh_checkout
+from tests.checkouts import BEYOND_A_TINY_RUN, change, environment, fresh_checkout
 
 SEED = 20250820
 A_WHILE = 900
@@ -41,7 +41,6 @@ pytestmark = pytest.mark.slow
 
 def small_run(target: Path) -> Path:
     fresh_checkout(target)
-    change(target / "configs/default.yaml", ANY_REWARD)
     trained = {"base_model": "models/tiny", "finetune": {"method": "full"}, "steps": 4, "seeds": [1, 2],
                "batch_size": 8, "rollout_len": 64, "rollout": {"max_tokens": 512, "slots": 8},
                "checkpoint": {"every_steps": 1}, "eval": {"every_steps": 2, "n": 16},

@@ -66,26 +66,22 @@ def test_of_the_look_for_simulated_scores() -> None:
 
 
 def test_of_the_reward() -> None:
-    """A round goes by its profile, a command that is typed by itself by `configs/default.yaml`: they say the same."""
-    limits, default = RC1.thresholds, load_config()
-    for a in (limits, default.shadow):
-        assert (a.spearman_min, a.top10_min, a.corr_improve_pct_min) == (0.75, 0.70, 10.0)
-    for b in (limits, default.calibration):
-        assert (b.rank_corr_gain_pct_min, b.mae_change_pct_max) == (8.0, -5.0)
-    for c in (limits, default.overclar):
-        assert (c.overclar_change_pct_max, c.turns_change_max, c.success_drop_points_max) == (-20.0, 0.0, 1.0)
-    assert limits.weight_max == 0.5
+    limits = RC1.thresholds
+    assert (limits.spearman_min, limits.top10_min, limits.corr_improve_pct_min) == (0.75, 0.70, 10.0)
+    assert (limits.rank_corr_gain_pct_min, limits.mae_change_pct_max, limits.weight_max) == (8.0, -5.0, 0.5)
+    assert limits.calibration.model_dump() == {"cv": 5, "boot": 200, "l2": 0.1, "seed": 42}
 
 
 def test_of_the_penalty() -> None:
-    price = load_config().overclar
+    price, limits = load_config().overclar, RC1.thresholds
     assert (price.alpha, price.cap) == (PPO_SCALE.reward.alpha, PPO_SCALE.reward.cap) == (ALPHA, CAP) == (0.07, 3)
+    assert (limits.overclar_change_pct_max, limits.turns_change_max, limits.success_drop_points_max) == (-20, 0, 1)
 
 
 def test_of_the_trial() -> None:
-    trial = load_config().trial
-    assert (trial.need_ask_pp_min, trial.overclar_relative_max) == (5.0, -0.20)
-    assert (trial.turns_change_max, trial.hard_pp_min) == (0.0, 5.0)
+    limits = RC1.thresholds
+    assert (limits.need_ask_pp_min, limits.hard_pp_min) == (5.0, 5.0)
+    assert (limits.overclar_change_pct_max, limits.turns_change_max) == (-20.0, 0.0)
 
 
 def test_of_the_run_at_scale() -> None:

@@ -39,17 +39,51 @@ def difficulty_bucketize(
 def validate_difficulty(
     metrics: Annotated[Path, typer.Option("--metrics", help="What difficulty_metrics wrote.")] = options.METRICS,
     balanced: Annotated[Path, typer.Option("--balanced", help="What difficulty_bucketize wrote.")] = options.BALANCED,
-    min_hard_pct: Annotated[float, typer.Option("--min_hard_pct", help="Share of hard, least, per task.")] = 0.30,
-    max_easy_pct: Annotated[float, typer.Option("--max_easy_pct", help="Share of easy, most, per task.")] = 0.30,
-    len_max: Annotated[int, typer.Option("--len_max", help="Tokens, most.")] = 3500,
-    turns_max: Annotated[int, typer.Option("--turns_max", help="Turns, most.")] = 8,
-    tool_hops_max: Annotated[int, typer.Option("--tool_hops_max", help="Tool calls, most.")] = 8,
+    *,
+    min_hard_pct: Annotated[
+        float,
+        typer.Option(
+            "--min_hard_pct",
+            default_factory=options.rc1("difficulty.min_hard_pct"),
+            help="Share of hard, least, per task.",
+        ),
+    ],
+    max_easy_pct: Annotated[
+        float,
+        typer.Option(
+            "--max_easy_pct",
+            default_factory=options.rc1("difficulty.max_easy_pct"),
+            help="Share of easy, most, per task.",
+        ),
+    ],
+    len_max: Annotated[
+        int, typer.Option("--len_max", default_factory=options.rc1("difficulty.len_max"), help="Tokens, most.")
+    ],
+    turns_max: Annotated[
+        int, typer.Option("--turns_max", default_factory=options.rc1("difficulty.turns_max"), help="Turns, most.")
+    ],
+    tool_hops_max: Annotated[
+        int,
+        typer.Option(
+            "--tool_hops_max", default_factory=options.rc1("difficulty.tool_hops_max"), help="Tool calls, most."
+        ),
+    ],
     clue_overlap_max_easy: Annotated[
-        float, typer.Option("--clue_overlap_max_easy", help="Median overlap of easy samples, most.")
-    ] = 0.65,
+        float,
+        typer.Option(
+            "--clue_overlap_max_easy",
+            default_factory=options.rc1("difficulty.clue_overlap_max_easy"),
+            help="Median overlap of easy samples, most.",
+        ),
+    ],
     clue_overlap_min_hard: Annotated[
-        float, typer.Option("--clue_overlap_min_hard", help="Median overlap of hard samples, least.")
-    ] = 0.10,
+        float,
+        typer.Option(
+            "--clue_overlap_min_hard",
+            default_factory=options.rc1("difficulty.clue_overlap_min_hard"),
+            help="Median overlap of hard samples, least.",
+        ),
+    ],
     out: Annotated[Path, typer.Option("--out", help="Where the report goes.")] = (
         Path("reports/rc1/difficulty_report.json")
     ),

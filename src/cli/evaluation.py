@@ -23,12 +23,34 @@ WEIGHTS = Path("configs/weights.json")
 
 
 def weight_calib(
-    cv: Annotated[int, typer.Option("--cv", min=2, max=100, help="Folds of the cross-validation.")] = 5,
-    boot: Annotated[int, typer.Option("--boot", min=0, max=100_000, help="Bootstrap resamples.")] = 200,
+    *,
+    cv: Annotated[
+        int,
+        typer.Option(
+            "--cv", min=2, max=100, default_factory=options.rc1("calibration.cv"), help="Folds of the cross-validation."
+        ),
+    ],
+    boot: Annotated[
+        int,
+        typer.Option(
+            "--boot", min=0, max=100_000, default_factory=options.rc1("calibration.boot"), help="Bootstrap resamples."
+        ),
+    ],
     l2: Annotated[
-        float, typer.Option("--l2", min=0, help="How strongly the weights are pulled to the baseline.")
-    ] = 0.1,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the folds and the resamples.")] = 42,
+        float,
+        typer.Option(
+            "--l2",
+            min=0,
+            default_factory=options.rc1("calibration.l2"),
+            help="How strongly the weights are pulled to the baseline.",
+        ),
+    ],
+    seed: Annotated[
+        int,
+        typer.Option(
+            "--seed", min=0, default_factory=options.rc1("calibration.seed"), help="Of the folds and the resamples."
+        ),
+    ],
     tag: Annotated[str, typer.Option("--tag", help="In the report's name.")] = "",
     n: Annotated[int, typer.Option("--n", min=played.FEWEST, help="Episodes to calibrate on, by lot.")] = 600,
     pool: Annotated[Path, typer.Option("--pool", help="Samples that they are of, none of the shadow set.")] = (
@@ -49,11 +71,11 @@ def weight_calib(
     as_json: options.Json = False,
 ) -> None:
     """Calibrate the weights of the reward. Least squares against success, judged on held-out folds."""
-    from ..config.loader import load_config
+    from ..config.loader import load_train_config
+    from ..config.profile import profile_for
     from ..reward import weight_calib as calib
 
     name = parse.tag(tag) or calib.TAG
-    section = load_config().calibration
     made_from: list[Path] = []
     if scored is None:
         rated = played.rated_episodes(pool, _drawn(pool, n, seed), config, episodes, seed, live_n, provider, overrides)
@@ -65,7 +87,7 @@ def weight_calib(
         boot=boot,
         l2=l2,
         seed=seed,
-        limits=calib.Limits(section.rank_corr_gain_pct_min, section.mae_change_pct_max),
+        limits=profile_for(load_train_config(config, overrides)).thresholds,
         out=out,
         tag=name,
         live_n=live_n,

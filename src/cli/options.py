@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -42,3 +44,14 @@ Set = Annotated[
         "--set", metavar="KEY=VALUE", help="Override a setting of the config, like optimizer.epochs=2. Repeatable."
     ),
 ]
+
+
+def rc1(threshold: str) -> Callable[[], Any]:
+    """Default of a flag: a threshold of gate profile rc1, such as `pool.kl3_min`. It is read when the verb runs."""
+
+    def read() -> Any:
+        from ..config.profile import load_profile
+
+        return attrgetter(threshold)(load_profile("rc1").thresholds)
+
+    return read

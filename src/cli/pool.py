@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..core.defaults import LEAK_NGRAM, LEAK_SIM, MAX_STEPS, MIN_STEPS, MIN_TURNS
+from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS
 from . import options, parse, show
 
 
@@ -84,26 +84,74 @@ def diversity_report(
 
 def validate_pool(
     pool: Annotated[Path, typer.Argument(metavar="POOL", help="The pool to judge.")] = options.POOL,
-    min_distinct2: Annotated[float, typer.Option("--min_distinct2", help="distinct-2 at 5,000 tokens, least.")] = 0.60,
-    kl3_min: Annotated[float, typer.Option("--kl3_min", help="3-gram KL to pack_v1 above its noise, least.")] = 0.15,
-    roles_min: Annotated[int, typer.Option("--roles_min", help="Roles, least.")] = 4,
-    styles_min: Annotated[int, typer.Option("--styles_min", help="Registers, least.")] = 3,
-    max_dup_pct: Annotated[float, typer.Option("--max_dup_pct", help="Percent of near duplicates, most.")] = 2.0,
-    max_len: Annotated[int, typer.Option("--max_len", help="Tokens of a sample, most.")] = 4096,
-    min_len: Annotated[int, typer.Option("--min_len", help="Tokens of a sample, least.")] = 64,
+    *,
+    min_distinct2: Annotated[
+        float,
+        typer.Option(
+            "--min_distinct2",
+            default_factory=options.rc1("pool.min_distinct2"),
+            help="distinct-2 at 5,000 tokens, least.",
+        ),
+    ],
+    kl3_min: Annotated[
+        float,
+        typer.Option(
+            "--kl3_min",
+            default_factory=options.rc1("pool.kl3_min"),
+            help="3-gram KL to pack_v1 above its noise, least.",
+        ),
+    ],
+    roles_min: Annotated[
+        int, typer.Option("--roles_min", default_factory=options.rc1("pool.roles_min"), help="Roles, least.")
+    ],
+    styles_min: Annotated[
+        int, typer.Option("--styles_min", default_factory=options.rc1("pool.styles_min"), help="Registers, least.")
+    ],
+    max_dup_pct: Annotated[
+        float,
+        typer.Option(
+            "--max_dup_pct", default_factory=options.rc1("pool.max_dup_pct"), help="Percent of near duplicates, most."
+        ),
+    ],
+    max_len: Annotated[
+        int, typer.Option("--max_len", default_factory=options.rc1("pool.max_len"), help="Tokens of a sample, most.")
+    ],
+    min_len: Annotated[
+        int, typer.Option("--min_len", default_factory=options.rc1("pool.min_len"), help="Tokens of a sample, least.")
+    ],
     leak_check: Annotated[Path, typer.Option("--leak_check", help="The shadow set; none of it may be in the pool.")] = (
         options.SHADOW
     ),
-    leak_ngram: Annotated[int, typer.Option("--leak_ngram", min=1, help="Tokens of a shingle in the leak check.")] = (
-        LEAK_NGRAM
-    ),
-    leak_sim: Annotated[float, typer.Option("--leak_sim", min=0, max=1, help="Similarity that counts as a leak.")] = (
-        LEAK_SIM
-    ),
+    leak_ngram: Annotated[
+        int,
+        typer.Option(
+            "--leak_ngram",
+            min=1,
+            default_factory=options.rc1("pool.leak_ngram"),
+            help="Tokens of a shingle in the leak check.",
+        ),
+    ],
+    leak_sim: Annotated[
+        float,
+        typer.Option(
+            "--leak_sim",
+            min=0,
+            max=1,
+            default_factory=options.rc1("pool.leak_sim"),
+            help="Similarity that counts as a leak.",
+        ),
+    ],
     by_task: options.ByTask = options.BY_TASK,
     max_shortcut_auc: Annotated[
-        float, typer.Option("--max_shortcut_auc", min=0, max=1, help="How well words alone may tell who must ask.")
-    ] = 0.70,
+        float,
+        typer.Option(
+            "--max_shortcut_auc",
+            min=0,
+            max=1,
+            default_factory=options.rc1("pool.max_shortcut_auc"),
+            help="How well words alone may tell who must ask.",
+        ),
+    ],
     out: Annotated[Path, typer.Option("--out", help="Where the report goes.")] = Path("reports/rc1/pool_report.json"),
     as_json: options.Json = False,
 ) -> None:

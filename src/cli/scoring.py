@@ -59,9 +59,17 @@ def probe_scorer(
 
 
 def assert_not_simulated(
+    *,
     cache_hit_lt: Annotated[
-        float, typer.Option("--cache_hit_lt", min=0, max=1, help="Share of votes from the cache, must be below.")
-    ] = 0.90,
+        float,
+        typer.Option(
+            "--cache_hit_lt",
+            min=0,
+            max=1,
+            default_factory=options.rc1("cache_hit_lt_round1"),
+            help="Share of votes from the cache, must be below.",
+        ),
+    ],
     as_json: options.Json = False,
 ) -> None:
     """Prove that the last 100 scorings are real. Bills, latencies, cache hits, ledger chain, environment."""

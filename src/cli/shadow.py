@@ -126,15 +126,14 @@ def _compare(
     live_n: int | None,
     provider: str,
 ) -> tuple[Report, Path]:
-    from ..config.loader import load_config
+    from ..config.loader import load_train_config
+    from ..config.profile import profile_for
     from ..eval.metrics import figures, flat
     from ..reward import shadow_run as reward
-    from ..reward.agreement import Limits
 
     samples = _samples(plan, stratify, shadow_set)
     rated = played.rated_episodes(shadow_set, samples, config, episodes, plan.seed, live_n, provider, overrides)
     measured = figures([one.episode for one in rated.recorded])
-    section = load_config().shadow
     if weights is None and WEIGHTS.exists():
         weights = WEIGHTS
     if weights is None:
@@ -145,7 +144,7 @@ def _compare(
         weights,
         {**flat(measured), "policy": measured, "model_sha256": rated.recorded[0].model},
         seed=plan.seed,
-        limits=Limits(section.spearman_min, section.top10_min, section.corr_improve_pct_min),
+        limits=profile_for(load_train_config(config, overrides)).thresholds,
         tag=tag or reward.TAG,
         live_n=live_n,
         made_from=rated.made_from,

@@ -17,6 +17,7 @@ from ..core.types import TASKS, Level, Task
 from .loader import load
 from .schema import FilePath, Section
 from .sections import Listed, Share, WatchSection, sums_to_one
+from .train import TrainConfig
 
 FOLDER = Path("configs/gates")
 ProfileName = Literal["quickstart", "rc1"]
@@ -173,9 +174,17 @@ class Thresholds(Section):
     spearman_min: float
     top10_min: Share
     corr_improve_pct_min: float
-    overclar_change_pct_max: float
+    overclar_change_pct_max: Annotated[float, Field(ge=-100)]
+    """Change of the over-clarification rate in percent, most: penalty against none, trained policy against base."""
+    overclar_small: Share
+    """A rate below this leaves no room for a relative fall; the other policy must then stay below it too."""
     turns_change_max: float
-    success_drop_points_max: float
+    success_drop_points_max: Annotated[float, Field(ge=0, le=100)]
+    """Percentage points of success that the penalty may cost."""
+    need_ask_pp_min: float
+    """Percentage points of need-ask success that a trained policy gains over its base, least."""
+    hard_pp_min: float
+    """The same for success on hard samples of hotpotqa and strategyqa."""
     cache_hit_lt_round1: Share
     cache_hit_lt_round2: Share
     fresh_unstable_share_max: Share
@@ -195,6 +204,11 @@ class Profile(Section):
     @property
     def tasks(self) -> tuple[Task, ...]:
         return tuple(task for task in TASKS if self.thresholds.config.datasets.get(task, 0) > 0)
+
+
+def profile_for(config: TrainConfig) -> Profile:
+    """The profile whose thresholds apply to a training config. Local configs go by those of quickstart."""
+    return load_profile("quickstart" if config.profile == "local" else config.profile)
 
 
 def profile_path(name: str) -> Path:

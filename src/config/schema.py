@@ -74,38 +74,11 @@ class ScoringSection(Section):
     ledger: FilePath
 
 
-class ShadowSection(Section):
-    """What a shadow run must show: the new score agrees with the old one and knows more about success."""
-
-    spearman_min: float = Field(default=0.75, ge=-1, le=1)
-    top10_min: float = Field(default=0.70, ge=0, le=1)
-    corr_improve_pct_min: float = 10.0
-
-
-class CalibrationSection(Section):
-    """What calibrated weights must show on held-out folds, against the old weights."""
-
-    rank_corr_gain_pct_min: float = 8.0
-    mae_change_pct_max: float = Field(default=-5.0, ge=-100)
-
-
 class OverclarSection(Section):
-    """The over-clarification penalty, and what its ablation must show: with it against without."""
+    """The over-clarification penalty."""
 
     alpha: float = Field(default=0.07, ge=0, le=1)
     cap: int = Field(default=3, ge=0, le=64)
-    overclar_change_pct_max: float = Field(default=-20.0, ge=-100)
-    turns_change_max: float = 0.0
-    success_drop_points_max: float = Field(default=1.0, ge=0, le=100)
-
-
-class TrialSection(Section):
-    """What a trained policy must reach over its base on held-out samples."""
-
-    need_ask_pp_min: float = 5.0
-    overclar_relative_max: float = Field(default=-0.20, ge=-1)
-    turns_change_max: float = 0.0
-    hard_pp_min: float = 5.0
 
 
 class Config(Section):
@@ -114,7 +87,4 @@ class Config(Section):
     simulate: bool = False
     """Nothing here simulates. The key is there because the work order checks that it is false."""
     scoring: ScoringSection
-    shadow: ShadowSection = ShadowSection()
-    calibration: CalibrationSection = CalibrationSection()
     overclar: OverclarSection = OverclarSection()
-    trial: TrialSection = TrialSection()

@@ -1,7 +1,7 @@
 """Is the over-clarification penalty worth having? The policy trained with it against the one trained without.
 
     changes = compare(without, with_penalty, seed)
-    checks = ablation_checks(changes, AblationLimits())
+    checks = ablation_checks(changes, profile.thresholds)
 
 Both come from the same base, seeds, samples and steps, and are looked at on the same held-out samples. Several seeds
 are several episodes of each sample (`compare` resamples samples).
@@ -14,23 +14,21 @@ from typing import Any
 
 from msgspec import Struct
 
+from ..config.profile import Thresholds
 from ..core.check import Check, check
 from ..core.episode import Episode
 from .compare import DIGITS, Change, compare
 from .metrics import figures
 from .remedies import REMEDIES
 
+ABLATION_THRESHOLDS = {
+    "overclar_change_pct_max",
+    "overclar_small",
+    "turns_change_max",
+    "success_drop_points_max",
+}
+"""Those of a profile that the ablation goes by."""
 HEADLINE = ("overclar_rate", "avg_turns", "success", "need_ask_success", "ask_precision", "ask_recall")
-
-
-class AblationLimits(Struct, frozen=True):
-    """What the penalty must do and must not cost."""
-
-    overclar_change_pct_max: float = -20.0
-    overclar_small: float = 0.02
-    """Where the policy without it asks less than this, the one with it must stay below this too."""
-    turns_change_max: float = 0.0
-    success_drop_points_max: float = 1.0
 
 
 class Arms(Struct, frozen=True):
@@ -41,7 +39,7 @@ class Arms(Struct, frozen=True):
     with_penalty: Sequence[Episode]
 
 
-def ablation_checks(changes: dict[str, Change], limits: AblationLimits) -> list[Check]:
+def ablation_checks(changes: dict[str, Change], limits: Thresholds) -> list[Check]:
     """`changes`: the policy with the penalty, less the one without."""
     success = changes["success"].delta_pp
     drop = None if success is None else 0.0 - success
@@ -82,7 +80,7 @@ def _headline(episodes: Sequence[Episode]) -> dict[str, Any]:
     return {name: measured[name] for name in HEADLINE}
 
 
-def _overclar(change: Change, limits: AblationLimits) -> Check:
+def _overclar(change: Change, limits: Thresholds) -> Check:
     without = change.base.value
     if without is not None and without < limits.overclar_small:
         return check("overclar_rate", change.trained.value, "<", limits.overclar_small, *REMEDIES["ablation_overclar"])

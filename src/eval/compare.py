@@ -14,6 +14,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from ..config.profile import Thresholds
 from ..core.check import Check, check
 from ..core.episode import Episode
 from ..core.errors import BadInput
@@ -37,17 +38,6 @@ class Change(Struct, frozen=True):
     """The same in percentage points, for shares."""
 
 
-class Limits(Struct, frozen=True):
-    """What a trained policy must reach over its base."""
-
-    need_ask_pp: float = 5.0
-    overclar_relative: float = -0.20
-    overclar_small: float = 0.02
-    """A base below this leaves no room for a relative fall; the trained policy must then stay below it too."""
-    turns: float = 0.0
-    hard_pp: float = 5.0
-
-
 def compare(base: Sequence[Episode], trained: Sequence[Episode], seed: int) -> dict[str, Change]:
     """Both must have run on the same samples, equally often. Against a control: the control as `base`."""
     one, other = _paired(base, trained)
@@ -61,34 +51,33 @@ def compare(base: Sequence[Episode], trained: Sequence[Episode], seed: int) -> d
     }
 
 
-def trial_checks(changes: dict[str, Change], limits: Limits | None = None) -> list[Check]:
+def trial_checks(changes: dict[str, Change], limits: Thresholds) -> list[Check]:
     """The gates after a trial. What could not be measured has not passed."""
-    limits = limits or Limits()
     return [
         check(
             "need_ask_success_pp",
             changes["need_ask_success"].delta_pp,
             ">=",
-            limits.need_ask_pp,
+            limits.need_ask_pp_min,
             *REMEDIES["need_ask_success"],
         ),
         _overclar_check(changes["overclar_rate"], limits),
-        check("avg_turns_change", changes["avg_turns"].delta, "<=", limits.turns, *REMEDIES["avg_turns"]),
+        check("avg_turns_change", changes["avg_turns"].delta, "<=", limits.turns_change_max, *REMEDIES["avg_turns"]),
         check(
             "success_hard_pp",
             changes[f"success_{HARD_READING}"].delta_pp,
             ">=",
-            limits.hard_pp,
+            limits.hard_pp_min,
             *REMEDIES["success_hard"],
         ),
     ]
 
 
-def _overclar_check(change: Change, limits: Limits) -> Check:
+def _overclar_check(change: Change, limits: Thresholds) -> Check:
     base, trained = change.base.value, change.trained.value
     if base is None or trained is None or base >= limits.overclar_small:
         relative = None if base is None or trained is None else round((trained - base) / base, DIGITS)
-        return check("overclar_relative", relative, "<=", limits.overclar_relative, *REMEDIES["overclar"])
+        return check("overclar_relative", relative, "<=", limits.overclar_change_pct_max / 100, *REMEDIES["overclar"])
     return check("overclar_rate", trained, "<", limits.overclar_small, *REMEDIES["overclar"])
 
 

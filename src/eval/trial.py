@@ -1,6 +1,6 @@
 """What a run came to: base, control and trained policy on the same held-out samples, every seed and all together.
 
-    report = trial_report([SeedRun(1, 5000, base, trained, control)], about, Limits(), proof)
+    report = trial_report([SeedRun(1, 5000, base, trained, control)], about, profile.thresholds, proof)
 
 The gates go by all seeds together: several seeds are several episodes of each sample, and samples are resampled.
 """
@@ -13,9 +13,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from ..config.profile import Thresholds
 from ..core.check import Evidence, Report, report
 from ..core.episode import Episode
-from .compare import Change, Limits, compare, trial_checks
+from .compare import Change, compare, trial_checks
 from .metrics import HARD_READING
 
 HEADLINE = (
@@ -74,17 +75,28 @@ class TrialReport(Report, frozen=True):
     pooled: Compared
 
 
-def trial_report(runs: Sequence[SeedRun], about: About, limits: Limits, proof: Evidence) -> TrialReport:
+def trial_report(runs: Sequence[SeedRun], about: About, limits: Thresholds, proof: Evidence) -> TrialReport:
     seeds = [compared(run) for run in runs]
     pooled = msgspec.structs.replace(seeds[0], seed=None) if len(seeds) == 1 else _pooled(runs)
     changes = pooled.changes
     whole = report(
         "ppo_eval",
         trial_checks(changes if changes is not None else compare([], [], 0), limits),
-        {"held_out": _samples(runs), "limits": limits, **_headline(pooled)},
+        {"held_out": _samples(runs), "limits": stated_limits(limits), **_headline(pooled)},
         proof,
     )
     return TrialReport(**msgspec.structs.asdict(whole), **msgspec.structs.asdict(about), seeds=seeds, pooled=pooled)
+
+
+def stated_limits(limits: Thresholds) -> dict[str, float]:
+    """The thresholds of the trial under the names that its report gives them."""
+    return {
+        "need_ask_pp": limits.need_ask_pp_min,
+        "overclar_relative": limits.overclar_change_pct_max / 100,
+        "overclar_small": limits.overclar_small,
+        "turns": limits.turns_change_max,
+        "hard_pp": limits.hard_pp_min,
+    }
 
 
 def compared(run: SeedRun) -> Compared:

@@ -16,7 +16,7 @@ from ..core.paths import ABLATION_SIDES, ablation_file
 from ..core.types import Sample
 from ..data.pool.meta import read_meta
 from ..data.pool.shadow_set import evenly_apart, read_set
-from ..eval.ablation import AblationLimits, Arms, ablation_checks, ablation_figures
+from ..eval.ablation import Arms, ablation_checks, ablation_figures
 from .finding import Finding, found, read
 from .look import Look
 
@@ -46,12 +46,7 @@ def ablation_findings(look: Look) -> list[Finding]:
         # Policies on different samples cannot be compared; that has failed already.
         return found("ablation", checks, evidence)
     changes, _ = ablation_figures(arms, SEED)
-    marks = AblationLimits(
-        limits.overclar_change_pct_max,
-        turns_change_max=limits.turns_change_max,
-        success_drop_points_max=limits.success_drop_points_max,
-    )
-    return found("ablation", [*ablation_checks(changes, marks), *checks], evidence)
+    return found("ablation", [*ablation_checks(changes, limits), *checks], evidence)
 
 
 def read_arms(folder: Path) -> list[Arms]:

@@ -17,10 +17,10 @@ from ..core.model_files import base_sha256
 from ..core.shipped import shipped
 from ..core.types import Sample
 from ..data.pool.shadow_set import draw_shadow, read_set
-from ..reward import agreement, weight_calib
 from ..reward.agreement import agreement_checks, of_scores
 from ..reward.calibration import Calibration, calibrate_weights
 from ..reward.scored import Scores, columns, live_check, refuse_too_little
+from ..reward.weight_calib import calibration_checks
 from ..reward.weights import CAP_TOLERANCE, Calibrated, Weights, read_baseline, read_weights
 from ..scoring.batch import choose
 from .finding import Finding, found, read
@@ -84,9 +84,8 @@ def calibration_findings(look: Look) -> list[Finding]:
     scores = columns(rated.scored, baseline.names, str(paths.calibration_episodes))
     refuse_too_little(scores, str(paths.calibration_episodes))
     fitted = calibrate_weights(scores, baseline, l2=how.l2, cv=how.cv, boot=how.boot, seed=how.seed)
-    marks = weight_calib.Limits(limits.rank_corr_gain_pct_min, limits.mae_change_pct_max)
     checks = [
-        *weight_calib.calibration_checks(fitted, marks),
+        *calibration_checks(fitted, limits),
         live_check(scores, limits.counts.calibration_live),
         check("weights_not_fitted", _off(fitted, scores, stated), "<=", SAME, *_CALIBRATE),
         check("settings_of_their_own", _other_settings(look, how), "==", 0, *_SETTINGS),
@@ -114,9 +113,8 @@ def shadow_findings(look: Look) -> list[Finding]:
     refuse_too_little(scores, str(paths.shadow_episodes))
     new_D = np.array([stated.weights.get(name, 0.0) for name in baseline.names])
     figures = of_scores(scores, baseline.old_D, new_D, SEED)
-    marks = agreement.Limits(limits.spearman_min, limits.top10_min, limits.corr_improve_pct_min)
     checks = [
-        *agreement_checks(figures, marks),
+        *agreement_checks(figures, limits),
         live_check(scores, limits.counts.shadow_live),
         check("episodes", len(scores), ">=", limits.counts.shadow_episodes, *_MORE),
         *rated.checks(),

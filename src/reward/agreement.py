@@ -15,6 +15,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from ..config.profile import Thresholds
 from ..core.check import Check, check
 from ..core.types import LEVELS, TASKS
 from .gain import DIGITS, SMALL, gain_check, gain_pct
@@ -49,12 +50,6 @@ class Agreement(Struct, frozen=True):
     """The overlap that no score could exceed: below 1 where equals in the old score share the edge of its top."""
     intervals: dict[str, tuple[float, float]]
     """The middle 95% of the resamples, for each figure that could be measured."""
-
-
-class Limits(Struct, frozen=True):
-    spearman_min: float = 0.75
-    top10_min: float = 0.70
-    corr_improve_pct_min: float = 10.0
 
 
 def agreement(old_N: F64, new_N: F64, success_N: F64, source_N: I64, seed: int) -> Agreement:
@@ -94,7 +89,7 @@ def of_scores(scores: Scores, old_D: F64, new_D: F64, seed: int, where_N: NDArra
     return agreement(matrix @ old_D, matrix @ new_D, scores.success_N[rows], scores.source_N[rows], seed)
 
 
-def agreement_checks(found: Agreement, limits: Limits) -> list[Check]:
+def agreement_checks(found: Agreement, limits: Thresholds) -> list[Check]:
     return [
         check("spearman", found.spearman, ">=", limits.spearman_min, *REMEDIES["spearman"]),
         check("top10_overlap", found.top10_overlap, ">=", limits.top10_min, *REMEDIES["top10_overlap"]),

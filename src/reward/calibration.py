@@ -62,10 +62,10 @@ def calibrate_weights(
     scores: Scores,
     baseline: Baseline,
     *,
-    l2: float = 0.1,
-    cv: int = 5,
-    boot: int = 200,
-    seed: int = 42,
+    l2: float,
+    cv: int,
+    boot: int,
+    seed: int,
     cap: float = CAP,
 ) -> Calibration:
     """The columns of `scores` are the dimensions of `baseline`, in its order."""

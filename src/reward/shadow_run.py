@@ -18,11 +18,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from ..config.profile import Thresholds
 from ..core.check import Report, evidence, now, report
 from ..core.errors import BadInput
 from ..core.files import refuse_overlap, write_json
 from ..core.shipped import shipped
-from .agreement import Limits, agreement_checks, of_scores, split
+from .agreement import agreement_checks, of_scores, split
 from .scored import ScoredEpisode, columns, live_check, read_scored, refuse_too_little
 from .unasked import measurable
 from .weights import Baseline, Weights, read_baseline, read_weights
@@ -40,7 +41,7 @@ def shadow_run(
     policy: Mapping[str, Any],
     *,
     seed: int,
-    limits: Limits | None = None,
+    limits: Thresholds,
     tag: str = TAG,
     live_n: int | None = None,
     made_from: Sequence[Path] = (),
@@ -53,7 +54,7 @@ def shadow_run(
     about all.
     `made_from`: files that the scored episodes were derived from; their SHA-256 go into the evidence.
     """
-    started, limits = now(), limits or Limits()
+    started = now()
     path = reports / f"shadow_run_{tag}.json"
     read = [episodes, shipped(baseline), *([shipped(weights)] if weights else [])]
     refuse_overlap({"the report": path}, {str(one): one for one in [*read, *made_from]})
@@ -81,7 +82,8 @@ def shadow_run(
         **policy,
     }
     checks = [*agreement_checks(whole, limits), live_check(scores, live_n)]
-    arguments = {"seed": seed, "tag": tag, "live_n": live_n, **msgspec.to_builtins(limits)}
+    arguments = {"seed": seed, "tag": tag, "live_n": live_n}
+    arguments |= limits.model_dump(include={"spearman_min", "top10_min", "corr_improve_pct_min"})
     done = report("shadow_run", checks, figures, evidence([*read, *made_from], [], arguments, started))
     write_json(path, done)
     return done, path

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from .. import __version__
+from ..config.profile import Thresholds
 from ..core.check import Check, Report, check, evidence, now, report
 from ..core.errors import BadInput
 from ..core.files import atomic_files, json_bytes, refuse_overlap, sha256_file
@@ -36,20 +36,15 @@ REPORTS = Path("reports")
 TAG = "calibration"
 
 
-class Limits(Struct, frozen=True):
-    rank_corr_gain_pct_min: float = 8.0
-    mae_change_pct_max: float = -5.0
-
-
 def weight_calib(
     episodes: Path,
     baseline: Path,
     *,
-    cv: int = 5,
-    boot: int = 200,
-    l2: float = 0.1,
-    seed: int = 42,
-    limits: Limits | None = None,
+    cv: int,
+    boot: int,
+    l2: float,
+    seed: int,
+    limits: Thresholds,
     out: Path,
     tag: str = TAG,
     live_n: int | None = None,
@@ -61,7 +56,7 @@ def weight_calib(
     `live_n`: about how many of them the judge was to be asked; None: all. `made_from`: files that the scored episodes
     were derived from; their SHA-256 go into the evidence.
     """
-    started, limits = now(), limits or Limits()
+    started = now()
     if not 0 <= l2 < inf:
         raise BadInput(f"{l2} is no strength", where="--l2", remedy="give a number of at least 0, such as 0.1")
     fixed = shipped(baseline)
@@ -90,7 +85,7 @@ def weight_calib(
     values = {name: weight.value for name, weight in result.weights.items()}
     weights = json_bytes(Weights(values, facts, scores.stand_in))
     arguments = {"cv": cv, "boot": boot, "l2": l2, "seed": seed, "cap": CAP, "live_n": live_n}
-    arguments |= msgspec.to_builtins(limits)
+    arguments |= limits.model_dump(include={"rank_corr_gain_pct_min", "mae_change_pct_max"})
     proof = evidence([episodes, fixed, *made_from], [], arguments, started)
     proof = replace(proof, outputs={str(out): sha256(weights).hexdigest()})
     whole = report("weight_calib", checks, {**figures(result), "live_episodes": scores.live}, proof)
@@ -100,7 +95,7 @@ def weight_calib(
     return whole, path
 
 
-def calibration_checks(found: Calibration, limits: Limits) -> list[Check]:
+def calibration_checks(found: Calibration, limits: Thresholds) -> list[Check]:
     """On held-out folds, against the old weights."""
     return [
         gain_check(

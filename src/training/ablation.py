@@ -15,9 +15,10 @@ from ..core.defaults import SEED
 from ..core.errors import BadInput
 
 if TYPE_CHECKING:
+    from ..config.profile import Thresholds
     from ..config.train import TrainConfig
     from ..core.check import Report
-    from ..eval.ablation import AblationLimits, Arms
+    from ..eval.ablation import Arms
     from ..eval.compare import Change
     from .ablation_run import Arm
 
@@ -77,8 +78,8 @@ def overclar_penalty(
     as_json: options.Json = False,
 ) -> None:
     """Price needless asks, and ablate the price. Two policies from one base, with and without, on the same seeds."""
-    from ..config.loader import load_config
-    from ..eval.ablation import AblationLimits
+    from ..config.loader import load_config, load_train_config
+    from ..config.profile import profile_for
 
     section = load_config().overclar
     alpha, cap = section.alpha if alpha is None else alpha, section.cap if cap is None else cap
@@ -87,11 +88,7 @@ def overclar_penalty(
         return
     if not alpha or not cap:
         raise BadInput("with it nothing costs anything", where="--alpha, --cap", remedy="give values above 0")
-    limits = AblationLimits(
-        section.overclar_change_pct_max,
-        turns_change_max=section.turns_change_max,
-        success_drop_points_max=section.success_drop_points_max,
-    )
+    limits = profile_for(load_train_config(config, overrides)).thresholds
     name = parse.tag(tag) or config.stem
     folder = episodes or Path("data/episodes") / f"{name}_ablation"
     order = Order(config, alpha, cap, steps, parse.seeds(seeds), n, folder, name, tuple(overrides or ()))
@@ -101,15 +98,13 @@ def overclar_penalty(
     show.finish(report, as_json, path)
 
 
-def ablate(order: Order, limits: AblationLimits) -> tuple[Report, Path]:
+def ablate(order: Order, limits: Thresholds) -> tuple[Report, Path]:
     """Both arms trained, looked at and compared. What is there of an earlier, broken-off call is not made again."""
-    from msgspec import to_builtins
-
     from ..config.loader import config_files, load_train_config
     from ..core.check import evidence, now, report
     from ..core.files import write_json
     from ..core.shipped import shipped
-    from ..eval.ablation import ablation_checks, ablation_figures
+    from ..eval.ablation import ABLATION_THRESHOLDS, ablation_checks, ablation_figures
     from . import data as train_data
 
     started, config = now(), load_train_config(order.config, order.overrides)
@@ -126,7 +121,7 @@ def ablate(order: Order, limits: AblationLimits) -> tuple[Report, Path]:
         "seeds": list(order.seeds),
         "n": order.n,
         **({"set": list(order.overrides)} if order.overrides else {}),
-        **to_builtins(limits),
+        **limits.model_dump(include=ABLATION_THRESHOLDS),
     }
     given = [
         shipped(path) for path in (*config_files(order.config), config.reward.weights, config.reward.unstable) if path

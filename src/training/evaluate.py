@@ -13,9 +13,9 @@ from ..core.defaults import RESUME
 from ..core.errors import BadInput
 
 if TYPE_CHECKING:
+    from ..config.profile import Thresholds
     from ..config.train import TrainConfig
     from ..core.episode import Episode
-    from ..eval.compare import Limits
     from ..eval.trial import About, Compared, SeedRun, TrialReport
 
 CONFIG = Path("configs/quickstart.yaml")
@@ -105,22 +105,15 @@ def write_trial(
     runs: list[SeedRun], config: TrainConfig, inputs: list[Path], reports: Path, tag: str
 ) -> tuple[TrialReport, tuple[Path, Path]]:
     """`ppo_eval_<tag>.json` and `.html`, both or neither. They say themselves whether a gate has seen the run."""
-    from ..config.loader import load_config
+    from ..config.profile import profile_for
     from ..core.check import evidence, now
     from ..core.files import atomic_files, json_bytes
-    from ..eval.compare import Limits
     from ..eval.trial import trial_report
     from ..pages.trial_page import trial_page
     from ..runtime.logs import StepLog
     from .run import EVAL
 
-    started, section = now(), load_config().trial
-    limits = Limits(
-        need_ask_pp=section.need_ask_pp_min,
-        overclar_relative=section.overclar_relative_max,
-        turns=section.turns_change_max,
-        hard_pp=section.hard_pp_min,
-    )
+    started, limits = now(), profile_for(config).thresholds
     proof = evidence([*inputs, *([EVAL] if EVAL.exists() else [])], [], _arguments(config, tag, limits), started)
     report = trial_report(runs, _about(config), limits, proof)
     lines = [line for run in runs for line in StepLog(EVAL).lines(run.seed)]
@@ -131,10 +124,10 @@ def write_trial(
     return report, paths
 
 
-def _arguments(config: TrainConfig, tag: str, limits: Limits) -> dict[str, Any]:
-    from msgspec import to_builtins
+def _arguments(config: TrainConfig, tag: str, limits: Thresholds) -> dict[str, Any]:
+    from ..eval.trial import stated_limits
 
-    return {"tag": tag, "seeds": list(config.seeds), "steps": config.steps, **to_builtins(limits)}
+    return {"tag": tag, "seeds": list(config.seeds), "steps": config.steps, **stated_limits(limits)}
 
 
 def _about(config: TrainConfig) -> About:

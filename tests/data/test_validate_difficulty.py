@@ -19,6 +19,7 @@ from src.data.difficulty.validate_difficulty import validate_difficulty
 from src.data.pool.meta import read_meta, write_meta
 from tests.data.difficulty_samples import TARGET, dialogue, even_supply, graded_samples
 from tests.data.samples import write_pool
+from tests.rc1 import DIFFICULTY
 
 
 def failed(report: Report) -> set[str]:
@@ -31,7 +32,10 @@ def by_name(report: Report, name: str) -> Check:
 
 def validate(folder: Path) -> Report:
     return validate_difficulty(
-        folder / "seed.metrics.jsonl", folder / "seed.balanced.jsonl", out=folder / "rc1" / "difficulty_report.json"
+        folder / "seed.metrics.jsonl",
+        folder / "seed.balanced.jsonl",
+        **DIFFICULTY,
+        out=folder / "rc1" / "difficulty_report.json",
     )
 
 
@@ -237,7 +241,7 @@ def test_the_report_overwrites_neither_what_it_reads_nor_its_own_page(tmp_path: 
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     metrics, balanced = tmp_path / "seed.metrics.jsonl", tmp_path / "seed.balanced.jsonl"
     with pytest.raises(BadInput, match=r"^--out: .* would overwrite"):
-        validate_difficulty(metrics, balanced, out=tmp_path / name)
+        validate_difficulty(metrics, balanced, **DIFFICULTY, out=tmp_path / name)
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 

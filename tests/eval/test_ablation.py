@@ -6,9 +6,10 @@ import pytest
 
 from src.core.episode import Episode
 from src.core.errors import BadInput
-from src.eval.ablation import AblationLimits, Arms, ablation_checks, ablation_figures
+from src.eval.ablation import Arms, ablation_checks, ablation_figures
 from src.eval.compare import compare
 from tests.eval.episodes import episode
+from tests.rc1 import THRESHOLDS
 
 
 def policy(needless: int, right: int = 50, calls: int = 2, n: int = 100) -> list[Episode]:
@@ -32,16 +33,16 @@ def test_figures_are_those_of_all_seeds_together() -> None:
 
 def test_a_fall_of_exactly_a_fifth_passes_and_less_does_not() -> None:
     def passed(needless: int) -> bool:
-        return ablation_checks(compare(policy(50), policy(needless), 1), AblationLimits())[0].passed
+        return ablation_checks(compare(policy(50), policy(needless), 1), THRESHOLDS)[0].passed
 
     assert passed(40)
     assert not passed(41)
 
 
 def test_without_needless_asks_there_is_nothing_to_fall() -> None:
-    (check, *_) = ablation_checks(compare(policy(1), policy(1), 1), AblationLimits())
+    (check, *_) = ablation_checks(compare(policy(1), policy(1), 1), THRESHOLDS)
     assert (check.name, check.passed) == ("overclar_rate", True)
-    (check, *_) = ablation_checks(compare(policy(1), policy(3), 1), AblationLimits())
+    (check, *_) = ablation_checks(compare(policy(1), policy(3), 1), THRESHOLDS)
     assert (check.name, check.passed) == ("overclar_rate", False)
 
 

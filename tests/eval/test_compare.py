@@ -13,6 +13,7 @@ from src.core.errors import BadInput
 from src.core.types import LEVELS, TASKS
 from src.eval.compare import compare, trial_checks
 from tests.eval.episodes import episode
+from tests.rc1 import THRESHOLDS
 
 
 def policy(seed: int, right: float, n: int = 300, shared_luck: float = 0.0) -> list[Episode]:
@@ -42,7 +43,7 @@ def test_five_points_are_five_points() -> None:
     base = [episode(f"s{number}", needs=True, asks=1, success=number < 50) for number in range(100)]
     trained = [episode(f"s{number}", needs=True, asks=1, success=number < 55) for number in range(100)]
     assert compare(base, trained, seed=1)["need_ask_success"].delta_pp == 5.0
-    assert trial_checks(compare(base, trained, seed=1))[0].passed
+    assert trial_checks(compare(base, trained, seed=1), THRESHOLDS)[0].passed
 
 
 def test_the_interval_is_that_of_the_paired_differences() -> None:
@@ -101,4 +102,4 @@ def test_other_samples_are_refused() -> None:
 def test_nothing_compared_passes_nothing() -> None:
     changes = compare([], [], seed=1)
     assert all(change.delta is None and change.low is None for change in changes.values())
-    assert not any(one.passed for one in trial_checks(changes))
+    assert not any(one.passed for one in trial_checks(changes, THRESHOLDS))

@@ -7,9 +7,10 @@ import pytest
 
 from src.core.check import evidence, now
 from src.core.episode import Episode
-from src.eval.compare import Limits, compare
+from src.eval.compare import compare
 from src.eval.trial import About, SeedRun, TrialReport, trial_report
 from tests.poison.test_trial_poisons import BASE, GOOD, run
+from tests.rc1 import THRESHOLDS
 
 ABOUT = About(now(), "local", False, None, {"base_model": "models/tiny"})
 TRAINED = run(**GOOD)
@@ -17,7 +18,7 @@ CONTROL = run(asked=0.3, needless=0.4, right=0.5, hard_right=0.4, calls=3)
 
 
 def reported(*runs: SeedRun) -> TrialReport:
-    return trial_report(runs, ABOUT, Limits(), evidence([], [], {}, now()))
+    return trial_report(runs, ABOUT, THRESHOLDS, evidence([], [], {}, now()))
 
 
 def one(seed: int = 1, trained: list[Episode] | None = None, control: list[Episode] | None = None) -> SeedRun:

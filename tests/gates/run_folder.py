@@ -87,8 +87,15 @@ def furnish() -> None:
         scored = Path("scored.jsonl")
         with open(scored, "wb") as handle:
             write_records(handle, rate(recorded, list(samples.values()), scores, scores))
-        settings = how.model_dump()
-        weight_calib(scored, profile.paths.baseline, out=profile.paths.weights, **settings, tag=PROFILE, live_n=LIVE)
+        weight_calib(
+            scored,
+            profile.paths.baseline,
+            **how.model_dump(),
+            limits=profile.thresholds,
+            out=profile.paths.weights,
+            tag=PROFILE,
+            live_n=LIVE,
+        )
         shadow = list(read_records(profile.paths.shadow_set, Sample))
         held_out = record(profile.paths.shadow_episodes, shadow, profile.paths.shadow_set)
         judged(held_out, profile.paths.shadow_episodes, environment, SEED)

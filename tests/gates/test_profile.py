@@ -20,23 +20,6 @@ def test_both_profiles_ask_for_the_same_quality() -> None:
     assert quickstart == rc1
 
 
-def test_rc1_asks_for_the_owners_numbers() -> None:
-    wanted = load_profile("rc1").thresholds
-    assert (wanted.spearman_min, wanted.top10_min, wanted.corr_improve_pct_min) == (0.75, 0.70, 10.0)
-    assert (wanted.rank_corr_gain_pct_min, wanted.mae_change_pct_max) == (8.0, -5.0)
-    assert (wanted.overclar_change_pct_max, wanted.turns_change_max, wanted.success_drop_points_max) == (
-        -20.0,
-        0.0,
-        1.0,
-    )
-    assert (wanted.cache_hit_lt_round1, wanted.cache_hit_lt_round2, wanted.weight_max) == (0.90, 0.95, 0.5)
-    assert (wanted.pool.min_distinct2, wanted.pool.kl3_min, wanted.pool.max_dup_pct) == (0.60, 0.15, 2.0)
-    assert (wanted.difficulty.min_hard_pct, wanted.difficulty.max_easy_pct) == (0.30, 0.30)
-    assert (wanted.disk_free_gb_min, wanted.config.steps_min, wanted.config.seeds_min) == (50.0, 50_000, 3)
-    assert wanted.config.qlora
-    assert wanted.config.datasets == {"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25}
-
-
 def test_rc1_names_the_seeds_files() -> None:
     paths = load_profile("rc1").paths
     assert str(paths.pool) == "data/rollouts/rc1_seed.jsonl"

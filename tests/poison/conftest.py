@@ -24,6 +24,7 @@ from src.data.pool.plan import BuildPlan
 from src.data.pool.shadow_set import materialize_shadow
 from src.data.quality.validate_pool import validate_pool
 from tests.gates.conftest import finished, run
+from tests.rc1 import DIFFICULTY
 
 from .table import add_properties, print_table
 
@@ -105,7 +106,7 @@ def judge_difficulty(
             write_records(handle, rows)
         write_meta(metrics, replace(read_meta(metrics), sha256=sha256_file(metrics)))
     difficulty_bucketize(metrics, SEEDS_TARGET, TASKS, balanced)
-    return validate_difficulty(metrics, balanced, out=folder / "difficulty_report.json")
+    return validate_difficulty(metrics, balanced, **DIFFICULTY, out=folder / "difficulty_report.json")
 
 
 def sell(pool: Path, samples: list[Sample], folder: Path, **facts: Any) -> Report:
@@ -115,7 +116,7 @@ def sell(pool: Path, samples: list[Sample], folder: Path, **facts: Any) -> Repor
         write_records(handle, samples)
     honest = replace(read_meta(pool), kind="balanced", parent=pool.name, parent_sha256=sha256_file(pool))
     write_meta(balanced, replace(honest, sha256=sha256_file(balanced), n=len(samples), **facts))
-    return validate_difficulty(folder / "forged.metrics.jsonl", balanced, out=folder / "sold_report.json")
+    return validate_difficulty(folder / "forged.metrics.jsonl", balanced, **DIFFICULTY, out=folder / "sold_report.json")
 
 
 def failed(report: Report) -> set[str]:

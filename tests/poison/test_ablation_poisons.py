@@ -8,9 +8,10 @@ import pytest
 
 from src.core.check import Check
 from src.core.episode import Episode
-from src.eval.ablation import AblationLimits, ablation_checks
+from src.eval.ablation import ablation_checks
 from src.eval.compare import compare
 from tests.eval.episodes import episode
+from tests.rc1 import THRESHOLDS
 
 from .table import poison, twin
 
@@ -28,7 +29,7 @@ def arm(*, needless: float = 0.4, right: float = 0.6, calls: int = 2, asked: flo
 
 
 def failed(with_penalty: list[Episode]) -> set[str]:
-    checks = ablation_checks(compare(arm(), with_penalty, seed=7), AblationLimits())
+    checks = ablation_checks(compare(arm(), with_penalty, seed=7), THRESHOLDS)
     return {one.name for one in checks if not one.passed}
 
 
@@ -57,6 +58,6 @@ def test_a_penalty_that_does_nothing_is_rejected() -> None:
 
 @pytest.mark.parametrize("place", range(3))
 def test_every_remedy_comes_in_both_languages(place: int) -> None:
-    made: Check = ablation_checks(compare(arm(), arm(), 1), AblationLimits())[place]
+    made: Check = ablation_checks(compare(arm(), arm(), 1), THRESHOLDS)[place]
     assert made.remedy
     assert any("\u4e00" <= letter <= "\u9fff" for letter in made.remedy_zh)

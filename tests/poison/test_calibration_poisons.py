@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from src.core.check import Check
 from src.core.errors import BadInput
-from src.reward import agreement as shadow
 from src.reward import weight_calib as calib
 from src.reward.agreement import agreement, agreement_checks
 from src.reward.scored import ScoredEpisode
 from src.reward.weights import BASELINE, read_weights
+from tests.rc1 import CALIBRATION, THRESHOLDS
 from tests.reward.scored_episodes import scored, shipped_baseline, write
 
 from .table import poison, twin
@@ -35,7 +35,14 @@ def honest(n: int = 240, **changes: Any) -> list[ScoredEpisode]:
 def calibrated(episodes: list[ScoredEpisode], folder: Path) -> set[str]:
     """The gates that failed."""
     file = write(folder / "episodes.jsonl", episodes)
-    report, _ = calib.weight_calib(file, BASELINE, boot=10, out=folder / "weights.json", reports=folder)
+    report, _ = calib.weight_calib(
+        file,
+        BASELINE,
+        **(CALIBRATION | {"boot": 10}),
+        limits=THRESHOLDS,
+        out=folder / "weights.json",
+        reports=folder,
+    )
     assert report.passed == (not failed(report.checks))
     return failed(report.checks)
 
@@ -106,7 +113,7 @@ LUCK = RNG.normal(size=N)
 
 def shadowed(old: Any, new: Any, success: Any) -> set[str]:
     found = agreement(old, new, np.asarray(success, dtype=np.float64), np.arange(N), seed=1)
-    return failed(agreement_checks(found, shadow.Limits()))
+    return failed(agreement_checks(found, THRESHOLDS))
 
 
 class TestShadowRun:

@@ -9,6 +9,7 @@ from src.core.episode import Episode
 from src.core.types import LEVELS, TASKS
 from src.eval.compare import compare, trial_checks
 from tests.eval.episodes import episode
+from tests.rc1 import THRESHOLDS
 
 from .table import poison, twin
 
@@ -48,7 +49,7 @@ def failed(checks: list[Check]) -> set[str]:
 
 
 def judged(base: list[Episode], trained: list[Episode]) -> list[Check]:
-    return trial_checks(compare(base, trained, seed=7))
+    return trial_checks(compare(base, trained, seed=7), THRESHOLDS)
 
 
 @twin("trial")
@@ -96,7 +97,7 @@ def test_easier_samples_do_not_pass_for_hard_ones() -> None:
     changes = compare(BASE, lucky, seed=7)
     assert changes["success_hard"].delta_pp is not None
     assert changes["success_hard"].delta_pp > 5
-    assert failed(trial_checks(changes)) == {"success_hard_pp"}
+    assert failed(trial_checks(changes, THRESHOLDS)) == {"success_hard_pp"}
 
 
 class TestAlmostNoNeedlessAsks:

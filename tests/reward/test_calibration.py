@@ -12,10 +12,12 @@ from src.core.errors import BadInput
 from src.reward.calibration import calibrate_weights, fit
 from src.reward.folds import folds
 from src.reward.scored import Scores
+from tests.rc1 import CALIBRATION
 
 from .scored_episodes import BASELINE, as_columns, scored
 
-QUICK = {"boot": 20}
+QUICK = CALIBRATION | {"boot": 20}
+VERY_QUICK = CALIBRATION | {"boot": 10}
 
 
 def values(scores: Scores, **changes: float) -> np.ndarray:  # type: ignore[type-arg]
@@ -95,7 +97,7 @@ def test_an_unstable_episode_pulls_less() -> None:
 def test_the_order_of_the_lines_does_not_matter() -> None:
     episodes = scored(per_sample=2)
     shuffled = [episodes[place] for place in np.random.default_rng(0).permutation(len(episodes))]
-    one, other = (calibrate_weights(as_columns(some), BASELINE, boot=10) for some in (episodes, shuffled))
+    one, other = (calibrate_weights(as_columns(some), BASELINE, **VERY_QUICK) for some in (episodes, shuffled))
     for name, weight in one.weights.items():
         assert other.weights[name].value == pytest.approx(weight.value, abs=1e-9)
         assert other.weights[name].low == pytest.approx(weight.low, abs=1e-9)
@@ -105,7 +107,7 @@ def test_the_order_of_the_lines_does_not_matter() -> None:
 
 def test_the_same_seed_gives_the_same_figures_and_another_seed_other_folds() -> None:
     scores = as_columns(scored())
-    first, same, other = (calibrate_weights(scores, BASELINE, boot=10, seed=seed) for seed in (42, 42, 43))
+    first, same, other = (calibrate_weights(scores, BASELINE, **(VERY_QUICK | {"seed": seed})) for seed in (42, 42, 43))
     assert first == same
     assert [fold.mae_new for fold in first.folds] != [fold.mae_new for fold in other.folds]
     assert first.weights["new_a"].value == other.weights["new_a"].value
@@ -116,7 +118,7 @@ def test_held_out_figures_come_from_weights_that_never_saw_the_fold() -> None:
     scores = as_columns(scored(per_sample=2))
     rng = np.random.default_rng(42)
     fold_N = folds(scores.source_N, scores.success_N, 5, rng)[scores.source_N]
-    found = calibrate_weights(scores, BASELINE, boot=10)
+    found = calibrate_weights(scores, BASELINE, **VERY_QUICK)
     held_out = np.empty(len(scores))
     for place, fold in enumerate(found.folds):
         seen = fold_N != place
@@ -138,7 +140,7 @@ def test_held_out_figures_come_from_weights_that_never_saw_the_fold() -> None:
 
 
 def test_intervals_hold_the_weight_and_are_narrower_with_more_episodes() -> None:
-    few, many = (calibrate_weights(as_columns(scored(n)), BASELINE) for n in (120, 2400))
+    few, many = (calibrate_weights(as_columns(scored(n)), BASELINE, **CALIBRATION) for n in (120, 2400))
     widths = [0.0, 0.0]
     for place, found in enumerate((few, many)):
         for weight in found.weights.values():

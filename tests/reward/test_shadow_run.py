@@ -16,6 +16,7 @@ from src.reward.dimensions import LIVE
 from src.reward.scored import ScoredEpisode
 from src.reward.shadow_run import shadow_run
 from src.reward.weights import BASELINE
+from tests.rc1 import THRESHOLDS
 from tests.reward.scored_episodes import scored, shipped_baseline, write
 
 SHIPPED = shipped_baseline()
@@ -40,7 +41,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(path: Path, found: list[ScoredEpisode], live_n: int | None = None) -> dict[str, Any]:
     scored_lines, weights = write(path, found), Path("weights.json")
-    report, out = shadow_run(scored_lines, BASELINE, weights, POLICY, seed=1, tag="try", live_n=live_n)
+    report, out = shadow_run(
+        scored_lines, BASELINE, weights, POLICY, seed=1, limits=THRESHOLDS, tag="try", live_n=live_n
+    )
     assert out == Path("reports/shadow_run_try.json")
     read = json.loads(out.read_bytes())
     assert read["passed"] == report.passed
@@ -110,7 +113,7 @@ def test_unstable_episodes_are_counted_and_the_rest_is_shown_by_itself_but_no_ga
 
 
 def test_before_any_calibration_the_new_score_has_the_prior(place: Path) -> None:
-    report, _ = shadow_run(write(place, held_out()), BASELINE, None, POLICY, seed=1)
+    report, _ = shadow_run(write(place, held_out()), BASELINE, None, POLICY, seed=1, limits=THRESHOLDS)
     assert report.figures["weights"] == "prior"
     assert report.figures["spearman"] > 0.5
 

@@ -51,13 +51,14 @@ class Limits(Struct, frozen=True):
 def validate_difficulty(
     metrics: Path,
     balanced: Path,
-    min_hard_pct: float = 0.30,
-    max_easy_pct: float = 0.30,
-    len_max: int = 3500,
-    turns_max: int = 8,
-    tool_hops_max: int = 8,
-    clue_overlap_max_easy: float = 0.65,
-    clue_overlap_min_hard: float = 0.10,
+    *,
+    min_hard_pct: float,
+    max_easy_pct: float,
+    len_max: int,
+    turns_max: int,
+    tool_hops_max: int,
+    clue_overlap_max_easy: float,
+    clue_overlap_min_hard: float,
     out: Path = Path("reports/rc1/difficulty_report.json"),
 ) -> Report:
     """Writes the report as JSON and, beside it, as a page to read. The caller decides what a failed one means."""
