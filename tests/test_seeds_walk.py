@@ -31,7 +31,7 @@ MIX = '"hotpotqa:0.45,strategyqa:0.30,gsm8k:0.25"'
 TASKS = '"hotpotqa,strategyqa,gsm8k"'
 SEED_001_DATA = f"""
 mkdir -p reports/preflight reports/rc1 data/rollouts checkpoints/rc1/best
-python -m src.reward.shadow_run --n 245 --seed 20250820 --stratify --materialize data/shadow_eval_245.jsonl --dump-manifest reports/rc1/sample_manifest.json
+python -m src.evaluation.shadow_run --n 245 --seed 20250820 --stratify --materialize data/shadow_eval_245.jsonl --dump-manifest reports/rc1/sample_manifest.json
 sha256sum data/shadow_eval_245.jsonl > reports/rc1/shadow_eval_245.sha256
 python scripts/build_rollout_pool.py --out data/rollouts/rc1_seed.jsonl --n 30000 --mix {MIX} --max_turns 6 --clarify_rate 0.30 --tools "wiki,calc" --templates_dir templates/pack_v2
 python scripts/validate_pool.py data/rollouts/rc1_seed.jsonl --min_distinct2 0.60 --kl3_min 0.15 --roles_min 4 --styles_min 3 --max_dup_pct 2.0 --max_len 4096 --min_len 64 --leak_check data/shadow_eval_245.jsonl --leak_ngram 5 --leak_sim 0.85 --by_task {TASKS}
@@ -47,9 +47,9 @@ python scripts/probe_scorer.py --n 8 --provider $SCORER_PROVIDER --live
 python scripts/assert_not_simulated.py --cache_hit_lt 0.90
 """
 SEED_002 = """
-python -m src.reward.shadow_run --n 245 --seed 20250820 --stratify
-python -m src.reward.weight_calib --cv 5 --boot 200 --l2 0.1 --seed 42 --live_n 245
-python -m src.reward.overclar_penalty --alpha 0.07 --cap 3 --ablation
+python -m src.evaluation.shadow_run --n 245 --seed 20250820 --stratify
+python -m src.evaluation.weight_calib --cv 5 --boot 200 --l2 0.1 --seed 42 --live_n 245
+python -m src.evaluation.overclar_penalty --alpha 0.07 --cap 3 --ablation
 """
 SEED_002_TOOLS = """
 python scripts/diversity_report.py
@@ -72,7 +72,7 @@ PY
 """
 ROUND1 = "askgate round --round 1 --profile rc1"
 ROUND2_JUDGE = "python scripts/assert_not_simulated.py --cache_hit_lt 0.95"
-ROUND2_SHADOW = 'python -m src.reward.shadow_run --n 245 --seed 20250820 --stratify --tag "pre_run_check"'
+ROUND2_SHADOW = 'python -m src.evaluation.shadow_run --n 245 --seed 20250820 --stratify --tag "pre_run_check"'
 ROUND2 = """
 askgate round --round 2 --profile rc1
 test -f reports/preflight/round2_pass.json || (echo "预检未通过：禁止开跑" && exit 2)

@@ -1,6 +1,6 @@
 """Asking where nothing is missing costs a little, each time, up to a limit.
 
-`python -m src.reward.overclar_penalty --alpha 0.07 --cap 3 --ablation` is the door to `askgate overclar_penalty`:
+`python -m src.evaluation.overclar_penalty --alpha 0.07 --cap 3 --ablation` is the door to `askgate overclar_penalty`:
 training with and without the penalty, and the two compared.
 """
 

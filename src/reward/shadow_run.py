@@ -1,4 +1,4 @@
-"""`python -m src.reward.shadow_run --n 245 --seed 20250820 --stratify`: old and new score on the same episodes.
+"""`python -m src.evaluation.shadow_run --n 245 --seed 20250820 --stratify`: old and new score on the same episodes.
 
 In: scored episodes of the base policy on the shadow set, the fixed baseline with the old weights, and the calibrated
 ones. Out: `reports/shadow_run_<tag>.json` with the agreement of the two scores, over all episodes, by task, by

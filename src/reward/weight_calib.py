@@ -1,4 +1,4 @@
-"""`python -m src.reward.weight_calib --cv 5 --boot 200 --l2 0.1 --seed 42`: weights calibrated on scored episodes.
+"""`python -m src.evaluation.weight_calib --cv 5 --boot 200 --l2 0.1 --seed 42`: weights calibrated on scored episodes.
 
 In: scored episodes of samples outside the shadow set, and the fixed baseline. Out: `configs/weights.json`, and
 `reports/calibration_report_<tag>.json` with folds, intervals and gates. Weights whose gates failed are written too, for

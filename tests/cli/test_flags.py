@@ -93,9 +93,9 @@ RELEASE = ("report", "review", "init", "export_gguf", "eval", "package", "reprod
 NO_SCRIPT = ("shadow_run", "make_min_data", "score", "weight_calib", "overclar_penalty", "evaluate", "train")
 DOORS = {
     **{verb: [f"scripts/{verb}.py"] for verb in WORK_ORDER if verb not in NO_SCRIPT},
-    "shadow_run": ["-m", "src.reward.shadow_run"],
-    "weight_calib": ["-m", "src.reward.weight_calib"],
-    "overclar_penalty": ["-m", "src.reward.overclar_penalty"],
+    "shadow_run": ["-m", "src.evaluation.shadow_run"],
+    "weight_calib": ["-m", "src.evaluation.weight_calib"],
+    "overclar_penalty": ["-m", "src.evaluation.overclar_penalty"],
     "train": ["-m", "src.core.launch"],
     "make_min_data": ["ops/make_min_data.py"],
     "export_gguf": ["scripts/export_gguf.py"],

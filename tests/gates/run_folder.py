@@ -117,13 +117,15 @@ def _configs() -> None:
     Path("configs/quickstart_gated.yaml").write_text(yaml.safe_dump(own), encoding="utf-8")
     MODEL.mkdir()
     (MODEL / "model.safetensors").write_bytes(b"no weights: nobody speaks here, and only the sum is looked at")
+    shutil.copy(ROOT / "configs/gates/rc1.yaml", "configs/gates/rc1.yaml")
     edit_profile(lambda found: found["thresholds"].update(counts=COUNTS), source=ROOT)
     edit_profile(lambda found: found["sizes"].update(fresh=FRESH))
     # Of fewer episodes than in a real run, so that the baseline has to count for more.
-    edit_profile(lambda found: found["thresholds"]["calibration"].update(l2=0.5))
+    edit_profile(lambda found: found["thresholds"].update(calibration={"l2": 0.5}))
 
 
 def edit_profile(change: Any, source: Path = Path(), name: str = PROFILE) -> None:
+    """Changes what the profile's own file says; the rest comes from rc1.yaml, which it extends."""
     found = yaml.safe_load((source / f"configs/gates/{name}.yaml").read_text(encoding="utf-8"))
     change(found)
     Path(f"configs/gates/{name}.yaml").write_text(yaml.safe_dump(found), encoding="utf-8")

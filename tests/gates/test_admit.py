@@ -123,6 +123,16 @@ def test_the_honest_run_is_admitted(run: Path) -> None:
             r"configs/gates/quickstart\.yaml: has changed",
             id="thresholds lowered",
         ),
+        pytest.param(
+            lambda run: edit_profile(lambda found: found["thresholds"].update(spearman_min=0.1), name="rc1"),
+            r"configs/gates/rc1\.yaml: has changed",
+            id="thresholds lowered in the profile that is extended",
+        ),
+        pytest.param(
+            lambda run: edit_profile(lambda found: found.update(extends="weaker.yaml")),
+            r"weaker\.yaml",
+            id="another profile extended",
+        ),
     ],
 )
 @poison("ticket/refused")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from src.config.loader import read_yaml
 from src.config.profile import NAMES, load_profile
 from src.core.errors import BadInput
 from tests.gates.run_folder import ROOT
@@ -50,7 +51,8 @@ def test_a_threshold_that_is_none_is_refused_with_its_path(
 def test_a_profile_under_the_name_of_another_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("configs/gates").mkdir(parents=True)
-    Path("configs/gates/rc1.yaml").write_bytes((ROOT / "configs/gates/quickstart.yaml").read_bytes())
+    other = read_yaml(ROOT / "configs/gates/quickstart.yaml")
+    Path("configs/gates/rc1.yaml").write_text(yaml.safe_dump(other), encoding="utf-8")
     with pytest.raises(BadInput, match="says that it is 'quickstart'"):
         load_profile("rc1")
     with pytest.raises(BadInput, match="there is no profile"):

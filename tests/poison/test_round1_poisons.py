@@ -5,15 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+import yaml
 from msgspec.structs import replace
 
+from src.config.loader import read_yaml
 from src.core.files import write_json
 from src.gates import prints
 from src.gates.finding import Finding
 from src.gates.manifest import Manifest
 from src.gates.report import ROUND1, read_round
 from src.gates.rounds import _round1
-from tests.gates.run_folder import edit_profile, look
+from tests.gates.run_folder import look
 
 from .table import poison
 
@@ -44,16 +46,14 @@ def test_a_first_round_that_failed_and_one_of_another_profile(run: Path) -> None
     write_json(ROUND1, replace(first, passed=False, findings=[spoilt, *first.findings[1:]]))
     Manifest().record([ROUND1])
     assert failed_round1() == {"round1_passed"}
-    edit_profile(lambda found: found.update(name="rc1"))
-    Path("configs/gates/rc1.yaml").write_bytes(Path("configs/gates/quickstart.yaml").read_bytes())
-    profile = Path("configs/gates/rc1.yaml")
+    profile, own = Path("configs/gates/rc1.yaml"), Path("configs/gates/quickstart.yaml")
+    profile.write_text(yaml.safe_dump({**read_yaml(own), "name": "rc1"}), encoding="utf-8")
     print_of = {
-        **first.files,
+        **{role: one for role, one in first.files.items() if one.path != str(profile)},
         "profile": msgspec.convert(
             {"path": str(profile), "sha256": prints.fingerprint(profile)}, type(first.files["profile"])
         ),
     }
     write_json(ROUND1, replace(first, profile="rc1", files=print_of))
-    edit_profile(lambda found: found.update(name="quickstart"))
     Manifest().record([ROUND1])
     assert failed_round1() == {"round1_of_this_profile"}
