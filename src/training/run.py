@@ -115,7 +115,7 @@ class _Prepared:
 def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: CourtRoom | None = None) -> _Prepared:
     from ..data.pool.meta import read_meta
     from ..runtime.device import prepare_device
-    from .open_sampler import open_sampler
+    from .sampler import open_sampler
 
     config = ready.config
     stores: list[Store] = []

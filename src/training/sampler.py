@@ -1,45 +1,69 @@
-"""Which samples a batch is made of: by difficulty, first what goes badly, from the frozen pool or made afresh.
+"""The sampler: which samples a batch is made of, from the frozen seed pool or made afresh.
 
-Every place in a batch gets a level and an origin from a sequence that fills its shares evenly (`_even`), so that shares
-hold over any stretch of steps, whatever the batch size. Places of the pool go first to low performers, up to their cap
-and never more than half of the pool's places, then to the pool in random order, every sample once before any comes
-again. All memory is in the state, and neither it nor the cost of a draw grows with the pool.
+Every slot of a batch gets a level and an origin from an evenly distributed sequence (`_even_pairs`), so that the shares
+of levels and origins hold over any stretch of steps, whatever the batch size. Slots of the pool go first to low
+performers, up to `low_perf_cap` and never more than half of the pool's slots, then to the pool in random order, every
+sample once before any repeats. The state is small: neither it nor the cost of a draw grows with the pool.
+
+    sampler = open_sampler(pool, shadow_set, config.priority_sampling, seed)
+    batch = sampler.draw(step, 32)
+    sampler.observe(episodes)
 """
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate
 from math import floor, gcd
+from pathlib import Path
 from random import Random
 from typing import Any, Literal, Protocol
+
+import msgspec
+from msgspec import Struct
 
 from ..config.sections import SamplingSection
 from ..core.episode import Episode
 from ..core.errors import BadInput
+from ..core.jsonl import decode, read_unique
 from ..core.types import LEVELS, Level, Sample
+from ..data.difficulty.metrics import DifficultyRecord, measured
 from ..data.pool.fresh import Fresh
-from .low_performers import LowPerformers, did_well
+from ..data.pool.meta import PoolMeta, described, read_meta
+from ..data.pool.shadow_set import read_shadow
 
 Bucket = Level | Literal["all"]
 Origin = Literal["pool", "low", "fresh"]
 
+LOW = 0.5
+"""A sample whose episodes do well less often than this is a low performer."""
+KEPT = 256
+"""Low performers kept per bucket, the ones seen last. It bounds the state and the cost of a draw."""
+TRIES = 4
+"""Number of extra draws of a low performer before it is dropped: it may be beyond the policy for now."""
+
+GOLDEN, SILVER = (5**0.5 - 1) / 2, 2**0.5 - 1
+"""Irrational steps that are far from every fraction: wrapped around 1, they cover the unit interval evenly."""
+
 
 class Samples(Protocol):
-    """A list of them, or a file that decodes one when it is asked for."""
+    """A list of samples, or a file that decodes a sample on access."""
 
-    def __getitem__(self, place: int, /) -> Sample: ...
+    def __getitem__(self, index: int, /) -> Sample: ...
 
 
 @dataclass(frozen=True)
 class Drawn:
+    """A sample of a batch, with its level and where it came from."""
+
     sample: Sample
     level: Level
     weight: float
-    """How much its episodes count: less where its score is unstable."""
+    """Weight of its episodes: below 1 where the judge's score of the sample is unstable."""
     origin: Origin
 
 
@@ -53,11 +77,11 @@ class Sampler:
         fresh: Fresh | None = None,
         weights: Mapping[str, float] | None = None,
     ) -> None:
-        """`levels` and `weights` are by sample id, the former in the order of the samples; a weight is 1 where nothing
-        is said. `fresh` is needed where a ratio is below 1."""
+        """`levels` and `weights` are keyed by sample id, `levels` in the order of the samples; the default weight is 1.
+        `fresh` is needed where the share of the pool is below 1 at some step."""
         self._samples, self._levels, self._sampling, self._seed = samples, list(levels.values()), sampling, seed
         self._fresh, self._weights = fresh, weights or {}
-        self._place = {identity: place for place, identity in enumerate(levels)}
+        self._index = {identity: index for index, identity in enumerate(levels)}
         self._pool = blake2b("\n".join([*levels, *self._levels]).encode(), digest_size=16).hexdigest()
         self._buckets = self._sorted()
         self._refuse_empty()
@@ -65,36 +89,38 @@ class Sampler:
         self._low = {bucket: LowPerformers() for bucket in self._buckets}
 
     def draw(self, step: int, count: int) -> list[Drawn]:
-        """The samples of a step. It depends on seed, step and what was drawn and observed before, on nothing else."""
-        ratio = self._sampling.ratio(step)
+        """The samples of a step. They depend on seed, step and what was drawn and observed before, on nothing else."""
+        pool_share = self._sampling.ratio(step)
         rng = Random(f"draw:{self._seed}:{step}")
-        places = [(self._bucket(level), origin < ratio) for level, origin in _even(self._seed, step * count, count)]
-        again = self._room_for_low(count, sum(frozen for _, frozen in places))
+        slots = [
+            (self._bucket(level), origin < pool_share) for level, origin in _even_pairs(self._seed, step * count, count)
+        ]
+        low_left = self._low_slots(count, sum(from_pool for _, from_pool in slots))
         used: set[int] = set()
         batch: list[Drawn] = []
-        for bucket, frozen in places:
-            if not frozen:
-                batch.append(self._afresh(bucket))
+        for bucket, from_pool in slots:
+            if not from_pool:
+                batch.append(self._draw_fresh(bucket))
                 continue
-            place = self._low[bucket].pick(rng, used) if again else None
-            again -= place is not None
-            origin: Origin = "pool" if place is None else "low"
-            place = self._next(bucket, used) if place is None else place
-            used.add(place)
-            sample = self._samples[place]
-            batch.append(Drawn(sample, self._levels[place], self._weights.get(sample.id, 1.0), origin))
+            index = self._low[bucket].pick(rng, used) if low_left else None
+            low_left -= index is not None
+            origin: Origin = "pool" if index is None else "low"
+            index = self._next(bucket, used) if index is None else index
+            used.add(index)
+            sample = self._samples[index]
+            batch.append(Drawn(sample, self._levels[index], self._weights.get(sample.id, 1.0), origin))
         return batch
 
     def observe(self, episodes: Sequence[Episode]) -> None:
-        """What came of a batch. Of samples made afresh nothing is kept: they do not come again."""
+        """Records how a batch went. Fresh samples are not recorded: they never come again."""
         results: defaultdict[int, list[bool]] = defaultdict(list)
         for episode in episodes:
-            if (place := self._place.get(episode.sample_id)) is not None:
-                results[place].append(did_well(episode))
-        for place, went in results.items():
-            bucket: Bucket = self._levels[place] if self._sampling.enable else "all"
+            if (index := self._index.get(episode.sample_id)) is not None:
+                results[index].append(did_well(episode))
+        for index, went in results.items():
+            bucket: Bucket = self._levels[index] if self._sampling.enable else "all"
             if bucket in self._low:
-                self._low[bucket].note(place, sum(went) / len(went))
+                self._low[bucket].record(index, sum(went) / len(went))
 
     def metrics(self) -> dict[str, float]:
         return {f"low_performers_{bucket}": float(len(low)) for bucket, low in self._low.items()}
@@ -120,25 +146,24 @@ class Sampler:
             self._fresh.load_state_dict(state["fresh"])
 
     def _sorted(self) -> dict[Bucket, list[int]]:
-        """Places of the pool by level, each bucket in an order of its own; one bucket where levels play no part."""
+        """Indices of the pool by level, each bucket shuffled; a single bucket where levels are not used."""
         if not self._sampling.enable:
             buckets: dict[Bucket, list[int]] = {"all": list(range(len(self._levels)))}
         else:
             buckets = {level: [] for level in LEVELS if self._sampling.by_difficulty[level] > 0}
-            for place, level in enumerate(self._levels):
+            for index, level in enumerate(self._levels):
                 if level in buckets:
-                    buckets[level].append(place)
-        for bucket, places in buckets.items():
-            Random(f"order:{self._seed}:{bucket}").shuffle(places)
+                    buckets[level].append(index)
+        for bucket, indices in buckets.items():
+            Random(f"order:{self._seed}:{bucket}").shuffle(indices)
         return buckets
 
     def _refuse_empty(self) -> None:
-        steps = [0, *(entry.step for entry in self._sampling.seed_ratio_schedule)]
-        ratios = [self._sampling.ratio(step) for step in steps]
-        if self._fresh is None and min(ratios) < 1:
+        shares = _pool_shares(self._sampling)
+        if self._fresh is None and min(shares) < 1:
             raise ValueError("the schedule asks for fresh samples and nothing makes them")
-        for bucket, places in self._buckets.items():
-            if not places and max(ratios) > 0:
+        for bucket, indices in self._buckets.items():
+            if not indices and max(shares) > 0:
                 raise BadInput(
                     f"the pool has no {'' if bucket == 'all' else bucket + ' '}samples",
                     where="seed_pool",
@@ -146,49 +171,166 @@ class Sampler:
                     "priority_sampling.by_difficulty to 0",
                 )
 
-    def _bucket(self, at: float) -> Bucket:
-        """The bucket in whose share of 0..1 a number lies."""
+    def _bucket(self, number: float) -> Bucket:
+        """The bucket whose share of the unit interval contains the number."""
         if not self._sampling.enable:
             return "all"
         shares = [self._sampling.by_difficulty[level] for level in LEVELS]
-        inside = [level for level, end in zip(LEVELS, accumulate(shares), strict=True) if at < end]
+        inside = [level for level, end in zip(LEVELS, accumulate(shares), strict=True) if number < end]
         return inside[0] if inside else list(self._buckets)[-1]
 
-    def _room_for_low(self, count: int, frozen: int) -> int:
-        return min(floor(self._sampling.low_perf_cap * count + 1e-9), frozen // 2) if self._sampling.enable else 0
+    def _low_slots(self, count: int, from_pool: int) -> int:
+        if not self._sampling.enable:
+            return 0
+        return min(floor(self._sampling.low_perf_cap * count + 1e-9), from_pool // 2)
 
-    def _afresh(self, bucket: Bucket) -> Drawn:
+    def _draw_fresh(self, bucket: Bucket) -> Drawn:
         assert self._fresh is not None
         assert bucket != "all"
         return Drawn(self._fresh.take(bucket), bucket, 1.0, "fresh")
 
     def _next(self, bucket: Bucket, used: set[int]) -> int:
-        """The next one in the pool's order that is not in the batch yet; a pool smaller than the batch must repeat."""
+        """The next index in the bucket's order that is not in the batch yet; a pool smaller than a batch repeats."""
         for _ in range(2 * len(used) + 2):
-            place = self._nth(bucket, self._turns[bucket])
+            index = self._nth(bucket, self._turns[bucket])
             self._turns[bucket] += 1
-            if place not in used:
+            if index not in used:
                 break
-        return place
+        return index
 
     def _nth(self, bucket: Bucket, turn: int) -> int:
-        """Number `turn` of a walk that meets every place of a bucket once, then all of them again in another order."""
-        places = self._buckets[bucket]
-        epoch, at = divmod(turn, len(places))
+        """Entry `turn` of a walk that visits every index of a bucket once an epoch, in another order each epoch."""
+        indices = self._buckets[bucket]
+        epoch, at = divmod(turn, len(indices))
         rng = Random(f"walk:{self._seed}:{bucket}:{epoch}")
-        start, stride = rng.randrange(len(places)), rng.randrange(len(places)) + 1
-        while gcd(stride, len(places)) != 1:
-            stride = rng.randrange(len(places)) + 1
-        return places[(start + at * stride) % len(places)]
+        start, stride = rng.randrange(len(indices)), rng.randrange(len(indices)) + 1
+        while gcd(stride, len(indices)) != 1:
+            stride = rng.randrange(len(indices)) + 1
+        return indices[(start + at * stride) % len(indices)]
 
 
-GOLDEN, SILVER = (5**0.5 - 1) / 2, 2**0.5 - 1
-"""Numbers far from every fraction: steps of such a length, wrapped around, fill a line evenly and never repeat."""
+class LowPerformers:
+    """Samples of one bucket on which the policy does badly: pool index -> score from 0 to 1, and number of redraws."""
+
+    def __init__(self, known: Iterable[tuple[int, float, int]] = ()) -> None:
+        self._known = {index: (score, tries) for index, score, tries in known}
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def pick(self, rng: Random, exclude: Collection[int]) -> int | None:
+        """A random low performer, the worst most often; None where all are excluded."""
+        able = [(index, 1.0 - score) for index, (score, _) in self._known.items() if index not in exclude]
+        if not able:
+            return None
+        indices, weights = zip(*able, strict=True)
+        index: int = rng.choices(indices, weights)[0]
+        score, tries = self._known[index]
+        self._known[index] = (score, tries + 1)
+        return index
+
+    def record(self, index: int, share: float) -> None:
+        """`share` of the new episodes of a sample did well; the old score counts half."""
+        score, tries = self._known.pop(index, (share, 0))
+        score = (score + share) / 2
+        if score < LOW and tries < TRIES:
+            self._known[index] = (score, tries)
+        if len(self._known) > KEPT:
+            del self._known[next(iter(self._known))]
+
+    def state(self) -> list[tuple[int, float, int]]:
+        return [(index, score, tries) for index, (score, tries) in self._known.items()]
 
 
-def _even(seed: int, first: int, count: int) -> Iterator[tuple[float, float]]:
-    """Pairs of numbers in 0..1, of which every stretch lies evenly in the square."""
+def did_well(episode: Episode) -> bool:
+    """Whether the answer was right and the policy asked exactly where it had to."""
+    return episode.need_ask_success if episode.needs_clarification else episode.success and episode.asks == 0
+
+
+def _even_pairs(seed: int, first: int, count: int) -> Iterator[tuple[float, float]]:
+    """Pairs of numbers in 0..1, entries `first` onwards; every stretch of the sequence covers the square evenly."""
     rng = Random(f"even:{seed}")
     start = rng.random(), rng.random()
     for number in range(first, first + count):
         yield (start[0] + number * GOLDEN) % 1, (start[1] + number * SILVER) % 1
+
+
+def _pool_shares(sampling: SamplingSection) -> list[float]:
+    """Every share of the pool that the schedule has."""
+    return [sampling.ratio(step) for step in (0, *(entry.step for entry in sampling.seed_ratio_schedule))]
+
+
+class _Source(Struct):
+    source_id: str
+
+
+class _Identity(Struct):
+    """The fields needed of every line at the start; msgspec skips the rest of it."""
+
+    id: str
+    provenance: _Source
+
+
+class PoolFile:
+    """The samples of a pool, decoded on access: tens of thousands of them with their articles would fill the memory."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._decoder = msgspec.json.Decoder(Sample)
+        self._offsets = array("q")
+        self._handle = open(path, "rb")
+        while line := self._handle.readline():
+            if not line.isspace():
+                self._offsets.append(self._handle.tell() - len(line))
+
+    def __getitem__(self, index: int) -> Sample:
+        self._handle.seek(self._offsets[index])
+        return decode(self._decoder, self._handle.readline(), f"{self._path}, sample {index + 1}")
+
+
+def open_sampler(
+    pool: Path,
+    shadow: Path,
+    sampling: SamplingSection,
+    seed: int,
+    metrics: Path | None = None,
+    weights: Mapping[str, float] | None = None,
+) -> Sampler:
+    """The sampler of a pool. `metrics` is the file that difficulty_metrics wrote for this pool or the pool that it was
+    balanced from; without it the levels are measured here."""
+    meta = read_meta(pool)
+    described(pool, meta, Sample)
+    if meta.kind not in ("pool", "balanced"):
+        raise BadInput(f"this is a {meta.kind}, not a pool to train on", where=str(pool), remedy="name the seed pool")
+    levels = _levels(pool, meta, metrics)
+    source_of = {one.id: one.provenance.source_id for one in read_unique(pool, _Identity)}
+    source_ids = set(source_of.values())
+    held_out = read_shadow(shadow, meta)
+    _refuse_shared(source_ids, held_out, shadow)
+    fresh = Fresh(meta, source_ids, held_out, seed) if min(_pool_shares(sampling)) < 1 else None
+    return Sampler(PoolFile(pool), {one: levels[one] for one in source_of}, sampling, seed, fresh, weights)
+
+
+def _levels(pool: Path, meta: PoolMeta, metrics: Path | None) -> dict[str, Level]:
+    if metrics is None:
+        return {record.id: record.level for record in measured(pool)}
+    facts = read_meta(metrics)
+    described(metrics, facts, DifficultyRecord)
+    if facts.kind != "metrics" or facts.parent_sha256 not in {meta.sha256, meta.parent_sha256} - {""}:
+        raise BadInput(
+            f"does not measure {pool.name} nor the pool that it was balanced from",
+            where=str(metrics),
+            remedy="run difficulty_metrics on the pool again",
+        )
+    return {record.id: record.level for record in read_unique(metrics, DifficultyRecord)}
+
+
+def _refuse_shared(source_ids: set[str], shadow: list[Sample], path: Path) -> None:
+    """Refuses a pool that shares sources with the held-out set: such an evaluation would show nothing."""
+    shared = [sample.provenance.source_id for sample in shadow if sample.provenance.source_id in source_ids]
+    if shared:
+        raise BadInput(
+            f"{len(shared)} of its source ids are in the seed pool, among them {shared[0]}",
+            where=str(path),
+            remedy="run validate_pool and build the pool again",
+        )

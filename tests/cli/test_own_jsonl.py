@@ -12,7 +12,7 @@ import pytest
 from src.config.loader import load_train_config
 from src.core.jsonl import read_records
 from src.core.types import Sample
-from src.training.open_sampler import open_sampler
+from src.training.sampler import open_sampler
 from tests.conftest import Askgate
 
 TUTORIAL = Path(__file__).resolve().parents[2] / "docs" / "tutorial.md"

@@ -16,8 +16,7 @@ from src.core.types import LEVELS, Level, Sample
 from src.data.pool.build import build_pool
 from src.data.pool.fresh import Fresh
 from src.data.pool.meta import PoolMeta
-from src.training.low_performers import KEPT, TRIES
-from src.training.sampler import Drawn, Sampler
+from src.training.sampler import KEPT, TRIES, Drawn, Sampler
 from tests.data.built import small_plan
 from tests.data.samples import make_sample
 from tests.eval.episodes import episode

@@ -19,7 +19,7 @@ from src.data.difficulty.metrics import difficulty_metrics, measure
 from src.data.pool.build import build_pool
 from src.data.pool.meta import read_meta, write_meta
 from src.data.pool.source import TARGET
-from src.training.open_sampler import PoolFile, open_sampler
+from src.training.sampler import PoolFile, open_sampler
 from tests.data.built import small_plan
 
 SAMPLING = SamplingSection(seed_ratio=0.5)
