@@ -33,13 +33,11 @@ from src.data.quality.shortcuts import shortcut_auc
 from src.data.quality.token_stream import token_stream
 from src.data.worlds.arithmetic import make_problem
 from src.data.worlds.arithmetic.expr import Expr, show, value
-from src.data.worlds.arithmetic.grammar import render, slots_of
-from src.data.worlds.arithmetic.lexicon_en import NUMBER_WORDS
-from src.data.worlds.arithmetic.problem import UNSTATED, tongue_of
-from src.data.worlds.arithmetic.program import consistent_answers
-from src.data.worlds.arithmetic.scenes import FURTHER, OPENING
+from src.data.worlds.arithmetic.language import Slots, language_of
+from src.data.worlds.arithmetic.problem import UNSTATED
+from src.data.worlds.arithmetic.program import consistent_answers, scene_plans
 from src.data.worlds.arithmetic.story import draw_story
-from src.data.worlds.arithmetic.tongue import Slots
+from src.data.worlds.grammar import render, slots_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 langs, levels, keys = st.sampled_from(LANGS), st.sampled_from(LEVELS), st.integers(0, 10**9).map(str)
@@ -69,7 +67,8 @@ def pool(lang: Lang, count: int) -> tuple[Item, ...]:
 
 def numbers_in(text: str) -> set[Fraction]:
     digits = {Fraction(found) for found in re.findall(r"\d+(?:\.\d+)?", text)}
-    spelled = {Fraction(NUMBER_WORDS.index(word)) for word in tokens(text.lower()) if word in NUMBER_WORDS[2:]}
+    words = language_of("en").text.number_words
+    spelled = {Fraction(words.index(word)) for word in tokens(text.lower()) if word in words[2:]}
     return digits | spelled
 
 
@@ -114,7 +113,7 @@ def test_a_hidden_quantity_is_nowhere_to_be_seen(lang: Lang, level: Level, key: 
 @settings(max_examples=200, deadline=None)
 @given(langs, levels, keys)
 def test_without_the_hidden_quantity_several_answers_fit(lang: Lang, level: Level, key: str) -> None:
-    story = draw_story(tongue_of(lang), wanted(lang, level, True), True, Random(key))
+    story = draw_story(language_of(lang), wanted(lang, level, True), True, Random(key))
     answers = consistent_answers(story.program, story.key.name)
     assert story.program.answer in answers
     assert len(answers) > 1
@@ -243,12 +242,13 @@ def test_two_keys_give_two_problems() -> None:
 
 @pytest.mark.parametrize("lang", LANGS)
 def test_every_scene_is_told_in_full(lang: Lang) -> None:
-    tongue = tongue_of(lang)
-    assert set(tongue.opening) == set(OPENING)
-    assert set(tongue.further) == set(FURTHER)
-    assert len(OPENING) >= 30
-    for plan in (*OPENING.values(), *FURTHER.values()):
-        wording = tongue.opening[plan.key] if plan.group else tongue.further[plan.key]
+    language = language_of(lang)
+    opening, further = scene_plans().opening, scene_plans().further
+    assert set(language.scenes.opening) == set(opening)
+    assert set(language.scenes.further) == set(further)
+    assert len(opening) >= 30
+    for plan in (*opening.values(), *further.values()):
+        wording = language.scenes.opening[plan.key] if plan.group else language.scenes.further[plan.key]
         stated = sorted(name for key in wording.facts for name in key.split("+"))
         assert stated == sorted(given.name for given in plan.givens if given.kind not in "aM"), plan.key
         assert all(len(variants) > 1 for variants in wording.facts.values()), plan.key
@@ -264,8 +264,8 @@ def test_every_scene_is_told_in_full(lang: Lang) -> None:
 
 @pytest.mark.parametrize("lang", LANGS)
 def test_every_sentence_about_a_quantity_states_it(lang: Lang) -> None:
-    tongue = tongue_of(lang)
-    for wording in (*tongue.opening.values(), *tongue.further.values()):
+    language = language_of(lang)
+    for wording in (*language.scenes.opening.values(), *language.scenes.further.values()):
         for key, variants in wording.facts.items():
             assert all(set(key.split("+")) <= slots_of(variant) for variant in variants), key
         for name, variants in wording.listing.items():
@@ -274,12 +274,12 @@ def test_every_sentence_about_a_quantity_states_it(lang: Lang) -> None:
 
 @pytest.mark.parametrize("lang", LANGS)
 def test_remarks_hold_no_numbers(lang: Lang) -> None:
-    tongue = tongue_of(lang)
-    for number, remark in enumerate(tongue.remarks * 5):
+    language = language_of(lang)
+    for number, remark in enumerate(language.text.remarks * 5):
         rng = Random(number)
-        slots = Slots(tongue, rng)
-        tongue.cast(slots, rng)
-        slots["P"] = tongue.place(("X",), rng)
+        slots = Slots(language, rng)
+        language.cast(slots, rng)
+        slots["P"] = language.place(("X",), rng)
         assert not numbers_in(render(remark, rng, slots)), remark
 
 

@@ -74,7 +74,7 @@ class Source(Protocol):
     name: str
     languages: tuple[Lang, ...]
     fingerprints: dict[str, str]
-    """SHA-256 of every file read; empty for generated worlds."""
+    """SHA-256 of every file read: dataset files, or the texts of the generated worlds."""
 
     @property
     def left_aside(self) -> dict[Task, int]:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import lru_cache
 from itertools import count
 from random import Random
 
 from ...core.types import Lang, Level, Task, join_sentences
 from ..pool.source import TARGET, Item, Want
-from ..worlds import wording_en, wording_zh
 from ..worlds.arithmetic import make_problem
-from ..worlds.dialect_zh import dialect
 from ..worlds.draft import Draft, in_dialect
-from ..worlds.kb import Names, World, make_world
+from ..worlds.kb import World, make_world
 from ..worlds.multihop import multihop
-from ..worlds.names_en import EnglishNames
-from ..worlds.names_zh import ChineseNames
+from ..worlds.names import NAME_MAKERS
 from ..worlds.strategy import strategy
+from ..worlds.texts import text_fingerprints
+from ..worlds.wording import draw_dialect, world_text
 
 SAMPLES_PER_WORLD = 8
-WORDS = {"en": wording_en, "zh": wording_zh}
-NAMES: dict[Lang, Callable[[Random], Names]] = {"en": EnglishNames, "zh": ChineseNames}
 
 
 class BuiltinSource:
@@ -29,7 +26,7 @@ class BuiltinSource:
     languages: tuple[Lang, ...] = ("en", "zh")
 
     def __init__(self) -> None:
-        self.fingerprints: dict[str, str] = {}
+        self.fingerprints = text_fingerprints()
         self.left_aside: dict[Task, int] = {}
 
     def levels(self, task: Task) -> dict[Level, float]:
@@ -54,7 +51,7 @@ class BuiltinSource:
         # The world's own generator makes namesakes; reseeded, so that a sample does not depend on those before it.
         world.rng.seed(source_id)
         make = multihop if task == "hotpotqa" else strategy
-        made = make(world, WORDS[want.lang], want, world.rng)
+        made = make(world, world_text(want.lang), want, world.rng)
         return _item(task, want.lang, source_id, in_dialect(made, world.dialect) if world.dialect else made)
 
 
@@ -65,8 +62,8 @@ def _source_id(task: Task, lang: Lang, seed: int, key: str) -> str:
 @lru_cache(maxsize=8)
 def _world(key: str, lang: Lang) -> World:
     rng = Random(key)
-    world = make_world(NAMES[lang](rng), rng)
-    world.dialect = dialect(rng) if lang == "zh" else {}
+    world = make_world(NAME_MAKERS[lang](rng), rng)
+    world.dialect = draw_dialect(lang, rng)
     return world
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from random import Random
-from types import ModuleType
 
 from ...core.types import Article, Hidden
 from ..difficulty.text_features import clue_overlap
 from ..pool.source import Step, Want
 from ..quality.consistency import occurs
-from .dialect_zh import speak
+from .grammar import capitalize, fill
 from .kb import World
 from .scene import Gap, Leg, Scene, fill_gap
 from .solver import Combine
+from .wording import WorldText, speak_dialect
 
 LENGTHS = {"easy": (40, 110), "medium": (420, 900), "hard": (640, 1000)}
 """Tokens of context by level; the prompt adds some fifty. Nothing here may depend on whether something is missing."""
@@ -49,9 +49,9 @@ class Draft:
     ambiguity: tuple[str, ...]
 
 
-def draft(world: World, words: ModuleType, want: Want, rng: Random, plan: Plan) -> Draft | None:
+def draft(world: World, text: WorldText, want: Want, rng: Random, plan: Plan) -> Draft | None:
     """None when the solver does not confirm the question; the caller draws another."""
-    scene = Scene(world, words, rng)
+    scene = Scene(world, text, rng)
     scene.stage(plan.legs)
     gold = scene.answers(plan.legs, plan.combine)
     if len(gold) != 1:
@@ -140,12 +140,13 @@ def _aside(scene: Scene, want: Want) -> str:
         return ""
     names = {entity.name for entity in scene.pages}
     others = [entity for entity in scene.world.all() if entity.name not in names]
-    words, forms = scene.words, scene.words.ASIDES if want.level == "hard" else scene.words.ASIDES_ONE
+    questions = scene.text.questions
+    forms = questions.asides_two if want.level == "hard" else questions.asides_one
     named = dict(zip("ab", scene.rng.sample(others, 2 if want.level == "hard" else 1), strict=False))
     for entity in named.values():
         scene.show(entity)
-    ends = {end: words.mention(entity.kind, entity.name, "") for end, entity in named.items()}
-    return str(words.sentence(scene.rng.choice(forms).format(**ends)))
+    ends = {end: scene.text.mention(entity.kind, entity.name, "") for end, entity in named.items()}
+    return capitalize(fill(scene.rng.choice(forms), **ends))
 
 
 def _clue(scene: Scene, plan: Plan) -> str | None:
@@ -157,8 +158,8 @@ def _clue(scene: Scene, plan: Plan) -> str | None:
     ]
     if not known:
         return ""
-    support = scene.words.JOIN.join(scene.support(plan.legs))
-    clue: str = scene.words.JOIN.join(dict.fromkeys(known))
+    support = scene.text.articles.sentence_gap.join(scene.support(plan.legs))
+    clue = scene.text.articles.sentence_gap.join(dict.fromkeys(known))
     return clue if 0.36 <= clue_overlap(clue + " " + plan.text, support) <= 0.68 else None
 
 
@@ -171,7 +172,7 @@ def _steps(scene: Scene, plan: Plan, gap: Gap | None, searches: int) -> tuple[tu
             if hop < known:
                 continue
             if searches:
-                steps.append(Step("wiki", scene.words.query(owner.name, leg.relations[hop])))
+                steps.append(Step("wiki", scene.text.query(owner.name, leg.relations[hop])))
                 searches -= 1
             if hop == 0 and _shared(scene, leg):
                 steps.append(Step("wiki", owner.name))
@@ -191,14 +192,14 @@ def _steps(scene: Scene, plan: Plan, gap: Gap | None, searches: int) -> tuple[tu
 
 
 def _hidden(scene: Scene, plan: Plan, gap: Gap) -> Hidden:
-    leg, words = plan.legs[gap.leg], scene.words
+    leg, text = plan.legs[gap.leg], scene.text
     start = leg.start
     if gap.kind == "year":
-        span = words.when(leg.values[gap.hop].year).strip()
-        return Hidden("year", span, words.which_year(scene.rng), words.YEAR_WORDS)
+        span = text.year_phrase(leg.values[gap.hop].year).strip()
+        return Hidden("year", span, text.which_year(scene.rng), text.questions.year_words)
     full = scene.full_mention(leg)
-    span = words.also_span(start.kind, full.also[1]) if full.also else words.tag_span(start.kind, start.tag)
-    return Hidden("entity", span, words.which(start.kind, start.name, scene.rng), words.name_words(start.name))
+    span = text.fact_span(start.kind, full.also[1]) if full.also else text.tag_span(start.kind, start.tag)
+    return Hidden("entity", span, text.which(start.kind, start.name, scene.rng), text.name_words(start.name))
 
 
 def _ambiguity(scene: Scene, plan: Plan) -> tuple[str, ...]:
@@ -211,13 +212,13 @@ def _ambiguity(scene: Scene, plan: Plan) -> tuple[str, ...]:
     return tuple(flags)
 
 
-def in_dialect(made: Draft, words: dict[str, str]) -> Draft:
+def in_dialect(made: Draft, dialect: dict[str, str]) -> Draft:
     """Every text of the draft in the words of its world."""
     hidden = made.hidden
     texts = [made.premise, made.question, made.clue, made.answer, *made.support, *(step.input for step in made.steps)]
     texts += [text for article in made.context for text in (article.title, *article.sentences)]
     texts += [hidden.span, hidden.missing, *hidden.about] if hidden else []
-    said = iter(speak(texts, words))
+    said = iter(speak_dialect(texts, dialect))
     return replace(
         made,
         premise=next(said),

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
+
+from .names import Names
 
 
 class Value(NamedTuple):
@@ -39,18 +41,6 @@ class Entity:
         found = self.facts[relation][0].what
         assert isinstance(found, int)
         return found
-
-
-class Names(Protocol):
-    """A language's stock of names. Every call gives a new one."""
-
-    def person(self) -> tuple[str, bool]: ...
-    def town(self) -> str: ...
-    def work(self) -> str: ...
-    def company(self) -> str: ...
-    def event(self) -> str: ...
-    def tags(self, kind: str) -> list[str]: ...
-    def rivers(self) -> list[str]: ...
 
 
 CHANGING = frozenset({"employer", "mayor", "population", "seat", "staff", "winner", "visitors"})
@@ -120,7 +110,7 @@ def _town(world: World, name: str) -> Entity:
         tag,
         facts={
             "tag": [Value(tag)],
-            "river": [Value(rng.choice(world.names.rivers()))],
+            "river": [Value(rng.choice(world.names.rivers))],
             "founded": [Value(rng.randint(1080, 1790))],
             "elevation": [Value(rng.randint(4, 880))],
             "population": [Value(size, first), Value(later, second)],

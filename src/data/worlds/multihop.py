@@ -3,47 +3,46 @@
 from __future__ import annotations
 
 from random import Random
-from types import ModuleType
 
 from ..pool.source import Want
 from .draft import Draft, Plan, draft
+from .grammar import capitalize, fill
 from .kb import CHANGING, Entity, Value, World
 from .phrase import near_or_far, noun_phrase
 from .scene import Leg
 from .solver import Combine, Reading, plain
+from .wording import WorldText
 
 LITERAL = {"born", "died", "tag", "river", "founded", "elevation", "population", "year", "staff", "first", "visitors"}
 TAG_RATE = 0.25
 YEAR_RATE = 0.5
 
 
-def multihop(world: World, words: ModuleType, want: Want, rng: Random) -> Draft:
+def multihop(world: World, text: WorldText, want: Want, rng: Random) -> Draft:
     """Tries until a question comes out that the solver confirms; a world rarely needs more than two tries."""
     while True:
-        plan = _comparison(world, words, want, rng) if rng.random() < 0.4 else _bridge(world, words, want, rng)
-        if plan is not None and (made := draft(world, words, want, rng, plan)) is not None:
+        plan = _comparison(world, text, want, rng) if rng.random() < 0.4 else _bridge(world, text, want, rng)
+        if plan is not None and (made := draft(world, text, want, rng, plan)) is not None:
             return made
 
 
-def _bridge(world: World, words: ModuleType, want: Want, rng: Random) -> Plan | None:
+def _bridge(world: World, text: WorldText, want: Want, rng: Random) -> Plan | None:
     if want.level == "easy":
         # The clue restates the first hop, so what may be open is the year of the second.
-        leg = walk(world, words, rng, 2, tag_rate=0.0, last_open=True)
+        leg = walk(world, text, rng, 2, tag_rate=0.0, last_open=True)
         known = 1
     else:
         hops = 2 if want.level == "medium" else rng.choice((3, 3, 4))
-        leg = walk(world, words, rng, hops, tag_rate=TAG_RATE if hops < 4 else 0.0)
+        leg = walk(world, text, rng, hops, tag_rate=TAG_RATE if hops < 4 else 0.0)
         known = 0
         if leg is not None and hops == 4 and not leg.open_years():
             return None
     if leg is None:
         return None
-    return Plan([leg], plain, _bridge_text(words, want, rng, leg), known=[known])
+    return Plan([leg], plain, _bridge_text(text, want, rng, leg), known=[known])
 
 
-def walk(
-    world: World, words: ModuleType, rng: Random, hops: int, tag_rate: float, last_open: bool = False
-) -> Leg | None:
+def walk(world: World, text: WorldText, rng: Random, hops: int, tag_rate: float, last_open: bool = False) -> Leg | None:
     """A path of that many relations from a random start that passes no entity twice; None at a dead end."""
     start = rng.choice(world.all())
     here, seen = start, {start}
@@ -55,7 +54,7 @@ def walk(
         options = [
             relation
             for relation in here.facts
-            if (last and (here.kind, relation) in words.ASKS and (not last_open or relation in CHANGING))
+            if (last and f"{here.kind}.{relation}" in text.questions.asks and (not last_open or relation in CHANGING))
             or (not last and relation not in LITERAL)
         ]
         if not options:
@@ -76,21 +75,22 @@ def walk(
     return Leg(start, rng.random() < tag_rate, relations, values, years)
 
 
-def _bridge_text(words: ModuleType, want: Want, rng: Random, leg: Leg) -> str:
-    asks = words.ASKS[leg.owners[-1].kind, leg.relations[-1]]
-    ask = rng.choice(near_or_far(words, asks, want, rng))
-    when = words.when(leg.values[-1].year if leg.year_shown[-1] else None)
-    phrase = noun_phrase(words, want, rng, leg)
+def _bridge_text(text: WorldText, want: Want, rng: Random, leg: Leg) -> str:
+    asks = text.questions.asks[f"{leg.owners[-1].kind}.{leg.relations[-1]}"]
+    ask = rng.choice(near_or_far(text, asks, want, rng))
+    when = text.year_phrase(leg.values[-1].year if leg.year_shown[-1] else None)
+    phrase = noun_phrase(text, want, rng, leg)
     if rng.random() < 0.4:
-        lead = words.sentence(rng.choice(words.LEADS).format(x=phrase))
-        stand_in = rng.choice(words.STAND_INS[leg.owners[-1].kind])
-        return str(lead + words.GAP + words.sentence(ask.format(x=stand_in, when=when)))
-    return str(words.sentence(ask.format(x=phrase, when=when)))
+        lead = capitalize(fill(rng.choice(text.questions.leads), x=phrase))
+        stand_in = rng.choice(text.questions.stand_ins[leg.owners[-1].kind])
+        return lead + text.articles.sentence_gap + capitalize(fill(ask, x=stand_in, when=when))
+    return capitalize(fill(ask, x=phrase, when=when))
 
 
-def _comparison(world: World, words: ModuleType, want: Want, rng: Random) -> Plan | None:
-    kind, relation = rng.choice(list(words.COMPARE))
-    form, pick = rng.choice(words.COMPARE[kind, relation])
+def _comparison(world: World, text: WorldText, want: Want, rng: Random) -> Plan | None:
+    fact = rng.choice(list(text.questions.comparisons))
+    kind, relation = fact.split(".")
+    ((pick, form),) = rng.choice(text.questions.comparisons[fact]).items()
     lengths = {"easy": (1, 1), "medium": (1, 1), "hard": rng.choice(((2, 1), (1, 2)))}[want.level]
     legs = []
     for length in lengths:
@@ -102,9 +102,9 @@ def _comparison(world: World, words: ModuleType, want: Want, rng: Random) -> Pla
         return None
     if legs[0].start is legs[1].start:
         return None
-    phrases = [noun_phrase(words, want, rng, leg) for leg in legs]
-    text = words.sentence(form.format(a=phrases[0], b=phrases[1]))
-    return Plan(legs, _extreme(pick), text, known=[0, 1] if want.level == "easy" else [0, 0])
+    phrases = [noun_phrase(text, want, rng, leg) for leg in legs]
+    question = capitalize(fill(form, a=phrases[0], b=phrases[1]))
+    return Plan(legs, _extreme(pick), question, known=[0, 1] if want.level == "easy" else [0, 0])
 
 
 def leg_to(world: World, rng: Random, kind: str, relation: str, length: int, level: str) -> Leg | None:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from random import Random
-from types import ModuleType
 from typing import Literal
 
 from ...core.tokenize import tokens
 from ...core.types import Article
 from .kb import CHANGING, Entity, Value, World, make_namesake
 from .solver import Combine, Hop, Mention, Pages, Part, consistent_answers
+from .wording import WorldText
 
 ALSO = {"person": "born", "town": "river", "work": "year", "company": "founded", "event": "first"}
 """The fact that tells two namesakes with the same tag apart; an article's first sentence states it."""
@@ -60,8 +60,8 @@ class Gap:
 
 
 class Scene:
-    def __init__(self, world: World, words: ModuleType, rng: Random) -> None:
-        self.world, self.words, self.rng = world, words, rng
+    def __init__(self, world: World, text: WorldText, rng: Random) -> None:
+        self.world, self.text, self.rng = world, text, rng
         self.pages: Pages = {}
         self._sentences: dict[Entity, list[tuple[str, tuple[str, ...]]]] = {}
 
@@ -129,11 +129,11 @@ class Scene:
             return entity.name
         also = entity.facts[ALSO[entity.kind]][0].what if any(o.tag == entity.tag for o in others) else None
         assert not isinstance(also, Entity)
-        return str(self.words.title(entity.name, entity.tag, also))
+        return self.text.title(entity.name, entity.tag, also)
 
     def sentences(self, entity: Entity) -> list[tuple[str, tuple[str, ...]]]:
         if entity not in self._sentences:
-            self._sentences[entity] = self.words.page(entity, self.pages[entity], self.rng)
+            self._sentences[entity] = self.text.page(entity, self.pages[entity], self.rng)
         return self._sentences[entity]
 
     def stating(self, entity: Entity, relation: str) -> str:
@@ -171,7 +171,7 @@ class Scene:
         for entity in others:
             if count >= length:
                 break
-            lines = [text for text, _ in self.words.page(entity, entity.facts, self.rng)]
+            lines = [text for text, _ in self.text.page(entity, entity.facts, self.rng)]
             article = Article(entity.name, tuple(lines))
             found.append(article)
             count += len(tokens(article.text))

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
-from types import ModuleType
 
 from ..pool.source import Step, Want
 from .draft import Draft, Plan, draft
+from .grammar import capitalize, fill
 from .kb import Entity, World
 from .multihop import leg_to
 from .phrase import near_or_far, noun_phrase
 from .scene import Leg
 from .solver import Combine, Reading
+from .wording import WorldText
 
 Amount = int | str
 
@@ -82,17 +83,17 @@ LONG = ((2, 1), (1, 2))
 """Hops to each end of a hard question."""
 
 
-def strategy(world: World, words: ModuleType, want: Want, rng: Random) -> Draft:
+def strategy(world: World, text: WorldText, want: Want, rng: Random) -> Draft:
     while True:
         wish = rng.random() < 0.5
         family = rng.choice(FAMILIES)
         for _ in range(12):
-            plan = _plan(world, words, want, rng, family, wish)
-            if plan is not None and (made := draft(world, words, want, rng, plan)) is not None:
+            plan = _plan(world, text, want, rng, family, wish)
+            if plan is not None and (made := draft(world, text, want, rng, plan)) is not None:
                 return made
 
 
-def _plan(world: World, words: ModuleType, want: Want, rng: Random, family: Family, wish: bool) -> Plan | None:
+def _plan(world: World, text: WorldText, want: Want, rng: Random, family: Family, wish: bool) -> Plan | None:
     # A tag is what tells namesakes apart: said, it would answer the question, so one end must lie a hop away.
     by_tag = family.a[1] == "tag"
     if by_tag and want.level == "easy":
@@ -115,20 +116,21 @@ def _plan(world: World, words: ModuleType, want: Want, rng: Random, family: Fami
     if family.sum and int(b) - int(a) in (0, n):
         return None  # a tie: everyday wording does not say which way it goes
     ends = {
-        end: words.stamp(noun_phrase(words, want, rng, leg), leg.values[-1].year if leg.year_shown[-1] else None)
+        end: text.amount(noun_phrase(text, want, rng, leg), leg.values[-1].year if leg.year_shown[-1] else None)
         for end, leg in zip("ab", legs, strict=True)
     }
-    text = rng.choice(near_or_far(words, words.STRATEGY[family.name], want, rng)).format(**ends, n=n)
+    form = rng.choice(near_or_far(text, text.questions.strategy[family.name], want, rng))
+    question = capitalize(fill(form, **ends, n=n))
     closing = (Step("calc", family.sum.format(a=a, b=b, n=n)),) if family.sum else ()
     # Restating the second end makes a question easy; what may be open is then the first.
-    return Plan(legs, _verdict(words, family, n), words.sentence(text), [0, 1 if want.level == "easy" else 0], closing)
+    return Plan(legs, _verdict(text, family, n), question, [0, 1 if want.level == "easy" else 0], closing)
 
 
-def _verdict(words: ModuleType, family: Family, n: int) -> Combine:
+def _verdict(text: WorldText, family: Family, n: int) -> Combine:
     def combine(choice: tuple[Reading, ...]) -> str:
         a, b = choice[0].value, choice[1].value
         assert isinstance(a, int | str)
         assert isinstance(b, int | str)
-        return str(words.YES if family.holds(a, b, n) else words.NO)
+        return text.questions.answer_yes if family.holds(a, b, n) else text.questions.answer_no
 
     return combine

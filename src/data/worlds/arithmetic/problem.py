@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cache
 from random import Random
 
 from ....agents.tools.calc import number_text
 from ....core.tokenize import tokens
-from ....core.types import Article, Hidden, Lang, join_sentences
+from ....core.types import Article, Hidden, join_sentences
 from ...difficulty.metrics import LEN_TOKENS
 from ...difficulty.text_features import asked_arithmetic
 from ...pool.source import Item, Step, Want, followed
-from .chinese import Chinese
+from ..grammar import render
 from .context import other_papers, own_paper, own_title, tokens_of
-from .english import English
-from .grammar import render
+from .language import Language, language_of
 from .levels import (
     DRESS_AT_MOST,
     MESSAGE_POINTS,
@@ -29,7 +27,6 @@ from .levels import (
 )
 from .program import expressions, operations
 from .story import Story, draw_story
-from .tongue import Tongue
 
 LEFT_OUT_OF_COMPLETE = 0.75
 """Share of complete problems whose message lacks a quantity that the place's paper has. With the ambiguous ones, which
@@ -39,19 +36,14 @@ UNSTATED = "unstated-quantity"
 REDRAWS = 12
 
 
-@cache
-def tongue_of(lang: Lang) -> Tongue:
-    return English() if lang == "en" else Chinese()
-
-
 def make_problem(want: Want, source_id: str, seed_key: str) -> Item:
     """A problem in `want.lang` at `want.level`; the same arguments give the same problem."""
     rng = Random(seed_key)
     want = followed(want, seed_key)
-    tongue = tongue_of(want.lang)
+    language = language_of(want.lang)
     lacks = rng.random() < LEFT_OUT_OF_COMPLETE
     left_out = want.clarify or (lacks and want.max_turns > 2)
-    story, message, said, points = _draw_message(tongue, want, left_out, rng)
+    story, message, said, points = _draw_message(language, want, left_out, rng)
     load = Load(
         points=points,
         steps=len(story.program.steps),
@@ -60,7 +52,7 @@ def make_problem(want: Want, source_id: str, seed_key: str) -> Item:
         spare=LEN_TOKENS[0] - DRESS_AT_MOST - len(tokens(said)),
     )
     chosen = shape(want, load, rng)
-    title, context = _context(tongue, story, left_out, load, chosen, said, rng)
+    title, context = _context(language, story, left_out, load, chosen, said, rng)
     steps = [Step("wiki", title)] if chosen.look else []
     if chosen.calc_calls:
         steps += [Step("calc", text) for _, text in expressions(story.program, chosen.calc_calls)]
@@ -85,12 +77,12 @@ def make_problem(want: Want, source_id: str, seed_key: str) -> Item:
     )
 
 
-def _draw_message(tongue: Tongue, want: Want, left_out: bool, rng: Random) -> tuple[Story, Message, str, int]:
+def _draw_message(language: Language, want: Want, left_out: bool, rng: Random) -> tuple[Story, Message, str, int]:
     """Story, message, what is seen of it and its points. It never looks at `want.clarify`."""
     low, high = MESSAGE_POINTS[want.level]
     least, _, most = OVERLAP[want.level]
     for _ in range(REDRAWS):
-        story = draw_story(tongue, want, left_out, rng)
+        story = draw_story(language, want, left_out, rng)
         message = split(story.sentences, story.key_at, left_out, story.question, want.level)
         gone = story.sentences[story.key_at] if left_out else ""
         seen = [sentence for sentence in (*message.premise, *message.clue) if sentence != gone]
@@ -103,15 +95,15 @@ def _draw_message(tongue: Tongue, want: Want, left_out: bool, rng: Random) -> tu
 
 
 def _context(
-    tongue: Tongue, story: Story, left_out: bool, load: Load, chosen: Shape, said: str, rng: Random
+    language: Language, story: Story, left_out: bool, load: Load, chosen: Shape, said: str, rng: Random
 ) -> tuple[str, tuple[Article, ...]]:
     """The title of the place's own paper and all papers, in any order."""
-    title = own_title(tongue, story, rng)
+    title = own_title(language, story, rng)
     least, most = tokens_wanted(chosen.length, said, rng)
     papers = []
     if left_out or rng.random() < PAPER_ALTHOUGH_ALL_IS_SAID:
-        papers = [own_paper(tongue, story, title, load.findable, most, rng)]
-    papers += other_papers(tongue, story, title, least - sum(tokens_of(tongue, paper) for paper in papers), rng)
+        papers = [own_paper(language, story, title, load.findable, most, rng)]
+    papers += other_papers(language, story, title, least - sum(tokens_of(language, paper) for paper in papers), rng)
     rng.shuffle(papers)
     return title, tuple(papers)
 
@@ -121,6 +113,6 @@ def _hidden(story: Story, rng: Random) -> Hidden:
     return Hidden(
         kind="quantity",
         span=story.sentences[story.key_at],
-        missing=render(key.wording.missing[key.name], rng, key.slots),
-        about=tuple(render(word, rng, key.slots) for word in key.wording.about[key.name]),
+        missing=render(key.scene.missing[key.name], rng, key.slots),
+        about=tuple(render(word, rng, key.slots) for word in key.scene.about[key.name]),
     )

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import cache
 from random import Random
 
 from msgspec import Struct
 
+from ....core.errors import BadInput
+from ....core.types import Record
+from ..texts import FOLDER, Words, load_text
 from .expr import Expr, Number, operators, parse, replace, show, value
 from .expr import whole_if_possible as plain
 
+PROGRAMS = "programs.yaml"
 COUNTED = frozenset("n")
 """Kinds whose values must be whole: nobody packs 3.5 bottles."""
 MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
@@ -62,28 +67,52 @@ class Program(Struct, frozen=True):
 EMPTY = Program({}, {}, (), {})
 
 
-def read_plans(table: str) -> dict[str, Plan]:
-    """`key | group or <kinds taken | kind given | quantities | steps | what may be left out`; indented lines go on."""
-    plans = [_read_plan(line) for line in table.strip().replace("\n    ", " ").splitlines()]
-    return {plan.key: plan for plan in plans}
+class PlanText(Record, frozen=True):
+    """A plan as `programs.yaml` writes it."""
+
+    gives: str
+    quantities: dict[str, str]
+    steps: dict[str, str]
+    group: str = ""
+    takes: Words = Words()
+    hideable: Words = Words()
 
 
-def _read_plan(line: str) -> Plan:
-    key, origin, gives, givens, steps, hideable = (part.strip() for part in line.split("|"))
-    group, takes = ("", tuple(origin[1:].split("/"))) if origin.startswith("<") else (origin, ())
-    return Plan(
-        key=key,
-        group=group,
-        takes=takes,
-        gives=gives,
-        givens=tuple(_read_given(text) for text in givens.split(";")),
-        steps=tuple(_read_step(text) for text in steps.split(";")),
-        hideable=tuple(hideable.split()),
+class PlanTexts(Record, frozen=True):
+    """`programs.yaml`."""
+
+    opening: dict[str, PlanText]
+    further: dict[str, PlanText]
+
+
+class ScenePlans(Struct, frozen=True):
+    """What the scenes compute: those that open a story, and those that go on from the result of another."""
+
+    opening: dict[str, Plan]
+    further: dict[str, Plan]
+
+
+@cache
+def scene_plans() -> ScenePlans:
+    texts = load_text(PROGRAMS, PlanTexts)
+    return ScenePlans(
+        *({key: _read_plan(key, text) for key, text in part.items()} for part in (texts.opening, texts.further))
     )
 
 
-def _read_given(text: str) -> Given:
-    name, kind, domain = text.strip().split(" ", 2)
+def _read_plan(key: str, text: PlanText) -> Plan:
+    try:
+        givens = tuple(_read_given(name, rule) for name, rule in text.quantities.items())
+        steps = tuple(_read_step(name, rule) for name, rule in text.steps.items())
+    except (ValueError, SyntaxError) as error:
+        raise BadInput(
+            str(error), where=f"{FOLDER / PROGRAMS}, scene {key}", remedy="see the head of the file"
+        ) from None
+    return Plan(key, text.group, text.takes, text.gives, givens, steps, text.hideable)
+
+
+def _read_given(name: str, rule: str) -> Given:
+    kind, domain = rule.split(" ", 1)
     if domain.startswith("="):
         return Given(name, kind, formula=parse(domain[1:]))
     if ".." not in domain:
@@ -98,10 +127,9 @@ def _number(text: str) -> Number:
     return plain(Fraction(text.strip()))
 
 
-def _read_step(text: str) -> Derived:
-    left, right = text.split("=", 1)
-    name, kind = left.split()
-    return Derived(name, kind, parse(right))
+def _read_step(name: str, rule: str) -> Derived:
+    kind, formula = rule.split(" = ", 1)
+    return Derived(name, kind, parse(formula))
 
 
 def extend(program: Program, plan: Plan, rng: Random, tries: int) -> Program | None:

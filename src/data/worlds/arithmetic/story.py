@@ -6,18 +6,17 @@ it is kept, moved into an article or withheld.
 
 from __future__ import annotations
 
+from functools import cache
 from random import Random
 
 from msgspec import Struct
 
 from ....core.types import Level
 from ...pool.source import OPERATIONS_MORE, USUAL, Want
+from ..grammar import render
 from .expr import operators
-from .grammar import render
-from .program import EMPTY, Plan, Program, consistent_answers, extend, operations, told_numbers
-from .scenes import FURTHER, OPENING
-from .tongue import Slots, Tongue, pick
-from .wording import Wording
+from .language import Language, SceneText, Slots, pick
+from .program import EMPTY, Plan, Program, consistent_answers, extend, operations, scene_plans, told_numbers
 
 TRIES_TO_OPEN = 30
 TRIES_TO_GO_ON = 12
@@ -36,22 +35,24 @@ def _plan_operations(plan: Plan) -> int:
     return sum(operators(step.formula) for step in plan.steps)
 
 
-_FIRST: dict[Level, tuple[Plan, ...]] = {
-    "easy": tuple(plan for plan in OPENING.values() if _plan_operations(plan) <= 3),
-    "medium": tuple(OPENING.values()),
-    "hard": tuple(plan for plan in OPENING.values() if plan.gives != "none"),
-}
-_NEXT: dict[str, tuple[Plan, ...]] = {
-    kind: tuple(plan for plan in FURTHER.values() if kind in plan.takes)
-    for kind in {plan.gives for plan in (*OPENING.values(), *FURTHER.values())}
-}
+@cache
+def _opening_plans(level: Level) -> tuple[Plan, ...]:
+    plans = tuple(scene_plans().opening.values())
+    if level == "easy":
+        return tuple(plan for plan in plans if _plan_operations(plan) <= 3)
+    return tuple(plan for plan in plans if plan.gives != "none") if level == "hard" else plans
+
+
+@cache
+def _plans_after(kind: str) -> tuple[Plan, ...]:
+    return tuple(plan for plan in scene_plans().further.values() if kind in plan.takes)
 
 
 class Key(Struct, frozen=True):
     """The quantity that may be left out, and how it can be told."""
 
     name: str
-    wording: Wording
+    scene: SceneText
     slots: Slots
     """Fillers as they stood at its scene."""
 
@@ -69,14 +70,14 @@ class Story(Struct, frozen=True):
     question: str
 
 
-def draw_story(tongue: Tongue, want: Want, left_out: bool, rng: Random) -> Story:
+def draw_story(language: Language, want: Want, left_out: bool, rng: Random) -> Story:
     while True:
         plans, program = _draw_program(want, rng)
         # What a scene in the middle left out, the question could not be seen to need.
         scenes = {plans[0].key: plans[0], plans[-1].key: plans[-1]}
         keys = [name for plan in scenes.values() for name in plan.hideable if _can_be_missed(program, name)]
         if keys:
-            return _tell(tongue, want, left_out, plans, program, pick(rng, keys), rng)
+            return _tell(language, want, left_out, plans, program, pick(rng, keys), rng)
 
 
 def _can_be_missed(program: Program, name: str) -> bool:
@@ -89,7 +90,7 @@ def _can_be_missed(program: Program, name: str) -> bool:
 
 def _draw_program(want: Want, rng: Random) -> tuple[list[Plan], Program]:
     while True:
-        plans = [pick(rng, _FIRST[want.level])]
+        plans = [pick(rng, _opening_plans(want.level))]
         program = extend(EMPTY, plans[0], rng, TRIES_TO_OPEN)
         if program is None or want.level == "easy":
             if program is not None:
@@ -117,7 +118,7 @@ def _steps(want: Want, part: int) -> int:
 
 
 def _go_on(program: Program, plans: list[Plan], rng: Random) -> tuple[list[Plan], Program] | None:
-    options = [plan for plan in _NEXT[plans[-1].gives] if plan not in plans]
+    options = [plan for plan in _plans_after(plans[-1].gives) if plan not in plans]
     while options:
         plan = options.pop(int(rng.random() * len(options)))
         longer = extend(program, plan, rng, TRIES_TO_GO_ON)
@@ -127,71 +128,71 @@ def _go_on(program: Program, plans: list[Plan], rng: Random) -> tuple[list[Plan]
 
 
 def _tell(
-    tongue: Tongue, want: Want, left_out: bool, plans: list[Plan], program: Program, key: str, rng: Random
+    language: Language, want: Want, left_out: bool, plans: list[Plan], program: Program, key: str, rng: Random
 ) -> Story:
-    opening = tongue.opening[plans[0].key]
-    slots = Slots(tongue, rng)
-    tongue.cast(slots, rng)
-    slots["P"] = tongue.place(opening.places, rng)
+    opening = language.scene(plans[0].key)
+    slots = Slots(language, rng)
+    language.cast(slots, rng)
+    slots["P"] = language.place(opening.places, rng)
     for slot, category in opening.nouns.items():
-        tongue.noun(slot, category, slots, rng)
+        language.noun(slot, category, slots, rng)
     for name, number in program.givens.items():
         kind = program.kinds.get(name, "a")
         if kind != "a":
-            tongue.quantity(name, kind, number, slots, WORDS_FOR_NUMBERS[want.level], rng)
+            language.quantity(name, kind, number, slots, WORDS_FOR_NUMBERS[want.level], rng)
 
     clauses: list[tuple[str, str]] = []
     key_words: Key | None = None
     for plan in plans:
-        wording = opening if plan is plans[0] else tongue.further[plan.key]
+        scene = opening if plan is plans[0] else language.scene(plan.key)
         if key in plan.hideable:
-            key_words = Key(key, wording, slots.copy())
+            key_words = Key(key, scene, slots.copy())
         facts = [
-            (name, tongue.tidy(render(pick(rng, variants), rng, slots))) for name, variants in wording.facts.items()
+            (name, language.tidy(render(pick(rng, variants), rng, slots))) for name, variants in scene.facts.items()
         ]
-        if not wording.fixed:
+        if not scene.fixed_order:
             rng.shuffle(facts)
         clauses += facts
         if plan is plans[-1]:
-            question = _ask(tongue, wording, want.paraphrase, slots, rng)
-        if wording.things:
-            _count_on(wording, slots, rng)
+            question = _ask(language, scene, want.paraphrase, slots, rng)
+        if scene.things:
+            _count_on(scene, slots, rng)
     assert key_words is not None
 
-    joints = tongue.plain_joints if want.level == "easy" else tongue.joints
+    joints = language.text.plain_joints if want.level == "easy" else language.text.joints
     _join_some(clauses, key, JOIN_CHANCE[want.level], joints, rng)
     chance = REMARK_CHANCE[want.level] + (REMARK_CHANCE_MORE_IF_LEFT_OUT if left_out else 0.0)
-    for template in rng.sample(tongue.remarks, 2 if want.level == "hard" else 1):
+    for template in rng.sample(language.text.remarks, 2 if want.level == "hard" else 1):
         if rng.random() < chance:
-            remark = tongue.tidy(render(template, rng, slots))
+            remark = language.tidy(render(template, rng, slots))
             clauses.insert(int(rng.random() * (len(clauses) + 1)), ("", remark))
-    first = tongue.sentence(tongue.tidy(render(pick(rng, opening.open), rng, slots)))
+    first = language.sentence(language.tidy(render(pick(rng, opening.open), rng, slots)))
     return Story(
         program=program,
         group=plans[0].group,
         places=opening.places,
         key=key_words,
-        sentences=(first, *(tongue.sentence(text) for _, text in clauses)),
+        sentences=(first, *(language.sentence(text) for _, text in clauses)),
         key_at=1 + [name for name, _ in clauses].index(key),
         question=question,
     )
 
 
-def _count_on(wording: Wording, slots: Slots, rng: Random) -> None:
+def _count_on(scene: SceneText, slots: Slots, rng: Random) -> None:
     """From here on `{things}` are what this scene counted; `{base}` is their plain name."""
-    things = render(wording.things, rng, slots)
-    if "{base}" not in wording.things:
-        slots["base"], slots["unit"] = things, render(wording.unit, rng, slots)
+    things = render(scene.things, rng, slots)
+    if "{base}" not in scene.things:
+        slots["base"], slots["unit"] = things, render(scene.unit, rng, slots)
     slots["things"] = things
 
 
-def _ask(tongue: Tongue, wording: Wording, paraphrase: float, slots: Slots, rng: Random) -> str:
-    far = wording.far and rng.random() < paraphrase
-    text = render(pick(rng, wording.far if far else wording.ask), rng, slots)
+def _ask(language: Language, scene: SceneText, paraphrase: float, slots: Slots, rng: Random) -> str:
+    far = scene.far and rng.random() < paraphrase
+    text = render(pick(rng, scene.far if far else scene.ask), rng, slots)
     lead = ""
     if text[-1] in "?？" and rng.random() < LEAD_CHANCE:
-        lead = render(pick(rng, tongue.leads), rng, slots)
-    return tongue.question(lead, text)
+        lead = render(pick(rng, language.text.leads), rng, slots)
+    return language.question(lead, text)
 
 
 def _join_some(clauses: list[tuple[str, str]], key: str, chance: float, joints: tuple[str, ...], rng: Random) -> None:

@@ -1,7 +1,11 @@
-"""Sentence templates: `[one|another]` is a free choice, `{slot}` a filler. Choices may hold slots and choices.
+"""The template language of the worlds: `[one|another]` is a free choice, `{slot}` a filler.
+
+A choice may hold slots and further choices.
 
 >>> from random import Random
 >>> render("{N} [sells|sells] {items}", Random(1), {"N": "Ada", "items": "pears"})
+'Ada sells pears'
+>>> fill("{N} sells {items}", N="Ada", items="pears")
 'Ada sells pears'
 """
 
@@ -68,6 +72,17 @@ def render(template: str, rng: Random, slots: Mapping[str, str]) -> str:
     return "".join(out)
 
 
+def fill(template: str, **slots: str | int) -> str:
+    """Render a template that has no choices."""
+    return "".join([part if isinstance(part, str) else str(slots[_slot(part)]) for part in compiled(template)])
+
+
+def _slot(part: tuple[str] | tuple[tuple[Parts, ...], int]) -> str:
+    if not isinstance(part[0], str):
+        raise ValueError("a template without choices was expected")
+    return part[0]
+
+
 def _fill(parts: Parts, draw: Callable[[], float], slots: Mapping[str, str], out: list[str]) -> None:
     for part in parts:
         if isinstance(part, str):
@@ -80,3 +95,14 @@ def _fill(parts: Parts, draw: Callable[[], float], slots: Mapping[str, str], out
 
 def slots_of(template: str) -> set[str]:
     return {mark[0][1:-1] for mark in _MARK.finditer(template) if mark[0][0] == "{"}
+
+
+def with_article(noun: str) -> str:
+    """Put the English article before a noun."""
+    vowel = noun[0] in "aeiouAEIOU" and not noun.startswith("uni")
+    return f"{'an' if vowel else 'a'} {noun}"
+
+
+def capitalize(text: str) -> str:
+    """Make the first letter a capital and leave the others as they are."""
+    return text[0].upper() + text[1:]

@@ -1,0 +1,222 @@
+"""How the encyclopedia is worded in one language: articles, mentions, questions and the phrases around them."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from random import Random
+from typing import Literal
+
+from msgspec import field
+
+from ...core.types import Lang, Level, Record
+from .grammar import capitalize, fill, render, with_article
+from .kb import Entity, Value
+from .solver import Facts
+from .texts import Lines, Phrases, Words, load_text
+
+KNOWN_FOR_RATE = 0.7
+"""Share of the articles that say what their subject is known for, where the language has such phrases."""
+Sentence = tuple[str, tuple[str, ...]]
+"""A sentence and the relations that it states."""
+_DIALECT_SEPARATOR = "\x00"
+
+
+class ArticleSentence(Record, frozen=True):
+    """Variants of one sentence of an article."""
+
+    states: Words
+    """Relations that the sentence states."""
+    text: Lines
+    more: tuple[str, ...] = ()
+    """How a second and later value go on, for a relation that changes over time."""
+    place: int | None = None
+    """Place in the article, where it is not the last."""
+
+
+class ArticleText(Record, frozen=True):
+    """`articles_*.yaml`."""
+
+    full_stop: str
+    sentence_gap: str
+    title: str
+    title_with_fact: str
+    pages: dict[str, tuple[ArticleSentence, ...]]
+    known_for_phrase: str = ""
+    known_for: dict[str, Lines] = field(default_factory=dict)
+
+
+class QuestionText(Record, frozen=True):
+    """`questions_*.yaml`."""
+
+    answer_yes: str
+    answer_no: str
+    year_phrase: str
+    nests_at: Literal["start", "end"]
+    """Where a noun phrase holds another one: `the teacher of {x}` at its end."""
+    amount_of_year: str
+    amount_of_year_bracketed: str
+    far_share: dict[Level, float]
+    """Share of the wanted paraphrase that each level gets: phrases that keep their distance from the article."""
+    mention: dict[str, str]
+    mention_with_tag: dict[str, str]
+    which: Lines
+    which_year: Lines
+    tag_span: dict[str, str]
+    fact_span: dict[str, str]
+    year_words: Words
+    name_words: Phrases
+    words_not_in_names: Words
+    queries: dict[str, str]
+    nouns: dict[str, Lines]
+    stand_ins: dict[str, Lines]
+    leads: Lines
+    """Said before a question that then uses a stand-in."""
+    asides_two: Lines
+    """Said before hard questions: two articles that do not help."""
+    asides_one: Lines
+    """Said before medium questions."""
+    asks: dict[str, Lines]
+    """`kind.relation` -> questions for that fact."""
+    comparisons: dict[str, tuple[dict[Literal["min", "max"], str], ...]]
+    """`kind.relation` -> questions which of two has the smaller or the larger value."""
+    strategy: dict[str, Lines]
+    """Name of a yes/no family -> its questions. They say exactly what the family tests and no more."""
+    measure_words: dict[str, str] = field(default_factory=dict)
+
+
+class WorldText:
+    """The wording of the encyclopedia in one language."""
+
+    def __init__(self, lang: Lang) -> None:
+        self.articles = load_text(f"articles_{lang}.yaml", ArticleText)
+        self.questions = load_text(f"questions_{lang}.yaml", QuestionText)
+
+    def year_phrase(self, year: int | None) -> str:
+        """Return ` in 1931`, or nothing without a year."""
+        return fill(self.questions.year_phrase, year=year) if year else ""
+
+    def mention(self, kind: str, name: str, tag: str) -> str:
+        """Return the name as a text mentions it, with its tag where one is given."""
+        if not tag:
+            return fill(self.questions.mention[kind], name=name)
+        return fill(self.questions.mention_with_tag[kind], name=name, tag=tag)
+
+    def amount(self, phrase: str, year: int | None) -> str:
+        """Return a phrase for an amount with its year, in brackets where it could be taken for a part of the phrase.
+
+        `Harrow Mills in 1931`, but `the firm that Ida Moss joined (figures of 1931)`.
+        """
+        if year is None:
+            return phrase
+        bare = all(word == "the" or not word.islower() for word in phrase.split())
+        form = self.questions.amount_of_year if bare else self.questions.amount_of_year_bracketed
+        return fill(form, phrase=phrase, year=year)
+
+    def can_nest(self, form: str) -> bool:
+        """Tell whether a noun phrase may hold another one that a reader can still undo.
+
+        Not `the person the person Ida studied under studied under`, nor `the mayor of the seat of Harrow Mills in 1920
+        in 1931`.
+        """
+        return form.endswith("{x}") if self.questions.nests_at == "end" else form.startswith("{x}")
+
+    def which(self, kind: str, name: str, rng: Random) -> str:
+        """Return a way to ask which of several namesakes is meant."""
+        return fill(rng.choice(self.questions.which), x=name, measure=self.questions.measure_words.get(kind, ""))
+
+    def which_year(self, rng: Random) -> str:
+        return rng.choice(self.questions.which_year)
+
+    def query(self, name: str, relation: str) -> str:
+        """Return words to search for when no title is known yet."""
+        return f"{name} {self.questions.queries[relation]}"
+
+    def name_words(self, name: str) -> tuple[str, ...]:
+        """Return the words of which a question about this name uses at least one."""
+        parts = [word for word in name.strip("《》").split() if word not in self.questions.words_not_in_names]
+        return (*parts, *self.questions.name_words)
+
+    def tag_span(self, kind: str, tag: str) -> str:
+        """Return how a reply tells namesakes apart by their tag."""
+        return fill(self.questions.tag_span[kind], tag=tag)
+
+    def fact_span(self, kind: str, value: int | str) -> str:
+        """Return how a reply tells namesakes with the same tag apart."""
+        return fill(self.questions.fact_span[kind], value=value)
+
+    def title(self, name: str, tag: str, fact: int | str | None) -> str:
+        """Return the title of an article whose subject has namesakes."""
+        if fact:
+            return fill(self.articles.title_with_fact, name=name, tag=tag, fact=fact)
+        return fill(self.articles.title, name=name, tag=tag)
+
+    def page(self, entity: Entity, facts: Facts, rng: Random) -> list[Sentence]:
+        """Word the article of an entity: its sentences with the relations that each states."""
+        slots = {relation: name_of(values[0]) for relation, values in facts.items()}
+        described = with_article(entity.tag)
+        slots |= {"name": entity.name, "tag": entity.tag, "a tag": described, "A tag": capitalize(described)}
+        page: list[Sentence] = []
+        for sentence in self.articles.pages[entity.kind]:
+            if any(relation not in facts for relation in sentence.states):
+                continue
+            template = rng.choice(sentence.text)
+            if sentence.more:
+                text = self._values_by_year(entity, facts[sentence.states[0]], template, sentence.more, rng)
+            else:
+                text = render(template, rng, slots)
+            page.insert(len(page) if sentence.place is None else sentence.place, (text, sentence.states))
+        if self.articles.known_for and rng.random() < KNOWN_FOR_RATE:
+            first, states = page[0]
+            stop = self.articles.full_stop
+            known = fill(self.articles.known_for_phrase, what=rng.choice(self.articles.known_for[entity.kind]))
+            page[0] = (first.removesuffix(stop) + known + stop, states)
+        return page
+
+    def _values_by_year(
+        self, entity: Entity, values: list[Value], first: str, others: tuple[str, ...], rng: Random
+    ) -> str:
+        # A single form takes no draw: the random stream of a sample must stay what it was.
+        other = others[0] if len(others) == 1 else rng.choice(others)
+        forms = [first, *[other] * (len(values) - 1)]
+        texts = [
+            fill(form, name=entity.name, value=name_of(value), year=value.year or "")
+            for form, value in zip(forms, values, strict=True)
+        ]
+        return "".join(texts) + self.articles.full_stop
+
+
+@cache
+def world_text(lang: Lang) -> WorldText:
+    return WorldText(lang)
+
+
+def name_of(value: Value) -> str:
+    return value.what.name if isinstance(value.what, Entity) else str(value.what)
+
+
+class DialectText(Record, frozen=True):
+    """`dialect_zh.yaml`."""
+
+    words: dict[str, Words]
+
+
+def draw_dialect(lang: Lang, rng: Random) -> dict[str, str]:
+    """Draw the words that a world prefers: a Chinese firm is a 商号 in one world and a 字号 in another.
+
+    A world keeps to one word for each thing, in its articles and in the questions about it, and other worlds have
+    others: so a reader of many worlds meets the language and not a form letter.
+    """
+    if lang != "zh":
+        return {}
+    return {word: rng.choice(others) for word, others in load_text("dialect_zh.yaml", DialectText).words.items()}
+
+
+def speak_dialect(texts: list[str], dialect: dict[str, str]) -> list[str]:
+    """Put texts into a dialect. All at once, because one pass is cheaper than many.
+
+    >>> speak_dialect(["青石镇的镇长姓赵。"], {"镇长": "主事"})
+    ['青石镇的主事姓赵。']
+    """
+    pattern = re.compile("|".join(dialect))
+    return pattern.sub(lambda word: dialect[word[0]], _DIALECT_SEPARATOR.join(texts)).split(_DIALECT_SEPARATOR)
