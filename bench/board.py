@@ -34,7 +34,7 @@ import uvicorn  # noqa: E402
 from src.board.indexer import Indexer  # noqa: E402
 from src.board.run_folders import Board  # noqa: E402
 from src.board.server import HOST, make_app  # noqa: E402
-from src.cli.board import measured_kpis, measured_loop  # noqa: E402
+from src.cli.pages import measured_kpis, measured_loop  # noqa: E402
 from src.core.episode import Episode  # noqa: E402
 from src.core.jsonl import read_records, write_records  # noqa: E402
 from src.core.types import LEVELS, Sample  # noqa: E402

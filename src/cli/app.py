@@ -11,11 +11,12 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from .. import __version__
 from ..core.errors import BadInput
@@ -23,75 +24,57 @@ from ..runtime.disk import explain_disk_errors
 from ..runtime.secrets import masker
 from ..training import ablation, evaluate
 from ..training import gated as train_gated
-from . import (
-    board,
-    difficulty,
-    evaluation,
-    gates,
-    init,
-    pool,
-    quickstart,
-    release,
-    report,
-    reproduction,
-    review,
-    scale,
-    scorecache,
-    scoring,
-    sets,
-    shadow,
-    show,
-    sync,
-    train,
-)
+from . import data, gates, loop, pages, release, reproduction, reward, scoring, show, train
+
+VERBS: dict[str, list[Callable[..., None]]] = {
+    "Start here": [loop.quickstart, loop.status, pages.board, loop.init],
+    "Data": [
+        data.build_rollout_pool,
+        data.diversity_report,
+        data.validate_pool,
+        data.difficulty_metrics,
+        data.difficulty_bucketize,
+        data.validate_difficulty,
+        data.make_min_data,
+    ],
+    "Judge and scores": [scoring.probe_scorer, scoring.assert_not_simulated, scoring.score, scoring.validate_scores],
+    "Reward": [reward.weight_calib, reward.shadow_run, ablation.overclar_penalty],
+    "Training": [train.train, train_gated.ppo_runner, evaluate.evaluate],
+    "Gates": [gates.run_round, gates.verify, gates.sign_off],
+    "Whole loop": [loop.rc1, loop.scale, loop.kpi, loop.sync, pages.report, pages.review],
+    "Release": [release.export_gguf, release.eval_model, reproduction.package, reproduction.reproduce],
+}
+"""Verbs by job, as `askgate --help` lists them."""
+NAMES = {"run_round": "round", "sign_off": "sign-off", "eval_model": "eval"}
+"""Verbs whose function has another name, because Python or a module uses theirs."""
+
+
+class VerbGroup(TyperGroup):
+    """Lists verbs by job in plain help. Rich help would cut long default values off at 80 columns."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for name, command in self.commands.items():
+            panel = str(getattr(command, "rich_help_panel", None) or "Commands")
+            panels.setdefault(panel, []).append((name, command.get_short_help_str(formatter.width)))
+        for panel, rows in panels.items():
+            with formatter.section(panel):
+                formatter.write_dl(rows)
+
 
 app = typer.Typer(
     name="askgate",
+    cls=VerbGroup,
     help="From sources to a trained policy. Exit codes: 0 passed, 1 gate failed, 2 bad input or not genuine.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    # Plain help: the boxed one cuts long default values off at 80 columns.
     rich_markup_mode=None,
 )
-for verb in (
-    shadow.shadow_run,
-    pool.build_rollout_pool,
-    pool.diversity_report,
-    pool.validate_pool,
-    difficulty.difficulty_metrics,
-    difficulty.difficulty_bucketize,
-    difficulty.validate_difficulty,
-    sets.make_min_data,
-    scoring.probe_scorer,
-    scoring.assert_not_simulated,
-    scoring.score,
-    evaluation.weight_calib,
-    ablation.overclar_penalty,
-    train.train,
-    evaluate.evaluate,
-    train_gated.ppo_runner,
-    gates.verify,
-    quickstart.quickstart,
-    quickstart.rc1,
-    quickstart.status,
-    board.board,
-    quickstart.kpi,
-    sync.sync,
-    scale.scale,
-    scale.validate_scores,
-    report.report,
-    review.review,
-    init.init,
-    release.export_gguf,
-    reproduction.package,
-    reproduction.reproduce,
-):
-    app.command(verb.__name__)(verb)
-app.command("round")(gates.run_round)
-app.command("sign-off")(gates.sign_off)
-# A function of that name would hide Python's own.
-app.command("eval")(release.eval_model)
-app.add_typer(scorecache.app, name="scorecache")
+for panel, verbs in VERBS.items():
+    for verb in verbs:
+        app.command(NAMES.get(verb.__name__, verb.__name__), rich_help_panel=panel)(verb)
+    if panel == "Judge and scores":
+        app.add_typer(scoring.cache, name="scorecache", rich_help_panel=panel)
 
 
 def _say_version(wanted: bool) -> None:

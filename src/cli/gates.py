@@ -1,4 +1,4 @@
-"""Verbs of the gates: round, verify, sign-off. The gated training itself is `python -m train.ppo_runner`."""
+"""Verbs of the gates: round, verify, sign-off. Training behind the gates is `ppo_runner` in train.py."""
 
 from __future__ import annotations
 
@@ -12,37 +12,36 @@ from rich.text import Text
 
 from ..core.errors import BadInput
 from . import options, show
-from .scoring import bar
 
 if TYPE_CHECKING:
     from ..gates.report import Round
 
-Profile = Annotated[Literal["quickstart", "rc1"], typer.Option("--profile", help="Whose thresholds: configs/gates/.")]
-
 
 def run_round(
-    number: Annotated[int, typer.Option("--round", min=1, max=2, help="1, and then 2.")],
-    profile: Profile = "rc1",
+    number: Annotated[int, typer.Option("--round", min=1, max=2, help="Which round: 1, then 2.")],
+    profile: Annotated[
+        Literal["quickstart", "rc1"], typer.Option("--profile", help="Profile in configs/gates/ with the thresholds.")
+    ] = "rc1",
     as_json: options.Json = False,
 ) -> None:
-    """Measure every gate again from the evidence. Round 2 passed leaves the ticket that training needs."""
+    """Measure every gate again from the evidence. A passed round 2 writes the ticket that training needs."""
     from ..gates.rounds import run_round as run
 
-    with bar(f"round {number}: scoring") as progress:
+    with show.scoring_progress(f"round {number}: scoring") as progress:
         report, path = run(number, profile, os.environ, show.complain, progress)
     if as_json:
         show.print_json(report)
     else:
-        _tell(report)
+        _show_round(report)
         show.say(f"wrote {path}")
     if not report.passed:
         raise typer.Exit(report.exit_code)
 
 
 def verify(
-    deep: Annotated[bool, typer.Option("--deep", help="Also derive the gates again and compare.")] = False,
+    deep: Annotated[bool, typer.Option("--deep", help="Also compute every gate again and compare.")] = False,
 ) -> None:
-    """Check all evidence again from the files alone. Names the first thing that does not fit."""
+    """Check all evidence again from the files alone. Names the first file that does not match."""
     from ..gates.verify import verify as check
 
     rounds = check(deep, show.say)
@@ -52,7 +51,7 @@ def verify(
 def sign_off(
     key: Annotated[Path, typer.Option("--key", help="The owner's private Ed25519 key (PEM).")],
 ) -> None:
-    """Give the owner's go-ahead. For the ticket that lies here; everything is checked first."""
+    """Sign the ticket in this folder as its owner. All evidence is verified first."""
     from ..gates.report import TICKET
     from ..gates.signoff import sign_off as sign
     from ..gates.verify import verify as check
@@ -60,12 +59,10 @@ def sign_off(
     ticket = next((one for one in check(False, show.say, signed=False) if one.round == "round2" and one.passed), None)
     if ticket is None:
         raise BadInput("there is no ticket to sign", where=str(TICKET), remedy="run both rounds first")
-    encrypted = key.is_file() and b"ENCRYPTED" in key.read_bytes()
-    password = typer.prompt("password of the key", hide_input=True, err=True).encode() if encrypted else None
-    show.say(f"wrote {sign(key, password, ticket)}")
+    show.say(f"wrote {sign(key, show.password_of(key), ticket)}")
 
 
-def _tell(report: Round) -> None:
+def _show_round(report: Round) -> None:
     table = Table("gate", "check", "value", "must be", "", box=None, pad_edge=False)
     for one in report.findings:
         value = "not measured" if one.value is None else show.number(one.value, beside=one.threshold)

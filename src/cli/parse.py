@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TypeVar
 
 from ..core.defaults import SUM_TOLERANCE, TOOLS
@@ -66,6 +67,20 @@ def seeds(text: str, flag: str = "--seeds") -> tuple[int, ...]:
     if not all(part.isascii() and part.isdigit() for part in parts) or len(set(parts)) < len(parts):
         raise BadInput(f"{text!r} is no list of different whole numbers", where=flag, remedy="write it like 1,2,3")
     return tuple(int(part) for part in parts)
+
+
+def sizes(text: str, flag: str = "--to") -> list[int]:
+    """
+    >>> sizes("1000,5000")
+    [1000, 5000]
+    """
+    try:
+        found = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise BadInput(f"{text!r} is no list of sizes", where=flag, remedy="write it like 1000,5000") from None
+    if found[0] < 1 or any(one >= other for one, other in pairwise(found)):
+        raise BadInput(f"{text} does not rise", where=flag, remedy="write it like 1000,5000")
+    return found
 
 
 def shares(text: str, flag: str, allowed: Sequence[Name]) -> dict[Name, float]:

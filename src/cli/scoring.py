@@ -1,18 +1,15 @@
-"""Verbs of live scoring: probe_scorer, assert_not_simulated, score."""
+"""Verbs of live scoring: probe_scorer, assert_not_simulated, score, validate_scores, and the cache of votes."""
 
 from __future__ import annotations
 
 import os
 import secrets
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from ..core.errors import BadInput
@@ -21,21 +18,26 @@ from . import options, show
 if TYPE_CHECKING:
     from ..core.check import Report
     from ..scoring.batch import Summary
-    from ..scoring.monitor import Progress as Done
+    from ..scoring.store import Store
 
-Provider = Annotated[str, typer.Option("--provider", help="The judge; left out: what SCORER_PROVIDER says.")]
+SCORES = Path("reports/rc1/scores.jsonl")
+cache = typer.Typer(
+    help="Manage the cache of judge votes. Statistics, invalidation, replies that could not be parsed.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 
 
 def probe_scorer(
-    n: Annotated[int, typer.Option("--n", min=1, help="Samples to score; their votes cannot be in the cache.")] = 8,
-    provider: Provider = "",
-    live: Annotated[bool, typer.Option("--live", help="Really call the judge. Without it nothing is done.")] = False,
+    n: Annotated[int, typer.Option("--n", min=1, help="Number of samples to score, none of them cached.")] = 8,
+    provider: options.Provider = "",
+    live: Annotated[bool, typer.Option("--live", help="Call the judge. Required: the calls are billed.")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Call the judge for real. Latency and bill of every call, and how it takes answers that deserve nothing."""
+    """Call the judge for real. Reports latency and cost of every call, and its scores of worthless answers."""
     if not live:
         raise BadInput(
-            "a probe that calls nobody proves nothing",
+            "a probe without calls proves nothing",
             where="--live",
             remedy="add --live; the calls are billed to you, a few hundred tokens each",
         )
@@ -51,7 +53,7 @@ def probe_scorer(
             where="REWARD_LIVE_MODE",
             remedy="set REWARD_LIVE_MODE=1, or leave the probe out",
         )
-    with bar("probing") as progress:
+    with show.scoring_progress("probing") as progress:
         report = probe(n, secrets.randbelow(2**31), settings, section, os.environ, show.complain, progress)
     if not as_json:
         _show_probe(report)
@@ -62,41 +64,38 @@ def assert_not_simulated(
     *,
     cache_hit_lt: Annotated[
         float,
-        typer.Option(
-            "--cache_hit_lt",
-            min=0,
-            max=1,
-            default_factory=options.rc1("cache_hit_lt_round1"),
-            help="Share of votes from the cache, must be below.",
+        options.threshold(
+            "cache_hit_lt_round1", "Limit on the share of votes from the cache.", min=0, max=1, flag="--cache_hit_lt"
         ),
     ],
     as_json: options.Json = False,
 ) -> None:
-    """Prove that the last 100 scorings are real. Bills, latencies, cache hits, ledger chain, environment."""
+    """Prove that the last 100 scorings are real. Checks bills, latencies, cache hits, ledger and environment."""
     from ..gates.anti_simulation import assert_not_simulated as judge
 
     show.finish(judge(cache_hit_lt, os.environ), as_json, failed_code=BadInput.exit_code)
 
 
 def score(
-    pool: Annotated[Path, typer.Argument(metavar="POOL", help="The pool to score.")] = options.BALANCED,
-    out: Annotated[Path, typer.Option("--out", help="One line for every sample; an earlier run is gone on with.")] = (
-        Path("reports/rc1/scores.jsonl")
+    pool: Annotated[Path, typer.Argument(metavar="POOL", help="Pool to score.")] = options.BALANCED,
+    out: Annotated[Path, typer.Option("--out", help="Scores to write, one line per sample; resumed if there.")] = (
+        SCORES
     ),
     n: Annotated[
-        int | None, typer.Option("--n", min=1, help="So many samples, drawn by --seed; left out: all.")
+        int | None, typer.Option("--n", min=1, help="Number of samples, drawn by --seed. Default: all.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Which samples --n draws.")] = options.SEED,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the draw of --n samples.")] = options.SEED,
     budget: Annotated[
-        float | None, typer.Option("--budget", min=0, help="US dollars that this run may spend; then it stops cleanly.")
+        float | None,
+        typer.Option("--budget", min=0, help="US dollars that the run may spend before it stops."),
     ] = None,
-    provider: Provider = "",
+    provider: options.Provider = "",
     k: Annotated[
-        int | None, typer.Option("--k", min=1, max=101, help="Votes on a sample; left out: the config's.")
+        int | None, typer.Option("--k", min=1, max=101, help="Votes per sample. Default: from configs/default.yaml.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Score a pool with live votes. Resumable; exit code 0 also when the budget ended it, which it says."""
+    """Score a pool with live votes. Resumable; exit code 0 even if the budget ran out, which is reported."""
     from ..config.loader import load_config
     from ..config.schema import VotesSection
     from ..scoring.batch import Order, score_pool
@@ -108,7 +107,7 @@ def score(
         votes = VotesSection(k=k, k_max=max(k, votes.k_max), variance_max=votes.variance_max)
     order = Order(pool, out, n, seed, votes, budget)
     settings = settings_for(os.environ, section, provider)
-    with bar("scoring") as progress:
+    with show.scoring_progress("scoring") as progress:
         summary = score_pool(order, settings, section, os.environ, show.complain, progress)
     if as_json:
         show.print_json(summary)
@@ -116,45 +115,99 @@ def score(
         _show_summary(summary)
 
 
-@contextmanager
-def bar(doing: str) -> Iterator[Callable[[Done], None]]:
-    """On standard error: samples done, cost so far, cost at the end, time left. In a log, a line now and then."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _lines(doing, show.complain, time.monotonic)
+def validate_scores(
+    scores: Annotated[Path, typer.Argument(metavar="SCORES", help="Output of `askgate score`.")] = SCORES,
+    least: Annotated[int, typer.Option("--least", min=1, help="Minimum number of samples with a live score.")] = 1,
+    max_unstable: Annotated[
+        float, typer.Option("--max_unstable", min=0, max=1, help="Maximum share of samples with disagreeing votes.")
+    ] = 0.5,
+    out: Annotated[Path, typer.Option("--out", help="Report to write.")] = Path("reports/stability_report.json"),
+    as_json: options.Json = False,
+) -> None:
+    """Judge live scores. Complete, from live calls only, and stable."""
+    from ..gates.stability import validate_scores as judge
+
+    show.finish(judge(scores, least=least, max_unstable=max_unstable, out=out), as_json, out)
+
+
+@cache.command()
+def stat(as_json: options.Json = False) -> None:
+    """Count stored replies. By provider, model and prompt version; expired, bad, and not yet in the ledger."""
+    from ..scoring.upkeep import stat as count
+
+    with _store() as store:
+        found = count(store)
+    if as_json:
+        show.print_json(found)
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as shown:
-        task = shown.add_task(doing, total=None)
-        yield lambda done: shown.update(
-            task, completed=done.done, total=done.total, description=f"{doing}, {_money(done.cost, done.cost_at_end)}"
+    for group in found.groups:
+        show.say(f"{group.provider} {group.model} {group.prompt_version}: {group.rows} replies")
+    show.say(
+        f"{found.rows} replies in {found.bytes} bytes: {found.expired} expired, {found.bad} bad, "
+        f"{found.owed} without a ledger line"
+    )
+
+
+@cache.command()
+def invalidate(
+    spec: Annotated[
+        str,
+        typer.Option(
+            "--spec",
+            help="Filter like provider=deepseek_r1,prompt_version=judge-1,older_than=7d; all conditions must match.",
+        ),
+    ],
+    as_json: options.Json = False,
+) -> None:
+    """Remove votes from the cache. They are requested and billed again when needed."""
+    from ..scoring.upkeep import invalidate as remove
+
+    with _store() as store:
+        removed = remove(store, spec)
+    if as_json:
+        show.print_json({"removed": removed})
+    else:
+        show.say(f"removed {removed} replies")
+
+
+@cache.command("replay-bad")
+def replay_bad(as_json: options.Json = False) -> None:
+    """Parse bad replies again. Those that are still bad are requested again, which is billed."""
+    from ..config.loader import load_config
+    from ..scoring.providers import settings_from_env
+    from ..scoring.replay import replay_bad as replay
+    from ..scoring.session import open_session
+
+    section = load_config().scoring
+    settings = settings_from_env(os.environ, section)
+    if not settings.live:
+        raise BadInput(
+            "requesting bad replies again calls the judge", where="REWARD_LIVE_MODE", remedy="set REWARD_LIVE_MODE=1"
         )
+    with open_session(settings, section, os.environ, show.complain) as session:
+        done = replay(session)
+    if as_json:
+        show.print_json(done)
+        return
+    show.say(
+        f"{done.bad} requests had bad replies: {done.mended} have a vote by now, {done.other_judge} are another judge's"
+    )
+    show.say(f"{done.asked} requested again: {done.votes} votes")
+    for reason, count in done.failures.items():
+        show.say(f"  {count} failed: {reason}")
 
 
-def _lines(doing: str, say: Callable[[str], None], clock: Callable[[], float]) -> Callable[[Done], None]:
-    """One line for every tenth of the samples."""
-    started, told = clock(), 0
+@contextmanager
+def _store() -> Iterator[Store]:
+    from ..config.loader import load_config
+    from ..scoring.session import DAY_S
+    from ..scoring.store import Store
 
-    def progress(done: Done) -> None:
-        nonlocal told
-        if (tenths := done.done * 10 // done.total) <= told:
-            return
-        told = tenths
-        left = (clock() - started) / done.done * (done.total - done.done)
-        money = _money(done.cost, done.cost_at_end)
-        say(f"{doing}: {done.done} of {done.total} samples, {money}, about {left:.0f} s left")
-
-    return progress
-
-
-def _money(cost: float | None, at_end: float | None) -> str:
-    """
-    >>> _money(0.5, 2.0), _money(0.0, 0.0), _money(None, None)
-    ('$0.5000 of about $2.0000', 'free', 'cost not known')
-    """
-    if cost == at_end == 0:
-        return "free"
-    return "cost not known" if cost is None or at_end is None else f"${cost:.4f} of about ${at_end:.4f}"
+    section = load_config().scoring
+    if not section.cache.exists():
+        raise BadInput("no such file", where=str(section.cache), remedy="score something live first")
+    with Store(section.cache, ttl=section.ttl_days * DAY_S) as store:
+        yield store
 
 
 def _show_summary(done: Summary) -> None:
@@ -163,9 +216,9 @@ def _show_summary(done: Summary) -> None:
         f"{done.failed} failed, {done.unstable} unstable"
     )
     if not done.live:
-        show.say("REWARD_LIVE_MODE is off: nobody was called, every line says live: false and has no scores")
+        show.say("REWARD_LIVE_MODE is off: no judge was called, and every line says live: false and has no scores")
     elif not done.complete:
-        show.say(f"stopped at the budget, {done.not_started} samples not started; run again to go on")
+        show.say(f"stopped at the budget, {done.not_started} samples not started; run the command again to resume")
     found = done.figures
     price = "not known" if found["cost_usd"] is None else f"${found['cost_usd']:.4f}"
     show.say(
@@ -183,13 +236,12 @@ def _show_probe(report: Report) -> None:
         cached = "hit" if call["cache_hit"] else "-"
         row = (call["request_id"][-12:] or "-", str(call["billable_tokens"]), f"{call['latency_ms']:.0f}")
         calls.add_row(*row, cached, call["status"][:60])
-    console = Console(markup=False, highlight=False, emoji=False)  # brackets in a server's words are no markup
-    console.print(calls)
+    show.print_table(calls)
     canaries = Table("canary", "scored", "good answer", "judge", box=None, pad_edge=False)
     for one in report.figures["canaries"]:
         scored, good = (("-" if one[name] is None else f"{one[name]:.2f}") for name in ("overall", "good"))
         canaries.add_row(one["name"], scored, good, "fooled" if one["fooled"] else "-")
-    console.print(canaries)
+    show.print_table(canaries)
     cost = report.figures["cost_usd"]
     show.say(
         f"billed: {report.figures['billable_tokens']} tokens, cost {'not known' if cost is None else f'${cost:.4f}'}"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import typer
@@ -18,6 +19,9 @@ from rich.text import Text
 from ..core.check import Check, Report
 from ..core.files import sha256_file
 from ..core.types import LEVELS, Level, Task
+
+if TYPE_CHECKING:
+    from ..scoring.monitor import Progress as Done
 
 Counts = dict[Task, dict[Level, int]]
 
@@ -45,6 +49,13 @@ def print_json(value: object) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
     sys.stdout.buffer.flush()
+
+
+def password_of(key: Path | None) -> bytes | None:
+    """The password of a private key (PEM), asked for at the terminal. None: there is no key, or it has no password."""
+    if key is None or not key.is_file() or b"ENCRYPTED" not in key.read_bytes():
+        return None
+    return str(typer.prompt("password of the key", hide_input=True, err=True)).encode()
 
 
 def finish(report: Report, as_json: bool, written: Path | None = None, failed_code: int = 1) -> None:
@@ -108,7 +119,7 @@ def diversity(found: dict[str, Any]) -> None:
         table.add_column(scope, justify="right")
     for name in DIVERSITY:
         values = [figures[name] for figures in scopes.values()]
-        table.add_row(name, *("-" if value is None else number(value) for value in values))
+        table.add_row(name, *(cell(value) for value in values))
     for name in ("roles", "registers"):
         table.add_row(name, *(str(len(figures[name])) for figures in scopes.values()))
     _console().print(table)
@@ -141,6 +152,11 @@ def _limit(check: Check) -> str:
     return f"{check.rule} {number(check.threshold)}"
 
 
+def cell(value: float | None) -> str:
+    """A figure in a table; a dash where nobody measured it."""
+    return "-" if value is None else number(value)
+
+
 def number(value: float, beside: float | None = None) -> str:
     """Short, but with digits enough not to look like the threshold beside it when it is another number.
 
@@ -169,3 +185,44 @@ def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(label, total=total)
         yield lambda more: bar.advance(task, more)
+
+
+@contextmanager
+def scoring_progress(doing: str) -> Iterator[Callable[[Done], None]]:
+    """A bar on standard error with samples done, cost and time left. Without a terminal: ten lines over the run."""
+    console = _console(stderr=True)
+    if not console.is_terminal:
+        yield _lines(doing, complain, time.monotonic)
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as shown:
+        task = shown.add_task(doing, total=None)
+        yield lambda done: shown.update(
+            task, completed=done.done, total=done.total, description=f"{doing}, {_money(done.cost, done.cost_at_end)}"
+        )
+
+
+def _lines(doing: str, say: Callable[[str], None], clock: Callable[[], float]) -> Callable[[Done], None]:
+    """One line for every tenth of the samples."""
+    started, told = clock(), 0
+
+    def progress(done: Done) -> None:
+        nonlocal told
+        if (tenths := done.done * 10 // done.total) <= told:
+            return
+        told = tenths
+        left = (clock() - started) / done.done * (done.total - done.done)
+        money = _money(done.cost, done.cost_at_end)
+        say(f"{doing}: {done.done} of {done.total} samples, {money}, about {left:.0f} s left")
+
+    return progress
+
+
+def _money(cost: float | None, at_end: float | None) -> str:
+    """
+    >>> _money(0.5, 2.0), _money(0.0, 0.0), _money(None, None)
+    ('$0.5000 of about $2.0000', 'free', 'cost not known')
+    """
+    if cost == at_end == 0:
+        return "free"
+    return "cost not known" if cost is None or at_end is None else f"${cost:.4f} of about ${at_end:.4f}"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
-from .types import Task
+from .types import Level, Task
 
 MIX: dict[Task, float] = {"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25}
+DIFFICULTY_MIX: dict[Level, float] = {"easy": 0.25, "medium": 0.45, "hard": 0.30}
+"""Shares of a balanced pool."""
 SEED = 20250820
 TOOLS = ("wiki", "calc")
 TEMPLATES = Path("templates/pack_v2")
@@ -26,3 +29,12 @@ SUM_TOLERANCE = 1e-6
 
 LEAK_NGRAM, LEAK_SIM = 5, 0.85
 """Tokens of a shingle in the leak check, and the similarity from which a sample counts as a leak."""
+
+
+def as_flag(shares: Mapping[Task, float] | Mapping[Level, float]) -> str:
+    """Shares as the command line takes them.
+
+    >>> as_flag({"hotpotqa": 0.75, "gsm8k": 0.25})
+    'hotpotqa:0.75,gsm8k:0.25'
+    """
+    return ",".join(f"{name}:{share:.2f}" for name, share in shares.items())

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..cli import options
 from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile
+from ..core.defaults import DIFFICULTY_MIX, SEED, TOOLS, as_flag
 from ..core.files import sidecar
 from ..core.paths import evaluation_report, final_models
 from .runner import verb
@@ -43,14 +43,14 @@ def last_was_full(state: State) -> bool:
 
 def data_stages(profile: Profile) -> list[Stage]:
     paths, sizes, limits = profile.paths, profile.sizes, profile.thresholds
-    mix = ",".join(f"{task}:{share:.2f}" for task, share in limits.config.datasets.items())
+    mix = as_flag(limits.config.datasets)
     tasks = ",".join(profile.tasks)
     return [
         Stage(
             "shadow_set",
             f"Draw {sizes.shadow_set:,} held-out samples that no pool may contain",
             "物化影子评测集",
-            verb("shadow_run", "--n", str(sizes.shadow_set), "--seed", str(options.SEED), "--stratify", "--mix", mix,
+            verb("shadow_run", "--n", str(sizes.shadow_set), "--seed", str(SEED), "--stratify", "--mix", mix,
                  "--materialize", paths.shadow_set, "--dump-manifest", paths.shadow_manifest),
             (paths.templates,),
             (paths.shadow_set, sidecar(paths.shadow_set), paths.shadow_manifest),
@@ -60,7 +60,7 @@ def data_stages(profile: Profile) -> list[Stage]:
             f"Build a pool of {sizes.pool:,} samples from generated worlds",
             "构建种子池",
             verb("build_rollout_pool", "--out", paths.pool, "--n", str(sizes.pool), "--mix", mix, "--max_turns", "6",
-                 "--clarify_rate", "0.30", "--tools", options.TOOLS, "--templates_dir", paths.templates),
+                 "--clarify_rate", "0.30", "--tools", ",".join(TOOLS), "--templates_dir", paths.templates),
             (paths.templates,),
             (paths.pool, sidecar(paths.pool)),
         ),
@@ -93,8 +93,8 @@ def data_stages(profile: Profile) -> list[Stage]:
             "balanced",
             "Draw a pool with the wanted share of easy, medium and hard",
             "难度分桶与平衡",
-            verb("difficulty_bucketize", "--metrics", paths.metrics, "--target", options.TARGET, "--by_task", tasks,
-                 "--out", paths.balanced),
+            verb("difficulty_bucketize", "--metrics", paths.metrics, "--target", as_flag(DIFFICULTY_MIX),
+                 "--by_task", tasks, "--out", paths.balanced),
             (paths.metrics, sidecar(paths.metrics), paths.pool),
             (paths.balanced, sidecar(paths.balanced)),
         ),
@@ -156,7 +156,7 @@ def reward_stages(profile: Profile) -> list[Stage]:
             "shadow",
             f"Play {sizes.shadow} held-out samples, have {sizes.live} judged, compare the new reward with the old one",
             "影子运行对比",
-            verb("shadow_run", "--n", str(sizes.shadow), "--seed", str(options.SEED), "--stratify",
+            verb("shadow_run", "--n", str(sizes.shadow), "--seed", str(SEED), "--stratify",
                  "--tag", _tag(paths.shadow_report), "--shadow_set", paths.shadow_set, "--live_n", str(sizes.live),
                  "--episodes", paths.shadow_episodes, "--config", paths.config, "--weights", paths.weights),
             (paths.shadow_set, paths.weights, *base),

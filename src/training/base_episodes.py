@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..cli import show
-from ..cli.scoring import bar
+from ..cli.show import scoring_progress
 from ..core.errors import BadInput
 from ..core.shipped import shipped
 from .parts import open_renderer, told_by
@@ -183,6 +183,6 @@ def _judged(
         f"votes, up to {section.votes.k_max} on an episode where they disagree, less those that are in the cache"
     )
     order = Order(pool, out, live_n, seed, section.votes, None)
-    with bar("scoring") as progress:
+    with scoring_progress("scoring") as progress:
         scores, _ = ask_judge(recorded, order, settings, section, os.environ, show.complain, progress)
     return scores

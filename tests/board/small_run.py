@@ -17,7 +17,7 @@ import uvicorn
 
 from src.board.run_folders import Board
 from src.board.server import HOST, make_app
-from src.cli.board import measured_kpis, measured_loop
+from src.cli.pages import measured_kpis, measured_loop
 from src.core.check import now
 from src.core.episode import Episode
 from src.core.files import write_json

@@ -55,7 +55,7 @@ ASKED_FOR = {
 ADDED = {
     "shadow_run": {
         *("--tag", "--source", "--data_dir", "--mix", "--lang", "--templates_dir"),
-        *("--shadow_set", "--episodes", "--config", "--weights", "--live_n", "--provider"),
+        *("--shadow_set", "--episodes", "--config", "--set", "--weights", "--live_n", "--provider"),
     },
     "build_rollout_pool": {
         "--source",
@@ -68,12 +68,13 @@ ADDED = {
     },
     "validate_pool": {"--max_shortcut_auc", "--out"},
     "weight_calib": {
-        *("--tag", "--n", "--pool", "--episodes", "--config", "--live_n", "--provider"),
+        *("--tag", "--n", "--pool", "--episodes", "--config", "--set", "--live_n", "--provider"),
         *("--scored", "--baseline", "--out"),
     },
     "score": {"--out", "--n", "--seed", "--budget", "--provider", "--k"},
-    "overclar_penalty": {"--config", "--steps", "--seeds", "--n", "--episodes", "--tag"},
-    "evaluate": {"--config", "--tag"},
+    "overclar_penalty": {"--config", "--set", "--steps", "--seeds", "--n", "--episodes", "--tag"},
+    "evaluate": {"--config", "--set", "--tag"},
+    "train": {"--set"},
 }
 OPERATIONS = (
     "quickstart",
@@ -128,8 +129,9 @@ def test_the_work_orders_values_are_the_defaults(verb: str) -> None:
 
 def test_every_verb_is_listed_with_a_whole_sentence(askgate: Askgate) -> None:
     shown = askgate("--help").out
-    listed = dict(re.findall(r"^  (\w+) {2,}(\S.*)$", shown.split("Commands:")[1], flags=re.MULTILINE))
-    assert set(listed) == {*WORK_ORDER, *OPERATIONS, *RELEASE, "scorecache"}
+    listed = dict(re.findall(r"^  ([\w-]+) {2,}(\S.*)$", shown.split("Start here:")[1], flags=re.MULTILINE))
+    assert set(listed) == {*WORK_ORDER, *OPERATIONS, *RELEASE, "scorecache", "sign-off"}
+    assert "Commands:" not in shown, "a verb belongs to a group"
     assert not [verb for verb, sentence in listed.items() if sentence.endswith("...")]
 
 

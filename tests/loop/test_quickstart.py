@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 import typer
 
-from src.cli import quickstart
 from src.cli.app import app
-from src.cli.scale import scale_stages
 from src.config.profile import NAMES, Profile, load_profile
-from src.loop import stages
+from src.loop import profile_loop, stages
 from src.loop.kpi import KPIS
 from src.loop.runner import MODULE
+from src.loop.scale import scale_stages
 from src.loop.stage import Stage, State
 from src.pages.results import PAGE
 from tests.conftest import Askgate
@@ -86,7 +85,7 @@ def test_the_thresholds_are_the_profiles(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_embedded_loop_can_call_nobody_else() -> None:
-    kept = quickstart.embedded(
+    kept = profile_loop.embedded(
         {"SCORER_API_KEY": "sk-1", "SCORER_BASE_URL": "http://x", "SCORER_PROVIDER": "openai", "PATH": "/bin"}
     )
     assert kept == {"PATH": "/bin", "RUN_MODE": "prod", "REWARD_LIVE_MODE": "1", "SCORER_PROVIDER": "local"}
@@ -132,7 +131,7 @@ def few(profile: Profile, full: bool = False) -> list[Stage]:
 def test_a_red_light_ends_in_exit_code_1_with_its_reason_and_a_page(
     askgate: Askgate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stages, "stages_of", few)
+    monkeypatch.setattr(profile_loop, "stages_of", few)
     for again in (False, True):
         shown = askgate("quickstart")
         assert shown.code == 1, shown.err
@@ -147,7 +146,7 @@ def test_a_red_light_ends_in_exit_code_1_with_its_reason_and_a_page(
 
 
 def test_rc1_stops_at_the_first_red_light(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stages, "stages_of", few)
+    monkeypatch.setattr(profile_loop, "stages_of", few)
     monkeypatch.setenv("RUN_MODE", "prod")
     monkeypatch.setenv("REWARD_LIVE_MODE", "1")
     shown = askgate("rc1")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from src.cli import scale as scaling
 from src.config.profile import load_profile
-from src.loop import stages
+from src.loop import profile_loop
+from src.loop import scale as scaling
 from src.loop.runner import run_stages
 from src.loop.stage import Stage, State
 from tests.conftest import Askgate
@@ -63,7 +63,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_nothing_grows_from_a_red_light(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
     found = loop("shadow")
-    monkeypatch.setattr(stages, "stages_of", lambda profile: found)
+    monkeypatch.setattr(profile_loop, "stages_of", lambda profile, full: found)
     shown = askgate("scale", "--to", "10,50")
     assert shown.code == 1
     assert "shadow" in shown.out
@@ -73,7 +73,7 @@ def test_nothing_grows_from_a_red_light(askgate: Askgate, monkeypatch: pytest.Mo
 def test_lights_that_were_painted_green_let_nothing_grow(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
     """The record says that all passed; there is no evidence that any of it was measured."""
     found = loop()
-    monkeypatch.setattr(stages, "stages_of", lambda profile: found)
+    monkeypatch.setattr(profile_loop, "stages_of", lambda profile, full: found)
     shown = askgate("scale", "--to", "10,50")
     assert shown.code == 1
     assert "whatever the lights say" in shown.out
@@ -101,7 +101,7 @@ def test_a_red_gate_stops_the_growth_and_a_mended_one_lets_it_go_on(
     askgate: Askgate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = loop()
-    monkeypatch.setattr(stages, "stages_of", lambda profile: found)
+    monkeypatch.setattr(profile_loop, "stages_of", lambda profile, full: found)
     Path("red").write_text("10_after_stability")
     shown = askgate("scale", "--to", "10,50")
     assert shown.code == 1
@@ -117,7 +117,7 @@ def test_a_red_gate_stops_the_growth_and_a_mended_one_lets_it_go_on(
 @pytest.mark.usefixtures("small")
 def test_a_finished_growth_does_nothing_and_can_go_further(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
     found = loop()
-    monkeypatch.setattr(stages, "stages_of", lambda profile: found)
+    monkeypatch.setattr(profile_loop, "stages_of", lambda profile, full: found)
     assert askgate("scale", "--to", "10,50").code == 0
     before = calls()
     assert askgate("scale", "--to", "10,50").code == 0

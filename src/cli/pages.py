@@ -1,0 +1,159 @@
+"""Verbs that show a run: report, review, and the live board."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..core.errors import BadInput
+from . import options, show
+
+if TYPE_CHECKING:
+    from ..board.run_folders import Kpis, Loop
+    from ..config.profile import Profile
+    from ..pages.rc1.contents import Rc1
+
+RC1_PAGE, RC1_JSON = Path("reports/rc1/RC1.html"), Path("reports/rc1/RC1.json")
+PORT = 8712
+
+
+def report(
+    profile: options.Profile = None,
+    evaluation: Annotated[
+        Path | None,
+        typer.Option("--evaluation", help="Report of `evaluate`. Default: the newest reports/ppo_eval_*.json."),
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Write the RC1 report. A page that opens from disk, and its JSON; exit code 0 only if everything passed."""
+    from ..config.profile import load_profile
+    from ..loop.profile_loop import last_run
+
+    if evaluation is not None and not evaluation.is_file():
+        raise BadInput("no such file", where=str(evaluation), remedy="name a report written by `askgate evaluate`")
+    found = write_rc1(load_profile(profile or last_run()), evaluation)
+    if as_json:
+        show.print_json(found)
+    else:
+        for one in found.verdict:
+            show.say(f"{'PASSED' if one.passed else 'FAILED'} {one.name} {one.name_zh}: {one.told}")
+        show.say(f"wrote {RC1_PAGE}")
+        show.say(f"wrote {RC1_JSON}")
+    if not found.passed:
+        raise typer.Exit(1 if all(one.genuine for one in found.verdict) else 2)
+
+
+def write_rc1(profile: Profile, evaluation: Path | None = None) -> Rc1:
+    """Writes the page and its JSON, both or neither."""
+    from ..core.files import atomic_files, json_bytes
+    from ..core.paths import EVAL_METRICS, METRICS, newest_evaluation
+    from ..pages.rc1.gather import gather
+    from ..pages.rc1.page import rc1_page
+    from ..pages.results import log_lines
+
+    found = gather(profile, evaluation or newest_evaluation(), log_lines(METRICS), log_lines(EVAL_METRICS))
+    with atomic_files() as start:
+        start(RC1_PAGE).write(rc1_page(found))
+        start(RC1_JSON).write(json_bytes(found))
+    return found
+
+
+def review(
+    profile: options.Profile = None,
+    days: Annotated[int, typer.Option("--days", min=1, help="Number of days to look back.")] = 7,
+    as_json: options.Json = False,
+) -> None:
+    """Write the weekly review. Gates, KPIs and what changed, as Markdown and as a page with charts."""
+    from datetime import UTC, datetime
+
+    from ..config.profile import load_profile
+    from ..core.files import atomic_files, json_bytes
+    from ..core.paths import newest_evaluation
+    from ..loop.kpi import measure
+    from ..loop.profile_loop import last_run
+    from ..pages.review import FOLDER, NAME
+    from ..pages.review import review as look_back
+    from ..pages.review_page import markdown, review_page
+
+    now = datetime.now(UTC)
+    found = look_back(now, days, measure(load_profile(profile or last_run()), newest_evaluation()))
+    stem = FOLDER / now.strftime(NAME)
+    made = {
+        stem.with_suffix(".md"): markdown(found),
+        stem.with_suffix(".html"): review_page(found),
+        stem.with_suffix(".json"): json_bytes(found),
+    }
+    with atomic_files() as start:
+        for path, content in made.items():
+            start(path).write(content)
+    if as_json:
+        show.print_json(found)
+        return
+    show.say(
+        f"in {days} days: stages measured {len(found.events)}, trained policies evaluated {len(found.evaluations)}"
+    )
+    for path in made:
+        show.say(f"wrote {path}")
+
+
+def board(
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port on 127.0.0.1; 0: any free port.")] = PORT,
+    run: Annotated[
+        list[Path] | None,
+        typer.Option("--run", help="Run folder; repeat to compare several. Default: the current folder."),
+    ] = None,
+) -> None:
+    """Show lights, curves and episodes in a browser. Updates during a run; reachable from this machine only."""
+    import uvicorn
+
+    from ..board.run_folders import Board
+    from ..board.server import HOST, make_app
+
+    roots = [folder.absolute() for folder in run or [Path()]]
+    made = Board(roots, measured_loop, measured_kpis)
+    # Rounds, stages and KPIs name their files relative to the run folder.
+    os.chdir(roots[0])
+    listener = _listen(HOST, port)
+    own = listener.getsockname()[1]
+    show.say(f"http://{HOST}:{own}/  (Ctrl-C ends it 按 Ctrl-C 结束)")
+    config = uvicorn.Config(make_app(made, own), log_level="warning", server_header=False)
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise BadInput(
+            f"port {port} is not available ({error.strerror})", where="--port", remedy="choose another, or 0 for any"
+        ) from None
+    return listener
+
+
+def measured_loop() -> Loop:
+    """Lights of the loop that was run last in this folder."""
+    from ..board.run_folders import Loop
+    from ..loop.profile_loop import open_loop
+    from ..loop.runner import typed
+
+    loop = open_loop()
+    found = loop.lights()
+    commands = {stage.name: typed(stage) for stage in loop.stages}
+    return Loop(loop.profile.name, loop.stages, loop.state, found, loop.next_step(found), commands)
+
+
+def measured_kpis() -> Kpis:
+    """KPIs of the loop that was run last in this folder."""
+    from ..config.profile import load_profile
+    from ..core.paths import newest_evaluation
+    from ..loop.kpi import measure
+    from ..loop.profile_loop import last_run
+
+    return measure(load_profile(last_run()), newest_evaluation())

@@ -1,0 +1,97 @@
+"""The loop of a profile: its stages, the record of what was done, and running what is no longer valid.
+
+`quickstart` is the embedded loop: generated worlds, `models/tiny`, the judge on this machine. It reads no key and calls
+no paid service, whatever the environment says. A red light stays red: later stages still measure, so that one run shows
+every light, but nothing is trained without the ticket, and the exit code is 1.
+
+`rc1` runs the owner's profile with the judge that the environment names, and stops at the first red light.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..config.profile import Profile, ProfileName, load_profile
+from ..core.errors import BadInput
+from ..scoring.providers import PROD, live_mode
+from .lights import COMMANDS, Light, lights, next_step, state_file
+from .runner import Result, run_stages
+from .stage import Stage, State
+from .stages import last_was_full, stages_of
+
+PAID = ("SCORER_API_KEY", "SCORER_BASE_URL", "SCORER_MODEL", "SCORER_PROVIDER")
+"""Variables that name a judge somewhere else. The embedded loop does not pass them on."""
+
+
+@dataclass(frozen=True)
+class ProfileLoop:
+    profile: Profile
+    stages: list[Stage]
+    state: State
+    full: bool
+    """Three seeds and the SFT control (`quickstart --full`)."""
+
+    @property
+    def command(self) -> str:
+        """The command that runs this loop, and resumes it."""
+        return COMMANDS[self.profile.name]
+
+    @property
+    def trained_config(self) -> Path:
+        """The config of the training stage."""
+        paths = self.profile.paths
+        return paths.trial if self.full and paths.trial else paths.config
+
+    def lights(self) -> list[Light]:
+        return lights(self.stages, self.state)
+
+    def next_step(self, found: list[Light]) -> tuple[str, str]:
+        """What to do next, in English and Chinese."""
+        return next_step(found, self.command)
+
+    def run(self, environment: Mapping[str, str], say: Callable[[str], None], until: str = "") -> list[Result]:
+        """Runs the stages that are not valid any more, up to and including `until`."""
+        names = [stage.name for stage in self.stages]
+        if until and until not in names:
+            raise BadInput(f"there is no stage {until!r}", where="--until", remedy=f"choose from {', '.join(names)}")
+        scale = self.profile.name == "rc1"
+        if scale:
+            _refuse_unless_live(environment)
+        wanted = self.stages[: names.index(until) + 1] if until else self.stages
+        given = environment if scale else embedded(environment)
+        return run_stages(wanted, self.state, given, say, stop_at_red=scale)
+
+
+def open_loop(name: ProfileName | None = None, full: bool | None = None) -> ProfileLoop:
+    """The loop of a profile. By default the one that was run last, in the way in which it was run last."""
+    profile = load_profile(name or last_run())
+    state = State(state_file(profile.name))
+    full = last_was_full(state) if full is None else full
+    return ProfileLoop(profile, stages_of(profile, full), state, full)
+
+
+def last_run() -> ProfileName:
+    """The profile whose loop was run last in this folder; `quickstart` before any was run."""
+    scale, small = state_file("rc1"), state_file("quickstart")
+    newest = max(
+        (path for path in (small, scale) if path.exists()), key=lambda path: path.stat().st_mtime, default=small
+    )
+    return "rc1" if newest == scale else "quickstart"
+
+
+def embedded(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of the embedded loop: the judge on this machine, live, and nobody's key."""
+    kept = {name: value for name, value in environment.items() if name not in PAID}
+    return {**kept, "RUN_MODE": "prod", "REWARD_LIVE_MODE": "1", "SCORER_PROVIDER": "local"}
+
+
+def _refuse_unless_live(environment: Mapping[str, str]) -> None:
+    """The second stage would find out too, but the first would have paid a judge for its probe by then."""
+    if environment.get("RUN_MODE", "").strip() != PROD or not live_mode(environment):
+        raise BadInput(
+            "rc1 needs live scores, and these settings do not ask for them",
+            where="RUN_MODE, REWARD_LIVE_MODE",
+            remedy="start it with ./ops/run_local_rc1.sh, or export RUN_MODE=prod REWARD_LIVE_MODE=1",
+        )

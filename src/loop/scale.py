@@ -1,0 +1,113 @@
+"""Growth of the live-scored set, in steps and only from green lights (`askgate scale`).
+
+A light is a record of what was measured. Before anything grows the gates on the reward are measured again from the
+evidence, as in a round. Before and after each step the gates on diversity and difficulty measure the pool again, and
+the gate on stability measures the scores so far; the first red gate stops the growth. A larger draw contains the
+smaller one and every reply is in the cache, so nothing is made or paid for twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from ..config.profile import Profile, ProfileName
+from ..core.defaults import SEED
+from ..gates.finding import Finding
+from ..gates.look import look_at
+from ..gates.measure import STORED, measured
+from .profile_loop import open_loop
+from .runner import run_stages, verb, worst
+from .stage import FAILED, Stage, State
+from .stages import data_stages
+
+SCORES = Path("reports/rc1/scores.jsonl")
+FOLDER, STATE = Path("reports/scale"), Path("reports/scale_state.json")
+NEEDED = ("pool_gate", "difficulty_gate", "calibration", "shadow", "ablation")
+"""Stages whose lights must be green before anything grows."""
+_STOP = "闸门未过，不得扩量"
+
+
+def grow(name: ProfileName, sizes: list[int], environment: Mapping[str, str], say: Callable[[str], None]) -> int:
+    """Grows the live-scored set to each of the sizes. Returns the exit code."""
+    loop = open_loop(name, full=False)
+    before = [light for light in loop.lights() if light.stage in NEEDED]
+    dark = [light for light in before if light.colour != "green"]
+    if dark or len(before) < len(NEEDED):
+        for light in dark:
+            say(f"{light.title} {light.title_zh} is {light.colour}: {light.why}")
+            for reason in light.reasons:
+                say(f"  {reason.name}: {reason.remedy}\n  {reason.name}：{reason.remedy_zh}")
+        say(f"nothing grows before these lights are green {_STOP}")
+        return FAILED
+    if red := red_gates(loop.profile):
+        for one in red:
+            say(f"{one.gate}: {one.name}: {one.remedy}\n  {one.gate}：{one.name}：{one.remedy_zh}")
+        say(f"measured again, these gates do not pass, whatever the lights say; nothing grows {_STOP}")
+        return FAILED
+    state = State(STATE)
+    results = run_stages(scale_stages(loop.profile, sizes, state), state, environment, say, stop_at_red=True)
+    last = results[-1]
+    if last.code == 0:
+        say(f"grown to {sizes[-1]:,} live-scored samples: {SCORES}")
+    else:
+        say(f"growth stopped at: {last.stage.title} {last.stage.title_zh}")
+    return worst(results)
+
+
+def red_gates(profile: Profile) -> list[Finding]:
+    """Failed checks of the gates that are not measured again on the way."""
+    gates = {name: STORED[name] for name in ("weights", "calibration", "shadow", "penalty", "ablation")}
+    return [one for one in measured(gates, look_at(profile, 1)) if not one.passed]
+
+
+def scale_stages(profile: Profile, sizes: list[int], state: State) -> list[Stage]:
+    """Stages from the largest size that was reached and is still valid. Earlier steps are not measured again."""
+    stages: list[Stage] = []
+    reached = 0
+    for size in sizes:
+        growth = [_score(profile, size), *_gates(profile, f"{size}_after", size)]
+        if all(state.passed(one.name) and not state.why_not_valid(one) for one in growth):
+            stages = growth
+        else:
+            stages += [*_gates(profile, f"{size}_before", reached), *growth]
+        reached = size
+    return stages
+
+
+def _score(profile: Profile, size: int) -> Stage:
+    paths = profile.paths
+    return Stage(
+        f"score_{size}",
+        f"Have {size:,} samples scored live",
+        f"真实评分扩至 {size}",
+        verb("score", paths.balanced, "--n", str(size), "--seed", str(SEED), "--out", SCORES),
+        (paths.balanced,),
+        (SCORES,),
+        grows=(paths.ledger,),
+    )
+
+
+def _gates(profile: Profile, when: str, reached: int) -> list[Stage]:
+    """The gates of the loop once more, each with a report of its own. `reached`: number of samples scored by now."""
+    again = []
+    for stage in data_stages(profile):
+        if stage.name in ("pool_gate", "difficulty_gate"):
+            out = FOLDER / f"{when}_{stage.name}.json"
+            command = (*stage.command[:-1], str(out))
+            again.append(replace(stage, name=f"{when}_{stage.name}", command=command, outputs=(out,)))
+    if reached:
+        out = FOLDER / f"{when}_stability.json"
+        limit = profile.thresholds.fresh_unstable_share_max
+        again.append(
+            Stage(
+                f"{when}_stability",
+                f"Judge the {reached:,} live scores: stable, live, complete",
+                "评分稳定性闸门",
+                verb("validate_scores", SCORES, "--least", str(reached), "--max_unstable", str(limit), "--out", out),
+                (SCORES,),
+                (out,),
+            )
+        )
+    return again
