@@ -70,6 +70,8 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python scripts/import_cycles.py
+	$(BIN)/deptry src
 
 bench: $(BENCH_READY)
 	$(BIN)/python bench/data_plane.py
