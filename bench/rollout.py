@@ -36,14 +36,14 @@ sys.path.insert(0, str(ROOT))
 from src.agents.env import Env  # noqa: E402
 from src.agents.render import TagRenderer  # noqa: E402
 from src.agents.trajectory import Job  # noqa: E402
+from src.config.sections import RolloutLimits  # noqa: E402
 from src.core.defaults import MIX, TEMPLATES  # noqa: E402
 from src.core.jsonl import read_records  # noqa: E402
 from src.core.types import Sample  # noqa: E402
 from src.data.pool.build import build_pool  # noqa: E402
 from src.data.pool.plan import BuildPlan  # noqa: E402
-from src.rollout.limits import Talk  # noqa: E402
-from src.rollout.scheduler import rollout  # noqa: E402
-from src.rollout.slots import Slots  # noqa: E402
+from src.rollout.kv_cache import KVCache  # noqa: E402
+from src.rollout.scheduler import generate  # noqa: E402
 
 GROUP, MAX_TOKENS = 8, 1024
 TINY = ROOT / "models" / "tiny"
@@ -119,11 +119,11 @@ def by_generate(model: Qwen3ForCausalLM, play: Play) -> int:
 
 
 def by_rollout(model: Qwen3ForCausalLM, play: Play) -> int:
-    played = rollout(
+    played = generate(
         model,
         play.renderer,
         [Job(sample) for sample in play.samples],
-        Talk(play.turns, play.new, MAX_TOKENS, slots=play.at_once),
+        RolloutLimits(max_turns=play.turns, max_new_tokens=play.new, max_tokens=MAX_TOKENS, slots=play.at_once),
         generator=torch.Generator().manual_seed(0),
         device=model.device,
     )
@@ -177,7 +177,7 @@ def one_step(model: Qwen3ForCausalLM, slots: int) -> tuple[float, float]:
         return best * 1000
 
     with torch.inference_mode():
-        cache = Slots(model, slots, MAX_TOKENS, model.device, model.dtype)
+        cache = KVCache(model, slots, MAX_TOKENS, model.device, model.dtype)
         cache.read([(slot, list(range(250))) for slot in range(slots)])
         step = timed(lambda: cache.read([(slot, [7]) for slot in range(slots)]))
         return step, timed(lambda: [x @ w.T for x, w in zip(inputs, weights, strict=True)])

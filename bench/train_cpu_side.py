@@ -22,12 +22,12 @@ import torch  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 
 from src.agents.render import TagRenderer  # noqa: E402
+from src.config.sections import OptimizerSection, RolloutLimits  # noqa: E402
 from src.core.api import Engine, StepResult  # noqa: E402
 from src.core.jsonl import read_records  # noqa: E402
 from src.core.types import Sample  # noqa: E402
-from src.engines.job import TrainJob, Update  # noqa: E402
+from src.engines.job import TrainJob  # noqa: E402
 from src.reward.reward import OutcomeReward  # noqa: E402
-from src.rollout.limits import Talk  # noqa: E402
 from src.strategies.grpo import GRPO  # noqa: E402
 from src.strategies.ppo import PPO  # noqa: E402
 from src.training.sampler import Drawn  # noqa: E402
@@ -137,8 +137,11 @@ def by_engine(play: Play, engine: Any, strategy: Any) -> Told:
         batch_size=play.batch,
         device=torch.device("cpu"),
         dtype=torch.float32,
-        talk=Talk(play.max_turns, play.max_new_tokens, play.max_tokens, slots=play.batch),
-        update=Update(lr=play.lr, pack_tokens=16_384, critic_epochs=4),
+        rollout=RolloutLimits(
+            max_turns=play.max_turns, max_new_tokens=play.max_new_tokens, max_tokens=play.max_tokens, slots=play.batch
+        ),
+        lr=play.lr,
+        optimizer=OptimizerSection(pack_tokens=16_384, critic_epochs=4),
     )
     engine(job).fit([diary])
     return diary.told

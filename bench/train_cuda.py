@@ -30,12 +30,12 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).res
 
 from rollout import TINY, Endless, Play, by_generate, pool  # noqa: E402
 from src.agents.render import TagRenderer  # noqa: E402
+from src.config.sections import FinetuneSection, OptimizerSection, RolloutLimits  # noqa: E402
 from src.core.api import StepResult  # noqa: E402
 from src.core.types import Level, Sample  # noqa: E402
-from src.engines.job import Finetune, TrainJob, Update  # noqa: E402
+from src.engines.job import TrainJob  # noqa: E402
 from src.engines.pure_pt import PurePT  # noqa: E402
 from src.reward.reward import OutcomeReward  # noqa: E402
-from src.rollout.limits import Talk  # noqa: E402
 from src.strategies.ppo import PPO  # noqa: E402
 
 EPISODES, TURNS, NEW = 64, 2, 64
@@ -170,9 +170,9 @@ def main() -> None:
                 batch_size=EPISODES,
                 device=device,
                 dtype=dtype,
-                finetune=Finetune(method="lora"),
-                talk=Talk(max_turns=TURNS, max_new_tokens=NEW, max_tokens=512, slots=EPISODES),
-                update=Update(pack_tokens=32_768),
+                finetune=FinetuneSection(method="lora"),
+                rollout=RolloutLimits(max_turns=TURNS, max_new_tokens=NEW, max_tokens=512, slots=EPISODES),
+                optimizer=OptimizerSection(pack_tokens=32_768),
             )
         )
     tell("engine ready")

@@ -2,35 +2,45 @@
 
     python scripts/make_base_model.py --out models/tiny
 
-Minutes on a GPU, hours on two cores; cut short, it goes on where it was. The same device gives the same policy up to
-rounding.
+It takes minutes on a GPU and hours on two cores, and resumes where it was interrupted. The same device gives the same
+policy up to rounding.
 """
+
+from __future__ import annotations
 
 import argparse
 import platform
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import torch
 
+from scripts.base_model import STAGES, Shape, Stage, build_plan, make_base
+from src.agents.render import TagRenderer
+from src.agents.trajectory import Job
+from src.config.sections import RolloutLimits
+from src.core.episode import Episode
 from src.core.jsonl import read_records
-from src.core.types import Sample
+from src.core.types import TASKS, Sample
 from src.data.pool.build import build_pool
-from src.engines.base_card import card, play
-from src.engines.base_model import STAGES, Shape, build_plan, make_base
 from src.eval.metrics import figures, flat
+from src.rollout.scheduler import generate
+
+SHOWN = ("success", "need_ask_success", "overclar_rate", "ask_precision", "ask_recall", "avg_turns")
 
 
 def main() -> None:
     flags = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     flags.add_argument("--out", type=Path, default=Path("models/tiny"))
-    flags.add_argument("--work", type=Path, default=Path("data/base_model"), help="What is done so far lies here.")
-    flags.add_argument("--held_out", type=int, default=1000, help="Samples that it is measured on.")
+    flags.add_argument("--work", type=Path, default=Path("data/base_model"), help="Folder for finished stages.")
+    flags.add_argument("--held_out", type=int, default=1000, help="Number of samples to evaluate on.")
     flags.add_argument("--held_out_seed", type=int, default=4444)
     flags.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    flags.add_argument("--machine", default="", help="A line for the card: what it was trained on.")
+    flags.add_argument("--machine", default="", help="A line for the model card about the hardware.")
     given = flags.parse_args()
 
     device = torch.device(given.device)
@@ -40,7 +50,7 @@ def main() -> None:
     if not shadow.exists():
         build_pool(build_plan(given.held_out, given.held_out_seed, 0.30, "shadow"), shadow)
     samples = list(read_records(shadow, Sample))
-    greedy, sampled = (flat(figures(play(model, tokenizer, samples, way, device))) for way in (True, False))
+    greedy, sampled = (flat(figures(roll_out(model, tokenizer, samples, way, device))) for way in (True, False))
     seed = given.held_out_seed
     held_out = f"On {len(samples):,} held-out samples of other worlds (seed {seed}), 30% of which lack something:"
     machine = given.machine or f"Trained with torch {torch.__version__} on {device.type}, {platform.machine()}."
@@ -50,6 +60,79 @@ def main() -> None:
     text = card(shape, STAGES, parameters, greedy, sampled, held_out, machine)
     (given.out / "README.md").write_text(text, encoding="utf-8")
     print(text)
+
+
+def roll_out(
+    model: Any, tokenizer: Any, samples: Sequence[Sample], greedy: bool, device: torch.device
+) -> list[Episode]:
+    """Episodes of the model on these samples."""
+    made = generate(
+        model,
+        TagRenderer(tokenizer),
+        [Job(sample, None, place, place) for place, sample in enumerate(samples)],
+        RolloutLimits(max_turns=6, max_new_tokens=64, max_tokens=512, slots=128),
+        device=device,
+        generator=torch.Generator(device).manual_seed(0),
+        greedy=greedy,
+    )
+    return [one.episode for one in made]
+
+
+def card(
+    shape: Shape,
+    stages: Sequence[Stage],
+    parameters: int,
+    greedy: Mapping[str, float],
+    sampled: Mapping[str, float],
+    held_out: str,
+    machine: str,
+) -> str:
+    """The model card in Markdown. `held_out` and `machine` are the lines about the evaluation set and the hardware."""
+    rows = [f"| {name} | {greedy[name]:.3f} | {sampled[name]:.3f} |" for name in _metric_names()]
+    lines = [
+        "# models/tiny",
+        "",
+        "The embedded base policy of AskGate: small enough for two cores, good enough to learn from, far from done.",
+        "It knows AskGate's generated worlds and nothing else; it is no assistant.",
+        "",
+        "    python scripts/make_base_model.py --out models/tiny",
+        "",
+        f"- Qwen3 architecture from random weights, {parameters / 1e6:.2f}M parameters: {shape.layers} layers, "
+        f"{shape.width} wide, {shape.heads} heads ({shape.kv_heads} for keys and values), embeddings tied.",
+        f"- Byte-level BPE of {shape.vocab} tokens, made from the first demonstrations; each digit is a token.",
+        "- Ordinary SFT on built-in demonstrations in English and Chinese (template pack v2), loss on the policy's",
+        "  words only, thoughts left out, AdamW with warm-up and cosine.",
+        *(f"- {_stage(number, stage)}" for number, stage in enumerate(stages, 1)),
+        f"- {machine}",
+        "",
+        held_out,
+        "",
+        "| | greedy | sampled, temperature 1 |",
+        "|---|---|---|",
+        *rows,
+        "",
+        "License: Apache-2.0, like the rest of the repository.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _metric_names() -> list[str]:
+    return [*SHOWN, *(f"{name}_{task}" for task in TASKS for name in ("success", "need_ask_success", "overclar_rate"))]
+
+
+def _stage(number: int, stage: Stage) -> str:
+    habits = stage.habits
+    shown = [
+        f"{habits.vague:.0%} of those ask without saying for what, and guess" if habits.vague else "",
+        f"{habits.early:.0%} of the others begin with such an ask" if habits.early else "",
+        f"{habits.wordy:.0%} of all answer in a sentence" if habits.wordy else "",
+    ]
+    lacking = "; ".join([f"{stage.clarify_rate:.0%} lack something", *filter(None, shown)])
+    return (
+        f"Stage {number}: {stage.demos:,} demonstrations (seed {stage.seed}), {lacking}; "
+        f"{stage.epochs:g} epochs, learning rate {stage.lr:g}, {stage.batch_tokens:,} tokens a batch."
+    )
 
 
 if __name__ == "__main__":

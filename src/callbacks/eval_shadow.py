@@ -19,7 +19,7 @@ from ..core.jsonl import read_records, write_records
 from ..core.paths import step_file
 from ..core.types import Level, Sample
 from ..engines.job import TrainJob
-from ..rollout.scheduler import rollout
+from ..rollout.scheduler import generate
 from ..runtime.disk import explain_disk_errors
 from ..runtime.logs import StepLog
 
@@ -50,11 +50,11 @@ class Play:
 
     def __call__(self, policy: Any) -> list[Episode]:
         job = self.job
-        made = rollout(
+        made = generate(
             policy,
             job.renderer,
             self.jobs,
-            job.talk,
+            job.rollout,
             device=job.device,
             generator=torch.Generator(job.device).manual_seed(job.seed),
             greedy=self.greedy,

@@ -11,36 +11,23 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from statistics import fmean, median, pstdev
 
+from ..config.sections import WatchSection
 from ..core.api import Engine, StepResult, Stop
 from ..reward.hacking import ask_spam, bare_answers, echoes, malformed
 from ..runtime.logs import StepLog
 
 SHARES = {"ask_spam": ask_spam, "malformed": malformed, "bare_answer": bare_answers, "echo": echoes}
 SPREAD = "watch/reward_std"
-
-
-@dataclass(frozen=True)
-class Limits:
-    """From where on a figure is a breach."""
-
-    shares: Mapping[str, float] = field(
-        default_factory=lambda: {"ask_spam": 0.50, "malformed": 0.50, "bare_answer": 0.50, "echo": 0.20}
-    )
-    """By name, averaged over the last `window` steps."""
-    spike: float = 3.0
-    """So many times the usual spread of the rewards in a step."""
-    smallest_spread: float = 0.05
-    """Of rewards that hardly differ, a small change is no spike."""
-    window: int = 5
+MIN_USUAL_SPREAD = 0.05
+"""Floor of the usual spread: where rewards hardly differ, a small change is not a spike."""
 
 
 class Watch:
     """Figures of every step as `watch/...`. A resumed run takes up those that were logged before."""
 
-    def __init__(self, seed: int, limits: Limits, logged: StepLog) -> None:
+    def __init__(self, seed: int, limits: WatchSection, logged: StepLog) -> None:
         self.seed, self.limits, self.logged = seed, limits, logged
         self.breach = ""
         self.stopper = Stopper(self)
@@ -66,7 +53,8 @@ class Watch:
     def _too_often(self) -> str:
         if len(self._past) < self.limits.window:
             return ""
-        for name, most in self.limits.shares.items():
+        for name in SHARES:
+            most = getattr(self.limits, name)
             level = fmean(figures[f"watch/{name}"] for figures in self._past)
             if level > most:
                 return f"{name} is {level:.2f} over {len(self._past)} steps, above watch.{name} = {most:.2f}"
@@ -75,7 +63,7 @@ class Watch:
     def _spike(self, spread: float) -> str:
         if len(self._past) < self.limits.window:
             return ""
-        usual = max(median(figures[SPREAD] for figures in self._past), self.limits.smallest_spread)
+        usual = max(median(figures[SPREAD] for figures in self._past), MIN_USUAL_SPREAD)
         if spread <= self.limits.spike * usual:
             return ""
         limit = f"watch.spike = {self.limits.spike:g}"

@@ -134,18 +134,9 @@ def eval_model(
 def _setting(config: TrainConfig, greedy: bool) -> Setting:
     from ..data.pool.meta import read_meta
     from ..release.evaluate import Setting
-    from ..rollout.limits import Talk
 
-    section = config.rollout
-    talk = Talk(
-        max_turns=section.max_turns,
-        max_new_tokens=config.rollout_len,
-        max_tokens=section.max_tokens,
-        temperature=section.temperature,
-        slots=section.slots,
-        tools=read_meta(config.shadow_set).tools,
-    )
-    return Setting(talk, greedy or config.eval.greedy, config.seeds[0])
+    limits = config.rollout_limits(read_meta(config.shadow_set).tools)
+    return Setting(limits, greedy or config.eval.greedy, config.seeds[0])
 
 
 def _tell(found: dict[str, Figure], title: str) -> None:

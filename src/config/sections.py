@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS, SEED, SUM_TOLERANCE
+from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS, SEED, SUM_TOLERANCE, TOOLS
 from ..core.types import LEVELS, Lang, Level
 from .misfit import Misfit
 from .schema import FilePath, Section
@@ -50,6 +50,19 @@ class RolloutSection(Section):
         if isinstance(found, dict) and found.get("backend") in LLAMACPP:
             raise Misfit("backend", NO_ROLLOUTS)
         return found
+
+
+class RolloutLimits(RolloutSection):
+    """The rollout section with the settings it takes from elsewhere: `rollout_len`, and the tools of the pool."""
+
+    max_new_tokens: int = Field(ge=1)
+    """Tokens of one turn of the policy, at most."""
+    tools: tuple[str, ...] = TOOLS
+
+    def facts(self) -> dict[str, Any]:
+        """All settings by name, in the order in which reports and fingerprints write them."""
+        names = ("max_turns", "max_new_tokens", "max_tokens", "temperature", "slots", "tools")
+        return {name: getattr(self, name) for name in names}
 
 
 class OptimizerSection(Section):

@@ -22,6 +22,7 @@ from .sections import (
     Listed,
     OptimizerSection,
     RewardSection,
+    RolloutLimits,
     RolloutSection,
     SamplingSection,
     Share,
@@ -100,6 +101,10 @@ class TrainConfig(Section):
     """`auto`: cuda bf16, mps fp16, cpu fp32."""
     checkpoint: CheckpointSection = CheckpointSection()
     eval: EvalSection = EvalSection()
+
+    def rollout_limits(self, tools: tuple[str, ...]) -> RolloutLimits:
+        """The limits of a rollout. `tools` are those that the pool was built for."""
+        return RolloutLimits(**self.rollout.model_dump(), max_new_tokens=self.rollout_len, tools=tools)
 
     @model_validator(mode="before")
     @classmethod

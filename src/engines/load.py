@@ -1,4 +1,4 @@
-"""From a name in a config to an engine: a built-in one, or a class in the user's own file."""
+"""Loads the engine that a config names: a built-in one, or a class in the user's own file."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ..core.user_class import own_class
 from .job import TrainJob
 
 BUILT_IN: Mapping[str, tuple[str, str]] = {"pure_pt": (".pure_pt", "PurePT"), "trl_ppo": (".trl_ppo", "TrlPPO")}
-WANTED = "strategies fit save load save_model".split()
+REQUIRED = "strategies fit save load save_model".split()
 
 
 def load_engine(name: str, strategy: str) -> Callable[[TrainJob], Engine]:
-    """The class of that name. A built-in strategy must be one that it says it runs; one's own is always tried."""
+    """The engine class of that name. It must list a built-in strategy in `strategies`; a user's own is always tried."""
     remedy = f"use {', '.join(BUILT_IN)}, or package.module:Class for your own"
     found = _built_in(*BUILT_IN[name]) if name in BUILT_IN else own_class(name, "engine", remedy)
-    if lacking := [wanted for wanted in WANTED if not hasattr(found, wanted)]:
-        what = f"{name} is no engine: it lacks {', '.join(lacking)}"
+    if lacking := [member for member in REQUIRED if not hasattr(found, member)]:
+        what = f"{name} is not an engine: it lacks {', '.join(lacking)}"
         raise BadInput(what, where="engine", remedy="see Engine in src/core/api.py")
     if ":" not in strategy and strategy not in found.strategies:
         raise BadInput(
@@ -31,5 +31,5 @@ def load_engine(name: str, strategy: str) -> Callable[[TrainJob], Engine]:
     return cast(Callable[[TrainJob], Engine], found)
 
 
-def _built_in(module: str, member: str) -> Any:
-    return vars(import_module(module, __package__))[member]
+def _built_in(module: str, name: str) -> Any:
+    return vars(import_module(module, __package__))[name]

@@ -1,7 +1,7 @@
-"""The policy, its frozen base and its critic: which weights there are, where they lie and which of them learn.
+"""The policy, its frozen base and its critic: how they are loaded, which weights are trained, how they are saved.
 
-Weights that learn are kept in float32 whatever is computed in, because an update of 1e-5 is lost in sixteen bits.
-Frozen weights lie in the dtype of the arithmetic.
+Trained weights are kept in float32 whatever the arithmetic is in, because an update of 1e-5 is lost in 16 bits. Frozen
+weights are kept in the dtype of the arithmetic.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
+from ..config.sections import FinetuneSection
 from ..core.errors import BadInput
-from .job import Finetune
 
 Frozen = Callable[[], AbstractContextManager[nn.Module]]
-"""Opens the frozen base: `with frozen() as model: ...`."""
+"""Gives access to the frozen base: `with frozen() as model: ...`."""
 
 
 class Critic(nn.Module):
-    """The value of a state, read off the last hidden layer of the policy. It begins at 0 for every state.
+    """A small head that predicts the return from the policy's last hidden state. It starts at 0 for every state.
 
-    Always in float32: returns differ by less than sixteen bits can tell.
+    Always in float32: returns differ by less than 16 bits can tell.
     """
 
     def __init__(self, width: int, hidden: int) -> None:
@@ -41,17 +41,21 @@ class Critic(nn.Module):
             return cast(Tensor, self.value(torch.tanh(self.read(hidden_NH.float()))).squeeze(-1))
 
 
-def load_policy(name: str, finetune: Finetune, device: torch.device, dtype: torch.dtype) -> Any:
-    """A causal language model from a folder or the hub, ready to learn. Drop-out stays off: what was sampled is what is
-    trained."""
+def load_policy(
+    name: str, finetune: FinetuneSection, lora_targets: tuple[str, ...], device: torch.device, dtype: torch.dtype
+) -> Any:
+    """A causal language model from a folder or the hub, ready for training. Dropout is off, in training as in rollouts.
+
+    `lora_targets` names the modules that get an adapter when `finetune.method` is `lora` or `qlora`.
+    """
     model = _load(name, torch.float32 if finetune.method == "full" else dtype, device, finetune.method == "qlora")
     if finetune.method != "full":
-        model = _with_adapters(model, finetune)
+        model = _with_adapters(model, finetune, lora_targets)
     return model.eval()
 
 
 def frozen_base(policy: Any, dtype: torch.dtype) -> Frozen:
-    """The policy as it is now, free of charge where it learns in adapters; otherwise a copy."""
+    """The policy as it is now: with its adapters switched off where it has any, else a copy."""
     if _adapted(policy):
 
         @contextmanager
@@ -70,7 +74,7 @@ def frozen_base(policy: Any, dtype: torch.dtype) -> Frozen:
 
 
 def save_policy(policy: Any, name: str, folder: Path) -> None:
-    """Weights (the adapters alone where there are any), config and tokenizer, as `transformers` reads them."""
+    """Saves weights (only the adapters where there are any), config and tokenizer in the format of `transformers`."""
     from transformers import AutoTokenizer
 
     if _adapted(policy):
@@ -98,9 +102,9 @@ def _load(name: str, dtype: torch.dtype, device: torch.device, four_bits: bool) 
         model: Any = AutoModelForCausalLM.from_pretrained(name, dtype=dtype, **extra)
     except (OSError, ValueError) as error:
         raise BadInput(
-            f"no model can be read from there ({str(error).splitlines()[0]})",
+            f"no model can be loaded from there ({str(error).splitlines()[0]})",
             where=name,
-            remedy="name a folder with config.json and safetensors, or a model of the hub that this machine can reach",
+            remedy="name a folder with config.json and safetensors, or a hub model that this machine can reach",
         ) from error
     return model if four_bits else model.to(device)
 
@@ -126,7 +130,7 @@ def _four_bits(device: torch.device, dtype: torch.dtype) -> Any:
     )
 
 
-def _with_adapters(model: Any, finetune: Finetune) -> Any:
+def _with_adapters(model: Any, finetune: FinetuneSection, targets: tuple[str, ...]) -> Any:
     try:
         from peft import LoraConfig, get_peft_model
     except ImportError as error:
@@ -136,7 +140,7 @@ def _with_adapters(model: Any, finetune: Finetune) -> Any:
             remedy="pip install peft, or set finetune.method: full",
         ) from error
     names = {name.rsplit(".", 1)[-1] for name, _ in model.named_modules()}
-    missing = [target for target in finetune.targets if target not in names]
+    missing = [target for target in targets if target not in names]
     if missing:
         raise BadInput(
             f"the model has no module {', '.join(missing)}",
@@ -144,6 +148,6 @@ def _with_adapters(model: Any, finetune: Finetune) -> Any:
             remedy=f"choose from {', '.join(sorted(n for n in names if n.endswith('proj')))}",
         )
     adapters = LoraConfig(
-        r=finetune.rank, lora_alpha=cast(int, finetune.alpha), target_modules=[*finetune.targets], task_type="CAUSAL_LM"
+        r=finetune.rank, lora_alpha=cast(int, finetune.alpha), target_modules=[*targets], task_type="CAUSAL_LM"
     )
     return get_peft_model(model, adapters)

@@ -1,14 +1,14 @@
-"""Episodes laid end to end in streams without padding, and what the policy makes of each token that it said.
+"""Episodes packed end to end without padding, the scores of their policy tokens, and the gradient of a loss on them.
 
-A stream is one forward pass. Logits are computed only where the policy spoke: the words of user and tools are read, but
-nothing is predicted there, so nothing can be learned there.
+A stream is one forward pass. Logits are computed for policy tokens only: tokens of user and tools are read as context,
+but nothing is predicted there, so nothing can be learned there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -16,15 +16,18 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from ..rollout.attention import Segments, hidden_states, inner
+from ..rollout.attention import SegmentPlan, hidden_states, unwrap
 from .models import Critic
 
+if TYPE_CHECKING:
+    from accelerate import Accelerator
+
 LOGITS_AT_ONCE = 2**26
-"""Logits that may lie in memory at a time (256 MB in float32); with more, they are computed again on the way back."""
+"""Logits kept in memory at a time (256 MB in float32). Where there are more, the backward pass recomputes them."""
 
 
-class Spoken(Protocol):
-    """An episode as tokens."""
+class TokenSequence(Protocol):
+    """An episode or a demonstration as tokens; `policy` is True on those that the policy said."""
 
     @property
     def tokens(self) -> NDArray[np.int32]: ...
@@ -35,33 +38,38 @@ class Spoken(Protocol):
 
 @dataclass(frozen=True)
 class Stream:
-    """Whole episodes, `T` tokens in all, `N` of them said by the policy."""
+    """Whole episodes end to end: `T` tokens in all, `N` of them said by the policy."""
 
     tokens_T: Tensor
     lengths: tuple[int, ...]
     at_N: Tensor
-    """Where in the stream each policy token is predicted: one place before its own."""
+    """Position in the stream at which each policy token is predicted: one before its own."""
     said_N: Tensor
+    """The policy tokens."""
 
 
 class Scored(NamedTuple):
-    """One entry for each policy token."""
+    """Scores of the policy tokens under the current weights."""
 
     logp_N: Tensor
     entropy_N: Tensor
     value_N: Tensor | None
 
 
-def streams(episodes: Sequence[Spoken], pack_tokens: int, device: torch.device) -> list[Stream]:
-    """In the order of the episodes, so that the streams' policy tokens, one stream after the other, are the batch's.
+Loss = Callable[[Scored], tuple[Tensor, dict[str, Tensor]]]
+"""A loss over all policy tokens of a minibatch, and its metrics."""
 
-    What comes after the last policy token is left out, and so is an episode in which the policy said nothing.
-    An episode longer than `pack_tokens` has a stream to itself.
+
+def pack(episodes: Sequence[TokenSequence], pack_tokens: int, device: torch.device) -> list[Stream]:
+    """Packs episodes, in order, into streams of at most `pack_tokens` tokens.
+
+    Tokens after the last policy token are left out, and so are episodes without a policy token. An episode longer than
+    `pack_tokens` gets a stream of its own.
     """
-    packs: list[list[Spoken]] = [[]]
+    packs: list[list[TokenSequence]] = [[]]
     room = pack_tokens
     for episode in episodes:
-        length = _read(episode)
+        length = _input_length(episode)
         if length == 0:
             continue
         if length > room and packs[-1]:
@@ -72,18 +80,18 @@ def streams(episodes: Sequence[Spoken], pack_tokens: int, device: torch.device) 
     return [_stream(pack, device) for pack in packs if pack]
 
 
-def _read(episode: Spoken) -> int:
-    """Tokens that must be read to predict the last one that the policy said."""
+def _input_length(episode: TokenSequence) -> int:
+    """Number of tokens that must be read to predict the last policy token."""
     said = np.flatnonzero(episode.policy)
     return int(said[-1]) if len(said) else 0
 
 
-def _stream(pack: list[Spoken], device: torch.device) -> Stream:
-    lengths = [_read(episode) for episode in pack]
+def _stream(episodes: list[TokenSequence], device: torch.device) -> Stream:
+    lengths = [_input_length(episode) for episode in episodes]
     starts = np.cumsum([0, *lengths[:-1]])
-    at = [start + np.flatnonzero(e.policy) - 1 for start, e in zip(starts, pack, strict=True)]
-    tokens = np.concatenate([e.tokens[:length] for e, length in zip(pack, lengths, strict=True)])
-    said = np.concatenate([e.tokens[e.policy] for e in pack])
+    at = [start + np.flatnonzero(e.policy) - 1 for start, e in zip(starts, episodes, strict=True)]
+    tokens = np.concatenate([e.tokens[:length] for e, length in zip(episodes, lengths, strict=True)])
+    said = np.concatenate([e.tokens[e.policy] for e in episodes])
     return Stream(
         tokens_T=torch.from_numpy(tokens.astype(np.int64)).to(device, non_blocking=True),
         lengths=tuple(lengths),
@@ -92,34 +100,34 @@ def _stream(pack: list[Spoken], device: torch.device) -> Stream:
     )
 
 
-def hidden(policy: Any, stream: Stream) -> Tensor:
+def hidden_before(policy: Any, stream: Stream) -> Tensor:
     """The last hidden state before each policy token, [N, H]."""
-    hidden_TH = hidden_states(inner(policy), stream.tokens_T, Segments(stream.lengths, stream.tokens_T.device))
+    hidden_TH = hidden_states(unwrap(policy), stream.tokens_T, SegmentPlan(stream.lengths, stream.tokens_T.device))
     return hidden_TH.index_select(0, stream.at_N)
 
 
-def spoken(policy: Any, hidden_NH: Tensor, said_N: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
+def score_tokens(policy: Any, hidden_NH: Tensor, said_N: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
     """Log-probability and entropy of each policy token under the distribution that it was sampled from."""
-    base: Any = inner(policy)
+    base: Any = unwrap(policy)
     head = base.get_output_embeddings()
 
-    def said(hidden_CH: Tensor, said_C: Tensor) -> tuple[Tensor, Tensor]:
+    def score(hidden_CH: Tensor, said_C: Tensor) -> tuple[Tensor, Tensor]:
         logp_CV = torch.log_softmax(head(hidden_CH).float() / temperature, dim=-1)
         entropy_C = -(logp_CV.exp() * logp_CV).sum(-1)
         return logp_CV.gather(-1, said_C[:, None]).squeeze(-1), entropy_C
 
     rows = max(1, LOGITS_AT_ONCE // head.weight.shape[0])
     if len(hidden_NH) <= rows:
-        return said(hidden_NH, said_N)
+        return score(hidden_NH, said_N)
     parts = [
-        checkpoint(said, hidden_CH, said_C, use_reentrant=False, preserve_rng_state=False)
+        checkpoint(score, hidden_CH, said_C, use_reentrant=False, preserve_rng_state=False)
         for hidden_CH, said_C in zip(torch.split(hidden_NH, rows), torch.split(said_N, rows), strict=True)
     ]
     return torch.cat([logp_C for logp_C, _ in parts]), torch.cat([entropy_C for _, entropy_C in parts])
 
 
 class Learner(nn.Module):
-    """Policy and critic as one module, so that whatever wraps a module (mixed precision, data parallel) wraps both."""
+    """Policy and critic as one module, so that a wrapper (mixed precision, data parallel) wraps both."""
 
     def __init__(self, policy: Any, critic: Critic | None, temperature: float, critic_reaches_trunk: bool) -> None:
         super().__init__()
@@ -129,18 +137,56 @@ class Learner(nn.Module):
     def forward(self, stream: Stream, critic_only: bool = False) -> Scored:
         """With `critic_only` no gradient reaches the policy."""
         with torch.set_grad_enabled(torch.is_grad_enabled() and not critic_only):
-            hidden_NH = hidden(self.policy, stream)
-            logp_N, entropy_N = spoken(self.policy, hidden_NH, stream.said_N, self.temperature)
+            hidden_NH = hidden_before(self.policy, stream)
+            logp_N, entropy_N = score_tokens(self.policy, hidden_NH, stream.said_N, self.temperature)
         if not self.critic_reaches_trunk:
             hidden_NH = hidden_NH.detach()
         return Scored(logp_N, entropy_N, None if self.critic is None else self.critic(hidden_NH))
 
 
-def joined(parts: Sequence[Scored]) -> Scored:
-    """The policy tokens of all streams, in order."""
+def backward(
+    accelerator: Accelerator, learner: Learner, streams: Sequence[Stream], loss: Loss, critic_only: bool = False
+) -> dict[str, Tensor]:
+    """Adds the gradient of a minibatch's loss to the weights. Returns the loss (`loss`) and its metrics.
+
+    Exact for every loss and every packing. A loss may couple all tokens of a minibatch (it divides by their number, or
+    compares two episodes of a sample), so it is computed once, over all of them. All streams but the last are scored
+    without a graph first; the loss then gives the gradient at each of their tokens, and a second forward pass carries
+    it into the weights. A minibatch that fits into one stream takes one forward pass.
+    """
+    *others, last = streams
+    with torch.no_grad():
+        scored = [learner(stream, critic_only) for stream in others]
+    leaves = [_leaf(part) for part in scored]
+    value, metrics = loss(_join([*leaves, learner(last, critic_only)]))
+    if value.requires_grad:
+        accelerator.backward(value)
+        for stream, leaf in zip(others, leaves, strict=True):
+            _carry_back(learner(stream, critic_only), leaf)
+    return {"loss": value.detach(), **{name: metric.detach() for name, metric in metrics.items()}}
+
+
+def _leaf(part: Scored) -> Scored:
+    value_N = None if part.value_N is None else part.value_N.requires_grad_()
+    return Scored(part.logp_N.requires_grad_(), part.entropy_N.requires_grad_(), value_N)
+
+
+def _join(parts: Sequence[Scored]) -> Scored:
+    """The scores of all streams, in order."""
     values = [part.value_N for part in parts if part.value_N is not None]
     return Scored(
         torch.cat([part.logp_N for part in parts]),
         torch.cat([part.entropy_N for part in parts]),
         torch.cat(values) if values else None,
     )
+
+
+def _carry_back(again: Scored, leaf: Scored) -> None:
+    """Carries the gradient at the tokens into the weights. A gradient scaler has scaled it already."""
+    pairs = [
+        (x, at.grad)
+        for x, at in zip(again, leaf, strict=True)
+        if x is not None and at is not None and x.requires_grad and at.grad is not None
+    ]
+    if pairs:
+        torch.autograd.backward([x for x, _ in pairs], [grad for _, grad in pairs])

@@ -1,38 +1,55 @@
-"""Our own engine: episodes, strategy and updates on one machine, by torch and `accelerate` alone.
+"""The training loop, written with PyTorch and `accelerate` alone.
 
-One step is one batch of episodes and the updates made from it. All chance in a step comes from the seed and the number
-of the step, so a run that was cut short goes on bit by bit as if nothing had happened (on a CPU, with the same number
-of threads).
+    repeat `steps` times:
+        samples      = sampler.draw(step)               # `batch_size / group_size` prompts, `group_size` episodes each
+        trajectories = rollout(policy, samples)         # dialogues with simulated user and tools, in parallel slots
+        rewards      = reward(episode)                  # outcome, dimensions, over-clarification penalty
+        ref_logprobs = frozen base on the same tokens   # for the KL penalty
+        targets      = strategy.targets(batch)          # advantages and returns (PPO, GRPO) or pairs (DPO)
+        for epoch, minibatch: AdamW step on strategy.loss(...)
+        callbacks: evaluate, log, save a checkpoint
+
+The losses are in `strategies/ppo.py`, `grpo.py` and `dpo.py`. All randomness of a step comes from the seed and the
+number of the step, so an interrupted run resumes bit by bit as if nothing had happened (on a CPU, with the same number
+of threads). Run it with `askgate train --config configs/train_local.yaml`.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any, cast
 
+import msgspec
 import numpy as np
 import torch
 from accelerate import Accelerator
+from torch import Tensor
+from torch.nn.utils import clip_grad_norm_
 
-from ..core.api import Batch, Callback, StepResult
+from ..agents.trajectory import Job, Trajectory
+from ..core.api import Batch, Callback, StepResult, Targets
+from ..core.episode import Episode
 from ..core.errors import BadInput
+from ..rollout.scheduler import generate
 from ..runtime.seeding import load_rng_state, rng_state, seed_all
-from .clock import Clock
-from .collect import Collected, chance, collect, episode_figures
-from .critic import fit_critic
+from ..strategies.flat import take
+from .base import BaseEngine, StepTimer, lr_scale, make_optimizer, require_finite_losses
 from .job import TrainJob
-from .learn import checked, learn, optimizer_for
 from .models import Critic, frozen_base, load_policy, save_policy
-from .packed import Learner, hidden, spoken, streams
-from .schedule import lr_share
-from .standing import Standing
+from .packed import Learner, Loss, Scored, backward, hidden_before, pack, score_tokens
 
 _PRECISION = {torch.float32: "no", torch.bfloat16: "bf16", torch.float16: "fp16"}
+CRITIC_MINIBATCH = 512
+"""Tokens per update when the critic trains alone."""
 
 
-class PurePT(Standing):
+class PurePT(BaseEngine):
+    """The engine `pure_pt`: one process, one device."""
+
     strategies = frozenset({"ppo", "grpo", "dpo"})
 
     def __init__(self, job: TrainJob) -> None:
@@ -42,17 +59,143 @@ class PurePT(Standing):
         self.accelerator = Accelerator(mixed_precision=_PRECISION[job.dtype], cpu=job.device.type == "cpu")
         if self.accelerator.num_processes > 1:
             raise BadInput("pure_pt runs in one process", where="accelerate launch", remedy="start it without")
-        self._to_base()
+        self._reset_to_base()
 
-    def _to_base(self) -> None:
-        """Also the frozen base and the critic."""
+    def fit(self, callbacks: Sequence[Callback]) -> None:
+        for callback in callbacks:
+            callback.on_start(self)
+        while self.step < self.job.max_steps:
+            result = self.take_step()
+            for callback in callbacks:  # evaluation, logs, checkpoints
+                callback.on_step(self, result)
+        for callback in callbacks:
+            callback.on_end(self)
+
+    def take_step(self) -> StepResult:
+        """One batch of episodes and the updates made from it."""
+        job, timer = self.job, StepTimer(self.job.device)
+        collected = collect(job, self.policy, self.step, timer, self.learner.critic)
+        batch = self._with_reference(collected, timer)
+        targets = job.strategy.targets(batch)
+        lr = self._set_learning_rate()
+        update_metrics = self._update(collected.trajectories, batch, targets, timer)
+        require_finite_losses(update_metrics, self.step + 1, self._scaler is not None)
+        if collected.hidden_NH is not None and job.optimizer.critic_epochs and "return_N" in targets:
+            with timer.part("critic"):
+                self._train_critic(collected.hidden_NH.float(), targets["return_N"], batch)
+        metrics = {**episode_metrics(collected), **update_metrics, "lr": lr}
+        metrics |= {**job.strategy.metrics(), **job.sampler.metrics()}
+        # The policy does not move while the critic warms up, so its KL says nothing about the penalty's weight.
+        adapt = not self._critic_only
+        return self._finish_step(collected.trajectories, collected.episodes, metrics, timer, adapt)
+
+    def _with_reference(self, collected: Collected, timer: StepTimer) -> Batch:
+        """Adds the log-probabilities of the frozen base to the batch, where the strategy uses them."""
+        job, batch = self.job, collected.batch
+        streams = pack(collected.trajectories, job.optimizer.pack_tokens, job.device)
+        if not streams:
+            raise BadInput(
+                "no episode has room for a policy token", where="rollout.max_tokens", remedy="raise rollout.max_tokens"
+            )
+        if self.frozen is None:
+            return batch
+        with torch.no_grad(), self.accelerator.autocast(), timer.part("reference"), self.frozen() as base:
+            hidden = [hidden_before(base, stream) for stream in streams]
+            logp = [
+                score_tokens(base, hidden_NH, stream.said_N, job.rollout.temperature)[0]
+                for hidden_NH, stream in zip(hidden, streams, strict=True)
+            ]
+        return replace(batch, ref_logp_N=torch.cat(logp))
+
+    def _set_learning_rate(self) -> float:
+        """Sets the rates of policy and critic for this step. Returns the policy's."""
+        job = self.job
+        scale = lr_scale(job.optimizer, self.step, job.max_steps)
+        rates = (job.lr * self.guard.lr_scale * scale, job.optimizer.critic_lr * scale)
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=False):
+            group["lr"] = rate
+        return rates[0]
+
+    def _update(
+        self, trajectories: Sequence[Trajectory], batch: Batch, targets: Targets, timer: StepTimer
+    ) -> dict[str, float]:
+        """All updates of a step: `epochs` times over the batch, `minibatches` updates each.
+
+        Metrics are means over the updates, weighted by their tokens. Only `logp_gap` is that of the first update: the
+        difference between rollout and training before anything was learned.
+        """
+        settings = self.job.optimizer
+        rng = np.random.default_rng(random_seed(self.job.seed, self.step, "minibatches"))
+        metrics: list[dict[str, Tensor]] = []
+        token_counts: list[int] = []
+        for _ in range(settings.epochs):
+            for rows in split_minibatches(batch.group_E, settings.minibatches, rng):
+                part, part_targets = take(batch, targets, rows)
+                streams = pack([trajectories[row] for row in rows.tolist()], settings.pack_tokens, batch.logp_N.device)
+                if not streams:
+                    continue
+                with timer.part("forward_backward"):
+                    loss = self._minibatch_loss(part, part_targets)
+                    found = backward(self.accelerator, self.learner, streams, loss, self._critic_only)
+                with timer.part("optimizer"):
+                    found |= self._optimizer_step()
+                metrics.append(found)
+                token_counts.append(len(part.logp_N))
+        return {**weighted_means(metrics, token_counts), "logp_gap": float(metrics[0]["logp_gap"])}
+
+    def _minibatch_loss(self, part: Batch, targets: Targets) -> Loss:
+        """The strategy's loss as a function of the scores that the policy now gives to its tokens."""
+
+        def loss(now: Scored) -> tuple[Tensor, dict[str, Tensor]]:
+            value, metrics = self.job.strategy.loss(now.logp_N, now.entropy_N, now.value_N, part, targets)
+            return value, {**metrics, "logp_gap": (now.logp_N.detach() - part.logp_N).abs().mean()}
+
+        return loss
+
+    def _optimizer_step(self) -> dict[str, Tensor]:
+        """Clips the gradients and updates the weights. Returns the gradient norms before clipping.
+
+        Policy and critic are clipped separately: a critic that is far off must not slow the policy.
+        """
+        self.accelerator.unscale_gradients()
+        names = ("grad_norm", "critic_grad_norm")
+        norms = {
+            name: clip_grad_norm_(group["params"], self.job.optimizer.grad_clip)
+            for name, group in zip(names, self.optimizer.param_groups, strict=False)
+        }
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+        return norms
+
+    def _train_critic(self, hidden_NH: Tensor, return_N: Tensor, batch: Batch) -> None:
+        """Fits the critic to the returns for `critic_epochs` more epochs, on hidden states kept from the rollout.
+
+        This costs little: the critic is a small head, and no pass through the policy is needed.
+        """
+        rng = np.random.default_rng(random_seed(self.job.seed, self.step, "critic"))
+        weight_N = batch.weight_E[batch.episode_N]
+        for _ in range(self.job.optimizer.critic_epochs):
+            order = torch.from_numpy(rng.permutation(len(return_N))).to(return_N.device)
+            for rows in torch.split(order, CRITIC_MINIBATCH):
+                error = self.learner.critic(hidden_NH[rows]) - return_N[rows]
+                weight = weight_N[rows]
+                self.accelerator.backward(0.5 * (weight * error**2).sum() / weight.sum().clamp(min=1e-8))
+                self.optimizer.step()
+                self.optimizer.zero_grad()
+
+    @property
+    def _critic_only(self) -> bool:
+        """Whether only the critic learns in this step (`critic_warmup_steps`)."""
+        return self.learner.critic is not None and self.step < self.job.optimizer.critic_warmup_steps
+
+    def _reset_to_base(self) -> None:
         job = self.job
         seed_all(job.seed)
-        policy = load_policy(job.model, job.finetune, job.device, job.dtype)
+        policy = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
         self.frozen = frozen_base(policy, job.dtype) if job.strategy.reference else None
-        critic = Critic(policy.config.hidden_size, job.update.critic_hidden) if job.strategy.critic else None
-        learner = Learner(policy, critic, job.talk.temperature, job.update.critic_reaches_trunk)
-        optimizer = optimizer_for(policy, critic, job.update, job.device)
+        critic = Critic(policy.config.hidden_size, job.optimizer.critic_hidden) if job.strategy.critic else None
+        learner = Learner(policy, critic, job.rollout.temperature, job.optimizer.critic_reaches_trunk)
+        optimizer = make_optimizer(job, policy, critic)
         self.accelerator.free_memory()
         self.learner, self.optimizer = self.accelerator.prepare(learner, optimizer)
 
@@ -61,92 +204,136 @@ class PurePT(Standing):
         return cast(Learner, self.accelerator.unwrap_model(self.learner, keep_fp32_wrapper=True)).policy
 
     @property
-    def _learner(self) -> Learner:
+    def _trained(self) -> Learner:
         return cast(Learner, self.learner)
 
     @property
     def _scaler(self) -> Any:
         return self.accelerator.scaler
 
-    @property
-    def _warming(self) -> bool:
-        """Only the critic learns in the step that comes."""
-        return self.learner.critic is not None and self.step < self.job.update.critic_warmup_steps
-
-    def fit(self, callbacks: Sequence[Callback]) -> None:
-        for callback in callbacks:
-            callback.on_start(self)
-        while self.step < self.job.max_steps:
-            result = self.take_step()
-            for callback in callbacks:
-                callback.on_step(self, result)
-        for callback in callbacks:
-            callback.on_end(self)
-
-    def take_step(self) -> StepResult:
-        job, clock = self.job, Clock(self.job.device)
-        got = collect(job, self.policy, self.step, clock, self.learner.critic)
-        figures = {**episode_figures(got), **self._learn(got, self._judged(got, clock), clock)}
-        figures |= {**job.strategy.metrics(), **job.sampler.metrics()}
-        # While it warms up the policy stands still, so its distance says nothing about the weight of the penalty.
-        return self._done(got, figures, clock, adapts=not self._warming)
-
-    def _judged(self, got: Collected, clock: Clock) -> Batch:
-        """The batch with what the frozen base says of it."""
-        job, batch = self.job, got.batch
-        packs = streams(got.trajectories, job.update.pack_tokens, job.device)
-        if not packs:
-            raise BadInput(
-                "no episode leaves the policy room for a word", where="rollout.max_tokens", remedy="raise it"
-            )
-        with torch.no_grad(), self.accelerator.autocast():
-            if self.frozen is not None:
-                with clock.part("reference"), self.frozen() as base:
-                    read = [(hidden(base, one), one.said_N) for one in packs]
-                    logp = [spoken(base, hidden_NH, said_N, job.talk.temperature)[0] for hidden_NH, said_N in read]
-                    batch = replace(batch, ref_logp_N=torch.cat(logp))
-        return batch
-
-    def _learn(self, got: Collected, batch: Batch, clock: Clock) -> dict[str, float]:
-        job, update = self.job, self.job.update
-        share = lr_share(update, self.step, job.max_steps)
-        rates = (update.lr * self.guard.lr_share, update.critic_lr)
-        for group, rate in zip(self.optimizer.param_groups, rates, strict=False):
-            group["lr"] = rate * share
-        targets = job.strategy.targets(batch)
-        figures = learn(
-            self.accelerator,
-            self.learner,
-            self.optimizer,
-            job.strategy,
-            update,
-            got.trajectories,
-            batch,
-            targets,
-            np.random.default_rng(chance(job.seed, self.step, "minibatches")),
-            self._warming,
-            clock,
-        )
-        checked(figures, self.step + 1, self.accelerator.scaler is not None)
-        if got.hidden_NH is not None and update.critic_epochs and "return_N" in targets:
-            with clock.part("critic"):
-                fit_critic(
-                    self.accelerator,
-                    self.learner.critic,
-                    self.optimizer,
-                    got.hidden_NH.float(),
-                    targets["return_N"],
-                    batch.weight_E[batch.episode_N],
-                    update.critic_epochs,
-                    np.random.default_rng(chance(job.seed, self.step, "critic")),
-                )
-        return {**figures, "lr": rates[0] * share}
-
-    def _more_state(self) -> dict[str, Any]:
+    def _extra_state(self) -> dict[str, Any]:
         return {"rng": rng_state()}
 
-    def _loaded(self, state: Mapping[str, Any]) -> None:
+    def _after_load(self, state: Mapping[str, Any]) -> None:
         load_rng_state(state["rng"])
 
     def save_model(self, folder: Path) -> None:
         save_policy(self.policy, self.job.model, folder)
+
+
+@dataclass(frozen=True)
+class Collected:
+    """One batch of episodes with rewards."""
+
+    trajectories: Sequence[Trajectory]
+    episodes: Sequence[Episode]
+    """The episodes of the trajectories, with their rewards."""
+    batch: Batch
+    """The same as flat tensors, still without `ref_logp_N`."""
+    hidden_NH: Tensor | None = None
+    """The hidden state before each policy token: the input of the critic."""
+
+
+def collect(job: TrainJob, policy: Any, step: int, timer: StepTimer, critic: Critic | None = None) -> Collected:
+    """Samples prompts, rolls out `batch_size` episodes and rewards them. Episodes of a sample are adjacent rows."""
+    group_size = job.strategy.group_size
+    with timer.part("draw"):
+        drawn = [each for each in job.sampler.draw(step, job.batch_size // group_size) for _ in range(group_size)]
+    generator = torch.Generator(job.device).manual_seed(random_seed(job.seed, step, "rollout"))
+    jobs = [
+        Job(each.sample, each.level, random_seed(job.seed, step, f"episode {row}"), row // group_size)
+        for row, each in enumerate(drawn)
+    ]
+    with timer.part("rollout"):
+        trajectories = generate(
+            policy,
+            job.renderer,
+            jobs,
+            job.rollout,
+            device=job.device,
+            generator=generator,
+            dtype=None if job.dtype == torch.float32 else job.dtype,
+            keep_hidden=critic is not None,
+        )
+    with timer.part("reward"):
+        judged = job.judge(step, [one.episode for one in trajectories]) if job.judge else {}
+        episodes = [
+            msgspec.structs.replace(
+                one.episode,
+                reward=job.reward(one.episode, each.sample, judged[row].scores if row in judged else None),
+                live=row in judged,
+            )
+            for row, (one, each) in enumerate(zip(trajectories, drawn, strict=True))
+        ]
+    weights = [each.weight * (judged[row].weight if row in judged else 1.0) for row, each in enumerate(drawn)]
+    batch = make_batch(trajectories, episodes, weights, group_size, job.device)
+    hidden = [one.hidden_NH for one in trajectories if one.hidden_NH is not None]
+    if critic is None or not hidden:
+        return Collected(trajectories, episodes, batch)
+    hidden_NH = torch.cat(hidden)
+    with torch.no_grad():
+        return Collected(trajectories, episodes, replace(batch, value_N=critic(hidden_NH)), hidden_NH)
+
+
+def make_batch(
+    trajectories: Sequence[Trajectory],
+    episodes: Sequence[Episode],
+    weights: Sequence[float],
+    group_size: int,
+    device: torch.device,
+) -> Batch:
+    """The policy tokens of all episodes end to end, as `strategies` expects them."""
+    counts = [int(one.policy.sum()) for one in trajectories]
+    logp = np.concatenate([one.logp[one.policy] for one in trajectories])
+    rows = np.arange(len(episodes))
+    return Batch(
+        logp_N=torch.from_numpy(logp).to(device),
+        episode_N=torch.from_numpy(np.repeat(rows, counts)).to(device),
+        reward_E=torch.tensor([sum(one.reward.values()) for one in episodes], device=device),
+        group_E=torch.from_numpy(rows // group_size).to(device),
+        weight_E=torch.tensor([*weights], dtype=torch.float32, device=device),
+    )
+
+
+def split_minibatches(group_E: Tensor, count: int, rng: np.random.Generator) -> list[Tensor]:
+    """Splits a batch at random into `count` parts of whole groups. Row numbers rise within a part."""
+    groups = torch.unique(group_E)
+    shuffled = groups[torch.from_numpy(rng.permutation(len(groups))).to(groups.device)]
+    return [torch.isin(group_E, part).nonzero()[:, 0] for part in shuffled.tensor_split(min(count, len(groups)))]
+
+
+def weighted_means(metrics: Sequence[Mapping[str, Tensor]], counts: Sequence[int]) -> dict[str, float]:
+    """Means of all metrics over the updates of a step, with a single transfer from the device."""
+    names = [*metrics[0]]
+    # The norm of a group without gradients is on the CPU, wherever the weights are.
+    device = metrics[0]["loss"].device
+    rows = [torch.stack([found[name].float().to(device) for name in names]) for found in metrics]
+    table = torch.stack(rows).cpu().double()
+    share = torch.tensor(counts, dtype=torch.float64) / sum(counts)
+    return dict(zip(names, (share @ table).tolist(), strict=True))
+
+
+def episode_metrics(collected: Collected) -> dict[str, float]:
+    """Means over the episodes of a batch. A metric about a kind of episode that the batch lacks is left out."""
+    episodes = collected.episodes
+    metrics = {"reward": fmean(sum(one.reward.values()) for one in episodes)}
+    for term in sorted({term for one in episodes for term in one.reward}):
+        metrics[f"reward/{term}"] = fmean(one.reward.get(term, 0.0) for one in episodes)
+    if live := sum(one.live for one in episodes):
+        metrics["live_share"] = live / len(episodes)
+    metrics["success"] = fmean(one.success for one in episodes)
+    metrics["turns"] = fmean(one.policy_turns for one in episodes)
+    metrics["tokens"] = fmean(len(one.tokens) for one in collected.trajectories)
+    metrics["policy_tokens"] = fmean(int(one.policy.sum()) for one in collected.trajectories)
+    metrics["cut_share"] = fmean(one.end == "length" for one in episodes)
+    if needed := [one.need_ask_success for one in episodes if one.needs_clarification]:
+        metrics["need_ask_success"] = fmean(needed)
+    if complete := [one.asks > 0 for one in episodes if not one.needs_clarification]:
+        metrics["overclar_rate"] = fmean(complete)
+    return metrics
+
+
+def random_seed(seed: int, step: int, purpose: str) -> int:
+    """A seed derived from run seed, step and purpose alone: a resumed run gets the same without having saved it."""
+    digest = hashlib.blake2b(f"{seed}/{step}/{purpose}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") >> 1

@@ -1,6 +1,8 @@
-"""Ordinary supervised fine-tuning on demonstrations: how `models/tiny` is made, and the control that stands beside PPO.
+"""Supervised fine-tuning on demonstrations: how `models/tiny` was trained, and the control that PPO is compared with.
 
-Only what the policy says is learned; what user and tools say is read. Sequences lie end to end without padding.
+    loss = mean cross-entropy over policy tokens
+
+Tokens of user and tools are context only. Sequences are packed end to end without padding.
 """
 
 from __future__ import annotations
@@ -16,15 +18,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from .packed import Stream, hidden, streams
+from .packed import Stream, hidden_before, pack
 
 Progress = Callable[[int, float], None]
-"""Told after every update: tokens read since the last call, loss."""
+"""Called after every update with the tokens read since the last call and the loss."""
 
 
 @dataclass(frozen=True)
 class Demo:
-    """A demonstration as tokens, and which of them the policy said."""
+    """A demonstration as tokens; `policy` is True on those that the policy said."""
 
     tokens: NDArray[np.int32]
     policy: NDArray[np.bool_]
@@ -32,8 +34,10 @@ class Demo:
 
 @dataclass(frozen=True)
 class SftPlan:
+    """Budget and hyperparameters of a fine-tuning run."""
+
     tokens: int
-    """Read in all, user and tool tokens included; the demonstrations are gone through as often as that takes."""
+    """Tokens to read in all, user and tool tokens included; the demonstrations are repeated as often as that takes."""
     lr: float
     batch_tokens: int
     seed: int
@@ -47,28 +51,28 @@ class SftPlan:
 def fine_tune(
     model: Any, demos: Sequence[Demo], plan: SftPlan, progress: Progress = lambda read, loss: None
 ) -> dict[str, float]:
-    """Trains `model` in place, where it is and in its own precision (bf16 arithmetic on CUDA)."""
+    """Trains `model` in place, on its device and in its precision (bf16 arithmetic on CUDA)."""
     device = next(model.parameters()).device
     optimizer = torch.optim.AdamW(
-        groups(model, plan.weight_decay), lr=plan.lr, betas=plan.betas, fused=device.type == "cuda"
+        parameter_groups(model, plan.weight_decay), lr=plan.lr, betas=plan.betas, fused=device.type == "cuda"
     )
-    arithmetic = torch.autocast("cuda", torch.bfloat16) if device.type == "cuda" else nullcontext()
+    autocast = torch.autocast("cuda", torch.bfloat16) if device.type == "cuda" else nullcontext()
     model.train()
     read, losses = 0, []
-    for rows in endless(demos, plan):
+    for rows in endless_batches(demos, plan):
         for group in optimizer.param_groups:
-            group["lr"] = plan.lr * rate(read / plan.tokens, plan.warmup)
-        (stream,) = streams([demos[row] for row in rows], plan.batch_tokens, device)
-        with arithmetic:
-            loss = policy_loss(model, stream)
+            group["lr"] = plan.lr * lr_scale(read / plan.tokens, plan.warmup)
+        (stream,) = pack([demos[row] for row in rows], plan.batch_tokens, device)
+        with autocast:
+            loss = sft_loss(model, stream)
         torch.autograd.backward(loss)
         torch.nn.utils.clip_grad_norm_(model.parameters(), plan.max_norm)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
-        now = sum(len(demos[row].tokens) for row in rows)
-        read += now
+        batch_tokens = sum(len(demos[row].tokens) for row in rows)
+        read += batch_tokens
         losses.append(loss.detach())
-        progress(now, float(losses[-1]) if len(losses) % 20 == 0 else math.nan)
+        progress(batch_tokens, float(losses[-1]) if len(losses) % 20 == 0 else math.nan)
         if read >= plan.tokens:
             break
     model.eval()
@@ -76,30 +80,31 @@ def fine_tune(
     return {"tokens": float(read), "updates": float(len(losses)), "loss": float(tail)}
 
 
-def policy_loss(model: Any, stream: Stream) -> Tensor:
-    """Mean cross-entropy over the policy's tokens; logits are computed for those only."""
-    logits_NV = model.get_output_embeddings()(hidden(model, stream)).float()
+def sft_loss(model: Any, stream: Stream) -> Tensor:
+    """Mean cross-entropy over the policy tokens; logits are computed for those only."""
+    logits_NV = model.get_output_embeddings()(hidden_before(model, stream)).float()
     return torch.nn.functional.cross_entropy(logits_NV, stream.said_N)
 
 
-def endless(demos: Sequence[Demo], plan: SftPlan) -> Iterator[list[int]]:
-    """Batches of like length in random order, epoch after epoch."""
-    random = np.random.default_rng(plan.seed)
+def endless_batches(demos: Sequence[Demo], plan: SftPlan) -> Iterator[list[int]]:
+    """Batches of similar lengths in random order, epoch after epoch."""
+    rng = np.random.default_rng(plan.seed)
     lengths = np.array([len(demo.tokens) for demo in demos])
     while True:
-        # Like lengths together: an accelerator pads inside attention. Noise keeps the same ones from always meeting.
-        order = np.argsort(lengths * random.uniform(0.9, 1.1, len(lengths)), kind="stable")
+        # Similar lengths together, because a GPU pads inside attention; noise, so that batches differ by epoch.
+        order = np.argsort(lengths * rng.uniform(0.9, 1.1, len(lengths)), kind="stable")
         batches = list(_cut(order, lengths, plan.batch_tokens))
-        for place in random.permutation(len(batches)):
-            yield batches[place]
+        for index in rng.permutation(len(batches)):
+            yield batches[index]
 
 
-def _cut(order: NDArray[np.int64], lengths: NDArray[np.int64], most: int) -> Iterator[list[int]]:
+def _cut(order: NDArray[np.int64], lengths: NDArray[np.int64], max_tokens: int) -> Iterator[list[int]]:
+    """Consecutive rows whose padded size is at most `max_tokens`."""
     rows: list[int] = []
     longest = 0
     for row in order.tolist():
         longest = max(longest, int(lengths[row]))
-        if rows and longest * (len(rows) + 1) > most:
+        if rows and longest * (len(rows) + 1) > max_tokens:
             yield rows
             rows, longest = [], int(lengths[row])
         rows.append(row)
@@ -107,10 +112,10 @@ def _cut(order: NDArray[np.int64], lengths: NDArray[np.int64], most: int) -> Ite
         yield rows
 
 
-def rate(done: float, warmup: float) -> float:
-    """Share of the full learning rate when that share of the budget is spent.
+def lr_scale(done: float, warmup: float) -> float:
+    """The factor on the learning rate when the share `done` of the token budget is spent.
 
-    >>> [round(rate(done, 0.1), 2) for done in (0.05, 0.1, 0.55, 1.0)]
+    >>> [round(lr_scale(done, 0.1), 2) for done in (0.05, 0.1, 0.55, 1.0)]
     [0.5, 1.0, 0.55, 0.1]
     """
     if done < warmup:
@@ -118,10 +123,10 @@ def rate(done: float, warmup: float) -> float:
     return 0.1 + 0.45 * (1 + math.cos(math.pi * min(1.0, (done - warmup) / (1 - warmup))))
 
 
-def groups(model: torch.nn.Module, weight_decay: float) -> list[dict[str, Any]]:
-    """Matrices decay; norms and biases do not."""
-    learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
+def parameter_groups(model: torch.nn.Module, weight_decay: float) -> list[dict[str, Any]]:
+    """Weight decay on matrices, none on norms and biases."""
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     return [
-        {"params": [one for one in learned if one.ndim >= 2], "weight_decay": weight_decay},
-        {"params": [one for one in learned if one.ndim < 2], "weight_decay": 0.0},
+        {"params": [one for one in trained if one.ndim >= 2], "weight_decay": weight_decay},
+        {"params": [one for one in trained if one.ndim < 2], "weight_decay": 0.0},
     ]

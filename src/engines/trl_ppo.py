@@ -1,8 +1,8 @@
 """Hugging Face TRL as an engine: its GRPOTrainer and its DPOTrainer, driven by the same job as `pure_pt`.
 
 Episodes, tools, rewards, sampling, schedule and checkpoints are AskGate's; loss and updates are TRL's. A checkpoint is
-safetensors and JSON, as with `pure_pt`: nothing of TRL's own is saved or loaded, so no pickle is. All chance in a step
-comes from the seed and the number of the step.
+safetensors and JSON, as with `pure_pt`: nothing of TRL's own is saved or loaded, so no pickle is. All randomness of a
+step comes from the seed and the number of the step.
 """
 
 from __future__ import annotations
@@ -18,48 +18,51 @@ from transformers import PrinterCallback, TrainerCallback
 
 from ..core.api import Callback, Strategy
 from ..core.errors import BadInput
+from ..rollout.attention import PeftWrapper
 from ..runtime.seeding import seed_all
 from ..strategies.dpo import DPO
 from ..strategies.grpo import GRPO
 from ..strategies.ppo import PPO
-from .clock import Clock
-from .collect import Collected, chance, collect, episode_figures
+from .base import BaseEngine, StepTimer, load_weights, lr_scale, make_optimizer, require_finite_losses, trained_weights
 from .job import TrainJob
-from .learn import checked, optimizer_for
 from .models import load_policy, save_policy
-from .schedule import lr_share
-from .standing import Standing
-from .state import learned, put_back
-from .trl_parts import settle
+from .pure_pt import Collected, collect, episode_metrics, random_seed
 
-_SAME = {"loss": "loss", "grad_norm": "grad_norm", "entropy": "entropy", "clip_ratio/region_mean": "clip_share"}
-"""Figures of TRL that `pure_pt` has too."""
+_SHARED_METRICS = {
+    "loss": "loss",
+    "grad_norm": "grad_norm",
+    "entropy": "entropy",
+    "clip_ratio/region_mean": "clip_share",
+}
+"""Metrics of TRL that `pure_pt` has too, and their names there."""
 
 
-class TrlPPO(Standing):
+class TrlPPO(BaseEngine):
+    """The engine `trl_ppo`: GRPO and DPO by TRL."""
+
     strategies = frozenset({"grpo", "dpo"})
 
     def __init__(self, job: TrainJob) -> None:
-        made = _trainer_class(job.strategy)
+        trainer_class = _trainer_class(job.strategy)
         super().__init__(job)
         self._scratch = TemporaryDirectory(prefix="askgate-trl-")
         seed_all(job.seed)
-        self.policy = load_policy(job.model, job.finetune, job.device, job.dtype)
-        self.optimizer = optimizer_for(self.policy, None, job.update, job.device)
-        steady = torch.optim.lr_scheduler.LambdaLR(self.optimizer, lambda _: 1.0)
-        self.trainer: Any = made(
+        self.policy = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
+        self.optimizer = make_optimizer(job, self.policy, None)
+        constant = torch.optim.lr_scheduler.LambdaLR(self.optimizer, lambda _: 1.0)
+        self.trainer: Any = trainer_class(
             job,
             job.strategy,
             self.policy,
             self._collect,
             self._scratch.name,
-            optimizers=(self.optimizer, steady),
-            callbacks=[_Watch(self)],
+            optimizers=(self.optimizer, constant),
+            callbacks=[_StepHooks(self)],
         )
         self.trainer.remove_callback(PrinterCallback)
         if self.trainer.accelerator.num_processes > 1:
             raise BadInput("trl_ppo runs in one process", where="accelerate launch", remedy="start it without")
-        settle(self.policy)
+        undo_adapter_changes(self.policy)
         self._callbacks: Sequence[Callback] = ()
 
     def fit(self, callbacks: Sequence[Callback]) -> None:
@@ -67,66 +70,69 @@ class TrlPPO(Standing):
         for callback in callbacks:
             callback.on_start(self)
         if self.step < self.job.max_steps:
-            self.trainer.args.max_steps = (self.job.max_steps - self.step) * self.trainer.updates_a_step
+            self.trainer.args.max_steps = (self.job.max_steps - self.step) * self.trainer.updates_per_step
             self.trainer.train()
         for callback in callbacks:
             callback.on_end(self)
 
     def _collect(self) -> Collected:
-        """The batch of this step, when TRL asks for it."""
-        self._clock = Clock(self.job.device)
-        torch.manual_seed(chance(self.job.seed, self.step, "trl"))
+        """Makes the batch of this step, when TRL asks for it."""
+        self._timer = StepTimer(self.job.device)
+        torch.manual_seed(random_seed(self.job.seed, self.step, "trl"))
         with self.trainer.accelerator.autocast():
-            self._got = collect(self.job, self.policy, self.step, self._clock)
-        if not self._got.batch.logp_N.numel():
+            self._collected = collect(self.job, self.policy, self.step, self._timer)
+        if not self._collected.batch.logp_N.numel():
             raise BadInput(
-                "no episode leaves the policy room for a word", where="rollout.max_tokens", remedy="raise it"
+                "no episode has room for a policy token", where="rollout.max_tokens", remedy="raise rollout.max_tokens"
             )
-        return self._got
+        return self._collected
 
     def lr(self) -> float:
-        share = lr_share(self.job.update, self.step, self.job.max_steps)
-        return self.job.update.lr * self.guard.lr_share * share
+        """The learning rate of this step."""
+        return self.job.lr * self.guard.lr_scale * lr_scale(self.job.optimizer, self.step, self.job.max_steps)
 
-    def updated(self, logs: Mapping[str, float]) -> None:
-        """All updates of a step are done. What TRL alone reports keeps its name behind `trl/`."""
-        job, scaled = self.job, self.trainer.accelerator.scaler is not None
-        own = {name: float(logs[theirs]) for theirs, name in _SAME.items() if theirs in logs}
-        theirs = {
-            f"trl/{name}": float(value) for name, value in logs.items() if value is not None and name not in _SAME
+    def finish_step(self, logs: Mapping[str, float]) -> None:
+        """Called after all updates of a step. Metrics that only TRL reports keep their names behind `trl/`."""
+        job, collected = self.job, self._collected
+        shared = {name: float(logs[trl_name]) for trl_name, name in _SHARED_METRICS.items() if trl_name in logs}
+        others = {
+            f"trl/{name}": float(value)
+            for name, value in logs.items()
+            if value is not None and name not in _SHARED_METRICS
         }
-        figures = {**episode_figures(self._got), **theirs, **own, **job.strategy.metrics(), **job.sampler.metrics()}
-        figures["lr"] = self.lr()
-        checked(figures, self.step + 1, scaled)
-        result = self._done(self._got, figures, self._clock)
+        metrics = {**episode_metrics(collected), **others, **shared, **job.strategy.metrics(), **job.sampler.metrics()}
+        metrics["lr"] = self.lr()
+        require_finite_losses(metrics, self.step + 1, self._scaler is not None)
+        result = self._finish_step(collected.trajectories, collected.episodes, metrics, self._timer)
         self.trainer.after_step()
         for callback in self._callbacks:
             callback.on_step(self, result)
 
     @property
-    def _learner(self) -> Any:
+    def _trained(self) -> Any:
         return self.policy
 
     @property
     def _scaler(self) -> Any:
         return self.trainer.accelerator.scaler
 
-    def _to_base(self) -> None:
-        """Into the tensors that TRL holds already."""
-        seed_all(self.job.seed)
-        fresh = load_policy(self.job.model, self.job.finetune, self.job.device, self.job.dtype)
-        put_back(self.policy, learned(fresh), self.job.model)
+    def _reset_to_base(self) -> None:
+        """Copies into the tensors that TRL holds already."""
+        job = self.job
+        seed_all(job.seed)
+        fresh = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
+        load_weights(self.policy, trained_weights(fresh), job.model)
         self.optimizer.state.clear()
 
-    def _loaded(self, state: Mapping[str, Any]) -> None:
+    def _after_load(self, state: Mapping[str, Any]) -> None:
         self.trainer.after_step()
 
     def save_model(self, folder: Path) -> None:
         save_policy(self.policy, self.job.model, folder)
 
 
-class _Watch(TrainerCallback):
-    """Where TRL's loop meets ours: it reports once a step, after the last update."""
+class _StepHooks(TrainerCallback):
+    """Connects TRL's loop with ours: TRL logs once per step of ours, after its last update."""
 
     def __init__(self, engine: TrlPPO) -> None:
         self.engine = engine
@@ -137,11 +143,11 @@ class _Watch(TrainerCallback):
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **_: Any) -> None:
         if logs is not None and "loss" in logs:
-            self.engine.updated(logs)
+            self.engine.finish_step(logs)
 
 
 def _trainer_class(strategy: Strategy) -> Callable[..., Any]:
-    """TRL brings its own losses, so it runs the strategies that have one there, and no other."""
+    """The trainer for a strategy. TRL brings its own losses, so it runs only strategies that have one there."""
     if isinstance(strategy, PPO):
         raise BadInput(
             "TRL has no PPO any more: PPOTrainer was removed in 1.13; the last one was single-turn, took no reward "
@@ -159,10 +165,19 @@ def _trainer_class(strategy: Strategy) -> Callable[..., Any]:
         raise BadInput(
             "TRL is not installed", where="engine", remedy="pip install 'askgate[trl]', or set engine: pure_pt"
         )
-    if isinstance(strategy, GRPO):
-        from .trl_grpo import Groups
+    from .trl_trainers import EpisodeDPOTrainer, EpisodeGRPOTrainer
 
-        return Groups
-    from .trl_dpo import Pairs
+    return EpisodeGRPOTrainer if isinstance(strategy, GRPO) else EpisodeDPOTrainer
 
-    return Pairs
+
+def undo_adapter_changes(policy: Any) -> None:
+    """Undoes what a TRL trainer did to adapters: a second copy of them as reference, and 16-bit weights.
+
+    Adapters start at zero, so the reference is the model without them; and an update of 1e-5 is lost in 16 bits.
+    """
+    adapted: Any = policy if isinstance(policy, PeftWrapper) else None
+    if adapted is not None and "ref" in adapted.peft_config:
+        adapted.delete_adapter("ref")
+    for weight in policy.parameters():
+        if weight.requires_grad:
+            weight.data = weight.data.float()

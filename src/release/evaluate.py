@@ -13,6 +13,7 @@ from gguf import GGUFReader
 from msgspec import Struct
 
 from ..agents.trajectory import Job
+from ..config.sections import RolloutLimits
 from ..core.check import Check, check
 from ..core.episode import Episode
 from ..core.errors import BadInput
@@ -20,8 +21,7 @@ from ..core.files import read_json, sha256_file
 from ..core.model_files import model_sha256
 from ..eval.compare import DIGITS
 from ..eval.metrics import Figure
-from ..rollout.limits import Talk
-from ..rollout.scheduler import rollout
+from ..rollout.scheduler import generate
 from ..runtime.device import get_device, get_dtype, prepare_device
 from .gguf_check import renderer_for
 from .gguf_export import load_merged, load_tokenizer, model_folder
@@ -41,7 +41,7 @@ _REMEDY = (
 class Setting:
     """How the samples are played."""
 
-    talk: Talk
+    limits: RolloutLimits
     greedy: bool
     seed: int
 
@@ -72,11 +72,11 @@ def play_pytorch(folder: Path, jobs: Sequence[Job], setting: Setting, progress: 
         progress(now - done)
         done = now
 
-    made = rollout(
+    made = generate(
         policy,
         renderer_for(load_tokenizer(folder)),
         jobs,
-        setting.talk,
+        setting.limits,
         device=device,
         generator=torch.Generator(device).manual_seed(setting.seed),
         greedy=setting.greedy,
@@ -95,8 +95,8 @@ def play_llamacpp(
     except (ValueError, IndexError, UnicodeDecodeError) as error:
         raise BadInput(f"is damaged ({error})", where=str(path), remedy="export the model again") from error
     renderer = renderer_for(read_tokenizer(reader))
-    with opened(path, setting.talk.max_tokens, log) as llama:
-        return play(llama, renderer, jobs, setting.talk, greedy=setting.greedy, progress=progress)
+    with opened(path, setting.limits.max_tokens, log) as llama:
+        return play(llama, renderer, jobs, setting.limits, greedy=setting.greedy, progress=progress)
 
 
 def sha256_of(model: Path, backend: Backend) -> str:
@@ -130,9 +130,9 @@ def read_evaluated(path: Path, shadow_sha256: str, samples: int, setting: Settin
 
 
 def facts(setting: Setting) -> dict[str, Any]:
-    """As JSON has it."""
-    made: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(setting))
-    return made
+    """The entry `setting` of a report."""
+    limits = {**setting.limits.facts(), "tools": list(setting.limits.tools)}
+    return {"talk": limits, "greedy": setting.greedy, "seed": setting.seed}
 
 
 def compared(then: Evaluated, now: Evaluated) -> list[Check]:

@@ -89,7 +89,7 @@ def make_package(
 
 
 def this_machine() -> dict[str, str]:
-    from ..engines.state import machine
+    from ..engines.base import machine
 
     return {name: str(value) for name, value in machine().items()}
 

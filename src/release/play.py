@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 
 from ..agents.render import Renderer
 from ..agents.trajectory import Job
+from ..config.sections import RolloutLimits
 from ..core.episode import Episode
-from ..rollout.limits import Talk
 from ..rollout.scheduler import Dialogue
 from .llamacpp import LlamaCpp
 
@@ -21,7 +21,7 @@ def play(
     llama: LlamaCpp,
     renderer: Renderer,
     jobs: Sequence[Job],
-    talk: Talk,
+    limits: RolloutLimits,
     *,
     greedy: bool,
     progress: Callable[[int], None] | None = None,
@@ -32,8 +32,8 @@ def play(
     """
     made = []
     for place, job in enumerate(jobs):
-        one = Dialogue(job, None, renderer, talk, talk.tools)
-        made.append(_play_one(llama, one, None if greedy else talk.temperature, f"{job.seed}:{place}"))
+        one = Dialogue(job, None, renderer, limits)
+        made.append(_play_one(llama, one, None if greedy else limits.temperature, f"{job.seed}:{place}"))
         if progress is not None:
             progress(1)
     return made
@@ -42,12 +42,12 @@ def play(
 def _play_one(llama: LlamaCpp, talk: Dialogue, temperature: float | None, chance: str) -> Episode:
     limits = talk.limits
     while not talk.over:
-        turn = talk.turn
+        turn = talk.turn_start
         room = min(limits.max_new_tokens - (len(talk.tokens) - turn), limits.max_tokens - len(talk.tokens))
         seed = zlib.crc32(f"{chance}:{len(talk.tokens)}".encode())
         for token in llama.go_on(talk.tokens, room, temperature, seed):
             # llama.cpp knows ends of its own; the turn is over when the dialogue says so.
             talk.take(token, 0.0)
-            if talk.over or talk.turn != turn:
+            if talk.over or talk.turn_start != turn:
                 break
     return talk.env.episode(talk.job.seed, talk.job.level)

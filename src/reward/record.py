@@ -9,24 +9,25 @@ A line holds one episode. Ratings come later (`rate`), from the same lines, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..agents.trajectory import Job
-from ..core.defaults import TOOLS
+from ..config.sections import RolloutLimits
 from ..core.episode import Episode
 from ..core.errors import BadInput
 from ..core.files import atomic_files, json_bytes, read_json, require_jsonl, sha256_file, sidecar, written
 from ..core.jsonl import read_unique, write_records
 from ..core.types import Lang, Record, Sample, Turn
 from ..data.difficulty.metrics import measure_all
-from ..rollout.limits import Talk
 
 if TYPE_CHECKING:
     import torch
 
     from ..agents.render import Renderer
+
+QUICKSTART_LIMITS = RolloutLimits(max_turns=6, max_new_tokens=64, max_tokens=512)
 
 
 class RecordedEpisode(Record, frozen=True):
@@ -49,26 +50,32 @@ class RecordedEpisode(Record, frozen=True):
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How episodes are made. The defaults are those of the quickstart."""
+class RecordPlan:
+    """Settings of a recording. The default limits are those of the quickstart."""
 
     seed: int
-    temperature: float = 1.0
-    """Above 0: a policy that always says the likeliest word shows little of what it can get wrong."""
+    limits: RolloutLimits = QUICKSTART_LIMITS
+    """The temperature is above 0: a policy that always says the likeliest token shows little of what it gets wrong."""
     repeats: int = 1
-    """Episodes of each sample."""
-    max_turns: int = 6
-    max_new_tokens: int = 64
-    max_tokens: int = 512
-    slots: int = 64
-    tools: tuple[str, ...] = TOOLS
+    """Episodes per sample."""
+
+    def facts(self) -> dict[str, Any]:
+        """The entry `plan` of the sidecar."""
+        limits = self.limits.facts()
+        return {
+            "seed": self.seed,
+            "temperature": limits.pop("temperature"),
+            "repeats": self.repeats,
+            **limits,
+            "tools": list(self.limits.tools),
+        }
 
 
 def record(
     policy: Any,
     renderer: Renderer,
     samples: Sequence[Sample],
-    plan: Plan,
+    plan: RecordPlan,
     model: str,
     device: torch.device,
     progress: Callable[[int], None] | None = None,
@@ -77,20 +84,19 @@ def record(
     """An episode for each repeat of each sample. Raises BadInput where all succeed or all fail."""
     import torch
 
-    from ..rollout.scheduler import rollout
+    from ..rollout.scheduler import generate
 
-    _refuse_greedy(plan)
     levels = [measured.level for measured in measure_all(list(samples))]
     jobs = [
         Job(sample, level, plan.seed, place)
         for place, (sample, level) in enumerate(zip(samples, levels, strict=True))
         for _ in range(plan.repeats)
     ]
-    made = rollout(
+    made = generate(
         policy,
         renderer,
         jobs,
-        Talk(plan.max_turns, plan.max_new_tokens, plan.max_tokens, plan.temperature, plan.slots, plan.tools),
+        plan.limits,
         device=device,
         generator=torch.Generator(device).manual_seed(plan.seed),
         dtype=dtype,
@@ -121,7 +127,7 @@ def refuse_one_outcome(episodes: Sequence[Episode]) -> None:
         )
 
 
-def write_recorded(path: Path, recorded: Sequence[RecordedEpisode], pool: Path, plan: Plan) -> None:
+def write_recorded(path: Path, recorded: Sequence[RecordedEpisode], pool: Path, plan: RecordPlan) -> None:
     """The episodes, and beside them how they were made: both or neither."""
     require_jsonl(path, "--episodes")
     with atomic_files() as start:
@@ -134,7 +140,7 @@ def write_recorded(path: Path, recorded: Sequence[RecordedEpisode], pool: Path, 
                     "pool": str(pool),
                     "pool_sha256": sha256_file(pool),
                     "model_sha256": recorded[0].model,
-                    "plan": asdict(plan),
+                    "plan": plan.facts(),
                     "episodes": len(recorded),
                     "successes": sum(one.episode.success for one in recorded),
                 }
@@ -143,7 +149,7 @@ def write_recorded(path: Path, recorded: Sequence[RecordedEpisode], pool: Path, 
 
 
 def recorded_before(
-    path: Path, samples: Sequence[Sample], pool: Path, plan: Plan, model: str
+    path: Path, samples: Sequence[Sample], pool: Path, plan: RecordPlan, model: str
 ) -> list[RecordedEpisode] | None:
     """The episodes of an earlier run with the same seed, model, set of samples and settings; None where any differs."""
     require_jsonl(path, "--episodes")
@@ -153,25 +159,17 @@ def recorded_before(
     same = {"sha256": sha256_file(path), "pool_sha256": sha256_file(pool), "model_sha256": model}
     if not isinstance(facts, dict) or any(facts.get(name) != value for name, value in same.items()):
         return None
-    if not _same_talk(facts.get("plan"), plan):
+    if not _same_settings(facts.get("plan"), plan):
         return None
     found = read_recorded(path)
     wanted = [sample.id for sample in samples for _ in range(plan.repeats)]
     return found if [one.episode.sample_id for one in found] == wanted else None
 
 
-def _same_talk(then: object, plan: Plan) -> bool:
-    """How many talk at once changes nothing of what is said."""
-    now = {**asdict(plan), "tools": list(plan.tools), "slots": 0}
-    return isinstance(then, dict) and {**then, "slots": 0} == now
+def _same_settings(then: object, plan: RecordPlan) -> bool:
+    """Compares all settings but the number of slots, which does not change the episodes."""
+    return isinstance(then, dict) and {**then, "slots": 0} == {**plan.facts(), "slots": 0}
 
 
 def read_recorded(path: Path) -> list[RecordedEpisode]:
     return list(read_unique(path, RecordedEpisode))
-
-
-def _refuse_greedy(plan: Plan) -> None:
-    if plan.temperature <= 0:
-        raise BadInput(
-            "must be above 0: recorded episodes are sampled", where="temperature", remedy="use 1.0, as in training"
-        )

@@ -1,8 +1,10 @@
-"""Many episodes at once: each slot holds one dialogue, and a slot that is done takes the next job.
+"""Rollouts: many dialogues in parallel slots. A slot whose dialogue is over takes the next job.
 
-In every pass each slot reads what it has not read yet: the token that was sampled last, a whole reply, or the opening
-of a new dialogue. Where another slot has read the same from the beginning on (episodes of one sample that asked the
-same thing, openings with the same system text), its keys and values are copied. Nothing is tokenized twice.
+    trajectories = generate(model, renderer, jobs, limits, device=device, generator=generator)
+
+In every forward pass each slot reads its new tokens: the one sampled last, a whole reply, or the opening of a new
+dialogue. Where another slot has read the same prefix (episodes of one sample that asked the same, openings with the
+same system prompt), its keys and values are copied. Nothing is tokenized twice.
 """
 
 from __future__ import annotations
@@ -17,21 +19,21 @@ from torch import Tensor, nn
 from ..agents.env import Env
 from ..agents.render import Renderer
 from ..agents.trajectory import Job, Trajectory
-from .attention import inner
-from .limits import Limits, Talk
-from .slots import Slots
+from ..config.sections import RolloutLimits
+from .attention import unwrap
+from .kv_cache import KVCache
 
-WORTH = 16
-"""Shared tokens from which taking them over is worth a copy, or a wait for the slot that is about to read them."""
-READ_AT_ONCE = 16_384
-"""Tokens of openings and replies in one pass; more take more memory and no less time."""
+MIN_SHARED = 16
+"""Number of shared tokens that is worth a copy, or a wait for the slot that is about to read them."""
+MAX_PREFILL = 16_384
+"""Tokens of openings and replies in one pass. More take more memory and no less time."""
 
 
-def rollout(
+def generate(
     model: nn.Module,
     renderer: Renderer,
     jobs: Sequence[Job],
-    talk: Talk,
+    limits: RolloutLimits,
     *,
     device: torch.device,
     generator: torch.Generator | None = None,
@@ -40,73 +42,75 @@ def rollout(
     progress: Callable[[int], None] | None = None,
     keep_hidden: bool = False,
 ) -> list[Trajectory]:
-    """An episode for every job, in the order of the jobs.
+    """Rolls out one episode per job. Returns them in the order of the jobs.
 
-    Each job has its own stream of chance, made from `generator`: what is said in it does not depend on the number of
-    slots or on what runs beside it. `dtype` is what is computed in where that is not the type of the weights.
-    `progress` hears how many episodes are done. `keep_hidden` keeps the states that a critic reads: here they are at
-    hand, and no second pass is needed.
+    Each job has its own random stream, seeded from `generator`, so an episode does not depend on the number of slots or
+    on the episodes beside it. `dtype` is the type of the arithmetic where it differs from that of the weights.
+    `progress` is called with the number of finished episodes. `keep_hidden` keeps the hidden states that a critic
+    reads, which saves a second forward pass.
     """
-    if talk.temperature <= 0:
+    if limits.temperature <= 0:
         raise ValueError("the temperature must be above 0; `greedy` takes the likeliest token")
     seeds = [0] * len(jobs) if greedy else _seeds(len(jobs), generator)
-    every = [Dialogue(job, seed, renderer, talk, talk.tools) for job, seed in zip(jobs, seeds, strict=True)]
-    queue = [one for one in every if not one.over]
+    dialogues = [Dialogue(job, seed, renderer, limits) for job, seed in zip(jobs, seeds, strict=True)]
+    queue = [one for one in dialogues if not one.over]
     half = dtype if dtype in (torch.bfloat16, torch.float16) else None
     was_training = model.training
     model.eval()
     try:
         with torch.inference_mode(), torch.autocast(device.type, half, enabled=half is not None):
-            cache = Slots(model, min(talk.slots, len(queue)), talk.max_tokens, device, dtype or inner(model).dtype)
-            floor = Floor(cache, queue)
+            slots = min(limits.slots, len(queue))
+            cache = KVCache(model, slots, limits.max_tokens, device, dtype or unwrap(model).dtype)
+            scheduler = RolloutScheduler(cache, queue)
             kept: list[tuple[list[Dialogue], Tensor]] = []
-            while going := floor.fill():
-                chance = None if greedy else np.array([one.chance() for one in going.values()])
-                logits, hidden = cache.read([(slot, one.unread()) for slot, one in going.items()])
+            while active := scheduler.next_pass():
+                uniform = None if greedy else np.array([one.next_uniform() for one in active.values()])
+                logits, hidden = cache.read([(slot, one.unread()) for slot, one in active.items()])
                 if keep_hidden:
-                    kept.append((list(going.values()), hidden))
-                for one, token, logp in zip(going.values(), *choose(logits, talk.temperature, chance), strict=True):
+                    kept.append((list(active.values()), hidden))
+                tokens, logps = sample_tokens(logits, limits.temperature, uniform)
+                for one, token, logp in zip(active.values(), tokens, logps, strict=True):
                     one.take(token, logp)
                     if one.over and progress is not None:
-                        progress(sum(each.over for each in every))
+                        progress(sum(each.over for each in dialogues))
     finally:
         model.train(was_training)
-    states = handed_out(kept) if keep_hidden and kept else {}
-    return [one.trajectory(states.get(id(one))) for one in every]
+    hidden_of = _by_dialogue(kept) if keep_hidden and kept else {}
+    return [one.trajectory(hidden_of.get(id(one))) for one in dialogues]
 
 
-def handed_out(kept: list[tuple[list[Dialogue], Tensor]]) -> dict[int, Tensor]:
-    """The states of each dialogue in the order of its tokens."""
+def _by_dialogue(kept: list[tuple[list[Dialogue], Tensor]]) -> dict[int, Tensor]:
+    """The hidden states of each dialogue, by its id, in the order of its tokens."""
     rows: dict[int, list[int]] = {}
-    for row, talk in enumerate(talk for talks, _ in kept for talk in talks):
-        rows.setdefault(id(talk), []).append(row)
+    for row, dialogue in enumerate(dialogue for dialogues, _ in kept for dialogue in dialogues):
+        rows.setdefault(id(dialogue), []).append(row)
     states = torch.cat([hidden_NH for _, hidden_NH in kept])
-    return {talk: states[at] for talk, at in rows.items()}
+    return {dialogue: states[at] for dialogue, at in rows.items()}
 
 
-def finest(device: torch.device) -> torch.dtype:
-    """The most exact numbers of a device: Metal has none of 64 bits."""
+def exact_dtype(device: torch.device) -> torch.dtype:
+    """The most exact floating-point type of a device: Metal has no 64-bit type."""
     return torch.float32 if device.type == "mps" else torch.float64
 
 
-def choose(logits_NV: Tensor, temperature: float, chance_N: np.ndarray | None) -> tuple[list[int], list[float]]:
-    """A token for each row and its log-probability. Without chance, the likeliest.
+def sample_tokens(logits_NV: Tensor, temperature: float, uniform_N: np.ndarray | None) -> tuple[list[int], list[float]]:
+    """One token per row and its log-probability; the likeliest where no uniform numbers are given.
 
-    One number between 0 and 1 picks a token from the cumulated probabilities: a thousandth of the random numbers that
-    a noise on every logit takes, and those are half of the time of a small model.
+    One number between 0 and 1 picks a token by the inverse of the cumulated probabilities. Gumbel noise would take
+    V random numbers per token, which is half of the time of a small model.
     """
-    exact = finest(logits_NV.device)
+    exact = exact_dtype(logits_NV.device)
     logp_NV = torch.log_softmax(logits_NV.float() / temperature, dim=-1)
-    if chance_N is None:
+    if uniform_N is None:
         token_N1 = logp_NV.argmax(-1, keepdim=True)
     else:
-        below_NV = logp_NV.exp().cumsum(-1, dtype=exact)
-        # In 32 bits a number just below 1 becomes 1, and would pick a token that cannot be.
-        chance = torch.from_numpy(chance_N).to(exact).clamp_(max=1 - torch.finfo(exact).eps / 2)
-        chance = chance.to(logits_NV.device, non_blocking=True)
-        at_N1 = chance[:, None] * below_NV[:, -1:]
-        token_N1 = torch.searchsorted(below_NV, at_N1, right=True).clamp_(max=logp_NV.shape[-1] - 1)
-    # One copy to the host: every token number is exact, in 32 bits too (up to 16 million).
+        cumulated_NV = logp_NV.exp().cumsum(-1, dtype=exact)
+        # In 32 bits a number just below 1 becomes 1, and would pick a token of probability 0.
+        uniform = torch.from_numpy(uniform_N).to(exact).clamp_(max=1 - torch.finfo(exact).eps / 2)
+        uniform = uniform.to(logits_NV.device, non_blocking=True)
+        at_N1 = uniform[:, None] * cumulated_NV[:, -1:]
+        token_N1 = torch.searchsorted(cumulated_NV, at_N1, right=True).clamp_(max=logp_NV.shape[-1] - 1)
+    # One copy to the host for both: token numbers are exact, in 32 bits too (up to 16 million).
     tokens, logps = torch.cat((token_N1.to(exact), logp_NV.gather(-1, token_N1).to(exact)), 1).T.cpu().numpy()
     if not np.isfinite(logps).all():
         raise FloatingPointError("the model's logits are not finite: the policy has diverged")
@@ -114,20 +118,21 @@ def choose(logits_NV: Tensor, temperature: float, chance_N: np.ndarray | None) -
 
 
 class Dialogue:
-    """One job under way."""
+    """One job in progress: its environment, its tokens and its random stream."""
 
-    def __init__(self, job: Job, seed: int | None, renderer: Renderer, limits: Limits, tools: Sequence[str]) -> None:
+    def __init__(self, job: Job, seed: int | None, renderer: Renderer, limits: RolloutLimits) -> None:
         self.job, self.renderer, self.limits = job, renderer, limits
-        self.env = Env(job.sample, limits.max_turns, tools)
+        self.env = Env(job.sample, limits.max_turns, limits.tools)
         self.tokens = renderer.opening(self.env.opening(), self.env.system())[: limits.max_tokens]
         self.policy = [False] * len(self.tokens)
         self.logp = [0.0] * len(self.tokens)
-        self.turn = len(self.tokens)
-        """Where the policy's turn began."""
+        self.turn_start = len(self.tokens)
+        """Position at which the policy's current turn began."""
         self.read = 0
+        """Number of tokens that the model has read."""
         self._seed = seed
-        self._chance: Iterator[float] | None = None
-        if self.turn == limits.max_tokens:
+        self._uniform: Iterator[float] | None = None
+        if self.turn_start == limits.max_tokens:
             self.env.finish("length")
 
     @property
@@ -135,35 +140,38 @@ class Dialogue:
         return self.env.end is not None
 
     def unread(self) -> list[int]:
-        """What the model has to read before it speaks."""
+        """The tokens that the model has not read yet. Counts them as read."""
         new = self.tokens[self.read :]
         self.read = len(self.tokens)
         return new
 
-    def chance(self) -> float:
-        if self._chance is None:
-            self._chance = iter(np.random.Generator(np.random.Philox(key=self._seed)).random(self.limits.max_tokens))
-        return next(self._chance)
+    def next_uniform(self) -> float:
+        """The next number, between 0 and 1, of this dialogue's random stream."""
+        if self._uniform is None:
+            rng = np.random.Generator(np.random.Philox(key=self._seed))
+            self._uniform = iter(rng.random(self.limits.max_tokens))
+        return next(self._uniform)
 
     def take(self, token: int, logp: float) -> None:
-        """The policy said one more token."""
+        """Adds a token of the policy. At the end of its turn, adds the reply of user or tool."""
         self._add([token], True, logp)
-        if token not in self.renderer.stop_ids:
+        stopped = token in self.renderer.stop_ids
+        if not stopped:
             if len(self.tokens) == self.limits.max_tokens:
-                return self.env.finish("length", self.renderer.decode(self.tokens[self.turn :]))
-            if len(self.tokens) - self.turn < self.limits.max_new_tokens:
+                return self.env.finish("length", self.renderer.decode(self.tokens[self.turn_start :]))
+            if len(self.tokens) - self.turn_start < self.limits.max_new_tokens:
                 return None
-        reply = self.env.step(self.renderer.decode(self.tokens[self.turn :]))
-        if token not in self.renderer.stop_ids:
-            # Cut off: the turn is closed for it.
+        reply = self.env.step(self.renderer.decode(self.tokens[self.turn_start :]))
+        if not stopped:
+            # The turn was cut off: its stop token is added, but not as one of the policy.
             self._add(self.renderer.policy("")[-1:], False)
         if reply is None:
             return None
-        heard = self.renderer.reply(reply.by, reply.text)
-        if len(self.tokens) + len(heard) >= self.limits.max_tokens:
+        reply_tokens = self.renderer.reply(reply.by, reply.text)
+        if len(self.tokens) + len(reply_tokens) >= self.limits.max_tokens:
             return self.env.finish("length")
-        self._add(heard, False)
-        self.turn = len(self.tokens)
+        self._add(reply_tokens, False)
+        self.turn_start = len(self.tokens)
         return None
 
     def trajectory(self, hidden_NH: Tensor | None) -> Trajectory:
@@ -182,48 +190,48 @@ class Dialogue:
         self.logp += [logp] * len(tokens)
 
 
-class Floor:
-    """Which dialogue is in which slot, and what they have in common."""
+class RolloutScheduler:
+    """Assigns dialogues to slots of the cache, and finds prefixes that slots share."""
 
-    def __init__(self, slots: Slots, queue: Sequence[Dialogue]) -> None:
-        self.slots, self.queue = slots, deque(queue)
-        self.busy: dict[int, Dialogue] = {}
-        count, room = slots.keys.shape[1], slots.keys.shape[3]
-        self.rows = np.full((count, room), -1, np.int32)
-        """What each slot had before it when it last read more than a word; it stays until the slot is used again."""
+    def __init__(self, cache: KVCache, queue: Sequence[Dialogue]) -> None:
+        self.cache, self.queue = cache, deque(queue)
+        self.active: dict[int, Dialogue] = {}
+        count, room = cache.keys.shape[1], cache.keys.shape[3]
+        self.tokens_read = np.full((count, room), -1, np.int32)
+        """Tokens of each slot when it last read more than one. They stay until the slot is used again."""
 
-    def fill(self) -> dict[int, Dialogue]:
-        """Dialogues that are over leave, others come. Those that read in this pass, by slot; none when all is done."""
-        self.busy = {slot: talk for slot, talk in self.busy.items() if not talk.over}
-        for slot in range(len(self.rows)):
-            if slot not in self.busy and self.queue:
-                self.busy[slot] = self.queue.popleft()
-        going, at_once = {}, 0
-        # In the order of the slots the whole cache can be looked at where it lies.
-        for slot, talk in sorted(self.busy.items()):
-            if talk.read == 0 or len(talk.tokens) - talk.read >= WORTH:
-                if at_once >= READ_AT_ONCE or not self._ready(slot, talk):
+    def next_pass(self) -> dict[int, Dialogue]:
+        """Refills free slots. Returns the dialogues that read in this pass, by slot; none when all are done."""
+        self.active = {slot: one for slot, one in self.active.items() if not one.over}
+        for slot in range(len(self.tokens_read)):
+            if slot not in self.active and self.queue:
+                self.active[slot] = self.queue.popleft()
+        reading, prefill = {}, 0
+        # In the order of the slots, so that attention can read the whole cache in place.
+        for slot, one in sorted(self.active.items()):
+            if one.read == 0 or len(one.tokens) - one.read >= MIN_SHARED:
+                if prefill >= MAX_PREFILL or not self._share_prefix(slot, one):
                     continue
-                at_once += len(talk.tokens) - talk.read
-            going[slot] = talk
-        return going
+                prefill += len(one.tokens) - one.read
+            reading[slot] = one
+        return reading
 
-    def _ready(self, slot: int, talk: Dialogue) -> bool:
-        """Takes over what another slot has read. False where one reads the same in this pass: then this one waits."""
-        # The last token is read in any case: it says what comes next.
-        same = self.rows[:, : len(talk.tokens) - 1] == np.array(talk.tokens[:-1], np.int32)
-        soon = np.where(same.all(1), same.shape[1], same.argmin(1))
-        now = np.minimum(soon, self.slots.lengths)
+    def _share_prefix(self, slot: int, one: Dialogue) -> bool:
+        """Copies the longest prefix that another slot has read. False: a slot reads it in this pass, so wait for it."""
+        # The last token is read in any case: its output predicts the next one.
+        same = self.tokens_read[:, : len(one.tokens) - 1] == np.array(one.tokens[:-1], np.int32)
+        after_pass = np.where(same.all(1), same.shape[1], same.argmin(1))
+        now = np.minimum(after_pass, self.cache.lengths)
         source = int(now.argmax())
-        shared = max(int(now[source]), talk.read)
-        if soon.max() - shared >= WORTH:
+        shared = max(int(now[source]), one.read)
+        if after_pass.max() - shared >= MIN_SHARED:
             return False
-        if shared - talk.read < WORTH:
-            shared = talk.read
-        self.slots.take_over(slot, source, talk.read, shared)
-        talk.read = shared
-        self.rows[slot] = -1
-        self.rows[slot, : len(talk.tokens)] = talk.tokens
+        if shared - one.read < MIN_SHARED:
+            shared = one.read
+        self.cache.copy_prefix(slot, source, one.read, shared)
+        one.read = shared
+        self.tokens_read[slot] = -1
+        self.tokens_read[slot, : len(one.tokens)] = one.tokens
         return True
 
 

@@ -1,4 +1,4 @@
-"""Arithmetic on the flat layout: the policy tokens of all episodes end to end, `episode_N` telling whose they are."""
+"""Arithmetic on the flat layout: policy tokens of all episodes end to end, `episode_N` holds their episode numbers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..core.api import Batch, Targets
 
 
 def segment_sum(x_N: Tensor, segment_N: Tensor, count: int) -> Tensor:
-    """The sum of each segment; 0 for one without a member."""
+    """The sum of each segment; 0 for an empty one."""
     return torch.zeros(count, dtype=x_N.dtype, device=x_N.device).index_add(0, segment_N, x_N)
 
 
 def segment_mean(x_N: Tensor, segment_N: Tensor, count: int) -> Tensor:
-    """The mean of each segment; 0 for one without a member."""
+    """The mean of each segment; 0 for an empty one."""
     size = segment_sum(torch.ones_like(x_N), segment_N, count)
     return segment_sum(x_N, segment_N, count) / size.clamp(min=1)
 
@@ -29,22 +29,22 @@ def is_last(episode_N: Tensor) -> Tensor:
 
 
 def per_token(x_N: Tensor, batch: Batch) -> Tensor:
-    """The sum over tokens, each weighed as its episode, divided by the number of tokens."""
+    """The sum over tokens, each weighted as its episode, divided by the number of tokens."""
     return (x_N * batch.weight_E[batch.episode_N]).sum() / max(x_N.numel(), 1)
 
 
-def dense(group_E: Tensor) -> tuple[Tensor, int]:
-    """Groups numbered 0, 1, 2, ... and how many there are."""
+def renumber(group_E: Tensor) -> tuple[Tensor, int]:
+    """Group numbers as 0, 1, 2, ... and the number of groups."""
     groups, number_E = torch.unique(group_E, return_inverse=True)
     return number_E, groups.numel()
 
 
 def take(batch: Batch, targets: Targets, rows: Tensor) -> tuple[Batch, dict[str, Tensor]]:
-    """The episodes `rows` of a batch and of its targets, in the order of the batch, numbered from 0 again."""
+    """The rows of a batch and of its targets that belong to some episodes, in batch order, renumbered from 0."""
     rows, _ = torch.sort(rows)
     keep_N = torch.isin(batch.episode_N, rows)
 
-    def cut(x_N: Tensor | None) -> Tensor | None:
+    def select(x_N: Tensor | None) -> Tensor | None:
         return None if x_N is None else x_N[keep_N]
 
     part = replace(
@@ -54,7 +54,7 @@ def take(batch: Batch, targets: Targets, rows: Tensor) -> tuple[Batch, dict[str,
         reward_E=batch.reward_E[rows],
         group_E=batch.group_E[rows],
         weight_E=batch.weight_E[rows],
-        ref_logp_N=cut(batch.ref_logp_N),
-        value_N=cut(batch.value_N),
+        ref_logp_N=select(batch.ref_logp_N),
+        value_N=select(batch.value_N),
     )
     return part, {name: x[keep_N] if name.endswith("_N") else x[rows] for name, x in targets.items()}

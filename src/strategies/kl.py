@@ -1,4 +1,11 @@
-"""How far the policy has gone from the frozen base, and a penalty weight that keeps it near a target."""
+"""The KL divergence of the policy from the frozen base: estimators, and a penalty weight that adapts to a target.
+
+With tokens sampled from the policy p and the base q, and r = q/p of a token (Schulman, "Approximating KL divergence"):
+
+    k1 = -log r              unbiased, may be negative
+    k2 = (log r)^2 / 2       biased, never negative
+    k3 = r - 1 - log r       unbiased, never negative
+"""
 
 from __future__ import annotations
 
@@ -9,30 +16,27 @@ import torch
 from torch import Tensor
 
 from ..core.api import Batch
-from .options import positive
+from .options import at_least, positive
 
 
 def k1(logp_N: Tensor, ref_logp_N: Tensor) -> Tensor:
-    """log p/q of tokens sampled from p: right on average, may be negative."""
     return logp_N - ref_logp_N
 
 
 def k2(logp_N: Tensor, ref_logp_N: Tensor) -> Tensor:
-    """Half the square of log p/q: never negative, right only for small differences."""
     return 0.5 * (logp_N - ref_logp_N) ** 2
 
 
 def k3(logp_N: Tensor, ref_logp_N: Tensor) -> Tensor:
-    """q/p - 1 - log q/p: right on average and never negative."""
     log_ratio_N = ref_logp_N - logp_N
     return torch.expm1(log_ratio_N) - log_ratio_N
 
 
 def steering(logp_N: Tensor, old_logp_N: Tensor, ref_logp_N: Tensor) -> Tensor:
-    """k3 for a loss: each token counts by how much likelier it has become since it was sampled.
+    """k3 as a term of a loss, weighted by the ratio of each token's probability now to that when it was sampled.
 
-    The gradient of k3 alone is that of another divergence (q against p), and a single token that has become rare would
-    rule the step. With the ratio it is, on average, the gradient of KL(p, q).
+    The gradient of k3 alone is that of the reverse divergence, KL(q, p), and a single token that has become rare would
+    dominate the step. With the ratio it is, on average, the gradient of KL(p, q).
     """
     return torch.exp(logp_N - old_logp_N) * k3(logp_N, ref_logp_N)
 
@@ -43,31 +47,31 @@ def reference_of(batch: Batch) -> Tensor:
     return batch.ref_logp_N
 
 
-def figures(batch: Batch) -> dict[str, float]:
-    """The three estimates over the tokens of a batch as it was sampled. `kl` is the one to steer and alert by (k3)."""
+def metrics(batch: Batch) -> dict[str, float]:
+    """The three estimates over the tokens of a batch as it was sampled. `kl`, which penalty and alerts use, is k3."""
     ref_logp_N = reference_of(batch)
     if not batch.logp_N.numel():
         return {"kl": 0.0, "kl_k1": 0.0, "kl_k2": 0.0, "kl_k3": 0.0}
-    found = [float(k(batch.logp_N, ref_logp_N).mean()) for k in (k1, k2, k3)]
-    return {"kl": found[2], "kl_k1": found[0], "kl_k2": found[1], "kl_k3": found[2]}
+    estimates = [float(k(batch.logp_N, ref_logp_N).mean()) for k in (k1, k2, k3)]
+    return {"kl": estimates[2], "kl_k1": estimates[0], "kl_k2": estimates[1], "kl_k3": estimates[2]}
 
 
-class KLControl:
-    """The weight of the KL penalty, moved towards a target KL in small proportional steps (Ziegler et al. 2019).
+class KLController:
+    """Moves the weight of the KL penalty towards a target KL in small proportional steps (arXiv:1909.08593).
 
-    Without a target the weight stays as it is.
+    Without a target the weight is constant.
     """
 
     GAIN = 0.1
-    MOST = 0.2
-    """A relative error beyond this counts as this much: no batch moves the weight by more than GAIN * MOST."""
+    MAX_ERROR = 0.2
+    """Relative errors are clipped to this, so no batch changes the weight by more than GAIN * MAX_ERROR."""
 
     def __init__(self, coef: float, target: float | None) -> None:
         self.coef, self.target = coef, target if target is None else positive("target_kl", target)
 
     def update(self, kl: float) -> None:
         if self.target is not None:
-            error = min(max(kl / self.target - 1, -self.MOST), self.MOST)
+            error = min(max(kl / self.target - 1, -self.MAX_ERROR), self.MAX_ERROR)
             self.coef *= 1 + self.GAIN * error
 
     def state_dict(self) -> dict[str, Any]:
@@ -75,3 +79,31 @@ class KLControl:
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         self.coef = float(state["kl_coef"])
+
+
+class AdaptiveKL:
+    """Base class of PPO and GRPO: an adaptive KL penalty, which is all that they remember from step to step.
+
+    `targets` of a subclass leaves the metrics of its batch in `_batch_metrics`, `kl` among them.
+    """
+
+    def __init__(self, kl_coef: float, target_kl: float | None) -> None:
+        self._controller = KLController(at_least("kl_coef", kl_coef), target_kl)
+        self._batch_metrics: dict[str, float] = {}
+
+    @property
+    def kl_coef(self) -> float:
+        return self._controller.coef
+
+    def after_step(self, metrics: Mapping[str, float]) -> None:
+        """Adapts the weight to `kl` of the step. An engine of several processes averages it first."""
+        self._controller.update(metrics["kl"])
+
+    def metrics(self) -> dict[str, float]:
+        return {**self._batch_metrics, "kl_coef": self.kl_coef}
+
+    def state_dict(self) -> dict[str, Any]:
+        return self._controller.state_dict()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self._controller.load_state_dict(state)

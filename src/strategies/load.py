@@ -1,4 +1,4 @@
-"""From a name in a config to a strategy: a built-in one, or a class in the user's own file."""
+"""Loads the strategy that a config names: a built-in one, or a class in the user's own file."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from .grpo import GRPO
 from .ppo import PPO
 
 BUILT_IN: Mapping[str, type] = {"ppo": PPO, "grpo": GRPO, "dpo": DPO}
-WANTED = "critic reference group_size targets loss after_step metrics state_dict load_state_dict".split()
+REQUIRED = "critic reference group_size targets loss after_step metrics state_dict load_state_dict".split()
 
 
 def strategy_class(name: str) -> type:
+    """The class of a strategy by its name in the config."""
     remedy = f"use {', '.join(BUILT_IN)}, or package.module:Class for your own"
     return BUILT_IN[name] if name in BUILT_IN else own_class(name, "strategy", remedy)
 
 
 def load_strategy(name: str, options: Mapping[str, Any]) -> Strategy:
-    """The strategy of that name, made with these options."""
+    """Makes the strategy of that name with these options."""
     made = strategy_class(name)
     known = inspect.signature(made).parameters
     free = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
@@ -32,24 +33,24 @@ def load_strategy(name: str, options: Mapping[str, Any]) -> Strategy:
         if key not in known and not free:
             what, remedy = f"{name} has no option {key!r}", f"use one of: {', '.join(known)}"
             raise BadInput(what, where=f"strategy_options.{key}", remedy=remedy)
-    _of_the_right_type(made, options)
+    _check_types(made, options)
     try:
         strategy = made(**options)
     except TypeError as error:
         what = f"{name} does not take these options ({error})"
         raise BadInput(what, where="strategy_options", remedy=f"see the arguments of {name}") from error
-    lacking = [member for member in WANTED if not hasattr(strategy, member)]
+    lacking = [member for member in REQUIRED if not hasattr(strategy, member)]
     if lacking:
         raise BadInput(
-            f"{name} is no strategy: it lacks {', '.join(lacking)}",
+            f"{name} is not a strategy: it lacks {', '.join(lacking)}",
             where="strategy",
             remedy="see Strategy in src/core/api.py",
         )
     return cast(Strategy, strategy)
 
 
-def _of_the_right_type(made: type, options: Mapping[str, Any]) -> None:
-    """As its arguments are annotated: 7.9 is no count and "no" is not false. Other annotations are the class's own."""
+def _check_types(made: type, options: Mapping[str, Any]) -> None:
+    """Checks options against annotations of plain types: 7.9 is not an int and "no" is not a bool."""
     try:
         hints = get_type_hints(made.__init__)  # type: ignore[misc]
     except NameError:
@@ -60,5 +61,5 @@ def _of_the_right_type(made: type, options: Mapping[str, Any]) -> None:
             takes = {*wanted, int} if float in wanted else {*wanted}
             if type(value) not in takes:
                 names = " or ".join(one.__name__ for one in wanted if one is not NoneType)
-                what = f"{value!r} is no {names}"
+                what = f"{value!r} is not of type {names}"
                 raise BadInput(what, where=f"strategy_options.{key}", remedy=f"give a value of type {names}")

@@ -1,4 +1,21 @@
-"""PPO with a critic: GAE over policy tokens, a KL penalty inside the reward, clipped policy and value losses."""
+"""PPO (Schulman et al. 2017, arXiv:1707.06347) with a critic, for multi-turn episodes.
+
+    ratio     = exp(logp - old_logp)
+    loss      = - mean min(ratio * A, clip(ratio, 1 - clip, 1 + clip) * A)          clipped policy objective
+                + value_coef * mean max((V - R)^2, (clip(V, V_old +- value_clip) - R)^2) / 2
+                - entropy_coef * mean entropy
+    reward_t  = - kl_coef * (old_logp - ref_logp), plus the episode's reward at its last token
+    A         = GAE(reward, V_old; gamma, lam), whitened over the batch;  R = A + V_old before whitening
+
+Means are over policy tokens, each weighted as its episode. Departures from the paper:
+
+- tokens of user and tools are no states: a turn's first token follows the last token of the turn before;
+- a KL penalty against the frozen base is part of the reward, and its weight adapts (Ziegler et al. 2019,
+  arXiv:1909.08593; see `kl.py`);
+- the value loss is clipped too, as in OpenAI's reference code.
+
+Run it with `strategy: ppo` in a training config.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +24,12 @@ from torch import Tensor
 
 from ..core.api import Batch, Targets
 from . import kl
-from .advantages import gae, whiten
-from .clipped import moved, policy_loss, value_loss
 from .flat import is_last, per_token
 from .options import at_least, positive, share
-from .steered import Steered
 
 
-class PPO(Steered):
-    """The reward of an episode arrives with its last token; each token pays for how far it is from the reference."""
+class PPO(kl.AdaptiveKL):
+    """The strategy `ppo`. The reward of an episode arrives with its last token."""
 
     critic = True
     reference = True
@@ -46,7 +60,7 @@ class PPO(Steered):
         reward_N[last_N] += batch.reward_E[batch.episode_N[last_N]]
         advantage_N = gae(reward_N, old_value_N, batch.episode_N, self.gamma, self.lam)
         return_N = advantage_N + old_value_N
-        self._seen = {**kl.figures(batch), "value_explained": _explained(return_N, old_value_N)}
+        self._batch_metrics = {**kl.metrics(batch), "value_explained": _explained(return_N, old_value_N)}
         return {
             "advantage_N": whiten(advantage_N, batch.weight_E[batch.episode_N]),
             "return_N": return_N,
@@ -59,8 +73,66 @@ class PPO(Steered):
         value_loss_N = value_loss(_values(value_N), _values(part.value_N), targets["return_N"], self.value_clip)
         value = per_token(value_loss_N, part)
         loss = policy + self.value_coef * value - self.entropy_coef * per_token(entropy_N, part)
-        figures = moved(logp_N, entropy_N, part, self.clip)
-        return loss, {"policy_loss": policy.detach(), "value_loss": value.detach(), **figures}
+        metrics = update_metrics(logp_N, entropy_N, part, self.clip)
+        return loss, {"policy_loss": policy.detach(), "value_loss": value.detach(), **metrics}
+
+
+def policy_loss(logp_N: Tensor, old_logp_N: Tensor, advantage_N: Tensor, clip: float) -> Tensor:
+    """The clipped PPO objective of each token, negated. GRPO uses it too."""
+    ratio_N = torch.exp(logp_N - old_logp_N)
+    return -torch.minimum(ratio_N * advantage_N, ratio_N.clamp(1 - clip, 1 + clip) * advantage_N)
+
+
+def value_loss(value_N: Tensor, old_value_N: Tensor, return_N: Tensor, clip: float) -> Tensor:
+    """Half the squared error of each token: the larger of that of the value and of the value clipped to the old one."""
+    clipped_N = old_value_N + (value_N - old_value_N).clamp(-clip, clip)
+    return 0.5 * torch.maximum((value_N - return_N) ** 2, (clipped_N - return_N) ** 2)
+
+
+def gae(reward_N: Tensor, value_N: Tensor, episode_N: Tensor, gamma: float, lam: float) -> Tensor:
+    """Generalized advantage estimation (Schulman et al. 2015, arXiv:1506.02438).
+
+    The value after the last token of an episode is 0. Tokens of user and tools are not in the layout.
+    """
+    next_N = torch.zeros_like(value_N)
+    next_N[:-1] = value_N[1:]
+    next_N = next_N.masked_fill(is_last(episode_N), 0)
+    return discounted(reward_N + gamma * next_N - value_N, episode_N, gamma * lam)
+
+
+def discounted(x_N: Tensor, episode_N: Tensor, factor: float) -> Tensor:
+    """The discounted sum of x from each token to the end of its episode.
+
+    By doubling: after round k each token holds the sum over its next 2**k tokens. So a batch of N tokens takes
+    log2(N) rounds instead of N.
+    """
+    total_N, step = x_N.clone(), 1
+    while step < x_N.numel():
+        same = episode_N[step:] == episode_N[:-step]
+        total_N[:-step] += factor**step * torch.where(same, total_N[step:], 0)
+        step *= 2
+    return total_N
+
+
+def whiten(x_N: Tensor, weight_N: Tensor) -> Tensor:
+    """Scales to weighted mean 0 and variance 1. A batch whose weights are all 0 is returned unchanged."""
+    total = weight_N.sum()
+    if not total > 0:
+        return x_N
+    mean = (weight_N * x_N).sum() / total
+    variance = (weight_N * (x_N - mean) ** 2).sum() / total
+    return (x_N - mean) / (variance.sqrt() + 1e-8)
+
+
+def update_metrics(logp_N: Tensor, entropy_N: Tensor, part: Batch, clip: float) -> dict[str, Tensor]:
+    """How far the updates have moved the policy from the one that made the episodes."""
+    with torch.no_grad():
+        ratio_N = torch.exp(logp_N - part.logp_N)
+        return {
+            "entropy": per_token(entropy_N, part),
+            "clip_share": per_token(((ratio_N - 1).abs() > clip).to(ratio_N.dtype), part),
+            "kl_old": per_token(kl.k3(part.logp_N, logp_N), part),
+        }
 
 
 def _values(value_N: Tensor | None) -> Tensor:
@@ -70,7 +142,7 @@ def _values(value_N: Tensor | None) -> Tensor:
 
 
 def _explained(return_N: Tensor, value_N: Tensor) -> float:
-    """1: the critic foresaw every return; 0: no better than their mean."""
+    """Explained variance of the returns. 1: the critic predicts every return; 0: no better than their mean."""
     if return_N.numel() < 2:
         return 0.0
     variance = torch.var(return_N)

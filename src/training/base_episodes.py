@@ -25,7 +25,7 @@ from .parts import open_renderer, told_by
 if TYPE_CHECKING:
     from ..config.train import TrainConfig
     from ..core.types import Sample
-    from ..reward.record import Plan, RecordedEpisode
+    from ..reward.record import RecordedEpisode, RecordPlan
     from ..scoring.scores import Score
 
 POLICY = Path("configs/quickstart.yaml")
@@ -80,21 +80,12 @@ def _recorded(
     from ..config.loader import load_train_config
     from ..core.model_files import model_sha256
     from ..data.pool.meta import read_meta
-    from ..reward.record import Plan, recorded_before, refuse_one_outcome
+    from ..reward.record import RecordPlan, recorded_before, refuse_one_outcome
 
     config = load_train_config(path, overrides)
     with told_by(path, config):
         folder = _model_folder(config.base_model)
-        talk = config.rollout
-        plan = Plan(
-            seed,
-            temperature=talk.temperature,
-            max_turns=talk.max_turns,
-            max_new_tokens=config.rollout_len,
-            max_tokens=talk.max_tokens,
-            slots=talk.slots,
-            tools=read_meta(pool).tools,
-        )
+        plan = RecordPlan(seed, config.rollout_limits(read_meta(pool).tools))
         model = model_sha256(folder)
         found = recorded_before(out, samples, pool, plan, model)
         if found is None:
@@ -105,11 +96,10 @@ def _recorded(
 
 
 def _play(
-    config: TrainConfig, folder: Path, pool: Path, samples: Sequence[Sample], plan: Plan, model: str, out: Path
+    config: TrainConfig, folder: Path, pool: Path, samples: Sequence[Sample], plan: RecordPlan, model: str, out: Path
 ) -> list[RecordedEpisode]:
     from transformers.utils import logging as transformers_logging
 
-    from ..engines.job import Finetune
     from ..engines.models import load_policy
     from ..reward.record import record, write_recorded
     from ..runtime.device import get_device, get_dtype, lora_targets, memory_gb, prepare_device
@@ -118,9 +108,8 @@ def _play(
     device = get_device(config.device_pref)
     prepare_device(device)
     dtype = get_dtype(device, config.precision)
-    given = config.finetune
-    targets = lora_targets(given.targets, memory_gb(device))
-    policy = load_policy(str(folder), Finetune(given.method, given.rank, given.alpha, targets), device, dtype)
+    targets = lora_targets(config.finetune.targets, memory_gb(device))
+    policy = load_policy(str(folder), config.finetune, targets, device, dtype)
     renderer = open_renderer(str(folder))
     with show.progress(f"playing {len(samples)} samples", len(samples)) as progress:
         recorded = record(policy, renderer, samples, plan, model, device, progress, dtype)

@@ -64,7 +64,7 @@ def control(
     from ..engines.sft import SftPlan, fine_tune
 
     log.info("control: the base learns from demonstrations, %d tokens of them", tokens)
-    policy = load_policy(job.model, job.finetune, job.device, job.dtype)
+    policy = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
     plan = SftPlan(tokens=tokens, lr=config.eval.control_lr, batch_tokens=config.optimizer.pack_tokens, seed=job.seed)
     fine_tune(policy, list(_demonstrations(config, job)), plan)
     episodes = play(policy)
@@ -83,7 +83,7 @@ def _demonstrations(config: TrainConfig, job: TrainJob) -> Iterator[Demo]:
     from ..engines.sft import Demo
 
     for sample in read_records(config.seed_pool, Sample):
-        system = Env(sample, job.talk.max_turns, job.talk.tools).system()
+        system = Env(sample, job.rollout.max_turns, job.rollout.tools).system()
         tokens, policy = demo_tokens(sample, job.renderer, thoughts=job.renderer.closes, system=system)
-        if len(tokens) <= job.talk.max_tokens:
+        if len(tokens) <= job.rollout.max_tokens:
             yield Demo(np.array(tokens, np.int32), np.array(policy, np.bool_))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -80,7 +79,7 @@ def evaluation_key(ready: Ready, job: TrainJob, stands_on: Mapping[str, str]) ->
         "n": config.eval.n,
         "greedy": config.eval.greedy,
         "seed": job.seed,
-        "talk": asdict(job.talk),
+        "talk": job.rollout.facts(),
         "reward": config.reward.model_dump(mode="json"),
         "weights": stands_on.get("reward.weights"),
         "use_overclar_penalty": config.use_overclar_penalty,

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     import torch
 
     from ..agents.render import Renderer
-    from ..callbacks.watch import Limits
     from ..core.api import Callback, Strategy
-    from ..engines.job import JudgeShare, TrainJob
+    from ..engines.job import LiveJudge, TrainJob
     from .sampler import Sampler
 
 
@@ -69,14 +68,6 @@ def make_callbacks(config: TrainConfig) -> list[Callback]:
     return made
 
 
-def watch_limits(config: TrainConfig) -> Limits:
-    """What the config takes for reward hacking."""
-    from ..callbacks.watch import SHARES, Limits
-
-    watch = config.watch.model_dump()
-    return Limits({name: watch[name] for name in SHARES}, spike=config.watch.spike, window=config.watch.window)
-
-
 def open_renderer(model: str) -> Renderer:
     """A chat template where the tokenizer has one, else plain tags."""
     from transformers import AutoTokenizer
@@ -100,12 +91,9 @@ def make_job(
     device: torch.device,
     dtype: torch.dtype,
     targets: tuple[str, ...],
-    judge: JudgeShare | None = None,
+    judge: LiveJudge | None = None,
 ) -> TrainJob:
-    from ..engines.job import Finetune, TrainJob, Update
-    from ..rollout.limits import Talk
-
-    update, talk = config.optimizer, config.rollout
+    from ..engines.job import TrainJob
 
     return TrainJob(
         model=model,
@@ -118,31 +106,12 @@ def make_job(
         batch_size=config.batch_size,
         device=device,
         dtype=dtype,
-        finetune=Finetune(config.finetune.method, config.finetune.rank, config.finetune.alpha, targets),
-        talk=Talk(
-            max_turns=talk.max_turns,
-            max_new_tokens=config.rollout_len,
-            max_tokens=talk.max_tokens,
-            temperature=talk.temperature,
-            slots=talk.slots,
-            tools=tools,
-        ),
-        update=Update(
-            lr=config.lr,
-            critic_lr=update.critic_lr,
-            weight_decay=update.weight_decay,
-            schedule=update.schedule,
-            warmup_steps=update.warmup_steps,
-            epochs=update.epochs,
-            minibatches=update.minibatches,
-            pack_tokens=update.pack_tokens,
-            max_grad_norm=update.grad_clip,
-            critic_hidden=update.critic_hidden,
-            critic_reaches_trunk=update.critic_reaches_trunk,
-            critic_epochs=update.critic_epochs,
-            critic_warmup_steps=update.critic_warmup_steps,
-            kl_alert=config.kl_alert,
-        ),
+        lr=config.lr,
+        rollout=config.rollout_limits(tools),
+        optimizer=config.optimizer,
+        finetune=config.finetune,
+        lora_targets=targets,
+        kl_alert=config.kl_alert,
         judge=judge,
         last_good=last_good,
     )

@@ -29,7 +29,7 @@ from . import data as train_data
 from .control import control, tokens_seen
 from .facts import as_admitted, digest, evaluation_key, open_evaluations, same_sources, sources
 from .outcome import Outcome, write_report
-from .parts import make_callbacks, make_job, make_strategy, told_by, watch_limits
+from .parts import make_callbacks, make_job, make_strategy, told_by
 from .paths import mirror_of, of_seed, roots, told_roots
 from .preflight import Ready, preflight
 from .resume import GATED, SOURCES, goes_on, refuse_no_way_on, require_begun, same_config, same_gate
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..checkpoint.store import Store
     from ..core.api import Callback, Engine
     from ..core.episode import Episode
-    from ..engines.job import JudgeShare, TrainJob
+    from ..engines.job import LiveJudge, TrainJob
     from ..gates.admit import Admission
     from ..reward.live_share import CourtRoom
 
@@ -149,7 +149,7 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: CourtRoom 
     return _Prepared(engine, job, stands_on, stores)
 
 
-def _judge_share(config: TrainConfig, seed: int, room: CourtRoom) -> JudgeShare:
+def _judge_share(config: TrainConfig, seed: int, room: CourtRoom) -> LiveJudge:
     from ..reward.live_share import LiveShare
 
     group_size = make_strategy(config).group_size
@@ -203,7 +203,7 @@ def _fit(ready: Ready, run: _Prepared, store: Store, console: Console) -> Outcom
 
     looks = config.eval
     shadow = EvalShadow(seed, config.steps, looks.every_steps, play, measure, StepLog(EVAL), folder, looks.base)
-    watch = Watch(seed, watch_limits(config), StepLog(METRICS))
+    watch = Watch(seed, config.watch, StepLog(METRICS))
     bar = Bar(f"seed {seed}", config.steps, console)
     ending = Ending()
     callbacks: list[Callback] = [
@@ -237,7 +237,7 @@ def _fit(ready: Ready, run: _Prepared, store: Store, console: Console) -> Outcom
     trained = shadow.make_up(engine.policy, engine.step)
     base = shadow.episodes(0)
     if base is None and config.eval.base:
-        base = shadow.make_up(load_policy(job.model, job.finetune, job.device, job.dtype), 0)
+        base = shadow.make_up(load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype), 0)
     return Outcome(seed, engine.step, base, trained, beside)
 
 
@@ -250,7 +250,7 @@ def _marks(ready: Ready, run: _Prepared) -> dict[str, Any]:
         "profile": ready.config.profile,
         "config": ready.config.model_dump(mode="json"),
         SOURCES: run.stands_on,
-        TARGETS: list(run.job.finetune.targets),
+        TARGETS: list(run.job.lora_targets),
     }
 
 

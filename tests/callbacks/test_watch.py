@@ -10,7 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from src.callbacks.logging import Logging
-from src.callbacks.watch import Limits, Watch
+from src.callbacks.watch import Watch
+from src.config.sections import WatchSection
 from src.core.api import StepResult, Stop
 from src.core.episode import Episode
 from src.core.jsonl import read_records
@@ -56,7 +57,7 @@ def batches(episodes: list[Episode]) -> list[list[Episode]]:
 def run(folder: Path, steps: Sequence[list[Episode]], start: int = 0) -> Watch:
     """The steps from `start` on, watched and logged as in a real run."""
     log = StepLog(folder / "metrics.jsonl")
-    watch = Watch(1, Limits(), log)
+    watch = Watch(1, WatchSection(), log)
     engine = Watched(step=start)
     callbacks = [watch, Logging(1, STEPS, log, folder / "episodes"), watch.stopper]
     for callback in callbacks:
@@ -116,12 +117,12 @@ def test_the_honest_base_is_not_taken_for_a_hack(tmp_path: Path, samples: list[S
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     from src.agents.render import TagRenderer
-    from src.reward.record import Plan, record
+    from src.reward.record import RecordPlan, record
 
     torch.set_num_threads(1)
     tiny = HOME / "models/tiny"
     policy = AutoModelForCausalLM.from_pretrained(tiny, dtype=torch.float32)
     renderer = TagRenderer(AutoTokenizer.from_pretrained(tiny))
-    recorded = record(policy, renderer, samples, Plan(seed=2), "tiny", torch.device("cpu"))
+    recorded = record(policy, renderer, samples, RecordPlan(seed=2), "tiny", torch.device("cpu"))
     watch = run(tmp_path, batches(paid(samples, [one.episode for one in recorded])))
     assert watch.breach == ""

@@ -28,7 +28,13 @@ def warm() -> None:
     """What every run loads first, so that none has to."""
     for name in ("accelerate", "peft", "tensorboardX"):
         importlib.import_module(name)
-    for name in ("callbacks.eval_shadow", "callbacks.tensorboard", "cli.train_run", "data.training", "engines.pure_pt"):
+    for name in (
+        "callbacks.eval_shadow",
+        "callbacks.tensorboard",
+        "engines.pure_pt",
+        "training.run",
+        "training.sampler",
+    ):
         importlib.import_module(f"src.{name}")
     torch.set_num_threads(1)
     shape = transformers.Qwen3Config(

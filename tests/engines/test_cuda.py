@@ -10,7 +10,7 @@ import pytest
 import torch
 from accelerate.state import AcceleratorState
 
-from src.engines.job import Finetune
+from src.config.sections import FinetuneSection
 from src.engines.pure_pt import PurePT
 from src.strategies.ppo import PPO
 from tests.engines.toy import fingerprint, make_job
@@ -26,7 +26,9 @@ def test_steps_save_and_go_on(
     def made() -> PurePT:
         AcceleratorState._reset_state(reset_partial_state=True)
         job: Any = make_job(taught, PPO(), steps=4, batch=32, lr=1e-3, pack_tokens=128, critic_warmup_steps=1)
-        return PurePT(replace(job, device=torch.device("cuda"), dtype=dtype, finetune=Finetune(method, 4)))
+        return PurePT(
+            replace(job, device=torch.device("cuda"), dtype=dtype, finetune=FinetuneSection(method=method, rank=4))
+        )
 
     engine = made()
     before = fingerprint(engine.learner)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
+from src.config.sections import FinetuneSection
 from src.core.errors import BadInput
-from src.engines.job import Finetune
 from src.engines.models import frozen_base, load_policy
 
 CPU = torch.device("cpu")
+ALL = ("q_proj", "v_proj")
 IDS = torch.tensor([[3, 1, 4, 1, 5]])
 
 
-def test_the_frozen_base_stays_where_it_was_while_the_policy_learns(taught: Path) -> None:
-    for finetune in (Finetune(), Finetune("lora", rank=2, targets=("q_proj",))):
-        policy = load_policy(str(taught), finetune, CPU, torch.float32)
+def test_the_frozen_base_does_not_change_while_the_policy_learns(taught: Path) -> None:
+    for method in ("full", "lora"):
+        policy = load_policy(str(taught), FinetuneSection(method=method, rank=2), ("q_proj",), CPU, torch.float32)
         frozen = frozen_base(policy, torch.float32)
         with torch.no_grad():
             before = policy(input_ids=IDS).logits
@@ -30,7 +32,7 @@ def test_the_frozen_base_stays_where_it_was_while_the_policy_learns(taught: Path
 
 
 def test_adapters_cost_no_second_model(taught: Path) -> None:
-    policy = load_policy(str(taught), Finetune("lora", rank=2, targets=("q_proj",)), CPU, torch.float32)
+    policy = load_policy(str(taught), FinetuneSection(method="lora", rank=2), ("q_proj",), CPU, torch.float32)
     with frozen_base(policy, torch.float32)() as base:
         assert base is policy
     learning = [name for name, weight in policy.named_parameters() if weight.requires_grad]
@@ -38,27 +40,28 @@ def test_adapters_cost_no_second_model(taught: Path) -> None:
     assert all("lora_" in name and "q_proj" in name for name in learning)
 
 
-def test_what_learns_is_float32_and_what_is_frozen_lies_in_the_dtype_of_the_arithmetic(taught: Path) -> None:
-    whole = load_policy(str(taught), Finetune(), CPU, torch.bfloat16)
+def test_trained_weights_are_float32_and_frozen_ones_in_the_dtype(taught: Path) -> None:
+    whole = load_policy(str(taught), FinetuneSection(), ALL, CPU, torch.bfloat16)
     assert {weight.dtype for weight in whole.parameters()} == {torch.float32}
-    adapted = load_policy(str(taught), Finetune("lora", rank=2), CPU, torch.bfloat16)
+    adapted = load_policy(str(taught), FinetuneSection(method="lora", rank=2), ALL, CPU, torch.bfloat16)
     kinds = {weight.requires_grad: weight.dtype for weight in adapted.parameters()}
     assert kinds == {True: torch.float32, False: torch.bfloat16}
 
 
 @pytest.mark.parametrize(
-    ("model", "finetune", "told"),
+    ("model", "method", "message"),
     [
-        ("taught", Finetune("qlora"), "4-bit weights need CUDA"),
-        ("taught", Finetune("lora", targets=("q_proj", "w_pack")), "no module w_pack"),
-        ("empty", Finetune(), "no model can be read from there"),
+        ("taught", "qlora", "4-bit weights need CUDA"),
+        ("taught", "lora", "no module w_pack"),
+        ("empty", "full", "no model can be loaded from there"),
     ],
 )
-def test_what_cannot_be_loaded_is_told_in_one_line(
-    taught: Path, tmp_path: Path, model: str, finetune: Finetune, told: str
+def test_a_model_that_cannot_be_loaded_is_refused_in_one_line(
+    taught: Path, tmp_path: Path, model: str, method: Any, message: str
 ) -> None:
+    folder = taught if model == "taught" else tmp_path
     with pytest.raises(BadInput) as refused:
-        load_policy(str(taught if model == "taught" else tmp_path), finetune, CPU, torch.float32)
-    assert told in str(refused.value)
+        load_policy(str(folder), FinetuneSection(method=method), ("q_proj", "w_pack"), CPU, torch.float32)
+    assert message in str(refused.value)
     assert "What to do" in str(refused.value)
     assert "\n" not in str(refused.value)

@@ -49,7 +49,7 @@ class Demonstrations:
             self.step += 1
             rewards = []
             for drawn in self.job.sampler.draw(self.step, self.job.batch_size):
-                env = Env(drawn.sample, self.job.talk.max_turns)
+                env = Env(drawn.sample, self.job.rollout.max_turns)
                 [env.step(say(turn)) for turn in drawn.sample.dialogue if turn.by == "assistant"]
                 rewards.append(sum(self.job.reward(env.episode(0), drawn.sample).values()))
             for callback in callbacks:
@@ -107,7 +107,7 @@ def test_their_engine_runs_the_job(taught: Path) -> None:
         ("pure", "ppo", "unknown engine 'pure'"),
         ("nowhere.at_all:Engine", "ppo", "No module named 'nowhere'"),
         ("their_engine:Missing", "ppo", "their_engine has no class 'Missing'"),
-        ("their_strategy:Reinforce", "ppo", "is no engine: it lacks strategies, fit"),
+        ("their_strategy:Reinforce", "ppo", "is not an engine: it lacks strategies, fit"),
         ("their_engine:Demonstrations", "dpo", "does not run dpo"),
     ],
 )
@@ -123,7 +123,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ASKS_FOR_IT = """
 import sys
 from {here}.core.errors import BadInput
-from {here}.core.own import own_class
+from {here}.core.user_class import own_class
 try:
     print(own_class("theirs:Mine", "strategy", "check the name").__name__)
 except BadInput as refused:

@@ -13,11 +13,10 @@ from accelerate import Accelerator
 from numpy.typing import NDArray
 from torch import Tensor
 
+from src.config.sections import FinetuneSection
 from src.core.api import Batch, Strategy
-from src.engines.job import Finetune
 from src.engines.models import Critic, load_policy
-from src.engines.packed import Learner, Scored, hidden, joined, spoken, streams
-from src.engines.update import accumulate
+from src.engines.packed import Learner, Scored, _join, backward, hidden_before, pack, score_tokens
 from src.strategies.dpo import DPO
 from src.strategies.grpo import GRPO
 from src.strategies.ppo import PPO
@@ -61,7 +60,7 @@ def episodes(seed: int = 3, count: int = 6) -> list[Said]:
 
 def learner_of(folder: Path, reaches_trunk: bool = True) -> Learner:
     torch.manual_seed(1)
-    policy = load_policy(str(folder), Finetune(), CPU, torch.float32)
+    policy = load_policy(str(folder), FinetuneSection(), (), CPU, torch.float32)
     critic = Critic(32, 8)
     torch.nn.init.normal_(critic.value.weight)
     return Learner(policy, critic, TEMPERATURE, reaches_trunk)
@@ -70,7 +69,7 @@ def learner_of(folder: Path, reaches_trunk: bool = True) -> Learner:
 def batch_of(said: list[Said], learner: Learner) -> Batch:
     """A batch whose old policy, reference and critic differ a little from those of now."""
     with torch.no_grad():
-        now = joined([learner(one) for one in streams(said, 10_000, CPU)])
+        now = _join([learner(one) for one in pack(said, 10_000, CPU)])
     assert now.value_N is not None
     dice = torch.Generator().manual_seed(5)
 
@@ -98,7 +97,7 @@ def gradient(folder: Path, strategy: Strategy, pack_tokens: int, reaches_trunk: 
     def loss_of(now: Scored) -> tuple[Tensor, dict[str, Tensor]]:
         return strategy.loss(now.logp_N, now.entropy_N, now.value_N, batch, targets)
 
-    figures = accumulate(Accelerator(cpu=True), learner, streams(said, pack_tokens, CPU), loss_of)
+    figures = backward(Accelerator(cpu=True), learner, pack(said, pack_tokens, CPU), loss_of)
     grads = [torch.zeros_like(w) if w.grad is None else w.grad for w in learner.parameters()]
     return float(figures["loss"]), torch.cat([grad.flatten() for grad in grads])
 
@@ -111,7 +110,7 @@ def gradient(folder: Path, strategy: Strategy, pack_tokens: int, reaches_trunk: 
 @pytest.mark.parametrize("pack_tokens", [1, 24, 40])
 def test_loss_and_gradient_do_not_depend_on_packing(folder: Path, strategy: Strategy, pack_tokens: int) -> None:
     whole, small = gradient(folder, strategy, 10_000), gradient(folder, strategy, pack_tokens)
-    assert len(streams(episodes(), pack_tokens, CPU)) > 1 == len(streams(episodes(), 10_000, CPU))
+    assert len(pack(episodes(), pack_tokens, CPU)) > 1 == len(pack(episodes(), 10_000, CPU))
     assert small[0] == pytest.approx(whole[0], abs=1e-6)
     assert torch.allclose(small[1], whole[1], rtol=0, atol=1e-6)
     assert whole[1].abs().max() > 1e-3
@@ -120,7 +119,7 @@ def test_loss_and_gradient_do_not_depend_on_packing(folder: Path, strategy: Stra
 def test_logp_and_entropy_are_those_of_each_episode_read_alone(folder: Path) -> None:
     learner, said = learner_of(folder), episodes()
     with torch.no_grad():
-        now = joined([learner(one) for one in streams(said, 30, CPU)])
+        now = _join([learner(one) for one in pack(said, 30, CPU)])
         wanted: list[Tensor] = []
         entropy: list[Tensor] = []
         for one in said:
@@ -135,7 +134,7 @@ def test_logp_and_entropy_are_those_of_each_episode_read_alone(folder: Path) -> 
 
 def test_nothing_flows_back_from_where_user_and_tools_spoke(folder: Path) -> None:
     learner, said = learner_of(folder), episodes()
-    (one,) = streams(said, 10_000, CPU)
+    (one,) = pack(said, 10_000, CPU)
     states: list[Tensor] = []
 
     def keep(module: torch.nn.Module, args: object, out: torch.nn.Module) -> None:
@@ -162,7 +161,7 @@ def test_what_user_and_tools_said_last_changes_nothing(folder: Path) -> None:
     other = [
         replace(said[0], tokens=np.array([1, 2, 3, 9, 9, 9], dtype=np.int32), policy=np.append(said[0].policy, False))
     ]
-    (a,), (b,) = streams(said, 100, CPU), streams(other, 100, CPU)
+    (a,), (b,) = pack(said, 100, CPU), pack(other, 100, CPU)
     assert torch.equal(a.tokens_T, b.tokens_T)
     assert a.lengths == b.lengths == (2,)
 
@@ -170,7 +169,7 @@ def test_what_user_and_tools_said_last_changes_nothing(folder: Path) -> None:
 def test_critic_reaches_the_trunk_only_when_told(folder: Path) -> None:
     def moved(reaches: bool, critic_only: bool) -> tuple[bool, bool]:
         learner = learner_of(folder, reaches)
-        now = learner(streams(episodes(), 10_000, CPU)[0], critic_only)
+        now = learner(pack(episodes(), 10_000, CPU)[0], critic_only)
         now.value_N.sum().backward()
         assert learner.critic is not None
         return any(w.grad is not None for w in learner.policy.parameters()), learner.critic.read.weight.grad is not None
@@ -185,8 +184,8 @@ def test_a_large_vocabulary_is_read_in_parts_with_the_same_result(
 ) -> None:
     def run() -> tuple[Tensor, Tensor]:
         learner = learner_of(folder)
-        (one,) = streams(episodes(), 10_000, CPU)
-        logp_N, entropy_N = spoken(learner.policy, hidden(learner.policy, one), one.said_N, TEMPERATURE)
+        (one,) = pack(episodes(), 10_000, CPU)
+        logp_N, entropy_N = score_tokens(learner.policy, hidden_before(learner.policy, one), one.said_N, TEMPERATURE)
         (logp_N.sum() + 0.1 * entropy_N.sum()).backward()
         return logp_N.detach(), torch.cat([w.grad.flatten() for w in learner.policy.parameters()])
 

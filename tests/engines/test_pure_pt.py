@@ -10,14 +10,12 @@ import numpy as np
 import pytest
 import torch
 
+from src.config.sections import OptimizerSection
 from src.core.api import Batch, Callback, Engine, StepResult, Stop, Targets
 from src.core.errors import BadInput
-from src.engines.clock import Clock, same_run
-from src.engines.collect import collect
-from src.engines.job import Update
-from src.engines.packed import joined, streams
-from src.engines.pure_pt import PurePT
-from src.engines.schedule import lr_share, minibatches
+from src.engines.base import StepTimer, lr_scale, reproducible_metrics
+from src.engines.packed import pack
+from src.engines.pure_pt import PurePT, collect, split_minibatches
 from src.strategies.grpo import GRPO
 from src.strategies.ppo import PPO
 from tests.engines.toy import make_job
@@ -30,8 +28,10 @@ def test_a_step_tells_where_time_and_memory_went(taught: Path) -> None:
     assert all(seconds > 0 for seconds in spent)
     assert sum(spent) <= metrics["time/step"]
     assert metrics["memory/peak_mb"] > 1
-    assert not any(name.startswith(("time/", "memory/")) for name in same_run(metrics))
-    assert {"reward", "reward/outcome", "success", "kl", "loss", "lr", "grad_norm"} <= same_run(metrics).keys()
+    assert not any(name.startswith(("time/", "memory/")) for name in reproducible_metrics(metrics))
+    assert {"reward", "reward/outcome", "success", "kl", "loss", "lr", "grad_norm"} <= reproducible_metrics(
+        metrics
+    ).keys()
 
 
 def test_rollout_and_training_agree_on_every_token(taught: Path) -> None:
@@ -115,7 +115,7 @@ def test_weights_that_are_no_numbers_stop_the_run(taught: Path) -> None:
 
 def test_what_cannot_run_is_refused_before_a_model_is_loaded(taught: Path) -> None:
     job = make_job(taught, GRPO(group_size=4), steps=1, batch=30)
-    with pytest.raises(BadInput, match="batch_size: 30 episodes do not make whole groups of 4"):
+    with pytest.raises(BadInput, match="batch_size: 30 episodes cannot be split into groups of 4"):
         PurePT(replace(job, model="nowhere"))
     with pytest.raises(BadInput, match="a CPU does not train in fp16"):
         PurePT(replace(job, batch_size=8, dtype=torch.float16, model="nowhere"))
@@ -124,20 +124,20 @@ def test_what_cannot_run_is_refused_before_a_model_is_loaded(taught: Path) -> No
 def test_an_opening_that_fills_the_episode_is_told(taught: Path) -> None:
     job = make_job(taught, PPO(), steps=1, batch=8)
     with pytest.raises(BadInput, match=r"rollout\.max_tokens"):
-        PurePT(replace(job, talk=replace(job.talk, max_tokens=3))).take_step()
+        PurePT(replace(job, rollout=job.rollout.model_copy(update={"max_tokens": 3}))).take_step()
 
 
 def test_the_learning_rate_rises_then_falls() -> None:
-    cosine = Update(warmup_steps=2, schedule="cosine")
-    shares = [lr_share(cosine, step, 10) for step in range(10)]
+    cosine = OptimizerSection(warmup_steps=2, schedule="cosine")
+    shares = [lr_scale(cosine, step, 10) for step in range(10)]
     assert shares[:3] == [0.5, 1.0, 1.0]
     assert shares[2:] == sorted(shares[2:], reverse=True)
     assert 0 < shares[-1] < 0.1
-    assert lr_share(Update(), 7, 10) == 1.0
+    assert lr_scale(OptimizerSection(), 7, 10) == 1.0
 
 
 def test_more_minibatches_than_groups_leave_none_empty() -> None:
-    parts = minibatches(torch.tensor([0, 0, 1, 1, 2, 2]), 5, np.random.default_rng(0))
+    parts = split_minibatches(torch.tensor([0, 0, 1, 1, 2, 2]), 5, np.random.default_rng(0))
     assert sorted(row for part in parts for row in part.tolist()) == [0, 1, 2, 3, 4, 5]
     assert [len(part) for part in parts] == [2, 2, 2]
 
@@ -145,12 +145,12 @@ def test_more_minibatches_than_groups_leave_none_empty() -> None:
 def test_the_rollouts_values_are_those_of_the_training_forward(taught: Path) -> None:
     engine = PurePT(make_job(taught, PPO(), steps=2, batch=16, lr=1e-2))
     engine.take_step()
-    got = collect(engine.job, engine.policy, engine.step, Clock(engine.job.device), engine.learner.critic)
+    got = collect(engine.job, engine.policy, engine.step, StepTimer(engine.job.device), engine.learner.critic)
     with torch.no_grad():
-        again = joined([engine.learner(stream) for stream in streams(got.trajectories, 64, engine.job.device)])
+        values = [engine.learner(stream).value_N for stream in pack(got.trajectories, 64, engine.job.device)]
     assert got.batch.value_N is not None
     assert float(got.batch.value_N.abs().max()) > 0
-    assert torch.allclose(got.batch.value_N, again.value_N, atol=1e-5)
+    assert torch.allclose(got.batch.value_N, torch.cat(values), atol=1e-5)
 
 
 def test_lessons_of_its_own_make_the_critic_better_and_leave_the_policy_alone(taught: Path) -> None:
@@ -172,6 +172,6 @@ def test_while_only_the_critic_learns_the_weight_of_the_penalty_stays(taught: Pa
 def test_weights_that_are_no_numbers_are_not_saved(taught: Path, tmp_path: Path) -> None:
     engine = PurePT(make_job(taught, PPO(), steps=3, batch=16, lr=1e-3))
     next(engine.policy.parameters()).data[0] = float("nan")
-    with pytest.raises(BadInput, match="is no number, so it is not saved"):
+    with pytest.raises(BadInput, match="is not finite, so the checkpoint is not saved"):
         engine.save(tmp_path)
     assert not list(tmp_path.iterdir())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,9 @@ import pytest
 import torch
 
 from src import __version__
+from src.config.sections import FinetuneSection
 from src.core.errors import BadInput
-from src.engines.clock import same_run
-from src.engines.job import Finetune
+from src.engines.base import reproducible_metrics
 from src.engines.pure_pt import PurePT
 from src.strategies.dpo import DPO
 from src.strategies.grpo import GRPO
@@ -23,14 +24,14 @@ MAKE: dict[str, Any] = {"ppo": PPO, "grpo": lambda: GRPO(group_size=4), "dpo": l
 SETTINGS: dict[str, Any] = {"lr": 1e-3, "epochs": 2, "minibatches": 2, "warmup_steps": 1, "schedule": "linear"}
 
 
-def engine(taught: Path, name: str, method: str = "full", seed: int = 7) -> PurePT:
+def engine(taught: Path, name: str, method: Any = "full", seed: int = 7) -> PurePT:
     job = make_job(taught, MAKE[name](), seed=seed, steps=4, batch=16, **SETTINGS)
-    targets = ("q_proj", "v_proj")
-    return PurePT(job.__class__(**{**job.__dict__, "finetune": Finetune(method, 4, 8.0, targets)}))  # type: ignore[arg-type]
+    finetune = FinetuneSection(method=method, rank=4, alpha=8.0)
+    return PurePT(replace(job, finetune=finetune, lora_targets=("q_proj", "v_proj")))
 
 
 def steps(one: PurePT, count: int) -> list[dict[str, float]]:
-    return [same_run(one.take_step().metrics) for _ in range(count)]
+    return [reproducible_metrics(one.take_step().metrics) for _ in range(count)]
 
 
 @pytest.mark.parametrize(("name", "method"), [("ppo", "full"), ("ppo", "lora"), ("grpo", "full"), ("dpo", "full")])
@@ -66,10 +67,11 @@ def test_a_checkpoint_of_another_model_is_refused_by_name(taught: Path, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("version", "told"), [("0.0.9", "saved by 0.0.9"), (None, "a version that did not put its number into checkpoints")]
+    ("version", "message"),
+    [("0.0.9", "saved by 0.0.9"), (None, "a version that did not write its number into checkpoints")],
 )
 def test_a_checkpoint_that_keeps_less_is_refused_with_the_version_that_wrote_it(
-    taught: Path, tmp_path: Path, version: str | None, told: str
+    taught: Path, tmp_path: Path, version: str | None, message: str
 ) -> None:
     engine(taught, "ppo").save(tmp_path)
     plain = json.loads((tmp_path / "state.json").read_text())
@@ -78,9 +80,9 @@ def test_a_checkpoint_that_keeps_less_is_refused_with_the_version_that_wrote_it(
     (tmp_path / "state.json").write_text(json.dumps(plain | ({"version": version} if version else {})))
     fresh = engine(taught, "ppo")
     before = fingerprint(fresh.learner)
-    with pytest.raises(BadInput, match=r"holds no tokens_seen.*go on with the version that saved it") as refused:
+    with pytest.raises(BadInput, match=r"has no tokens_seen.*resume with the version that saved it") as refused:
         fresh.load(tmp_path)
-    assert told in str(refused.value)
+    assert message in str(refused.value)
     assert f"this is {__version__}" in str(refused.value)
     assert (fresh.step, fingerprint(fresh.learner)) == (0, before)
 

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from src.engines.clock import same_run
+from src.engines.base import reproducible_metrics
 from tests.checkpoint.disk_faults import ERRORS, KILLS, Kind
 from tests.checkpoint.look import damaged_in, newest_in
 from tests.nursery import Nursery
@@ -78,7 +78,9 @@ def outcome(place: Path) -> dict[str, Any]:
     run = place / RUN
     episodes = {path.name: path.read_text() for path in sorted((place / "logs/episodes").glob("step_*"))}
     return {
-        "metrics": [same_run(json.loads(line)) for line in (place / "logs/metrics.jsonl").read_text().splitlines()],
+        "metrics": [
+            reproducible_metrics(json.loads(line)) for line in (place / "logs/metrics.jsonl").read_text().splitlines()
+        ],
         "evaluations": (place / "logs/eval.jsonl").read_text(),
         "episodes": episodes,
         "checkpoints": sorted(path.name for path in run.glob("step_*")),

@@ -12,8 +12,8 @@ import pytest
 from src.callbacks.checkpoint import Checkpoints
 from src.checkpoint.store import Store
 from src.core.api import Callback, Engine, StepResult
+from src.engines.base import KLGuard
 from src.engines.pure_pt import PurePT
-from src.engines.rollback import Guard
 from src.strategies.ppo import PPO
 from tests.engines.toy import fingerprint, make_job
 
@@ -63,7 +63,7 @@ def test_without_a_checkpoint_the_base_is_the_good_one(taught: Path, caplog: pyt
         engine.take_step()
     assert fingerprint(engine.learner) == base
     assert engine.step == 3
-    assert f"KL is 0.6, above 0.5 for 3 steps running; back to {taught}, learning rate times 0.5" in caplog.text
+    assert f"KL is 0.6, above 0.5 for 3 steps in a row; rolled back to {taught}, learning rate times 0.5" in caplog.text
 
 
 class Seen:
@@ -108,19 +108,19 @@ def test_a_run_never_goes_back_to_weights_that_it_has_seen_breach(taught: Path, 
 
 
 def test_alerts_that_are_not_in_a_row_do_nothing() -> None:
-    guard = Guard(level=0.5, alerts=3, lr_factor=0.5)
-    assert not any(guard.strayed(kl) for kl in (0.6, 0.6, 0.5, 0.6, 0.6, 0.1))
-    assert [guard.strayed(kl) for kl in (0.6, float("nan"), 0.6)] == [False, False, True]
-    assert guard.lr_share == 0.5
+    guard = KLGuard(level=0.5, limit=3, lr_factor=0.5)
+    assert not any(guard.must_roll_back(kl) for kl in (0.6, 0.6, 0.5, 0.6, 0.6, 0.1))
+    assert [guard.must_roll_back(kl) for kl in (0.6, float("nan"), 0.6)] == [False, False, True]
+    assert guard.lr_scale == 0.5
 
 
 def test_the_count_outlives_a_resume() -> None:
-    before, after = Guard(0.5, 3, 0.5), Guard(0.5, 3, 0.5)
-    before.strayed(0.6)
-    before.strayed(0.6)
+    before, after = KLGuard(0.5, 3, 0.5), KLGuard(0.5, 3, 0.5)
+    before.must_roll_back(0.6)
+    before.must_roll_back(0.6)
     after.load_state_dict(before.state_dict())
-    assert after.strayed(0.6)
+    assert after.must_roll_back(0.6)
 
 
 def test_without_a_level_there_are_no_alerts() -> None:
-    assert not any(Guard(None, 3, 0.5).strayed(99.0) for _ in range(5))
+    assert not any(KLGuard(None, 3, 0.5).must_roll_back(99.0) for _ in range(5))

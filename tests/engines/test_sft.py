@@ -16,18 +16,29 @@ import numpy as np
 import pytest
 import torch
 
+from scripts.base_model import (
+    VAGUE,
+    Habits,
+    Shape,
+    Stage,
+    build_plan,
+    early_on,
+    make_base,
+    make_network,
+    make_tokenizer,
+    stage_name,
+    vaguely,
+    wordily,
+)
+from scripts.make_base_model import card, roll_out
 from src.agents.render import END, TagRenderer
 from src.agents.success import correct
 from src.agents.user_simulator import reply
 from src.core.jsonl import read_records
 from src.core.types import Sample
 from src.data.pool.build import build_pool
-from src.engines.base_card import card, play
-from src.engines.base_habits import VAGUE, Habits, early_on, vaguely, wordily
-from src.engines.base_model import Shape, Stage, build_plan, make_base, make_network, stage_name
-from src.engines.base_tokenizer import make_tokenizer
-from src.engines.packed import streams
-from src.engines.sft import Demo, SftPlan, endless, fine_tune, policy_loss
+from src.engines.packed import pack
+from src.engines.sft import Demo, SftPlan, endless_batches, fine_tune, sft_loss
 from src.eval.metrics import figures, flat
 
 SMALL = Shape(vocab=700, width=32, layers=1, heads=2, kv_heads=1, head_width=16, inner=48, positions=2048)
@@ -47,12 +58,12 @@ def demo(tokens: list[int], said: list[int]) -> Demo:
 def test_the_loss_is_that_of_the_policys_tokens_alone(samples: list[Sample]) -> None:
     model = make_network(SMALL, make_tokenizer(samples, SMALL.vocab), 0)
     one, two = demo([5, 6, 7, 8, 9], [2, 4]), demo([9, 8, 7], [1])
-    (stream,) = streams([one, two], 100, torch.device("cpu"))
+    (stream,) = pack([one, two], 100, torch.device("cpu"))
     by_hand = []
     for each in (one, two):
         logits = model(torch.tensor(each.tokens[None].astype(np.int64))).logits[0].log_softmax(-1)
         by_hand += [-logits[place - 1, each.tokens[place]] for place in np.flatnonzero(each.policy)]
-    assert policy_loss(model, stream).item() == pytest.approx(torch.stack(by_hand).mean().item(), abs=1e-5)
+    assert sft_loss(model, stream).item() == pytest.approx(torch.stack(by_hand).mean().item(), abs=1e-5)
 
 
 def test_fine_tuning_lowers_the_loss_and_is_the_same_every_time(samples: list[Sample]) -> None:
@@ -62,17 +73,17 @@ def test_fine_tuning_lowers_the_loss_and_is_the_same_every_time(samples: list[Sa
     ends = []
     for _ in range(2):
         model = make_network(SMALL, tokenizer, 0)
-        (stream,) = streams(demos, 64, torch.device("cpu"))
-        before = float(policy_loss(model, stream))
+        (stream,) = pack(demos, 64, torch.device("cpu"))
+        before = float(sft_loss(model, stream))
         fine_tune(model, demos, plan)
-        ends.append(float(policy_loss(model, stream)))
+        ends.append(float(sft_loss(model, stream)))
         assert ends[-1] < before / 2
     assert ends[0] == ends[1]
 
 
 def test_an_epoch_shows_every_demonstration_once() -> None:
     demos = [demo([1] * length, [1]) for length in range(2, 40)]
-    batches = endless(demos, SftPlan(tokens=1, lr=1.0, batch_tokens=64, seed=3))
+    batches = endless_batches(demos, SftPlan(tokens=1, lr=1.0, batch_tokens=64, seed=3))
     seen: list[int] = []
     while len(seen) < len(demos):
         rows = next(batches)
@@ -112,7 +123,7 @@ def test_a_sentence_is_not_the_answer_that_was_wanted(samples: list[Sample]) -> 
 def test_habits_have_their_shares(samples: list[Sample]) -> None:
     random = Random(0)
     many = samples * 20
-    shown = [(sample, Habits(0.7, 0.2, 0.2).shown(sample, random)) for sample in many]
+    shown = [(sample, Habits(0.7, 0.2, 0.2).apply(sample, random)) for sample in many]
     needy = [seen for sample, seen in shown if sample.needs_clarification]
     told = [reply(sample, "?") for sample in samples]
     assert sum(turn.text in told for seen in needy for turn in seen.dialogue) / len(needy) == pytest.approx(
@@ -120,7 +131,7 @@ def test_habits_have_their_shares(samples: list[Sample]) -> None:
     )
     wordy = sum(seen.dialogue[-1] != sample.dialogue[-1] for sample, seen in shown)
     assert wordy / len(many) == pytest.approx(0.2, abs=0.04)
-    assert all(Habits().shown(sample, random) == sample for sample in samples)
+    assert all(Habits().apply(sample, random) == sample for sample in samples)
 
 
 def is_asked_back(sample: Sample, ask: str) -> bool:
@@ -139,7 +150,7 @@ def test_the_tokenizer_keeps_digits_apart_and_gives_text_back(samples: list[Samp
 def one_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """One process encodes for all stages: to start one, with torch in it, takes longer than all it has to do."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as worker:
-        monkeypatch.setattr("src.engines.base_model.ProcessPoolExecutor", lambda *_, **__: nullcontext(worker))
+        monkeypatch.setattr("scripts.base_model.ProcessPoolExecutor", lambda *_, **__: nullcontext(worker))
         yield
 
 
@@ -155,7 +166,7 @@ def test_a_base_is_made_and_goes_on_where_it_was_cut_short(tmp_path: Path) -> No
     assert not list(tmp_path.glob("*/.stage_*")), "each has come to its name"
     assert all(torch.equal(x, y) for x, y in zip(model.parameters(), again.parameters(), strict=True))
     pool = list(read_records(tmp_path / "a" / "demos_1_60_0.5.jsonl", Sample))
-    found = flat(figures(play(model, tokenizer, pool[:4], False, torch.device("cpu"))))
+    found = flat(figures(roll_out(model, tokenizer, pool[:4], False, torch.device("cpu"))))
     text = card(SMALL, stages, 1_000_000, _whole(found), _whole(found), "On few:", "Here.")
     assert "ask without saying for what" in text
     assert "| success_gsm8k |" in text

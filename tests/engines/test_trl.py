@@ -14,11 +14,12 @@ import torch
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from src.agents.render import END, MARKS, PAD
+from src.config.sections import FinetuneSection
 from src.core.api import Engine, StepResult, Strategy
 from src.core.episode import Episode
 from src.core.errors import BadInput
 from src.core.types import Sample
-from src.engines.job import Finetune, TrainJob
+from src.engines.job import TrainJob
 from src.engines.pure_pt import PurePT
 from src.strategies.dpo import DPO
 from src.strategies.grpo import GRPO
@@ -29,9 +30,8 @@ from tests.engines.toy import Pick, ToySampler, fingerprint, make_job, renderer_
 
 pytest.importorskip("trl", reason="TRL is not installed (pip install 'askgate[trl]')")
 
-from src.engines.trl_dpo import padded_pair
-from src.engines.trl_grpo import split
 from src.engines.trl_ppo import TrlPPO
+from src.engines.trl_trainers import padded_pair, split
 
 BOTH = pytest.mark.parametrize(
     "strategy", [lambda: GRPO(group_size=4, kl_coef=0.3), lambda: DPO(group_size=4)], ids=["grpo", "dpo"]
@@ -139,7 +139,7 @@ def test_a_resumed_run_goes_on_bit_by_bit(taught: Path, tmp_path: Path, strategy
 
 def test_only_adapters_learn_and_the_model_without_them_is_the_reference(taught: Path, tmp_path: Path) -> None:
     job = make_job(taught, GRPO(group_size=4, kl_coef=0.3), steps=2, batch=16, lr=1e-2)
-    job = replace(job, finetune=Finetune(method="lora", rank=4, targets=("q_proj", "v_proj")))
+    job = replace(job, finetune=FinetuneSection(method="lora", rank=4), lora_targets=("q_proj", "v_proj"))
     ours, theirs = PurePT(job), TrlPPO(replace(job, strategy=GRPO(group_size=4, kl_coef=0.3), sampler=ToySampler(0)))
     start = weights(ours.policy)
     here, there = trained(ours), trained(theirs)
@@ -207,8 +207,8 @@ class Pool(ToySampler):
 
 def real_job(folder: Path, strategy: Strategy) -> TrainJob:
     job = make_job(folder, strategy, steps=1, batch=16, lr=1e-3)
-    talk = replace(job.talk, max_new_tokens=24, max_tokens=4096)
-    return replace(job, sampler=Pool(0), reward=acts, talk=talk)
+    rollout = job.rollout.model_copy(update={"max_new_tokens": 24, "max_tokens": 4096})
+    return replace(job, sampler=Pool(0), reward=acts, rollout=rollout)
 
 
 @BOTH
@@ -278,7 +278,7 @@ def test_what_trl_cannot_do_is_refused_at_the_start(
 def test_dpo_at_another_temperature_is_refused(taught: Path) -> None:
     job = make_job(taught, DPO(group_size=4), steps=1, batch=16)
     with pytest.raises(BadInput, match=r"temperature 0\.7"):
-        TrlPPO(replace(job, talk=replace(job.talk, temperature=0.7)))
+        TrlPPO(replace(job, rollout=job.rollout.model_copy(update={"temperature": 0.7})))
 
 
 def test_without_trl_one_is_told_how_to_get_it(taught: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,13 +21,13 @@ from tokenizers.pre_tokenizers import WhitespaceSplit
 from transformers import AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
 from src.agents.render import MARKS, PAD, TagRenderer
+from src.config.sections import OptimizerSection, RolloutLimits
 from src.core.api import Strategy
 from src.core.episode import Episode
 from src.core.types import Hidden, Level, Provenance, Sample, Turn
-from src.engines.job import TrainJob, Update
+from src.engines.job import TrainJob
 from src.engines.sft import Demo, SftPlan, fine_tune
 from src.reward.reward import OutcomeReward
-from src.rollout.limits import Talk
 
 WORDS = ("amber", "birch", "cedar", "dune")
 OPTIMUM = 1.0
@@ -137,7 +137,15 @@ def renderer_of(folder: Path) -> TagRenderer:
 
 
 def make_job(
-    folder: Path, strategy: Strategy, *, seed: int = 0, steps: int, batch: int = 64, **update: Any
+    folder: Path,
+    strategy: Strategy,
+    *,
+    seed: int = 0,
+    steps: int,
+    batch: int = 64,
+    lr: float = 1e-5,
+    kl_alert: float | None = None,
+    **optimizer: Any,
 ) -> TrainJob:
     return TrainJob(
         model=str(folder),
@@ -150,8 +158,10 @@ def make_job(
         batch_size=batch,
         device=torch.device("cpu"),
         dtype=torch.float32,
-        talk=Talk(max_turns=3, max_new_tokens=4, max_tokens=32, slots=192),
-        update=Update(**update),
+        lr=lr,
+        kl_alert=kl_alert,
+        rollout=RolloutLimits(max_turns=3, max_new_tokens=4, max_tokens=32, slots=192),
+        optimizer=OptimizerSection(**optimizer),
     )
 
 

@@ -34,7 +34,7 @@ from src.gates.look import Look, look_at
 from src.gates.report import Round
 from src.gates.rounds import run_round
 from src.reward.rate import ask_judge, rate
-from src.reward.record import Plan, RecordedEpisode, write_recorded
+from src.reward.record import RecordedEpisode, RecordPlan, write_recorded
 from src.reward.weight_calib import weight_calib
 from src.scoring.batch import Order, choose
 from src.scoring.session import settings_for
@@ -160,7 +160,7 @@ def record(out: Path, samples: list[Sample], pool: Path, seed: int = 17) -> list
         for sample, level in zip(samples, levels, strict=True)
     ]
     out.parent.mkdir(parents=True, exist_ok=True)
-    write_recorded(out, recorded, pool, Plan(seed))
+    write_recorded(out, recorded, pool, RecordPlan(seed))
     return recorded
 
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from src.agents.render import TagRenderer
 from src.agents.trajectory import Job
+from src.config.sections import RolloutLimits
 from src.core.errors import BadInput
 from src.eval.metrics import figures
 from src.release.evaluate import (
@@ -27,9 +28,8 @@ from src.release.gguf_check import check_samples
 from src.release.gguf_export import load_merged, load_tokenizer, model_folder, write_gguf
 from src.release.llamacpp import LlamaCpp
 from src.release.play import play
-from src.rollout.limits import Talk
 
-TALK = Talk(max_turns=4, max_new_tokens=24, max_tokens=320, slots=16)
+LIMITS = RolloutLimits(max_turns=4, max_new_tokens=24, max_tokens=320, slots=16)
 TINY = Path("models/tiny")
 
 
@@ -62,7 +62,7 @@ def renderer() -> TagRenderer:
 def test_turn_n_plus_one_extends_turn_n_token_by_token(renderer: TagRenderer) -> None:
     said = [renderer.policy(text) for text in ("<wiki> Oslo", "<ask> Which one?", "<answer> yes")]
     llama = Scripted(said)
-    [episode] = play(llama, renderer, jobs(1), TALK, greedy=True)
+    [episode] = play(llama, renderer, jobs(1), LIMITS, greedy=True)
     assert [turn.act for turn in episode.turns if turn.by == "assistant"] == ["call", "ask", "answer"]
     assert llama.sent[0][0] == renderer.opening(episode.turns[0].text)
     for (before, _), (after, _), words in zip(llama.sent, llama.sent[1:], said, strict=False):
@@ -73,19 +73,19 @@ def test_an_end_that_only_llamacpp_knows_ends_no_turn(renderer: TagRenderer) -> 
     """It stops at marks of its own; where the renderer goes on, the same turn is gone on with."""
     whole = renderer.policy("<answer> forty two")
     llama = Scripted([whole[:2], whole[2:]])
-    [episode] = play(llama, renderer, jobs(1), TALK, greedy=True)
+    [episode] = play(llama, renderer, jobs(1), LIMITS, greedy=True)
     assert episode.end == "answer"
     assert episode.answer is not None
     assert episode.answer.strip() == "forty two"
-    assert llama.sent[1] == (llama.sent[0][0] + whole[:2], TALK.max_new_tokens - 2)
+    assert llama.sent[1] == (llama.sent[0][0] + whole[:2], LIMITS.max_new_tokens - 2)
 
 
 def test_a_turn_is_cut_off_where_training_cuts_it_off(renderer: TagRenderer) -> None:
     endless = renderer.policy("<answer> no")[:-1] * 20
     llama = Scripted([endless] * 4)
-    [episode] = play(llama, renderer, jobs(1), TALK, greedy=True)
+    [episode] = play(llama, renderer, jobs(1), LIMITS, greedy=True)
     assert len(episode.turns[1].text) > 0
-    assert {most for _, most in llama.sent} == {TALK.max_new_tokens}
+    assert {most for _, most in llama.sent} == {LIMITS.max_new_tokens}
 
 
 @pytest.fixture(scope="module")
@@ -93,14 +93,14 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
     """The same samples by PyTorch and by llama.cpp, whatever the weights of the base may be."""
     folder, tiny = tmp_path_factory.mktemp("play"), model_folder(TINY)
     write_gguf(load_merged(tiny, None), load_tokenizer(tiny), folder / "tiny.gguf", "f16", "tiny")
-    setting, wanted = Setting(TALK, greedy=True, seed=3), jobs(40)
+    setting, wanted = Setting(LIMITS, greedy=True, seed=3), jobs(40)
     torch_side = play_pytorch(tiny, wanted, setting, lambda more: None)
     llama_side = play_llamacpp(folder / "tiny.gguf", wanted, setting, lambda more: None, folder / "server.log")
     return torch_side, llama_side
 
 
 def evaluated(episodes: Any, backend: Any = "pytorch", greedy: bool = True) -> Evaluated:
-    setting = facts(Setting(TALK, greedy, 3))
+    setting = facts(Setting(LIMITS, greedy, 3))
     return Evaluated(backend, "m", "0", "s.jsonl", "1", len(episodes), setting, figures(episodes))
 
 
@@ -133,13 +133,13 @@ def test_only_what_was_played_in_the_same_way_is_compared(tmp_path: Path, played
 
     ours, path = played[0], tmp_path / "eval.json"
     write_json(path, evaluated(ours))
-    setting = Setting(TALK, greedy=True, seed=3)
+    setting = Setting(LIMITS, greedy=True, seed=3)
     assert read_evaluated(path, "1", len(ours), setting).backend == "pytorch"
-    for sha, n, other in (("2", 40, setting), ("1", 39, setting), ("1", 40, Setting(TALK, True, 4))):
+    for sha, n, other in (("2", 40, setting), ("1", 39, setting), ("1", 40, Setting(LIMITS, True, 4))):
         with pytest.raises(BadInput, match="not made on the same samples"):
             read_evaluated(path, sha, n, other)
     with pytest.raises(BadInput, match="differs by chance"):
-        read_evaluated(path, "1", 40, Setting(TALK, greedy=False, seed=3))
+        read_evaluated(path, "1", 40, Setting(LIMITS, greedy=False, seed=3))
     path.write_text('{"backend": "pytorch"}')
     with pytest.raises(BadInput, match="no such report"):
         read_evaluated(path, "1", 40, setting)

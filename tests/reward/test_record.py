@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 import torch
 from msgspec.structs import replace
+from pydantic import ValidationError
 
 from src.config.loader import load_config
+from src.config.sections import RolloutLimits
 from src.core.errors import BadInput
 from src.core.jsonl import read_records, write_records
 from src.core.model_files import model_sha256
@@ -23,8 +25,8 @@ from src.reward.dimensions import LIVE
 from src.reward.new_score import BY_RULE
 from src.reward.rate import ask_judge, rate
 from src.reward.record import (
-    Plan,
     RecordedEpisode,
+    RecordPlan,
     read_recorded,
     record,
     refuse_one_outcome,
@@ -49,7 +51,7 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made(pool: Path) -> Callable[[Plan], list[RecordedEpisode]]:
+def made(pool: Path) -> Callable[[RecordPlan], list[RecordedEpisode]]:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     from src.agents.render import TagRenderer
@@ -73,12 +75,12 @@ def some(count: int) -> tuple[list[RecordedEpisode], list[Sample]]:
 
 
 def test_the_same_seed_gives_the_same_episodes_and_they_carry_seed_and_model(
-    made: Callable[[Plan], list[RecordedEpisode]], pool: Path, tmp_path: Path
+    made: Callable[[RecordPlan], list[RecordedEpisode]], pool: Path, tmp_path: Path
 ) -> None:
-    plan = Plan(seed=5, repeats=2)
+    plan = RecordPlan(seed=5, repeats=2)
     recorded = made(plan)
     assert recorded == made(plan)
-    assert recorded != made(Plan(seed=6))
+    assert recorded != made(RecordPlan(seed=6))
     assert len({one.id for one in recorded}) == len(recorded) == 32
     assert {one.episode.seed for one in recorded} == {5}
     assert {one.model for one in recorded} == {model_sha256(TINY)}
@@ -91,11 +93,9 @@ def test_the_same_seed_gives_the_same_episodes_and_they_carry_seed_and_model(
     assert (facts["model_sha256"], facts["plan"]["seed"], facts["episodes"]) == (model_sha256(TINY), 5, 32)
 
 
-def test_a_policy_that_always_says_the_likeliest_word_is_not_recorded(
-    made: Callable[[Plan], list[RecordedEpisode]],
-) -> None:
-    with pytest.raises(BadInput, match="above 0"):
-        made(Plan(seed=5, temperature=0.0))
+def test_episodes_are_sampled_never_greedy() -> None:
+    with pytest.raises(ValidationError, match="greater than 0"):
+        RolloutLimits(max_new_tokens=64, temperature=0.0)
 
 
 def test_another_weight_or_another_tokenizer_is_another_model(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from src.core.api import Batch
-from src.strategies.advantages import gae, over_group, whiten
+from src.strategies.grpo import group_advantages
+from src.strategies.ppo import gae, whiten
 from tests.strategies.batches import batches
 
 
@@ -57,16 +58,18 @@ def test_whitening_equal_advantages_gives_zeros_and_no_weight_changes_nothing() 
 def test_group_advantages_by_hand() -> None:
     # Group 4 has the rewards 0, 0, 3: mean 1, sample variance (1 + 1 + 4) / 2 = 3. Group 9 has nothing to compare.
     reward, group = torch.tensor([0.0, 5.0, 0.0, 5.0, 3.0], dtype=torch.float64), torch.tensor([4, 9, 4, 9, 4])
-    advantage, teaches = over_group(reward, group, divide_by_std=True)
+    advantage, teaches = group_advantages(reward, group, divide_by_std=True)
     one = 1 / (3**0.5 + 1e-4)
     assert advantage.tolist() == pytest.approx([-one, 0, -one, 0, 2 * one])
     assert teaches.tolist() == [True, False, True, False, True]
-    plain, _ = over_group(reward, group, divide_by_std=False)
+    plain, _ = group_advantages(reward, group, divide_by_std=False)
     assert plain.tolist() == [-1, 0, -1, 0, 2]
 
 
 @pytest.mark.parametrize("reward", [0.1, 1 / 3, -0.07 * 3])
 def test_equal_rewards_give_exactly_zero_though_their_mean_is_rounded(reward: float) -> None:
-    advantage, teaches = over_group(torch.full((7,), reward), torch.zeros(7, dtype=torch.long), divide_by_std=True)
+    advantage, teaches = group_advantages(
+        torch.full((7,), reward), torch.zeros(7, dtype=torch.long), divide_by_std=True
+    )
     assert advantage.tolist() == [0] * 7
     assert not teaches.any()

@@ -7,14 +7,14 @@ import math
 import pytest
 import torch
 
-from src.strategies.dpo import DPO, pairs_of
+from src.strategies.dpo import DPO, best_worst_pairs
 from tests.strategies.batches import batch
 
 
 def test_the_best_meets_the_worst_of_its_own_sample() -> None:
     reward = torch.tensor([0.5, 0.2, 1.0, 0.2, 0.9, 0.9, 0.0, 1.0])
     group = torch.tensor([0, 1, 0, 0, 1, 1, 2, 3])
-    better, worse = pairs_of(reward, group)
+    better, worse = best_worst_pairs(reward, group)
     assert list(zip(better.tolist(), worse.tolist(), strict=True)) == [(2, 3), (4, 1)]
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from src.core.errors import BadInput
-from src.strategies.kl import KLControl, figures, k1, k2, k3, steering
+from src.strategies.kl import KLController, k1, k2, k3, metrics, steering
 from tests.strategies.batches import batch
 
 distributions = st.lists(st.floats(0.01, 1), min_size=4, max_size=4).map(
@@ -50,7 +50,7 @@ def test_the_term_in_the_loss_steers_by_the_kl_divergence_and_plain_k3_does_not(
 
 def test_figures_by_hand() -> None:
     # log p/q is 0.5 and -0.1.
-    found = figures(batch([[-1.0, -2.0]], [0], ref=[[-1.5, -1.9]]))
+    found = metrics(batch([[-1.0, -2.0]], [0], ref=[[-1.5, -1.9]]))
     assert found["kl_k1"] == pytest.approx(0.2)
     assert found["kl_k2"] == pytest.approx((0.125 + 0.005) / 2)
     assert found["kl_k3"] == pytest.approx((0.1065307 + 0.0051709) / 2, abs=1e-6)
@@ -58,7 +58,7 @@ def test_figures_by_hand() -> None:
 
 
 def test_the_weight_grows_above_the_target_and_shrinks_below_it() -> None:
-    control = KLControl(0.02, target=0.05)
+    control = KLController(0.02, target=0.05)
     control.update(0.055)
     assert control.coef == pytest.approx(0.02 * 1.01)
     control.update(0.05)
@@ -70,8 +70,8 @@ def test_the_weight_grows_above_the_target_and_shrinks_below_it() -> None:
 
 
 def test_without_a_target_the_weight_stays_and_a_target_of_zero_is_refused() -> None:
-    control = KLControl(0.02, target=None)
+    control = KLController(0.02, target=None)
     control.update(1000.0)
     assert control.coef == 0.02
     with pytest.raises(BadInput, match="target_kl"):
-        KLControl(0.02, target=0.0)
+        KLController(0.02, target=0.0)

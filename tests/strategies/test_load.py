@@ -53,7 +53,7 @@ def test_a_value_out_of_range_is_refused_by_name(name: str, options: dict[str, f
 
 
 def test_a_value_of_the_wrong_type_is_refused() -> None:
-    with pytest.raises(BadInput, match=r"clip: .a lot. is no float"):
+    with pytest.raises(BadInput, match=r"clip: .a lot. is not of type float"):
         load_strategy("ppo", {"clip": "a lot"})
 
 
@@ -74,7 +74,7 @@ def test_a_class_in_a_file_of_ones_own(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "my_strategies.py").write_text(OWN)
     monkeypatch.syspath_prepend(tmp_path)
     assert vars(load_strategy("my_strategies:Mine", {"taste": 3}))["taste"] == 3
-    with pytest.raises(BadInput, match="NotOne is no strategy: it lacks critic, reference"):
+    with pytest.raises(BadInput, match="NotOne is not a strategy: it lacks critic, reference"):
         load_strategy("my_strategies:NotOne", {})
     with pytest.raises(BadInput, match="my_strategies has no class 'Other'"):
         load_strategy("my_strategies:Other", {})

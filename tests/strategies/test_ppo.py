@@ -7,8 +7,7 @@ import math
 import pytest
 import torch
 
-from src.strategies.clipped import value_loss
-from src.strategies.ppo import PPO
+from src.strategies.ppo import PPO, value_loss
 from tests.strategies.batches import batch, flat
 
 

@@ -17,7 +17,7 @@ import yaml
 from src.core.episode import Episode
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
-from src.engines.clock import same_run
+from src.engines.base import reproducible_metrics
 from src.training.control import tokens_seen
 from src.training.facts import same_sources, sources
 from src.training.preflight import preflight
@@ -52,7 +52,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 
 def same_metrics(path: Path) -> list[dict[str, float]]:
-    return [same_run(line) for line in lines(path)]
+    return [reproducible_metrics(line) for line in lines(path)]
 
 
 def weights(folder: Path) -> bytes:
@@ -252,8 +252,8 @@ def test_the_tools_are_those_of_the_pool_and_the_adapters_those_of_the_checkpoin
     adapters = {"method": "lora", "rank": 2, "targets": [{"memory_gb": 0, "modules": ["q_proj"]}]}
     ready = preflight(write_config(place, finetune=adapters))
     made = _prepare(ready, 1, ("v_proj",))
-    assert made.job.talk.tools == ("calc",)
-    assert made.job.finetune.targets == ("v_proj",)
+    assert made.job.rollout.tools == ("calc",)
+    assert made.job.lora_targets == ("v_proj",)
     assert _marks(ready, made)["lora_targets"] == ["v_proj"]
 
 
@@ -413,7 +413,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "an option of another type": (
         {"strategy_options": {"group_size": 7.9}},
-        "strategy_options.group_size: 7.9 is no int",
+        "strategy_options.group_size: 7.9 is not of type int",
     ),
     "a penalty that cannot grow": ({"kl_coef": 0.0}, "kl_coef: a weight of 0 never moves"),
     "an option out of range": ({"strategy_options": {"lam": 2.0}}, "strategy_options.lam: 2.0 is out of range"),

@@ -16,7 +16,7 @@ import yaml
 
 from src.core.episode import Episode
 from src.core.jsonl import read_records
-from src.engines.clock import same_run
+from src.engines.base import reproducible_metrics
 from src.reward.live_share import Verdict
 from src.scoring.prompt import DIMENSIONS
 from tests.conftest import Askgate, Outcome
@@ -75,7 +75,7 @@ def trained(place: Path, steps: int = 3) -> list[list[Episode]]:
 
 
 def metrics(place: Path) -> list[dict[str, Any]]:
-    return [same_run(json.loads(line)) for line in (place / "logs/metrics.jsonl").read_text().splitlines()]
+    return [reproducible_metrics(json.loads(line)) for line in (place / "logs/metrics.jsonl").read_text().splitlines()]
 
 
 def weights(place: Path) -> bytes:

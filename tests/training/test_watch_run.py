@@ -44,7 +44,7 @@ class Hacker(PurePT):
         return StepResult(self.step, {{"kl": 0.0}}, [self.played(one) for one in drawn])
 
     def played(self, one):
-        sample, env = one.sample, Env(one.sample, 6, self.job.talk.tools)
+        sample, env = one.sample, Env(one.sample, 6, self.job.rollout.tools)
         while not env.end:
             env.step({words})
         episode = env.episode(seed=1, level=one.level)

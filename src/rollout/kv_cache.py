@@ -1,7 +1,7 @@
-"""Dialogues that go on: what a model has read is kept, and only what is new is read.
+"""Key-value cache of many dialogues, of which a forward pass reads only the new tokens.
 
-All slots that have something to read are read in one pass, whether it is the one token that was just sampled or a whole
-reply, in a stream without padding (see `kv.py`).
+One pass reads all slots that have new tokens, whether that is the one token just sampled or a whole reply, packed into
+a stream without padding (see `attention.py`).
 """
 
 from __future__ import annotations
@@ -15,40 +15,40 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from .attention import hidden_states, inner
+from .attention import hidden_states, unwrap
 
 ROUND = 64
-"""On an accelerator the depth of the cache that is looked at grows in such steps, so that few shapes occur."""
+"""On a GPU the depth of the cache that attention reads grows in such steps, so that few shapes occur."""
 
 
-class Slots:
-    """Keys and values of up to `count` dialogues, `room` tokens each: allocated once, kept from turn to turn."""
+class KVCache:
+    """Keys and values of up to `count` dialogues of `room` tokens each, allocated once."""
 
     def __init__(self, model: nn.Module, count: int, room: int, device: torch.device, dtype: torch.dtype) -> None:
-        base: Any = inner(model)
+        base: Any = unwrap(model)
         self._base, config = base, base.config
         attention = base.get_decoder().layers[0].self_attn
         self.groups = int(attention.num_key_value_groups)
         shape = (config.num_hidden_layers, count, config.num_key_value_heads, room, attention.head_dim)
-        # Zeros, because what is masked is still multiplied.
+        # Zeros, because masked entries are still multiplied.
         self.keys = torch.zeros(shape, dtype=dtype, device=device)
         self.values = torch.zeros(shape, dtype=dtype, device=device)
         self.lengths = [0] * count
-        """Tokens that were read in each slot."""
+        """Tokens read so far in each slot."""
         self.padded = device.type != "cpu"
-        """An accelerator would rather compute some padding in attention than start many small kernels."""
+        """On a GPU some padding in attention is faster than many small kernels."""
 
-    def take_over(self, slot: int, source: int, start: int, end: int) -> None:
-        """The slot has read its first `start` tokens; those up to `end` are the same in `source` and not read again."""
+    def copy_prefix(self, slot: int, source: int, start: int, end: int) -> None:
+        """Copies tokens `start` to `end` from `source`, which has read the same tokens."""
         if source != slot and start < end:
             self.keys[:, slot, :, start:end] = self.keys[:, source, :, start:end]
             self.values[:, slot, :, start:end] = self.values[:, source, :, start:end]
         self.lengths[slot] = end
 
     def read(self, pieces: Sequence[tuple[int, Sequence[int]]]) -> tuple[Tensor, Tensor]:
-        """Reads on in several slots, (slot, its next tokens) each: logits and last hidden states after each piece."""
+        """Reads new tokens, as pairs of slot and tokens. Returns logits and hidden states after each piece."""
         order = sorted(range(len(pieces)), key=lambda i: len(pieces[i][1]) > 1)
-        plan = Reading(self, [(pieces[i][0], len(pieces[i][1])) for i in order])
+        plan = CachePlan(self, [(pieces[i][0], len(pieces[i][1])) for i in order])
         tokens = np.fromiter((token for i in order for token in pieces[i][1]), np.int64)
         last = np.empty(len(order), np.int64)
         last[order] = plan.ends - 1
@@ -61,14 +61,14 @@ class Slots:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.keys.device, non_blocking=True)
 
 
-class Reading:
-    """The plan of one pass: slots that read a single token come first, then those that read more.
+class CachePlan:
+    """The attention plan of a pass over the cache: slots that read a single token first, then those that read more.
 
-    The single ones are one batch. While most slots are in it, it goes over all of them: the cache is looked at where it
-    lies, and what the others compute is thrown away.
+    The single ones are one batch. While at least half of all slots are in it, the batch covers all slots: the cache is
+    then read in place, and the results of the other slots are discarded.
     """
 
-    def __init__(self, slots: Slots, pieces: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, slots: KVCache, pieces: Sequence[tuple[int, int]]) -> None:
         self.slots, self.padded = slots, slots.padded
         heads, room = slots.keys.shape[2:4]
         slot_S, length_S = (np.array(column) for column in zip(*pieces, strict=True))
@@ -105,7 +105,7 @@ class Reading:
             self.mask = ~hidden[:, None, None]
 
     def _plan_long(self, slot: Any, start: Any, length: Any) -> None:
-        """One row for each slot, filled up at the end; what is there is not looked at again."""
+        """One row per slot, padded at the end; the padding is not read again."""
         put, most = self.slots.put, int(length.max())
         self.long_slot, self.long_depth = put(slot), self._depth(int((start + length).max()))
         first = self.ends[self.single :] - length
@@ -146,7 +146,7 @@ class Reading:
         if not self.all:
             keys, values = keys[self.slot, :, : self.depth], values[self.slot, :, : self.depth]
         k, v = keys[:, :, : self.depth], values[:, :, : self.depth]
-        # The heads that share a key are like so many tokens that see the same.
+        # Query heads that share a key-value head are treated as tokens that see the same keys.
         q = query.view(len(query), k.shape[1], self.slots.groups, -1)
         if not self.padded:
             k, v, q = k.flatten(0, 1), v.flatten(0, 1), q.flatten(0, 1)

@@ -9,9 +9,9 @@ import pytest
 import torch
 from transformers import PreTrainedModel
 
-from src.rollout.attention import Segments, hidden_states, inner
-from src.rollout.slots import Slots
-from tests.rollout.test_rollout_packed import LENGTHS, llama, made, qwen3, stream
+from src.rollout.attention import SegmentPlan, hidden_states, unwrap
+from src.rollout.kv_cache import KVCache
+from tests.rollout.test_attention import LENGTHS, llama, made, qwen3, stream
 
 CPU = torch.device("cpu")
 WAYS = pytest.mark.parametrize("padded", [False, True], ids=["as on a CPU", "as on an accelerator"])
@@ -21,7 +21,7 @@ WAYS = pytest.mark.parametrize("padded", [False, True], ids=["as on a CPU", "as 
 @pytest.mark.parametrize("make", [qwen3, llama])
 def test_reading_on_is_reading_it_all(make: Callable[[], PreTrainedModel], padded: bool) -> None:
     model, plain = made(make), made(make)
-    slots = Slots(model, 6, 70, CPU, torch.float32)
+    slots = KVCache(model, 6, 70, CPU, torch.float32)
     slots.padded = padded
     dice = Random(0)
     read: list[list[int]] = [[] for _ in range(6)]
@@ -45,17 +45,17 @@ def test_reading_on_is_reading_it_all(make: Callable[[], PreTrainedModel], padde
 @WAYS
 def test_a_slot_takes_over_what_another_has_read(padded: bool) -> None:
     model = made(qwen3)
-    slots = Slots(model, 3, 40, CPU, torch.float32)
+    slots = KVCache(model, 3, 40, CPU, torch.float32)
     slots.padded = padded
     tokens = stream().tolist()
     with torch.inference_mode():
         slots.read([(2, tokens[:20]), (0, tokens[5:25])])
-        slots.take_over(0, 2, 0, 15)
+        slots.copy_prefix(0, 2, 0, 15)
         taken_over, _ = slots.read([(0, tokens[15:18])])
         read_anew, _ = slots.read([(1, tokens[:18])])
         slots.read([(0, tokens[18:19])])
         slots.read([(1, tokens[18:31])])
-        slots.take_over(0, 1, 19, 30)
+        slots.copy_prefix(0, 1, 19, 30)
         later, _ = slots.read([(0, tokens[30:31]), (2, tokens[20:31])])
     torch.testing.assert_close(taken_over, read_anew, atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(later[0], later[1], atol=1e-5, rtol=1e-5)
@@ -65,7 +65,7 @@ def test_an_accelerators_way_through_a_packed_stream_is_the_same() -> None:
     grads = []
     for padded in (False, True):
         model = made(qwen3)
-        hidden = hidden_states(inner(model), stream(), Segments(LENGTHS, CPU, padded))
+        hidden = hidden_states(unwrap(model), stream(), SegmentPlan(LENGTHS, CPU, padded))
         hidden.cumsum(-1).square().mean().backward()
         grads.append((hidden.detach(), model.model.embed_tokens.weight.grad))
     torch.testing.assert_close(grads[0][0], grads[1][0], atol=1e-5, rtol=1e-5)

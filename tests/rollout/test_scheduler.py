@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -16,11 +15,11 @@ from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 from src.agents.env import Env
 from src.agents.render import END, MARKS, PAD, SPOKEN, TagRenderer
 from src.agents.trajectory import Job, Trajectory
+from src.config.sections import RolloutLimits
 from src.core.types import Sample
 from src.rollout import scheduler as rollout_module
-from src.rollout.attention import packed_forward
-from src.rollout.limits import Talk
-from src.rollout.scheduler import WORTH, choose, rollout
+from src.rollout.scheduler import MIN_SHARED, generate, sample_tokens
+from tests.rollout.packed import packed_logits
 
 CPU = torch.device("cpu")
 TEMPERATURE = 0.8
@@ -72,12 +71,14 @@ def model(renderer: TagRenderer) -> nn.Module:
 
 
 def play(model: nn.Module, renderer: TagRenderer, samples: Sequence[Sample], **changes) -> list[Trajectory]:
-    """Changes of how episodes are made, and of what else `rollout` takes."""
-    usual = Talk(max_turns=3, max_new_tokens=12, max_tokens=400, temperature=TEMPERATURE, slots=4)
-    talk = replace(usual, **{name: changes.pop(name) for name in [*changes] if name in asdict(usual)})
+    """Episodes on these samples. `changes` are limits, or further arguments of `generate`."""
+    limits = RolloutLimits(max_turns=3, max_new_tokens=12, max_tokens=400, temperature=TEMPERATURE, slots=4)
+    limits = limits.model_copy(
+        update={name: changes.pop(name) for name in [*changes] if name in RolloutLimits.model_fields}
+    )
     jobs = [Job(sample, "easy", seed, seed) for seed, sample in enumerate(samples)]
     settings = {"device": CPU, "generator": torch.Generator().manual_seed(5), **changes}
-    return rollout(model, renderer, jobs, talk, **settings)
+    return generate(model, renderer, jobs, limits, **settings)
 
 
 def assert_same(one: Sequence[Trajectory], two: Sequence[Trajectory]) -> None:
@@ -99,7 +100,7 @@ def test_log_probabilities_are_those_of_the_training_forward(model, renderer, po
     assert sum(len(turns_of(one)) for one in played) > 20
     tokens = torch.from_numpy(np.concatenate([one.tokens for one in played])).long()
     with torch.no_grad():
-        logits, _ = packed_forward(model, tokens, [len(one.tokens) for one in played])
+        logits = packed_logits(model, tokens, [len(one.tokens) for one in played])
     said = torch.from_numpy(np.concatenate([one.policy for one in played])).nonzero()[:, 0]
     expected = (logits / TEMPERATURE).log_softmax(-1)[said - 1, tokens[said]]
     measured = torch.from_numpy(np.concatenate([one.logp[one.policy] for one in played]))
@@ -174,7 +175,7 @@ def test_chance_comes_from_the_generator(model, renderer, pool) -> None:
 def test_tokens_are_drawn_as_often_as_the_model_says() -> None:
     logits = torch.randn(40, generator=torch.Generator().manual_seed(2)) * 2
     expected = (logits.double() / TEMPERATURE).softmax(-1).numpy()
-    drawn, logps = choose(logits.expand(20_000, -1), TEMPERATURE, np.random.default_rng(3).random(20_000))
+    drawn, logps = sample_tokens(logits.expand(20_000, -1), TEMPERATURE, np.random.default_rng(3).random(20_000))
     share = np.bincount(drawn, minlength=40) / 20_000
     assert (np.abs(share - expected) < 4.5 * np.sqrt(expected * (1 - expected) / 20_000) + 1e-4).all()
     assert np.allclose(logps, np.log(expected)[drawn], atol=1e-5)
@@ -183,14 +184,14 @@ def test_tokens_are_drawn_as_often_as_the_model_says() -> None:
 def test_what_has_no_probability_is_never_drawn() -> None:
     logits = torch.full((3, 5), -torch.inf)
     logits[:, 2] = 1.0
-    assert choose(logits, 1.0, np.array([0.0, 0.5, 1 - 2**-53]))[0] == [2, 2, 2]
+    assert sample_tokens(logits, 1.0, np.array([0.0, 0.5, 1 - 2**-53]))[0] == [2, 2, 2]
 
 
 def test_greedy_takes_the_likeliest_token(model, renderer, pool) -> None:
     for one in play(model, renderer, pool[:3], greedy=True):
         tokens = torch.from_numpy(one.tokens).long()
         with torch.no_grad():
-            best = packed_forward(model, tokens, [len(tokens)])[0].argmax(-1)
+            best = packed_logits(model, tokens, [len(tokens)]).argmax(-1)
         said = torch.from_numpy(one.policy).nonzero()[:, 0]
         assert torch.equal(best[said - 1], tokens[said])
 
@@ -234,7 +235,7 @@ def test_no_episode_has_more_turns_than_allowed(model, renderer, pool) -> None:
 
 
 @pytest.mark.parametrize("slots", [6, 64])
-def test_what_one_episode_has_read_the_others_take_over(model, renderer, pool, slots) -> None:
+def test_what_one_episode_has_read_the_others_copy_prefix(model, renderer, pool, slots) -> None:
     """Eight episodes of a sample that all say the same cost the openings and replies of one."""
     read = []
     hook = model.model.embed_tokens.register_forward_hook(lambda module, args, out: read.append(out.shape[1]))
@@ -243,7 +244,7 @@ def test_what_one_episode_has_read_the_others_take_over(model, renderer, pool, s
     finally:
         hook.remove()
     once = sum(len(one.tokens) for one in played[::8])
-    again = sum(int(one.policy.sum()) + len(turns_of(one)) * WORTH for one in played)
+    again = sum(int(one.policy.sum()) + len(turns_of(one)) * MIN_SHARED for one in played)
     assert once < sum(read) <= once + again
     assert once + again < sum(len(one.tokens) for one in played) / 2
 
@@ -272,7 +273,7 @@ def test_with_adapters_and_from_the_midst_of_training(model, renderer, pool) -> 
 
 def test_training_goes_on_after_a_rollout(model, renderer, pool) -> None:
     (one,) = play(model, renderer, pool[:1])
-    logits, _ = packed_forward(model, torch.from_numpy(one.tokens).long(), [len(one.tokens)])
+    logits = packed_logits(model, torch.from_numpy(one.tokens).long(), [len(one.tokens)])
     logits.square().mean().backward()
     assert all(weight.grad is not None for weight in model.parameters())
     model.zero_grad()
@@ -291,10 +292,10 @@ def test_a_policy_that_diverged_says_so(renderer, model, pool) -> None:
 def test_a_device_without_64_bits_picks_the_same_tokens_and_none_that_cannot_be(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert rollout_module.finest(torch.device("mps")) is torch.float32
+    assert rollout_module.exact_dtype(torch.device("mps")) is torch.float32
     logits = torch.randn(500, 300, generator=torch.Generator().manual_seed(1))
     chance = np.random.default_rng(3).random(500)
     logits[:, -1], chance[0] = -torch.inf, 1 - 2**-53
-    exact = choose(logits, 1.0, chance)[0]
-    monkeypatch.setattr(rollout_module, "finest", lambda device: torch.float32)
-    assert np.mean(np.array(choose(logits, 1.0, chance)[0]) == exact) > 0.99
+    exact = sample_tokens(logits, 1.0, chance)[0]
+    monkeypatch.setattr(rollout_module, "exact_dtype", lambda device: torch.float32)
+    assert np.mean(np.array(sample_tokens(logits, 1.0, chance)[0]) == exact) > 0.99

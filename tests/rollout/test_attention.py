@@ -16,7 +16,7 @@ from transformers import (
 )
 
 from src.core.errors import BadInput
-from src.rollout.attention import packed_forward
+from tests.rollout.packed import packed_logits
 
 torch.set_num_threads(1)
 SIZE = {
@@ -64,7 +64,7 @@ def test_packed_logits_and_gradients_are_those_of_each_sequence_alone(make) -> N
     tokens = stream()
 
     alone = torch.cat([plain(part[None]).logits[0] for part in tokens.split(LENGTHS)])
-    logits, _ = packed_forward(packed, tokens, LENGTHS)
+    logits = packed_logits(packed, tokens, LENGTHS)
     assert logits.std() > 0.5
     torch.testing.assert_close(logits, alone, atol=1e-5, rtol=1e-5)
 
@@ -76,15 +76,6 @@ def test_packed_logits_and_gradients_are_those_of_each_sequence_alone(make) -> N
         torch.testing.assert_close(two.grad / scale, one.grad / scale, atol=1e-5, rtol=0, msg=lambda m, n=name: n + m)
 
 
-def test_chosen_places_give_their_rows_only() -> None:
-    model, tokens = made(qwen3), stream()
-    logits, hidden = packed_forward(model, tokens, LENGTHS)
-    at = torch.tensor([0, 4, 30])
-    some_logits, some_hidden = packed_forward(model, tokens, LENGTHS, at)
-    torch.testing.assert_close(some_logits, logits[at], atol=1e-5, rtol=1e-5)
-    torch.testing.assert_close(some_hidden, hidden[at], atol=1e-5, rtol=1e-5)
-
-
 def test_a_model_that_ran_packed_still_runs_as_before() -> None:
     model, tokens = made(qwen3), stream()
     batch = tokens[:30].view(2, 15)
@@ -92,20 +83,20 @@ def test_a_model_that_ran_packed_still_runs_as_before() -> None:
     mask[0, :6] = 0
     before = model(batch, attention_mask=mask).logits
     said = model.generate(tokens[None, :9], max_new_tokens=8, do_sample=False)
-    packed_forward(model, tokens, LENGTHS)
+    packed_logits(model, tokens, LENGTHS)
     torch.testing.assert_close(model(batch, attention_mask=mask).logits, before)
     assert torch.equal(model.generate(tokens[None, :9], max_new_tokens=8, do_sample=False), said)
 
 
 def test_adapters_take_part_and_get_gradients() -> None:
     tokens = stream()
-    plain, _ = packed_forward(made(qwen3), tokens, LENGTHS)
+    plain = packed_logits(made(qwen3), tokens, LENGTHS)
     model = get_peft_model(made(qwen3), LoraConfig(r=4, target_modules=["q_proj", "v_proj"], init_lora_weights=False))
-    adapted, _ = packed_forward(model, tokens, LENGTHS)
+    adapted = packed_logits(model, tokens, LENGTHS)
     torch.testing.assert_close(adapted[:5], model(tokens[None, :5]).logits[0], atol=1e-5, rtol=1e-5)
     assert (adapted - plain).abs().max() > 1e-2
     with model.disable_adapter():
-        torch.testing.assert_close(packed_forward(model, tokens, LENGTHS)[0], plain, atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(packed_logits(model, tokens, LENGTHS), plain, atol=1e-5, rtol=1e-5)
     adapted.square().mean().backward()
     grads = [weight.grad for weight in model.parameters() if weight.requires_grad]
     assert grads
@@ -119,7 +110,7 @@ def test_gradient_checkpointing_changes_nothing() -> None:
         model = made(qwen3).train()
         if on:
             model.gradient_checkpointing_enable()
-        packed_forward(model, tokens, LENGTHS)[0].square().mean().backward()
+        packed_logits(model, tokens, LENGTHS).square().mean().backward()
         grads.append(model.model.embed_tokens.weight.grad)
     torch.testing.assert_close(grads[0], grads[1])
 
@@ -129,8 +120,8 @@ def test_sliding_windows_and_foreign_models_are_refused() -> None:
         Qwen3Config(**SIZE, head_dim=16, use_sliding_window=True, sliding_window=4, max_window_layers=0)
     )
     with pytest.raises(BadInput, match="sliding window"):
-        packed_forward(window, stream(), LENGTHS)
+        packed_logits(window, stream(), LENGTHS)
     with pytest.raises(BadInput, match="Linear"):
-        packed_forward(torch.nn.Linear(2, 2), stream(), LENGTHS)
-    with pytest.raises(ValueError, match="do not make"):
-        packed_forward(made(qwen3), stream(), (3, 4))
+        packed_logits(torch.nn.Linear(2, 2), stream(), LENGTHS)
+    with pytest.raises(ValueError, match="the plan is for 7 tokens"):
+        packed_logits(made(qwen3), stream(), (3, 4))

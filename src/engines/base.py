@@ -1,0 +1,290 @@
+"""The part that `pure_pt` and `trl_ppo` share: run state, checkpoints, rollback on high KL, timing, learning rate."""
+
+from __future__ import annotations
+
+import logging
+import math
+import resource
+import sys
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from .. import __version__
+from ..agents.trajectory import Trajectory
+from ..checkpoint.state import pack_state, same_layout, unpack_state
+from ..config.sections import OptimizerSection
+from ..core.api import StepResult
+from ..core.defaults import RESUME
+from ..core.episode import Episode
+from ..core.errors import BadInput
+from .job import TrainJob
+
+_log = logging.getLogger(__name__)
+
+ROLLBACK_AFTER = 3
+"""Number of consecutive KL alerts that trigger a rollback."""
+ROLLBACK_LR_FACTOR = 0.5
+"""Factor on the learning rate for each rollback."""
+MACHINE_METRICS = ("time/", "memory/")
+"""Prefixes of metrics about the machine. They differ between two runs whose weights are equal bit by bit."""
+_MB = 2**20
+_UNKNOWN_VERSION = "a version that did not write its number into checkpoints"
+_SAVED_KEYS = ("step", "tokens_seen", "weights", "optimizer", "scaler", "sampler", "strategy", "guard", "machine")
+
+
+class BaseEngine(ABC):
+    """Base class of engines. Subclasses own the model and take the steps."""
+
+    optimizer: Any
+
+    def __init__(self, job: TrainJob) -> None:
+        if job.batch_size % job.strategy.group_size:
+            raise BadInput(
+                f"{job.batch_size} episodes cannot be split into groups of {job.strategy.group_size}",
+                where="batch_size",
+                remedy=f"give a multiple of {job.strategy.group_size}",
+            )
+        self.job, self.step = job, 0
+        self.tokens_seen = 0
+        """Tokens of all episodes so far, those of user and tools included."""
+        self.guard = KLGuard(job.kl_alert)
+
+    @property
+    @abstractmethod
+    def _trained(self) -> nn.Module:
+        """The module that holds all trained weights."""
+
+    @property
+    @abstractmethod
+    def _scaler(self) -> Any:
+        """The gradient scaler of fp16; None for other types."""
+
+    @abstractmethod
+    def _reset_to_base(self) -> None:
+        """Sets weights and optimizer to their state before the first step."""
+
+    def _extra_state(self) -> dict[str, Any]:
+        """Further state of this engine that a checkpoint must hold."""
+        return {}
+
+    @abstractmethod
+    def _after_load(self, state: Mapping[str, Any]) -> None:
+        """Called when all of `_SAVED_KEYS` is loaded. `state` also holds what `_extra_state` returned."""
+
+    def _finish_step(
+        self,
+        trajectories: Sequence[Trajectory],
+        episodes: Sequence[Episode],
+        metrics: dict[str, float],
+        timer: StepTimer,
+        adapt: bool = True,
+    ) -> StepResult:
+        """Counts the step, lets strategy and sampler adapt, and rolls back after too many KL alerts."""
+        self.step += 1
+        self.tokens_seen += sum(len(one.tokens) for one in trajectories)
+        if adapt:
+            self.job.strategy.after_step(metrics)
+        self.job.sampler.observe(episodes)
+        if self.guard.must_roll_back(metrics.get("kl", 0.0)):
+            self._roll_back(metrics["kl"])
+        metrics["kl_alerts"], metrics["rollbacks"] = float(self.guard.alerts), float(self.guard.rollbacks)
+        return StepResult(self.step, {**metrics, **timer.metrics()}, episodes)
+
+    def _roll_back(self, kl: float) -> None:
+        """Restores weights and optimizer of the last good checkpoint, or of the base model where there is none."""
+        folder = self.job.last_good(self.step - self.guard.limit)
+        _log.warning(
+            "step %d: KL is %.4g, above %s for %d steps in a row; rolled back to %s, learning rate times %g",
+            self.step, kl, self.guard.level, self.guard.limit, folder or self.job.model, self.guard.lr_factor,
+        )  # fmt: skip
+        if folder is None:
+            self._reset_to_base()
+        else:
+            self._restore(unpack_state(folder), str(folder))
+
+    def save(self, folder: Path) -> None:
+        state = {
+            "step": self.step,
+            "tokens_seen": self.tokens_seen,
+            "weights": _require_finite(trained_weights(self._trained), self.step),
+            "optimizer": self.optimizer.state_dict(),
+            "scaler": None if self._scaler is None else self._scaler.state_dict(),
+            "sampler": self.job.sampler.state_dict(),
+            "strategy": self.job.strategy.state_dict(),
+            "guard": self.guard.state_dict(),
+            "machine": machine(),
+        }
+        pack_state(folder, {"version": __version__, **state, **self._extra_state()})
+
+    def load(self, folder: Path) -> None:
+        state = unpack_state(folder)
+        # Nothing that a checkpoint lacks can be made up, or the run would not be the same one.
+        if missing := [name for name in (*_SAVED_KEYS, *self._extra_state()) if name not in state]:
+            version = state.get("version", _UNKNOWN_VERSION)
+            raise BadInput(
+                f"has no {missing[0]}: it was saved by {version}, and this is {__version__}",
+                where=str(folder),
+                remedy=f"resume with the version that saved it, or start a new run without {RESUME}",
+            )
+        self._restore(state, str(folder))
+        self.step, self.tokens_seen = int(state["step"]), int(state["tokens_seen"])
+        self.job.sampler.load_state_dict(state["sampler"])
+        self.job.strategy.load_state_dict(state["strategy"])
+        self.guard.load_state_dict(state["guard"])
+        self._after_load(state)
+        if (there := state["machine"]) != (here := machine()):
+            _log.warning("%s was saved with %s; with %s the run is not the same bit by bit", folder, there, here)
+
+    def _restore(self, state: Mapping[str, Any], where: str) -> None:
+        load_weights(self._trained, state["weights"], where)
+        self.optimizer.load_state_dict(state["optimizer"])
+        if self._scaler is not None:
+            self._scaler.load_state_dict(state["scaler"])
+
+
+class KLGuard:
+    """Counts consecutive steps whose KL divergence is above a level; at the limit the run is rolled back.
+
+    Weights and optimizer return to the last good checkpoint and the learning rate falls for the rest of the run. The
+    step count and the sampler do not return: the same samples again would lead to the same place.
+    """
+
+    def __init__(self, level: float | None, limit: int = ROLLBACK_AFTER, lr_factor: float = ROLLBACK_LR_FACTOR) -> None:
+        self.level, self.limit, self.lr_factor = level, limit, lr_factor
+        self.alerts = 0
+        self.rollbacks = 0
+
+    def must_roll_back(self, kl: float) -> bool:
+        """Takes the KL divergence of a step. NaN is an alert."""
+        self.alerts = 0 if self.level is None or kl <= self.level else self.alerts + 1
+        if self.alerts < self.limit:
+            return False
+        self.alerts = 0
+        self.rollbacks += 1
+        return True
+
+    @property
+    def lr_scale(self) -> float:
+        """The factor that the rollbacks so far put on the learning rate."""
+        return float(self.lr_factor**self.rollbacks)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"alerts": self.alerts, "rollbacks": self.rollbacks}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        self.alerts, self.rollbacks = int(state["alerts"]), int(state["rollbacks"])
+
+
+class StepTimer:
+    """Seconds spent in each part of a step, and the peak memory. Waits for the GPU at the end of each part."""
+
+    def __init__(self, device: torch.device) -> None:
+        self.device = device
+        self.seconds: dict[str, float] = {}
+        self._start = self._now()
+        if device.type == "cuda":
+            torch.cuda.reset_peak_memory_stats(device)
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        start = self._now()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + self._now() - start
+
+    def metrics(self) -> dict[str, float]:
+        """`time/PART` and `time/step` in seconds; `memory/peak_mb` of this step (GPU) or of the process (CPU)."""
+        parts = {f"time/{name}": seconds for name, seconds in self.seconds.items()}
+        return {**parts, "time/step": self._now() - self._start, "memory/peak_mb": self._peak() / _MB}
+
+    def _now(self) -> float:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        elif self.device.type == "mps":
+            torch.mps.synchronize()
+        return time.perf_counter()
+
+    def _peak(self) -> float:
+        if self.device.type == "cuda":
+            return torch.cuda.max_memory_allocated(self.device)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024
+
+
+def reproducible_metrics(metrics: Mapping[str, float]) -> dict[str, float]:
+    """The metrics that are equal, bit by bit, in a run and its repetition."""
+    return {name: value for name, value in metrics.items() if not name.startswith(MACHINE_METRICS)}
+
+
+def make_optimizer(job: TrainJob, policy: nn.Module, critic: nn.Module | None) -> Any:
+    """AdamW with the policy's trained weights in the first group and the critic's in the second."""
+    groups: list[dict[str, Any]] = [{"params": [weight for weight in policy.parameters() if weight.requires_grad]}]
+    if critic is not None:
+        groups.append({"params": [*critic.parameters()], "weight_decay": 0.0})
+    fused = job.device.type in ("cpu", "cuda")
+    return torch.optim.AdamW(groups, lr=job.lr, weight_decay=job.optimizer.weight_decay, fused=fused)
+
+
+def lr_scale(optimizer: OptimizerSection, step: int, max_steps: int) -> float:
+    """The factor on the learning rate at a step: a linear warm-up, then the schedule.
+
+    >>> [lr_scale(OptimizerSection(warmup_steps=2, schedule="linear"), step, 6) for step in range(6)]
+    [0.5, 1.0, 1.0, 0.75, 0.5, 0.25]
+    """
+    if step < optimizer.warmup_steps:
+        return (step + 1) / optimizer.warmup_steps
+    done = (step - optimizer.warmup_steps) / max(max_steps - optimizer.warmup_steps, 1)
+    if optimizer.schedule == "linear":
+        return 1 - done
+    return (1 + math.cos(math.pi * done)) / 2 if optimizer.schedule == "cosine" else 1.0
+
+
+def require_finite_losses(metrics: Mapping[str, float], step: int, scaled: bool) -> None:
+    """Stops the run when loss or gradients are not finite. An fp16 scaler skips such updates itself."""
+    for name in ("loss", "grad_norm", "critic_grad_norm"):
+        if not scaled and not math.isfinite(metrics.get(name, 0.0)):
+            raise BadInput(
+                f"{name} is {metrics[name]}",
+                where=f"step {step}",
+                remedy=f"lower lr or optimizer.critic_lr, then resume with {RESUME}; the last checkpoint is whole",
+            )
+
+
+def trained_weights(module: nn.Module) -> dict[str, Tensor]:
+    """Weights with gradients, each once however many layers share it. Frozen weights come from the base model."""
+    return {name: weight.detach() for name, weight in module.named_parameters() if weight.requires_grad}
+
+
+def load_weights(module: nn.Module, weights: Mapping[str, Tensor], where: str) -> None:
+    """Copies weights into the very tensors that the optimizer holds."""
+    own = trained_weights(module)
+    same_layout(weights, own, where, "weights")
+    for name, weight in own.items():
+        weight.copy_(weights[name])
+
+
+def _require_finite(weights: dict[str, Tensor], step: int) -> dict[str, Tensor]:
+    """No run could resume from a checkpoint whose weights are not finite."""
+    for name, weight in weights.items():
+        if not torch.isfinite(weight).all():
+            raise BadInput(
+                f"{name} is not finite, so the checkpoint is not saved",
+                where=f"step {step}",
+                remedy=f"lower lr or optimizer.critic_lr, then resume with {RESUME} from the checkpoint before",
+            )
+    return weights
+
+
+def machine() -> dict[str, Any]:
+    """Properties of the machine that two runs must share to be equal bit by bit."""
+    return {
+        "torch": torch.__version__,
+        "threads": torch.get_num_threads(),
+        "cpu": torch.backends.cpu.get_cpu_capability(),
+    }
