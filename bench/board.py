@@ -31,8 +31,8 @@ sys.path.insert(0, str(ROOT))
 
 import uvicorn  # noqa: E402
 
-from src.board.indexer import Indexer  # noqa: E402
-from src.board.run_folders import Board  # noqa: E402
+from src.board.index import Indexer  # noqa: E402
+from src.board.runs import Board  # noqa: E402
 from src.board.server import HOST, make_app  # noqa: E402
 from src.cli.pages import measured_kpis, measured_loop  # noqa: E402
 from src.core.episode import Episode  # noqa: E402
@@ -149,11 +149,11 @@ def _index(root: Path) -> None:
         search()
 
     made._search = then_search  # type: ignore[method-assign]
-    made.catch_up()
+    made.update()
     print(f"| index: search too | {time.perf_counter() - started:.1f} |")
     started = time.perf_counter()
     made._search = search  # type: ignore[method-assign]
-    made.catch_up()
+    made.update()
     print(f"| a look at logs in which nothing is new | {time.perf_counter() - started:.2f} |")
     made.close()
     print(f"| size of the index, MB | {made.path.stat().st_size / 2**20:.0f} |")

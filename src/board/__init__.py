@@ -1,2 +1,1 @@
-"""The board: the owner's page as a small server on this machine, live while a run goes on. It reads and never writes
-anything but its own index."""
+"""The board: a small read-only server on this machine that shows a run, live. It writes nothing but its own index."""

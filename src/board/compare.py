@@ -1,28 +1,65 @@
-"""Two sets of episodes on the same samples: base and trained, two steps, two seeds, or two run folders."""
+"""Two sets of episodes on the samples that both have: base and trained, two steps, two seeds, or two run folders.
+
+Where a set has several episodes of a sample, their mean counts. Intervals are those of the mean of the differences per
+sample, so they cover the random choice of the samples and nothing else.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
-from html import escape
+from math import sqrt
+from typing import NamedTuple
 
-from .beside import KINDS, MEASURES, PAGE, Moved, compared, counts, pairs
-from .dialogue import dialogue
+from markupsafe import Markup
+
+from ..core.episode import Episode
+from ..eval.metrics import Z95
 from .episodes import raw_line, set_choices
-from .frame import address, both, figure, options, points, table, title
-from .indexer import understood
-from .run_folders import Board, Run
-from .store import reading
+from .index import parse_line, reading
+from .query import PAGE, whole_number
+from .render import render
+from .runs import Board, Run
 
-MOST = 4
+MOST_EPISODES = 4
 """Episodes of one sample that are shown side by side."""
+MEASURES = {
+    "success": ("Success", "成功率", "success", "1", True),
+    "need_ask_success": ("Need-ask success", "需问类成功率", "success AND told", "needs = 1", True),
+    "overclar_rate": ("Over-clarification", "过度澄清率", "asks > 0", "needs = 0", True),
+    "turns": ("Mean turns", "平均轮次", "turns", "1", False),
+}
+"""Labels; what is averaged; over which samples; whether it is a share."""
+KINDS = {
+    "": ("every sample", "全部样本", "1"),
+    "gained": ("wrong, then right", "由错变对", "a.ok < 0.5 AND b.ok >= 0.5"),
+    "lost": ("right, then wrong", "由对变错", "a.ok >= 0.5 AND b.ok < 0.5"),
+    "asking": ("asks otherwise", "提问行为不同", "(a.asks > 0) <> (b.asks > 0)"),
+    "wrong": ("wrong in both", "两边都错", "a.ok < 0.5 AND b.ok < 0.5"),
+    "right": ("right in both", "两边都对", "a.ok >= 0.5 AND b.ok >= 0.5"),
+}
+"""Labels and condition of the samples that a list can be narrowed to."""
+_SIDE = (
+    "SELECT sample, task, level, needs, avg(success) AS ok, avg(asks) AS asks, avg(turns) AS turns, "
+    "avg(reward) AS reward FROM {schema}.episodes WHERE set_path=? GROUP BY sample"
+)
+_PAIRS = f"WITH a AS ({_SIDE.format(schema='main')}), b AS ({_SIDE})"
 Query = Mapping[str, str]
 
 
+class Difference(NamedTuple):
+    """A figure of both sets, and the difference with half the width of its 95% interval."""
+
+    n: int
+    before: float | None = None
+    after: float | None = None
+    delta: float | None = None
+    margin: float | None = None
+
+
 class _Side:
-    """`RUN:PATH`, as it stands in an address."""
+    """`RUN:PATH`, as written in an address."""
 
     def __init__(self, board: Board, text: str) -> None:
         name, _, self.set = text.partition(":")
@@ -30,41 +67,31 @@ class _Side:
         self.run: Run | None = board.runs.get(name)
 
 
-def compare_page(board: Board, query: Query) -> str:
+def compare_page(board: Board, query: Query) -> Markup:
     choices = _choices(board)
     first, second = _default(choices)
     a, b = _Side(board, query.get("a") or first), _Side(board, query.get("b") or second)
-    labels = dict(choices)
-    form = (
-        f'<form id="sides" method="get" action="/compare"><label>A<select name="a">{options(choices, a.text)}</select>'
-        f'</label><label>B<select name="b">{options(choices, b.text)}</select></label>'
-        f'<p class="buttons"><button>{both("Compare", "对比")}</button></p></form>'
-    )
-    head = f"<header>{title(1, 'Two runs on the same samples', '相同样本上的对比')}</header>{form}"
+    context = {"choices": choices, "labels_of": dict(choices), "a": a, "b": b}
     if a.run is None or b.run is None:
-        return f'{head}<p class="soft">{both("Choose two sets of episodes.", "请选择两组对话。")}</p>'
-    kind, page = query.get("kind", ""), _number(query.get("page", ""))
+        return render("compare.html", differences=None, **context)
+    kind, page = query.get("kind", ""), whole_number(query.get("page", ""))
     with _both(a.run, b.run) as (store, schema):
-        moved = compared(store, schema, a.set, b.set)
-        found = counts(store, schema, a.set, b.set)
-        rows = pairs(store, schema, a.set, b.set, kind, page)
-    if not moved["success"].n:
-        return f'{head}<p class="soft">{both("They have no sample in common.", "两组没有共同样本。")}</p>'
-    names = labels.get(a.text, a.text), labels.get(b.text, b.text)
-    return (
-        f"{head}{_figures(moved, names)}{_kinds(a, b, kind, found)}{_samples(a, b, rows)}"
-        f"{_pages(a, b, kind, page, found.get(kind, 0))}"
-    )
+        differences = compare_sets(store, schema, a.set, b.set)
+        counts = count_kinds(store, schema, a.set, b.set)
+        rows = _pairs(store, schema, a.set, b.set, kind, page)
+    last = max(1, -(-counts.get(kind, 0) // PAGE))
+    context |= {"kinds": KINDS, "kind": kind, "counts": counts, "rows": rows, "here": page, "last": last}
+    return render("compare.html", differences=differences, measures=MEASURES, **context)
 
 
 def _choices(board: Board) -> list[tuple[str, str]]:
-    found = []
+    choices = []
     for name, run in board.runs.items():
         run.index.get()
+        prefix = f"{name}: " if len(board.runs) > 1 else ""
         with reading(run.indexer.path) as store:
-            before = f"{name}: " if len(board.runs) > 1 else ""
-            found += [(f"{name}:{path}", before + label) for path, label in set_choices(store)]
-    return found
+            choices += [(f"{name}:{path}", prefix + label) for path, label in set_choices(store)]
+    return choices
 
 
 def _default(choices: list[tuple[str, str]]) -> tuple[str, str]:
@@ -78,120 +105,68 @@ def _default(choices: list[tuple[str, str]]) -> tuple[str, str]:
 
 @contextmanager
 def _both(a: Run, b: Run) -> Iterator[tuple[sqlite3.Connection, str]]:
+    """A connection to both indexes, and the schema of the second: `main`, or `other` for another run's index."""
     other = b.indexer.path if b is not a else None
     with reading(a.indexer.path, other) as store:
         yield store, "other" if other else "main"
 
 
-def _figures(moved: Mapping[str, Moved], names: tuple[str, str]) -> str:
-    rows = []
-    for name, (english, chinese, _, _, percent) in MEASURES.items():
-        one = moved[name]
-        change = points if percent else partial(figure, sign="+")
-        interval = "–"
-        if one.delta is not None and one.reach is not None:
-            low, high = one.delta - one.reach, one.delta + one.reach
-            interval = f"{change(low)} to {change(high)}"
-        rows.append(
-            [
-                both(english, chinese),
-                figure(one.before, percent),
-                figure(one.after, percent),
-                f"<b>{change(one.delta)}</b>",
-                interval,
-                f"{one.n:,}",
-            ]
-        )
-    head = ("", "A", "B", both("change", "变化"), both("95% interval", "区间"), both("samples", "样本"))
-    who = f'<p class="soft">A: {escape(names[0])}<br>B: {escape(names[1])}</p>'
-    return f"<section>{who}{table(head, rows, 'moved')}</section>"
+def compare_sets(store: sqlite3.Connection, schema: str, before: str, after: str) -> dict[str, Difference]:
+    return {
+        name: _difference(store, schema, before, after, what, where)
+        for name, (_, _, what, where, _) in MEASURES.items()
+    }
 
 
-def _kinds(a: _Side, b: _Side, kind: str, found: Mapping[str, int]) -> str:
-    links = "".join(
-        f'<a href="{address("/compare", a=a.text, b=b.text, kind=name)}"{_current(name == kind)}>'
-        f"{both(english, chinese)} <b>{found[name]:,}</b></a>"
-        for name, (english, chinese, _) in KINDS.items()
-    )
-    return f'<p class="tabs" id="kinds">{links}</p>'
+def _difference(store: sqlite3.Connection, schema: str, before: str, after: str, what: str, where: str) -> Difference:
+    n, first, second, square = store.execute(
+        f"WITH a AS (SELECT sample, avg({what}) AS v FROM main.episodes WHERE set_path=? AND {where} GROUP BY sample), "
+        f"b AS (SELECT sample, avg({what}) AS v FROM {schema}.episodes WHERE set_path=? AND {where} GROUP BY sample) "
+        "SELECT count(*), avg(a.v), avg(b.v), avg((b.v - a.v) * (b.v - a.v)) FROM a JOIN b USING(sample)",
+        (before, after),
+    ).fetchone()
+    if not n:
+        return Difference(0)
+    delta = second - first
+    variance = max(0.0, square - delta * delta) * n / (n - 1) if n > 1 else None
+    return Difference(n, first, second, delta, None if variance is None else Z95 * sqrt(variance / n))
 
 
-def _current(yes: bool) -> str:
-    return ' aria-current="page"' if yes else ""
+def count_kinds(store: sqlite3.Connection, schema: str, before: str, after: str) -> dict[str, int]:
+    """Samples of each kind."""
+    sums = ", ".join(f"total({condition})" for _, _, condition in KINDS.values())
+    row = store.execute(f"{_PAIRS.format(schema=schema)} SELECT {sums} FROM a JOIN b USING(sample)", (before, after))
+    return {name: int(count) for name, count in zip(KINDS, row.fetchone(), strict=True)}
 
 
-def _samples(a: _Side, b: _Side, rows: list[sqlite3.Row]) -> str:
-    sides = (("questions", "提问"), ("turns", "轮次"), ("reward", "奖励"))
-    right = both("A right", "正确"), both("B right", "正确")
-    head = ("", both("must ask", "需问"), *right, *(f"A / B {both(*one)}" for one in sides))
-    body = [
-        [
-            f'<a href="{address("/pair", a=a.text, b=b.text, sample=row["sample"])}">{escape(row["sample"])}</a> '
-            f"<small>{escape(row['task'])}, {escape(row['level'] or '–')}</small>",
-            both("yes", "是") if row["needs"] else both("no", "否"),
-            _right(row["a_ok"]),
-            _right(row["b_ok"]),
-            f"{figure(row['a_asks'])} / {figure(row['b_asks'])}",
-            f"{figure(row['a_turns'])} / {figure(row['b_turns'])}",
-            f"{figure(row['a_reward'])} / {figure(row['b_reward'])}",
-        ]
-        for row in rows
-    ]
-    return table(head, body, "pairs")
+def _pairs(store: sqlite3.Connection, schema: str, before: str, after: str, kind: str, page: int) -> list[sqlite3.Row]:
+    condition = KINDS.get(kind, KINDS[""])[2]
+    return store.execute(
+        f"{_PAIRS.format(schema=schema)} SELECT sample, a.task, a.level, a.needs, a.ok AS a_ok, b.ok AS b_ok, "
+        "a.asks AS a_asks, b.asks AS b_asks, a.turns AS a_turns, b.turns AS b_turns, a.reward AS a_reward, "
+        f"b.reward AS b_reward FROM a JOIN b USING(sample) WHERE {condition} ORDER BY sample "
+        f"LIMIT {PAGE} OFFSET {PAGE * (page - 1)}",
+        (before, after),
+    ).fetchall()
 
 
-def _right(share: float) -> str:
-    """A mark where all or none were right, else the share."""
-    if share in (0, 1):
-        return '<b class="ok">✓</b>' if share else '<b class="no">✗</b>'
-    return figure(share, percent=True)
-
-
-def _pages(a: _Side, b: _Side, kind: str, here: int, n: int) -> str:
-    last = max(1, -(-n // PAGE))
-    links = [
-        f'<a href="{address("/compare", a=a.text, b=b.text, kind=kind, page=str(number))}">{words}</a>'
-        for number, words in ((here - 1, "← previous 上一页"), (here + 1, "next 下一页 →"))
-        if 1 <= number <= last
-    ]
-    return f'<p class="pages">{" ".join([*links, f"<span>{here:,} / {last:,}</span>"])}</p>' if last > 1 else ""
-
-
-def _number(text: str) -> int:
-    return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 10 else 1
-
-
-def pair_page(board: Board, query: Query) -> str | None:
+def pair_page(board: Board, query: Query) -> Markup | None:
     """Both sides' episodes of one sample."""
     sample = query.get("sample", "")
-    sides = []
-    for letter in ("a", "b"):
-        side = _Side(board, query.get(letter, ""))
+    sides = {letter: _Side(board, query.get(letter, "")) for letter in ("a", "b")}
+    episodes = {}
+    for letter, side in sides.items():
         if side.run is None:
             return None
-        sides.append(
-            f"<section><h2>{letter.upper()} <small>{escape(side.text)}</small></h2>{_side(side, sample)}</section>"
-        )
-    back = address("/compare", a=query.get("a", ""), b=query.get("b", ""))
-    return (
-        f'<p class="crumbs"><a href="{back}">{both("Compare", "对比")}</a></p><header>{title(1, sample, "")}</header>'
-        f'<div class="pair">{"".join(sides)}</div>'
-    )
+        episodes[letter] = _episodes(side.run, side.set, sample)
+    return render("pair.html", sample=sample, sides=sides, episodes=episodes)
 
 
-def _side(side: _Side, sample: str) -> str:
-    assert side.run is not None
-    with reading(side.run.indexer.path) as store:
+def _episodes(run: Run, set_path: str, sample: str) -> list[tuple[sqlite3.Row, Episode]]:
+    with reading(run.indexer.path) as store:
         rows = store.execute(
             "SELECT e.*, f.path FROM episodes e JOIN files f ON f.id = e.file WHERE e.set_path = ? AND e.sample = ? "
             "ORDER BY e.id DESC LIMIT ?",
-            (side.set, sample, MOST),
+            (set_path, sample, MOST_EPISODES),
         ).fetchall()
-    shown = []
-    for row in rows:
-        if found := understood(raw_line(side.run.root, row["path"], row["start"], row["size"])):
-            link = address("/episode", run=side.run.name, file=row["path"], line=str(row["line"] + 1))
-            shown.append(
-                f'{dialogue(found[1], row)}<p><a href="{link}">{both("this episode alone", "单独查看")}</a></p>'
-            )
-    return "".join(shown) or f'<p class="soft">{both("nothing", "没有")}</p>'
+    return [(row, found[1]) for row in rows if (found := parse_line(raw_line(run.root, row)))]

@@ -1,15 +1,20 @@
-"""Filters of the episode browser. All of them stand in the address, so a link shows to others what it shows to you."""
+"""Filters and full-text search of the episode browser.
+
+All filters are part of the address, so a link shows others the same list. In the search field every word must occur,
+and "words in quotes" as they are. Trigrams find whatever has three characters. For two, as most Chinese words have, and
+for one, all trigrams that begin with them are looked up; `text_of` makes sure that there always is one.
+"""
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from typing import Any
-from urllib.parse import urlencode
 
 from ..core.types import LEVELS, TASKS
-from .search import match
 
 PAGE = 50
 ORDERS = {
@@ -24,11 +29,17 @@ WHOLE = {"task": TASKS, "level": LEVELS, "lang": ("en", "zh")}
 YES_NO = {"asked": "e.asks > 0", "success": "e.success = 1", "needs": "e.needs = 1"}
 DIGITS = 12
 SEARCHED = "words w CROSS JOIN episodes e ON e.id = w.rowid"
+_PARTS = re.compile(r'"([^"]+)"|(\S+)')
+GRAM = 3
+LAST = "\U0010ffff"
+MOST_TERMS = 5000
+NOTHING = '"\x01\x01\x01"'
+"""A phrase that is in no text."""
 
 
 @dataclass(frozen=True)
 class Filter:
-    """Empty: whatever it is. `yes` or `no` for questions; numbers as they were typed."""
+    """Filters as typed. Empty: any value; `yes` or `no` for questions."""
 
     q: str = ""
     set: str = ""
@@ -39,7 +50,7 @@ class Filter:
     needs: str = ""
     success: str = ""
     variance: str = ""
-    """At least so much."""
+    """The least variance."""
     step: str = ""
     sample: str = ""
     order: str = ""
@@ -51,29 +62,28 @@ class Filter:
 
     @property
     def number(self) -> int:
-        """Of the page, from 1."""
-        return max(1, int(self.page)) if _whole(self.page) else 1
+        """Number of the page, from 1."""
+        return max(1, whole_number(self.page))
 
     @property
     def whole_files(self) -> bool:
-        """Whether it takes all episodes of a file or none: then the sums of the files are enough."""
+        """Whether it takes all episodes of a file or none, so that the totals of the files are enough."""
         return self == Filter(set=self.set, step=self.step, order=self.order, page=self.page)
 
-    def address(self, run: str, **other: str) -> str:
-        """The query of a link; what is empty is left out."""
-        named = {"run": run, **asdict(self), **other}
-        return urlencode({name: value for name, value in named.items() if value})
+    def query(self, run: str) -> dict[str, str]:
+        """The query of a link to the list."""
+        return {"run": run, **asdict(self)}
 
 
-def asked_for(query: Mapping[str, str]) -> Filter:
+def parse_filter(query: Mapping[str, str]) -> Filter:
     return Filter(**{field.name: query.get(field.name, "").strip()[:500] for field in fields(Filter)})
 
 
-def listed(store: sqlite3.Connection, wanted: Filter) -> list[sqlite3.Row]:
+def list_episodes(store: sqlite3.Connection, wanted: Filter) -> list[sqlite3.Row]:
     source, where, values = _condition(store, wanted)
     order = ORDERS.get(wanted.order, ORDERS[""])[2]
     if source == SEARCHED:
-        # Matches come in this order by themselves, and the first page needs no more than itself.
+        # Matches come in this order by themselves, so the first page needs no sorting.
         order = order.replace("e.id", "w.rowid")
     found = store.execute(
         f"SELECT e.*, f.path FROM {source} JOIN files f ON f.id = e.file WHERE {where} ORDER BY {order} "
@@ -83,8 +93,8 @@ def listed(store: sqlite3.Connection, wanted: Filter) -> list[sqlite3.Row]:
     return found.fetchall()
 
 
-def counted(store: sqlite3.Connection, wanted: Filter) -> sqlite3.Row:
-    """How many there are, how many succeeded and how many asked, and their mean reward."""
+def episode_totals(store: sqlite3.Connection, wanted: Filter) -> sqlite3.Row:
+    """Number of episodes, of successes and of episodes that asked, and the mean reward."""
     source, where, values = _condition(store, wanted)
     sums = "count(*) AS n, total(e.success) AS success, total(e.asks > 0) AS asked, avg(e.reward) AS reward"
     if wanted.whole_files:
@@ -98,7 +108,7 @@ def counted(store: sqlite3.Connection, wanted: Filter) -> sqlite3.Row:
 
 
 def _condition(store: sqlite3.Connection, wanted: Filter) -> tuple[str, str, list[Any]]:
-    """Tables, condition and its values. Only what is known here becomes SQL; what was typed is a value."""
+    """Tables, condition and its values. Only names known here become SQL; what was typed is a value."""
     source, tests, values = "episodes e", ["1"], list[Any]()
     given = asdict(wanted)
     for name, known in WHOLE.items():
@@ -112,27 +122,53 @@ def _condition(store: sqlite3.Connection, wanted: Filter) -> tuple[str, str, lis
         if given[name]:
             tests.append(f"e.{column} = ?")
             values.append(given[name])
-    if _whole(wanted.step):
+    if (step := whole_number(wanted.step, default=-1)) >= 0:
         tests.append("e.step = ?")
-        values.append(int(wanted.step))
-    least = number(wanted.variance)
-    if least is not None:
+        values.append(step)
+    with suppress(ValueError):
+        values.append(float(wanted.variance))
         tests.append("e.variance >= ?")
-        values.append(least)
-    said = match(store, wanted.q)
-    if said is not None:
+    if (expression := _match_expression(store, wanted.q)) is not None:
         source = SEARCHED
         tests.append("words MATCH ?")
-        values.append(said)
+        values.append(expression)
     return source, " AND ".join(tests), values
 
 
-def number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+def whole_number(text: str, default: int = 1) -> int:
+    """A number as typed, or `default` where the text is none, or too long for one.
+
+    >>> whole_number("12"), whole_number("x", default=0), whole_number("9" * 40)
+    (12, 0, 1)
+    """
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= DIGITS else default
 
 
-def _whole(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= DIGITS
+def search_terms(typed: str) -> list[str]:
+    """Words and quoted phrases of what was typed.
+
+    >>> search_terms('which "as it is"  您具')
+    ['which', 'as it is', '您具']
+    """
+    return [quoted or plain for quoted, plain in _PARTS.findall(typed.replace("\0", " "))]
+
+
+def _match_expression(store: sqlite3.Connection, typed: str) -> str | None:
+    """The expression for `words MATCH ?`; None where nothing was typed."""
+    terms = search_terms(typed)
+    return " AND ".join(f"({_match_term(store, term)})" for term in terms) if terms else None
+
+
+def _match_term(store: sqlite3.Connection, term: str) -> str:
+    if len(term) >= GRAM:
+        return _quoted(term)
+    start = term.lower()
+    found = store.execute(
+        "SELECT term FROM terms WHERE term >= ? AND term < ? LIMIT ?", (start, start + LAST, MOST_TERMS)
+    )
+    return " OR ".join(_quoted(row[0]) for row in found) or NOTHING
+
+
+def _quoted(text: str) -> str:
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'

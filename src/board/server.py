@@ -1,17 +1,19 @@
-"""The board's server: on this machine only, for reading only.
+"""The board's server: for this machine only, read-only.
 
-Every answer forbids scripts that are not the board's own, so that a dialogue that holds one shows it and does not run
-it. A request that was sent to another name than this machine's is refused: that is how a page elsewhere would read here
-(DNS rebinding).
+Every response forbids scripts other than the board's own, so that a script in a dialogue is shown and not run. A
+request to another host name than this machine's is refused: that is how a page elsewhere would read here (DNS
+rebinding).
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -19,16 +21,16 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ..pages.render import stylesheet
+from ..runtime.secrets import masker
 from .compare import compare_page, pair_page
 from .episodes import episode_page, episodes_page, list_part
-from .evidence import light_page, stage_page
-from .files import file_page, report_page
-from .frame import both, page
-from .overview import curves_part, kpis_part, lights_part, overview
-from .query import asked_for
-from .run_folders import Board, Run
-from .store import reading
-from .style import STYLE
+from .index import reading
+from .overview import curves_part, kpis_part, light_page, lights_part, overview, stage_page
+from .query import parse_filter, whole_number
+from .render import frame, render
+from .run_files import OutsideRunFolder, open_inside
+from .runs import Board, Run
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
@@ -38,6 +40,12 @@ POLICY = (
     "base-uri 'none'; frame-ancestors 'none'"
 )
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
+PIECE = 256 * 1024
+"""Bytes of a file that are shown at a time."""
+TEXT = (".json", ".jsonl", ".yaml", ".yml", ".log", ".txt", ".md", ".sha256", ".csv")
+"""Endings of files that are shown. Weights and the like are not for reading."""
+REPORTS = "reports/"
+View = Callable[[Board, Request], Response]
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -49,7 +57,7 @@ HEADERS = {
 
 
 class Guard:
-    """Refuses strangers and puts the rules on every answer, whatever made it."""
+    """Refuses requests to other host names, and adds the security headers to every response."""
 
     def __init__(self, app: ASGIApp, port: int) -> None:
         self.app = app
@@ -73,56 +81,27 @@ class Guard:
 
         hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
         if len(hosts) != 1 or hosts[0] not in self.hosts:
-            await PlainTextResponse("this board answers to 127.0.0.1 alone\n", 421)(scope, receive, guarded)
+            await PlainTextResponse("this board only answers requests to 127.0.0.1\n", 421)(scope, receive, guarded)
             return
         await self.app(scope, receive, guarded)
 
 
 def make_app(board: Board, port: int) -> ASGIApp:
-    """Work is done in threads: SQLite and files wait, and a slow page holds up no other."""
-    views: dict[str, Callable[[Board, Request], Response]] = {
-        "/": _overview,
-        "/part/lights": lambda board, request: _part(request, lights_part(board)),
-        "/part/curves": lambda board, request: _part(request, curves_part(board)),
-        "/part/kpis": lambda board, request: _part(request, kpis_part(board)),
-        "/part/episodes": _list,
-        "/light": lambda board, request: _page(
-            board, light_page(board, *_asked(request, "round", "of")), "overview", board.run("")
-        ),
-        "/stage": lambda board, request: _page(
-            board, stage_page(board, *_asked(request, "name")), "overview", board.run("")
-        ),
-        "/episodes": _episodes,
-        "/episode": lambda board, request: _page(
-            board, episode_page(_run(board, request), *_asked(request, "file", "line", "q")), "episodes",
-            _run(board, request),
-        ),
-        "/compare": lambda board, request: _page(
-            board, compare_page(board, request.query_params), "compare", board.run("")
-        ),
-        "/pair": lambda board, request: _page(board, pair_page(board, request.query_params), "compare", board.run("")),
-        "/file": lambda board, request: _page(
-            board, file_page(_run(board, request), *_asked(request, "path", "start")), "", _run(board, request)
-        ),
-        "/report": _report,
-        "/board.css": lambda board, request: Response(STYLE, media_type="text/css"),
-        "/board.js": lambda board, request: _static("board.js", "text/javascript"),
-        "/icon.svg": lambda board, request: _static("icon.svg", "image/svg+xml"),
-    }  # fmt: skip
+    """The application. Views run in threads: SQLite and files block, and a slow page must not hold up another."""
 
-    def route(path: str, view: Callable[[Board, Request], Response]) -> Route:
+    def route(path: str, view: View) -> Route:
         async def answer(request: Request) -> Response:
             return await run_in_threadpool(view, board, request)
 
         return Route(path, answer, methods=["GET"])
 
     @asynccontextmanager
-    async def life(_: Starlette) -> AsyncIterator[None]:
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
         board.start()
         yield
         board.close()
 
-    return Guard(Starlette(routes=[route(path, view) for path, view in views.items()], lifespan=life), port)
+    return Guard(Starlette(routes=[route(path, view) for path, view in VIEWS.items()], lifespan=lifespan), port)
 
 
 def _asked(request: Request, *names: str) -> list[str]:
@@ -135,43 +114,104 @@ def _run(board: Board, request: Request) -> Run:
     return run
 
 
-def _page(board: Board, body: str | None, here: str, run: Run, title: str = "AskGate") -> Response:
-    if body is None:
-        gone = f'<p class="soft">{both("There is nothing here in this run folder.", "该运行目录中没有此内容。")}</p>'
-        return Response(page(title, gone, here, board.names, run.name), 404, media_type="text/html")
-    return Response(page(title, body, here, board.names, run.name), media_type="text/html")
+def _page(board: Board, body: Markup | None, here: str, run: Run | None = None, title: str = "AskGate") -> Response:
+    """A whole page; 404 without a body."""
+    content = render("nothing.html") if body is None else body
+    name = run.name if run else board.names[0]
+    return Response(
+        frame(title, content, here, board.names, name), 404 if body is None else 200, media_type="text/html"
+    )
 
 
-def _overview(board: Board, request: Request) -> Response:
-    return _page(board, overview(board), "overview", board.run(""), f"{board.names[0]}: AskGate")
-
-
-def _episodes(board: Board, request: Request) -> Response:
-    run = _run(board, request)
-    run.index.get(wait=0.3)  # a small run is indexed by then
-    return _page(board, episodes_page(board, run, asked_for(request.query_params)), "episodes", run)
-
-
-def _list(board: Board, request: Request) -> Response:
-    run = _run(board, request)
-    with reading(run.indexer.path) as store:
-        return _part(request, list_part(run, asked_for(request.query_params), store))
-
-
-def _part(request: Request, html: str) -> Response:
-    """A part of a page; 304 where the asker has it already."""
+def _part(request: Request, html: Markup) -> Response:
+    """A part of a page; 304 where the browser has it already."""
     version = f'"{hashlib.sha256(html.encode()).hexdigest()[:32]}"'
     if request.headers.get("if-none-match") == version:
         return Response(status_code=304, headers={"ETag": version})
     return Response(html, media_type="text/html", headers={"ETag": version})
 
 
+def _overview(board: Board, request: Request) -> Response:
+    return _page(board, overview(board), "overview", title=f"{board.names[0]}: AskGate")
+
+
+def _light(board: Board, request: Request) -> Response:
+    return _page(board, light_page(board, *_asked(request, "round", "of")), "overview")
+
+
+def _stage(board: Board, request: Request) -> Response:
+    return _page(board, stage_page(board, *_asked(request, "name")), "overview")
+
+
+def _episodes(board: Board, request: Request) -> Response:
+    run = _run(board, request)
+    run.index.get(wait=0.3)  # enough to index a small run
+    return _page(board, episodes_page(board, run, parse_filter(request.query_params)), "episodes", run)
+
+
+def _episode_list(board: Board, request: Request) -> Response:
+    run = _run(board, request)
+    with reading(run.indexer.path) as store:
+        return _part(request, list_part(run, parse_filter(request.query_params), store))
+
+
+def _episode(board: Board, request: Request) -> Response:
+    run = _run(board, request)
+    return _page(board, episode_page(run, *_asked(request, "file", "line", "q")), "episodes", run)
+
+
+def _file(board: Board, request: Request) -> Response:
+    run = _run(board, request)
+    return _page(board, file_page(run, *_asked(request, "path", "start")), "", run)
+
+
+def file_page(run: Run, path: str, start: str) -> Markup | None:
+    """A text file of the run folder, one piece at a time; None where there is no such file."""
+    try:
+        handle = open_inside(run.root, path if path.endswith(TEXT) else "")
+    except OutsideRunFolder:
+        return None
+    with handle:
+        size = os.fstat(handle.fileno()).st_size
+        begin = min(whole_number(start, default=0), size)
+        handle.seek(begin)
+        text = masker(os.environ)(handle.read(PIECE).decode("utf-8", errors="replace"))
+    context = {"begin": begin, "end": min(begin + PIECE, size), "size": size, "piece": PIECE}
+    return render("file.html", run=run.name, path=path, text=text, **context)
+
+
 def _report(board: Board, request: Request) -> Response:
-    found = report_page(_run(board, request), *_asked(request, "path"))
-    if found is None:
-        return _page(board, None, "", board.run(""))
-    return Response(found, media_type="text/html", headers={"Content-Security-Policy": REPORT_POLICY})
+    """A page that a stage wrote into `reports/`. It may have its own style and nothing else."""
+    (path,) = _asked(request, "path")
+    try:
+        with open_inside(_run(board, request).root, path) as handle:
+            if path.startswith(REPORTS) and path.endswith(".html"):
+                policy = {"Content-Security-Policy": REPORT_POLICY}
+                return Response(handle.read(), media_type="text/html", headers=policy)
+    except OutsideRunFolder:
+        pass
+    return _page(board, None, "")
 
 
-def _static(name: str, kind: str) -> Response:
-    return Response((STATIC / name).read_bytes(), media_type=kind)
+def _static(name: str, kind: str) -> View:
+    return lambda board, request: Response((STATIC / name).read_bytes(), media_type=kind)
+
+
+VIEWS: dict[str, View] = {
+    "/": _overview,
+    "/part/lights": lambda board, request: _part(request, lights_part(board)),
+    "/part/curves": lambda board, request: _part(request, curves_part(board)),
+    "/part/kpis": lambda board, request: _part(request, kpis_part(board)),
+    "/part/episodes": _episode_list,
+    "/light": _light,
+    "/stage": _stage,
+    "/episodes": _episodes,
+    "/episode": _episode,
+    "/compare": lambda board, request: _page(board, compare_page(board, request.query_params), "compare"),
+    "/pair": lambda board, request: _page(board, pair_page(board, request.query_params), "compare"),
+    "/file": _file,
+    "/report": _report,
+    "/style.css": lambda board, request: Response(stylesheet(), media_type="text/css"),
+    "/board.js": _static("board.js", "text/javascript"),
+    "/icon.svg": _static("icon.svg", "image/svg+xml"),
+}

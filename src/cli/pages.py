@@ -13,9 +13,9 @@ from ..core.errors import BadInput
 from . import options, show
 
 if TYPE_CHECKING:
-    from ..board.run_folders import Kpis, Loop
+    from ..board.runs import Kpis, Loop
     from ..config.profile import Profile
-    from ..pages.rc1.contents import Rc1
+    from ..pages.rc1_report import Rc1
 
 RC1_PAGE, RC1_JSON = Path("reports/rc1/RC1.html"), Path("reports/rc1/RC1.json")
 PORT = 8712
@@ -51,8 +51,8 @@ def write_rc1(profile: Profile, evaluation: Path | None = None) -> Rc1:
     """Writes the page and its JSON, both or neither."""
     from ..core.files import atomic_files, json_bytes
     from ..core.paths import EVAL_METRICS, METRICS, newest_evaluation
-    from ..pages.rc1.gather import gather
-    from ..pages.rc1.page import rc1_page
+    from ..pages.rc1_page import rc1_page
+    from ..pages.rc1_report import gather
     from ..pages.results import log_lines
 
     found = gather(profile, evaluation or newest_evaluation(), log_lines(METRICS), log_lines(EVAL_METRICS))
@@ -75,9 +75,8 @@ def review(
     from ..core.paths import newest_evaluation
     from ..loop.kpi import measure
     from ..loop.profile_loop import last_run
-    from ..pages.review import FOLDER, NAME
+    from ..pages.review import FOLDER, NAME, markdown, review_page
     from ..pages.review import review as look_back
-    from ..pages.review_page import markdown, review_page
 
     now = datetime.now(UTC)
     found = look_back(now, days, measure(load_profile(profile or last_run()), newest_evaluation()))
@@ -110,7 +109,7 @@ def board(
     """Show lights, curves and episodes in a browser. Updates during a run; reachable from this machine only."""
     import uvicorn
 
-    from ..board.run_folders import Board
+    from ..board.runs import Board
     from ..board.server import HOST, make_app
 
     roots = [folder.absolute() for folder in run or [Path()]]
@@ -139,7 +138,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def measured_loop() -> Loop:
     """Lights of the loop that was run last in this folder."""
-    from ..board.run_folders import Loop
+    from ..board.runs import Loop
     from ..loop.profile_loop import open_loop
     from ..loop.runner import typed
 

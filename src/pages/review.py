@@ -1,27 +1,34 @@
-"""The weekly review: what the runs of the last days showed. Gates, KPIs, and what moved since the review before.
+"""The weekly review: gates, evaluations and KPIs of the last days, and what changed since the review before.
 
-Everything is read from reports that stages have written, each with the time at which it was measured. A report that was
-written over counts once, as it is now. KPIs have no history of their own, so every review keeps them for the next.
+Everything is read from the reports of the stages, by the time at which each was measured. A report that was overwritten
+counts once, as it is now. KPIs have no history of their own, so every review stores them for the next one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
+from markupsafe import Markup
 from msgspec import Struct
 
 from ..core.paths import EVAL_EPISODES
 from ..core.types import Record
+from ..eval.metrics import HARD_READING
 from ..loop.kpi import Kpi
 from ..loop.lights import Reason, reasons_in
+from .render import FIGURES, environment, figure, is_share, level, render_page
+from .svg import Points
 
 FOLDER = Path("reports/review")
 WHERE = ("reports/*.json", "reports/rc1/*.json", "reports/preflight/*.json")
-FIGURES = ("need_ask_success", "overclar_rate", "success", "avg_turns", "success_hard_hotpotqa_strategyqa")
+SHOWN = ("need_ask_success", "overclar_rate", "success", "avg_turns", f"success_{HARD_READING}")
+PICTURED = SHOWN[:4]
 NAME = "%Y-%m-%d"
 
 
@@ -130,7 +137,7 @@ def _evaluations(found: list[tuple[str, str, dict[str, Any]]]) -> list[Evaluatio
 def _evaluation(at: str, path: str, report: dict[str, Any]) -> Evaluation:
     changes = (report.get("pooled") or {}).get("changes") or {}
     sides = {
-        who: {name: (changes.get(name) or {}).get(who, {}).get("value") for name in FIGURES}
+        who: {name: (changes.get(name) or {}).get(who, {}).get("value") for name in SHOWN}
         for who in ("base", "trained")
     }
     passed = not reasons_in(report)
@@ -162,3 +169,124 @@ def _moved(before: Mapping[str, float | None], now: Mapping[str, float | None]) 
         if was is not None and value is not None and was != value:
             moves.append(Move(name, was, value))
     return sorted(moves, key=lambda one: -abs(one.now - one.before) / max(abs(one.before), 1e-9))
+
+
+class _Table(NamedTuple):
+    """Head and rows of a table that both the Markdown and the page show."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def markdown(review: Review) -> bytes:
+    """The review as Markdown, for a message."""
+    pages = environment()
+    pages.filters["markdown_cell"] = _markdown_cell
+    return (pages.get_template("review.md").render(**_context(review)).strip() + "\n").encode()
+
+
+def review_page(review: Review) -> bytes:
+    """The review as a page with pictures."""
+    verdicts = [one.passed for one in review.events] + [one.passed for one in review.evaluations]
+    colour = "red" if not all(verdicts) else "green" if review.events else "grey"
+    return render_page("review.html", colour=colour, pictures=_pictures(review.evaluations), **_context(review))
+
+
+def _context(review: Review) -> dict[str, Any]:
+    figures = [FIGURES[name][0] for name in SHOWN]
+    return {
+        "review": review,
+        "summary": _summary(review),
+        "compared": _compared(review.compared_with),
+        "gates": _Table(
+            ("when (UTC)", "stage", "report", "verdict", "checks", "failed"),
+            [
+                (_minute(one.at), one.stage, one.report, _verdict(one.passed), str(one.checks), _reasons(one.failed))
+                for one in review.events
+            ],
+        ),
+        "evaluations": _Table(
+            ("when (UTC)", "report", "verdict", *figures),
+            [
+                (
+                    _minute(one.at),
+                    one.report,
+                    _verdict(one.passed) + ("" if one.gated else ", ungated"),
+                    *(_base_to_trained(one, name) for name in SHOWN),
+                )
+                for one in review.evaluations
+            ],
+        ),
+        "moved": _Table(
+            ("KPI", "before 此前", "now 现在", "change 变化"),
+            [(one.name, figure(one.before), figure(one.now), f"{one.now - one.before:+.4g}") for one in review.moved],
+        ),
+        "kpis": _Table(
+            ("KPI", "value", "alarm 警报"),
+            [(name, figure(value), "ALARM" if name in review.alarms else "") for name, value in review.kpis.items()],
+        ),
+    }
+
+
+def _summary(review: Review) -> str:
+    failed = sum(not one.passed for one in review.events)
+    told = (
+        f"Stages measured: {len(review.events)}, failed: {failed}; trained policies evaluated: "
+        f"{len(review.evaluations)}; errors: {len(review.errors)}; alarms: {', '.join(review.alarms) or 'none'}."
+    )
+    if not review.evaluations:
+        return told
+    return f"{told} Last policy: need-ask success {_base_to_trained(review.evaluations[-1], 'need_ask_success')}."
+
+
+def _compared(before: str) -> str:
+    if not before:
+        return "This is the first review, so there is nothing to compare with. 首次复盘，尚无对比。"
+    return f"Compared with the review of {before}, the largest changes first. 与 {before} 的复盘相比。"
+
+
+def _pictures(runs: Sequence[Evaluation]) -> dict[str, tuple[Points, Points]]:
+    """By figure: base and trained policy over the hours since the first run."""
+    if not runs:
+        return {}
+    first = datetime.fromisoformat(runs[0].at)
+    hours = [(datetime.fromisoformat(one.at) - first).total_seconds() / 3600 for one in runs]
+    pictures: dict[str, tuple[Points, Points]] = {}
+    for name in PICTURED:
+        base = [(hour, value) for hour, one in zip(hours, runs, strict=True) if (value := one.base[name]) is not None]
+        trained = [
+            (hour, value) for hour, one in zip(hours, runs, strict=True) if (value := one.trained[name]) is not None
+        ]
+        if len(base) == 1:
+            # One point makes no line, and with one run there is still a base to see.
+            base.append((base[0][0] + 1, base[0][1]))
+        pictures[name] = (base, trained)
+    return pictures
+
+
+def _minute(at: str) -> str:
+    """
+    >>> _minute("2026-11-15T20:50:59+01:00")
+    '2026-11-15 19:50'
+    """
+    return datetime.fromisoformat(at).astimezone(UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def _reasons(failed: Sequence[Reason]) -> str:
+    return "; ".join(
+        f"{one.name} is {figure(one.value, digits=6)}, must be {one.rule} {one.threshold:.6g}" for one in failed
+    )
+
+
+def _base_to_trained(one: Evaluation, name: str) -> str:
+    return f"{level(one.base[name], is_share(name))} → {level(one.trained[name], is_share(name))}"
+
+
+def _verdict(passed: bool) -> str:
+    return "passed 通过" if passed else "FAILED 未通过"
+
+
+def _markdown_cell(cell: str) -> Markup:
+    """A cell of a Markdown table: no HTML, no new column, no new line."""
+    text = escape(cell, quote=False).replace("|", "\\|").replace("`", "'")
+    return Markup(re.sub(r"\s+", " ", text))

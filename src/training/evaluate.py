@@ -109,7 +109,7 @@ def write_trial(
     from ..core.check import evidence, now
     from ..core.files import atomic_files, json_bytes
     from ..eval.trial import trial_report
-    from ..pages.trial_page import trial_page
+    from ..pages.trial import trial_page
     from ..runtime.logs import StepLog
     from .run import EVAL
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import uvicorn
 
-from src.board.run_folders import Board
+from src.board.runs import Board
 from src.board.server import HOST, make_app
 from src.cli.pages import measured_kpis, measured_loop
 from src.core.check import now
@@ -153,7 +153,7 @@ class Served:
 
     def caught_up(self) -> None:
         for run in self.board.runs.values():
-            run.indexer.catch_up()
+            run.indexer.update()
 
 
 @contextmanager

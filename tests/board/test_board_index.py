@@ -11,10 +11,9 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from src.board.beside import compared, counts
-from src.board.indexer import Indexer
-from src.board.query import Filter, counted, listed
-from src.board.store import reading
+from src.board.compare import compare_sets, count_kinds
+from src.board.index import Indexer, reading
+from src.board.query import Filter, episode_totals, list_episodes
 from src.core.errors import BadInput
 from tests.board.small_run import BASE, TRAINED, TRAINING, episode, small_run, write_episodes, write_step
 
@@ -22,19 +21,19 @@ from tests.board.small_run import BASE, TRAINED, TRAINING, episode, small_run, w
 @pytest.fixture
 def indexer(tmp_path: Path) -> Any:
     made = Indexer(small_run(tmp_path / "run"))
-    made.catch_up()
+    made.update()
     yield made
     made.close()
 
 
 def names(indexer: Indexer, **wanted: str) -> list[str]:
     with reading(indexer.path) as store:
-        return [f"{row['path']}:{row['line']}" for row in listed(store, Filter(**wanted))]
+        return [f"{row['path']}:{row['line']}" for row in list_episodes(store, Filter(**wanted))]
 
 
 def how_many(indexer: Indexer, **wanted: str) -> int:
     with reading(indexer.path) as store:
-        return int(counted(store, Filter(**wanted))["n"])
+        return int(episode_totals(store, Filter(**wanted))["n"])
 
 
 def plan(indexer: Indexer, **wanted: str) -> str:
@@ -42,7 +41,7 @@ def plan(indexer: Indexer, **wanted: str) -> str:
     asked: list[str] = []
     with reading(indexer.path) as store:
         store.set_trace_callback(asked.append)
-        counted(store, Filter(**wanted))
+        episode_totals(store, Filter(**wanted))
         store.set_trace_callback(None)
         return " ".join(row["detail"] for row in store.execute(f"EXPLAIN QUERY PLAN {asked[-1]}"))
 
@@ -59,12 +58,12 @@ def test_counting_reads_no_row_of_an_episode(indexer: Indexer) -> None:
 def test_sums_of_files_are_those_of_their_episodes(indexer: Indexer) -> None:
     with reading(indexer.path) as store:
         for wanted in (Filter(), Filter(set=BASE), Filter(step="2")):
-            parts = [counted(store, replace_dataclass(wanted, success=answer)) for answer in ("yes", "no")]
-            whole, n = counted(store, wanted), sum(part["n"] for part in parts)
+            parts = [episode_totals(store, replace_dataclass(wanted, success=answer)) for answer in ("yes", "no")]
+            whole, n = episode_totals(store, wanted), sum(part["n"] for part in parts)
             assert (whole["n"], whole["success"]) == (n, parts[0]["n"])
             assert whole["asked"] == sum(part["asked"] for part in parts)
             assert whole["reward"] == pytest.approx(sum(part["n"] * (part["reward"] or 0) for part in parts) / n)
-        assert counted(store, Filter(set="none"))["n"] == 0
+        assert episode_totals(store, Filter(set="none"))["n"] == 0
 
 
 def test_two_boards_of_one_folder_do_not_get_in_each_others_way(indexer: Indexer) -> None:
@@ -73,9 +72,9 @@ def test_two_boards_of_one_folder_do_not_get_in_each_others_way(indexer: Indexer
     indexer._begin()
     other._store.execute("PRAGMA busy_timeout=10")
     with pytest.raises(BadInput, match="busy"):
-        other.catch_up()
-    indexer.catch_up()
-    other.catch_up()
+        other.update()
+    indexer.update()
+    other.update()
     assert how_many(other, set=TRAINING) == how_many(other, set=TRAINING, q="Question") == 24
     other.close()
 
@@ -87,7 +86,7 @@ def test_the_index_of_a_folder_that_may_only_be_read_is_gone_with_the_board(
     (root / ".askgate").write_text("in the way")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     made = Indexer(root)
-    made.catch_up()
+    made.update()
     assert how_many(made) == 40
     assert made.path.parent.parent == tmp_path
     made.close()
@@ -151,22 +150,22 @@ def test_a_search_never_runs_from_one_message_into_the_next(indexer: Indexer) ->
 
 def test_new_steps_appear_and_those_that_are_gone_vanish(indexer: Indexer) -> None:
     write_step(indexer.root, 3)
-    indexer.catch_up()
+    indexer.update()
     assert how_many(indexer, set=TRAINING) == 24
     (indexer.root / TRAINING / "step_00003.jsonl").unlink()
     write_episodes(indexer.root, f"{TRAINING}/step_00002.jsonl", [episode(1, success=True, text="another dialogue")])
-    indexer.catch_up()
+    indexer.update()
     assert how_many(indexer, set=TRAINING) == 9
     assert how_many(indexer, q='"another dialogue"') == 1
     assert how_many(indexer, q="Question", set=TRAINING) == 8
 
 
 def test_text_of_what_is_gone_does_not_pile_up(indexer: Indexer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("src.board.indexer.SMALL", 10)
+    monkeypatch.setattr("src.board.index.BATCH", 10)
     for round_ in range(12):
         many = [episode(n, success=True, text=f"round {round_} says {n}") for n in range(20)]
         write_episodes(indexer.root, f"{TRAINING}/step_00002.jsonl", many)
-        indexer.catch_up()
+        indexer.update()
     with reading(indexer.path) as store:
         kept = store.execute("SELECT value FROM facts WHERE name='worded'").fetchone()[0]
     assert kept <= 2 * how_many(indexer) + 10
@@ -189,7 +188,7 @@ def test_the_variance_of_a_judge_is_that_of_its_scores(tmp_path: Path) -> None:
     live = [replace(episode(n, success=True), live=True) for n in (1, 0)]
     write_episodes(tmp_path, f"{TRAINING}/step_00004.jsonl", live)
     made = Indexer(tmp_path)
-    made.catch_up()
+    made.update()
     assert names(made, variance="0.08") == [f"{TRAINING}/step_00004.jsonl:1", "data/episodes/shadow.jsonl:0"]
     assert names(made, variance="0.001", order="variance")[0] == f"{TRAINING}/step_00004.jsonl:1"
     assert how_many(made, variance="0.001") == 3
@@ -199,7 +198,7 @@ def test_the_variance_of_a_judge_is_that_of_its_scores(tmp_path: Path) -> None:
 def test_a_line_that_is_no_episode_is_counted_and_hides_no_other(indexer: Indexer) -> None:
     path = indexer.root / TRAINING / "step_00001.jsonl"
     path.write_bytes(b'{"broken\n' + path.read_bytes())
-    indexer.catch_up()
+    indexer.update()
     assert indexer.progress().unreadable == 1
     assert how_many(indexer, set=TRAINING) == 16
 
@@ -209,7 +208,7 @@ def test_an_index_that_cannot_be_read_is_made_again(tmp_path: Path) -> None:
     (root / ".askgate").mkdir()
     (root / ".askgate" / "board.sqlite").write_bytes(b"no database" * 100)
     made = Indexer(root)
-    made.catch_up()
+    made.update()
     assert how_many(made) == 40
     made.close()
 
@@ -218,10 +217,10 @@ def test_two_sets_are_compared_on_the_samples_that_both_have(indexer: Indexer) -
     base = [episode(n, success=n % 2 == 0, asks=n % 4 == 1) for n in range(100, 112)]
     extra = episode(200, success=True)
     write_episodes(indexer.root, TRAINED, [*(episode(n, success=n != 101) for n in range(100, 112)), extra])
-    indexer.catch_up()
+    indexer.update()
     with reading(indexer.path) as store:
-        moved = compared(store, "main", BASE, TRAINED)
-        kinds = counts(store, "main", BASE, TRAINED)
+        moved = compare_sets(store, "main", BASE, TRAINED)
+        kinds = count_kinds(store, "main", BASE, TRAINED)
     assert moved["success"].n == 12
     assert moved["success"].before == pytest.approx(0.5)
     assert moved["success"].after == pytest.approx(11 / 12)
@@ -230,4 +229,4 @@ def test_two_sets_are_compared_on_the_samples_that_both_have(indexer: Indexer) -
     assert moved["overclar_rate"].after == 0
     assert (kinds[""], kinds["gained"], kinds["lost"], kinds["wrong"]) == (12, 5, 0, 1)
     # Differences sample by sample: five times 1, seven times 0.
-    assert moved["success"].reach == pytest.approx(1.96 * (35 / 132 / 12) ** 0.5, rel=1e-3)
+    assert moved["success"].margin == pytest.approx(1.96 * (35 / 132 / 12) ** 0.5, rel=1e-3)

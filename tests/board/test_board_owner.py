@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from src.board.curves import LogTail, thinned
-from src.board.owner import StatSums, round_lights
+from src.board.owner_lights import CachedSums, round_lights
+from src.board.runs import LogTail, thinned
 from tests.board.small_run import WEIGHTS, write_rounds
 
 
@@ -16,8 +16,8 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def colours(sums: StatSums | None = None) -> list[dict[str, str]]:
-    return [{light.kind.name: light.colour for light in one.lights} for one in round_lights(sums or StatSums())]
+def colours(sums: CachedSums | None = None) -> list[dict[str, str]]:
+    return [{light.kind.name: light.colour for light in one.lights} for one in round_lights(sums or CachedSums())]
 
 
 def test_before_any_round_nothing_is_lit() -> None:
@@ -40,7 +40,7 @@ def test_a_gate_that_fails_turns_its_light_red(gate: str, light: str) -> None:
     first, second = colours()
     assert [name for name, colour in first.items() if colour == "red"] == [light]
     assert second[light] == "green"
-    red = next(one for one in round_lights(StatSums())[0].lights if one.colour == "red")
+    red = next(one for one in round_lights(CachedSums())[0].lights if one.colour == "red")
     assert f"{gate}: figure" in red.why
 
 
@@ -56,7 +56,7 @@ def test_a_verdict_that_was_written_by_hand_is_not_believed() -> None:
 
 def test_a_file_that_changed_puts_out_what_was_measured_on_it() -> None:
     write_rounds()
-    sums = StatSums()
+    sums = CachedSums()
     assert colours(sums)[0]["data"] == "green"
     WEIGHTS.write_text('{"weights": {"success": 1.0}}\n')
     first = colours(sums)[0]
@@ -67,18 +67,18 @@ def test_a_file_that_changed_puts_out_what_was_measured_on_it() -> None:
 def test_curves_grow_with_the_log_and_start_again_with_another() -> None:
     log = Path("metrics.jsonl")
     tail = LogTail(Path(), "metrics.jsonl", ["kl"])
-    assert not tail.look()
+    assert not tail.read_new()
     log.write_text('{"seed":1,"step":1,"kl":0.1}\n{"seed":1,"step":2,"kl":0.')
-    assert tail.look()
+    assert tail.read_new()
     assert tail.series("kl") == [[(1.0, 0.1)]]
     with open(log, "a") as handle:
         handle.write('2}\nno json\n{"seed":2,"step":1,"kl":0.5}\n')
-    assert tail.look()
+    assert tail.read_new()
     assert tail.series("kl") == [[(1.0, 0.1), (2.0, 0.2)], [(1.0, 0.5)]]
-    assert not tail.look()
+    assert not tail.read_new()
     log.unlink()
     log.write_text('{"seed":3,"step":1,"kl":0.9}\n')
-    assert tail.look()
+    assert tail.read_new()
     assert tail.series("kl") == [[(1.0, 0.9)]]
 
 

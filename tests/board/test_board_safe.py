@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from src.board.where import Outside, inside
+from src.board.run_files import OutsideRunFolder, inside
 from tests.board.small_run import TRAINING, Served, episode, served, small_run, write_episodes
 
 SECRET = "the key to everything"
@@ -57,7 +57,7 @@ OUTSIDE = (
 
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_no_path_leads_out_of_the_run_folder(root: Path, name: str) -> None:
-    with pytest.raises(Outside):
+    with pytest.raises(OutsideRunFolder):
         inside(root, name)
 
 

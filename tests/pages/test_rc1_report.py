@@ -17,15 +17,12 @@ from src.core.files import sha256_file, write_json
 from src.core.jsonl import write_records
 from src.core.types import Hidden, Provenance, Sample, Turn
 from src.gates.signoff import ENVELOPE
-from src.pages.rc1.contents import Pair, Point, Rc1, Reading, ShadowPoint
-from src.pages.rc1.gather import gather
-from src.pages.rc1.page import rc1_page
-from src.pages.rc1.pairs import GROUPS, SHOWN, choose
-from src.pages.rc1.svg import Bar, Weight, bars, scatter, weights
-from src.pages.rc1.verdict import verdict
+from src.pages.rc1_page import rc1_page
+from src.pages.rc1_report import GROUPS, SHOWN, Pair, Point, Rc1, Reading, ShadowPoint, choose, gather, verdict
+from src.pages.svg import Bar, Weight, bars, scatter, weights
 from tests.eval.episodes import episode
 from tests.eval.test_trial import CONTROL, one, reported
-from tests.pages.test_trial_page import Closed
+from tests.pages.test_trial import Closed
 
 EVIL = "<script>alert(1)</script>"
 
@@ -185,7 +182,7 @@ def test_pictures_show_what_they_are_given() -> None:
     assert dots.count("<circle") == 1
     assert dots.count('class="lost"') == 1
     assert "no figures" in scatter([]) + bars("x", []) + weights([])
-    assert bars("x", [Bar("a", 0.7), Bar("b", 0.5, shade=0.1)], least=0.6).count("<rect") == 3
+    assert bars("x", [Bar("a", 0.7), Bar("b", 0.5, inner=0.1)], least=0.6).count("<rect") == 3
     assert weights([Weight("grounding", 0.3, 0.2, 0.4, 0.0)]).count("<circle") == 2
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from src.loop.kpi import Alarm, Kpi
 from src.loop.lights import Light, Reason
-from src.pages.markup import POLICY
+from src.pages.render import POLICY
 from src.pages.results import results_page
 
 EVIL = "<script>alert(1)</script>"
@@ -27,7 +27,7 @@ def change(base: float | None, trained: float | None, delta: float | None) -> di
 
 def page(lights: list[Light], evaluation: dict[str, Any] | None = None, **more: Any) -> str:
     kpis = {"quality": {}, "engineering": {"cache_hit_rate": Kpi(0.99, EVIL, Alarm(">=", 0.95, True))}}
-    lines = {"metrics": [], "held_out": [], "prints": {EVIL: EVIL}, **more}
+    lines = {"metrics": [], "held_out": [], "digests": {EVIL: EVIL}, **more}
     return results_page(EVIL, lights, ("next", "下一步"), evaluation, kpis=kpis, **lines).decode()
 
 

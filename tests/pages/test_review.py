@@ -11,9 +11,8 @@ import pytest
 
 from src.core.files import write_json
 from src.loop.kpi import Alarm, Kpi
-from src.pages.markup import POLICY
-from src.pages.review import FOLDER, review
-from src.pages.review_page import markdown, review_page
+from src.pages.render import POLICY
+from src.pages.review import FOLDER, markdown, review, review_page
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 EVIL = "<script>alert(1)</script>"

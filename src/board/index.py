@@ -1,0 +1,399 @@
+"""The index of a run's episodes: one SQLite file in `.askgate/`, made from the logs and never the other way round.
+
+A row has the columns that are filtered by, and the place of the line; the dialogue stays in its file. The SQL index
+`by_facts` covers every count over a filter, and `files` has the totals that need no filter. `words` finds text in
+messages: FTS5 over trigrams, which knows no word boundaries and so serves English and Chinese alike. It stores no text,
+and an entry whose row is gone is no longer found.
+
+First every episode gets its row, which takes seconds; then its text is added, which takes longer: one can filter and
+read before one can search. Files of episodes appear whole and are replaced as a whole, so name, size and time of a file
+tell whether it changed.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import msgspec
+
+from ..core.episode import Episode
+from ..core.errors import BadInput
+from ..scoring.scores import Score
+from .run_files import EpisodeFile, OutsideRunFolder, episode_files, open_inside
+
+VERSION = 2
+"""Version of the tables. An index with another one is rebuilt."""
+NAME = "board.sqlite"
+SCHEMA = """
+CREATE TABLE files(id INTEGER PRIMARY KEY, path TEXT UNIQUE, stamp TEXT, set_path TEXT, kind TEXT, seed INTEGER,
+    step INTEGER, episodes INTEGER, successes INTEGER, asked INTEGER, reward REAL, unreadable INTEGER,
+    searched INTEGER DEFAULT 0);
+CREATE TABLE episodes(id INTEGER PRIMARY KEY AUTOINCREMENT, file INTEGER, line INTEGER, start INTEGER, size INTEGER,
+    set_path TEXT, step INTEGER, sample TEXT, task TEXT, level TEXT, lang TEXT, needs INTEGER, asks INTEGER,
+    success INTEGER, told INTEGER, turns INTEGER, reward REAL, variance REAL, score REAL);
+CREATE INDEX by_file ON episodes(file, line);
+CREATE INDEX by_sample ON episodes(sample, set_path);
+CREATE INDEX by_set ON episodes(set_path, sample, needs, asks, success, told, turns);
+CREATE INDEX by_facts ON episodes(reward, success, asks, needs, task, level, lang, step, variance);
+CREATE TABLE judged(step INTEGER, line INTEGER, sample TEXT, seed INTEGER, variance REAL, overall REAL,
+    PRIMARY KEY(step, line, sample, seed)) WITHOUT ROWID;
+CREATE TABLE facts(name TEXT PRIMARY KEY, value INTEGER);
+CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='trigram');
+CREATE VIRTUAL TABLE terms USING fts5vocab(words, 'row');
+"""
+LEDGER = "reports/rc1/scoring_ledger.jsonl"
+_TRAINING = b'"sample":"train/'
+BATCH = 2000
+"""Episodes per transaction: so often new rows become visible."""
+
+
+class _Recorded(msgspec.Struct):
+    """The fields of a recorded episode that the board reads."""
+
+    id: str
+    episode: Episode
+
+
+class _Scoring(msgspec.Struct):
+    """A scoring of the ledger. Those of training episodes name the row of the batch."""
+
+    sample: str
+    """`train/SEED/STEP/ROW/SAMPLE`."""
+    variance: float | None
+    overall: float | None
+
+
+class _LedgerLine(msgspec.Struct):
+    entry: _Scoring
+
+
+_episode = msgspec.json.Decoder(Episode)
+_recorded = msgspec.json.Decoder(_Recorded)
+_score = msgspec.json.Decoder(Score)
+_ledger_line = msgspec.json.Decoder(_LedgerLine)
+
+
+@dataclass(frozen=True)
+class Progress:
+    files: int
+    indexed: int
+    searchable: int
+    episodes: int
+    unreadable: int
+
+
+class Indexer:
+    """`update()` brings the index up to date. It may be called from any thread; only one works at a time."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.path, self._borrowed = index_path(root)
+        self._store = open_store(self.path)
+        self._alone = threading.Lock()
+        self._stop = threading.Event()
+        self._files = 0
+
+    def close(self) -> None:
+        self._stop.set()
+        with self._alone:
+            self._store.close()
+        if self._borrowed is not None:
+            self._borrowed.cleanup()
+
+    def update(self) -> None:
+        with self._alone:
+            if self._stop.is_set():
+                return
+            try:
+                self._update()
+            except sqlite3.Error as error:
+                # Another board of this folder may be writing; the second one leaves it the lock.
+                if self._store.in_transaction:
+                    self._store.execute("ROLLBACK")
+                raise BadInput(
+                    f"the index is busy or cannot be written ({error})", where=str(self.path), remedy="check the disk"
+                ) from error
+
+    def _update(self) -> None:
+        there = episode_files(self.root)
+        self._files = len(there)
+        self._forget({one.path for one in there})
+        self._begin()
+        _read_judge_scores(self._store, self.root)
+        self._commit()
+        done = 0
+        for one in there:
+            if not self._stop.is_set():
+                done += self._index_file(one)
+            if done >= BATCH:
+                self._commit()
+                done = 0
+        self._commit()
+        self._index_text()
+
+    def progress(self) -> Progress:
+        """Progress; the number of files is that of the last update."""
+        with reading(self.path) as store:
+            row = store.execute(
+                "SELECT count(*), total(searched), total(episodes), total(unreadable) FROM files"
+            ).fetchone()
+        return Progress(self._files, *(int(value) for value in row))
+
+    def _begin(self) -> None:
+        if not self._store.in_transaction:
+            self._store.execute("BEGIN IMMEDIATE")
+
+    def _commit(self) -> None:
+        if self._store.in_transaction:
+            self._store.execute("COMMIT")
+
+    def _forget(self, there: set[str]) -> None:
+        """Drop files that are gone: a run resumed from an older step, or another run in this folder."""
+        gone = [row for row in self._store.execute("SELECT id, path FROM files") if row[1] not in there]
+        for number, _ in gone:
+            self._drop(number)
+        self._commit()
+
+    def _drop(self, number: int) -> None:
+        self._begin()
+        self._store.execute("DELETE FROM episodes WHERE file=?", (number,))
+        self._store.execute("DELETE FROM files WHERE id=?", (number,))
+
+    def _index_file(self, one: EpisodeFile) -> int:
+        """Index a file unless it is unchanged, and return the number of new rows."""
+        stamp = f"{_stamp(self.root, one.path)} {_stamp(self.root, one.scores)}"
+        known = self._store.execute("SELECT id, stamp FROM files WHERE path=?", (one.path,)).fetchone()
+        if known and known[1] == stamp:
+            return 0
+        if known:
+            self._drop(known[0])
+        self._begin()
+        put = self._store.execute(
+            "INSERT INTO files(path, stamp, set_path, kind, seed, step) VALUES(?,?,?,?,?,?)",
+            (one.path, stamp, one.set, one.kind, one.seed, one.step),
+        )
+        number = put.lastrowid
+        scores = _scores(self.root, one.scores)
+        rows, unreadable = [], 0
+        for line, start, raw in _lines(self.root, one.path):
+            found = parse_line(raw)
+            if found is None:
+                unreadable += 1
+                continue
+            name, episode = found
+            score = scores.get(name) or self._training_score(one, line, episode)
+            rows.append((number, line, start, len(raw), one.set, one.step, *_columns(episode), *score))
+        marks = ",".join("?" * 18)
+        self._store.executemany(
+            "INSERT INTO episodes(file, line, start, size, set_path, step, sample, task, level, lang, needs, asks, "
+            f"success, told, turns, reward, variance, score) VALUES({marks})",
+            rows,
+        )
+        self._store.execute(
+            "UPDATE files SET unreadable=?, (episodes, successes, asked, reward) = (SELECT count(*), total(success), "
+            "total(asks > 0), total(reward) FROM episodes WHERE file=?) WHERE id=?",
+            (unreadable, number, number),
+        )
+        return len(rows)
+
+    def _training_score(self, one: EpisodeFile, line: int, episode: Episode) -> tuple[float | None, float | None]:
+        if one.kind != "training" or not episode.live:
+            return None, None
+        row = self._store.execute(
+            "SELECT variance, overall FROM judged WHERE step=? AND line=? AND sample=? AND seed=coalesce(?, seed)",
+            (one.step, line, episode.sample_id, one.seed),
+        ).fetchone()
+        return row or (None, None)
+
+    def _index_text(self) -> None:
+        """Make rows searchable that are not yet."""
+        self._drop_old_text()
+        waiting = self._store.execute("SELECT id, path FROM files WHERE searched=0 ORDER BY id").fetchall()
+        done = 0
+        for number, path in waiting:
+            if self._stop.is_set():
+                break
+            self._begin()
+            if self._store.execute("SELECT searched FROM files WHERE id=?", (number,)).fetchone() != (0,):
+                continue  # another board of this folder was faster
+            places = self._store.execute("SELECT line, id FROM episodes WHERE file=?", (number,))
+            ids = dict(places.fetchall())
+            texts = (
+                (ids[line], text_of(found[1]))
+                for line, _, raw in _lines(self.root, path)
+                if line in ids and (found := parse_line(raw))
+            )
+            self._store.executemany("INSERT INTO words(rowid, text) VALUES(?,?)", texts)
+            self._store.execute("UPDATE files SET searched=1 WHERE id=?", (number,))
+            self._store.execute("INSERT OR REPLACE INTO facts VALUES('worded', ?)", (self._texts() + len(ids),))
+            done += len(ids)
+            if done >= BATCH:
+                self._commit()
+                done = 0
+        self._commit()
+
+    def _drop_old_text(self) -> None:
+        """Rebuild the text once most of it belongs to rows that are gone."""
+        live = self._store.execute("SELECT count(*) FROM episodes").fetchone()[0]
+        if self._texts() > 2 * live + BATCH:
+            self._begin()
+            self._store.execute("INSERT INTO words(words) VALUES('delete-all')")
+            self._store.execute("UPDATE files SET searched=0")
+            self._store.execute("INSERT OR REPLACE INTO facts VALUES('worded', 0)")
+            self._commit()
+
+    def _texts(self) -> int:
+        """Number of texts in the index, including those whose row is gone."""
+        row = self._store.execute("SELECT value FROM facts WHERE name='worded'").fetchone()
+        return row[0] if row else 0
+
+
+def parse_line(raw: bytes) -> tuple[str, Episode] | None:
+    """Id and episode of a line, recorded or logged; None where it is neither."""
+    try:
+        if raw.startswith(b'{"id"'):
+            found = _recorded.decode(raw)
+            return found.id, found.episode
+        return "", _episode.decode(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def text_of(episode: Episode) -> str:
+    """All messages and thoughts. Two newlines after each: a search never matches across two messages, and every two
+    characters have a third behind them."""
+    parts = (part for turn in episode.turns for part in (turn.thought, turn.text) if part)
+    return "".join(f"{part}\n\n" for part in (episode.sample_id, *parts))
+
+
+def _columns(one: Episode) -> tuple[object, ...]:
+    return (
+        one.sample_id, one.task, one.level, one.lang, one.needs_clarification, one.asks, one.success, one.told,
+        one.policy_turns, sum(one.reward.values()),
+    )  # fmt: skip
+
+
+def _lines(root: Path, path: str) -> Iterator[tuple[int, int, bytes]]:
+    """Number from 0, offset and bytes of each line."""
+    try:
+        handle = open_inside(root, path)
+    except OutsideRunFolder:
+        return
+    start = 0
+    with handle:
+        for number, raw in enumerate(handle):
+            yield number, start, raw
+            start += len(raw)
+
+
+def _scores(root: Path, path: str) -> dict[str, tuple[float | None, float | None]]:
+    """Judge scores of recorded episodes: variance and overall score by id."""
+    found: dict[str, tuple[float | None, float | None]] = {}
+    for _, _, raw in _lines(root, path) if path else ():
+        try:
+            score = _score.decode(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            continue
+        if score.overall is not None:
+            found[score.id] = (score.variance, score.overall)
+    return found
+
+
+def _stamp(root: Path, path: str) -> str:
+    try:
+        found = os.stat(root / path) if path else None
+    except OSError:
+        found = None
+    return f"{found.st_size}:{found.st_mtime_ns}:{found.st_ino}" if found else "-"
+
+
+def _read_judge_scores(store: sqlite3.Connection, root: Path) -> None:
+    """Add the judge scores of training episodes that were appended to the ledger. A shorter ledger is another one."""
+    try:
+        handle = open_inside(root, LEDGER)
+    except OutsideRunFolder:
+        return
+    with handle:
+        known = store.execute("SELECT value FROM facts WHERE name='ledger'").fetchone()
+        start = known[0] if known else 0
+        if start > handle.seek(0, 2):
+            store.execute("DELETE FROM judged")
+            start = 0
+        handle.seek(start)
+        for raw in handle:
+            if not raw.endswith(b"\n"):
+                break
+            start += len(raw)
+            if _TRAINING in raw:
+                _put(store, raw)
+    store.execute("INSERT OR REPLACE INTO facts VALUES('ledger', ?)", (start,))
+
+
+def _put(store: sqlite3.Connection, raw: bytes) -> None:
+    try:
+        entry = _ledger_line.decode(raw).entry
+        _, seed, step, row, sample = entry.sample.split("/", 4)
+        place = (int(step), int(row), sample, int(seed))
+    except (msgspec.DecodeError, UnicodeDecodeError, ValueError):
+        return
+    if entry.overall is not None:
+        store.execute("INSERT OR REPLACE INTO judged VALUES(?,?,?,?,?,?)", (*place, entry.variance, entry.overall))
+
+
+def index_path(root: Path) -> tuple[Path, tempfile.TemporaryDirectory[str] | None]:
+    """Path in the run folder; for a read-only folder in a temporary one, which the caller cleans up."""
+    folder = root / ".askgate"
+    with suppress(OSError):
+        folder.mkdir(exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder / NAME, None
+    borrowed = tempfile.TemporaryDirectory(prefix="askgate-board-")
+    return Path(borrowed.name) / NAME, borrowed
+
+
+def open_store(path: Path) -> sqlite3.Connection:
+    """Open the index for writing. An unreadable index is deleted and rebuilt: the logs have everything."""
+    with suppress(sqlite3.DatabaseError):
+        store = _connect(path)
+        if store.execute("PRAGMA user_version").fetchone()[0] == VERSION:
+            return store
+        store.close()
+    for part in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+        part.unlink(missing_ok=True)
+    store = _connect(path)
+    store.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version={VERSION}; COMMIT;")
+    return store
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    store = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    store.execute("PRAGMA journal_mode=WAL")
+    store.execute("PRAGMA synchronous=OFF")  # after a power cut it is rebuilt
+    store.execute("PRAGMA cache_size=-65536")
+    return store
+
+
+@contextmanager
+def reading(path: Path, other: Path | None = None) -> Iterator[sqlite3.Connection]:
+    """A read-only connection. A second index is attached as schema `other`."""
+    store = sqlite3.connect(_read_only(path), uri=True)
+    try:
+        store.row_factory = sqlite3.Row
+        store.execute("PRAGMA cache_size=-32768")
+        if other is not None:
+            store.execute("ATTACH ? AS other", (_read_only(other),))
+        yield store
+    finally:
+        store.close()
+
+
+def _read_only(path: Path) -> str:
+    return f"file:{quote(str(path))}?mode=ro"

@@ -1,0 +1,161 @@
+"""The owner's lights (seed 001, "看灯口径"): data, reward, scoring, policy, resources and evidence, for each round.
+
+A light shows what the round's report measured, with every verdict derived again from value and threshold. It is green
+only while every file that it was measured on is unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..config.profile import load_profile
+from ..core.errors import BadInput
+from ..gates.finding import Finding
+from ..gates.manifest import Manifest
+from ..gates.prove import Sums, prove, prove_ledger
+from ..gates.report import REFUSAL, ROUND1, TICKET, Round, read_round
+from ..loop.lights import Colour
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A light of a round, and the gates that it stands for."""
+
+    name: str
+    title: str
+    title_zh: str
+    gates: tuple[str, ...]
+
+
+EVIDENCE = "evidence"
+KINDS = (
+    Kind("data", "Data", "数据", ("pool", "difficulty")),
+    Kind("reward", "Reward", "奖励", ("weights", "calibration", "shadow", "penalty", "ablation")),
+    Kind("scoring", "Scoring", "评分", ("fresh", "scoring")),
+    Kind("policy", "Policy", "策略", ("config",)),
+    Kind("resources", "Resources", "资源", ("disk",)),
+    Kind(EVIDENCE, "Evidence", "证据", ("round1",)),
+)
+
+
+@dataclass(frozen=True)
+class OwnerLight:
+    """A light as it is now, with the reason in both languages."""
+
+    round: int
+    kind: Kind
+    colour: Colour
+    why: str
+    why_zh: str
+    findings: Sequence[Finding] = ()
+    changed: Sequence[str] = ()
+    """Files that it was measured on and that have changed since."""
+    report: str = ""
+
+
+@dataclass(frozen=True)
+class RoundLights:
+    """The lights of one round, and the report that they are read from."""
+
+    number: int
+    lights: Sequence[OwnerLight]
+    report: str = ""
+    ts: str = ""
+    profile: str = ""
+
+
+class CachedSums(Sums):
+    """Checksums that are computed again only when size or time of a file has changed: the board asks every second and
+    must not read everything every second."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stamps: dict[str, object] = {}
+
+    def of(self, path: str) -> str:
+        stamp = file_stamp(Path(path))
+        if self._stamps.get(path) != stamp:
+            self._known.pop(path, None)
+        found = super().of(path)
+        self._stamps[path] = stamp
+        return found
+
+
+def file_stamp(path: Path) -> object:
+    """Size, time and inode of a file, or of every file in a folder: differs where one has changed."""
+    try:
+        if path.is_dir() and not path.is_symlink():
+            return tuple((str(one), file_stamp(one)) for one in sorted(path.iterdir()) if one.name != "__pycache__")
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+def round_lights(sums: Sums) -> list[RoundLights]:
+    """Lights of both rounds in the run folder that this process works in."""
+    return [_round(1, ROUND1, sums), _round(2, TICKET if TICKET.exists() else REFUSAL, sums)]
+
+
+def _round(number: int, path: Path, sums: Sums) -> RoundLights:
+    if not path.exists():
+        command = f"askgate round --round {number}"
+        why = f"round {number} has not been run: {command}", f"第{'一二'[number - 1]}轮预检尚未运行：{command}"
+        return RoundLights(number, [OwnerLight(number, kind, "grey", *why) for kind in KINDS])
+    try:
+        report = read_round(path)
+    except BadInput as error:
+        why = str(error), f"报告无法读取：{error}"
+        return RoundLights(number, [OwnerLight(number, kind, "red", *why, report=str(path)) for kind in KINDS])
+    lights = [_light(number, kind, report, path, sums) for kind in KINDS]
+    return RoundLights(number, lights, str(path), report.ts, report.profile)
+
+
+def _light(number: int, kind: Kind, report: Round, path: Path, sums: Sums) -> OwnerLight:
+    findings = [one for one in report.findings if one.gate in kind.gates]
+    failed = [one for one in findings if not one.holds]
+    changed = sorted({name for one in findings for name, stated in one.evidence.items() if _now(sums, name) != stated})
+
+    def lit(colour: Colour, why: str, why_zh: str) -> OwnerLight:
+        return OwnerLight(number, kind, colour, why, why_zh, findings, changed, str(path))
+
+    if failed:
+        names = ", ".join(f"{one.gate}: {one.name}" for one in failed[:3])
+        more = f" (+{len(failed) - 3})" if len(failed) > 3 else ""
+        return lit("red", f"{len(failed)} of {len(findings)} failed: {names}{more}", f"{len(failed)} 项未通过")
+    if kind.name == EVIDENCE:
+        if refusal := _refused(path, report, sums):
+            return lit("red", refusal, f"证据不成立，需重跑两轮预检或恢复文件：{refusal.split(': ')[0]}")
+        if number == 2 and not report.passed:
+            return lit("red", f"no ticket: {path.name} says what to do", f"无训练票：见 {path.name}")
+        return lit("green", "report and files hold", "报告与文件一致")
+    if not findings:
+        return lit("grey", "nothing was measured", "没有测量")
+    if changed:
+        return lit("grey", f"changed since: {', '.join(changed)}", f"测量后文件已变：{', '.join(changed)}")
+    many = f"all {len(findings)} checks" if len(findings) > 1 else "its check"
+    return lit("green", f"{many} passed", f"{len(findings)} 项全部通过")
+
+
+def _now(sums: Sums, name: str) -> str | None:
+    try:
+        return sums.of(name)
+    except BadInput:
+        return None
+
+
+def _refused(path: Path, report: Round, sums: Sums) -> str:
+    """Why a report does not hold (its bytes, its chain, a file, the ledger); empty where it holds."""
+    try:
+        prove(path, Manifest(), sums)
+        prove_ledger(load_profile(report.profile).paths.ledger, [report.ledger])
+    except BadInput as error:
+        return str(error)
+    return ""
+
+
+def evidence_of(findings: Sequence[Finding]) -> dict[str, str]:
+    """Files that the findings were measured on, with their checksums at that time."""
+    return {name: stated for one in findings for name, stated in one.evidence.items()}

@@ -1,0 +1,150 @@
+"""Files of a run folder: which ones the board may read, and which ones hold episodes.
+
+A *set* of episodes is what one policy did on one set of samples, or what one seed's training saw:
+
+    logs/episodes/[seed_S/]step_00042.jsonl      training; one set per seed
+    logs/eval/[seed_S/]step_00042.jsonl          held-out samples; one set each (step 0: the base), control.jsonl too
+    logs/before_TIME/...                         the same of an earlier run
+    data/episodes/NAME.jsonl                     recorded for calibration and shadow run
+    data/episodes/NAME/seed_S/with.jsonl         the runs of an ablation
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import IO, Literal
+
+Kind = Literal["training", "held-out", "recorded", "ablation"]
+KINDS: dict[Kind, str] = {"training": "训练", "held-out": "留出评测", "recorded": "录制", "ablation": "消融"}
+NOT_EPISODES = (".scores.jsonl", ".scored.jsonl", "unstable_samples.jsonl")
+_STEP = re.compile(r"step_(\d+)\.jsonl")
+_SEED = re.compile(r"seed_(\d+)")
+
+
+class OutsideRunFolder(Exception):
+    """There is no such file in the run folder. Whether there is one elsewhere is not told."""
+
+
+def inside(root: Path, name: str) -> Path:
+    """The real path of a file of the run, for `logs/metrics.jsonl` and the like.
+
+    Links are followed first and judged by where they end. Hidden files (`.env`, `.askgate`) are not part of a run.
+    """
+    pure = PurePosixPath(name)
+    # Checked before anything is looked up: an absolute path would replace the root.
+    odd = not name or "\0" in name or "\\" in name or pure.is_absolute()
+    if odd or any(part.startswith(".") for part in pure.parts):
+        raise OutsideRunFolder(name)
+    base = root.resolve()
+    try:
+        real = (base / pure).resolve(strict=True)
+        hidden = any(part.startswith(".") for part in real.relative_to(base).parts)
+    except (OSError, RuntimeError, ValueError):
+        raise OutsideRunFolder(name) from None
+    if hidden or not real.is_file():
+        raise OutsideRunFolder(name)
+    return real
+
+
+def open_inside(root: Path, name: str) -> IO[bytes]:
+    """The file, open. A link that is put in its place meanwhile is not followed; a pipe is not waited for."""
+    try:
+        file = os.open(inside(root, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        raise OutsideRunFolder(name) from None
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise OutsideRunFolder(name)
+    return open(file, "rb")
+
+
+def is_inside(root: Path, name: str) -> bool:
+    try:
+        inside(root, name)
+    except OutsideRunFolder:
+        return False
+    return True
+
+
+def only_inside(root: Path, names: Iterable[str]) -> set[str]:
+    """The names inside the run folder. A file that is not a link is where its folder is, so every folder is resolved
+    once: a run has tens of thousands of files in a few folders."""
+    real = os.path.realpath(root)
+
+    @cache
+    def as_named(folder: str) -> bool:
+        return os.path.realpath(os.path.join(real, folder)) == os.path.join(real, folder)
+
+    return {
+        name
+        for name in names
+        if (as_named(os.path.dirname(name)) and not os.path.islink(os.path.join(real, name))) or is_inside(root, name)
+    }
+
+
+@dataclass(frozen=True)
+class EpisodeFile:
+    path: str
+    """Relative to the run folder, with slashes, so that links can be shared."""
+    set: str
+    """The path of its set: the file itself, or for training its folder."""
+    kind: Kind
+    seed: int | None
+    step: int | None
+    scores: str = ""
+    """The file with the judge's scores."""
+
+
+def episode_files(root: Path) -> list[EpisodeFile]:
+    """Files of episodes in the order of indexing: held-out first, then training by seed and step, then recorded."""
+    logs = [root / "logs", *sorted(root.glob("logs/before_*"), reverse=True)]
+    found = [
+        *(one for folder in logs for one in _held_out(root, folder / "eval")),
+        *(one for folder in logs for one in _training(root, folder / "episodes")),
+        *_recorded(root),
+    ]
+    allowed = only_inside(root, (one.path for one in found))
+    return [one for one in found if one.path in allowed]
+
+
+def _training(root: Path, folder: Path) -> Iterator[EpisodeFile]:
+    for file in sorted(folder.rglob("step_*.jsonl")):
+        if step := _STEP.fullmatch(file.name):
+            path = _name(root, file)
+            yield EpisodeFile(path, path.rpartition("/")[0], "training", _seed(path), int(step[1]))
+
+
+def _held_out(root: Path, folder: Path) -> Iterator[EpisodeFile]:
+    for file in sorted(folder.rglob("*.jsonl")):
+        step = _STEP.fullmatch(file.name)
+        path = _name(root, file)
+        yield EpisodeFile(path, path, "held-out", _seed(path), int(step[1]) if step else None)
+
+
+def _recorded(root: Path) -> Iterator[EpisodeFile]:
+    folder = root / "data" / "episodes"
+    for file in sorted(folder.rglob("*.jsonl")):
+        if file.name.endswith(NOT_EPISODES):
+            continue
+        path = _name(root, file)
+        kind: Kind = "recorded" if file.parent == folder else "ablation"
+        yield EpisodeFile(path, path, kind, _seed(path), None, path.removesuffix(".jsonl") + ".scores.jsonl")
+
+
+def _name(root: Path, file: Path) -> str:
+    return file.relative_to(root).as_posix()
+
+
+def _seed(path: str) -> int | None:
+    """
+    >>> _seed("logs/eval/seed_7/step_00000.jsonl"), _seed("logs/eval/step_00000.jsonl")
+    (7, None)
+    """
+    found = _SEED.search(path)
+    return int(found[1]) if found else None

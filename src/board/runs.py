@@ -1,0 +1,247 @@
+"""The run folders that the board shows: their indexes and logs, and measurements of the first of them.
+
+What takes time is measured in threads beside the requests, and only when something has changed.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from ..core.errors import BadInput
+from ..loop.kpi import Kpi
+from ..loop.lights import Light
+from ..loop.stage import Stage, State
+from ..pages.render import LABELS
+from ..pages.svg import Points
+from .index import Indexer
+from .owner_lights import CachedSums, RoundLights, file_stamp, round_lights
+from .run_files import OutsideRunFolder, open_inside
+
+EVERY = 1.0
+"""Seconds between two checks for changes, while somebody watches."""
+KPIS_EVERY = 10.0
+REST = 10
+"""A measurement is followed by a rest of so many times its own length, so that watching slows no run down."""
+HELD_OUT = {"turns": "avg_turns"}
+"""Names of figures that held-out evaluations call otherwise."""
+MOST_POINTS = 300
+"""Points of a curve; more cannot be told apart in a picture."""
+EVIDENCE = ("reports", "data", "configs", "templates")
+"""Folders with all files that a round's report was measured on."""
+Kpis = Mapping[str, Mapping[str, Kpi]]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Loop:
+    """The loop of the run folder: its stages, its record, the lights and what to do next."""
+
+    profile: str
+    stages: Sequence[Stage]
+    state: State
+    lights: Sequence[Light]
+    next_step: tuple[str, str]
+    commands: Mapping[str, str]
+    """By stage, as a user would type it."""
+
+
+class Run:
+    """One run folder."""
+
+    def __init__(self, name: str, root: Path) -> None:
+        self.name, self.root = name, root
+        figures = list(LABELS["curves"])
+        self.indexer = Indexer(root)
+        self.metrics = LogTail(root, "logs/metrics.jsonl", figures)
+        self.held_out = LogTail(root, "logs/eval.jsonl", [HELD_OUT.get(name, name) for name in figures])
+        self.index = Measured(self.indexer.update, EVERY)
+
+
+class Board:
+    """All run folders. `loop` and `kpis` measure the one that the process works in, which is the first of `roots`."""
+
+    def __init__(self, roots: Sequence[Path], loop: Callable[[], Loop], kpis: Callable[[], Kpis]) -> None:
+        self.runs = {name: Run(name, root) for name, root in _named(roots).items()}
+        self.names = list(self.runs)
+        sums = CachedSums()
+        self.rounds: Measured[list[RoundLights]] = Measured(lambda: round_lights(sums), EVERY, _evidence_stamp)
+        self.loop = Measured(loop, EVERY, self._loop_stamp)
+        self.kpis = Measured(kpis, KPIS_EVERY)
+
+    def run(self, name: str) -> Run:
+        """The run of that name, else the first."""
+        return self.runs.get(name) or self.runs[self.names[0]]
+
+    def start(self) -> None:
+        """Begin to index and to measure before the first request."""
+        for run in self.runs.values():
+            run.index.get()
+        self.refresh(0.0)
+
+    def refresh(self, wait: float) -> None:
+        """Measure again what has changed. `wait`: seconds for all first measurements together."""
+        measured = (self.rounds, self.loop, self.kpis)
+        for one in measured:
+            one.get()
+        end = time.monotonic() + wait
+        for one in measured:
+            one.get(max(0.0, end - time.monotonic()))
+
+    def close(self) -> None:
+        for run in self.runs.values():
+            run.indexer.close()
+
+    def _loop_stamp(self) -> object:
+        """Stamps of everything that the stages read and write, once they are known."""
+        before = self.loop.value
+        if before is None:
+            return object()
+        paths = {path for stage in before.stages for path in (*stage.inputs, *stage.outputs, *stage.grows)}
+        return tuple((str(path), file_stamp(path)) for path in sorted({*paths, before.state.path}))
+
+
+def _evidence_stamp() -> object:
+    return tuple(file_stamp(Path(name)) for name in EVIDENCE)
+
+
+def _named(roots: Sequence[Path]) -> dict[str, Path]:
+    """Runs by the names of their folders; of two with the same name the second gets a number."""
+    runs: dict[str, Path] = {}
+    for root in roots:
+        if not root.is_dir():
+            raise BadInput("no such folder", where=f"--run {root}", remedy="name the folder of a run")
+        real = root.resolve()
+        name, number = real.name or "run", 2
+        while name in runs:
+            name, number = f"{real.name}-{number}", number + 1
+        if real in runs.values():
+            raise BadInput("is given twice", where=f"--run {root}", remedy="name every run folder once")
+        runs[name] = real
+    return runs
+
+
+class Measured(Generic[T]):
+    """A value that a thread measures again when it is due. `get()` answers at once with the last one.
+
+    `stamp` tells cheaply whether anything changed; without one, the value is measured every `every` seconds.
+    """
+
+    def __init__(self, take: Callable[[], T], every: float, stamp: Callable[[], object] | None = None) -> None:
+        self._take, self._every, self._stamp = take, every, stamp
+        self._lock = threading.Lock()
+        self._first = threading.Event()
+        self._busy = False
+        self._next = 0.0
+        self._known: object = None
+        self.value: T | None = None
+        self.error = ""
+        self.at = 0.0
+
+    def get(self, wait: float = 0.0) -> T | None:
+        """`wait`: seconds to give to the first measurement."""
+        with self._lock:
+            due = not self._busy and time.monotonic() >= self._next
+            self._busy = self._busy or due
+        if due:
+            threading.Thread(target=self._measure, daemon=True).start()
+        if wait:
+            self._first.wait(wait)
+        return self.value
+
+    def _measure(self) -> None:
+        started = time.monotonic()
+        try:
+            stamp = self._stamp() if self._stamp else object()
+            if stamp != self._known or not self._first.is_set():
+                self._keep(self._take(), "")
+                self._known = stamp
+        except (BadInput, OSError) as error:
+            self._keep(None, str(error))
+        finally:
+            with self._lock:
+                taken = time.monotonic() - started
+                self._next = time.monotonic() + max(self._every, REST * taken)
+                self._busy = False
+            self._first.set()
+
+    def _keep(self, value: T | None, error: str) -> None:
+        if error:
+            self._known = None
+        self.value, self.error = value, error
+        self.at = time.time()
+
+
+class LogTail:
+    """Curves by seed from a growing JSONL file. Only what was appended is read."""
+
+    def __init__(self, root: Path, name: str, names: Sequence[str]) -> None:
+        self.root, self.name, self.names = root, name, names
+        fields: list[tuple[str, Any, Any]] = [(one, float | None, None) for one in names]
+        self._line = msgspec.json.Decoder(msgspec.defstruct("Line", [("seed", Any), ("step", int), *fields]))
+        self._alone = threading.Lock()
+        self._reset(None)
+
+    def _reset(self, file: int | None) -> None:
+        self._file, self._read = file, 0
+        self.seeds: dict[Any, dict[str, list[tuple[float, float]]]] = {}
+        self.last: dict[Any, int] = {}
+
+    def read_new(self) -> bool:
+        """Read new lines; True where there are any. A file that was replaced, or cut by a resumed run, is reread."""
+        with self._alone:
+            try:
+                handle = open_inside(self.root, self.name)
+            except OutsideRunFolder:
+                changed = self._file is not None
+                self._reset(None)
+                return changed
+            with handle:
+                found = os.fstat(handle.fileno())
+                if found.st_ino != self._file or found.st_size < self._read:
+                    self._reset(found.st_ino)
+                handle.seek(self._read)
+                before = self._read
+                for raw in handle:
+                    if not raw.endswith(b"\n"):
+                        break  # still being written
+                    self._read += len(raw)
+                    self._take(raw)
+                return self._read != before
+
+    def _take(self, raw: bytes) -> None:
+        try:
+            line = msgspec.structs.asdict(self._line.decode(raw))
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return
+        seed, step = line["seed"], line["step"]
+        self.last[seed] = max(step, self.last.get(seed, 0))
+        curves = self.seeds.setdefault(seed, {})
+        for name in self.names:
+            if line[name] is not None:
+                curves.setdefault(name, []).append((float(step), line[name]))
+
+    def series(self, name: str) -> list[Points]:
+        return [thinned(curves.get(name, [])) for curves in list(self.seeds.values())]
+
+
+def thinned(points: Points, most: int = MOST_POINTS) -> list[tuple[float, float]]:
+    """Means of neighbours, so that at most about `most` points are left; the last one stays as it is.
+
+    >>> thinned([(1, 1.0), (2, 3.0), (3, 5.0), (4, 7.0), (5, 0.0)], most=3)
+    [(1.5, 2.0), (3.5, 6.0), (5, 0.0)]
+    """
+    if len(points) <= most:
+        return list(points)
+    size = -(-(len(points) - 1) // (most - 1))
+    parts = [points[start : start + size] for start in range(0, len(points) - 1, size)]
+    parts[-1] = parts[-1][:-1] if parts[-1][-1] == points[-1] and len(parts[-1]) > 1 else parts[-1]
+    means = [(sum(x for x, _ in part) / len(part), sum(y for _, y in part) / len(part)) for part in parts]
+    return [*means, points[-1]]

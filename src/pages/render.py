@@ -1,0 +1,113 @@
+"""Rendering of all pages: Jinja templates with escaping on, one stylesheet, bilingual labels and number formats.
+
+Templates are in `templates/`. Whatever comes from data is escaped by Jinja; only `Markup` is put in as it is.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from ..core.check import Rule
+from . import svg
+
+TEMPLATES = Path(__file__).parent / "templates"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+"""Content security policy of a static page: it may have its style, runs no script and loads nothing."""
+RULES: dict[Rule, str] = {">=": "≥", "<=": "≤", "==": "=", ">": ">", "<": "<"}
+LABELS: dict[str, dict[str, tuple[str, str]]] = yaml.safe_load((TEMPLATES / "labels.yaml").read_bytes())
+FIGURES = LABELS["figures"]
+NOT_MEASURED = "–"
+
+
+def stylesheet() -> str:
+    return (TEMPLATES / "style.css").read_text(encoding="utf-8")
+
+
+def environment(*folders: Path) -> Environment:
+    """Templates of `folders`, then those shared by all pages."""
+    made = Environment(
+        loader=FileSystemLoader([*folders, TEMPLATES]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    formats = (bilingual, number, svg.short_number, level, delta, figure, is_share)
+    made.globals |= {one.__name__: one for one in formats}
+    made.globals |= {"labels": LABELS, "rules": RULES, "svg": svg}
+    return made
+
+
+@cache
+def _static_pages() -> Environment:
+    return environment()
+
+
+def render_page(template: str, **context: Any) -> bytes:
+    """A static page that opens from disk: its stylesheet is part of it."""
+    fixed = {"policy": Markup(POLICY), "style": Markup(stylesheet())}
+    return (_static_pages().get_template(template).render(**fixed, **context) + "\n").encode()
+
+
+def bilingual(english: str, chinese: str) -> Markup:
+    """Text in both languages, the Chinese marked as such.
+
+    >>> str(bilingual("a < b", "甲"))
+    'a &lt; b <span class="zh" lang="zh">甲</span>'
+    """
+    if not chinese:
+        return Markup.escape(english)
+    return Markup('{} <span class="zh" lang="zh">{}</span>').format(english, chinese)
+
+
+def is_share(name: str) -> bool:
+    """Whether a figure is a share, which is written as a percentage."""
+    return not name.startswith("avg_") and name not in LABELS["not_shares"]
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number with thousands separators.
+
+    >>> number(0.123456), number(30000), number(None), number(-0.0000001)
+    ('0.123', '30,000', '–', '-1e-07')
+    """
+    if value is None or value != value:
+        return NOT_MEASURED
+    if isinstance(value, int) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.{digits}g}"
+
+
+def level(value: float | None, percent: bool) -> str:
+    """A measured figure: a share with one decimal, another figure with two.
+
+    >>> level(0.125, percent=True), level(2.5, percent=False), level(None, percent=True)
+    ('12.5%', '2.50', '–')
+    """
+    return NOT_MEASURED if value is None else f"{100 * value:.1f}%" if percent else f"{value:.2f}"
+
+
+def delta(value: float | None, percent: bool) -> str:
+    """A difference with its sign; between shares in percentage points.
+
+    >>> delta(0.125, percent=True), delta(-2.5, percent=False)
+    ('+12.5', '-2.50')
+    """
+    return NOT_MEASURED if value is None else f"{100 * value:+.1f}" if percent else f"{value:+.2f}"
+
+
+def figure(value: float | None, percent: bool = False, sign: str = "", digits: int = 4) -> str:
+    """A figure with so many significant digits.
+
+    >>> figure(0.125, percent=True), figure(None), figure(3.0), figure(-0.5, sign="+")
+    ('12.5%', '–', '3', '-0.5')
+    """
+    if value is None:
+        return NOT_MEASURED
+    return f"{100 * value:{sign}.1f}%" if percent else f"{value:{sign}.{digits}g}"
