@@ -1,7 +1,7 @@
 """Reads config files: `extends:` merged in, `--set` applied, every setting checked.
 
 A config may say `extends: other.yaml`, a path relative to the file that says it. Mappings merge deeply, everything else
-replaces what the extended file says. `--set optimizer.epochs=2` then overrides single settings.
+replaces what the extended file says, and an empty mapping clears the section. `--set optimizer.epochs=2` then overrides single settings.
 """
 
 from __future__ import annotations
@@ -115,10 +115,12 @@ def _merge(base: Any, over: Any) -> Any:
     """
     >>> _merge({"a": {"x": 1, "y": 2}, "b": [1, 2]}, {"a": {"y": 3}, "b": [4]})
     {'a': {'x': 1, 'y': 3}, 'b': [4]}
+    >>> _merge({"a": {"x": 1}}, {"a": {}})  # an empty mapping clears the section
+    {'a': {}}
     """
     if not isinstance(base, Mapping) or not isinstance(over, Mapping):
         return over
-    return {**base, **{key: _merge(base.get(key), value) for key, value in over.items()}}
+    return {**base, **{key: _merge(base.get(key), value) if value else value for key, value in over.items()}}
 
 
 def _parse_override(text: str) -> tuple[str, Any]:
