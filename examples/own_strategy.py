@@ -1,9 +1,9 @@
 """A strategy of your own: REINFORCE with the batch mean as baseline. Trains `models/tiny` for two small steps.
 
-    cd examples && askgate train --config own_strategy.yaml
+cd examples && askgate train --config own_strategy.yaml
 
-    advantage = reward - mean(reward of the batch)
-    loss      = -mean over policy tokens of logprob * advantage of the token's episode
+advantage = reward - mean(reward of the batch)
+loss      = -mean over policy tokens of logprob * advantage of the token's episode
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Reads config files: `extends:` merged in, `--set` applied, every setting checked.
 
 A config may say `extends: other.yaml`, a path relative to the file that says it. Mappings merge deeply, everything else
-replaces what the extended file says, and an empty mapping clears the section. `--set optimizer.epochs=2` then overrides single settings.
+replaces what the extended file says, and an empty mapping clears the section. `--set optimizer.epochs=2` then overrides
+single settings.
 """
 
 from __future__ import annotations
