@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..checkpoint.lookup import ALERT, BREACHED, TIMED
-from ..checkpoint.store import VALUE, VALUED_BY, Store
+from ..checkpoint.store import ALERT, BREACHED, TIMED, VALUE, VALUED_BY, CheckpointStore
 from ..core.api import Engine, StepResult
 
 ROLLBACKS = "rollbacks"
@@ -24,7 +23,7 @@ class Checkpoints:
 
     def __init__(
         self,
-        store: Store,
+        store: CheckpointStore,
         every_steps: int,
         every_minutes: float,
         marks: Mapping[str, Any],

@@ -1,7 +1,7 @@
-"""A folder that tells whether it is whole.
+"""Sealed folders: a folder that shows whether it is whole and unchanged.
 
 `manifest.json` holds the SHA-256 of every file, `COMPLETE` the SHA-256 of the manifest. `COMPLETE` is written last,
-after all else is on disk, so a folder that has it was finished; and what was changed since does not fit the sums.
+after everything else is on disk, so a folder that has it was finished; later changes do not match the checksums.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ MANIFEST = "manifest.json"
 COMPLETE = "COMPLETE"
 
 
-class Filed(Record, frozen=True):
+class FileEntry(Record, frozen=True):
+    """Size and checksum of a file."""
+
     bytes: int
     sha256: str
 
@@ -31,19 +33,19 @@ class Seal(Record, frozen=True):
 
     step: int
     marks: dict[str, Any]
-    """What whoever uses it must know: whether a gate has seen the run, its profile, its value."""
-    files: dict[str, Filed]
+    """Facts for later use: whether the run was gated, its profile, its value."""
+    files: dict[str, FileEntry]
 
 
 class Damaged(Exception):
-    """The folder is not as it was sealed. The text begins with the file."""
+    """The folder is not as it was sealed. The message begins with the file name."""
 
 
 def seal(folder: Path, step: int, marks: Mapping[str, Any]) -> Seal:
-    """All that lies in the folder, put on disk and signed for."""
+    """Syncs all files of a folder to disk and writes `manifest.json` and `COMPLETE`."""
     sync_tree(folder)
     files = {
-        path.relative_to(folder).as_posix(): Filed(path.stat().st_size, sha256_file(path))
+        path.relative_to(folder).as_posix(): FileEntry(path.stat().st_size, sha256_file(path))
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
@@ -55,7 +57,7 @@ def seal(folder: Path, step: int, marks: Mapping[str, Any]) -> Seal:
 
 
 def read_seal(folder: Path) -> Seal:
-    """The manifest of a folder that was completed, without a look at the files."""
+    """The manifest of a completed folder. The files themselves are not checked."""
     try:
         stated = _read(folder, COMPLETE).decode().strip()
         if stated != sha256_file(folder / MANIFEST):
@@ -66,11 +68,11 @@ def read_seal(folder: Path) -> Seal:
     except UnicodeDecodeError:
         raise Damaged(f"{COMPLETE} was changed") from None
     except msgspec.DecodeError as error:
-        raise Damaged(f"{MANIFEST} cannot be understood ({error})") from None
+        raise Damaged(f"{MANIFEST} cannot be read ({error})") from None
 
 
 def verify(folder: Path) -> Seal:
-    """Every byte is as it was saved, else `Damaged` names the first file that is not. More files do no harm."""
+    """Checks every file. `Damaged` names the first one that differs from the manifest; extra files are allowed."""
     found = read_seal(folder)
     for name, filed in found.files.items():
         path = folder / name
@@ -87,7 +89,7 @@ def verify(folder: Path) -> Seal:
 
 
 def copy_sealed(source: Path, target: Path) -> None:
-    """The files of a whole folder into an empty one, which is sealed for itself."""
+    """Copies the files of a sealed folder into an empty one, which the caller seals."""
     try:
         files = verify(source).files
     except Damaged as error:
@@ -97,9 +99,9 @@ def copy_sealed(source: Path, target: Path) -> None:
         for folder in missing:
             disk.make_folder(folder)
         write_file(target / name, read_blocks(source / name))
-        # It will be sealed by what was read, which need not be what was saved.
+        # The copy will be sealed as it was read, which may differ from what was saved.
         if sha256_file(target / name) != files[name].sha256:
-            what = f"{name} did not arrive as it was saved"
+            what = f"{name} changed while it was copied"
             raise BadInput(what, where=str(source), remedy="check both disks; this checkpoint was not copied")
 
 

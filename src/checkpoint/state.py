@@ -1,8 +1,9 @@
-"""The state of a run as two plain files: tensors in `NAME.safetensors`, the rest in `NAME.json`.
+"""The state of a run as two plain files: tensors in `state.safetensors`, everything else in `state.json`.
 
-Neither can run code when it is loaded. What comes back is what went in: int keys, tuples and numpy arrays keep their
-kind, floats their last bit, integers any size. A value of another kind is refused by its path when it is saved, and a
-key or a shape that does not fit when it is loaded.
+Neither can run code when it is loaded. What is loaded equals what was saved: int keys, tuples and numpy arrays keep
+their type, floats their last bit, integers any size. JSON objects with a single key that begins with `$` stand for
+types that JSON lacks. A value of another type is refused by its path when it is saved, and a key or a shape that does
+not fit when it is loaded.
 """
 
 from __future__ import annotations
@@ -11,46 +12,50 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
 
 from ..core.errors import BadInput
 from ..runtime.disk import explain_disk_errors, read_blocks, write_file
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
 _REMEDY = "use the config, model and version that the checkpoint was saved with"
-_MARK = "$"
-"""Begins the one key of a JSON object that stands for something JSON does not have."""
+_TAG = "$"
+_DTYPES = {
+    torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16",
+    torch.int64: "I64", torch.int32: "I32", torch.int16: "I16", torch.int8: "I8",
+    torch.uint64: "U64", torch.uint32: "U32", torch.uint16: "U16", torch.uint8: "U8", torch.bool: "BOOL",
+}  # fmt: skip
 
 
 def pack_state(folder: Path, tree: Mapping[Any, Any]) -> None:
-    """Two new files in `folder`. Tensors that are the same one are written once."""
-    tensors: dict[str, Tensor] = {}
-    plain = _Packer(tensors).plain(tree, "")
+    """Writes two new files to `folder`. A tensor that occurs twice is written once."""
+    packer = _Packer()
+    plain = packer.pack(tree, "")
     write_file(folder / "state.json", [json.dumps(plain, allow_nan=False, separators=(",", ":")).encode()])
-    write_file(folder / "state.safetensors", _safetensors(tensors))
+    write_file(folder / "state.safetensors", _safetensors(packer.tensors))
 
 
 def unpack_state(folder: Path) -> dict[Any, Any]:
-    """What `pack_state` was given, tensors on the CPU."""
-    from safetensors import SafetensorError, safe_open
-
+    """Reads what `pack_state` wrote; tensors on the CPU."""
     where = folder / "state.json"
     try:
         with explain_disk_errors(where):
-            plain = json.loads(b"".join(read_blocks(_there(where))))
+            plain = json.loads(b"".join(read_blocks(_require_file(where))))
     except (ValueError, RecursionError) as error:
         raise BadInput(f"not valid JSON ({error})", where=str(where), remedy=_REMEDY) from None
     where = folder / "state.safetensors"
     try:
-        with explain_disk_errors(where), safe_open(_there(where), framework="pt", device="cpu") as file:
-            # Copies: the library's tensors are windows on the file, and a file can be cut short under a long run.
+        with explain_disk_errors(where), safe_open(_require_file(where), framework="pt", device="cpu") as file:
+            # Copies: the library's tensors are views of the file, and a file can be cut short during a long run.
             tensors = {key: file.get_tensor(key).clone() for key in file.keys()}  # noqa: SIM118
     except SafetensorError as error:
         raise BadInput(f"not a whole safetensors file ({error})", where=str(where), remedy=_REMEDY) from None
     used: set[str] = set()
-    tree = _unpack(plain, tensors, used, f"{where}")
+    tree = _unpack(plain, tensors, used, str(where))
     if unused := tensors.keys() - used:
         raise BadInput(f"holds {min(unused)}, which state.json does not know", where=str(where), remedy=_REMEDY)
     if not isinstance(tree, dict):
@@ -59,7 +64,7 @@ def unpack_state(folder: Path) -> dict[Any, Any]:
 
 
 def same_layout(found: Any, like: Any, where: str, path: str = "") -> None:
-    """Dicts have the same keys, tensors the same shape and type. What is neither in `like` may be anything."""
+    """Raises BadInput where keys, tensor shapes or tensor types of `found` differ from `like`. Other values may."""
     place = f"{where}: {path}" if path else where
     if isinstance(like, Mapping):
         if not isinstance(found, Mapping):
@@ -69,64 +74,57 @@ def same_layout(found: Any, like: Any, where: str, path: str = "") -> None:
         for key in found:
             if key not in like:
                 raise BadInput(f"{key} has no place in this run", where=place, remedy=_REMEDY)
-            same_layout(found[key], like[key], where, _under(path, key))
-    elif _is_tensor(like) and _kind(found) != _kind(like):
+            same_layout(found[key], like[key], where, _join(path, key))
+    elif isinstance(like, Tensor) and _kind(found) != _kind(like):
         what = f"the checkpoint has {_kind(found)}, this run needs {_kind(like)}"
         raise BadInput(what, where=place, remedy=_REMEDY)
 
 
 class _Packer:
-    def __init__(self, tensors: dict[str, Tensor]) -> None:
-        self.tensors = tensors
+    """Turns a tree into plain JSON values and collects its tensors by path."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, Tensor] = {}
         self.names: dict[object, str] = {}
 
-    def plain(self, value: Any, path: str) -> Any:
-        if value is None or isinstance(value, bool | str):
-            return value
-        if type(value) is int:
+    def pack(self, value: Any, path: str) -> Any:
+        if value is None or isinstance(value, bool | str) or type(value) is int:
             return value
         if isinstance(value, float):
-            return float(value) if math.isfinite(value) else {f"{_MARK}float": str(float(value))}
+            return float(value) if math.isfinite(value) else {f"{_TAG}float": str(float(value))}
         if isinstance(value, Mapping):
-            return self._table(value, path)
-        if isinstance(value, tuple):
-            return {f"{_MARK}tuple": self._row(value, path)}
-        if isinstance(value, list):
-            return self._row(value, path)
-        if _is_tensor(value):
-            return {f"{_MARK}tensor": self._name(value, path)}
-        if _is_array(value):
-            import torch
-
-            return {f"{_MARK}array": self._name(torch.from_numpy(value.copy()), path)}
+            return self._pack_table(value, path)
+        if isinstance(value, list | tuple):
+            row = [self.pack(one, _join(path, number)) for number, one in enumerate(value)]
+            return {f"{_TAG}tuple": row} if isinstance(value, tuple) else row
+        if isinstance(value, Tensor):
+            return {f"{_TAG}tensor": self._name(value, path)}
+        if isinstance(value, np.ndarray):
+            return {f"{_TAG}array": self._name(torch.from_numpy(value.copy()), path)}
         raise TypeError(f"{path}: a {type(value).__name__} cannot be part of a checkpoint")
 
-    def _table(self, table: Mapping[Any, Any], path: str) -> Any:
+    def _pack_table(self, table: Mapping[Any, Any], path: str) -> Any:
         made = []
         for key, value in table.items():
             if type(key) not in (str, int):
                 raise TypeError(f"{path}: a key of type {type(key).__name__} cannot be part of a checkpoint")
-            made.append((key, self.plain(value, _under(path, key))))
-        if all(type(key) is str and not key.startswith(_MARK) for key, _ in made):
+            made.append((key, self.pack(value, _join(path, key))))
+        if all(type(key) is str and not key.startswith(_TAG) for key, _ in made):
             return dict(made)
-        return {f"{_MARK}dict": made}
-
-    def _row(self, row: list[Any] | tuple[Any, ...], path: str) -> list[Any]:
-        return [self.plain(value, _under(path, number)) for number, value in enumerate(row)]
+        return {f"{_TAG}dict": made}
 
     def _name(self, tensor: Tensor, path: str) -> str:
-        import torch
-
-        if tensor.layout is not torch.strided or tensor.dtype not in _codes():
+        """The name of a tensor in the file: that of the first path at which it occurs."""
+        if tensor.layout is not torch.strided or tensor.dtype not in _DTYPES:
             raise TypeError(f"{path}: a tensor of {tensor.dtype}, {tensor.layout} cannot be part of a checkpoint")
-        same = (tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride(), tensor.device)
-        if not tensor.numel() or same not in self.names:
+        identity = (tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride(), tensor.device)
+        if not tensor.numel() or identity not in self.names:
             while path in self.tensors:  # `a.b` may be one key or two
                 path += "'"
             self.tensors[path] = tensor
-            self.names[same] = path
+            self.names[identity] = path
             return path
-        return self.names[same]
+        return self.names[identity]
 
 
 def _unpack(value: Any, tensors: dict[str, Tensor], used: set[str], where: str) -> Any:
@@ -134,31 +132,28 @@ def _unpack(value: Any, tensors: dict[str, Tensor], used: set[str], where: str) 
         return [_unpack(one, tensors, used, where) for one in value]
     if not isinstance(value, dict):
         return value
-    if len(value) == 1 and (tag := next(iter(value))).startswith(_MARK):
-        held = value[tag]
-        match tag[1:]:
-            case "float" if isinstance(held, str):
-                return float(held)
-            case "tuple" if isinstance(held, list):
-                return tuple(_unpack(held, tensors, used, where))
-            case "dict" if isinstance(held, list):
-                return {key: _unpack(one, tensors, used, where) for key, one in held}
-            case "tensor" | "array" if isinstance(held, str):
-                if held not in tensors:
-                    raise BadInput(f"{held} is missing", where=where, remedy=_REMEDY)
-                used.add(held)
-                return tensors[held] if tag[1:] == "tensor" else tensors[held].numpy().copy()
-        raise BadInput(f"{tag} means nothing here", where=where, remedy=_REMEDY)
-    return {key: _unpack(one, tensors, used, where) for key, one in value.items()}
+    if len(value) != 1 or not (tag := next(iter(value))).startswith(_TAG):
+        return {key: _unpack(one, tensors, used, where) for key, one in value.items()}
+    match tag[1:], value[tag]:
+        case "float", str(number):
+            return float(number)
+        case "tuple", list(row):
+            return tuple(_unpack(row, tensors, used, where))
+        case "dict", list(items):
+            return {key: _unpack(one, tensors, used, where) for key, one in items}
+        case "tensor" | "array" as kind, str(name):
+            if name not in tensors:
+                raise BadInput(f"{name} is missing", where=where, remedy=_REMEDY)
+            used.add(name)
+            return tensors[name] if kind == "tensor" else tensors[name].numpy().copy()
+    raise BadInput(f"{tag} means nothing here", where=where, remedy=_REMEDY)
 
 
 def _safetensors(tensors: Mapping[str, Tensor]) -> Iterator[bytes | memoryview]:
-    """The file in pieces: length of the header, header, then the bytes of one tensor after the other.
+    """The bytes of a safetensors file in pieces: length of the header, header, then one tensor after the other.
 
-    The library's own writer wants all bytes at once, or writes past `disk`.
+    The library's own writer needs all bytes at once, or bypasses `disk`.
     """
-    import torch
-
     header: dict[str, Any] = {}
     at = 0
     # Wide types first, as the library does: every tensor then begins at a multiple of its width.
@@ -166,7 +161,7 @@ def _safetensors(tensors: Mapping[str, Tensor]) -> Iterator[bytes | memoryview]:
     for key in order:
         size = tensors[key].numel() * tensors[key].element_size()
         header[key] = {
-            "dtype": _codes()[tensors[key].dtype],
+            "dtype": _DTYPES[tensors[key].dtype],
             "shape": list(tensors[key].shape),
             "data_offsets": [at, at + size],
         }
@@ -180,37 +175,15 @@ def _safetensors(tensors: Mapping[str, Tensor]) -> Iterator[bytes | memoryview]:
             yield flat.numpy().data
 
 
-def _codes() -> dict[Any, str]:
-    import torch
-
-    return {
-        torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16",
-        torch.int64: "I64", torch.int32: "I32", torch.int16: "I16", torch.int8: "I8",
-        torch.uint64: "U64", torch.uint32: "U32", torch.uint16: "U16", torch.uint8: "U8", torch.bool: "BOOL",
-    }  # fmt: skip
-
-
-def _under(path: str, key: object) -> str:
+def _join(path: str, key: object) -> str:
     return f"{path}.{key}" if path else str(key)
 
 
-def _there(path: Path) -> Path:
+def _require_file(path: Path) -> Path:
     if not path.is_file():
         raise BadInput("no such file", where=str(path), remedy=_REMEDY)
     return path
 
 
-def _is_tensor(value: Any) -> bool:
-    import torch
-
-    return isinstance(value, torch.Tensor)
-
-
-def _is_array(value: Any) -> bool:
-    import numpy
-
-    return isinstance(value, numpy.ndarray)
-
-
 def _kind(value: Any) -> str:
-    return f"{list(value.shape)} {value.dtype}" if _is_tensor(value) else type(value).__name__
+    return f"{list(value.shape)} {value.dtype}" if isinstance(value, Tensor) else type(value).__name__

@@ -1,63 +1,221 @@
-"""Checkpoints of one run: saved so that a kill, a power cut or a full disk at any moment leaves a whole one behind.
+"""Checkpoints of a run, saved so that a kill, a power cut or a full disk at any moment leaves a whole one behind.
 
-    checkpoints/local/step_00042/     what the engine wrote, manifest.json, COMPLETE
-    checkpoints/local/latest          -> step_00042
-    checkpoints/local/best/           copies of the best ones; added to, never changed
+    checkpoints/local/step_00042/     files of the engine, manifest.json, COMPLETE
+    checkpoints/local/latest          link to step_00042
+    checkpoints/local/best/           copies of the best checkpoints; added to, never changed
     checkpoints/local/final_model/    the policy at the end
 
-Steps only increase. A run that rolls its weights back goes on counting, so its checkpoints go on too, and a resumed run
-always goes on from the newest whole one.
+A checkpoint is written under a name that begins with a dot and renamed when it is whole. One that is dropped is renamed
+to such a name before its first file is removed. So at any moment there are whole checkpoints and names with a dot, and
+the next run removes the latter.
+
+Steps only increase. A run that rolls its weights back keeps counting, so a resumed run always resumes from the newest
+whole checkpoint.
 """
 
 from __future__ import annotations
 
+import errno
 import logging
 import math
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.paths import FINAL_MODEL, step_name
-from ..runtime.disk import explain_disk_errors
+from ..runtime.disk import disk, explain_disk_errors, make_path, remove_tree
 from ..runtime.lock import lock_folder
-from .folder import Shelf
-from .lookup import Found, candidates, is_good, or_refuse, search, verified
-from .seal import Damaged, copy_sealed, read_seal
+from .seal import MANIFEST, Damaged, Seal, copy_sealed, read_seal, seal, verify
 
+LATEST = "latest"
 BEST = "best"
+ALERT = "alert"
+"""Mark of a checkpoint that was saved while KL alerts were pending, or right after a rollback."""
+TIMED = "timed"
+"""Mark of a checkpoint that was saved by the clock, or because a callback ended the run, not at a round step."""
+BREACHED = "breached"
+"""Mark with all steps whose weights were known to breach `kl_alert` when the checkpoint was saved."""
+STOPPED, HACKING = "stopped", "reward_hacking"
+"""Marks with the reason for which a user's callback, or the watch on reward hacking, ended the run here; else empty."""
 VALUE = "value"
-"""Mark of a checkpoint that was evaluated: what `best/` goes by, higher is better."""
+"""Mark of an evaluated checkpoint: the figure that `best/` compares, higher is better."""
 VALUED_BY = "valued_by"
-"""Mark that tells how it was evaluated. Values that were measured in different ways are not compared."""
-_GO_ON = f"go on with {RESUME}, or move the folder away"
+"""Mark that names how it was evaluated. Values that were measured in different ways are not compared."""
+_SAVING, _DROPPED = ".saving_", ".dropped_"
+_REPLACED = ".replaced_"
+"""Prefix of a whole folder that is being replaced. It is put back where its replacement did not arrive."""
+_STEP = re.compile(r"step_(\d{5,})")
+_NO_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
+_RESUME_OR_MOVE = f"resume with {RESUME}, or move the folder away"
+_RESTORE = "put back one of them from a copy, or move the folder away and start again"
 
 Write = Callable[[Path], None]
-"""Fills an empty folder."""
+"""Writes files into an empty folder."""
 
 log = logging.getLogger(__name__)
 
 
-class Store:
-    """The checkpoints of a run that is under way. One run at a time; the second is refused."""
+@dataclass(frozen=True)
+class Checkpoint:
+    """A checkpoint of which every byte was verified."""
+
+    step: int
+    path: Path
+    marks: dict[str, Any]
+
+
+class CheckpointFolder:
+    """One folder with checkpoints `step_00042` and so on, and `latest`, a link to the newest."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def folder(self, step: int) -> Path:
+        return self.path / step_name(step)
+
+    def steps(self) -> list[int]:
+        """Steps of all checkpoints in the folder, whole or not, in rising order."""
+        if not self.path.is_dir():
+            return []
+        return sorted(int(match[1]) for entry in self.path.iterdir() if (match := _STEP.fullmatch(entry.name)))
+
+    def verify(self, step: int) -> Checkpoint:
+        """Raises `Damaged` where the checkpoint is not as it was saved."""
+        found = verify(self.folder(step))
+        if found.step != step:
+            raise Damaged(f"{MANIFEST} is of step {found.step}")
+        return Checkpoint(step, self.folder(step), found.marks)
+
+    def place(self, name: str, fill: Write, step: int, marks: Mapping[str, Any]) -> Path:
+        """Makes or replaces a sealed folder of that name, filled by `fill`. After an error it is as it was before."""
+        target, new = self.path / name, self.path / f"{_SAVING}{name}"
+        try:
+            with explain_disk_errors(target):
+                make_path(self.path)
+                self.sweep()
+                disk.make_folder(new)
+                fill(new)
+                made = seal(new, step, marks)
+                if not _is_same(target, made):
+                    if target.is_dir():
+                        disk.rename(target, self.path / f"{_REPLACED}{name}")
+                    disk.rename(new, target)
+                    disk.sync(self.path)
+        finally:
+            with suppress(OSError):
+                self.sweep()
+        return target
+
+    def point(self, step: int) -> None:
+        """Points `latest` to that step, atomically."""
+        link, new = self.path / LATEST, self.path / f"{_SAVING}{LATEST}"
+        if link.is_symlink() and os.readlink(link) == step_name(step):
+            return
+        try:
+            with explain_disk_errors(link):
+                disk.link(step_name(step), new)
+                disk.rename(new, link)
+                disk.sync(self.path)
+        except BadInput as error:
+            # Mounted drives often have no links. Nothing here depends on them, so the run continues without.
+            if not isinstance(error.__cause__, OSError) or error.__cause__.errno not in _NO_LINKS:
+                raise
+            log.warning("%s: this drive has no links; the newest checkpoint is %s", link, step_name(step))
+        finally:
+            with suppress(OSError):
+                self.sweep()
+
+    def drop(self, step: int) -> None:
+        dropped = self.path / f"{_DROPPED}{step_name(step)}"
+        with explain_disk_errors(self.folder(step)):
+            disk.rename(self.folder(step), dropped)
+            disk.sync(self.path)
+            remove_tree(dropped)
+
+    def set_aside(self, step: int) -> Path:
+        """Renames a damaged checkpoint to `damaged_step_00042`. Nothing reads it again; the user may remove it."""
+        target = self.path / f"damaged_{step_name(step)}"
+        number = 1
+        while target.exists():
+            number += 1
+            target = self.path / f"damaged_{step_name(step)}_{number}"
+        with explain_disk_errors(self.folder(step)):
+            disk.rename(self.folder(step), target)
+            disk.sync(self.path)
+        return target
+
+    def sweep(self) -> None:
+        """Removes what an interrupted save left behind, and puts back what it had moved out of the way."""
+        for entry in sorted(self.path.iterdir()) if self.path.is_dir() else ():
+            if entry.name.startswith(_REPLACED):
+                place = self.path / entry.name.removeprefix(_REPLACED)
+                if place.exists():
+                    remove_tree(entry)
+                else:
+                    disk.rename(entry, place)
+                    disk.sync(self.path)
+            if entry.name.startswith((_SAVING, _DROPPED)):
+                remove_tree(entry)
+
+
+@dataclass(frozen=True)
+class DamagedCheckpoint:
+    folder: CheckpointFolder
+    step: int
+    what: str
+    """Path, file and what is wrong with it."""
+
+
+def find_latest(folders: Sequence[CheckpointFolder]) -> tuple[Checkpoint | None, list[DamagedCheckpoint]]:
+    """The newest whole checkpoint, and the damaged ones that were tried before it. Reads only."""
+    damaged: list[DamagedCheckpoint] = []
+    for folder, step in _newest_first(folders):
+        try:
+            return folder.verify(step), damaged
+        except Damaged as error:
+            damaged.append(DamagedCheckpoint(folder, step, f"{folder.folder(step)}: {error}"))
+    return None, damaged
+
+
+def require_checkpoint(found: Checkpoint | None, damaged: Sequence[DamagedCheckpoint], root: Path) -> Checkpoint:
+    if found:
+        return found
+    if damaged:
+        named = "; ".join(one.what for one in damaged)
+        raise BadInput(f"no checkpoint is whole: {named}", where=str(root), remedy=_RESTORE)
+    raise BadInput("no checkpoint here", where=str(root), remedy=f"start the run without {RESUME}")
+
+
+def _newest_first(folders: Sequence[CheckpointFolder]) -> list[tuple[CheckpointFolder, int]]:
+    """All checkpoints, newest first; of the same step that of the run before that of the mirror."""
+    found = [(folder, step) for folder in folders for step in folder.steps()]
+    return sorted(found, key=lambda one: -one[1])
+
+
+class CheckpointStore:
+    """The checkpoints of a run in progress, and their mirror. A second run on the same folder is refused."""
 
     def __init__(self, root: Path, mirror: Path | None, keep: int) -> None:
         if keep < 1:
             raise ValueError("a store keeps at least one checkpoint")
         self.root, self.keep = root, keep
         self.breached: set[int] = set()
-        """Steps whose weights are known to breach. Known only one step after they were saved, so no mark of theirs."""
-        self._here = Shelf(root)
-        self._shelves = [self._here, *([Shelf(mirror)] if mirror else [])]
+        """Steps whose weights breached `kl_alert`. Known one step after they were saved, so not among their marks."""
+        self._own = CheckpointFolder(root)
+        self._folders = [self._own, *([CheckpointFolder(mirror)] if mirror else [])]
         self._locks: list[int] = []
         try:
-            for shelf in self._shelves:
-                self._locks.append(lock_folder(shelf.path))
-                with explain_disk_errors(shelf.path):
-                    shelf.sweep()
-                    Shelf(shelf.path / BEST).sweep()
+            for folder in self._folders:
+                self._locks.append(lock_folder(folder.path))
+                with explain_disk_errors(folder.path):
+                    folder.sweep()
+                    CheckpointFolder(folder.path / BEST).sweep()
         except BaseException:
             self.close()
             raise
@@ -74,130 +232,146 @@ class Store:
 
     @property
     def last_step(self) -> int | None:
-        """Of the newest checkpoint by name; None where no run has saved yet."""
-        return max((step for shelf in self._shelves for step in shelf.steps()), default=None)
+        """Step of the newest checkpoint by name; None where no run has saved yet."""
+        return max((step for folder in self._folders for step in folder.steps()), default=None)
 
     def require_new(self) -> None:
-        """For a run that begins: at its first save it would be too late to find out."""
+        """Refuses to start a new run in a folder that holds one. Its first save would be too late to find out."""
         if self.last_step is not None:
-            raise BadInput(f"holds a run that came to step {self.last_step}", where=str(self.root), remedy=_GO_ON)
+            what = f"holds a run that came to step {self.last_step}"
+            raise BadInput(what, where=str(self.root), remedy=_RESUME_OR_MOVE)
 
     def save(self, step: int, write: Write, marks: Mapping[str, Any]) -> Path:
-        """On disk for good when this returns. Then the oldest beyond `keep` go, and the mirror gets its copy."""
+        """Saves a checkpoint durably, drops the oldest beyond `keep`, and copies it to the mirror."""
         last = self.last_step
         if last is not None and step <= last:
             what = f"holds step {last} already, and steps only increase; this is step {step}"
-            raise BadInput(what, where=str(self.root), remedy=_GO_ON)
-        path = self._here.place(step_name(step), write, step, marks)
-        self._here.point(step)
-        self._prune(self._here)
+            raise BadInput(what, where=str(self.root), remedy=_RESUME_OR_MOVE)
+        path = self._own.place(step_name(step), write, step, marks)
+        self._own.point(step)
+        self._prune(self._own)
 
-        def copy(there: Shelf) -> None:
-            there.place(path.name, lambda folder: copy_sealed(path, folder), step, marks)
-            there.point(step)
-            self._prune(there)
+        def copy(mirror: CheckpointFolder) -> None:
+            mirror.place(path.name, lambda folder: copy_sealed(path, folder), step, marks)
+            mirror.point(step)
+            self._prune(mirror)
 
         self._mirror(copy)
         return path
 
-    def newest(self) -> Found:
-        """Where to go on. Newer ones that are damaged are named in the log and set aside as `damaged_step_...`."""
-        found, damaged = search(self._shelves)
-        whole = or_refuse(found, damaged, self.root)
+    def newest(self) -> Checkpoint:
+        """The checkpoint to resume from. Newer ones that are damaged are logged and renamed to `damaged_step_...`."""
+        found, damaged = find_latest(self._folders)
+        whole = require_checkpoint(found, damaged, self.root)
         for one in damaged:
-            moved = one.shelf.set_aside(one.step)
-            log.warning("%s; it is now %s, and the run goes on from step %d", one.what, moved.name, whole.step)
-        return self._resumed(whole)
+            moved = one.folder.set_aside(one.step)
+            log.warning("%s; it is now %s, and the run resumes from step %d", one.what, moved.name, whole.step)
+        for folder in self._folders:
+            if whole.step in folder.steps():
+                folder.point(whole.step)
+        return whole
 
     def marks(self, step: int) -> dict[str, Any]:
-        """What was said of that step when it was saved."""
+        """The marks that a checkpoint was saved with."""
         try:
-            return read_seal(self._folder(step)).marks
+            return read_seal(self._path(step)).marks
         except Damaged as error:
-            raise BadInput(str(error), where=str(self._folder(step)), remedy=_GO_ON) from None
+            raise BadInput(str(error), where=str(self._path(step)), remedy=_RESUME_OR_MOVE) from None
 
-    def latest_good(self, before: int) -> Found | None:
-        """Where to roll the weights back to: the newest whole one below that step that is not known to breach."""
-        for shelf, step in candidates(self._shelves):
+    def latest_good(self, before: int) -> Checkpoint | None:
+        """The checkpoint to roll back to: the newest whole one below that step that is not known to breach."""
+        for folder, step in _newest_first(self._folders):
             if step >= before or step in self.breached:
                 continue
             try:
-                whole = verified(shelf, step)
+                found = folder.verify(step)
             except Damaged as error:
-                log.warning("%s: %s", shelf.folder(step), error)
+                log.warning("%s: %s", folder.folder(step), error)
                 continue
-            if is_good(whole.marks):
-                return Found(step, shelf.folder(step), whole.marks)
+            if _is_good(found.marks):
+                return found
         return None
 
     def best(self, step: int, value: float, by: str = "") -> Path | None:
-        """Adds the checkpoint of that step to `best/` when it is better (higher) than all that are there and were
-        evaluated in the same way, which `by` names."""
-        shelves = [Shelf(shelf.path / BEST) for shelf in self._shelves]
-        held = {number: _value(shelf, number, by) for shelf in shelves for number in shelf.steps()}
+        """Copies a checkpoint to `best/` if its value is above all others there that were evaluated in the same way.
+
+        `by` names the way. Higher values are better.
+        """
+        folders = [CheckpointFolder(folder.path / BEST) for folder in self._folders]
+        held = {number: _value(folder, number, by) for folder in folders for number in folder.steps()}
         if step in held or not value > max(held.values(), default=-math.inf):
             return None
-        source = self._folder(step)
+        source = self._path(step)
         marks = {**self.marks(step), VALUE: value, VALUED_BY: by}
 
-        def copy(shelf: Shelf) -> Path:
-            return shelf.place(step_name(step), lambda folder: copy_sealed(source, folder), step, marks)
+        def copy(folder: CheckpointFolder) -> Path:
+            return folder.place(step_name(step), lambda new: copy_sealed(source, new), step, marks)
 
-        path = copy(shelves[0])
-        self._mirror(lambda there: copy(Shelf(there.path / BEST)))
+        path = copy(folders[0])
+        self._mirror(lambda mirror: copy(CheckpointFolder(mirror.path / BEST)))
         return path
 
     def final(self, step: int, write: Write, marks: Mapping[str, Any]) -> Path:
-        """`final_model/`. The same again changes nothing."""
-        path = self._here.place(FINAL_MODEL, write, step, marks)
-        self._mirror(lambda there: there.place(FINAL_MODEL, lambda folder: copy_sealed(path, folder), step, marks))
+        """Writes `final_model/`. The same content again changes nothing."""
+        path = self._own.place(FINAL_MODEL, write, step, marks)
+        self._mirror(lambda mirror: mirror.place(FINAL_MODEL, lambda new: copy_sealed(path, new), step, marks))
         return path
 
-    def _resumed(self, found: Found) -> Found:
-        for shelf in self._shelves:
-            if found.step in shelf.steps():
-                shelf.point(found.step)
-        return found
+    def _path(self, step: int) -> Path:
+        for folder in self._folders:
+            if step in folder.steps():
+                return folder.folder(step)
+        raise BadInput(f"has no step {step}", where=str(self.root), remedy=_RESUME_OR_MOVE)
 
-    def _folder(self, step: int) -> Path:
-        for shelf in self._shelves:
-            if step in shelf.steps():
-                return shelf.folder(step)
-        raise BadInput(f"holds no step {step}", where=str(self.root), remedy=_GO_ON)
+    def _prune(self, folder: CheckpointFolder) -> None:
+        """Drops old checkpoints. Beside each that is kept, the one stays that a run resumed from it would roll back to.
 
-    def _prune(self, shelf: Shelf) -> None:
-        """With each one that is kept stays the one that a run resumed from it would roll back to. From the newest that
-        is an earlier one: whether its own weights breach is not known yet."""
-        steps = shelf.steps()
-        good = [step for step in steps if step not in self.breached and _is_good(shelf, step)]
-        spared = set(steps[-self.keep :])
+        For the newest that is an earlier one: whether its own weights breach is not known yet.
+        """
+        steps = folder.steps()
+        good = [step for step in steps if step not in self.breached and _is_good(_marks(folder, step))]
+        kept = set(steps[-self.keep :])
         for step in steps[-self.keep :]:
-            spared.update([earlier for earlier in good if earlier <= step and earlier != steps[-1]][-1:])
+            kept.update([earlier for earlier in good if earlier <= step and earlier != steps[-1]][-1:])
         for step in steps:
-            if step not in spared:
-                shelf.drop(step)
+            if step not in kept:
+                folder.drop(step)
 
-    def _mirror(self, act: Callable[[Shelf], object]) -> None:
-        """The run outlives a mirror that fails: it says so, and the next save tries again."""
-        for shelf in self._shelves[1:]:
+    def _mirror(self, act: Callable[[CheckpointFolder], object]) -> None:
+        """Acts on the mirror. Where that fails the run continues with a warning, and the next save tries again."""
+        for folder in self._folders[1:]:
             try:
-                act(shelf)
+                act(folder)
             except (BadInput, OSError) as error:
                 log.warning("not mirrored: %s", error)
 
 
-def _is_good(shelf: Shelf, step: int) -> bool:
+def _is_same(target: Path, made: Seal) -> bool:
+    if not target.is_dir():
+        return False
     try:
-        return is_good(read_seal(shelf.folder(step)).marks)
+        return verify(target) == made
     except Damaged:
         return False
 
 
-def _value(shelf: Shelf, step: int, by: str) -> float:
+def _is_good(marks: Mapping[str, Any] | None) -> bool:
+    """Whether a run may roll back to it. Not to a timed one: the same run, uninterrupted, would not have it."""
+    return marks is not None and not marks.get(ALERT) and not marks.get(TIMED)
+
+
+def _marks(folder: CheckpointFolder, step: int) -> dict[str, Any] | None:
+    """The marks of a checkpoint; None where its manifest is damaged."""
     try:
-        marks = read_seal(shelf.folder(step)).marks
-        value = marks.get(VALUE) if marks.get(VALUED_BY, "") == by else None
-    except Damaged as error:
-        log.warning("%s: %s; its value does not count", shelf.folder(step), error)
-        value = None
+        return read_seal(folder.folder(step)).marks
+    except Damaged:
+        return None
+
+
+def _value(folder: CheckpointFolder, step: int, by: str) -> float:
+    marks = _marks(folder, step)
+    if marks is None:
+        log.warning("%s: its manifest is damaged, so its value does not count", folder.folder(step))
+        return -math.inf
+    value = marks.get(VALUE) if marks.get(VALUED_BY, "") == by else None
     return value if isinstance(value, float | int) else -math.inf

@@ -14,8 +14,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from ..checkpoint.folder import Shelf
 from ..checkpoint.seal import Damaged, verify
+from ..checkpoint.store import CheckpointFolder
 from ..config.profile import Profile
 from ..core.files import sha256_file
 from ..core.paths import GATED_CHECKPOINTS, LOGS, REPORTS, step_file
@@ -168,8 +168,8 @@ def log_completeness(logs: Path) -> float | None:
 
 def checkpoint_completeness(root: Path) -> float | None:
     """Share of the checkpoints of which every byte is as it was saved."""
-    shelves = [Shelf(folder) for folder in (root, *sorted(root.glob("seed_*"))) if folder.is_dir()]
-    folders = [shelf.folder(step) for shelf in shelves for step in shelf.steps()]
+    roots = [CheckpointFolder(folder) for folder in (root, *sorted(root.glob("seed_*"))) if folder.is_dir()]
+    folders = [each.folder(step) for each in roots for step in each.steps()]
     return sum(_is_whole(folder) for folder in folders) / len(folders) if folders else None
 
 

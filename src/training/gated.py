@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..checkpoint.folder import LATEST
+from ..checkpoint.store import LATEST
 from ..cli import options, show
 from ..core.errors import BadInput
 

@@ -10,9 +10,8 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..checkpoint.folder import Shelf
-from ..checkpoint.lookup import HACKING, STOPPED, Found, search
 from ..checkpoint.seal import MANIFEST, read_seal
+from ..checkpoint.store import HACKING, STOPPED, Checkpoint, CheckpointFolder, find_latest
 from ..config.schema import Section
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
@@ -37,7 +36,7 @@ log = logging.getLogger(__name__)
 
 def steps_done(config: TrainConfig, seed: int) -> int:
     """By the names of its checkpoints, whole or not; 0: there are none, here or in the mirror."""
-    return max((step for shelf in _shelves(config, seed) for step in shelf.steps()), default=0)
+    return max((step for folder in _folders(config, seed) for step in folder.steps()), default=0)
 
 
 def goes_on(config: TrainConfig, admission: Admission) -> bool:
@@ -46,7 +45,7 @@ def goes_on(config: TrainConfig, admission: Admission) -> bool:
 
     True too where no checkpoint is whole: whoever opens them names the damage. Raises where somebody stopped it.
     """
-    found = [one for seed in config.seeds if (one := search(_shelves(config, seed))[0])]
+    found = [one for seed in config.seeds if (one := find_latest(_folders(config, seed))[0])]
     if not found:
         return any(steps_done(config, seed) for seed in config.seeds)
     if not all(_is_of(one, config, admission) for one in found):
@@ -74,7 +73,7 @@ def require_begun(config: TrainConfig) -> None:
         )
 
 
-def refuse_no_way_on(start: Found, ready: Ready) -> None:
+def refuse_no_way_on(start: Checkpoint, ready: Ready) -> None:
     """From behind the last step, and from a last step that the watch stopped: no step is left in which it could look
     again, so what it stopped would become a final model."""
     steps = ready.config.steps
@@ -119,11 +118,11 @@ def same_gate(marks: dict[str, Any], ready: Ready) -> None:
         )
 
 
-def _shelves(config: TrainConfig, seed: int) -> list[Shelf]:
-    return [Shelf(place) for place in (config.checkpoints(seed), mirror_of(config, seed)) if place]
+def _folders(config: TrainConfig, seed: int) -> list[CheckpointFolder]:
+    return [CheckpointFolder(place) for place in (config.checkpoints(seed), mirror_of(config, seed)) if place]
 
 
-def _is_of(found: Found, config: TrainConfig, admission: Admission) -> bool:
+def _is_of(found: Checkpoint, config: TrainConfig, admission: Admission) -> bool:
     """Another ticket for the same config and files is no other run."""
     free = _free(config, gated=True)
     same = all(_is_free(key, free) for key in _differing(*_both(config, found.marks)))

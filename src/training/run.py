@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.console import Console
 
-from ..checkpoint.lookup import HACKING, STOPPED
+from ..checkpoint.store import HACKING, STOPPED
 from ..config.loader import write_effective
 from ..config.train import TrainConfig
 from ..core.api import Stop
@@ -36,7 +36,7 @@ from .resume import GATED, SOURCES, goes_on, refuse_no_way_on, require_begun, sa
 from .reward import open_judge, unstable_weights
 
 if TYPE_CHECKING:
-    from ..checkpoint.store import Store
+    from ..checkpoint.store import CheckpointStore
     from ..core.api import Callback, Engine
     from ..core.episode import Episode
     from ..engines.job import LiveJudge, TrainJob
@@ -108,7 +108,7 @@ class _Prepared:
     engine: Engine
     job: TrainJob
     stands_on: dict[str, str]
-    stores: list[Store] = field(default_factory=list)
+    stores: list[CheckpointStore] = field(default_factory=list)
     """The one that the run rolls back with, once it is open."""
 
 
@@ -118,7 +118,7 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: CourtRoom 
     from .sampler import open_sampler
 
     config = ready.config
-    stores: list[Store] = []
+    stores: list[CheckpointStore] = []
 
     def last_good(before: int) -> Path | None:
         found = stores[0].latest_good(before)
@@ -159,10 +159,10 @@ def _judge_share(config: TrainConfig, seed: int, room: CourtRoom) -> LiveJudge:
 def _run_seed(
     ready: Ready, seed: int, resume: bool, console: Console, made: dict[int, _Prepared], room: CourtRoom | None
 ) -> Outcome:
-    from ..checkpoint.store import Store
+    from ..checkpoint.store import CheckpointStore
 
     config = ready.config
-    with Store(config.checkpoints(seed), mirror_of(config, seed), config.checkpoint.keep) as store:
+    with CheckpointStore(config.checkpoints(seed), mirror_of(config, seed), config.checkpoint.keep) as store:
         start = store.newest() if resume and store.last_step is not None else None
         targets = ready.targets
         if start:
@@ -181,7 +181,7 @@ def _run_seed(
         return _fit(ready, run, store, console)
 
 
-def _fit(ready: Ready, run: _Prepared, store: Store, console: Console) -> Outcome:
+def _fit(ready: Ready, run: _Prepared, store: CheckpointStore, console: Console) -> Outcome:
     from ..callbacks.checkpoint import Checkpoints
     from ..callbacks.ending import Ending, Held
     from ..callbacks.eval_shadow import EvalShadow, HasPolicy, Play

@@ -11,9 +11,9 @@ import pytest
 
 from src.callbacks.checkpoint import Checkpoints
 from src.callbacks.ending import Ending, Held
-from src.checkpoint.store import Store
+from src.checkpoint.store import CheckpointStore
 from src.core.api import Engine, StepResult, Stop
-from tests.checkpoint.look import newest_in
+from tests.checkpoint.lookup import newest_in
 
 from .watched import Hiding
 
@@ -58,14 +58,14 @@ def fit(
     best_by: str | None = None,
     valued_by: str = "",
 ) -> list[str]:
-    with Store(root, None, keep) as store:
+    with CheckpointStore(root, None, keep) as store:
         watching = [Checkpoints(store, every_steps, 30.0, LOCAL, best_by, valued_by, clock=lambda: engine.clock)]
         engine.fit(watching)
     return sorted(path.name for path in root.glob("step_*"))
 
 
 def marks(root: Path, step: int) -> dict[str, Any]:
-    with Store(root, None, 9) as store:
+    with CheckpointStore(root, None, 9) as store:
         return store.marks(step)
 
 
@@ -98,7 +98,7 @@ def test_what_is_saved_after_a_roll_back_is_not_good_and_breaches_are_known_afte
     back = {6: {"kl_alerts": 0.0, "rollbacks": 1.0}, 7: {"rollbacks": 1.0}, 8: {"rollbacks": 1.0}}
     fit(Saving(metrics=alerts | back), tmp_path, every_steps=1)
     assert [step for step in range(1, 8) if marks(tmp_path, step)["alert"]] == [4, 5, 6]
-    with Store(tmp_path, None, 9) as store:
+    with CheckpointStore(tmp_path, None, 9) as store:
         found = store.newest()
         engine = Saving(last=8, metrics=back)
         engine.load(found.path)
@@ -117,16 +117,16 @@ def test_an_evaluated_step_is_saved_and_the_better_ones_are_added_to_best(tmp_pa
 def test_a_run_broken_off_between_a_save_and_best_makes_up_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken_off(self: Store, step: int, value: float, by: str) -> None:
+    def broken_off(self: CheckpointStore, step: int, value: float, by: str) -> None:
         raise KeyboardInterrupt
 
     values = {4: {"eval/reward": 0.3}}
-    whole = Store.best
-    monkeypatch.setattr(Store, "best", broken_off)
+    whole = CheckpointStore.best
+    monkeypatch.setattr(CheckpointStore, "best", broken_off)
     with pytest.raises(KeyboardInterrupt):
         fit(Saving(metrics=values), tmp_path, best_by="eval/reward")
     assert not (tmp_path / "best").exists()
-    monkeypatch.setattr(Store, "best", whole)
+    monkeypatch.setattr(CheckpointStore, "best", whole)
     engine = Saving(metrics=values)
     engine.load(newest_in(tmp_path).path)
     fit(engine, tmp_path, best_by="eval/reward")
@@ -162,7 +162,7 @@ def test_the_step_that_a_callback_ends_the_run_with_is_saved_whether_it_was_due_
     tmp_path: Path, at: int, timed: bool
 ) -> None:
     ending = Ending()
-    with Store(tmp_path, None, 9) as store:
+    with CheckpointStore(tmp_path, None, 9) as store:
         saves = Checkpoints(store, 3, 30.0, LOCAL, ending=lambda: {"stopped": ending.reason})
         with pytest.raises(Stop, match=f"{at} will do"):
             Saving().fit([Held(Ends(at), ending), saves, ending])

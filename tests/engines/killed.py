@@ -17,7 +17,7 @@ import numpy as np
 import torch
 import transformers
 
-from src.checkpoint.store import Store, Write
+from src.checkpoint.store import CheckpointStore, Write
 from src.cli import main
 from tests.checkpoint import disk_faults
 from tests.training.training import furnish as furnish_anew
@@ -92,9 +92,9 @@ def train(folder: str, fault: Mapping[str, Any] | None = None, room: int | None 
 def die_at_each(folder: str, kind: disk_faults.Kind, step: int, into: str) -> int:
     """A run that comes to the save of `step` and there, for operation 1, 2, 3 ..., lets a copy of itself in a copy of
     its folder go on and be killed at it. The copies lie in `into` under their number; the last one got through."""
-    whole = Store.save
+    whole = CheckpointStore.save
 
-    def save(self: Store, number: int, write: Write, marks: Mapping[str, Any]) -> Path:
+    def save(self: CheckpointStore, number: int, write: Write, marks: Mapping[str, Any]) -> Path:
         if number != step:
             return whole(self, number, write, marks)
         for at in itertools.count(1):
@@ -110,14 +110,14 @@ def die_at_each(folder: str, kind: disk_faults.Kind, step: int, into: str) -> in
                 os._exit(code)
         raise AssertionError
 
-    Store.save = save  # type: ignore[method-assign, assignment]
+    CheckpointStore.save = save  # type: ignore[method-assign, assignment]
     return train(folder)
 
 
 def _break_disk(kind: disk_faults.Kind, at: int, step: int) -> None:
-    whole = Store.save
+    whole = CheckpointStore.save
 
-    def save(self: Store, number: int, write: Write, marks: Mapping[str, Any]) -> Path:
+    def save(self: CheckpointStore, number: int, write: Write, marks: Mapping[str, Any]) -> Path:
         if number != step:
             return whole(self, number, write, marks)
         faulty = disk_faults.install(kind, at, self.root)
@@ -126,7 +126,7 @@ def _break_disk(kind: disk_faults.Kind, at: int, step: int) -> None:
         Path("survived").write_text(str(faulty.steps))
         return path
 
-    Store.save = save  # type: ignore[method-assign, assignment]
+    CheckpointStore.save = save  # type: ignore[method-assign, assignment]
 
 
 JOBS: dict[str, Callable[..., int]] = {"furnish": furnish, "train": train, "die_at_each": die_at_each}

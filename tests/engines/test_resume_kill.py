@@ -19,7 +19,7 @@ import yaml
 
 from src.engines.base import reproducible_metrics
 from tests.checkpoint.disk_faults import ERRORS, KILLS, Kind
-from tests.checkpoint.look import damaged_in, newest_in
+from tests.checkpoint.lookup import damaged_in, newest_in
 from tests.nursery import Nursery
 
 RUN = Path("checkpoints/local")
@@ -203,7 +203,7 @@ def test_a_newest_checkpoint_cut_short_is_named_and_the_one_before_is_used(
     (warning,) = [line for line in said(place).splitlines() if "damaged_step_00004" in line]
     assert "checkpoints/local/step_00004: " in warning
     assert file in warning
-    assert "the run goes on from step 2" in warning
+    assert "the run resumes from step 2" in warning
     assert warning in (place / "logs/train.log").read_text()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from src.callbacks.checkpoint import Checkpoints
-from src.checkpoint.store import Store
+from src.checkpoint.store import CheckpointStore
 from src.core.api import Callback, Engine, StepResult
 from src.engines.base import KLGuard
 from src.engines.pure_pt import PurePT
@@ -88,7 +88,7 @@ class Seen:
 
 def test_a_run_never_goes_back_to_weights_that_it_has_seen_breach(taught: Path, tmp_path: Path) -> None:
     level, seen = 1e-3, Seen()
-    with Store(tmp_path / "run", None, keep=2) as store:
+    with CheckpointStore(tmp_path / "run", None, keep=2) as store:
 
         def last_good(before: int) -> Path | None:
             found = store.latest_good(before)

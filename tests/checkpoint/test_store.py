@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from src.checkpoint.seal import verify
-from src.checkpoint.store import Store
+from src.checkpoint.store import CheckpointStore
 from src.core.errors import BadInput
 from src.runtime import disk as durable
 from src.runtime.disk import Disk
-from tests.checkpoint.look import damaged_in, newest_in
+from tests.checkpoint.lookup import damaged_in, newest_in
 
 LOCAL = {"gated": False, "profile": "local"}
 
@@ -37,7 +37,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def saved(root: Path, *steps: int, keep: int = 9, mirror: Path | None = None) -> None:
-    with Store(root, mirror, keep) as store:
+    with CheckpointStore(root, mirror, keep) as store:
         for step in steps:
             store.save(step, writer(step), LOCAL)
 
@@ -67,7 +67,7 @@ def test_the_last_k_are_kept(root: Path) -> None:
 
 
 def test_the_one_to_roll_back_to_is_kept_however_old(root: Path) -> None:
-    with Store(root, None, keep=2) as store:
+    with CheckpointStore(root, None, keep=2) as store:
         store.save(1, writer(1), {})
         store.save(2, writer(2), {"alert": False, "timed": False})
         for step in (3, 4, 5):
@@ -81,7 +81,7 @@ def test_the_one_to_roll_back_to_is_kept_however_old(root: Path) -> None:
 
 
 def test_with_each_one_that_is_kept_stays_the_one_to_roll_back_to_from_there(root: Path) -> None:
-    with Store(root, None, keep=2) as store:
+    with CheckpointStore(root, None, keep=2) as store:
         for step, alert in ((1, False), (2, False), (3, True), (4, False)):
             store.save(step, writer(step), {"alert": alert})
         assert names(root) == ["latest", "step_00002", "step_00003", "step_00004"]
@@ -93,7 +93,7 @@ def test_with_each_one_that_is_kept_stays_the_one_to_roll_back_to_from_there(roo
 
 
 def test_weights_that_are_known_to_breach_are_no_place_to_go_back_to(root: Path) -> None:
-    with Store(root, None, keep=2) as store:
+    with CheckpointStore(root, None, keep=2) as store:
         for step in (1, 2, 3):
             store.save(step, writer(step), {"alert": False})
         store.breached = {3}  # found out in step 4
@@ -107,14 +107,14 @@ def test_weights_that_are_known_to_breach_are_no_place_to_go_back_to(root: Path)
 
 
 def test_the_newest_one_is_not_known_to_be_good_so_the_good_one_before_it_stays(root: Path) -> None:
-    with Store(root, None, keep=1) as store:
+    with CheckpointStore(root, None, keep=1) as store:
         for step in (1, 2, 3):
             store.save(step, writer(step), {"alert": False})
         assert names(root) == ["latest", "step_00002", "step_00003"]
 
 
 def test_a_run_without_a_good_checkpoint_has_none_to_roll_back_to(root: Path) -> None:
-    with Store(root, None, keep=2) as store:
+    with CheckpointStore(root, None, keep=2) as store:
         assert store.latest_good(9) is None
         store.save(3, writer(3), {"alert": True})
         assert store.latest_good(9) is None
@@ -128,7 +128,7 @@ def test_a_damaged_newest_checkpoint_is_named_with_the_file_and_the_one_before_i
     saved(root, 1, 2, 3)
     harm(root / "step_00003" / file, damage)
     (what,) = damaged_in(root)
-    with Store(root, None, keep=9) as store:
+    with CheckpointStore(root, None, keep=9) as store:
         assert store.newest().step == 2
         assert str(root / "step_00003") in what
         assert file in what or (file == "COMPLETE" and "manifest.json" in what)
@@ -174,7 +174,10 @@ def test_when_none_is_whole_what_was_found_is_told(root: Path) -> None:
     saved(root, 1, 2)
     harm(root / "step_00001" / "state.json", "missing")
     harm(root / "step_00002" / "COMPLETE", "missing")
-    with Store(root, None, keep=9) as store, pytest.raises(BadInput, match="no checkpoint is whole") as refused:
+    with (
+        CheckpointStore(root, None, keep=9) as store,
+        pytest.raises(BadInput, match="no checkpoint is whole") as refused,
+    ):
         store.newest()
     assert "step_00001: state.json is missing" in str(refused.value)
     assert "step_00002: COMPLETE is missing" in str(refused.value)
@@ -182,7 +185,7 @@ def test_when_none_is_whole_what_was_found_is_told(root: Path) -> None:
 
 
 def test_an_empty_folder_is_told(root: Path) -> None:
-    with Store(root, None, keep=9) as store:
+    with CheckpointStore(root, None, keep=9) as store:
         store.require_new()
         with pytest.raises(BadInput, match=r"no checkpoint here.*without --resume"):
             store.newest()
@@ -192,7 +195,7 @@ def test_an_empty_folder_is_told(root: Path) -> None:
 
 def test_steps_only_increase(root: Path) -> None:
     saved(root, 1, 5)
-    with Store(root, None, keep=9) as store:
+    with CheckpointStore(root, None, keep=9) as store:
         for step in (4, 5):
             with pytest.raises(BadInput, match="holds step 5 already"):
                 store.save(step, writer(step), {})
@@ -202,9 +205,12 @@ def test_steps_only_increase(root: Path) -> None:
 
 
 def test_a_second_run_on_the_same_folder_is_refused_until_the_first_has_ended(root: Path) -> None:
-    code = "import sys, pathlib; from src.checkpoint.store import Store; Store(pathlib.Path(sys.argv[1]), None, 2)"
+    code = (
+        "import sys, pathlib; from src.checkpoint.store import CheckpointStore; "
+        "CheckpointStore(pathlib.Path(sys.argv[1]), None, 2)"
+    )
     other = [sys.executable, "-c", code, str(root)]
-    with Store(root, None, keep=2) as store:
+    with CheckpointStore(root, None, keep=2) as store:
         store.save(1, writer(1), {})
         refused = subprocess.run(other, capture_output=True, text=True)
         assert refused.returncode != 0
@@ -219,7 +225,7 @@ def test_left_overs_of_a_killed_save_are_removed_when_the_store_is_opened(root: 
         (root / left / "deep").mkdir(parents=True)
         (root / left / "deep" / "state").write_text("half")
     (root / ".saving_latest").symlink_to("step_00002")
-    with Store(root, None, keep=2):
+    with CheckpointStore(root, None, keep=2):
         assert sorted(entry.name for entry in root.iterdir()) == [".lock", "best", "latest", "step_00001"]
         assert names(root / "best") == []
 
@@ -230,7 +236,7 @@ def test_a_writer_that_fails_leaves_nothing(root: Path) -> None:
         raise ValueError("no such tensor")
 
     saved(root, 1)
-    with Store(root, None, keep=9) as store:
+    with CheckpointStore(root, None, keep=9) as store:
         with pytest.raises(ValueError, match="no such tensor"):
             store.save(2, fails, {})
         assert sorted(entry.name for entry in root.iterdir()) == [".lock", "latest", "step_00001"]
@@ -240,12 +246,15 @@ def test_libraries_that_tell_a_full_disk_in_words_are_understood(root: Path) -> 
     def fails(folder: Path) -> None:
         raise RuntimeError("Error while serializing: I/O error: No space left on device (os error 28)")
 
-    with Store(root, None, keep=9) as store, pytest.raises(BadInput, match=r"step_00002: No space left.*free some"):
+    with (
+        CheckpointStore(root, None, keep=9) as store,
+        pytest.raises(BadInput, match=r"step_00002: No space left.*free some"),
+    ):
         store.save(2, fails, {})
 
 
 def test_best_is_added_to_and_never_changed(root: Path) -> None:
-    with Store(root, None, keep=1) as store:
+    with CheckpointStore(root, None, keep=1) as store:
         for step, value in ((1, 0.5), (2, 0.4), (3, 0.5), (4, 0.7)):
             store.save(step, writer(step), LOCAL)
             store.best(step, value, "held-out reward")
@@ -260,7 +269,7 @@ def test_best_is_added_to_and_never_changed(root: Path) -> None:
 
 
 def test_the_final_model_is_replaced_whole_and_the_same_again_changes_nothing(root: Path) -> None:
-    with Store(root, None, keep=1) as store:
+    with CheckpointStore(root, None, keep=1) as store:
         final = store.final(3, writer(3), LOCAL)
         assert final == root / "final_model"
         first = final.stat().st_ino
@@ -276,7 +285,7 @@ def test_the_final_model_is_replaced_whole_and_the_same_again_changes_nothing(ro
 
 def test_the_mirror_has_the_same_and_a_lost_folder_goes_on_from_it(root: Path, tmp_path: Path) -> None:
     mirror = tmp_path / "drive" / "run"
-    with Store(root, mirror, keep=2) as store:
+    with CheckpointStore(root, mirror, keep=2) as store:
         for step in (1, 2, 3):
             store.save(step, writer(step), LOCAL)
         store.best(3, 0.5)
@@ -285,7 +294,7 @@ def test_the_mirror_has_the_same_and_a_lost_folder_goes_on_from_it(root: Path, t
     for file in root.rglob("state.*"):
         assert (mirror / file.relative_to(root)).read_bytes() == file.read_bytes()
     shutil.rmtree(root)
-    with Store(root, mirror, keep=2) as store:
+    with CheckpointStore(root, mirror, keep=2) as store:
         found = store.newest()
         assert found.path == mirror / "step_00003"
         assert store.best(3, 0.6) is None
@@ -302,7 +311,7 @@ def test_a_copy_in_the_mirror_stands_in_for_a_damaged_one(
     mirror = tmp_path / "drive"
     saved(root, 1, 2, mirror=mirror)
     harm(root / "step_00002" / "state.safetensors", "cut short")
-    with Store(root, mirror, keep=2) as store:
+    with CheckpointStore(root, mirror, keep=2) as store:
         found = store.newest()
     assert found.path == mirror / "step_00002"
     assert "state.safetensors has 256 bytes, 512 were saved" in caplog.text
@@ -310,7 +319,7 @@ def test_a_copy_in_the_mirror_stands_in_for_a_damaged_one(
 
 def test_the_run_outlives_its_mirror(root: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     mirror = tmp_path / "drive"
-    with Store(root, mirror, keep=2) as store:
+    with CheckpointStore(root, mirror, keep=2) as store:
         store.save(1, writer(1), {})
         shutil.rmtree(mirror)
         mirror.write_text("the drive is gone")
@@ -353,7 +362,7 @@ def test_files_and_folders_are_really_synced(root: Path, monkeypatch: pytest.Mon
 def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "checkpoints").write_text("a file")
     with pytest.raises(BadInput, match="choose another path"):
-        Store(tmp_path / "checkpoints" / "local", None, keep=2)
+        CheckpointStore(tmp_path / "checkpoints" / "local", None, keep=2)
 
 
 def test_a_final_model_is_not_lost_when_the_next_one_does_not_arrive(
@@ -366,7 +375,7 @@ def test_a_final_model_is_not_lost_when_the_next_one_does_not_arrive(
             raise OSError(errno.EIO, "the disk fails here")
         real(self, old, new)
 
-    with Store(root, None, keep=2) as store:
+    with CheckpointStore(root, None, keep=2) as store:
         store.final(1, writer(1), LOCAL)
         monkeypatch.setattr(Disk, "rename", failing)
         with pytest.raises(BadInput):
@@ -375,10 +384,10 @@ def test_a_final_model_is_not_lost_when_the_next_one_does_not_arrive(
 
 
 def test_a_final_model_is_back_after_a_kill_between_the_two_renames(root: Path) -> None:
-    with Store(root, None, keep=2) as store:
+    with CheckpointStore(root, None, keep=2) as store:
         store.final(1, writer(1), LOCAL)
     (root / "final_model").rename(root / ".replaced_final_model")
-    with Store(root, None, keep=2):
+    with CheckpointStore(root, None, keep=2):
         assert verify(root / "final_model").step == 1
     assert not (root / ".replaced_final_model").exists()
 
@@ -390,7 +399,7 @@ def test_what_changed_on_the_way_into_the_mirror_is_not_signed_for(
         return [b"another byte"]
 
     monkeypatch.setattr("src.checkpoint.seal.read_blocks", flipped)
-    with Store(root, tmp_path / "drive", keep=2) as store:
+    with CheckpointStore(root, tmp_path / "drive", keep=2) as store:
         store.save(1, writer(1), LOCAL)
-    assert "did not arrive as it was saved" in caplog.text
+    assert "changed while it was copied" in caplog.text
     assert not list((tmp_path / "drive").glob("step_*"))

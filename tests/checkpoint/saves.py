@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from src.checkpoint.store import Store
+from src.checkpoint.store import CheckpointStore
 from src.core.errors import BadInput
 from src.runtime.disk import Disk, disk, write_file
 from tests.checkpoint import disk_faults
@@ -30,12 +30,12 @@ def assert_content(path: Path, step: int) -> None:
 
 
 def save(top: Path, step: int) -> Path:
-    with Store(top / "run", top / "mirror", KEEP) as store:
+    with CheckpointStore(top / "run", top / "mirror", KEEP) as store:
         return store.save(step, writer(step), {})
 
 
 def resume(top: Path) -> None:
-    with Store(top / "run", top / "mirror", KEEP) as store:
+    with CheckpointStore(top / "run", top / "mirror", KEEP) as store:
         found = store.newest()
         store.save(found.step + 1, writer(found.step + 1), {})
 
@@ -57,7 +57,7 @@ def broken(folder: str, kind: disk_faults.Kind, at: int, step: int | None = None
 def cut_off_after_all(folder: str, step: int) -> int:
     top = Path(folder)
     faulty = disk_faults.install("power cut", 1000, top)
-    with Store(top / "run", top / "mirror", KEEP) as store:
+    with CheckpointStore(top / "run", top / "mirror", KEEP) as store:
         store.save(step, writer(step), {})
         store.best(step, 0.5)
         store.final(step, writer(step), {})

@@ -11,15 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from src.checkpoint.folder import Shelf
 from src.checkpoint.seal import verify
-from src.checkpoint.store import Store
+from src.checkpoint.store import CheckpointFolder, CheckpointStore
 from src.core.errors import BadInput
 from src.runtime.disk import Disk
 from tests.checkpoint import disk_faults
 from tests.checkpoint.disk_faults import ERRORS, KILLS, Kind
-from tests.checkpoint.look import damaged_in, newest_in
-from tests.checkpoint.saving import KEEP, assert_content, resume, save, writer
+from tests.checkpoint.lookup import damaged_in, newest_in
+from tests.checkpoint.saves import KEEP, assert_content, resume, save, writer
 from tests.nursery import Nursery
 
 OPERATIONS_AT_LEAST = 30
@@ -28,7 +27,7 @@ OPERATIONS_AT_LEAST = 30
 
 @pytest.fixture(scope="module")
 def nursery() -> Iterator[Nursery]:
-    one = Nursery("tests.checkpoint.saving")
+    one = Nursery("tests.checkpoint.saves")
     yield one
     one.close()
 
@@ -61,10 +60,10 @@ def assert_recovers(top: Path, among: set[int]) -> int:
     seen = newest_in(top / "run").step
     assert not damaged_in(top / "run")
     assert (top / "run" / "latest").resolve().name in {f"step_{step:05d}" for step in among}
-    for shelf in (Shelf(top / "run"), Shelf(top / "mirror")):
+    for shelf in (CheckpointFolder(top / "run"), CheckpointFolder(top / "mirror")):
         for step in shelf.steps():
             verify(shelf.folder(step))
-    with Store(top / "run", top / "mirror", KEEP) as store:
+    with CheckpointStore(top / "run", top / "mirror", KEEP) as store:
         found = store.newest()
         assert found.step == seen
         assert found.step in among
@@ -133,7 +132,7 @@ def test_what_was_saved_outlives_a_power_cut_right_after(nursery: Nursery, scene
 
 
 def test_the_same_run_saves_again_once_there_is_space(scene: Path) -> None:
-    with Store(scene / "run", None, KEEP) as store:
+    with CheckpointStore(scene / "run", None, KEEP) as store:
         for at in range(1, 100):
             faulty = disk_faults.install("disk full", at, scene, passing=True)
             step = (store.last_step or 0) + 1
