@@ -34,7 +34,6 @@ import uvicorn  # noqa: E402
 from src.board.index import Indexer  # noqa: E402
 from src.board.runs import Board  # noqa: E402
 from src.board.server import HOST, make_app  # noqa: E402
-from src.cli.pages import measured_kpis, measured_loop  # noqa: E402
 from src.core.episode import Episode  # noqa: E402
 from src.core.jsonl import read_records, write_records  # noqa: E402
 from src.core.types import LEVELS, Sample  # noqa: E402
@@ -164,7 +163,7 @@ def _served(root: Path) -> Iterator[int]:
     door = socket.socket()
     door.bind((HOST, 0))
     port = int(door.getsockname()[1])
-    app = make_app(Board([root], measured_loop, measured_kpis), port)
+    app = make_app(Board([root]), port)
     server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [door]}, daemon=True)
     thread.start()

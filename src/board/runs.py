@@ -15,9 +15,13 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from ..config.profile import load_profile
 from ..core.errors import BadInput
-from ..loop.kpi import Kpi
+from ..core.paths import newest_evaluation
+from ..loop.kpi import Kpi, measure
 from ..loop.lights import Light
+from ..loop.profile_loop import last_run, open_loop
+from ..loop.runner import typed
 from ..loop.stage import Stage, State
 from ..pages.render import LABELS
 from ..pages.svg import Points
@@ -66,15 +70,15 @@ class Run:
 
 
 class Board:
-    """All run folders. `loop` and `kpis` measure the one that the process works in, which is the first of `roots`."""
+    """All run folders. Rounds, loop and KPIs are those of the first, which must be the working folder."""
 
-    def __init__(self, roots: Sequence[Path], loop: Callable[[], Loop], kpis: Callable[[], Kpis]) -> None:
+    def __init__(self, roots: Sequence[Path]) -> None:
         self.runs = {name: Run(name, root) for name, root in _named(roots).items()}
         self.names = list(self.runs)
         sums = CachedSums()
         self.rounds: Measured[list[RoundLights]] = Measured(lambda: round_lights(sums), EVERY, _evidence_stamp)
-        self.loop = Measured(loop, EVERY, self._loop_stamp)
-        self.kpis = Measured(kpis, KPIS_EVERY)
+        self.loop = Measured(_measure_loop, EVERY, self._loop_stamp)
+        self.kpis = Measured(_measure_kpis, KPIS_EVERY)
 
     def run(self, name: str) -> Run:
         """The run of that name, else the first."""
@@ -106,6 +110,18 @@ class Board:
             return object()
         paths = {path for stage in before.stages for path in (*stage.inputs, *stage.outputs, *stage.grows)}
         return tuple((str(path), file_stamp(path)) for path in sorted({*paths, before.state.path}))
+
+
+def _measure_loop() -> Loop:
+    """The loop that was run last in the working folder."""
+    loop = open_loop()
+    found = loop.lights()
+    commands = {stage.name: typed(stage) for stage in loop.stages}
+    return Loop(loop.profile.name, loop.stages, loop.state, found, loop.next_step(found), commands)
+
+
+def _measure_kpis() -> Kpis:
+    return measure(load_profile(last_run()), newest_evaluation())
 
 
 def _evidence_stamp() -> object:

@@ -13,7 +13,6 @@ from ..core.errors import BadInput
 from . import options, show
 
 if TYPE_CHECKING:
-    from ..board.runs import Kpis, Loop
     from ..config.profile import Profile
     from ..pages.rc1_report import Rc1
 
@@ -113,7 +112,7 @@ def board(
     from ..board.server import HOST, make_app
 
     roots = [folder.absolute() for folder in run or [Path()]]
-    made = Board(roots, measured_loop, measured_kpis)
+    made = Board(roots)
     # Rounds, stages and KPIs name their files relative to the run folder.
     os.chdir(roots[0])
     listener = _listen(HOST, port)
@@ -134,25 +133,3 @@ def _listen(host: str, port: int) -> socket.socket:
             f"port {port} is not available ({error.strerror})", where="--port", remedy="choose another, or 0 for any"
         ) from None
     return listener
-
-
-def measured_loop() -> Loop:
-    """Lights of the loop that was run last in this folder."""
-    from ..board.runs import Loop
-    from ..loop.profile_loop import open_loop
-    from ..loop.runner import typed
-
-    loop = open_loop()
-    found = loop.lights()
-    commands = {stage.name: typed(stage) for stage in loop.stages}
-    return Loop(loop.profile.name, loop.stages, loop.state, found, loop.next_step(found), commands)
-
-
-def measured_kpis() -> Kpis:
-    """KPIs of the loop that was run last in this folder."""
-    from ..config.profile import load_profile
-    from ..core.paths import newest_evaluation
-    from ..loop.kpi import measure
-    from ..loop.profile_loop import last_run
-
-    return measure(load_profile(last_run()), newest_evaluation())

@@ -1,12 +1,11 @@
-"""`reports/kpi.json`: the figures that the owner steers by, quality and engineering, each with where it comes from.
+"""`reports/kpi.json`: the figures that the owner steers by, quality and engineering, each with its source file.
 
-Nothing is measured here that a stage has measured: a figure is read from the report that holds it. What nobody measured
-is null. Alarms are raised on the spot, so that a cache that answers everything is seen before a gate is run.
+Nothing is measured here that a stage has measured: a figure is read from the report that has it. What was not measured
+is null. Alarms are part of the KPIs, so that a cache that answers everything is seen before a gate is run.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +19,7 @@ from ..config.profile import Profile
 from ..core.files import sha256_file
 from ..core.paths import GATED_CHECKPOINTS, LOGS, REPORTS, step_file
 from ..gates.anti_simulation import WINDOW, hit_rate
-from ..runtime.checksums import FOLDER as SUMS
+from ..runtime.checksums import FOLDER as CHECKSUMS
 from ..runtime.checksums import checksum_path
 from ..scoring.ledger_tail import Scoring, tail
 from ..scoring.probe import is_paid
@@ -33,7 +32,7 @@ POLICY = ("success", "overclar_rate", "avg_turns", "need_ask_success")
 
 
 class Alarm(Struct, frozen=True):
-    rule: Literal["<", ">="]
+    rule: Literal[">="]
     limit: float
     on: bool
 
@@ -48,15 +47,21 @@ class Kpi(Struct, frozen=True):
 def measure(profile: Profile, evaluation: Path | None) -> dict[str, dict[str, Kpi]]:
     """KPIs of the run folder that the process works in. `evaluation`: report of base against trained policy."""
     paths = profile.paths
-    return collect(
-        pool_report=paths.pool_report,
-        shadow_report=paths.shadow_report,
-        evaluation=evaluation,
-        ledger=paths.ledger,
-        logs=LOGS,
-        checkpoints=GATED_CHECKPOINTS,
-        artifacts=key_files(profile),
-    )
+    scorings = tail(paths.ledger, WINDOW) if paths.ledger.is_file() else []
+    ledger = str(paths.ledger) if scorings else ""
+    quality = {
+        **_diversity(paths.pool_report),
+        **_agreement(paths.shadow_report),
+        **_policy(evaluation),
+        "unstable_share": Kpi(_unstable_share(scorings), ledger),
+    }
+    engineering = {
+        **_service(scorings, ledger),
+        "log_completeness": Kpi(log_completeness(LOGS), str(LOGS)),
+        "checkpoint_completeness": Kpi(checkpoint_completeness(GATED_CHECKPOINTS), str(GATED_CHECKPOINTS)),
+        "fingerprint_coverage": Kpi(fingerprint_coverage(key_files(profile)), str(CHECKSUMS)),
+    }
+    return {"quality": quality, "engineering": engineering}
 
 
 def key_files(profile: Profile) -> list[Path]:
@@ -65,115 +70,85 @@ def key_files(profile: Profile) -> list[Path]:
     return [paths.shadow_set, paths.pool, paths.metrics, paths.balanced, paths.weights, paths.config]
 
 
-def collect(
-    *,
-    pool_report: Path,
-    shadow_report: Path,
-    evaluation: Path | None,
-    ledger: Path,
-    logs: Path,
-    checkpoints: Path,
-    artifacts: Iterable[Path],
-    sums: Path = SUMS,
-) -> dict[str, dict[str, Kpi]]:
-    """`evaluation` is the report of base against trained policy."""
-    scorings = tail(ledger, WINDOW) if ledger.is_file() else []
-    quality = {
-        **_diversity(pool_report),
-        **_agreement(shadow_report),
-        **_policy(evaluation),
-        "unstable_share": Kpi(_unstable(scorings), str(ledger) if scorings else ""),
-    }
-    engineering = {
-        **_service(scorings, ledger),
-        "log_completeness": Kpi(log_completeness(logs), str(logs)),
-        "checkpoint_completeness": Kpi(checkpoint_completeness(checkpoints), str(checkpoints)),
-        "fingerprint_coverage": Kpi(fingerprint_coverage(artifacts, sums), str(sums)),
-    }
-    return {"quality": quality, "engineering": engineering}
+def alarms(kpis: Mapping[str, Mapping[str, Kpi]]) -> list[str]:
+    """Names of the KPIs that are past their limit."""
+    return [name for group in kpis.values() for name, one in group.items() if one.alarm and one.alarm.on]
 
 
-def alarms(found: Mapping[str, Mapping[str, Kpi]]) -> list[str]:
-    return [name for part in found.values() for name, one in part.items() if one.alarm and one.alarm.on]
-
-
-def _diversity(path: Path) -> dict[str, Kpi]:
-    overall = _at(_read(path), "figures", "diversity", "overall")
-    source = str(path) if overall else ""
+def _diversity(report: Path) -> dict[str, Kpi]:
+    overall = _at(_read(report), "figures", "diversity", "overall")
+    source = str(report) if overall else ""
     figures = {name: Kpi(_number(overall, name), source) for name in ("distinct2", "kl3_excess")}
-    counts = {name: Kpi(_size(overall, name), source) for name in ("roles", "registers")}
+    counts = {}
+    for name in ("roles", "registers"):
+        by_name = _at(overall, name)
+        counts[name] = Kpi(float(len(by_name)) if isinstance(by_name, dict) else None, source)
     return {**figures, **counts}
 
 
-def _agreement(path: Path) -> dict[str, Kpi]:
-    figures = _at(_read(path), "figures")
-    return {name: Kpi(_number(figures, name), str(path) if figures else "") for name in SHADOW}
+def _agreement(report: Path) -> dict[str, Kpi]:
+    figures = _at(_read(report), "figures")
+    return {name: Kpi(_number(figures, name), str(report) if figures else "") for name in SHADOW}
 
 
-def _policy(path: Path | None) -> dict[str, Kpi]:
-    """Of all seeds together: success by task and difficulty, and what else is asked of a policy."""
-    changes = _at(_read(path), "pooled", "changes") if path else None
-    if not isinstance(changes, dict):
-        return {f"{name}_{who}": Kpi(None, "") for name in POLICY for who in ("base", "trained")}
-    names = [name for name in changes if name in POLICY or name.startswith("success_")]
+def _policy(report: Path | None) -> dict[str, Kpi]:
+    """Figures of base and trained policy over all seeds; success by task and difficulty too."""
+    changes = _at(_read(report), "pooled", "changes") if report else None
+    known = changes if isinstance(changes, dict) else {}
+    names = [name for name in known if name in POLICY or name.startswith("success_")] or POLICY
     return {
-        f"{name}_{who}": Kpi(_number(_at(changes, name, who), "value"), str(path))
+        f"{name}_{side}": Kpi(_number(_at(known, name, side), "value"), str(report) if known else "")
         for name in names
-        for who in ("base", "trained")
+        for side in ("base", "trained")
     }
 
 
-def _unstable(scorings: list[Scoring]) -> float | None:
-    """Share of the last scorings on whose votes the judge disagreed with itself past the limit."""
-    settled = [one.entry for one in scorings if one.entry.overall is not None]
-    return sum(not one.stable for one in settled) / len(settled) if settled else None
+def _unstable_share(scorings: list[Scoring]) -> float | None:
+    """Share of the last scorings whose votes vary more than the limit."""
+    scored = [one.entry for one in scorings if one.entry.overall is not None]
+    return sum(not one.stable for one in scored) / len(scored) if scored else None
 
 
-def _service(scorings: list[Scoring], ledger: Path) -> dict[str, Kpi]:
+def _service(scorings: list[Scoring], source: str) -> dict[str, Kpi]:
     calls = [call for one in scorings for call in one.calls]
     sent = [call for call in calls if not call.cache_hit]
-    paid = [call.latency_ms for call in calls if is_paid(call)]
+    latencies = [call.latency_ms for call in calls if is_paid(call)]
     limited = sum("rate_limited" in call.status for call in sent)
     hits = hit_rate(calls)
-    source = str(ledger) if scorings else ""
+    alarm = Alarm(">=", CACHE_ALARM, hits is not None and hits >= CACHE_ALARM)
     return {
-        "cache_hit_rate": Kpi(hits, source, _alarm(hits, ">=", CACHE_ALARM)),
+        "cache_hit_rate": Kpi(hits, source, alarm),
         "429_rate": Kpi(limited / len(sent) if sent else None, source),
-        "avg_latency": Kpi(sum(paid) / len(paid) / 1000 if paid else None, source),
+        "avg_latency": Kpi(sum(latencies) / len(latencies) / 1000 if latencies else None, source),
     }
-
-
-def _alarm(value: float | None, rule: Literal["<", ">="], limit: float) -> Alarm:
-    holds = operator.lt if rule == "<" else operator.ge
-    return Alarm(rule, limit, value is not None and holds(value, limit))
 
 
 def log_completeness(logs: Path) -> float | None:
-    """Share of the steps taken that have both their line of figures and their episodes. None: no run is on record."""
+    """Share of the training steps with both their line of figures and their episodes. None without a run."""
     steps: dict[int, set[int]] = {}
     try:
         for line in (logs / "metrics.jsonl").read_bytes().splitlines():
-            found = msgspec.json.decode(line)
-            steps.setdefault(found["seed"], set()).add(found["step"])
+            figures = msgspec.json.decode(line)
+            steps.setdefault(figures["seed"], set()).add(figures["step"])
     except (OSError, msgspec.DecodeError, KeyError, TypeError):
         return None
     expected = sum(max(one) for one in steps.values())
-    whole = 0
+    complete = 0
     for seed, logged in steps.items():
         of_seed = logs / "episodes" / f"seed_{seed}"
         folder = of_seed if of_seed.is_dir() else logs / "episodes"
-        whole += sum(step_file(folder, step).is_file() for step in logged)
-    return whole / expected if expected else None
+        complete += sum(step_file(folder, step).is_file() for step in logged)
+    return complete / expected if expected else None
 
 
 def checkpoint_completeness(root: Path) -> float | None:
-    """Share of the checkpoints of which every byte is as it was saved."""
+    """Share of the checkpoints whose every byte is as it was saved."""
     roots = [CheckpointFolder(folder) for folder in (root, *sorted(root.glob("seed_*"))) if folder.is_dir()]
     folders = [each.folder(step) for each in roots for step in each.steps()]
-    return sum(_is_whole(folder) for folder in folders) / len(folders) if folders else None
+    return sum(_is_undamaged(folder) for folder in folders) / len(folders) if folders else None
 
 
-def _is_whole(folder: Path) -> bool:
+def _is_undamaged(folder: Path) -> bool:
     try:
         verify(folder)
     except Damaged:
@@ -181,15 +156,15 @@ def _is_whole(folder: Path) -> bool:
     return True
 
 
-def fingerprint_coverage(artifacts: Iterable[Path], sums: Path) -> float | None:
-    """Share of the artifacts that are there whose `.sha256` file names them with their sum as it is now."""
-    there = [path for path in artifacts if path.is_file()]
-    return sum(_has_sum(path, sums) for path in there) / len(there) if there else None
+def fingerprint_coverage(files: Iterable[Path], checksums: Path = CHECKSUMS) -> float | None:
+    """Share of the files in the run folder whose `.sha256` file has their checksum as it is now."""
+    present = [path for path in files if path.is_file()]
+    return sum(_has_checksum(path, checksums) for path in present) / len(present) if present else None
 
 
-def _has_sum(path: Path, sums: Path) -> bool:
+def _has_checksum(path: Path, checksums: Path) -> bool:
     try:
-        stated = checksum_path(path, sums).read_text().split()
+        stated = checksum_path(path, checksums).read_text().split()
     except (OSError, UnicodeDecodeError):
         return False
     return stated == [sha256_file(path), path.as_posix()]
@@ -209,10 +184,5 @@ def _at(value: Any, *names: str) -> Any:
 
 
 def _number(value: Any, name: str) -> float | None:
-    found = _at(value, name)
-    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
-
-
-def _size(value: Any, name: str) -> float | None:
-    found = _at(value, name)
-    return float(len(found)) if isinstance(found, dict) else None
+    number = _at(value, name)
+    return float(number) if isinstance(number, int | float) and not isinstance(number, bool) else None

@@ -1,7 +1,6 @@
 """The lights: one for every stage of a loop, green, red or grey, and what to do next in one line.
 
-A light is green only while everything that its stage read and wrote is as it was: the sums are taken again whenever
-somebody looks.
+A light is green only while everything that its stage read and wrote is unchanged: checksums are computed every time.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from .stage import FAILED, PASSED, Stage, State
 
 Colour = Literal["green", "red", "grey"]
 WORDS: dict[Colour, tuple[str, str]] = {"green": ("green", "绿"), "red": ("RED", "红"), "grey": ("grey", "灰")}
-
+"""What a lamp says, in English and Chinese."""
 COMMANDS = {"quickstart": "askgate quickstart", "rc1": "./ops/run_local_rc1.sh"}
 """The command that runs the loop of a profile, and resumes it."""
 
@@ -34,15 +33,17 @@ class Reason(Struct, frozen=True):
 
 
 class Light(Struct, frozen=True):
+    """A stage of the loop as it is now."""
+
     stage: str
     title: str
     title_zh: str
     colour: Colour
     why: str
-    """Empty for a green one."""
+    """Why it is not green."""
     reasons: list[Reason]
     report: str
-    """The first report of the stage, where there is one to read."""
+    """Path of the stage's first report; empty where there is none."""
 
 
 def state_file(profile: str) -> Path:
@@ -51,11 +52,12 @@ def state_file(profile: str) -> Path:
 
 
 def lights(stages: Sequence[Stage], state: State) -> list[Light]:
+    """One light per stage, from the record of the loop and from the files as they are now."""
     return [_light(stage, stages, state) for stage in stages]
 
 
 def next_step(found: Sequence[Light], command: str) -> tuple[str, str]:
-    """What to do next, in English and Chinese. `command` is the one that goes on with the loop."""
+    """What to do next, in English and Chinese. `command` resumes the loop."""
     for light in found:
         if light.colour == "red" and light.reasons:
             first = light.reasons[0]
@@ -71,24 +73,20 @@ def next_step(found: Sequence[Light], command: str) -> tuple[str, str]:
     waiting = next((light for light in found if light.colour == "grey"), None)
     if waiting:
         return (
-            f"run `{command}`: it goes on with {waiting.title[:1].lower()}{waiting.title[1:]} ({waiting.why})",
+            f"run `{command}`: it continues with {waiting.title[:1].lower()}{waiting.title[1:]} ({waiting.why})",
             f"运行 `{command}`，将从“{waiting.title_zh}”继续",
         )
     return "all lights are green: read reports/rc1/RC1.html", "全部绿灯：请阅读 reports/rc1/RC1.html"
 
 
 def reasons_in(report: Any) -> list[Reason]:
-    """The checks of a stage's report, or the findings of a round's, that failed. Whatever has none has no reasons."""
+    """Failed checks of a stage's report, or failed findings of a round's. Anything else has none."""
     if not isinstance(report, dict):
         return []
     found = report.get("checks") or report.get("findings") or ()
     failed = [one for one in found if isinstance(one, dict) and not one.get("passed", False)]
-    return [msgspec.convert({**one, "name": _named(one)}, Reason) for one in failed]
-
-
-def _named(one: dict[str, Any]) -> str:
-    """A finding says which gate it is of."""
-    return f"{one['gate']}: {one.get('name')}" if "gate" in one else str(one.get("name"))
+    names = [f"{one['gate']}: {one.get('name')}" if "gate" in one else str(one.get("name")) for one in failed]
+    return [msgspec.convert({**one, "name": name}, Reason) for one, name in zip(failed, names, strict=True)]
 
 
 def _light(stage: Stage, stages: Sequence[Stage], state: State) -> Light:
@@ -100,10 +98,10 @@ def _light(stage: Stage, stages: Sequence[Stage], state: State) -> Light:
     colour: Colour = "green"
     reasons: list[Reason] = []
     if entry is not None and entry.code not in (None, PASSED, FAILED) and not lacking:
-        colour, why = "red", f"it was refused or broke (exit code {entry.code})"
+        colour, why = "red", f"it was refused or crashed (exit code {entry.code})"
         reasons = _reasons(reports)
     elif lacking:
-        colour, why = "grey", f"{' and '.join(lacking)} did not pass, or does not hold any more"
+        colour, why = "grey", f"{' and '.join(lacking)} did not pass, or is no longer valid"
     elif why:
         colour = "grey"
     elif entry is not None and entry.code == FAILED:
@@ -112,6 +110,7 @@ def _light(stage: Stage, stages: Sequence[Stage], state: State) -> Light:
 
 
 def _reasons(reports: Sequence[Path]) -> list[Reason]:
+    """Reasons of the first report that has any."""
     for path in reports:
         try:
             found = reasons_in(msgspec.json.decode(path.read_bytes()))

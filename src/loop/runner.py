@@ -106,7 +106,7 @@ def _settle(
 ) -> Result:
     lacking = state.lacking(stage, stages)
     if lacking:
-        why = f"{' and '.join(lacking)} did not pass, or does not hold any more"
+        why = f"{' and '.join(lacking)} did not pass, or is no longer valid"
         say(f"{head}: not begun, because {why}")
         return Result(stage, None, why=why)
     why = state.why_not_valid(stage)

@@ -1,7 +1,6 @@
-"""The SYNC packet: what this side has made and what it needs, for whoever works on the other side.
+"""The SYNC packet: the artifacts that this side has produced and those that it needs from the other side.
 
-It lists what lies here and nothing that somebody hopes for: an artifact is produced when its bytes are there, and then
-its SHA-256 stands beside it.
+An artifact counts as produced when its file exists; the packet has its SHA-256.
 """
 
 from __future__ import annotations
@@ -22,6 +21,8 @@ SETTINGS = Path("configs/sync.yaml")
 
 
 class Artifact(Section):
+    """A file that one side hands to the other."""
+
     name: str = Field(min_length=1)
     path: FilePath
     desc: str = Field(min_length=1)
@@ -39,7 +40,7 @@ class SyncSettings(Section):
     def _each_once(cls, artifacts: list[Artifact]) -> list[Artifact]:
         names = [one.name for one in artifacts]
         if len(set(names)) < len(names):
-            raise ValueError("a name stands twice")
+            raise ValueError("a name is given twice")
         return artifacts
 
 
@@ -51,19 +52,21 @@ def load_settings(path: Path = SETTINGS) -> SyncSettings:
 
 
 def packet(settings: SyncSettings, number: int, lights: Sequence[Light], command: str) -> dict[str, Any]:
-    """As the two sides have agreed on it (seed 004, section 6)."""
-    prints = {one.name: fingerprint(one.path) for one in settings.artifacts}
+    """The packet in the form that the two sides agreed on (seed 004, section 6)."""
+    digests = {one.name: fingerprint(one.path) for one in settings.artifacts}
     red = [light for light in lights if light.colour == "red"]
-    reasons = [f"{light.title}: {reason.name}" for light in red for reason in light.reasons]
-    bare = [f"{light.title}: {light.why}" for light in red if not light.reasons]
+    failed = [f"{light.title}: {reason.name}" for light in red for reason in light.reasons]
+    without_report = [f"{light.title}: {light.why}" for light in red if not light.reasons]
     return {
         "from": settings.from_,
         "round": number,
-        f"need_from_{settings.to}": [_listed(one) for one in settings.artifacts if prints[one.name] is None],
+        f"need_from_{settings.to}": [_listed(one) for one in settings.artifacts if digests[one.name] is None],
         "artifacts_produced": [
-            {**_listed(one), "sha256": digest} for one in settings.artifacts if (digest := prints[one.name]) is not None
+            {**_listed(one), "sha256": digest}
+            for one in settings.artifacts
+            if (digest := digests[one.name]) is not None
         ],
-        "risks_blockers": [*reasons, *bare] or ["none"],
+        "risks_blockers": [*failed, *without_report] or ["none"],
         "notes": next_step(lights, command)[0],
     }
 

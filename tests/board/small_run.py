@@ -11,13 +11,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import uvicorn
 
 from src.board.runs import Board
 from src.board.server import HOST, make_app
-from src.cli.pages import measured_kpis, measured_loop
 from src.core.check import now
 from src.core.episode import Episode
 from src.core.files import write_json
@@ -159,7 +157,7 @@ class Served:
 @contextmanager
 def served(*roots: Path) -> Iterator[Served]:
     """The working folder must be the first of them, as the verb sees to."""
-    board: Any = Board(roots, measured_loop, measured_kpis)
+    board = Board(roots)
     door = socket.socket()
     door.bind((HOST, 0))
     port = door.getsockname()[1]

@@ -1,4 +1,4 @@
-"""A light is green only while all that its stage read and wrote is as it was, and one line says what to do next."""
+"""A light is green only while its stage's inputs and outputs are unchanged; one line says what to do next."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def done(one: Stage, code: int, report: object = None) -> State:
     return state
 
 
-def test_green_until_a_byte_changes() -> None:
+def test_a_light_is_green_until_a_byte_changes() -> None:
     one = stage()
     state = done(one, 0)
     assert lights([one], state)[0].colour == "green"
@@ -41,7 +41,7 @@ def test_green_until_a_byte_changes() -> None:
     assert (lights([one], state)[0].colour, lights([one], state)[0].why) == ("grey", "pool.jsonl changed")
 
 
-def test_a_red_light_says_which_check_and_what_to_do() -> None:
+def test_a_red_light_names_the_check_and_the_remedy() -> None:
     one = stage()
     found = lights([one], done(one, 1, {"passed": False, "checks": [CHECK, {**CHECK, "passed": True}]}))
     assert found[0].colour == "red"
@@ -52,28 +52,28 @@ def test_a_red_light_says_which_check_and_what_to_do() -> None:
     assert "askgate quickstart" in english
 
 
-def test_what_was_refused_is_red_too() -> None:
+def test_a_refused_stage_is_red() -> None:
     one = stage()
     found = lights([one], done(one, 2))
     assert found[0].colour == "red"
     assert "exit code 2" in found[0].why
 
 
-def test_what_waits_for_a_ticket_is_grey() -> None:
+def test_a_stage_that_waits_for_a_gate_is_grey() -> None:
     gate, train = stage(), stage("train", needs=("gate",))
     found = lights([gate, train], done(gate, 1))
     assert [light.colour for light in found] == ["red", "grey"]
-    assert found[1].why == "gate did not pass, or does not hold any more"
+    assert found[1].why == "gate did not pass, or is no longer valid"
 
 
-def test_the_next_step_is_the_first_that_is_missing() -> None:
+def test_the_next_step_is_the_first_missing_stage() -> None:
     gate, train = stage(), stage("train")
     english, _ = next_step(lights([gate, train], done(gate, 0)), "askgate quickstart")
     assert "the train" in english
     assert next_step(lights([gate], done(gate, 0)), "x")[0].startswith("all lights are green")
 
 
-def test_checks_of_a_round_are_understood() -> None:
+def test_findings_of_a_round_are_reasons_too() -> None:
     found = reasons_in({"findings": [FINDING, {**FINDING, "passed": True}]})
     assert [(one.name, one.remedy) for one in found] == [("pool: distinct2", "more templates")]
     assert reasons_in([]) == reasons_in({"checks": None}) == []

@@ -171,7 +171,7 @@ def test_rc1_is_refused_before_it_pays_for_a_probe_that_no_gate_would_take(
 def test_no_light_and_no_kpi_is_cut_in_a_narrow_terminal(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     assert "…" not in askgate("status").out
-    assert "(round2 did not pass, or does not hold any more)" in askgate("status").out
+    assert "(round2 did not pass, or is no longer valid)" in askgate("status").out
     assert "…" not in askgate("kpi").out
 
 

@@ -1,4 +1,4 @@
-"""The SYNC packet lists what lies here, with its SHA-256, and asks for what does not; the sides' names are settings."""
+"""The SYNC packet lists produced artifacts with their SHA-256 and asks for missing ones; the sides are settings."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_the_packet_has_the_agreed_form(askgate: Askgate) -> None:
     assert packet(askgate)["round"] == 8
 
 
-def test_what_is_there_is_produced_with_its_sum(askgate: Askgate) -> None:
+def test_an_existing_artifact_is_listed_with_its_checksum(askgate: Askgate) -> None:
     path = Path("data/rollouts/rc1_seed.balanced.jsonl")
     path.parent.mkdir(parents=True)
     path.write_text("{}\n")
@@ -52,7 +52,7 @@ def test_what_is_there_is_produced_with_its_sum(askgate: Askgate) -> None:
     assert "round2_pass" in {one["name"] for one in needed}
 
 
-def test_the_sides_are_settings(askgate: Askgate) -> None:
+def test_the_names_of_the_sides_are_settings(askgate: Askgate) -> None:
     Path("configs").mkdir()
     one = {"name": "a", "path": "a.txt", "desc": "x"}
     Path("configs/sync.yaml").write_text(yaml.safe_dump({"from": "north", "to": "south", "artifacts": [one]}))
@@ -61,7 +61,7 @@ def test_the_sides_are_settings(askgate: Askgate) -> None:
     assert found["need_from_south"] == [one]
 
 
-def test_a_wrong_setting_is_named(askgate: Askgate) -> None:
+def test_an_error_names_the_wrong_setting(askgate: Askgate) -> None:
     Path("configs").mkdir()
     Path("configs/sync.yaml").write_text("from: north\nto: south\nartifacts: []\n")
     shown = askgate("sync")
