@@ -34,9 +34,12 @@ import uvicorn  # noqa: E402
 from src.board.index import Indexer  # noqa: E402
 from src.board.runs import Board  # noqa: E402
 from src.board.server import HOST, make_app  # noqa: E402
-from src.core.episode import Episode  # noqa: E402
 from src.core.jsonl import read_records, write_records  # noqa: E402
-from src.core.types import LEVELS, Sample  # noqa: E402
+from src.core.types import (  # noqa: E402
+    LEVELS,
+    Episode,
+    Sample,
+)
 
 PER_STEP = 100
 TIMES = 5

@@ -23,9 +23,8 @@ from scripts.base_model import STAGES, Shape, Stage, build_plan, make_base
 from src.agents.render import TagRenderer
 from src.agents.trajectory import Job
 from src.config.sections import RolloutLimits
-from src.core.episode import Episode
 from src.core.jsonl import read_records
-from src.core.types import TASKS, Sample
+from src.core.types import TASKS, Episode, Sample
 from src.data.pool.build import build_pool
 from src.eval.metrics import figures, flat
 from src.rollout.scheduler import generate

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..core.defaults import TOOLS
-from ..core.episode import End, Episode
-from ..core.types import Level, Sample, Turn
+from ..core.types import End, Episode, Level, Sample, Turn
 from .actions import malformed, parse, system
 from .success import correct
 from .tools import calc, wiki

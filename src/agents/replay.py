@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..core.defaults import TOOLS
-from ..core.episode import Episode
-from ..core.types import Sample, Turn
+from ..core.types import Episode, Sample, Turn
 from .actions import malformed
 from .success import correct
 from .tools import calc, wiki

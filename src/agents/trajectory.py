@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.episode import Episode
-from ..core.types import Level, Sample
+from ..core.types import Episode, Level, Sample
 
 if TYPE_CHECKING:
     from torch import Tensor

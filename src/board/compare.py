@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from ..core.episode import Episode
+from ..core.types import Episode
 from ..eval.metrics import Z95
 from .episodes import raw_line, set_choices
 from .index import parse_line, reading

@@ -24,8 +24,8 @@ from urllib.parse import quote
 
 import msgspec
 
-from ..core.episode import Episode
 from ..core.errors import BadInput
+from ..core.types import Episode
 from ..scoring.scores import Score
 from .run_files import EpisodeFile, OutsideRunFolder, episode_files, open_inside
 

@@ -13,11 +13,10 @@ from msgspec.structs import replace
 
 from ..agents.trajectory import Job
 from ..core.api import Engine, StepResult
-from ..core.episode import Episode
 from ..core.files import atomic_write
 from ..core.jsonl import read_records, write_records
 from ..core.paths import step_file
-from ..core.types import Level, Sample
+from ..core.types import Episode, Level, Sample
 from ..engines.job import TrainJob
 from ..rollout.scheduler import generate
 from ..runtime.disk import explain_disk_errors

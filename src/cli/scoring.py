@@ -43,7 +43,7 @@ def probe_scorer(
         )
     from ..config.loader import load_config
     from ..scoring.probe import probe
-    from ..scoring.session import settings_for
+    from ..scoring.providers import settings_for
 
     section = load_config().scoring
     settings = settings_for(os.environ, section, provider)
@@ -98,14 +98,14 @@ def score(
     """Score a pool with live votes. Resumable; exit code 0 even if the budget ran out, which is reported."""
     from ..config.loader import load_config
     from ..config.schema import VotesSection
-    from ..scoring.batch import Order, score_pool
-    from ..scoring.session import settings_for
+    from ..scoring.batch import BatchJob, score_pool
+    from ..scoring.providers import settings_for
 
     section = load_config().scoring
     votes = section.votes
     if k is not None:
         votes = VotesSection(k=k, k_max=max(k, votes.k_max), variance_max=votes.variance_max)
-    order = Order(pool, out, n, seed, votes, budget)
+    order = BatchJob(pool, out, n, seed, votes, budget)
     settings = settings_for(os.environ, section, provider)
     with show.scoring_progress("scoring") as progress:
         summary = score_pool(order, settings, section, os.environ, show.complain, progress)
@@ -133,7 +133,7 @@ def validate_scores(
 @cache.command()
 def stat(as_json: options.Json = False) -> None:
     """Count stored replies. By provider, model and prompt version; expired, bad, and not yet in the ledger."""
-    from ..scoring.upkeep import stat as count
+    from ..scoring.cache_tools import stat as count
 
     with _store() as store:
         found = count(store)
@@ -160,7 +160,7 @@ def invalidate(
     as_json: options.Json = False,
 ) -> None:
     """Remove votes from the cache. They are requested and billed again when needed."""
-    from ..scoring.upkeep import invalidate as remove
+    from ..scoring.cache_tools import invalidate as remove
 
     with _store() as store:
         removed = remove(store, spec)
@@ -174,9 +174,9 @@ def invalidate(
 def replay_bad(as_json: options.Json = False) -> None:
     """Parse bad replies again. Those that are still bad are requested again, which is billed."""
     from ..config.loader import load_config
+    from ..scoring.cache_tools import replay_bad as replay
+    from ..scoring.judge import open_session
     from ..scoring.providers import settings_from_env
-    from ..scoring.replay import replay_bad as replay
-    from ..scoring.session import open_session
 
     section = load_config().scoring
     settings = settings_from_env(os.environ, section)
@@ -200,7 +200,7 @@ def replay_bad(as_json: options.Json = False) -> None:
 @contextmanager
 def _store() -> Iterator[Store]:
     from ..config.loader import load_config
-    from ..scoring.session import DAY_S
+    from ..scoring.judge import DAY_S
     from ..scoring.store import Store
 
     section = load_config().scoring

@@ -18,8 +18,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from ..core.errors import BadInput
-from ..core.files import atomic_write, sha256_file
-from ..core.shipped import shipped
+from ..core.files import atomic_write, sha256_file, shipped
 from .misfit import refusal
 from .schema import Config
 from .train import TrainConfig

@@ -1,10 +1,10 @@
-"""TrainerAPI: what an engine, a strategy and a callback are.
+"""TrainerAPI: the protocols of engine, strategy and callback.
 
-An *engine* holds the model, makes episodes and takes steps. A *strategy* says what a batch of episodes teaches:
-advantages and a loss, pure functions over flat tensors. A *callback* watches. Any strategy that an engine declares runs
-on it. Both can live in a user's own file and are named in the config as `package.module:Class`.
+An *engine* owns the model, rolls out episodes and takes training steps. A *strategy* computes advantages and a loss
+from a batch of episodes, as pure functions over flat tensors. A *callback* observes a run. An engine runs every
+strategy that it declares. All can be classes in a user's own file, named in the config as `package.module:Class`.
 
-Array names carry their shape: `N` policy tokens of all episodes laid end to end, `E` episodes.
+Array names carry their shape: `N` policy tokens of all episodes concatenated, `E` episodes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .episode import Episode
+from .types import Episode
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -21,37 +21,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Batch:
-    """One batch of episodes: only the tokens that the policy said. User and tool tokens are not in it."""
+    """One batch of episodes: the policy's tokens only, without user and tool tokens."""
 
     logp_N: Tensor
-    """What the rollout measured while it sampled."""
+    """Log-probabilities measured by the rollout while it sampled."""
     episode_N: Tensor
-    """The episode of each token; never falls."""
+    """Episode index of each token, ascending."""
     reward_E: Tensor
     group_E: Tensor
-    """Episodes of the same sample have the same number."""
+    """Group index: episodes of the same sample share one."""
     weight_E: Tensor
-    """How much an episode counts: less where its score is unstable."""
+    """Weight of each episode: lower if its score is unstable."""
     ref_logp_N: Tensor | None = None
     value_N: Tensor | None = None
 
 
 Targets = Mapping[str, "Tensor"]
-"""What `Strategy.targets` found, one entry for each policy token (`..._N`) or each episode (`..._E`)."""
+"""Result of `Strategy.targets`, one entry per policy token (`..._N`) or per episode (`..._E`)."""
 
 
 class Strategy(Protocol):
-    """What a batch teaches. Minibatches are whole groups, so a loss may compare episodes of the same sample."""
+    """Advantages and loss. Minibatches are whole groups, so a loss may compare episodes of the same sample."""
 
     critic: bool
-    """It wants a value for every policy token."""
+    """Whether it needs a value for every policy token."""
     reference: bool
-    """It wants the log-probabilities of the frozen base."""
+    """Whether it needs the log-probabilities of the frozen base model."""
     group_size: int
-    """Episodes made of each sample in a batch."""
+    """Episodes per sample in a batch."""
 
     def targets(self, batch: Batch) -> Targets:
-        """Once a batch, before the first update."""
+        """Targets such as advantages and returns, once per batch, before the first update."""
         ...
 
     def loss(
@@ -61,8 +61,8 @@ class Strategy(Protocol):
         ...
 
     def after_step(self, metrics: Mapping[str, float]) -> None:
-        """After the updates of a batch: adapt what adapts (the weight of the KL penalty). Steps in which only the
-        critic learned are left out."""
+        """Called after the updates of a batch, to adapt e.g. the KL coefficient. Not called for steps that updated only
+        the critic."""
         ...
 
     def metrics(self) -> dict[str, float]: ...
@@ -74,7 +74,7 @@ class Strategy(Protocol):
 
 @dataclass(frozen=True)
 class StepResult:
-    """One step: a batch of episodes and the updates made from it."""
+    """Result of one training step: its episodes and metrics."""
 
     step: int
     metrics: dict[str, float]
@@ -82,11 +82,11 @@ class StepResult:
 
 
 class Stop(Exception):
-    """A callback ends the run: the step is complete, the reason is for the user."""
+    """Raised by a callback to end the run after a complete step. The message is for the user."""
 
 
 class Callback(Protocol):
-    """Watches a run. Called in the order of the config."""
+    """Observes a run. Callbacks are called in the order of the config."""
 
     def on_start(self, engine: Engine) -> None: ...
 
@@ -96,23 +96,23 @@ class Callback(Protocol):
 
 
 class Engine(Protocol):
-    """Holds the model, makes episodes, takes steps."""
+    """Owns the model, rolls out episodes and takes training steps."""
 
     strategies: frozenset[str]
-    """Names of the built-in strategies that it runs; one named as `package.module:Class` is always tried."""
+    """Names of the built-in strategies that it runs. A user's own strategy is always tried."""
     step: int
-    """Steps done so far, counted over resumes."""
+    """Steps done so far, across resumes."""
 
     def fit(self, callbacks: Sequence[Callback]) -> None:
-        """From where it is to the last step."""
+        """Trains from the current step to the last."""
         ...
 
     def save(self, folder: Any) -> None:
-        """All that resuming needs, as files in an empty folder."""
+        """Writes everything that resuming needs into an empty folder."""
         ...
 
     def load(self, folder: Any) -> None: ...
 
     def save_model(self, folder: Any) -> None:
-        """The policy alone, in the format that `transformers` reads."""
+        """Writes the policy alone, in the format of `transformers`."""
         ...

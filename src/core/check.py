@@ -1,6 +1,6 @@
-"""Gates are data: a check is a name, a measured value, a threshold, a verdict and a remedy.
+"""Checks and reports: a check is a name, a measured value, a threshold, a verdict and a remedy; gates are data.
 
-A report carries its evidence.
+A report carries its evidence: the checksums of what was read and written.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from .. import __version__
+from .errors import BadInput
 from .files import sha256_file
 
 Rule = Literal[">=", "<=", ">", "<", "=="]
@@ -28,11 +29,11 @@ _RULES: dict[Rule, Callable[[float, float], bool]] = {
 
 
 class Check(Struct, frozen=True):
-    """`name` may carry a scope: `distinct2`, `distinct2[gsm8k]`, `shortcut_auc[hotpotqa,zh]`."""
+    """One measured value against its threshold. The name may carry a scope: `distinct2[gsm8k]`."""
 
     name: str
     value: float | None
-    """None: it could not be measured, and what nobody measured has not passed."""
+    """None: it could not be measured, so the check has not passed."""
     rule: Rule
     threshold: float
     passed: bool
@@ -47,7 +48,7 @@ def check(name: str, value: float | None, rule: Rule, threshold: float, remedy: 
 
 
 class Evidence(Struct, frozen=True):
-    """What a stage read and wrote, with which arguments, by which code, and when."""
+    """Inputs and outputs of a stage with their checksums, its arguments, code version and times."""
 
     inputs: dict[str, str]
     outputs: dict[str, str]
@@ -58,6 +59,8 @@ class Evidence(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True):
+    """The checks and figures of one stage, with their evidence."""
+
     stage: str
     passed: bool
     checks: list[Check]
@@ -81,5 +84,17 @@ def evidence(inputs: Iterable[Path], outputs: Iterable[Path], arguments: dict[st
 
 
 def report(stage: str, checks: list[Check], figures: dict[str, Any], proof: Evidence) -> Report:
-    """A report without a single check has not passed: nothing was measured."""
+    """A report passes if all its checks pass. Without a check nothing was measured, so it fails."""
     return Report(stage, bool(checks) and all(one.passed for one in checks), checks, figures, proof)
+
+
+def require_share(value: float, flag: str) -> None:
+    """Refuses a percentage where a share is meant: a limit of 30 would let everything pass, or nothing.
+
+    >>> require_share(30, "--max_easy_pct")
+    Traceback (most recent call last):
+    src.core.errors.BadInput: --max_easy_pct: 30 is no share of 1. What to do: write 0.30.
+    """
+    if not 0 <= value <= 1:
+        remedy = f"write {value / 100:.2f}" if 1 < value <= 100 else "give a number between 0 and 1"
+        raise BadInput(f"{value:g} is no share of 1", where=flag, remedy=remedy)

@@ -1,4 +1,4 @@
-"""Values and limits that flags and builders share, so that neither can drift from the other."""
+"""Default values and limits that command-line flags and builders share."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ TEMPLATES = Path("templates/pack_v2")
 MIN_TURNS = 5
 """A hard sample opens three articles, asks and answers; fewer turns leave no room for it."""
 MIN_STEPS, MAX_STEPS = 1, 8
-"""Tool calls, or operations, that a hard sample may take."""
+"""Range of tool calls, or operations, of a hard sample."""
 
 SEED_POOL_FACTS = "seed_pool, its sidecar"
-"""What a run stands on beside files that its config names: samples are made afresh by it."""
+"""An input of a run that its config does not name as a file: new samples are made from it."""
 RESUME = "--resume (train.ppo_runner: --resume-from)"
-"""How to go on with a run, for messages that do not know which command it was."""
+"""How to resume a run, for messages that do not know which command started it."""
 
 SUM_TOLERANCE = 1e-6
-"""How far shares may be from 1 together: 0.333333 three times is meant to be all."""
+"""Tolerance of a sum of shares: three times 0.333333 counts as 1."""
 
 LEAK_NGRAM, LEAK_SIM = 5, 0.85
-"""Tokens of a shingle in the leak check, and the similarity from which a sample counts as a leak."""
+"""Leak check: tokens per shingle, and the similarity from which a sample counts as a leak."""
 
 
 def as_flag(shares: Mapping[Task, float] | Mapping[Level, float]) -> str:

@@ -1,10 +1,10 @@
-"""How a command refuses its input. Every other exception is a defect; a failed gate is a report, not an exception."""
+"""`BadInput`, the one error for users. Other exceptions are bugs; a failed gate is a report, not an exception."""
 
 from __future__ import annotations
 
 
 class BadInput(Exception):
-    """Input, environment or integrity refused: exit code 2.
+    """Refused input, environment or integrity (exit code 2): what is wrong, where, what to do.
 
     >>> str(BadInput("not valid JSON", where="pool.jsonl:3", remedy="rebuild the pool"))
     'pool.jsonl:3: not valid JSON. What to do: rebuild the pool.'

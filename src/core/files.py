@@ -1,4 +1,4 @@
-"""Files at the edge: written to a temporary name and renamed, so that nothing half-written is ever seen."""
+"""Files: atomic writes (a temporary name, then a rename), JSON, checksums, and the files that come with the package."""
 
 from __future__ import annotations
 
@@ -15,12 +15,18 @@ import msgspec
 
 from .errors import BadInput
 
-_CHANCE = 8
-"""Characters that `tempfile` puts at the end of a temporary name."""
-_NOT_THE_PATHS_FAULT = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
-"""Another path on the same disk would not help; who writes there knows how the work goes on (`runtime.disk`)."""
+_RANDOM_CHARACTERS = 8
+"""Random characters at the end of a temporary name (`tempfile`)."""
+_DISK_FAULTS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+"""Another path on the same disk would not help, so the caller explains these (`runtime.disk`)."""
+PACKAGE = Path(__file__).resolve().parents[1]
+HOME = PACKAGE.parent if PACKAGE.name == "src" else PACKAGE
+"""In a checkout `templates/` is beside `src/`; in a wheel it is inside the package."""
+FOLDERS = ("configs", "models", "templates")
+MADE_HERE = (Path("configs/weights.json"),)
+"""Files that a run writes into its own folder. The copy in a checkout may belong to another run."""
 Start = Callable[[Path], IO[bytes]]
-"""Opens one more file of a group that appears together."""
+"""Opens one more file of an atomic group."""
 
 
 def sha256_file(path: Path) -> str:
@@ -33,21 +39,21 @@ def sha256_file(path: Path) -> str:
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[IO[bytes]]:
-    """A binary file that appears under its name only when the block ends well; else nothing is left behind."""
+    """A binary file that gets its name only if the block succeeds; otherwise nothing is left behind."""
     with atomic_files() as start:
         yield start(path)
 
 
 @contextmanager
 def atomic_files() -> Iterator[Start]:
-    """Files that belong together, such as a pool and its sidecar: all of them are whole before the first appears.
+    """Files that belong together, such as a pool and its sidecar: all are complete before the first gets its name.
 
-    When the block fails, none appears and the older ones stay as they were.
+    If the block fails, none appears and the older files stay as they were.
     """
     begun: list[tuple[IO[bytes], Path]] = []
 
     def start(path: Path) -> IO[bytes]:
-        # Through a link its target is written; a rename onto the link itself would cut it.
+        # A link's target is written; a rename onto the link itself would replace the link.
         target = path.resolve()
         handle = _temporary(path, target)
         begun.append((handle, target))
@@ -74,7 +80,7 @@ def _temporary(path: Path, target: Path) -> IO[bytes]:
         target.parent.mkdir(parents=True, exist_ok=True)
         return tempfile.NamedTemporaryFile("wb", dir=target.parent, prefix=f".{target.name}.", delete=False)
     except OSError as error:
-        if error.errno in _NOT_THE_PATHS_FAULT:
+        if error.errno in _DISK_FAULTS:
             raise
         raise BadInput(f"cannot write here ({error.strerror})", where=str(path), remedy="choose another path") from None
 
@@ -83,24 +89,24 @@ def _complete(handle: IO[bytes]) -> None:
     with handle:
         handle.flush()
         os.fsync(handle.fileno())
-    # mkstemp makes files for the owner's eyes only; an output is an ordinary file.
+    # mkstemp makes files that only the owner can read; an output is an ordinary file.
     umask = os.umask(0)
     os.umask(umask)
     os.chmod(handle.name, 0o666 & ~umask)
 
 
 def sweep(path: Path) -> None:
-    """Removes what a kill left of that file, or of all files in that folder, while they were being written.
+    """Removes temporary files that a kill left of that file, or of all files in that folder.
 
-    For a run that has the place to itself: what another process is writing would go too.
+    Only for a run that has the folder to itself: it would also remove what another process is writing.
     """
-    end = "?" * _CHANCE
+    end = "?" * _RANDOM_CHARACTERS
     for left in [*(path.rglob(f".*.{end}") if path.is_dir() else path.parent.glob(f".{path.name}.{end}"))]:
         left.unlink(missing_ok=True)
 
 
 def written(handle: IO[bytes]) -> Path:
-    """Where the bytes of a file lie that has not appeared yet, for those who must read it before it does."""
+    """The temporary path of an unfinished file, for code that must read it before it gets its name."""
     handle.flush()
     return Path(handle.name)
 
@@ -111,7 +117,7 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def json_bytes(value: Any) -> bytes:
-    """Indented JSON with a newline at the end; field order is the order of the value."""
+    """Indented JSON with a final newline, in the field order of the value."""
     return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
 
 
@@ -134,15 +140,15 @@ def sidecar(pool: Path) -> Path:
 
 
 def require_jsonl(path: Path, flag: str) -> None:
-    """`c.json` and `c.jsonl` would share one sidecar, so files with a sidecar all end alike."""
+    """Refuses other endings: `c.json` and `c.jsonl` would share one sidecar."""
     if path.suffix != ".jsonl":
         raise BadInput(f"{path} does not end in .jsonl", where=flag, remedy="name a .jsonl file")
 
 
 def refuse_overlap(outputs: Mapping[str, Path], inputs: Mapping[str, Path]) -> None:
-    """No output may overwrite what the stage reads, nor another output. Each path comes with the flag that named it.
+    """Refuses an output that would overwrite an input or another output. Each path comes with its flag.
 
-    The sidecar of an input counts like the input, and so does that of a .jsonl output; reports have none.
+    Sidecars of inputs and of .jsonl outputs count too; reports have none.
     """
     taken = {one.resolve(): flag for flag, path in inputs.items() for one in (path, sidecar(path))}
     for flag, path in outputs.items():
@@ -150,3 +156,11 @@ def refuse_overlap(outputs: Mapping[str, Path], inputs: Mapping[str, Path]) -> N
             other = taken.setdefault(one.resolve(), flag)
             if other != flag:
                 raise BadInput(f"{one} would overwrite a file of {other}", where=flag, remedy="name another file")
+
+
+def shipped(path: Path) -> Path:
+    """The user's own file or folder if it exists, else the one of that name that came with the package."""
+    if path.exists() or path.is_absolute() or path in MADE_HERE or path.parts[0] not in FOLDERS:
+        return path
+    ours = HOME / path
+    return ours if ours.exists() else path

@@ -1,4 +1,4 @@
-"""Typed JSONL, read a line at a time with errors that name file, line and field."""
+"""Typed JSONL, read line by line, with errors that name file, line and field."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .errors import BadInput
 T = TypeVar("T")
 
 MAX_LINE_BYTES = 4 * 2**20
-"""A real HotpotQA sample is 20 KB. A line past 4 MB is a broken file, and reading on would eat the memory."""
+"""A real HotpotQA sample is 20 KB. A line above 4 MB means a broken file that would fill the memory."""
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Line numbers (from 1) and lines, blank ones left out."""
+    """Line numbers (from 1) and lines, without blank ones."""
     try:
         handle = open(path, "rb")
     except OSError as error:
@@ -37,7 +37,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def read_records(path: Path, kind: type[T]) -> Iterator[T]:
-    """Every line decoded as `kind`; the first that does not fit stops with file, line and field."""
+    """Every line decoded as `kind`. The first that does not fit raises BadInput with file, line and field."""
     decoder = msgspec.json.Decoder(kind)
     for number, line in read_lines(path):
         yield decode(decoder, line, f"{path}:{number}")
@@ -52,14 +52,14 @@ Identified = TypeVar("Identified", bound=_Identified)
 
 
 def read_unique(path: Path, kind: type[Identified]) -> Iterator[Identified]:
-    """Like `read_records`, and no id may come twice."""
+    """Like `read_records`, but refuses a repeated id."""
     decoder = msgspec.json.Decoder(kind)
     seen: dict[str, int] = {}
     for number, line in read_lines(path):
         record = decode(decoder, line, f"{path}:{number}")
         if seen.setdefault(record.id, number) != number:
             raise BadInput(
-                f"the id {record.id!r} stands twice, first in line {seen[record.id]}",
+                f"the id {record.id!r} occurs twice, first in line {seen[record.id]}",
                 where=f"{path}:{number}",
                 remedy="give every sample its own id, or build the file again",
             )

@@ -6,8 +6,7 @@ import hashlib
 from pathlib import Path
 
 from .errors import BadInput
-from .files import sha256_file
-from .shipped import shipped
+from .files import sha256_file, shipped
 
 PATTERNS = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
 """Files of a model folder that change what the model says."""

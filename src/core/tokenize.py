@@ -1,7 +1,7 @@
-"""What a token is. Every text metric, the tools and the gates count the same tokens.
+"""The tokenizer of all text metrics, tools and gates: what counts as a token.
 
 Words (letters and digits together), single CJK characters, punctuation marks. `data.tokenstream` computes the same
-in bulk; a property test holds the two together.
+in bulk; a property test keeps the two equal.
 """
 
 from __future__ import annotations

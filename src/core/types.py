@@ -1,7 +1,7 @@
-"""The vocabulary: what a sample is.
+"""The records of AskGate: `Sample`, one task of a pool, and `Episode`, one dialogue of a policy on a sample.
 
-A pool is a JSONL file with one `Sample` a line. `msgspec` checks every field while it decodes, and its error names
-the path of the field that does not fit.
+A pool is a JSONL file with one `Sample` per line. `msgspec` checks every field while it decodes, and its error names
+the path of the field that does not fit. Standard library and msgspec only.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ TASKS: tuple[Task, ...] = ("hotpotqa", "strategyqa", "gsm8k")
 LANGS: tuple[Lang, ...] = ("en", "zh")
 LEVELS: tuple[Level, ...] = ("easy", "medium", "hard")
 
+End = Literal["answer", "turns", "length"]
+"""How an episode ended: with an answer, at the turn limit, or at the token limit."""
+
 
 class Record(Struct, frozen=True, forbid_unknown_fields=True):
-    """A line of a file: a field that nobody declared is an error, not a surprise later."""
+    """A line of a JSONL file. An undeclared field is an error."""
 
 
 class Article(Record, frozen=True):
@@ -35,15 +38,15 @@ class Article(Record, frozen=True):
 
 
 class Hidden(Record, frozen=True):
-    """What was taken out of the question. Only the user simulator knows it."""
+    """The information that was removed from the question. Only the user simulator knows it."""
 
     kind: Literal["entity", "year", "condition", "quantity", "subject"]
     span: str
-    """The words that were taken out; put back, they make the question complete."""
+    """The removed words; put back, they complete the question."""
     missing: str
     """What to ask for, as an embedded question: `which Vera Lindqvist you mean`, `how many bottles a crate holds`."""
     about: tuple[str, ...]
-    """Words of which an ask must use at least one to be about this span."""
+    """A clarifying question is about this span if it uses at least one of these words."""
 
 
 class Turn(Record, frozen=True):
@@ -57,7 +60,7 @@ class Turn(Record, frozen=True):
 
 
 class Provenance(Record, frozen=True):
-    """Where a sample comes from. `source_id` is what hold-out and leak checks go by."""
+    """The origin of a sample. Hold-out and leak checks compare `source_id`."""
 
     source: str
     split: Literal["train", "shadow"]
@@ -77,7 +80,7 @@ class Sample(Record, frozen=True):
     prompt: str
     """The first user message, as the template renders it."""
     premise: str
-    """Text that stands before the question in the prompt (gsm8k: the story)."""
+    """Text before the question in the prompt (gsm8k: the story)."""
     clue: str
     """The part of the supporting text that the question restates; easy questions have one."""
     question: str
@@ -94,6 +97,42 @@ class Sample(Record, frozen=True):
     hidden: Hidden | None = None
     ambiguity: tuple[str, ...] = field(default=())
     """Why the question sounds vague, whether or not its referent is in reach: `shared-name`, `no-year`, ..."""
+
+
+class Episode(Record, frozen=True):
+    """One multi-turn dialogue of a policy on a sample. A line of `logs/episodes/`."""
+
+    sample_id: str
+    task: Task
+    lang: Lang
+    level: Level | None
+    """None if the sample's difficulty was not measured."""
+    needs_clarification: bool
+    turns: tuple[Turn, ...]
+    """The dialogue from the user's first message on, untruncated."""
+    end: End
+    answer: str | None
+    success: bool
+    """The answer matches the gold answer. `need_ask_success` also requires the clarifying question."""
+    seed: int
+    told: bool = False
+    """The policy asked for the missing information and the user gave it."""
+    reward: dict[str, float] = field(default_factory=dict)
+    """Terms of the reward; their sum is what was trained on."""
+    live: bool = False
+
+    @property
+    def asks(self) -> int:
+        return sum(turn.act == "ask" for turn in self.turns)
+
+    @property
+    def policy_turns(self) -> int:
+        return sum(turn.by == "assistant" for turn in self.turns)
+
+    @property
+    def need_ask_success(self) -> bool:
+        """Correct, and got the missing information by asking. A lucky guess after another question does not count."""
+        return self.needs_clarification and self.success and self.told
 
 
 def join_sentences(sentences: tuple[str, ...] | list[str]) -> str:

@@ -1,4 +1,4 @@
-"""A class in the user's own file, named in a config as `package.module:Class`."""
+"""Loads a class from the user's own file, named in a config as `package.module:Class`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 from .errors import BadInput
 
 STARTS = {"src": "python -m src.core.launch", "askgate": "askgate train"}
-"""The two names of the package, and what starts a process under each."""
+"""The two names of the package, and the command that starts a process under each."""
 HERE = __name__.partition(".")[0]
 
 
-def own_class(name: str, where: str, remedy: str) -> type[Any]:
-    """`where` is the key of the config that names it."""
+def load_user_class(name: str, where: str, remedy: str) -> type[Any]:
+    """The class; `where` is the config key that names it."""
     module, colon, member = name.partition(":")
     if not (module and colon and member):
         raise BadInput(f"unknown {where} {name!r}", where=where, remedy=remedy)
@@ -34,13 +34,13 @@ def own_class(name: str, where: str, remedy: str) -> type[Any]:
 
 
 def _is_this_package(name: str) -> bool:
-    """Loaded, and no package of the user's that happens to have that name."""
+    """Whether the loaded package of that name is ours, not one of the user's."""
     folders = vars(sys.modules[name]).get("__path__", ()) if name in sys.modules else ()
     return any((Path(folder) / "core" / Path(__file__).name).is_file() for folder in folders)
 
 
 def _two_names(module: str, other: str, where: str) -> BadInput:
-    """Every class would be there twice, and neither copy would know the other's."""
+    """Refuses a process with both names: every class would exist twice, and the copies would not match."""
     return BadInput(
         f"{module} imports from {other}, and this process runs as {HERE}; one process must not load both",
         where=where,

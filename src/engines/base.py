@@ -22,8 +22,8 @@ from ..checkpoint.state import pack_state, same_layout, unpack_state
 from ..config.sections import OptimizerSection
 from ..core.api import StepResult
 from ..core.defaults import RESUME
-from ..core.episode import Episode
 from ..core.errors import BadInput
+from ..core.types import Episode
 from .job import TrainJob
 
 _log = logging.getLogger(__name__)

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..config.sections import FinetuneSection, OptimizerSection, RolloutLimits
 from ..core.api import Strategy
-from ..core.episode import Episode
-from ..core.types import Level, Sample
+from ..core.types import Episode, Level, Sample
 
 if TYPE_CHECKING:
     import torch

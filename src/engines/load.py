@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from ..core.api import Engine
 from ..core.errors import BadInput
-from ..core.user_class import own_class
+from ..core.user_class import load_user_class
 from .job import TrainJob
 
 BUILT_IN: Mapping[str, tuple[str, str]] = {"pure_pt": (".pure_pt", "PurePT"), "trl_ppo": (".trl_ppo", "TrlPPO")}
@@ -18,7 +18,7 @@ REQUIRED = "strategies fit save load save_model".split()
 def load_engine(name: str, strategy: str) -> Callable[[TrainJob], Engine]:
     """The engine class of that name. It must list a built-in strategy in `strategies`; a user's own is always tried."""
     remedy = f"use {', '.join(BUILT_IN)}, or package.module:Class for your own"
-    found = _built_in(*BUILT_IN[name]) if name in BUILT_IN else own_class(name, "engine", remedy)
+    found = _built_in(*BUILT_IN[name]) if name in BUILT_IN else load_user_class(name, "engine", remedy)
     if lacking := [member for member in REQUIRED if not hasattr(found, member)]:
         what = f"{name} is not an engine: it lacks {', '.join(lacking)}"
         raise BadInput(what, where="engine", remedy="see Engine in src/core/api.py")

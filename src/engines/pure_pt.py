@@ -32,8 +32,8 @@ from torch.nn.utils import clip_grad_norm_
 
 from ..agents.trajectory import Job, Trajectory
 from ..core.api import Batch, Callback, StepResult, Targets
-from ..core.episode import Episode
 from ..core.errors import BadInput
+from ..core.types import Episode
 from ..rollout.scheduler import generate
 from ..runtime.seeding import load_rng_state, rng_state, seed_all
 from ..strategies.flat import take

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from ..config.profile import Thresholds
 from ..core.check import Check, check
-from ..core.episode import Episode
+from ..core.types import Episode
 from .compare import DIGITS, Change, compare
 from .metrics import figures
 from .remedies import REMEDIES

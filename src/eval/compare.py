@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from ..config.profile import Thresholds
 from ..core.check import Check, check
-from ..core.episode import Episode
 from ..core.errors import BadInput
+from ..core.types import Episode
 from .metrics import F64, HARD_READING, NAMES, Figure, Table, figures, is_share, ratio, table
 from .remedies import REMEDIES
 

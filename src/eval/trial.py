@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from ..config.profile import Thresholds
 from ..core.check import Evidence, Report, report
-from ..core.episode import Episode
+from ..core.types import Episode
 from .compare import Change, compare, trial_checks
 from .metrics import HARD_READING
 

@@ -8,12 +8,11 @@ from pathlib import Path
 from ..agents.replay import follows
 from ..core.check import Check, check
 from ..core.defaults import SEED
-from ..core.episode import Episode
 from ..core.errors import BadInput
 from ..core.files import sidecar
 from ..core.jsonl import read_records
 from ..core.paths import ABLATION_SIDES, ablation_file
-from ..core.types import Sample
+from ..core.types import Episode, Sample
 from ..data.pool.meta import read_meta
 from ..data.pool.shadow_set import evenly_apart, read_set
 from ..eval.ablation import Arms, ablation_checks, ablation_figures

@@ -14,15 +14,12 @@ from ..config.loader import DEFAULT, load_config, read_yaml
 from ..config.schema import ScoringSection
 from ..core.check import Check, Report, check, evidence, now, report
 from ..core.errors import BadInput
-from ..core.shipped import shipped
-from ..scoring.latency import latency_checks
-from ..scoring.ledger import REPAIR, LedgerBroken, verify
-from ..scoring.ledger_tail import Scoring, tail
-from ..scoring.probe import is_paid
+from ..core.files import shipped
+from ..scoring.ledger import REPAIR, LedgerBroken, Scoring, tail, verify
 from ..scoring.providers import LOCAL, PROD, live_mode
-from ..scoring.sameness import sameness_checks
+from ..scoring.stub_checks import is_paid, latency_checks, sameness_checks
 from ..scoring.types import OWN, CallEntry
-from ..scoring.votes import settle
+from ..scoring.votes import aggregate
 
 WINDOW = 100
 LEAST = 8
@@ -177,7 +174,7 @@ def follows_from_votes(scoring: Scoring) -> bool:
     votes = [call.scores for call in scoring.calls if call.scores and call.status.startswith("ok")]
     if not votes or len({frozenset(vote) for vote in votes}) > 1:
         return False
-    verdict = settle(votes)
+    verdict = aggregate(votes)
     return (entry.votes, entry.overall, entry.scores, entry.variance) == (
         verdict.votes,
         verdict.overall,

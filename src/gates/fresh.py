@@ -15,15 +15,14 @@ from ..core.check import Check, check
 from ..core.errors import BadInput
 from ..core.jsonl import read_records, read_unique
 from ..core.types import Sample
-from ..scoring.batch import Order, score_dialogues
-from ..scoring.latency import latency_checks
+from ..scoring.batch import BatchJob, score_dialogues
+from ..scoring.judge import DAY_S
 from ..scoring.ledger import lines
 from ..scoring.monitor import Progress
-from ..scoring.probe import is_paid
-from ..scoring.sameness import sameness_checks
+from ..scoring.providers import settings_for
 from ..scoring.scores import Score, first_ask
-from ..scoring.session import DAY_S, settings_for
 from ..scoring.store import Store
+from ..scoring.stub_checks import is_paid, latency_checks, sameness_checks
 from ..scoring.types import ScoringEntry
 from .finding import Finding, found, read
 from .look import Look
@@ -57,7 +56,7 @@ def score_fresh(
         raise BadInput("is off, and a round scores live", where="REWARD_LIVE_MODE", remedy="set REWARD_LIVE_MODE=1")
     with Store(look.scoring.cache, ttl=look.scoring.ttl_days * DAY_S) as store:
         chosen = draw(look, seed, lambda one: store.get(first_ask(one, settings.provider)) is None)
-    order = Order(look.profile.paths.balanced, look.fresh, None, seed, look.scoring.votes, None)
+    order = BatchJob(look.profile.paths.balanced, look.fresh, None, seed, look.scoring.votes, None)
     score_dialogues(chosen, order, settings, look.scoring, environment, tell, progress)
     return seed
 

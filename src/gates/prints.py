@@ -6,8 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from ..core.errors import BadInput
-from ..core.files import sha256_file
-from ..core.shipped import shipped
+from ..core.files import sha256_file, shipped
 
 
 def fingerprint(path: Path) -> str:

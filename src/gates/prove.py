@@ -9,8 +9,7 @@ from ..config.profile import load_profile, profile_path
 from ..core.check import now
 from ..core.errors import BadInput
 from ..core.files import sha256_file
-from ..scoring.chain import Head
-from ..scoring.ledger import lines
+from ..scoring.ledger import Head, lines
 from .finding import GATES
 from .manifest import Manifest, is_future
 from .prints import fingerprint

@@ -10,7 +10,7 @@ import msgspec
 from ..core.errors import BadInput
 from ..core.files import read_json
 from ..core.types import Record
-from ..scoring.chain import Head
+from ..scoring.ledger import Head
 from .finding import INTEGRITY, MEASURED, Finding
 from .look import PREFLIGHT
 

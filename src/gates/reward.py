@@ -11,10 +11,9 @@ from ..config.loader import load_train_config
 from ..core.check import Check, check
 from ..core.defaults import SEED, SUM_TOLERANCE
 from ..core.errors import BadInput
-from ..core.files import read_json, sidecar
+from ..core.files import read_json, shipped, sidecar
 from ..core.jsonl import read_unique
 from ..core.model_files import base_sha256
-from ..core.shipped import shipped
 from ..core.types import Sample
 from ..data.pool.shadow_set import draw_shadow, read_set
 from ..reward.agreement import agreement_checks, of_scores

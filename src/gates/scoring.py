@@ -7,8 +7,7 @@ from pathlib import Path
 
 from ..config.loader import DEFAULT
 from ..core.check import Check
-from ..scoring.ledger import LedgerBroken, verify
-from ..scoring.ledger_tail import tail
+from ..scoring.ledger import LedgerBroken, tail, verify
 from .anti_simulation import WINDOW, assert_not_simulated, chain_check, scoring_checks
 from .finding import Finding, found, read
 from .look import Look

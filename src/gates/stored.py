@@ -24,8 +24,7 @@ from ..reward.rate import rate
 from ..reward.record import RecordedEpisode, read_recorded
 from ..reward.scored import ScoredEpisode
 from ..scoring.batch import choose
-from ..scoring.ledger import lines
-from ..scoring.ledger_tail import Scoring
+from ..scoring.ledger import Scoring, lines
 from ..scoring.prompt import Dialogue, dialogue_text
 from ..scoring.scores import Score, score_of
 from ..scoring.store import Stored, from_row

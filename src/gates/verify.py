@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..config.profile import load_profile
 from ..core.errors import BadInput
-from ..scoring.chain import Head
+from ..scoring.ledger import Head
 from .manifest import Entry, Manifest
 from .prove import Sums, prove, prove_ledger
 from .report import REFUSAL, ROUND1, TICKET, Round

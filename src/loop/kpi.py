@@ -21,8 +21,8 @@ from ..core.paths import GATED_CHECKPOINTS, LOGS, REPORTS, step_file
 from ..gates.anti_simulation import WINDOW, hit_rate
 from ..runtime.checksums import FOLDER as CHECKSUMS
 from ..runtime.checksums import checksum_path
-from ..scoring.ledger_tail import Scoring, tail
-from ..scoring.probe import is_paid
+from ..scoring.ledger import Scoring, tail
+from ..scoring.stub_checks import is_paid
 
 KPIS = REPORTS / "kpi.json"
 CACHE_ALARM = 0.95

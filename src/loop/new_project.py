@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from ..core.errors import BadInput
-from ..core.shipped import HOME
+from ..core.files import HOME
 
 COPIED = ("configs/*.yaml", "configs/gates/*.yaml", "configs/weights_baseline.json", "templates/pack_*/*.json")
 """Files that a project edits. Models are not copied: they are found in the package, or named in a config."""

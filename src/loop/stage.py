@@ -18,8 +18,7 @@ import msgspec
 from .. import __version__
 from ..core.check import now
 from ..core.errors import BadInput
-from ..core.files import sha256_file, write_json
-from ..core.shipped import shipped
+from ..core.files import sha256_file, shipped, write_json
 from ..core.types import Record
 
 PASSED, FAILED = 0, 1

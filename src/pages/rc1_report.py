@@ -18,15 +18,13 @@ from .. import __version__
 from ..config.profile import Profile
 from ..config.train import TrainConfig
 from ..core.check import now
-from ..core.episode import Episode
 from ..core.errors import BadInput
-from ..core.files import read_json, sha256_file
+from ..core.files import read_json, sha256_file, shipped
 from ..core.jsonl import read_records
 from ..core.model_files import model_sha256
 from ..core.paths import final_models as model_folders
 from ..core.paths import step_file
-from ..core.shipped import shipped
-from ..core.types import Lang, Level, Sample, Task
+from ..core.types import Episode, Lang, Level, Sample, Task
 from ..eval.trial import TrialReport
 from ..gates.final_models import final_models
 from ..gates.manifest import MANIFEST

@@ -15,10 +15,10 @@ from msgspec import Struct
 from ..agents.trajectory import Job
 from ..config.sections import RolloutLimits
 from ..core.check import Check, check
-from ..core.episode import Episode
 from ..core.errors import BadInput
 from ..core.files import read_json, sha256_file
 from ..core.model_files import model_sha256
+from ..core.types import Episode
 from ..eval.compare import DIGITS
 from ..eval.metrics import Figure
 from ..rollout.scheduler import generate

@@ -8,8 +8,7 @@ from typing import Any
 from gguf import MODEL_ARCH_NAMES, GGUFWriter
 
 from ..core.errors import BadInput
-from ..core.files import atomic_write, written
-from ..core.shipped import shipped
+from ..core.files import atomic_write, shipped, written
 from .gguf_shape import family, write_shape
 from .gguf_tokenizer import vocabulary, write_vocabulary
 from .gguf_weights import FILE_TYPES, Kind, tensors, write_tensors

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from ..checkpoint.seal import read_seal
-from ..core.shipped import shipped
+from ..core.files import shipped
 from ..gates.finding import Finding
 from ..gates.report import Print, Round
 from ..gates.signoff import STATEMENT

@@ -11,8 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..core.errors import BadInput
-from ..scoring.gguf import MAGIC
-from ..scoring.local_server import Use, serving
+from ..scoring.local_judge import MAGIC, ServerUse, serving
 
 LOG = Path("logs/llamacpp_server.log")
 ANSWER_S = 600.0
@@ -77,7 +76,7 @@ class LlamaCpp:
 def opened(path: Path, context: int, log: Path = LOG) -> Iterator[LlamaCpp]:
     """The file in a server of its own, with room for so many tokens, computing as exactly as it can."""
     require_gguf(path)
-    use = Use("llama.cpp", "evaluate with PyTorch", f"check {path} and the free memory", exact=context)
+    use = ServerUse("llama.cpp", "evaluate with PyTorch", f"check {path} and the free memory", exact=context)
     with serving(path, log, use) as address:
         yield LlamaCpp(address, path)
 

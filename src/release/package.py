@@ -26,9 +26,8 @@ from ..config.loader import config_files, load_train_config
 from ..config.train import TrainConfig
 from ..core import paths
 from ..core.errors import BadInput
-from ..core.files import atomic_write, json_bytes, sha256_file
+from ..core.files import atomic_write, json_bytes, sha256_file, shipped
 from ..core.model_files import model_sha256
-from ..core.shipped import shipped
 from ..core.types import Record
 from ..gates.final_models import final_models
 from ..gates.manifest import MANIFEST, Manifest

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from ..agents.render import Renderer
 from ..agents.trajectory import Job
 from ..config.sections import RolloutLimits
-from ..core.episode import Episode
+from ..core.types import Episode
 from ..rollout.scheduler import Dialogue
 from .llamacpp import LlamaCpp
 

@@ -18,10 +18,9 @@ import msgspec
 from ..config.loader import DEFAULT, config_files, load_train_config
 from ..config.profile import NAMES, profile_path
 from ..core.errors import BadInput
-from ..core.files import sha256_file
+from ..core.files import HOME, PACKAGE, sha256_file
 from ..core.model_files import model_sha256
 from ..core.paths import GATED_CHECKPOINTS, LOGS
-from ..core.shipped import HOME, PACKAGE
 from ..gates.final_models import final_models
 from ..gates.manifest import MANIFEST, Manifest
 from ..gates.report import REFUSAL, ROUND1, TICKET, read_round

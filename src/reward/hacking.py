@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ..core.episode import Episode
 from ..core.tokenize import words
-from ..core.types import Turn
+from ..core.types import Episode, Turn
 
 SAME = 0.8
 """From this share of common words on, a message is the question over again."""

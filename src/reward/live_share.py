@@ -16,16 +16,14 @@ from math import floor
 from pathlib import Path
 
 from ..core.defaults import RESUME
-from ..core.episode import Episode
 from ..core.errors import BadInput
 from ..core.files import atomic_write
 from ..core.jsonl import read_records, write_records
 from ..core.paths import step_file
-from ..core.types import Lang, Record, Turn
+from ..core.types import Episode, Lang, Record, Turn
 from ..scoring.client import JudgeClient
-from ..scoring.judge import Judge
+from ..scoring.judge import Judge, Session
 from ..scoring.scores import score_key, score_of
-from ..scoring.session import Session
 
 PATIENCE = 3
 """So many steps running in which the judge was asked and scored nothing, and the run stops: it would go on by other

@@ -15,9 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from ..core.episode import Episode
 from ..core.errors import BadInput
-from ..core.types import Sample
+from ..core.types import Episode, Sample
 from .dimensions import LIVE, RULES, Dimension, see
 from .old_reward import OLD
 from .weights import WEIGHTS, read_weights

@@ -14,7 +14,7 @@ from .scored import ScoredEpisode
 
 if TYPE_CHECKING:
     from ..config.schema import ScoringSection
-    from ..scoring.batch import Order, Summary
+    from ..scoring.batch import BatchJob, Summary
     from ..scoring.monitor import Progress
     from ..scoring.providers import ScorerSettings
     from ..scoring.scores import Score
@@ -24,7 +24,7 @@ SOME = 3
 
 def ask_judge(
     recorded: Sequence[RecordedEpisode],
-    order: Order,
+    order: BatchJob,
     settings: ScorerSettings,
     scoring: ScoringSection,
     environment: Mapping[str, str],

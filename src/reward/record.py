@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..agents.trajectory import Job
 from ..config.sections import RolloutLimits
-from ..core.episode import Episode
 from ..core.errors import BadInput
 from ..core.files import atomic_files, json_bytes, read_json, require_jsonl, sha256_file, sidecar, written
 from ..core.jsonl import read_unique, write_records
-from ..core.types import Lang, Record, Sample, Turn
+from ..core.types import Episode, Lang, Record, Sample, Turn
 from ..data.difficulty.metrics import measure_all
 
 if TYPE_CHECKING:

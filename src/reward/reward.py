@@ -18,8 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..core.episode import Episode
-from ..core.types import Level, Sample
+from ..core.types import Episode, Level, Sample
 from .new_score import AdvancedReward
 from .overclar_penalty import ALPHA, CAP, over_clarification_penalty
 

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from ..config.profile import Thresholds
 from ..core.check import Report, evidence, now, report
 from ..core.errors import BadInput
-from ..core.files import refuse_overlap, write_json
-from ..core.shipped import shipped
+from ..core.files import refuse_overlap, shipped, write_json
 from .agreement import agreement_checks, of_scores, split
 from .scored import ScoredEpisode, columns, live_check, read_scored, refuse_too_little
 from .unasked import measurable

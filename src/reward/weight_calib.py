@@ -23,8 +23,7 @@ from .. import __version__
 from ..config.profile import Thresholds
 from ..core.check import Check, Report, check, evidence, now, report
 from ..core.errors import BadInput
-from ..core.files import atomic_files, json_bytes, refuse_overlap, sha256_file
-from ..core.shipped import shipped
+from ..core.files import atomic_files, json_bytes, refuse_overlap, sha256_file, shipped
 from .calibration import Calibration, calibrate_weights
 from .gain import DIGITS, gain_check, gain_pct
 from .remedies import REMEDIES

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 
 from ..core.defaults import SUM_TOLERANCE
 from ..core.errors import BadInput
-from ..core.files import read_json
-from ..core.shipped import shipped
+from ..core.files import read_json, shipped
 from ..core.types import Record
 
 F64 = NDArray[np.float64]

@@ -1,6 +1,6 @@
-"""A whole pool scored: resumable, within a budget, with nothing asked twice and nothing made up.
+"""Scoring a whole pool: resumable, within a budget, with no vote paid for twice and no score made up.
 
-With `REWARD_LIVE_MODE` off nobody is called: every line says `live: false` and has no scores.
+With `REWARD_LIVE_MODE` off no judge is called: every line says `live: false` and has no scores.
 """
 
 from __future__ import annotations
@@ -20,43 +20,41 @@ from ..core.files import refuse_overlap, write_json
 from ..core.jsonl import read_unique
 from ..core.types import Record, Sample
 from . import monitor
-from .judge import Judge, Tally
+from .judge import Judge, Session, Tally, open_session
 from .ledger import lines as ledger_lines
-from .monitor import Monitor, Progress
+from .monitor import Budget, Monitor, Progress
 from .prompt import Dialogue
 from .providers import Provider, ScorerSettings
-from .purse import Purse
 from .scores import Score, ScoreFile, score_key, score_of, unstable_beside
-from .session import Session, open_session
 from .types import ScoringEntry
 
 Scored = TypeVar("Scored", bound=Dialogue)
 
 GIVE_UP = 10
-"""So many samples in a row that could not be scored, and the rest is left alone: their calls are billed too."""
+"""After this many failed samples in a row the run ends: failing calls are billed too."""
 
 
 @dataclass(frozen=True)
-class Order:
-    """What is to be scored and how."""
+class BatchJob:
+    """What to score and how."""
 
     pool: Path
-    """Where the dialogues were read from; nothing is written there."""
+    """The file that the dialogues were read from; nothing is written there."""
     out: Path
     n: int | None
-    """So many, drawn by `seed`; None: all. A larger draw with the same seed holds the smaller one."""
+    """Size of a random sample drawn by `seed`; None: all. A larger draw with the same seed contains the smaller one."""
     seed: int
     votes: VotesSection
     budget: float | None
 
 
 class Summary(Record, frozen=True):
-    """`complete` is false where the budget ended the run; run again with more and it goes on from there."""
+    """Result of a batch. `complete` is false if the budget ended the run; a run with a larger budget continues it."""
 
     samples: int
     scored: int
     reused: int
-    """Taken from the lines of an earlier run, of those scored."""
+    """Number of the scored samples that an earlier run had scored."""
     failed: int
     unstable: int
     not_started: int
@@ -67,62 +65,62 @@ class Summary(Record, frozen=True):
 
 
 def score_pool(
-    order: Order,
+    job: BatchJob,
     settings: ScorerSettings,
     scoring: ScoringSection,
     environment: Mapping[str, str],
     tell: Callable[[str], None],
     progress: Callable[[Progress], None],
 ) -> Summary:
-    samples = list(read_unique(order.pool, Sample))
-    return score_dialogues(samples, order, settings, scoring, environment, tell, progress)[1]
+    samples = list(read_unique(job.pool, Sample))
+    return score_dialogues(samples, job, settings, scoring, environment, tell, progress)[1]
 
 
 def score_dialogues(
     samples: list[Scored],
-    order: Order,
+    job: BatchJob,
     settings: ScorerSettings,
     scoring: ScoringSection,
     environment: Mapping[str, str],
     tell: Callable[[str], None],
     progress: Callable[[Progress], None],
 ) -> tuple[dict[str, Score], Summary]:
-    """The scores by id, of these dialogues by this judge and no others, and what the run came to.
+    """The scores of these dialogues by this judge, by id, and a summary of the run.
 
-    Raises BadInput where nothing could be scored, or where the service stopped answering; what was had is kept.
+    Raises BadInput if nothing could be scored or the service stopped answering; finished scores are kept.
     """
-    refuse_overlap(_outputs(order.out), {"POOL": order.pool})
-    _refuse_twins(samples, order.pool)
-    chosen = choose(samples, order.n, order.seed)
-    file = ScoreFile(order.out, {sample.id for sample in samples})
-    keys = {sample.id: score_key(sample, settings.provider, order.votes) for sample in chosen}
+    refuse_overlap(_outputs(job.out), {"POOL": job.pool})
+    _refuse_duplicate_ids(samples, job.pool)
+    chosen = choose(samples, job.n, job.seed)
+    file = ScoreFile(job.out, {sample.id for sample in samples})
+    keys = {sample.id: score_key(sample, settings.provider, job.votes) for sample in chosen}
     if not settings.live:
         _write_unscored(file, keys, settings.provider)
-        figures = _no_figures(order.out, settings.provider)
+        figures = _no_figures(job.out, settings.provider)
         return _finish(file, samples, keys, live=False, reused=0, figures=figures)
     there = keys.keys() & file.lines.keys()
-    known = _on_record(file, keys, order, scoring)
+    known = _already_scored(file, keys, job, scoring)
     if gone := len(there - known):
         tell(
-            f"{gone} lines of {order.out} are no scores by this judge of these dialogues, have expired or are not"
+            f"{gone} lines of {job.out} are no scores by this judge of these dialogues, have expired or are not"
             " in the ledger; those samples are scored again"
         )
     waiting = [sample for sample in chosen if sample.id not in known]
-    if not waiting:  # nobody needs to be called, so no judge is started
-        figures = _no_figures(order.out, settings.provider)
+    if not waiting:  # no call is needed, so no judge is started
+        figures = _no_figures(job.out, settings.provider)
         return _finish(file, samples, keys, live=True, reused=len(known), figures=figures)
     with open_session(settings, scoring, environment, tell) as session:
-        run = _Run(session, order, file, waiting, progress)
-        figures = asyncio.run(run.go())
+        live = _LiveRun(session, job, file, waiting, progress)
+        figures = asyncio.run(live.run())
     scores, summary = _finish(file, samples, keys, live=True, reused=len(known), figures=figures)
-    if run.outage:
+    if live.outage:
         raise BadInput(
-            f"{run.outage}; {summary.scored} of {summary.samples} samples are scored",
+            f"{live.outage}; {summary.scored} of {summary.samples} samples are scored",
             where=settings.provider.name,
-            remedy="see that `askgate probe_scorer --live` passes, then run the same command again; it goes on from"
+            remedy="see that `askgate probe_scorer --live` passes, then run the same command again; it continues from"
             " here and pays for nothing twice",
         )
-    if run.unbilled:
+    if live.unbilled:
         raise BadInput(
             f"the server does not say what it bills, so no budget can be kept; {summary.scored} of {summary.samples}"
             " samples are scored",
@@ -131,18 +129,18 @@ def score_dialogues(
         )
     if summary.failed and not summary.scored:
         raise BadInput(
-            f"none of {summary.failed} samples could be scored, the first because: {run.first_failure}",
+            f"none of {summary.failed} samples could be scored, the first because: {live.first_failure}",
             where=settings.provider.name,
-            remedy="see `failure` in the lines of " + str(order.out),
+            remedy="see `failure` in the lines of " + str(job.out),
         )
     return scores, summary
 
 
-def _refuse_twins(samples: Sequence[Dialogue], where: Path) -> None:
-    """Scores go by id: of two dialogues under one id, one would get the other's."""
-    if twins := [name for name, times in Counter(sample.id for sample in samples).items() if times > 1]:
+def _refuse_duplicate_ids(samples: Sequence[Dialogue], where: Path) -> None:
+    """Scores are stored by id: of two dialogues with one id, one would get the other's score."""
+    if repeated := [name for name, times in Counter(sample.id for sample in samples).items() if times > 1]:
         raise BadInput(
-            f"{len(twins)} ids stand more than once, the first is {twins[0]!r}",
+            f"{len(repeated)} ids occur more than once, the first is {repeated[0]!r}",
             where=str(where),
             remedy="give every dialogue its own id",
         )
@@ -154,7 +152,7 @@ def _outputs(out: Path) -> dict[str, Path]:
 
 
 def choose(samples: list[Scored], n: int | None, seed: int) -> list[Scored]:
-    """In the pool's order."""
+    """A random sample of `n` samples (None: all), in the pool's order."""
     if n is None:
         return samples
     if n > len(samples):
@@ -164,43 +162,43 @@ def choose(samples: list[Scored], n: int | None, seed: int) -> list[Scored]:
     return [sample for sample in samples if sample.id in names]
 
 
-class _Run:
-    """The live part: a few samples at a time, until all are done, the purse is empty or the service is gone."""
+class _LiveRun:
+    """Live scoring: a few samples at a time, until all are done, the budget is spent or the service is down."""
 
     def __init__(
         self,
         session: Session,
-        order: Order,
+        job: BatchJob,
         file: ScoreFile,
         waiting: Sequence[Dialogue],
         progress: Callable[[Progress], None],
     ) -> None:
-        self._session, self._order, self._file = session, order, file
+        self._session, self._job, self._file = session, job, file
         self._waiting, self._total, self._progress = list(waiting)[::-1], len(waiting), progress
         self._failed_in_a_row = 0
         self.outage = self.first_failure = ""
         self.unbilled = False
 
-    async def go(self) -> dict[str, Any]:
+    async def run(self) -> dict[str, Any]:
         async with self._session.client() as client:
-            judge = self._session.judge(client, self._order.votes)
-            purse = Purse(self._session.provider, judge.tally, self._order.budget)
+            judge = self._session.judge(client, self._job.votes)
+            budget = Budget(self._session.provider, judge.tally, self._job.budget)
             with Monitor(self._session.provider, judge.tally, client.limiter) as watch:
-                await self._score(judge, purse, watch)
-            self.unbilled = purse.is_blind
-            return watch.write(self._order.out.with_name(monitor.NAME))
+                await self._score(judge, budget, watch)
+            self.unbilled = budget.is_blind
+            return watch.write(self._job.out.with_name(monitor.NAME))
 
-    async def _score(self, judge: Judge, purse: Purse, watch: Monitor) -> None:
+    async def _score(self, judge: Judge, budget: Budget, watch: Monitor) -> None:
         running: set[asyncio.Task[ScoringEntry]] = set()
         try:
             while True:
-                while self._may_start(len(running), purse):
+                while self._may_start(len(running), budget):
                     running.add(asyncio.create_task(judge.score(self._waiting.pop())))
                 if not running:
                     return
                 ended, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 for task in ended:
-                    self._keep(task.result(), purse)
+                    self._add(task.result(), budget)
                 watch.tick()
                 self._tell(judge.tally)
         finally:
@@ -208,16 +206,16 @@ class _Run:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
 
-    def _may_start(self, in_flight: int, purse: Purse) -> bool:
+    def _may_start(self, running_count: int, budget: Budget) -> bool:
         most = self._session.scoring.limits.concurrency_max
-        return bool(self._waiting) and not self.outage and in_flight < most and purse.allows(in_flight)
+        return bool(self._waiting) and not self.outage and running_count < most and budget.allows(running_count)
 
-    def _keep(self, entry: ScoringEntry, purse: Purse) -> None:
-        self._file.add(score_of(entry, self._order.votes))
-        purse.ended(entry.billable_tokens)
+    def _add(self, entry: ScoringEntry, budget: Budget) -> None:
+        self._file.add(score_of(entry, self._job.votes))
+        budget.sample_ended(entry.billable_tokens)
         self.first_failure = self.first_failure or entry.failure
         self._failed_in_a_row = self._failed_in_a_row + 1 if entry.failure else 0
-        # The rest would fail the same way, and may be billed for it.
+        # The rest would fail the same way and may be billed for it.
         if entry.failure.startswith("circuit_open"):
             self.outage = self.outage or f"the service stopped answering: {entry.failure}"
         elif self._failed_in_a_row >= GIVE_UP:
@@ -227,26 +225,26 @@ class _Run:
         self._progress(monitor.progress(self._session.provider, tally, self._total))
 
 
-def _on_record(file: ScoreFile, keys: dict[str, str], order: Order, scoring: ScoringSection) -> set[str]:
-    """The samples that need not be scored again: their lines say what the ledger says, and have not expired.
+def _already_scored(file: ScoreFile, keys: dict[str, str], job: BatchJob, scoring: ScoringSection) -> set[str]:
+    """Ids of samples that need not be scored again: their lines match the ledger and have not expired.
 
-    All other lines of these samples are taken out: nobody may take them for the score that is still to come. One that
-    the ledger does not know proves nothing, whoever wrote it.
+    All other lines of these samples are removed, so that nobody takes them for scores of this run. A line that the
+    ledger does not know proves nothing.
     """
-    claims = {
+    recorded = {
         (line.scoring, name): line
         for name, key in keys.items()
         if (line := file.lines.get(name)) and line.key == key and line.live and line.overall is not None
     }
     oldest = datetime.now(UTC) - timedelta(days=scoring.ttl_days)
-    there = claims and scoring.ledger.exists()
-    entries = (sealed.entry for sealed in ledger_lines(scoring.ledger)) if there else ()
+    exists = recorded and scoring.ledger.exists()
+    entries = (sealed.entry for sealed in ledger_lines(scoring.ledger)) if exists else ()
     known = {
-        claim.id
+        score.id
         for entry in entries
         if isinstance(entry, ScoringEntry)
-        and (claim := claims.get((entry.scoring, entry.sample)))
-        and claim == score_of(entry, order.votes)
+        and (score := recorded.get((entry.scoring, entry.sample)))
+        and score == score_of(entry, job.votes)
         and datetime.fromisoformat(entry.at) > oldest
     }
     file.forget(set(keys) - known)
@@ -265,7 +263,7 @@ def _write_unscored(file: ScoreFile, keys: dict[str, str], provider: Provider) -
 
 
 def _no_figures(out: Path, provider: Provider) -> dict[str, Any]:
-    figures = monitor.whole_run(provider, Tally(), 0.0)
+    figures = monitor.run_figures(provider, Tally(), 0.0)
     write_json(out.with_name(monitor.NAME), figures)
     return figures
 
@@ -280,7 +278,7 @@ def _finish(
     figures: dict[str, Any],
 ) -> tuple[dict[str, Score], Summary]:
     unstable = file.finish(sample.id for sample in samples)
-    # Under another key it is the score of something else, by another process that writes the same file.
+    # A line with another key scores something else: another process writes the same file.
     lines = {name: line for name, key in keys.items() if (line := file.lines.get(name)) and line.key == key}
     scored = [line for line in lines.values() if line.overall is not None]
     not_started = len(keys) - len(lines)

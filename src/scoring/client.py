@@ -1,19 +1,24 @@
-"""One call to a judge, as often as it takes: through the limiter and the breaker, with retries.
+"""Calls to a judge over the OpenAI chat protocol: through limiter and circuit breaker, with retries.
 
     reply = await JudgeClient(settings.provider, settings.key, config.scoring.limits).ask(ask)
 
-Whatever leaves here, reply or error, has passed the secret masker: a server may send the key back.
+Every reply and error passes the secret masker first: a server may send the key back. A server that does not say what it
+billed is recorded with 0 tokens. No call costs nothing, so 0 can only mean unknown, and such a call does not satisfy a
+check that wants a bill.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import random
 import time
-from collections.abc import Awaitable, Callable
-from typing import Self
+from collections.abc import Awaitable, Callable, Mapping
+from email.utils import parsedate_to_datetime
+from math import isfinite
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import httpx2
@@ -24,34 +29,39 @@ from ..config.schema import LimitsSection
 from ..core.errors import BadInput
 from ..core.types import Record
 from ..runtime.secrets import masker
-from . import wire
-from .breaker import Breaker
-from .limiter import Limiter
+from .limiter import CircuitBreaker, Limiter
+from .prompt import request
 from .providers import Provider
 from .types import Ask, CallFailed, Reply, printable
 
 BACK_OFF_S = 0.25
 LONGEST_BACK_OFF_S = 30.0
 NO_KEY = "none"
-"""Sent where no key is needed."""
+"""Sent if no key is needed."""
+SHOWN, NOT_A_REPLY_SHOWN = 300, 80
+"""Characters shown of a server's error text, and of an answer that is not a chat completion."""
+MOST_TOKENS = 10**9
+"""A larger bill is not believed."""
+Mask = Callable[[str], str]
+"""The secret masker. It comes before any cut: half a key is no longer recognized as one."""
 for _name in ("openai", "httpx2", "httpcore2"):
-    # Whatever OPENAI_LOG says: what these write has not passed the secret masker, and a server may send the key back.
+    # Regardless of OPENAI_LOG: what these log has not passed the secret masker.
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 
 class Attempt(Record, frozen=True):
-    """One request, however it ended."""
+    """One request and its outcome."""
 
     request_id: str
     tokens_in: int
     tokens_out: int
     latency_ms: float
     failure: str
-    """Empty where it brought a reply."""
+    """Empty if it brought a reply."""
 
 
 class JudgeClient:
-    """All calls to one provider go through one client, so that its limits hold for all of them together."""
+    """The one client for all calls to a provider, so that its limits hold for all of them together."""
 
     def __init__(
         self,
@@ -59,6 +69,7 @@ class JudgeClient:
         key: SecretStr | None,
         limits: LimitsSection,
         *,
+        clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         if provider.base_url is None:
@@ -69,28 +80,31 @@ class JudgeClient:
             least=limits.concurrency_min,
             most=limits.concurrency_max,
             wait_max_s=limits.wait_max_s,
+            clock=clock,
             sleep=sleep,
         )
-        self._breaker = Breaker(provider.name, failures=limits.breaker_failures, open_s=limits.breaker_open_s)
+        self._breaker = CircuitBreaker(
+            provider.name, failures=limits.breaker_failures, open_s=limits.breaker_open_s, clock=clock
+        )
         self._mask = masker(os.environ, *([key.get_secret_value()] if key else []))
         self._limits, self._sleep, self._random = limits, sleep, random.Random()
         self._sdk = _sdk(provider.base_url, key.get_secret_value() if key else NO_KEY, limits.timeout_s)
 
     async def ask(self, ask: Ask, again: int = 0, on_attempt: Callable[[Attempt], None] | None = None) -> Reply:
-        """Raises CallFailed when no attempt brought a reply. `again` counts the bad replies to this ask so far."""
+        """Raises CallFailed if no attempt brought a reply. `again` counts the bad replies to this ask so far."""
         for attempt in range(1, self._limits.tries + 1):
             try:
                 return await self._try(ask, again, on_attempt)
             except CallFailed as failure:
                 if attempt == self._limits.tries or self._is_final(failure):
                     raise
-                # The limiter holds everybody back for as long as the service asked; this only spreads the retries.
+                # The limiter makes everybody wait for as long as the service asked; this only spreads the retries.
                 await self._sleep(self._back_off(attempt))
         raise AssertionError("the last attempt returns or raises")
 
     @property
     def longest_s(self) -> float:
-        """No call takes longer from its first turn on, with all its retries and every pause that a service may ask."""
+        """Upper bound of one call in seconds, with all retries and every pause that a service may ask for."""
         return self._limits.tries * (self._limits.timeout_s + self._limits.wait_max_s + LONGEST_BACK_OFF_S)
 
     async def close(self) -> None:
@@ -107,7 +121,7 @@ class JudgeClient:
         return too_long or failure.trouble in ("refused", "circuit_open")
 
     def _back_off(self, attempt: int) -> float:
-        """Anywhere between nothing and twice the last one's range, so that callers do not come back together."""
+        """A random wait with a range that doubles every attempt, so that callers do not come back together."""
         return self._random.uniform(0, min(LONGEST_BACK_OFF_S, BACK_OFF_S * 2**attempt))
 
     async def _try(self, ask: Ask, again: int, on_attempt: Callable[[Attempt], None] | None) -> Reply:
@@ -118,9 +132,9 @@ class JudgeClient:
             try:
                 outcome, request_id = await self._send(ask, again)
             except BaseException:
-                self._breaker.abandoned(tried=trial)
+                self._breaker.cancelled(trial=trial)
                 raise
-        self._learn(outcome, sent_at, trial)
+        self._report_outcome(outcome, sent_at, trial)
         if isinstance(outcome, CallFailed):
             if on_attempt:
                 took = (time.perf_counter() - started) * 1000
@@ -131,46 +145,46 @@ class JudgeClient:
         return outcome
 
     async def _send(self, ask: Ask, again: int) -> tuple[Reply | CallFailed, str]:
-        """Reply or failure, request id. The SDK's time limit is between bytes; ours is for the whole call."""
+        """Reply or failure, and the request id. The SDK's timeout is between bytes; ours is for the whole call."""
         try:
             async with asyncio.timeout(self._limits.timeout_s):
-                body = wire.request(self.provider, ask, again)
+                body = request(self.provider, ask, again)
                 raw = await self._sdk.chat.completions.with_raw_response.create(**body)
         except (TimeoutError, openai.APITimeoutError):
             return CallFailed("timeout", f"no answer within {self._limits.timeout_s:g} s"), ""
         except openai.APIStatusError as error:
             response = error.response
-            failure = wire.refusal(response.status_code, response.content, response.headers, self._mask)
+            failure = _failure(response.status_code, response.content, response.headers, self._mask)
             return failure, self._mask(response.headers.get("x-request-id", ""))
         except openai.APIConnectionError as error:
             why = type(error.__cause__ or error).__name__
             return CallFailed("unreachable", self._mask(f"{why}: {error.__cause__ or error}")), ""
         response = raw.http_response
-        # From the first byte sent to the last received: with the SDK's own work a stub would look slower than it is.
+        # From the first byte sent to the last received: the SDK's own work would make a stub look slower than it is.
         latency_ms = response.elapsed.total_seconds() * 1000
         request_id = response.headers.get("x-request-id", "")
-        outcome = wire.reply(response.content, request_id, latency_ms, self._mask)
+        outcome = _reply(response.content, request_id, latency_ms, self._mask)
         return outcome, outcome.request_id if isinstance(outcome, Reply) else self._mask(request_id)
 
-    def _learn(self, outcome: Reply | CallFailed, sent_at: float, trial: bool) -> None:
+    def _report_outcome(self, outcome: Reply | CallFailed, sent_at: float, trial: bool) -> None:
         if isinstance(outcome, Reply):
             self.limiter.accepted(sent_at)
             if outcome.text.strip():
-                self._breaker.worked()
+                self._breaker.succeeded()
             else:
-                # Billed all the same. A model whose thoughts fill `max_tokens` does this every time.
-                self._breaker.failed("a reply without a text", tried=trial)
+                # Billed all the same. A model whose reasoning fills `max_tokens` does this every time.
+                self._breaker.failed("a reply without a text", trial=trial)
         elif outcome.trouble == "rate_limited":
             self.limiter.refused(sent_at, outcome.retry_after)
-            self._breaker.worked()
+            self._breaker.succeeded()
         else:
             self.limiter.failed(sent_at, outcome.retry_after)
-            self._breaker.failed(str(outcome), tried=trial)
+            self._breaker.failed(str(outcome), trial=trial)
 
 
 def _sdk(base_url: str, key: str, timeout_s: float) -> openai.AsyncOpenAI:
-    """The SDK fills in what it is not told (headers, organization, other keys) from OPENAI_* variables. Those are meant
-    for other programs and other servers, so it does not see them."""
+    """The SDK without OPENAI_* variables: it would fill in headers, organization and keys that are meant for other
+    programs and servers."""
     theirs = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("OPENAI_")}
     try:
         return openai.AsyncOpenAI(api_key=key, base_url=base_url, max_retries=0, http_client=_http(base_url, timeout_s))
@@ -179,6 +193,97 @@ def _sdk(base_url: str, key: str, timeout_s: float) -> openai.AsyncOpenAI:
 
 
 def _http(base_url: str, timeout_s: float) -> httpx2.AsyncClient:
-    """No redirects: they would have another server called in the provider's stead. No proxy for this machine itself."""
+    """No redirects: they would call another server instead of the provider. No proxy for this machine itself."""
     here = urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1")
     return httpx2.AsyncClient(timeout=timeout_s, follow_redirects=False, trust_env=not here)
+
+
+def _reply(body: bytes, request_id: str, latency_ms: float, mask: Mask) -> Reply | CallFailed:
+    """The reply in an answer with status 200. A completion without a text is a reply too: it was billed."""
+    try:
+        # Not msgspec: it would refuse a whole paid reply because of one lone surrogate in it.
+        found = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        start = mask(body.decode("utf-8", "replace")).strip()[:NOT_A_REPLY_SHOWN]
+        return CallFailed("not_a_reply", f"not a chat completion ({error}): {start}")
+    if not isinstance(found, dict) or "choices" not in found:
+        return CallFailed("not_a_reply", f"no chat completion: {mask(json.dumps(found))[:NOT_A_REPLY_SHOWN]}")
+    usage = found.get("usage")
+    usage = usage if isinstance(usage, dict) else {}
+    return Reply(
+        text=mask(_content(found["choices"])),
+        request_id=mask(request_id or _string(found.get("id"))),
+        model=mask(_string(found.get("model"))),
+        tokens_in=_tokens(usage.get("prompt_tokens")),
+        tokens_out=_tokens(usage.get("completion_tokens")),
+        latency_ms=latency_ms,
+    )
+
+
+def _content(choices: Any) -> str:
+    """The text of the first choice, or empty. Content that is not a text is kept as JSON, for study."""
+    choice = choices[0] if choices and isinstance(choices, list) else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    content = message.get("content") if isinstance(message, dict) else None
+    if content is None:
+        return ""
+    return content if isinstance(content, str) else json.dumps(content)
+
+
+def _tokens(count: Any) -> int:
+    """0 if it is not a count of tokens."""
+    if isinstance(count, bool) or not isinstance(count, int | float):
+        return 0
+    return int(count) if 0 <= count <= MOST_TOKENS else 0
+
+
+def _string(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _failure(status: int, body: bytes, headers: Mapping[str, str], mask: Mask) -> CallFailed:
+    """The failure that an answer with another status than 200 means."""
+    said = f"HTTP {status}: {' '.join(mask(body.decode('utf-8', 'replace')).split())[:SHOWN]}"
+    if status == 429 and b"insufficient_quota" not in body:
+        return CallFailed("rate_limited", said, retry_after(headers))
+    if status >= 500:
+        return CallFailed("server_error", said, retry_after(headers))
+    if status in (408, 425):
+        return CallFailed("timeout", said)
+    return CallFailed("refused", f"{said}. What to do: {_REMEDIES.get(status, _REMEDY)}")
+
+
+_REMEDY = "check SCORER_BASE_URL and SCORER_MODEL"
+_REMEDIES = {
+    400: "check SCORER_MODEL; the server understands neither the model nor the request",
+    401: "check SCORER_API_KEY",
+    402: "pay the provider's bill",
+    403: "check that the key in SCORER_API_KEY may use this model",
+    404: "check SCORER_MODEL and SCORER_BASE_URL (most end in /v1)",
+    429: "the account has no credit left; pay the provider's bill",
+}
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait: `retry-after-ms`, or `Retry-After` in seconds or as a date. None if it makes no sense.
+
+    >>> retry_after({"retry-after": "2.5"}), retry_after({"retry-after-ms": "200"}), retry_after({})
+    (2.5, 0.2, None)
+    """
+    if (wait := _number(headers.get("retry-after-ms", ""))) is not None:
+        return wait / 1000
+    value = headers.get("retry-after", "")
+    if (wait := _number(value)) is not None:
+        return wait
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if isfinite(number) and number >= 0 else None

@@ -1,7 +1,11 @@
-"""The ledger file: what every call and every scoring came to, one line each, chained by hashes.
+"""The ledger: one line per judge call and per scoring, chained by hashes.
 
-One process writes at a time: it holds the lock file beside the ledger for the length of one append. What a crash left
-torn at the end is cut off and noted; a line that is wrong anywhere else is never touched.
+A line is `{"seq":N,"prev":"...","entry":{...},"hash":"..."}`; the hash covers the bytes of the line without its last
+field. The chain shows that a line was changed, inserted or removed, but not that lines are missing at its end: to
+detect that, keep the `Head`.
+
+One process writes at a time: it holds the lock file beside the ledger during one append. A last line that a crash left
+incomplete is cut off and noted; a line that is wrong anywhere else is never touched.
 """
 
 from __future__ import annotations
@@ -12,50 +16,129 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
+from typing import IO
+
+import msgspec
 
 from ..core.errors import BadInput
 from ..core.jsonl import MAX_LINE_BYTES
+from ..core.types import Record
 from ..runtime.disk import RUN_AGAIN, disk, explain_disk_errors
 from ..runtime.lock import write_lock
-from .chain import START, Forged, Head, Line, Torn, follow, seal, unseal
-from .types import Entry, RepairEntry
+from .types import CallEntry, Entry, RepairEntry, ScoringEntry
+
+START = "0" * 64
+"""The hash before the first line."""
+REPAIR = "run a scoring or `askgate score`: opening the ledger to write cuts off the torn line and notes it"
+_RESTORE = "put back the ledger as it was, or move it away and score again; a changed ledger proves nothing"
+BLOCK = 64 * 1024
+QUIET_LINES = 1000
+"""With several scorings at once, lines of others stand between a scoring and its calls, but never this many."""
+_BEFORE_HASH, _AFTER_HASH = b',"hash":"', b'"}'
+_TAIL = len(_BEFORE_HASH) + 64 + len(_AFTER_HASH)
+
+
+class Head(Record, frozen=True):
+    """The end of a ledger. A ticket that stores it detects every change before it."""
+
+    lines: int
+    hash: str
+
 
 EMPTY = Head(0, START)
-_RESTORE = "put back the ledger as it was, or move it away and score again; a changed ledger proves nothing"
-REPAIR = "run a scoring or `askgate score`: opening the ledger to write cuts off the torn line and notes it"
-BLOCK = 64 * 1024
+
+
+class Line(Record, frozen=True):
+    """One line of the ledger file."""
+
+    seq: int
+    prev: str
+    entry: Entry
+    hash: str
+
+    @property
+    def head(self) -> Head:
+        return Head(self.seq, self.hash)
+
+
+class _Body(Record, frozen=True):
+    """A line without its hash: the bytes that the hash covers."""
+
+    seq: int
+    prev: str
+    entry: Entry
+
+
+class Torn(ValueError):
+    """Bytes that a crash may have left: not JSON at all."""
+
+
+class Forged(ValueError):
+    """Bytes that no crash leaves. The message says what is wrong with them."""
 
 
 class LedgerBroken(BadInput):
-    """The chain does not hold at `where`."""
+    """The chain is broken at `where`."""
+
+
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder(Line)
+
+
+def seal(entry: Entry, after: Head) -> tuple[bytes, Head]:
+    """The bytes of the next line, newline included, and the new head."""
+    body = _ENCODER.encode(_Body(after.lines + 1, after.hash, entry))
+    head = Head(after.lines + 1, sha256(body).hexdigest())
+    line = body[:-1] + _BEFORE_HASH + head.hash.encode() + _AFTER_HASH
+    # Written once, read for years: what could not be read back (a NaN becomes null) is refused now.
+    if len(line) >= MAX_LINE_BYTES:
+        raise Forged(f"a line of {len(line)} bytes is longer than any that would be read")
+    unseal(line)
+    return line + b"\n", head
+
+
+def unseal(line: bytes) -> Line:
+    """Decodes a line (without its newline) and checks its own hash."""
+    try:
+        decoded = _DECODER.decode(line)
+    except msgspec.ValidationError as error:
+        raise Forged(f"not a ledger line ({error})") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Torn(f"not valid JSON ({error})") from None
+    digest = decoded.hash.encode()
+    if line[-_TAIL:] != _BEFORE_HASH + digest + _AFTER_HASH:
+        raise Forged("the hash does not stand at the end of the line")
+    if sha256(line[:-_TAIL] + b"}").hexdigest().encode() != digest:
+        raise Forged("the line does not fit its hash: it was changed after it was written")
+    return decoded
 
 
 class Ledger:
-    """Opened to write: a torn end is repaired, then the chain is checked, for nothing is ever added to a broken one."""
+    """A ledger opened for writing: a torn end is repaired and the chain verified, so a broken one never grows."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         with explain_disk_errors(path, RUN_AGAIN):
             path.parent.mkdir(parents=True, exist_ok=True)
             with write_lock(path), _open(path) as file:
-                _last(file, path)
+                _repaired_end(file, path)
         verify(path)
 
     def append(self, entries: Sequence[Entry]) -> Head:
-        """All entries in one write, on disk for good when this returns; after an error none of them."""
+        """Writes all entries at once and syncs them. After an error none of them is written."""
         with explain_disk_errors(self.path, RUN_AGAIN), write_lock(self.path), _open(self.path) as file:
-            end, head = _last(file, self.path)
-            made = []
+            end, head = _repaired_end(file, self.path)
+            sealed = []
             for entry in entries:
                 line, head = seal(entry, head)
-                made.append(line)
-            if made:
-                _write(file, b"".join(made), end)
+                sealed.append(line)
+            if sealed:
+                _write(file, b"".join(sealed), end)
             return head
 
 
 def verify(path: Path) -> Head:
-    """Reads the whole chain; `LedgerBroken` names the first line that does not hold."""
+    """Reads the whole chain. `LedgerBroken` names the first line that does not hold."""
     head = EMPTY
     for line in lines(path):
         head = line.head
@@ -63,7 +146,7 @@ def verify(path: Path) -> Head:
 
 
 def lines(path: Path) -> Iterator[Line]:
-    """Every line, checked against the one before it. Lines that others write meanwhile are left for the next time."""
+    """Every line, checked against the one before it. Lines appended during the read are not included."""
     size = settled_size(path)
     head = EMPTY
     with explain_disk_errors(path, RUN_AGAIN), open(path, "rb", buffering=16 * BLOCK) as handle:
@@ -77,7 +160,7 @@ def lines(path: Path) -> Iterator[Line]:
             if raw[-1:] != b"\n":
                 raise LedgerBroken("the last line is torn", where=where, remedy=REPAIR)
             try:
-                line = follow(raw[:-1], head)
+                line = _unseal_next(raw[:-1], head)
             except Torn as error:
                 remedy = REPAIR if read == size else _RESTORE
                 raise LedgerBroken(str(error), where=where, remedy=remedy) from None
@@ -87,13 +170,77 @@ def lines(path: Path) -> Iterator[Line]:
             yield line
 
 
+def _unseal_next(line: bytes, after: Head) -> Line:
+    decoded = unseal(line)
+    if decoded.prev != after.hash:
+        raise Forged("the line before it is not the one that it was written after")
+    if decoded.seq != after.lines + 1:
+        raise Forged(f"it says that it is line {decoded.seq}")
+    return decoded
+
+
 def settled_size(path: Path) -> int:
-    """The length of the file between two appends, not in the middle of one."""
+    """The size of the file between two appends, never in the middle of one."""
     with explain_disk_errors(path, RUN_AGAIN), write_lock(path, create=False):
         try:
             return path.stat().st_size
         except FileNotFoundError:
             raise BadInput("no such file", where=str(path), remedy="score something live first") from None
+
+
+class Scoring(Record, frozen=True):
+    """One scoring and all its calls, failed ones included, oldest first."""
+
+    entry: ScoringEntry
+    calls: tuple[CallEntry, ...]
+
+
+def tail(path: Path, n_scorings: int) -> list[Scoring]:
+    """The last live scorings, oldest first, read from the end. It does not check the chain; `verify` does."""
+    scorings: dict[str, ScoringEntry] = {}
+    calls: dict[str, list[CallEntry]] = {}
+    votes_missing = quiet = 0
+    for line in _backwards(path):
+        entry = line.entry
+        quiet += 1
+        if isinstance(entry, ScoringEntry) and entry.live and len(scorings) < n_scorings:
+            scorings[entry.scoring], calls[entry.scoring] = entry, []
+            votes_missing, quiet = votes_missing + entry.votes, 0
+        elif isinstance(entry, CallEntry) and entry.scoring in calls:
+            calls[entry.scoring].append(entry)
+            votes_missing, quiet = votes_missing - bool(entry.scores), 0
+        if len(scorings) >= n_scorings and votes_missing <= 0 and quiet >= QUIET_LINES:
+            break
+    return [Scoring(entry, tuple(reversed(calls[name]))) for name, entry in reversed(scorings.items())]
+
+
+def _backwards(path: Path) -> Iterator[Line]:
+    end = settled_size(path)
+    with explain_disk_errors(path, RUN_AGAIN), open(path, "rb") as handle:
+        for raw in _raw_lines_backwards(handle, end):
+            try:
+                yield unseal(raw)
+            except (Torn, Forged) as error:
+                raise LedgerBroken(
+                    str(error), where=str(path), remedy="verify the ledger, which names the line"
+                ) from None
+
+
+def _raw_lines_backwards(handle: IO[bytes], end: int) -> Iterator[bytes]:
+    """Lines without their newlines, last one first."""
+    rest = b""
+    while end > 0:
+        start = max(0, end - BLOCK)
+        handle.seek(start)
+        pieces = (handle.read(end - start) + rest).split(b"\n")
+        # Nothing follows the newline at the end of the file; that is no line.
+        if rest == b"" and pieces[-1] == b"":
+            pieces.pop()
+        rest = pieces.pop(0) if pieces else b""
+        yield from reversed(pieces)
+        end = start
+    if rest:
+        yield rest
 
 
 @contextmanager
@@ -102,23 +249,14 @@ def _open(path: Path) -> Iterator[int]:
     file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         if is_new:
-            _sync_folder(path.parent)
+            disk.sync(path.parent)  # a new file survives a power cut only after its folder is synced
         yield file
     finally:
         os.close(file)
 
 
-def _sync_folder(folder: Path) -> None:
-    """A new file outlives a power cut only when its folder knows of it."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        disk.sync_file(handle)
-    finally:
-        os.close(handle)
-
-
-def _last(file: int, path: Path) -> tuple[int, Head]:
-    """Where the next line goes and what it comes after. A torn end is replaced by a note on the way."""
+def _repaired_end(file: int, path: Path) -> tuple[int, Head]:
+    """The offset of the next line and the head before it. A torn last line is replaced by a note first."""
     size = os.fstat(file).st_size
     start, raw = _last_line(file, size)
     if raw.endswith(b"\n"):
@@ -133,7 +271,7 @@ def _last(file: int, path: Path) -> tuple[int, Head]:
     head = _head_before(file, start, path)
     note = f"line {head.lines + 1} was torn and cut off: {len(raw)} bytes, sha256 {sha256(raw).hexdigest()}"
     line, head = seal(RepairEntry(note=note, at=datetime.now(UTC).isoformat(timespec="milliseconds")), head)
-    # Over the torn line first, then the end: a crash between the two leaves a torn end again, never a lost note.
+    # Overwrite the torn line first, then truncate: a crash between the two leaves a torn end again, never a lost note.
     disk.write_at(file, line, start)
     disk.truncate(file, start + len(line))
     disk.sync_file(file)
@@ -141,7 +279,7 @@ def _last(file: int, path: Path) -> tuple[int, Head]:
 
 
 def _head_before(file: int, end: int, path: Path) -> Head:
-    """The head as it was before a torn line that starts at `end`."""
+    """The head before a torn line that starts at `end`."""
     start, raw = _last_line(file, end)
     if not raw:
         return EMPTY
@@ -153,7 +291,7 @@ def _head_before(file: int, end: int, path: Path) -> Head:
 
 
 def _line_number(file: int, start: int) -> int:
-    """Which line it is that starts there, from 1. Only for messages: it reads all that comes before."""
+    """The number, from 1, of the line that starts there. Only for messages: it reads everything before it."""
     return 1 + sum(os.pread(file, min(BLOCK, start - at), at).count(b"\n") for at in range(0, start, BLOCK))
 
 
@@ -175,7 +313,7 @@ def _write(file: int, data: bytes, end: int) -> None:
         disk.write_at(file, data, end)
         disk.sync_file(file)
     except OSError:
-        # What could not be written whole is taken back. If that fails too, the next append cuts it off.
+        # Undo an incomplete write. If that fails too, the next append cuts it off.
         with suppress(OSError):
             disk.truncate(file, end)
         raise

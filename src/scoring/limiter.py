@@ -1,6 +1,7 @@
-"""How fast one provider is asked: a token bucket, and two to eight calls in flight as the refusals allow.
+"""How fast one provider is called: a token bucket with a learned rate, two to eight calls at once, a circuit breaker.
 
-One limiter serves all callers of a provider, so a refusal slows all of them, and `Retry-After` holds all of them.
+One limiter and one breaker serve all callers of a provider, so a refusal slows all of them down, and `Retry-After`
+makes all of them wait.
 """
 
 from __future__ import annotations
@@ -13,17 +14,137 @@ from contextlib import asynccontextmanager
 from math import inf
 from typing import Literal
 
-from .pace import Pace
 from .types import CallFailed
 
-NARROWER = 0.75
-"""The rate answers most refusals. Halving the calls in flight on top of it would give away what the service bears."""
-WATCHED_S = 60.0
-"""The figures are those of the last minute."""
+STEP_BACK = 0.98
+CLIMB_S = 30.0
+"""Seconds of sending at full rate from a step back to the ceiling."""
+WINDOW_S = 1.0
+"""A service that counts by the second remembers a burst for this long; until then its refusals say nothing new."""
+HISTORY_S = 4.0
+SEARCH_GROWTH = 1.5
+"""Growth of the rate per second while the ceiling is unknown."""
+LATE_S, IDLE_S = 0.1, 0.02
+"""How much unused time may be made up for, with a caller waiting and without one."""
+SLOWEST_RPS = 0.1
+FEWER_CALLS = 0.75
+"""The rate answers most refusals. Halving the concurrency as well would give away capacity."""
+FIGURES_S = 60.0
+"""The figures cover the last minute."""
+Clock = Callable[[], float]
+Outcome = Literal["accepted", "refused", "failed"]
+
+
+class RateLimit:
+    """A token bucket. Its rate is given, or learned from what the service accepts and refuses. Time is an argument.
+
+    Until the first refusal only the number of concurrent calls limits us. Then the rate starts from what was accepted
+    in the last second and grows by half every second until a refusal shows where the ceiling is. From there it moves
+    like TCP CUBIC (RFC 9438): a step back, quickly up to just under the ceiling, slowly past it, and, if nothing
+    refuses it there, on to a new ceiling. So refusals stay rare and little capacity is given away.
+    """
+
+    def __init__(self, rps: float | None = None) -> None:
+        self._fixed = bool(rps)
+        self._ceiling = rps if rps else inf
+        self._searching = False
+        self._tested_s = 0.0
+        self._cut_at = -inf
+        self._history: deque[tuple[float, bool]] = deque()
+        self._tokens = 1.0
+        self._filled_at: float | None = None
+        self._awaited = False
+
+    @property
+    def rate(self) -> float:
+        """Requests per second, at present."""
+        if self._fixed or self._ceiling == inf:
+            return self._ceiling
+        if self._searching:
+            return float(self._ceiling * SEARCH_GROWTH ** max(0.0, self._tested_s - WINDOW_S))
+        return self._ceiling * (1 - (1 - STEP_BACK) * ((CLIMB_S - self._tested_s) / CLIMB_S) ** 3)
+
+    def wait(self, now: float) -> float:
+        """Seconds until the next request may be sent."""
+        self._fill(now)
+        self._awaited = self._tokens < 1
+        return (1 - self._tokens) / self.rate if self._awaited else 0.0
+
+    def take(self, now: float) -> None:
+        self._fill(now)
+        self._tokens -= 1
+
+    def accepted(self, now: float) -> None:
+        self._remember(now, True)
+
+    def refused(self, now: float, sent_at: float, *, told_to_wait: bool) -> None:
+        """`told_to_wait`: the service also sent `Retry-After`, so that nothing was sent for a while."""
+        if self._fixed or sent_at < self._cut_at:
+            return
+        self._remember(now, False)
+        if sent_at < self._cut_at + self._window_s:
+            return
+        self._ceiling = self._estimate(now, told_to_wait)
+        self._searching = self._cut_at == -inf
+        self._tested_s = 0.0
+        self._cut_at = now
+
+    def _estimate(self, now: float, told_to_wait: bool) -> float:
+        """The ceiling, by the requests accepted and refused lately: over seconds if the rate was steady for so long."""
+        steady = not (self._searching or told_to_wait or self._cut_at == -inf)
+        steady_s = now - self._cut_at - self._window_s if steady else 0.0
+        since = now - min(max(steady_s, self._window_s), self._history_s)
+        recent = [accepted for at, accepted in self._history if at > since]
+        accepted, refused = sum(recent), len(recent) - sum(recent)
+        if self._ceiling == inf:
+            return max(1.0, accepted / WINDOW_S)
+        # A single refusal says no more than that the ceiling is here.
+        share = accepted / max(1, accepted + refused - 1)
+        if told_to_wait:
+            # Each wait clears the service's count, so refusals come one by one however wrong the rate is. What was
+            # accepted says more.
+            share = min(share, (accepted + 1) / (self.rate * self._window_s))
+        # A refusal never more than halves the rate: we may have been sending less than was allowed.
+        return max(SLOWEST_RPS, self.rate * max(0.5, share))
+
+    @property
+    def _window_s(self) -> float:
+        """Long enough to count a few requests in."""
+        return max(WINDOW_S, 4 / self.rate)
+
+    @property
+    def _history_s(self) -> float:
+        return max(HISTORY_S, 4 * self._window_s)
+
+    def _remember(self, now: float, accepted: bool) -> None:
+        self._history.append((now, accepted))
+        while self._history[0][0] < now - self._history_s:
+            self._history.popleft()
+
+    def _fill(self, now: float) -> None:
+        passed = now - self._filled_at if self._filled_at is not None else 0.0
+        self._filled_at = now
+        if self.rate == inf:
+            self._tokens = 1.0
+            return
+        # The rate is tested only while somebody waits for it; an idle time teaches nothing.
+        late_s = LATE_S if self._awaited else IDLE_S
+        if self._awaited:
+            self._test(passed)
+        self._awaited = False
+        # Time that a late timer took from a waiting caller is made up for; idle time is not saved up, because bursts
+        # are what gets refused.
+        self._tokens = max(self._tokens, min(self._tokens + passed * self.rate, 1 + late_s * self.rate))
+
+    def _test(self, passed: float) -> None:
+        self._tested_s += passed
+        if not self._searching and self._tested_s > 2 * CLIMB_S and not self._fixed:
+            # As far above the ceiling as the step back was below it, and not refused: the ceiling is gone.
+            self._ceiling, self._searching, self._tested_s = self.rate, True, 0.0
 
 
 class Limiter:
-    """`async with limiter.turn() as sent_at:` around each call, then `accepted` or `refused`."""
+    """Rate and concurrency: `async with limiter.turn() as sent_at:` around each call, then `accepted` or `refused`."""
 
     def __init__(
         self,
@@ -32,69 +153,65 @@ class Limiter:
         least: int = 2,
         most: int = 8,
         wait_max_s: float = 120.0,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Clock = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._pace = Pace(rps)
+        self._rate = RateLimit(rps)
         self._width, self._least, self._most = float(least), least, most
         self._wait_max_s, self._clock, self._sleep = wait_max_s, clock, sleep
-        self._in_flight = 0
+        self._running = 0
         self._cut_at = self._paused_until = -inf
-        self._line = asyncio.Lock()
+        self._queue = asyncio.Lock()
         self._freed = asyncio.Event()
-        self._seen: deque[tuple[float, Literal["accepted", "refused", "failed"], float]] = deque()
+        self._outcomes: deque[tuple[float, Outcome, float]] = deque()
         self._started = clock()
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[float]:
-        """First come, first served. Raises when the service has asked for more patience than we have."""
-        async with self._line:
-            while self._in_flight >= int(self._width):
+        """First come, first served. Raises if the service asks for a longer wait than the limit."""
+        async with self._queue:
+            while self._running >= int(self._width):
                 self._freed.clear()
                 await self._freed.wait()
             while (wait := self._wait()) > 0:
                 await self._sleep(wait)
             sent_at = self._clock()
-            self._pace.take(sent_at)
-            self._in_flight += 1
+            self._rate.take(sent_at)
+            self._running += 1
         try:
             yield sent_at
         finally:
-            self._in_flight -= 1
+            self._running -= 1
             self._freed.set()
 
     def accepted(self, sent_at: float) -> None:
-        """Adds one call in flight for every round of calls that went well."""
-        now = self._clock()
-        self._note(now, "accepted", now - sent_at)
-        self._pace.accepted(now)
+        """Adds one concurrent call for every full round of accepted calls."""
+        now = self._record("accepted", sent_at)
+        self._rate.accepted(now)
         self._width = min(float(self._most), self._width + 1 / self._width)
 
     def refused(self, sent_at: float, retry_after: float | None) -> None:
-        """Takes a quarter of the calls out of flight, once for all the refusals of one round."""
-        now = self._clock()
-        self._note(now, "refused", now - sent_at)
-        self._pace.refused(now, sent_at, held=bool(retry_after))
+        """Takes away a quarter of the concurrent calls, once for all refusals of one round."""
+        now = self._record("refused", sent_at)
+        self._rate.refused(now, sent_at, told_to_wait=bool(retry_after))
         if sent_at >= self._cut_at:
-            self._width, self._cut_at = max(float(self._least), self._width * NARROWER), now
+            self._width, self._cut_at = max(float(self._least), self._width * FEWER_CALLS), now
         self._pause(now, retry_after)
 
     def failed(self, sent_at: float, retry_after: float | None) -> None:
-        """Says nothing about how fast the service may be asked, except that some errors too say when to come back."""
-        now = self._clock()
-        self._note(now, "failed", now - sent_at)
-        self._pause(now, retry_after)
+        """Says nothing about the rate, but an error may carry `Retry-After` too."""
+        self._pause(self._record("failed", sent_at), retry_after)
 
     def figures(self) -> dict[str, float]:
-        """Of the last minute: answered requests a second, share of 429, seconds a reply took; and calls in flight."""
+        """Requests per second, share of 429 and seconds per reply over the last minute; and concurrent calls."""
         now = self._clock()
         self._forget(now)
-        replies = [took for _, how, took in self._seen if how == "accepted"]
-        refused = sum(how == "refused" for _, how, _ in self._seen)
-        length = min(WATCHED_S, now - self._started)
+        replies = [took for _, outcome, took in self._outcomes if outcome == "accepted"]
+        refused = sum(outcome == "refused" for _, outcome, _ in self._outcomes)
+        length = min(FIGURES_S, now - self._started)
         return {
-            "rps": len(self._seen) / length if length else 0.0,
-            "429_rate": refused / len(self._seen) if self._seen else 0.0,
+            "rps": len(self._outcomes) / length if length else 0.0,
+            "429_rate": refused / len(self._outcomes) if self._outcomes else 0.0,
             "avg_latency": sum(replies) / len(replies) if replies else 0.0,
             "concurrency": float(int(self._width)),
         }
@@ -108,16 +225,68 @@ class Limiter:
                 f"the service asks to wait {pause:.0f} s, and at most {self._wait_max_s:.0f} s are waited",
                 retry_after=pause,
             )
-        return max(pause, self._pace.wait(now))
+        return max(pause, self._rate.wait(now))
 
     def _pause(self, now: float, retry_after: float | None) -> None:
         if retry_after:
             self._paused_until = max(self._paused_until, now + retry_after)
 
-    def _note(self, now: float, how: Literal["accepted", "refused", "failed"], took: float) -> None:
-        self._seen.append((now, how, took))
+    def _record(self, outcome: Outcome, sent_at: float) -> float:
+        now = self._clock()
+        self._outcomes.append((now, outcome, now - sent_at))
         self._forget(now)
+        return now
 
     def _forget(self, now: float) -> None:
-        while self._seen and self._seen[0][0] < now - WATCHED_S:
-            self._seen.popleft()
+        while self._outcomes and self._outcomes[0][0] < now - FIGURES_S:
+            self._outcomes.popleft()
+
+
+class CircuitBreaker:
+    """Leaves a service alone for a while that fails again and again. A rate limit (429) is not a failure.
+
+    Closed: calls pass. Open: none does. Then one trial call may pass, and its outcome decides for all.
+    """
+
+    def __init__(self, name: str, *, failures: int, open_s: float, clock: Clock = time.monotonic) -> None:
+        self._name, self._failures_max, self._open_s, self._clock = name, failures, open_s, clock
+        self._in_a_row = 0
+        self._opened_at: float | None = None
+        self._trying = False
+        self._last = ""
+
+    def check(self) -> None:
+        """Raises while no call may be sent."""
+        if self._opened_at is None:
+            return
+        wait = max(0.0, self._opened_at + self._open_s - self._clock())
+        if wait > 0 or self._trying:
+            when = f"in {wait:.0f} s" if wait > 0 else "when the one call that is trying it has ended"
+            raise CallFailed(
+                "circuit_open",
+                f"{self._name} failed {self._in_a_row} times in a row, last with {self._last}; asked again {when}",
+                retry_after=wait,
+            )
+
+    def admit(self) -> bool:
+        """Like `check`. True if this call is the trial call."""
+        self.check()
+        self._trying = self._opened_at is not None
+        return self._trying
+
+    def succeeded(self) -> None:
+        """The service answered: with a reply, or by asking to wait."""
+        self._in_a_row, self._opened_at, self._trying = 0, None, False
+
+    def failed(self, why: str, *, trial: bool) -> None:
+        self._in_a_row += 1
+        self._last = why
+        if trial:
+            self._trying = False
+        if trial or (self._opened_at is None and self._in_a_row >= self._failures_max):
+            self._opened_at = self._clock()
+
+    def cancelled(self, *, trial: bool) -> None:
+        """The call was cancelled, which says nothing about the service."""
+        if trial:
+            self._trying = False

@@ -1,6 +1,7 @@
-"""A few real calls, to see that the judge is there, bills, and takes the time that a judge takes.
+"""The probe: a few real calls that show whether the judge answers, bills, and takes the time that a judge takes.
 
-The samples are made for the occasion, so no earlier run can have left their votes in the cache.
+Its samples are new, so no earlier run can have left their votes in the cache. It also shows whether the judge falls for
+canaries: answers that deserve nothing, scored beside a good answer to the same question.
 """
 
 from __future__ import annotations
@@ -14,24 +15,22 @@ import msgspec
 
 from ..config.schema import ScoringSection
 from ..core.check import Check, Report, check, evidence, now, report
-from ..core.shipped import shipped
-from ..core.types import Sample
+from ..core.defaults import MIX, TEMPLATES
+from ..core.files import shipped
+from ..core.types import Record, Sample, Turn
 from ..data.pool.build import make_jobs, make_sample, open_source, settled
 from ..data.pool.plan import BuildPlan
 from ..data.pool.templates import load_pack
 from . import monitor
-from .canaries import canary_samples, canary_scores
-from .judge import Tally
-from .latency import latency_checks
-from .ledger_tail import tail
+from .judge import Session, Tally, open_session
+from .ledger import tail
+from .prompt import CANARIES
 from .providers import ScorerSettings
-from .sameness import sameness_checks
-from .session import Session, open_session
+from .stub_checks import is_paid, latency_checks, sameness_checks
 from .types import CallEntry, ScoringEntry
 
-TEMPLATES = Path("templates/pack_v2")
 OTHERS = 100
-"""Other processes may score meanwhile; so many of their scorings may stand between ours."""
+"""Scorings of other processes that may stand between ours in the ledger."""
 
 
 def probe(
@@ -66,10 +65,10 @@ def probe(
 
 
 def probe_samples(n: int, seed: int) -> list[Sample]:
-    """Of every task and language, from the built-in worlds."""
+    """Samples of every task and language, from the built-in worlds."""
     plan = BuildPlan(
         n=n,
-        mix={"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25},
+        mix=MIX,
         seed=seed,
         langs=(),
         templates_dir=TEMPLATES,
@@ -79,9 +78,37 @@ def probe_samples(n: int, seed: int) -> list[Sample]:
     return [make_sample(plan, source, pack, job) for job in make_jobs(plan, source)]
 
 
-def is_paid(call: CallEntry) -> bool:
-    """A vote that the service was asked for, not the cache."""
-    return not call.cache_hit and call.status.startswith("ok")
+class CanaryScore(Record, frozen=True):
+    """A canary's score beside the good answer's. None: not scored. `fooled`: it scored at least as high."""
+
+    name: str
+    overall: float | None
+    good: float | None
+    fooled: bool
+
+
+def canary_samples(good: Sample) -> dict[str, Sample]:
+    """The good sample with its dialogue replaced by each canary, by name. New whenever the good sample is new."""
+    return {
+        name: msgspec.structs.replace(
+            good,
+            id=f"{good.id}-canary-{place}",
+            dialogue=(good.dialogue[0], Turn("assistant", "answer", text)),
+        )
+        for place, (name, text) in enumerate(CANARIES[good.lang].items(), start=1)
+    }
+
+
+def canary_scores(good: ScoringEntry, canaries: dict[str, ScoringEntry]) -> list[CanaryScore]:
+    return [
+        CanaryScore(
+            name=name,
+            overall=entry.overall,
+            good=good.overall,
+            fooled=entry.overall is not None and good.overall is not None and entry.overall >= good.overall,
+        )
+        for name, entry in canaries.items()
+    ]
 
 
 async def _score(
@@ -101,7 +128,7 @@ async def _score(
         finally:
             for task in tasks:
                 task.cancel()
-            # A disk that is gone is gone for all of them: the first says so, the others are heard and kept quiet.
+            # A failed disk fails all of them: the first raises, the others are awaited and ignored.
             await asyncio.gather(*tasks, return_exceptions=True)
     return {entry.sample: entry for entry in entries}, judge.tally
 

@@ -1,6 +1,6 @@
-"""Which judge is asked: a row of the config's table, or any server that speaks the OpenAI chat protocol.
+"""The judge's provider: a row of the config's table, or any server that speaks the OpenAI chat protocol.
 
-One provider is chosen here, once. There is no second choice: when it fails, the call fails.
+One provider is chosen here, once. There is no fallback: if it fails, the call fails.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..core.errors import BadInput
 from ..core.files import sha256_file
 from ..core.types import Record
 from ..runtime.secrets import redact
-from .gguf import checked
+from .local_judge import checked_gguf
 from .types import OWN
 
 LOCAL = "local"
@@ -25,7 +25,7 @@ _ON, _OFF = ("1", "true", "on", "yes"), ("", "0", "false", "off", "no")
 
 
 class Provider(Record, frozen=True):
-    """A judge and how to speak to it. `base_url` is None only for `local`, until its server runs."""
+    """A judge and how to call it. `base_url` is None only for `local`, until its server runs."""
 
     name: str
     base_url: str | None
@@ -38,10 +38,10 @@ class Provider(Record, frozen=True):
     usd_out: float | None
     grammar: bool = False
     server: str = ""
-    """What the records call the place where it answers: its address, or `OWN` where AskGate starts it."""
+    """Its address in the records, or `OWN` if AskGate starts it."""
 
     def cost(self, tokens_in: int, tokens_out: int) -> float | None:
-        """In US dollars; None where the prices are not known."""
+        """Cost in US dollars; None if the prices are not known."""
         if self.usd_in is None or self.usd_out is None:
             return None
         return (tokens_in * self.usd_in + tokens_out * self.usd_out) / 1e6
@@ -49,7 +49,7 @@ class Provider(Record, frozen=True):
 
 @dataclass(frozen=True)
 class ScorerSettings:
-    """What the environment says about scoring. The key shows as asterisks wherever it is printed."""
+    """Scoring settings of the environment. The key prints as asterisks."""
 
     provider: Provider
     key: SecretStr | None
@@ -57,8 +57,20 @@ class ScorerSettings:
     live: bool
 
 
+def settings_for(environment: Mapping[str, str], scoring: ScoringSection, provider: str) -> ScorerSettings:
+    """Settings with the provider that a flag names; empty: the environment decides. In prod the two must agree."""
+    named = environment.get("SCORER_PROVIDER", "").strip()
+    if provider and named and provider != named and environment.get("RUN_MODE", "").strip() == PROD:
+        raise BadInput(
+            f"{provider} is not the provider that RUN_MODE=prod was given ({named})",
+            where="--provider",
+            remedy="leave the flag out, or change SCORER_PROVIDER",
+        )
+    return settings_from_env({**environment, "SCORER_PROVIDER": provider or named}, scoring)
+
+
 def settings_from_env(environment: Mapping[str, str], scoring: ScoringSection) -> ScorerSettings:
-    """Raises BadInput that names the variable at fault, and never shows what a key was."""
+    """Reads SCORER_*, RUN_MODE and REWARD_LIVE_MODE. BadInput names the variable and never shows a key."""
     key = _key(environment.get("SCORER_API_KEY", ""))
     if key:
         _refuse_key_elsewhere(key, environment, known=scoring.providers)
@@ -75,7 +87,7 @@ def settings_from_env(environment: Mapping[str, str], scoring: ScoringSection) -
 
 
 def _refuse_key_elsewhere(key: SecretStr, environment: Mapping[str, str], known: Iterable[str]) -> None:
-    """Address, model and provider's name are written into cache, ledger and scores, and shown."""
+    """Refuses a key in a variable whose value is written into cache, ledger and scores, and shown."""
     for name in ("SCORER_BASE_URL", "SCORER_MODEL", "SCORER_PROVIDER", "SCORER_GGUF"):
         value = environment.get(name, "").strip()
         if value not in known and redact(value, [key.get_secret_value()]) != value:
@@ -138,7 +150,7 @@ def _same(one: str, other: str | None) -> bool:
 
 
 def _custom(name: str, base_url: str | None, model: str | None, known: list[str]) -> ProviderSection:
-    """A server that the table does not know. It is asked for nothing that some servers refuse a call over."""
+    """A server that is not in the table. It gets no option that some servers refuse."""
     for variable, value in (("SCORER_BASE_URL", base_url), ("SCORER_MODEL", model)):
         if not value:
             raise BadInput(
@@ -159,7 +171,7 @@ def _custom(name: str, base_url: str | None, model: str | None, known: list[str]
 
 
 def _model_of_file(gguf: str, named: str | None) -> str | None:
-    """Another file is another judge, and its votes must not be taken for the first one's. None: the config's."""
+    """The model name of a GGUF file: another file is another judge. None: the config's model."""
     if named:
         raise BadInput(
             f"the judge that AskGate starts is the file that it loads, not {named}",
@@ -168,7 +180,7 @@ def _model_of_file(gguf: str, named: str | None) -> str | None:
         )
     if not gguf:
         return None
-    return f"{Path(gguf).stem}@{sha256_file(checked(Path(gguf)))[:12]}"
+    return f"{Path(gguf).stem}@{sha256_file(checked_gguf(Path(gguf)))[:12]}"
 
 
 def _key(text: str) -> SecretStr | None:
@@ -181,7 +193,7 @@ def _key(text: str) -> SecretStr | None:
 
 
 def live_mode(environment: Mapping[str, str]) -> bool:
-    """Whether judges are called at all: `REWARD_LIVE_MODE`."""
+    """Whether judges are called at all (`REWARD_LIVE_MODE`)."""
     value = environment.get("REWARD_LIVE_MODE", "").strip().lower()
     if value not in _ON + _OFF:
         raise BadInput(f"is neither on nor off: {value[:20]}", where="REWARD_LIVE_MODE", remedy="set it to on or off")

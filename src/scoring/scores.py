@@ -1,6 +1,6 @@
-"""The file of scores: a line for every sample, added when its scoring ends, put in the pool's order when all have.
+"""The file of scores: one line per sample, appended when its scoring ends, put in the pool's order at the end.
 
-A crash leaves whole lines and at most one torn one, which is cut off; its votes are in the cache.
+A crash leaves complete lines and at most one torn line, which is cut off; its votes are in the cache.
 """
 
 from __future__ import annotations
@@ -19,24 +19,23 @@ from ..core.jsonl import decode, write_records
 from ..core.types import Record
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from ..runtime.lock import write_lock
-from .prompt import Dialogue, dialogue_text
+from .prompt import Dialogue, ask_for, dialogue_text
 from .providers import Provider
 from .types import Ask, ScoringEntry
 from .votes import training_weight
-from .wire import ask_for
 
 UNSTABLE = "unstable_samples.jsonl"
 OWN_SCORES = ".scores.jsonl"
 _FIRST, _SECOND = b'{"id":"', b'key":"'
-"""How a line starts."""
+"""The start of a line."""
 
 
 class Score(Record, frozen=True):
-    """What is known about one sample. Without a live scoring that succeeded there are no scores, and it weighs 0."""
+    """The score of one sample: a line of the file. Without a successful live scoring it has no scores and weight 0."""
 
     id: str
     key: str
-    """Of everything that can change the scores: judge, prompt, dialogue, how votes are taken."""
+    """Hash of everything that can change the scores: judge, prompt, dialogue, vote settings."""
     provider: str
     model: str
     live: bool
@@ -46,14 +45,14 @@ class Score(Record, frozen=True):
     votes: int = 0
     stable: bool = False
     weight: float = 0.0
-    """How much the sample counts in training and calibration."""
+    """Weight of the sample in training and calibration."""
     failure: str = ""
     scoring: str = ""
     at: str = ""
 
 
 def first_ask(sample: Dialogue, provider: Provider) -> Ask:
-    """For the first vote; a judge that was not asked for it was not asked about this dialogue at all."""
+    """The ask for the first vote. A judge that never got it was never asked about this dialogue."""
     return ask_for(provider, sample.lang, dialogue_text(sample), vote=0)
 
 
@@ -62,26 +61,14 @@ def score_key(sample: Dialogue, provider: Provider, votes: VotesSection) -> str:
 
 
 def score_of(entry: ScoringEntry, votes: VotesSection) -> Score:
-    return Score(
-        id=entry.sample,
-        key=entry.key,
-        provider=entry.provider,
-        model=entry.model,
-        live=entry.live,
-        overall=entry.overall,
-        scores=entry.scores,
-        variance=entry.variance,
-        votes=entry.votes,
-        stable=entry.stable,
-        weight=0.0 if entry.variance is None else training_weight(entry.variance, votes.variance_max),
-        failure=entry.failure,
-        scoring=entry.scoring,
-        at=entry.at,
-    )
+    """The score line of a ledger entry: the fields that both have, and the weight."""
+    shared = {name: getattr(entry, name) for name in Score.__struct_fields__ if hasattr(entry, name)}
+    weight = 0.0 if entry.variance is None else training_weight(entry.variance, votes.variance_max)
+    return Score(id=entry.sample, weight=weight, **shared)
 
 
 class ScoreFile:
-    """`lines` is what the file holds, by sample. Several processes may add to one file."""
+    """A score file; `lines` are its scores by sample id. Several processes may add to one file."""
 
     def __init__(self, path: Path, pool: set[str]) -> None:
         self.path, self._pool = path, pool
@@ -92,18 +79,18 @@ class ScoreFile:
         self._ours: set[str] = set()
 
     def note(self, score: Score) -> None:
-        """To be written when all are done."""
+        """Keeps a score to be written by `finish`."""
         self.lines[score.id] = score
         self._ours.add(score.id)
 
     def add(self, score: Score) -> None:
-        """Written at once."""
+        """Keeps a score and appends it to the file at once."""
         self.note(score)
         with explain_disk_errors(self.path, RUN_AGAIN), write_lock(self.path):
             _append(self.path, msgspec.json.encode(score) + b"\n")
 
     def forget(self, names: set[str]) -> None:
-        """Takes lines out at once. What another process has put in their place since they were read stays."""
+        """Removes lines at once. Lines that another process has replaced since they were read stay."""
         old = {name: line for name in names if (line := self.lines.get(name))}
         if old:
             with explain_disk_errors(self.path, RUN_AGAIN), write_lock(self.path):
@@ -111,9 +98,9 @@ class ScoreFile:
                 _write(self.path, list(self.lines.values()))
 
     def finish(self, order: Iterable[str]) -> Path:
-        """Writes the file in that order, and the unstable samples beside it. The second path is returned.
+        """Writes the file in that order and the unstable samples beside it, and returns the second path.
 
-        What another process has added meanwhile stays.
+        Lines that another process has added meanwhile stay.
         """
         with explain_disk_errors(self.path, RUN_AGAIN), write_lock(self.path):
             self.lines = self._read() | {name: self.lines[name] for name in self._ours}
@@ -143,7 +130,7 @@ class ScoreFile:
 
 
 def unstable_beside(out: Path) -> Path:
-    """Two files `NAME.scores.jsonl` in one folder have a list each.
+    """The list of unstable samples beside a score file. Each `NAME.scores.jsonl` has its own list.
 
     >>> unstable_beside(Path("a/scores.jsonl")).name, unstable_beside(Path("a/shadow.scores.jsonl")).name
     ('unstable_samples.jsonl', 'shadow.unstable_samples.jsonl')
@@ -168,7 +155,7 @@ def _append(path: Path, data: bytes) -> None:
 
 
 def _is_torn(end: bytes) -> bool:
-    """What a crash leaves of a line of ours. Anything else at that path belongs to somebody and is not cut off.
+    """Whether a crash left this part of a score line. Any other content belongs to the user and is not cut off.
 
     >>> [_is_torn(end) for end in (b"", b'{"id', b'{"id":"a","ke', b'{"id":"a","task":"gs', b'{"id":"a","key":"b"}')]
     [False, True, True, False, False]

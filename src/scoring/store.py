@@ -1,17 +1,19 @@
-"""The cache of votes: what a judge sent is on disk before anybody uses it.
+"""The score cache: a judge's reply is on disk before anybody uses it, and no vote is paid for twice.
 
 One SQLite file in WAL mode. A reply is committed with a full sync. Notes whose loss is harmless (that a ledger line
-exists) are committed without one: if the power goes, `accounts.recover` finds out again.
+exists) are committed without one: after a power cut `judge.recover` finds out again.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
+from math import inf
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -22,9 +24,9 @@ import msgspec
 from ..core.errors import BadInput
 from ..core.types import Record
 from ..runtime.disk import RUN_AGAIN, disk, explain_disk_errors
-from ..runtime.lock import NamedLocks
-from .parse import BadReply, parse_scores
-from .types import Ask, Reply, printable
+from ..runtime.lock import POLL_SECONDS, NamedLocks
+from .types import Ask, CallFailed, Reply, printable
+from .votes import BadReply, parse_scores
 
 TTL_SECONDS = 14 * 86400.0
 BUSY_SECONDS = 30.0
@@ -52,13 +54,13 @@ Sync = Literal["FULL", "NORMAL"]
 
 
 class Stored(Record, frozen=True):
-    """A reply as it lies in the cache, with what `parse` makes of it today."""
+    """A reply in the cache, with the scores that today's parser reads from it."""
 
     id: int
     ask: Ask
     reply: Reply
     scoring: str
-    """The scoring that paid for it."""
+    """Id of the scoring that paid for it."""
     at: float
     scores: dict[str, float]
     """Empty where the reply is bad."""
@@ -66,9 +68,9 @@ class Stored(Record, frozen=True):
 
 
 class Store:
-    """Safe to use from several threads and several processes at once.
+    """The cache file. Safe to use from several threads and processes at once.
 
-    Open it around `asyncio.run`, not inside: the loop ends only when the replies that had arrived are stored.
+    Open it around `asyncio.run`, not inside: the loop ends only when all replies that arrived are stored.
     """
 
     def __init__(self, path: Path, ttl: float = TTL_SECONDS, now: Callable[[], float] = time.time) -> None:
@@ -82,12 +84,12 @@ class Store:
                 self._reader = _connect(path)
                 self._prepare()
             while not self._locks.acquire(self.owner):
-                time.sleep(0)  # another process is sweeping and looks at it just now
+                time.sleep(0)  # another process is sweeping and holds it for a moment
         self._write_lock, self._read_lock = Lock(), Lock()
         self._refusal: BadInput | None = None
 
     def get(self, ask: Ask) -> Stored | None:
-        """The newest reply to that ask that is a vote and has not expired."""
+        """The newest valid vote for that ask that has not expired."""
         rows = self.read(
             "SELECT id, reply, scoring, at FROM replies WHERE key = ? AND at > ? AND NOT dropped ORDER BY id DESC",
             (ask.key, self.now() - self.ttl),
@@ -96,15 +98,15 @@ class Store:
         return next((vote for vote in votes if not vote.why_bad), None)
 
     def newest(self) -> int:
-        """The number of the last reply that came, to anybody's ask; 0 where there is none."""
+        """The row id of the last reply to any ask; 0 if there is none."""
         return int(self.read("SELECT coalesce(max(id), 0) FROM replies")[0][0])
 
     def tried(self, ask: Ask) -> int:
-        """How many replies to that ask are stored, of any kind."""
+        """Number of stored replies to that ask, bad ones included."""
         return int(self.read("SELECT count(*) FROM replies WHERE key = ?", (ask.key,))[0][0])
 
     def put(self, ask: Ask, reply: Reply, scoring: str) -> Stored:
-        """On disk for good when this returns, be it a vote or a bad reply."""
+        """Stores a reply, good or bad, and syncs it."""
         at = self.now()
         # The standard library's JSON takes whatever a server may send: lone surrogates, numbers of any size.
         raw = json.dumps(msgspec.structs.asdict(reply))
@@ -122,10 +124,10 @@ class Store:
         assert id_ is not None, "an INSERT that succeeded has a row"
         return _stored(id_, ask, raw, scoring, at)
 
-    def claim(self, key: str) -> bool:
-        """Whether the vote is now this caller's to ask for. A claim ends with `release` or with the process.
+    def acquire(self, key: str) -> bool:
+        """Locks a vote, so that only this caller asks for it. `release` or the end of the process unlocks it.
 
-        After a reply could not be stored no more claims are given: nobody is to pay for what cannot be kept.
+        After a reply could not be stored this raises: nobody may pay for a vote that cannot be kept.
         """
         if self._refusal is not None:
             raise self._refusal
@@ -136,15 +138,15 @@ class Store:
         with explain_disk_errors(self.path, RUN_AGAIN):
             self._locks.release(key)
 
-    def owed(self) -> list[Stored]:
-        """Replies without a ledger line whose process is gone. A living process writes its own lines."""
+    def unledgered(self) -> list[Stored]:
+        """Replies without a ledger line whose process has ended. A living process writes its own lines."""
         owners = [owner for (owner,) in self.read("SELECT DISTINCT owner FROM replies WHERE ledgered = 0")]
         gone = [owner for owner in owners if not self._locks.is_held(owner)]
         query = f"SELECT {_COLUMNS} FROM replies WHERE ledgered = 0 AND owner = ? ORDER BY id"
         return [from_row(row) for owner in gone for row in self.read(query, (owner,))]
 
     def mark_ledgered(self, ids: Iterable[int]) -> None:
-        """Only after the ledger has synced the lines. A reply that was invalidated meanwhile can go now."""
+        """Call only after the ledger has synced the lines. Replies that were invalidated meanwhile are deleted now."""
         marked = [(id_,) for id_ in ids]
         with self.writing("NORMAL") as connection:
             connection.executemany("UPDATE replies SET ledgered = 1 WHERE id = ?", marked)
@@ -152,7 +154,7 @@ class Store:
 
     @contextmanager
     def recovering(self) -> Iterator[None]:
-        """One process at a time settles what is owed, or two would write the same lines."""
+        """One process at a time recovers, or two would write the same lines."""
         with self._locks.holding("recovery"):
             yield
 
@@ -162,7 +164,7 @@ class Store:
 
     @contextmanager
     def writing(self, sync: Sync) -> Iterator[sqlite3.Connection]:
-        """One transaction: all of it, or after any error nothing of it."""
+        """One transaction, rolled back after any error."""
         with self._write_lock, explain_disk_errors(self.path, RUN_AGAIN):
             self._writer.execute(f"PRAGMA synchronous = {sync}")
             with _transaction(self._writer):
@@ -181,7 +183,7 @@ class Store:
         self.close()
 
     def _prepare(self) -> None:
-        """Makes the tables of a new file; refuses a file that is something else."""
+        """Creates the tables of a new file. Refuses a file that is something else."""
         application, layout = (self._value(f"PRAGMA {name}") for name in ("application_id", "user_version"))
         if (application, layout) != (_APPLICATION, _LAYOUT):
             if application == _APPLICATION:
@@ -204,7 +206,7 @@ class Store:
 
 
 def from_row(row: tuple[Any, ...]) -> Stored:
-    """A row of `id, ask, reply, scoring, at`."""
+    """Decodes a row of `id, ask, reply, scoring, at`."""
     id_, ask, reply, scoring, at = row
     return _stored(id_, msgspec.json.decode(ask, type=Ask), reply, scoring, at)
 
@@ -236,3 +238,59 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+_OTHER_PROCESS_HANGS = (
+    "another process has been asking for this vote, and for {:g} s no reply came. What to do: see whether an askgate"
+    " is stopped (`ps` shows it with T), end it or let it go on, then run the same command again"
+)
+
+
+async def fetch(
+    store: Store,
+    ask: Ask,
+    scoring: str,
+    call: Callable[[Ask], Awaitable[Reply]],
+    patience: float = inf,
+) -> tuple[Stored, bool]:
+    """The reply to `ask`, from the cache or from the judge, and whether this call paid for it.
+
+    While another process asks for the same vote, this waits for that reply. A reply that was paid for may be bad: call
+    again to ask again. A bad reply is never answered from the cache.
+
+    `patience` is the longest time in seconds that a call can take, with its retries. If another process holds the vote
+    and no reply has come to anybody for that long, that process hangs: a stopped process keeps its locks.
+    """
+    newest, deadline = None, time.monotonic() + patience
+    while True:
+        if (cached := store.get(ask)) is not None:
+            return cached, False
+        if store.acquire(ask.key):
+            break
+        if time.monotonic() > deadline:
+            # The call may wait for its turn in the other process. As long as replies come, that turn will come too.
+            last, newest = newest, store.newest()
+            if newest == last:
+                raise CallFailed("timeout", _OTHER_PROCESS_HANGS.format(patience))
+            deadline = time.monotonic() + patience
+        await asyncio.sleep(POLL_SECONDS)
+    try:
+        # The reply may have come between `get` and `acquire`.
+        if (cached := store.get(ask)) is not None:
+            store.release(ask.key)
+            return cached, False
+        reply = await call(ask)
+    except BaseException:
+        store.release(ask.key)
+        raise
+    # The sync takes milliseconds: in a thread, so that other calls continue. Shielded, and not a task of its own, so
+    # that a reply that has arrived is kept even if everything is being cancelled.
+    kept = asyncio.get_running_loop().run_in_executor(None, _keep, store, ask, reply, scoring)
+    return await asyncio.shield(kept), True
+
+
+def _keep(store: Store, ask: Ask, reply: Reply, scoring: str) -> Stored:
+    try:
+        return store.put(ask, reply, scoring)
+    finally:
+        store.release(ask.key)

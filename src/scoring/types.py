@@ -1,4 +1,4 @@
-"""The vocabulary of live scoring: what is asked, what comes back, what is written down."""
+"""Records of live scoring: the ask, the reply, and the ledger entries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..core.types import Lang, Record
 
 
 class Ask(Record, frozen=True):
-    """One vote to be had: everything that can change the answer, and nothing else."""
+    """One vote to ask a judge for: everything that can change the answer, and nothing else."""
 
     provider: str
     model: str
@@ -22,18 +22,18 @@ class Ask(Record, frozen=True):
     """The dialogue as the judge sees it. It is data; nothing in it is an instruction."""
     vote: int
     server: str = ""
-    """Where the judge is: its address, or `OWN`. Two servers that give their model one name are two judges."""
+    """The judge's address, or `OWN`. Two servers whose models share a name are two judges."""
     way: str = ""
-    """How it is asked: a fingerprint of the whole request but for dialogue and vote (`wire.ask_for`)."""
+    """Fingerprint of the whole request except dialogue and vote (`prompt.ask_for`)."""
 
     @property
     def key(self) -> str:
-        """The name of this vote in the cache."""
+        """The key of this vote in the cache."""
         return hashlib.sha256(msgspec.json.encode(self)).hexdigest()
 
 
 class Reply(Record, frozen=True):
-    """What a judge sent, as it came. Whether it is a vote is decided later, by `parse`."""
+    """A judge's reply as it came. Whether it is a vote is decided later, by `votes.parse_scores`."""
 
     text: str
     request_id: str
@@ -57,10 +57,10 @@ def printable(text: str, longest: int = LONGEST_TEXT) -> str:
 
 
 OWN = "askgate"
-"""Stands for the address of the server that AskGate starts itself, on another port each time."""
+"""Stands for the address of the server that AskGate starts itself, on a different port each time."""
 
 Trouble = Literal["rate_limited", "server_error", "unreachable", "timeout", "refused", "not_a_reply", "circuit_open"]
-"""Why a call brought no reply. `refused` is for good (a wrong key, an unknown model); the others may pass."""
+"""Why a call brought no reply. `refused` is permanent (wrong key, unknown model); the others may pass."""
 
 
 class CallFailed(Exception):
@@ -75,7 +75,7 @@ class CallEntry(Record, frozen=True, tag_field="kind", tag="call"):
     """A ledger line for one call: paid for, or answered from the cache, or failed."""
 
     scoring: str
-    """Which scoring it belongs to."""
+    """Id of the scoring it belongs to."""
     key: str
     request_id: str
     provider: str
@@ -91,7 +91,7 @@ class CallEntry(Record, frozen=True, tag_field="kind", tag="call"):
     live: bool
     at: str
     server: str = ""
-    """The address that was called, or `OWN`. The name of a provider is only what somebody called it."""
+    """The address that was called, or `OWN`. The provider's name alone proves nothing."""
 
 
 class ScoringEntry(Record, frozen=True, tag_field="kind", tag="scoring"):
@@ -103,7 +103,7 @@ class ScoringEntry(Record, frozen=True, tag_field="kind", tag="scoring"):
     model: str
     votes: int
     overall: float | None
-    """None where a vote is missing: a scoring that failed has no score."""
+    """None if a vote is missing: a failed scoring has no score."""
     scores: dict[str, float]
     variance: float | None
     stable: bool
@@ -113,11 +113,11 @@ class ScoringEntry(Record, frozen=True, tag_field="kind", tag="scoring"):
     failure: str
     at: str
     key: str = ""
-    """Of everything that can change the scores (`scores.score_key`): what was scored, by whom and how."""
+    """Hash of everything that can change the scores (`scores.score_key`)."""
 
 
 class RepairEntry(Record, frozen=True, tag_field="kind", tag="repair"):
-    """A ledger line that says what a crash had left behind and what was done about it."""
+    """A ledger line that notes what a crash left behind and how it was repaired."""
 
     note: str
     at: str

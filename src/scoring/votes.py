@@ -1,20 +1,81 @@
-"""K votes on one dialogue: median, variance, and whether more votes are wanted. Pure.
+"""Votes: a judge's reply parsed as scores, and K votes on one dialogue aggregated to a verdict. Pure.
 
-Scores lie in 0..1. A vote that failed is no vote: it never becomes a zero.
+Judges give 0 to 10 per dimension; scores are 0 to 1. Parsing is strict: a reply that does not fit is never guessed at.
+A vote that failed is no vote: it never becomes a zero.
 """
 
 from __future__ import annotations
 
+import json
+import re
+from collections import Counter
 from statistics import fmean, median, pvariance
 
 from ..core.types import Record
 
+TOP = 10
+"""The highest mark a judge can give."""
 MAX_VARIANCE = 0.08
 """Above this the votes disagree: more are asked for, and if they still disagree the sample is unstable."""
+_FENCE = re.compile(r"\A```(?:json)?\s*\n(.*)\n```\Z", re.DOTALL)
+_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+
+
+class BadReply(ValueError):
+    """The reply is not a vote. The message says why."""
+
+
+def parse_scores(reply: str, dimensions: tuple[str, ...]) -> dict[str, float]:
+    """Exactly the dimensions asked for, each a number from 0 to 10.
+
+    Reasoning models put a reasoning block before the JSON and a code fence around it; both are removed.
+
+    >>> parse_scores('{"logic": 7}', ("logic",))
+    {'logic': 0.7}
+    """
+    text = _THOUGHT.sub("", reply, count=1).strip()
+    if fenced := _FENCE.match(text):
+        text = fenced[1]
+    if not text:
+        raise BadReply("it is empty")
+    try:
+        found = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+    except BadReply:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise BadReply(f"not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise BadReply(f"a JSON object was asked for, not {type(found).__name__}")
+    if absent := [name for name in dimensions if name not in found]:
+        raise BadReply(f"dimension {absent[0]} is missing")
+    if strange := sorted(set(found) - set(dimensions)):
+        raise BadReply(f"dimension {strange[0][:40]} was not asked for")
+    return {name: _score(name, found[name]) for name in dimensions}
+
+
+def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """JSON allows a key twice; which of the two marks is meant would be a guess."""
+    for name, count in Counter(name for name, _ in pairs).items():
+        if count > 1:
+            raise BadReply(f"dimension {name[:40]} is given {count} times")
+    return dict(pairs)
+
+
+def _refuse_constant(name: str) -> object:
+    raise BadReply(f"{name} is not a number")
+
+
+def _score(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadReply(f"{name} is not a number")
+    if not 0 <= value <= TOP:
+        # Cut, because a whole number in JSON may have any length.
+        raise BadReply(f"{name} is {str(value)[:20]}, outside 0..{TOP}")
+    return value / TOP
 
 
 class Verdict(Record, frozen=True):
-    """What the votes on one dialogue come to. `variance` is the largest of the dimensions'."""
+    """The aggregate of the votes on one dialogue. `variance` is the largest of all dimensions."""
 
     scores: dict[str, float]
     overall: float
@@ -23,14 +84,14 @@ class Verdict(Record, frozen=True):
     stable: bool
 
 
-def settle(votes: list[dict[str, float]], variance_max: float = MAX_VARIANCE) -> Verdict:
+def aggregate(votes: list[dict[str, float]], variance_max: float = MAX_VARIANCE) -> Verdict:
     """Median per dimension; overall is the median of the votes' means.
 
-    >>> settle([{"logic": 0.2}, {"logic": 0.4}, {"logic": 1.0}]).scores
+    >>> aggregate([{"logic": 0.2}, {"logic": 0.4}, {"logic": 1.0}]).scores
     {'logic': 0.4}
     """
     if not votes:
-        raise ValueError("no vote arrived, so there is nothing to settle")
+        raise ValueError("no vote arrived, so there is nothing to aggregate")
     dimensions = list(votes[0])
     variance = max(pvariance([vote[name] for vote in votes]) for name in dimensions)
     return Verdict(
@@ -43,7 +104,7 @@ def settle(votes: list[dict[str, float]], variance_max: float = MAX_VARIANCE) ->
 
 
 def votes_wanted(votes: list[dict[str, float]], k: int, k_max: int, variance_max: float = MAX_VARIANCE) -> int:
-    """How many more votes to ask for: K at first, then one or two while they disagree, never past `k_max`.
+    """Number of votes still to ask for: K at first, then one or two while they disagree, never past `k_max`.
 
     After K the count is odd, so that the median is one of the votes.
 
@@ -55,14 +116,14 @@ def votes_wanted(votes: list[dict[str, float]], k: int, k_max: int, variance_max
     """
     if len(votes) < k:
         return k - len(votes)
-    if settle(votes, variance_max).stable:
+    if aggregate(votes, variance_max).stable:
         return 0
     more = 1 + len(votes) % 2
     return more if len(votes) + more <= k_max else 0
 
 
 def training_weight(variance: float, variance_max: float = MAX_VARIANCE) -> float:
-    """How much an unstable sample counts: fully up to the limit, then in proportion, so that noise does not teach.
+    """Weight of a sample in training: 1 up to the variance limit, then falling, so that noise does not teach.
 
     >>> training_weight(0.05), training_weight(0.16)
     (1.0, 0.5)

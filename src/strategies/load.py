@@ -9,7 +9,7 @@ from typing import Any, cast, get_args, get_type_hints
 
 from ..core.api import Strategy
 from ..core.errors import BadInput
-from ..core.user_class import own_class
+from ..core.user_class import load_user_class
 from .dpo import DPO
 from .grpo import GRPO
 from .ppo import PPO
@@ -21,7 +21,7 @@ REQUIRED = "critic reference group_size targets loss after_step metrics state_di
 def strategy_class(name: str) -> type:
     """The class of a strategy by its name in the config."""
     remedy = f"use {', '.join(BUILT_IN)}, or package.module:Class for your own"
-    return BUILT_IN[name] if name in BUILT_IN else own_class(name, "strategy", remedy)
+    return BUILT_IN[name] if name in BUILT_IN else load_user_class(name, "strategy", remedy)
 
 
 def load_strategy(name: str, options: Mapping[str, Any]) -> Strategy:

@@ -102,8 +102,7 @@ def ablate(order: Order, limits: Thresholds) -> tuple[Report, Path]:
     """Both arms trained, looked at and compared. What is there of an earlier, broken-off call is not made again."""
     from ..config.loader import config_files, load_train_config
     from ..core.check import evidence, now, report
-    from ..core.files import write_json
-    from ..core.shipped import shipped
+    from ..core.files import shipped, write_json
     from ..eval.ablation import ABLATION_THRESHOLDS, ablation_checks, ablation_figures
     from . import data as train_data
 
@@ -188,8 +187,8 @@ def drop_other_seeds(order: Order) -> None:
 
 
 def base_sha256(config: TrainConfig) -> str:
+    from ..core.files import shipped
     from ..core.model_files import model_sha256
-    from ..core.shipped import shipped
 
     folder = shipped(Path(config.base_model))
     return model_sha256(folder) if folder.is_dir() else config.base_model

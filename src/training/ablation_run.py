@@ -19,13 +19,12 @@ import yaml
 from .. import __version__
 from ..config.train import TrainConfig
 from ..core.errors import BadInput
-from ..core.files import atomic_write, sha256_file
+from ..core.files import HOME, PACKAGE, atomic_write, sha256_file, shipped
 from ..core.jsonl import read_records
-from ..core.shipped import HOME, PACKAGE, shipped
 from .paths import of_seed
 
 if TYPE_CHECKING:
-    from ..core.episode import Episode
+    from ..core.types import Episode
 
 MODULE = f"{__name__.split('.')[0]}.cli"
 INTERRUPTED = 130
@@ -54,7 +53,7 @@ class Arm:
 
     def episodes(self, seed: int) -> list[Episode]:
         """Of the trained policy."""
-        from ..core.episode import Episode
+        from ..core.types import Episode
 
         return list(read_records(self._file(seed), Episode))
 

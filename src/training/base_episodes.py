@@ -19,7 +19,7 @@ import typer
 from ..cli import show
 from ..cli.show import scoring_progress
 from ..core.errors import BadInput
-from ..core.shipped import shipped
+from ..core.files import shipped
 from .parts import open_renderer, told_by
 
 if TYPE_CHECKING:
@@ -161,8 +161,8 @@ def _judged(
         return None
     from ..config.loader import load_config
     from ..reward.rate import ask_judge
-    from ..scoring.batch import Order
-    from ..scoring.session import settings_for
+    from ..scoring.batch import BatchJob
+    from ..scoring.providers import settings_for
 
     section = load_config().scoring
     settings = settings_for(os.environ, section, provider)
@@ -171,7 +171,7 @@ def _judged(
         f"{settings.provider.name} is asked about {asked} of {len(recorded)} episodes: {asked * section.votes.k} "
         f"votes, up to {section.votes.k_max} on an episode where they disagree, less those that are in the cache"
     )
-    order = Order(pool, out, live_n, seed, section.votes, None)
+    order = BatchJob(pool, out, live_n, seed, section.votes, None)
     with scoring_progress("scoring") as progress:
         scores, _ = ask_judge(recorded, order, settings, section, os.environ, show.complain, progress)
     return scores

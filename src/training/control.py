@@ -18,7 +18,7 @@ from .facts import same_key
 
 if TYPE_CHECKING:
     from ..callbacks.eval_shadow import Play
-    from ..core.episode import Episode
+    from ..core.types import Episode
     from ..engines.job import TrainJob
     from ..engines.sft import Demo
 
@@ -47,7 +47,7 @@ def control(
     config: TrainConfig, job: TrainJob, play: Play, tokens: int, file: Path, key: Mapping[str, Any]
 ) -> list[Episode]:
     """Made once for a key and a number of tokens; a run that is resumed after its end reads it again."""
-    from ..core.episode import Episode
+    from ..core.types import Episode
 
     made = {
         **key,

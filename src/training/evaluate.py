@@ -15,7 +15,7 @@ from ..core.errors import BadInput
 if TYPE_CHECKING:
     from ..config.profile import Thresholds
     from ..config.train import TrainConfig
-    from ..core.episode import Episode
+    from ..core.types import Episode
     from ..eval.trial import About, Compared, SeedRun, TrialReport
 
 CONFIG = Path("configs/quickstart.yaml")
@@ -145,8 +145,8 @@ def _about(config: TrainConfig) -> About:
 
 
 def _episodes(file: Path) -> list[Episode]:
-    from ..core.episode import Episode
     from ..core.jsonl import read_records
+    from ..core.types import Episode
 
     if not file.exists():
         raise BadInput("no such evaluation", where=str(file), remedy=_AGAIN)

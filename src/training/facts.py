@@ -18,8 +18,7 @@ import msgspec
 from ..config.loader import config_fingerprint
 from ..core.defaults import RESUME, SEED_POOL_FACTS
 from ..core.errors import BadInput
-from ..core.files import json_bytes, sha256_file, sidecar, write_json
-from ..core.shipped import shipped
+from ..core.files import json_bytes, sha256_file, shipped, sidecar, write_json
 from .reward import reward_files
 
 if TYPE_CHECKING:

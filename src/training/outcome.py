@@ -14,7 +14,7 @@ from ..cli import show
 from ..config.train import TrainConfig
 
 if TYPE_CHECKING:
-    from ..core.episode import Episode
+    from ..core.types import Episode
     from ..eval.compare import Change
 
 ROWS = {

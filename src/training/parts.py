@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..config.train import TrainConfig
 from ..core.errors import BadInput
-from ..core.user_class import own_class
+from ..core.user_class import load_user_class
 from .reward import make_reward
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def make_callbacks(config: TrainConfig) -> list[Callback]:
     """The user's own; each lies in a module that can be imported from the folder that the command is run in."""
     made: list[Callback] = []
     for name in config.callbacks:
-        found = own_class(name, "callbacks", "check the name")
+        found = load_user_class(name, "callbacks", "check the name")
         if lacking := [wanted for wanted in ("on_start", "on_step", "on_end") if not hasattr(found, wanted)]:
             what = f"{name} is no callback: it lacks {', '.join(lacking)}"
             raise BadInput(what, where="callbacks", remedy="see Callback in src/core/api.py")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..config.loader import load_train_config
 from ..config.train import TrainConfig
 from ..core.errors import BadInput
-from ..core.shipped import shipped
+from ..core.files import shipped
 from . import data as train_data
 from .parts import make_callbacks, make_strategy, open_renderer, told_by
 from .reward import judge_settings, unstable_weights

@@ -48,7 +48,7 @@ def judge_settings(config: TrainConfig) -> ScorerSettings | None:
     if not asks_judge(config):
         return None
     from ..config.loader import load_config
-    from ..scoring.session import settings_for
+    from ..scoring.providers import settings_for
 
     settings = settings_for(os.environ, load_config().scoring, "")
     if not settings.live:
@@ -74,8 +74,8 @@ def open_judge(config: TrainConfig, resume: bool, group_size: int) -> Iterator[C
     from ..core.jsonl import read_records
     from ..core.types import Sample
     from ..reward.live_share import CourtRoom
-    from ..scoring.forecast import forecast, one_vote_set
-    from ..scoring.session import open_session
+    from ..scoring.judge import open_session
+    from ..scoring.monitor import forecast, score_once
 
     scoring = load_config().scoring
     with ExitStack() as stack:
@@ -85,14 +85,14 @@ def open_judge(config: TrainConfig, resume: bool, group_size: int) -> Iterator[C
         stack.callback(lambda: runner.run(client.close()))
         room = CourtRoom(session, client, runner)
         first = next(iter(read_records(config.seed_pool, Sample)))
-        runner.run(one_vote_set(room.bench, first, session.provider))
+        runner.run(score_once(room.bench, first, session.provider))
         steps = sum(_steps_left(config, seed, resume) for seed in config.seeds)
         a_step = config.batch_size * config.reward.live_share
         at_once = max(1, min(scoring.limits.concurrency_max, round(max(a_step, group_size) * scoring.votes.k)))
         cost = forecast(session, round(steps * a_step), at_once)
         log.info(
             "live scoring by %s of %g%% of the episodes, for %d steps in all: %s; by the newest %d calls",
-            session.provider.name, 100 * config.reward.live_share, steps, cost.told(), cost.known_from,
+            session.provider.name, 100 * config.reward.live_share, steps, cost.describe(), cost.known_from,
         )  # fmt: skip
         yield room
 

@@ -38,7 +38,7 @@ from .reward import open_judge, unstable_weights
 if TYPE_CHECKING:
     from ..checkpoint.store import CheckpointStore
     from ..core.api import Callback, Engine
-    from ..core.episode import Episode
+    from ..core.types import Episode
     from ..engines.job import LiveJudge, TrainJob
     from ..gates.admit import Admission
     from ..reward.live_share import CourtRoom

@@ -27,10 +27,9 @@ import msgspec
 from msgspec import Struct
 
 from ..config.sections import SamplingSection
-from ..core.episode import Episode
 from ..core.errors import BadInput
 from ..core.jsonl import decode, read_unique
-from ..core.types import LEVELS, Level, Sample
+from ..core.types import LEVELS, Episode, Level, Sample
 from ..data.difficulty.metrics import DifficultyRecord, measured
 from ..data.pool.fresh import Fresh
 from ..data.pool.meta import PoolMeta, described, read_meta

@@ -6,8 +6,7 @@ import pytest
 
 from src.agents.actions import malformed, say
 from src.agents.env import Env, Reply
-from src.core.episode import Episode
-from src.core.types import Article, Hidden, Sample
+from src.core.types import Article, Episode, Hidden, Sample
 from tests.data.samples import changed, make_sample
 
 PAGE = Article("Lund", ("Lund is a city.",))

@@ -8,8 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from src.agents.replay import follows
-from src.core.episode import Episode
-from src.core.types import Sample, Turn
+from src.core.types import Episode, Sample, Turn
 from tests.data.built import built, small_plan
 from tests.gates.acting import act, ask_first
 

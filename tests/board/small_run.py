@@ -17,15 +17,14 @@ import uvicorn
 from src.board.runs import Board
 from src.board.server import HOST, make_app
 from src.core.check import now
-from src.core.episode import Episode
 from src.core.files import write_json
 from src.core.jsonl import write_records
-from src.core.types import TASKS, Level, Turn
+from src.core.types import TASKS, Episode, Level, Turn
 from src.gates.finding import GATES, Finding
 from src.gates.manifest import Manifest
 from src.gates.prints import fingerprint
 from src.gates.report import ROUND1, TICKET, Print, Round
-from src.scoring.chain import Head
+from src.scoring.ledger import Head
 
 LEVELS: tuple[Level, ...] = ("easy", "medium", "hard")
 TRAINING = "logs/episodes/seed_7"

@@ -12,7 +12,7 @@ import pytest
 
 from src.callbacks.eval_shadow import EvalShadow
 from src.core.api import Engine, StepResult
-from src.core.episode import Episode
+from src.core.types import Episode
 from src.runtime.logs import StepLog
 
 from .watched import Hiding, Watched, episode

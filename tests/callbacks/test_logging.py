@@ -12,9 +12,9 @@ from rich.console import Console
 
 from src.callbacks.logging import Logging
 from src.callbacks.progress import Bar
-from src.core.episode import Episode
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
+from src.core.types import Episode
 from src.runtime.logs import StepLog
 
 from .watched import Watched

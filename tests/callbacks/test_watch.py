@@ -13,10 +13,9 @@ from src.callbacks.logging import Logging
 from src.callbacks.watch import Watch
 from src.config.sections import WatchSection
 from src.core.api import StepResult, Stop
-from src.core.episode import Episode
+from src.core.files import HOME
 from src.core.jsonl import read_records
-from src.core.shipped import HOME
-from src.core.types import Sample
+from src.core.types import Episode, Sample
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
 from src.reward.reward import OutcomeReward

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from src.core.api import Callback, StepResult
-from src.core.episode import Episode
-from src.core.types import Turn
+from src.core.types import Episode, Turn
 
 
 def episode(number: int, asks: int = 0, success: bool = True, reward: dict[str, float] | None = None) -> Episode:

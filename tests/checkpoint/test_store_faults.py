@@ -19,15 +19,15 @@ from tests.checkpoint import disk_faults
 from tests.checkpoint.disk_faults import ERRORS, KILLS, Kind
 from tests.checkpoint.lookup import damaged_in, newest_in
 from tests.checkpoint.saves import KEEP, assert_content, resume, save, writer
-from tests.nursery import Nursery
+from tests.fork_server import ForkServer
 
 OPERATIONS_AT_LEAST = 30
 """Folder, files, seal, rename and link, the oldest dropped, and all of it again for the mirror."""
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    one = Nursery("tests.checkpoint.saves")
+def fork_server() -> Iterator[ForkServer]:
+    one = ForkServer("tests.checkpoint.saves")
     yield one
     one.close()
 
@@ -81,11 +81,11 @@ def assert_recovers(top: Path, among: set[int]) -> int:
 
 @pytest.mark.parametrize("kind", KILLS)
 def test_a_save_killed_at_any_operation_leaves_a_whole_newest_checkpoint(
-    nursery: Nursery, scene: Path, kind: Kind
+    fork_server: ForkServer, scene: Path, kind: Kind
 ) -> None:
     newest = []
     for at, top in each_operation(scene):
-        code = nursery.run("broken", top, kind=kind, at=at, step=3)
+        code = fork_server.run("broken", top, kind=kind, at=at, step=3)
         newest.append(assert_recovers(top, {2, 3}))
         if code == 0:
             break
@@ -123,8 +123,8 @@ def refused_save(top: Path, step: int) -> BadInput | None:
     return None
 
 
-def test_what_was_saved_outlives_a_power_cut_right_after(nursery: Nursery, scene: Path) -> None:
-    assert nursery.run("cut_off_after_all", scene, step=3) == 0
+def test_what_was_saved_outlives_a_power_cut_right_after(fork_server: ForkServer, scene: Path) -> None:
+    assert fork_server.run("cut_off_after_all", scene, step=3) == 0
     for shelf in (scene / "run", scene / "mirror"):
         for name in ("step_00003", "latest", "best/step_00003", "final_model"):
             verify(shelf / name)
@@ -146,15 +146,17 @@ def test_the_same_run_saves_again_once_there_is_space(scene: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["kill amid", "power cut", "disk broken"])
-def test_a_crash_while_cleaning_up_after_a_crash_harms_nothing(nursery: Nursery, scene: Path, kind: Kind) -> None:
+def test_a_crash_while_cleaning_up_after_a_crash_harms_nothing(
+    fork_server: ForkServer, scene: Path, kind: Kind
+) -> None:
     """A killed save has left its folder, the newest checkpoint is cut short, and the next run is killed in turn."""
     save(scene, 3)
-    assert nursery.run("broken", scene, kind="kill before", at=10, step=4) == -signal.SIGKILL
+    assert fork_server.run("broken", scene, kind="kill before", at=10, step=4) == -signal.SIGKILL
     for shelf in ("run", "mirror"):
         os.truncate(scene / shelf / "step_00003" / "state.safetensors", 7)
     assert list((scene / "run").glob(".saving*"))
     for at, top in each_operation(scene):
-        code = nursery.run("broken", top, kind=kind, at=at)
+        code = fork_server.run("broken", top, kind=kind, at=at)
         assert code in (0, 2, -signal.SIGKILL)
         found = newest_in(top / "run", top / "mirror")
         assert found.step in {2, 3}

@@ -11,10 +11,9 @@ import pytest
 import torch
 
 from src.cli import main
-from src.core.files import sha256_file
+from src.core.files import HOME, sha256_file
 from src.core.jsonl import read_records
 from src.core.model_files import model_sha256
-from src.core.shipped import HOME
 from src.reward.record import read_recorded
 from src.reward.scored import read_scored
 from src.scoring.scores import Score

@@ -100,7 +100,7 @@ def twice(found: list[ScoredEpisode]) -> list[ScoredEpisode]:
         (nan, "scored.jsonl:4: "),
         (few, "29 different samples"),
         (all_right, "all 245 episodes succeed"),
-        (twice, "the id 'e0' stands twice"),
+        (twice, "the id 'e0' occurs twice"),
     ],
 )
 def test_bad_episodes_are_refused(fault: object, told: str, episodes: Path, askgate: Askgate) -> None:

@@ -50,7 +50,7 @@ def test_a_report_without_a_check_has_not_passed() -> None:
     assert not report("stage", [], {}, evidence([], [], {}, now())).passed
 
 
-def test_evidence_holds_what_was_read_and_written_and_by_which_code(tmp_path: Path) -> None:
+def test_evidence_names_inputs_outputs_and_version(tmp_path: Path) -> None:
     read, written = tmp_path / "in.jsonl", tmp_path / "out.json"
     read.write_bytes(b"in")
     written.write_bytes(b"out")

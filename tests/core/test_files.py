@@ -27,7 +27,7 @@ from src.core.files import (
 from src.runtime.disk import explain_disk_errors
 
 
-def test_a_file_appears_under_its_name_only_when_it_is_whole(tmp_path: Path) -> None:
+def test_a_file_gets_its_name_only_when_complete(tmp_path: Path) -> None:
     path = tmp_path / "new" / "folder" / "pool.jsonl"
     with atomic_write(path) as handle:
         handle.write(b"first")
@@ -43,7 +43,7 @@ def write_half(path: Path, stop: type[BaseException]) -> None:
 
 
 @pytest.mark.parametrize("stop", [ValueError, KeyboardInterrupt])
-def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_else(tmp_path: Path, stop: type[BaseException]) -> None:
+def test_a_failed_write_keeps_only_the_old_file(tmp_path: Path, stop: type[BaseException]) -> None:
     path = tmp_path / "pool.jsonl"
     path.write_bytes(b"old")
     with pytest.raises(stop):
@@ -109,7 +109,7 @@ def test_json_is_written_in_the_order_given_and_read_back(tmp_path: Path) -> Non
     assert read_json(path, "") == {"b": 1, "a": ["语", 0.5]}
 
 
-def test_json_that_cannot_be_read_says_which_file_and_what_to_do(tmp_path: Path) -> None:
+def test_unreadable_json_names_file_and_remedy(tmp_path: Path) -> None:
     broken = tmp_path / "broken.json"
     broken.write_bytes(b'{"a": ')
     for path, problem in [(tmp_path / "none.json", "no such file"), (broken, "not valid JSON"), (tmp_path, "cannot")]:
@@ -159,9 +159,7 @@ def test_when_one_of_them_cannot_be_written_none_appears(tmp_path: Path) -> None
     assert [path.name for path in tmp_path.iterdir()] == ["pool.meta.json"]
 
 
-def test_a_failure_after_the_first_is_whole_keeps_the_older_pair(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_after_the_first_file_keeps_both_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_pair(tmp_path, b"old")
     calls: list[int] = []
 
@@ -214,7 +212,7 @@ def test_files_apart_are_no_overlap(tmp_path: Path) -> None:
     refuse_overlap({"--out": tmp_path / "pool.json", "--list": tmp_path / "pool.metrics.jsonl"}, {"--in": pool})
 
 
-def test_what_a_kill_left_half_written_is_swept_and_nothing_else(tmp_path: Path) -> None:
+def test_a_sweep_removes_only_half_written_files(tmp_path: Path) -> None:
     stay = ["notes.jsonl", ".lock", ".notes.jsonl.old", ".other.jsonl.a1b2c3d4", "sub/.gitignore", "sub/page.jsonl"]
     with atomic_write(tmp_path / "sub" / "page.jsonl") as page, atomic_write(tmp_path / "notes.jsonl") as notes:
         left = [Path(page.name), Path(notes.name)]

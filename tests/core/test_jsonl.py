@@ -34,7 +34,7 @@ def refused(path: Path) -> BadInput:
         (b"[]\n", "array"),
     ],
 )
-def test_a_bad_line_is_named_with_its_number_and_its_fault(tmp_path: Path, line: bytes, problem: str) -> None:
+def test_an_error_names_line_and_fault(tmp_path: Path, line: bytes, problem: str) -> None:
     path = tmp_path / "pool.jsonl"
     path.write_bytes(GOOD + b"\n" + line + GOOD)
     error = refused(path)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from src.core.shipped import HOME, shipped
+from src.core.files import HOME, shipped
 
 PACK = Path("templates/pack_v2")
 
@@ -32,7 +32,7 @@ def test_what_is_nowhere_keeps_the_name_that_the_user_gave(tmp_path: Path, monke
 @pytest.mark.parametrize(
     "made", ["data/rollouts/rc1_seed.jsonl", "reports/diversity_report.json", "configs/weights.json"]
 )
-def test_what_another_run_made_in_the_checkout_is_not_taken_for_ours(
+def test_files_of_another_run_in_the_checkout_are_ignored(
     made: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checkout, here = tmp_path / "checkout", tmp_path / "here"
@@ -40,5 +40,5 @@ def test_what_another_run_made_in_the_checkout_is_not_taken_for_ours(
     (checkout / made).write_text("{}")
     here.mkdir()
     monkeypatch.chdir(here)
-    monkeypatch.setattr("src.core.shipped.HOME", checkout)
+    monkeypatch.setattr("src.core.files.HOME", checkout)
     assert shipped(Path(made)) == Path(made)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from src.core.defaults import MIX, TEMPLATES
-from src.core.shipped import shipped
+from src.core.files import shipped
 from src.core.types import Sample
 from src.data.pool.build import make_jobs, make_sample, open_source
 from src.data.pool.plan import BuildPlan

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from src.agents.tools import calc, wiki
 from src.agents.tools.calc import evaluate
-from src.core.shipped import shipped
+from src.core.files import shipped
 from src.core.tokenize import tokens
 from src.core.types import LANGS, LEVELS, Lang, Level, Sample, join_sentences
 from src.data.difficulty.metrics import measure_all

@@ -123,9 +123,9 @@ ROOT = Path(__file__).resolve().parents[2]
 ASKS_FOR_IT = """
 import sys
 from {here}.core.errors import BadInput
-from {here}.core.user_class import own_class
+from {here}.core.user_class import load_user_class
 try:
-    print(own_class("theirs:Mine", "strategy", "check the name").__name__)
+    print(load_user_class("theirs:Mine", "strategy", "check the name").__name__)
 except BadInput as refused:
     sys.exit(str(refused))
 """

@@ -20,7 +20,7 @@ import yaml
 from src.engines.base import reproducible_metrics
 from tests.checkpoint.disk_faults import ERRORS, KILLS, Kind
 from tests.checkpoint.lookup import damaged_in, newest_in
-from tests.nursery import Nursery
+from tests.fork_server import ForkServer
 
 RUN = Path("checkpoints/local")
 STEPS = 7
@@ -32,33 +32,33 @@ OPERATIONS_AT_LEAST = 25
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    one = Nursery("tests.engines.killed", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", COLUMNS="200")
+def fork_server() -> Iterator[ForkServer]:
+    one = ForkServer("tests.engines.killed", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", COLUMNS="200")
     yield one
     one.close()
 
 
 @pytest.fixture(scope="module")
-def furnished(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def furnished(fork_server: ForkServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("furnished")
-    assert nursery.run("furnish", place, steps=STEPS, every_steps=EVERY) == 0
+    assert fork_server.run("furnish", place, steps=STEPS, every_steps=EVERY) == 0
     return place
 
 
 @pytest.fixture(scope="module")
-def unbroken(nursery: Nursery, furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def unbroken(fork_server: ForkServer, furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What a run comes to that nobody disturbs."""
     place = copied(furnished, tmp_path_factory.mktemp("unbroken") / "run")
-    assert nursery.run("train", place) == 0, said(place)
+    assert fork_server.run("train", place) == 0, said(place)
     return outcome(place)
 
 
 @pytest.fixture(scope="module")
-def before_the_save(nursery: Nursery, furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def before_the_save(fork_server: ForkServer, furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run killed as it began to save step 6: steps 2 and 4 are saved."""
     place = copied(furnished, tmp_path_factory.mktemp("before") / "run")
     fault = {"kind": "kill before", "at": 1, "step": TARGET}
-    assert nursery.run("train", place, fault=fault) == -signal.SIGKILL, said(place)
+    assert fork_server.run("train", place, fault=fault) == -signal.SIGKILL, said(place)
     assert newest_in(place / RUN).step == TARGET - EVERY
     return place
 
@@ -91,8 +91,8 @@ def outcome(place: Path) -> dict[str, Any]:
     }
 
 
-def assert_ends_the_same(nursery: Nursery, place: Path, unbroken: dict[str, Any]) -> None:
-    assert nursery.run("train", place) == 0, said(place)
+def assert_ends_the_same(fork_server: ForkServer, place: Path, unbroken: dict[str, Any]) -> None:
+    assert fork_server.run("train", place) == 0, said(place)
     ended = outcome(place)
     for what, value in unbroken.items():
         assert ended[what] == value, what
@@ -110,52 +110,52 @@ def test_the_run_is_a_run(unbroken: dict[str, Any]) -> None:
 
 
 def kill_at_every_operation(
-    nursery: Nursery, furnished: Path, tmp_path: Path, unbroken: dict[str, Any], kind: Kind
+    fork_server: ForkServer, furnished: Path, tmp_path: Path, unbroken: dict[str, Any], kind: Kind
 ) -> None:
     place, into = copied(furnished, tmp_path / "run"), tmp_path / "killed"
-    assert nursery.run("die_at_each", place, kind=kind, step=TARGET, into=str(into)) == 0, said(place)
+    assert fork_server.run("die_at_each", place, kind=kind, step=TARGET, into=str(into)) == 0, said(place)
     killed = sorted(into.iterdir(), key=lambda copy: int(copy.name))
     went_on_from = []
     for copy in killed:
         went_on_from.append(newest_in(copy / RUN).step)
-        assert_ends_the_same(nursery, copy, unbroken)
+        assert_ends_the_same(fork_server, copy, unbroken)
     assert len(killed) > OPERATIONS_AT_LEAST
     assert set(went_on_from[:-1]) == {TARGET - EVERY, TARGET}
 
 
 def test_killed_at_every_operation_of_a_checkpoint(
-    nursery: Nursery, furnished: Path, tmp_path: Path, unbroken: dict[str, Any]
+    fork_server: ForkServer, furnished: Path, tmp_path: Path, unbroken: dict[str, Any]
 ) -> None:
-    kill_at_every_operation(nursery, furnished, tmp_path, unbroken, "kill amid")
+    kill_at_every_operation(fork_server, furnished, tmp_path, unbroken, "kill amid")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [kind for kind in KILLS if kind != "kill amid"])
 def test_killed_or_cut_off_at_every_operation_of_a_checkpoint(
-    nursery: Nursery, furnished: Path, tmp_path: Path, unbroken: dict[str, Any], kind: Kind
+    fork_server: ForkServer, furnished: Path, tmp_path: Path, unbroken: dict[str, Any], kind: Kind
 ) -> None:
-    kill_at_every_operation(nursery, furnished, tmp_path, unbroken, kind)
+    kill_at_every_operation(fork_server, furnished, tmp_path, unbroken, kind)
 
 
 def kill_at_random(
-    nursery: Nursery, furnished: Path, tmp_path: Path, unbroken: dict[str, Any], moments: int, seed: int
+    fork_server: ForkServer, furnished: Path, tmp_path: Path, unbroken: dict[str, Any], moments: int, seed: int
 ) -> None:
     """Moments are drawn over the run's own work, not over the clock: a busy machine does not move them to one end."""
     whole = copied(furnished, tmp_path / "whole")
-    child = nursery.start("train", whole)
+    child = fork_server.start("train", whole)
     all_work = watch(child, until=math.inf)
-    assert nursery.wait(child) == 0, said(whole)
+    assert fork_server.wait(child) == 0, said(whole)
     random = Random(seed)
     killed = 0
     for moment in range(moments):
         place = copied(furnished, tmp_path / str(moment))
-        child = nursery.start("train", place)
+        child = fork_server.start("train", place)
         watch(child, until=random.random() * all_work)
         os.kill(child, signal.SIGKILL)
-        code = nursery.wait(child)
+        code = fork_server.wait(child)
         assert code in (0, -signal.SIGKILL), said(place)
         killed += code != 0
-        assert_ends_the_same(nursery, place, unbroken)
+        assert_ends_the_same(fork_server, place, unbroken)
         shutil.rmtree(place)
     assert killed > moments // 2, "too few were killed before they had ended"
 
@@ -170,36 +170,36 @@ def watch(child: int, until: float) -> float:
 
 
 def test_killed_at_three_random_moments(
-    nursery: Nursery, furnished: Path, tmp_path: Path, unbroken: dict[str, Any]
+    fork_server: ForkServer, furnished: Path, tmp_path: Path, unbroken: dict[str, Any]
 ) -> None:
-    kill_at_random(nursery, furnished, tmp_path, unbroken, moments=3, seed=1)
+    kill_at_random(fork_server, furnished, tmp_path, unbroken, moments=3, seed=1)
 
 
 @pytest.mark.slow
 def test_killed_at_twenty_random_moments(
-    nursery: Nursery, furnished: Path, tmp_path: Path, unbroken: dict[str, Any]
+    fork_server: ForkServer, furnished: Path, tmp_path: Path, unbroken: dict[str, Any]
 ) -> None:
-    kill_at_random(nursery, furnished, tmp_path, unbroken, moments=20, seed=2)
+    kill_at_random(fork_server, furnished, tmp_path, unbroken, moments=20, seed=2)
 
 
 def test_killed_at_every_save_in_turn_it_still_ends_the_same(
-    nursery: Nursery, furnished: Path, tmp_path: Path, unbroken: dict[str, Any]
+    fork_server: ForkServer, furnished: Path, tmp_path: Path, unbroken: dict[str, Any]
 ) -> None:
     place = copied(furnished, tmp_path / "run")
     for step, at in ((2, 5), (4, 17), (6, 12), (7, 3)):
         fault = {"kind": "kill amid", "at": at, "step": step}
-        assert nursery.run("train", place, fault=fault) == -signal.SIGKILL, said(place)
-    assert_ends_the_same(nursery, place, unbroken)
+        assert fork_server.run("train", place, fault=fault) == -signal.SIGKILL, said(place)
+    assert_ends_the_same(fork_server, place, unbroken)
 
 
 @pytest.mark.parametrize("file", ["state.safetensors", "state.json", "COMPLETE"])
 def test_a_newest_checkpoint_cut_short_is_named_and_the_one_before_is_used(
-    nursery: Nursery, before_the_save: Path, tmp_path: Path, unbroken: dict[str, Any], file: str
+    fork_server: ForkServer, before_the_save: Path, tmp_path: Path, unbroken: dict[str, Any], file: str
 ) -> None:
     place = copied(before_the_save, tmp_path / "run")
     newest = place / RUN / "step_00004" / file
     os.truncate(newest, newest.stat().st_size // 2)
-    assert_ends_the_same(nursery, place, unbroken)
+    assert_ends_the_same(fork_server, place, unbroken)
     (warning,) = [line for line in said(place).splitlines() if "damaged_step_00004" in line]
     assert "checkpoints/local/step_00004: " in warning
     assert file in warning
@@ -208,7 +208,7 @@ def test_a_newest_checkpoint_cut_short_is_named_and_the_one_before_is_used(
 
 
 def test_a_run_that_rolls_back_does_so_again_when_it_is_resumed(
-    nursery: Nursery, furnished: Path, tmp_path: Path
+    fork_server: ForkServer, furnished: Path, tmp_path: Path
 ) -> None:
     """An alert level that every step breaks: no checkpoint is one to go back to, so the run goes back to its base."""
     place = copied(furnished, tmp_path / "whole")
@@ -216,22 +216,22 @@ def test_a_run_that_rolls_back_does_so_again_when_it_is_resumed(
     config.write_text(yaml.safe_dump(yaml.safe_load(config.read_text()) | {"kl_alert": 1e-9, "steps": 10}))
     killed = copied(place, tmp_path / "killed")
     damaged = copied(place, tmp_path / "damaged")
-    assert nursery.run("train", place) == 0, said(place)
+    assert fork_server.run("train", place) == 0, said(place)
     assert "back to model" in said(place)
     unbroken = outcome(place)
 
-    assert nursery.run("train", killed, fault={"kind": "kill before", "at": 1, "step": 8}) == -signal.SIGKILL
-    assert_ends_the_same(nursery, killed, unbroken)
+    assert fork_server.run("train", killed, fault={"kind": "kill before", "at": 1, "step": 8}) == -signal.SIGKILL
+    assert_ends_the_same(fork_server, killed, unbroken)
     assert said(killed).count("back to model") > said(place).count("back to model")
 
-    assert nursery.run("train", damaged, fault={"kind": "kill before", "at": 1, "step": 10}) == -signal.SIGKILL
+    assert fork_server.run("train", damaged, fault={"kind": "kill before", "at": 1, "step": 10}) == -signal.SIGKILL
     os.truncate(damaged / RUN / "step_00008" / "state.safetensors", 100)
-    assert_ends_the_same(nursery, damaged, unbroken)
+    assert_ends_the_same(fork_server, damaged, unbroken)
 
 
-def fail_at(nursery: Nursery, before: Path, place: Path, unbroken: dict[str, Any], kind: Kind, at: int) -> bool:
+def fail_at(fork_server: ForkServer, before: Path, place: Path, unbroken: dict[str, Any], kind: Kind, at: int) -> bool:
     copied(before, place)
-    code = nursery.run("train", place, fault={"kind": kind, "at": at, "step": TARGET})
+    code = fork_server.run("train", place, fault={"kind": kind, "at": at, "step": TARGET})
     survived = (place / "survived").exists()
     if not survived:
         last = said(place).splitlines()[-1]
@@ -241,52 +241,52 @@ def fail_at(nursery: Nursery, before: Path, place: Path, unbroken: dict[str, Any
         assert "the checkpoints saved before are whole" in last
     assert newest_in(place / RUN).step in (TARGET - EVERY, TARGET) or survived
     assert not damaged_in(place / RUN)
-    assert_ends_the_same(nursery, place, unbroken)
+    assert_ends_the_same(fork_server, place, unbroken)
     shutil.rmtree(place)
     return survived
 
 
 @pytest.mark.parametrize("at", [1, 5, 10, 16])
 def test_a_disk_that_fills_up_while_saving_is_told_and_the_run_goes_on_once_there_is_space(
-    nursery: Nursery, before_the_save: Path, tmp_path: Path, unbroken: dict[str, Any], at: int
+    fork_server: ForkServer, before_the_save: Path, tmp_path: Path, unbroken: dict[str, Any], at: int
 ) -> None:
-    assert not fail_at(nursery, before_the_save, tmp_path / "run", unbroken, "disk full", at)
+    assert not fail_at(fork_server, before_the_save, tmp_path / "run", unbroken, "disk full", at)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ERRORS)
 def test_a_disk_that_refuses_any_operation_of_a_checkpoint_is_told(
-    nursery: Nursery, before_the_save: Path, tmp_path: Path, unbroken: dict[str, Any], kind: Kind
+    fork_server: ForkServer, before_the_save: Path, tmp_path: Path, unbroken: dict[str, Any], kind: Kind
 ) -> None:
     for at in range(1, 100):
-        if fail_at(nursery, before_the_save, tmp_path / str(at), unbroken, kind, at):
+        if fail_at(fork_server, before_the_save, tmp_path / str(at), unbroken, kind, at):
             break
     assert at > 20
 
 
 def test_logs_without_room_end_the_run_in_one_line_and_it_goes_on_once_there_is_space(
-    nursery: Nursery, before_the_save: Path, tmp_path: Path, unbroken: dict[str, Any]
+    fork_server: ForkServer, before_the_save: Path, tmp_path: Path, unbroken: dict[str, Any]
 ) -> None:
     """The kernel refuses the bytes; the log of the run itself is among the files that are full."""
     place = copied(before_the_save, tmp_path / "run")
     half = place / "logs" / "episodes" / ".step_00001.jsonl.a1b2c3d4"
     half.write_text("what a kill left of a file")
     room = (place / "logs" / "metrics.jsonl").stat().st_size // 2
-    assert nursery.run("train", place, room=room) == 2, said(place)
+    assert fork_server.run("train", place, room=room) == 2, said(place)
     assert not half.exists()
     assert "Traceback" not in said(place)
     assert said(place).splitlines()[-1].startswith("askgate: logs/")
     assert "File too large. What to do: free some space on that disk, then go on with --resume" in said(place)
     assert newest_in(place / RUN).step == TARGET - EVERY
-    assert_ends_the_same(nursery, place, unbroken)
+    assert_ends_the_same(fork_server, place, unbroken)
 
 
 def test_a_file_that_the_system_cuts_short_is_told(
-    nursery: Nursery, furnished: Path, tmp_path: Path, unbroken: dict[str, Any]
+    fork_server: ForkServer, furnished: Path, tmp_path: Path, unbroken: dict[str, Any]
 ) -> None:
     """No fault layer here: the kernel itself refuses the bytes past a limit."""
     place = copied(furnished, tmp_path / "run")
-    assert nursery.run("train", place, room=90_000) == 2, said(place)
+    assert fork_server.run("train", place, room=90_000) == 2, said(place)
     assert "askgate: checkpoints/local/step_00002: File too large. What to do: free some space" in said(place)
     assert not list((place / RUN).glob("*step*"))
-    assert_ends_the_same(nursery, place, unbroken)
+    assert_ends_the_same(fork_server, place, unbroken)

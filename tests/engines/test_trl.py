@@ -16,9 +16,8 @@ from transformers import Qwen3Config, Qwen3ForCausalLM
 from src.agents.render import END, MARKS, PAD
 from src.config.sections import FinetuneSection
 from src.core.api import Engine, StepResult, Strategy
-from src.core.episode import Episode
 from src.core.errors import BadInput
-from src.core.types import Sample
+from src.core.types import Episode, Sample
 from src.engines.job import TrainJob
 from src.engines.pure_pt import PurePT
 from src.strategies.dpo import DPO

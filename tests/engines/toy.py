@@ -23,8 +23,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qw
 from src.agents.render import MARKS, PAD, TagRenderer
 from src.config.sections import OptimizerSection, RolloutLimits
 from src.core.api import Strategy
-from src.core.episode import Episode
-from src.core.types import Hidden, Level, Provenance, Sample, Turn
+from src.core.types import Episode, Hidden, Level, Provenance, Sample, Turn
 from src.engines.job import TrainJob
 from src.engines.sft import Demo, SftPlan, fine_tune
 from src.reward.reward import OutcomeReward

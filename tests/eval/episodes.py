@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from src.core.episode import Episode
-from src.core.types import Level, Task, Turn
+from src.core.types import Episode, Level, Task, Turn
 
 
 def episode(

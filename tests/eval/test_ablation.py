@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from src.core.episode import Episode
 from src.core.errors import BadInput
+from src.core.types import Episode
 from src.eval.ablation import Arms, ablation_checks, ablation_figures
 from src.eval.compare import compare
 from tests.eval.episodes import episode

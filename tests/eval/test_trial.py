@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from src.core.check import evidence, now
-from src.core.episode import Episode
+from src.core.types import Episode
 from src.eval.compare import compare
 from src.eval.trial import About, SeedRun, TrialReport, trial_report
 from tests.poison.test_trial_poisons import BASE, GOOD, run

@@ -7,8 +7,7 @@ from random import Random
 
 from src.agents.actions import say
 from src.agents.env import Env
-from src.core.episode import Episode
-from src.core.types import Level, Sample, Turn
+from src.core.types import Episode, Level, Sample, Turn
 
 MAX_TURNS = 12
 

@@ -36,11 +36,11 @@ from src.gates.rounds import run_round
 from src.reward.rate import ask_judge, rate
 from src.reward.record import RecordedEpisode, RecordPlan, write_recorded
 from src.reward.weight_calib import weight_calib
-from src.scoring.batch import Order, choose
-from src.scoring.session import settings_for
+from src.scoring.batch import BatchJob, choose
+from src.scoring.providers import settings_for
 from tests.gates.acting import act, ask_first
-from tests.scoring.desk import lively
 from tests.scoring.server import JudgeServer, Scores, steady_scores
+from tests.scoring.workspace import uneven_latency
 
 ROOT = Path(__file__).resolve().parents[2]
 N, SHADOW, EPISODES, LIVE, FRESH = 1_500, 120, 300, 30, 8
@@ -63,7 +63,7 @@ LATENCY_S = 0.025
 @contextmanager
 def judging(scores: Scores = steady_scores) -> Iterator[dict[str, str]]:
     """The environment of a run whose judge answers on this machine."""
-    with JudgeServer(lively, latency_s=LATENCY_S, scores=scores) as server:
+    with JudgeServer(uneven_latency, latency_s=LATENCY_S, scores=scores) as server:
         yield {
             "RUN_MODE": "prod",
             "REWARD_LIVE_MODE": "1",
@@ -166,7 +166,7 @@ def record(out: Path, samples: list[Sample], pool: Path, seed: int = 17) -> list
 
 def judged(recorded: list[RecordedEpisode], episodes: Path, environment: dict[str, str], seed: int) -> Any:
     section = load_config().scoring
-    order = Order(episodes, episodes.with_suffix(".scores.jsonl"), LIVE, seed, section.votes, None)
+    order = BatchJob(episodes, episodes.with_suffix(".scores.jsonl"), LIVE, seed, section.votes, None)
     settings = settings_for(environment, section, "")
     return ask_judge(recorded, order, settings, section, environment, print, lambda done: None)[0]
 

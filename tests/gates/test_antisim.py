@@ -7,68 +7,72 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from src.scoring.latency import latency_checks
-from src.scoring.ledger import Ledger
-from src.scoring.ledger_tail import tail
-from tests.scoring.desk import LATENCY_S, Desk, lively, samples
+from src.scoring.ledger import Ledger, tail
+from src.scoring.stub_checks import latency_checks
 from tests.scoring.server import JudgeServer
+from tests.scoring.workspace import LATENCY_S, Workspace, samples, uneven_latency
 
 
-def test_it_passes_after_honest_scoring(desk: Desk) -> None:
-    desk.score_honestly()
-    done = desk.run("assert_not_simulated", "--cache_hit_lt", "0.90")
+@pytest.fixture
+def workspace(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    return Workspace(tmp_path, capfd, monkeypatch)
+
+
+def test_it_passes_after_honest_scoring(workspace: Workspace) -> None:
+    workspace.score_honestly()
+    done = workspace.run("assert_not_simulated", "--cache_hit_lt", "0.90")
     assert done.code == 0
     assert "PASSED assert_not_simulated" in done.out
-    assert desk.failed_checks() == set()
+    assert workspace.failed_checks() == set()
 
 
-def test_it_passes_after_a_probe_of_eight(desk: Desk) -> None:
-    with JudgeServer(lively, latency_s=LATENCY_S) as server:
-        desk.ask(server)
-        assert desk.run("probe_scorer", "--n", "8", "--provider", "custom", "--live").code == 0
-    assert desk.failed_checks() == set()
+def test_it_passes_after_a_probe_of_eight(workspace: Workspace) -> None:
+    with JudgeServer(uneven_latency, latency_s=LATENCY_S) as server:
+        workspace.ask(server)
+        assert workspace.run("probe_scorer", "--n", "8", "--provider", "custom", "--live").code == 0
+    assert workspace.failed_checks() == set()
 
 
-def test_the_same_samples_scored_again_from_the_cache_fail(desk: Desk) -> None:
-    desk.score_honestly()
-    with JudgeServer(port=desk.port) as server:
-        assert desk.score("--out", "again.jsonl").code == 0
+def test_the_same_samples_scored_again_from_the_cache_fail(workspace: Workspace) -> None:
+    workspace.score_honestly()
+    with JudgeServer(port=workspace.port) as server:
+        assert workspace.score("--out", "again.jsonl").code == 0
     assert server.asked == 0
-    done = desk.run("assert_not_simulated", "--cache_hit_lt", "0.90")
+    done = workspace.run("assert_not_simulated", "--cache_hit_lt", "0.90")
     assert done.code == 2
     assert "FAILED cache_hit_rate[last scoring of each sample]: 1, must be < 0.9" in done.out
     assert "came out of the cache" in done.out
     assert "这些分数来自缓存" in done.out
 
 
-def test_a_new_window_of_nothing_but_cached_votes_fails_on_the_rate_itself(desk: Desk) -> None:
-    desk.write_pool(samples(60))
-    desk.score_honestly()
+def test_a_window_of_cached_votes_fails_on_hit_rate(workspace: Workspace) -> None:
+    workspace.write_pool(samples(60))
+    workspace.score_honestly()
     for name in ("again.jsonl", "and_again.jsonl"):
-        desk.score("--out", name)
-    assert desk.failed_checks() >= {"cache_hit_rate", "billable_count"}
+        workspace.score("--out", name)
+    assert workspace.failed_checks() >= {"cache_hit_rate", "billable_count"}
 
 
-def test_live_mode_off_fails_and_what_was_scored_so_proves_nothing(desk: Desk) -> None:
-    desk.environment["REWARD_LIVE_MODE"] = "off"
-    assert desk.score().code == 0
-    assert desk.failed_checks() == {"live_mode_is_on", "scorings"}
-    desk.environment["REWARD_LIVE_MODE"] = "on"
-    assert desk.failed_checks() == {"scorings"}
+def test_live_mode_off_fails_and_its_scores_prove_nothing(workspace: Workspace) -> None:
+    workspace.environment["REWARD_LIVE_MODE"] = "off"
+    assert workspace.score().code == 0
+    assert workspace.failed_checks() == {"live_mode_is_on", "scorings"}
+    workspace.environment["REWARD_LIVE_MODE"] = "on"
+    assert workspace.failed_checks() == {"scorings"}
 
 
-def test_live_mode_off_fails_also_on_a_ledger_full_of_honest_scorings(desk: Desk) -> None:
-    desk.score_honestly()
-    desk.environment["REWARD_LIVE_MODE"] = "off"
-    assert desk.failed_checks() == {"live_mode_is_on"}
+def test_live_mode_off_fails_despite_an_honest_ledger(workspace: Workspace) -> None:
+    workspace.score_honestly()
+    workspace.environment["REWARD_LIVE_MODE"] = "off"
+    assert workspace.failed_checks() == {"live_mode_is_on"}
 
 
-def test_a_scorer_that_answers_in_a_constant_two_milliseconds_fails(desk: Desk) -> None:
+def test_a_scorer_that_answers_in_a_constant_two_milliseconds_fails(workspace: Workspace) -> None:
     with JudgeServer(latency_s=0.002) as server:
-        desk.ask(server)
-        assert desk.score().code == 0
-    assert "latency_min_ms" in desk.failed_checks()
-    assert "in that time, so a stub or a recording answers" in desk.run("assert_not_simulated").out
+        workspace.ask(server)
+        assert workspace.score().code == 0
+    assert "latency_min_ms" in workspace.failed_checks()
+    assert "in that time, so a stub or a recording answers" in workspace.run("assert_not_simulated").out
 
 
 @pytest.mark.parametrize(
@@ -87,89 +91,89 @@ def test_latencies_that_no_service_has_are_named(latencies: list[float], named: 
     assert {one.name for one in latency_checks(latencies) if not one.passed} == named
 
 
-def test_an_edited_ledger_line_fails_and_is_named(desk: Desk) -> None:
-    desk.score_honestly()
-    lines = desk.ledger.read_bytes().splitlines(keepends=True)
+def test_an_edited_ledger_line_fails_and_is_named(workspace: Workspace) -> None:
+    workspace.score_honestly()
+    lines = workspace.ledger.read_bytes().splitlines(keepends=True)
     lines[6] = lines[6].replace(b'"cache_hit":false', b'"cache_hit":true ', 1)
-    desk.ledger.write_bytes(b"".join(lines))
-    done = desk.run("assert_not_simulated")
+    workspace.ledger.write_bytes(b"".join(lines))
+    done = workspace.run("assert_not_simulated")
     assert done.code == 2
     assert "FAILED ledger_chain_whole" in done.out
     assert "scoring_ledger.jsonl:7: the line does not fit its hash" in done.out
     assert "断链" in done.out
 
 
-def test_a_ledger_that_a_crash_tore_is_told_apart_from_a_changed_one(desk: Desk) -> None:
-    desk.score_honestly()
-    desk.ledger.write_bytes(desk.ledger.read_bytes()[:-30])
-    done = desk.run("assert_not_simulated")
+def test_a_torn_ledger_is_distinguished_from_a_changed_one(workspace: Workspace) -> None:
+    workspace.score_honestly()
+    workspace.ledger.write_bytes(workspace.ledger.read_bytes()[:-30])
+    done = workspace.run("assert_not_simulated")
     assert done.code == 2
     assert "cuts off the torn line" in done.out
     assert "最后一行不完整" in done.out
 
 
-def test_run_mode_unset_fails(desk: Desk) -> None:
-    desk.score_honestly()
-    del desk.environment["RUN_MODE"]
-    assert desk.failed_checks() == {"run_mode_is_prod"}
-    assert "set RUN_MODE=prod" in desk.run("assert_not_simulated").out
+def test_run_mode_unset_fails(workspace: Workspace) -> None:
+    workspace.score_honestly()
+    del workspace.environment["RUN_MODE"]
+    assert workspace.failed_checks() == {"run_mode_is_prod"}
+    assert "set RUN_MODE=prod" in workspace.run("assert_not_simulated").out
 
 
 @pytest.mark.parametrize("file", ["configs/default.yaml", "configs/ppo_scale.yaml", "configs/mine.yaml"])
-def test_simulate_true_fails_in_whichever_config(desk: Desk, file: str) -> None:
-    desk.score_honestly()
+def test_simulate_true_fails_in_whichever_config(workspace: Workspace, file: str) -> None:
+    workspace.score_honestly()
     if file == "configs/default.yaml":
-        desk.configure({}, simulate=True)
+        workspace.configure({}, simulate=True)
     else:
         Path(file).write_text("steps: 50000\nsimulate: true\n")
-    assert desk.failed_checks() == {"simulate"}
-    assert f"{file} says simulate: true" in desk.run("assert_not_simulated").out
+    assert workspace.failed_checks() == {"simulate"}
+    assert f"{file} says simulate: true" in workspace.run("assert_not_simulated").out
 
 
-def test_simulate_that_is_neither_true_nor_false_is_refused(desk: Desk) -> None:
+def test_simulate_that_is_neither_true_nor_false_is_refused(workspace: Workspace) -> None:
     Path("configs/ppo_scale.yaml").write_text("simulate: maybe\n")
-    done = desk.run("assert_not_simulated")
+    done = workspace.run("assert_not_simulated")
     assert (done.code, "configs/ppo_scale.yaml: simulate" in done.err) == (2, True)
 
 
-def test_too_few_scorings_and_none_at_all_fail(desk: Desk) -> None:
-    assert desk.failed_checks() == {"scorings"}
-    desk.write_pool(samples(7))
-    desk.score_honestly()
-    assert desk.failed_checks() == {"scorings"}
+def test_too_few_scorings_and_none_at_all_fail(workspace: Workspace) -> None:
+    assert workspace.failed_checks() == {"scorings"}
+    workspace.write_pool(samples(7))
+    workspace.score_honestly()
+    assert workspace.failed_checks() == {"scorings"}
 
 
-def test_a_scorer_that_bills_nothing_fails(desk: Desk) -> None:
+def test_a_scorer_that_bills_nothing_fails(workspace: Workspace) -> None:
     with JudgeServer(lambda n: "no_usage", latency_s=LATENCY_S) as server:
-        desk.ask(server)
-        assert desk.score().code == 0
-    assert "billable_count" in desk.failed_checks()
+        workspace.ask(server)
+        assert workspace.score().code == 0
+    assert "billable_count" in workspace.failed_checks()
 
 
-def test_a_second_provider_fails(desk: Desk) -> None:
-    desk.score_honestly()
-    desk.environment |= {"SCORER_PROVIDER": "another", "SCORER_MODEL": "tiny"}
-    assert desk.failed_checks() == {"scorings_by_another_provider"}
-    with JudgeServer(lively, latency_s=LATENCY_S) as server:
-        desk.ask(server)
-        assert desk.score("--out", "another.jsonl").code == 0
-    assert desk.failed_checks() == {"providers", "scorings_by_another_provider"}
+def test_a_second_provider_fails(workspace: Workspace) -> None:
+    workspace.score_honestly()
+    workspace.environment |= {"SCORER_PROVIDER": "another", "SCORER_MODEL": "tiny"}
+    assert workspace.failed_checks() == {"scorings_by_another_provider"}
+    with JudgeServer(uneven_latency, latency_s=LATENCY_S) as server:
+        workspace.ask(server)
+        assert workspace.score("--out", "another.jsonl").code == 0
+    assert workspace.failed_checks() == {"providers", "scorings_by_another_provider"}
 
 
-def test_every_reason_is_named_at_once(desk: Desk) -> None:
-    desk.score_honestly()
-    desk.configure({}, simulate=True)
-    desk.score("--out", "again.jsonl")
-    desk.environment |= {"RUN_MODE": "dev", "REWARD_LIVE_MODE": "0"}
-    assert desk.failed_checks() == {"run_mode_is_prod", "live_mode_is_on", "simulate", "cache_hit_rate"}
+def test_every_reason_is_named_at_once(workspace: Workspace) -> None:
+    workspace.score_honestly()
+    workspace.configure({}, simulate=True)
+    workspace.score("--out", "again.jsonl")
+    workspace.environment |= {"RUN_MODE": "dev", "REWARD_LIVE_MODE": "0"}
+    assert workspace.failed_checks() == {"run_mode_is_prod", "live_mode_is_on", "simulate", "cache_hit_rate"}
 
 
-def test_only_the_last_hundred_scorings_count(desk: Desk) -> None:
+def test_only_the_last_hundred_scorings_count(workspace: Workspace) -> None:
     with JudgeServer(lambda n: "no_usage", latency_s=LATENCY_S) as server:
-        desk.ask(server)
-        desk.score()
-    ledger = Ledger(desk.ledger)
-    [last] = tail(desk.ledger, 1)
+        workspace.ask(server)
+        workspace.score()
+    ledger = Ledger(workspace.ledger)
+    [last] = tail(workspace.ledger, 1)
     for number in range(100):
         name = f"later-{number}"
         billed = [
@@ -177,6 +181,6 @@ def test_only_the_last_hundred_scorings_count(desk: Desk) -> None:
             for call in last.calls
         ]
         ledger.append([*billed, replace(last.entry, scoring=name, sample=name)])
-    assert desk.failed_checks() == set()
-    window = desk.run("assert_not_simulated", "--json").figures()["figures"]
+    assert workspace.failed_checks() == set()
+    window = workspace.run("assert_not_simulated", "--json").figures()["figures"]
     assert (window["window"], window["billable_tokens"]) == (100, 50 * 3 * 801)

@@ -7,8 +7,9 @@ from pathlib import Path
 from src.core.jsonl import read_records, read_unique
 from src.core.types import Sample
 from src.gates.fresh import draw, fresh_findings, score_fresh
+from src.scoring.judge import DAY_S
+from src.scoring.providers import settings_for
 from src.scoring.scores import Score, first_ask
-from src.scoring.session import DAY_S, settings_for
 from src.scoring.store import Store
 from src.scoring.types import Reply
 from tests.gates.run_folder import judging, look

@@ -11,11 +11,10 @@ import msgspec
 import pytest
 
 from src.config.profile import load_profile
-from src.core.episode import Episode
 from src.core.errors import BadInput
 from src.core.files import sha256_file, write_json
 from src.core.jsonl import write_records
-from src.core.types import Hidden, Provenance, Sample, Turn
+from src.core.types import Episode, Hidden, Provenance, Sample, Turn
 from src.gates.signoff import ENVELOPE
 from src.pages.rc1_page import rc1_page
 from src.pages.rc1_report import GROUPS, SHOWN, Pair, Point, Rc1, Reading, ShadowPoint, choose, gather, verdict

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from src.core.check import Check
-from src.core.episode import Episode
+from src.core.types import Episode
 from src.eval.ablation import ablation_checks
 from src.eval.compare import compare
 from tests.eval.episodes import episode

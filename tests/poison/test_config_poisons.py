@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from src.config.loader import load_config
 from src.core.jsonl import read_records, write_records
 from src.gates.look import work_folder
-from src.scoring.batch import Order, score_pool
+from src.scoring.batch import BatchJob, score_pool
 from src.scoring.prompt import DIMENSIONS
+from src.scoring.providers import settings_for
 from src.scoring.scores import Score, unstable_beside
-from src.scoring.session import settings_for
 from tests.gates.run_folder import edit_profile, judging, look
 
 from .spoilt import caught
@@ -94,7 +94,7 @@ def unstable(run: Path) -> Path:
     them, and a config that makes them count less."""
     section, scores = load_config().scoring, Path("data/scores.jsonl")
     with judging(scores=lambda body: dict.fromkeys(DIMENSIONS, 10 * (body["seed"] % 2))) as environment:
-        order = Order(look().profile.paths.balanced, scores, 2, 5, section.votes, None)
+        order = BatchJob(look().profile.paths.balanced, scores, 2, 5, section.votes, None)
         settings = settings_for(environment, section, "")
         score_pool(order, settings, section, environment, print, lambda done: None)
     reconfigure(reward=REWARD | {"unstable": str(unstable_beside(scores))})

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from src.core.errors import BadInput
-from src.core.shipped import shipped
+from src.core.files import shipped
 from src.core.types import Sample, Turn
 from src.data.pool.build import build_pool
 from src.data.pool.meta import read_meta, write_meta

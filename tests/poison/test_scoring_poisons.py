@@ -20,8 +20,8 @@ from src.gates.anti_simulation import assert_not_simulated
 from src.scoring.ledger import Ledger
 from src.scoring.prompt import DIMENSIONS
 from src.scoring.types import CallEntry, Entry, ScoringEntry
-from src.scoring.votes import settle
-from tests.scoring.desk import ROOT
+from src.scoring.votes import aggregate
+from tests.scoring.workspace import ROOT
 
 from .table import poison, twin
 
@@ -53,7 +53,7 @@ def honest_calls(scoring: int, random: Random) -> Calls:
 
 
 def scoring_of(calls: Calls, sample: str) -> ScoringEntry:
-    first, verdict = calls[0], settle([call.scores for call in calls])
+    first, verdict = calls[0], aggregate([call.scores for call in calls])
     return ScoringEntry(
         scoring=first.scoring,
         sample=sample,

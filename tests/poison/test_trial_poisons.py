@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from src.core.check import Check
-from src.core.episode import Episode
-from src.core.types import LEVELS, TASKS
+from src.core.types import LEVELS, TASKS, Episode
 from src.eval.compare import compare, trial_checks
 from tests.eval.episodes import episode
 from tests.rc1 import THRESHOLDS

@@ -16,7 +16,7 @@ from src.release.gguf_check import agreement, check_samples, openings, other_tok
 from src.release.gguf_export import write_gguf
 from src.release.gguf_tokenizer import read_tokenizer
 from src.release.llamacpp import opened
-from src.scoring.gguf import judge_weights
+from src.scoring.local_judge import judge_weights
 
 pytestmark = pytest.mark.slow
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 from src.agents.actions import say
 from src.agents.env import Env
-from src.core.episode import Episode
-from src.core.types import Article, Hidden, Lang, Sample, Task
+from src.core.types import Article, Episode, Hidden, Lang, Sample, Task
 from src.reward.dimensions import Seen, see
 from tests.data.samples import make_sample
 

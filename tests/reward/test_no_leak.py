@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from src.core.episode import Episode
 from src.core.jsonl import read_records
-from src.core.types import Hidden, Sample
+from src.core.types import Episode, Hidden, Sample
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
 from src.reward.dimensions import LIVE, Seen, see

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from src.core.episode import Episode
+from src.core.types import Episode
 from src.reward.reward import OutcomeReward
 from tests.data.samples import make_sample
 from tests.eval.episodes import episode

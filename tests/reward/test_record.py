@@ -15,9 +15,9 @@ from pydantic import ValidationError
 from src.config.loader import load_config
 from src.config.sections import RolloutLimits
 from src.core.errors import BadInput
+from src.core.files import HOME
 from src.core.jsonl import read_records, write_records
 from src.core.model_files import model_sha256
-from src.core.shipped import HOME
 from src.core.types import Sample
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
@@ -32,9 +32,9 @@ from src.reward.record import (
     refuse_one_outcome,
     write_recorded,
 )
-from src.scoring.batch import Order
+from src.scoring.batch import BatchJob
+from src.scoring.providers import settings_for
 from src.scoring.scores import Score
-from src.scoring.session import settings_for
 from tests.data.samples import MIX, make_sample
 from tests.scoring.server import JudgeServer, steady_scores
 
@@ -145,7 +145,7 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dic
         with open("episodes.jsonl", "wb") as file:
             write_records(file, recorded)
         section = load_config().scoring
-        order = Order(Path("episodes.jsonl"), Path("scores.jsonl"), None, 1, section.votes, None)
+        order = BatchJob(Path("episodes.jsonl"), Path("scores.jsonl"), None, 1, section.votes, None)
         settings = settings_for(environment, section, "")
         scores, _ = ask_judge(recorded, order, settings, section, environment, lambda text: None, lambda done: None)
         return scores

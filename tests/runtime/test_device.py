@@ -61,7 +61,7 @@ def test_each_device_has_its_number_format(device: str, precision: Precision, dt
     assert get_dtype(torch.device(device), precision) is dtype
 
 
-def test_a_cpu_that_is_asked_for_fp16_says_that_it_computes_in_fp32(caplog: pytest.LogCaptureFixture) -> None:
+def test_fp16_on_a_cpu_warns_and_computes_in_fp32(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         get_dtype(torch.device("cpu"), "auto")
         assert not caplog.records
@@ -75,7 +75,7 @@ def test_floats_take_the_devices_format_and_numbers_stay_whole() -> None:
     assert to_device(torch.ones(2, dtype=torch.int64), torch.device("cpu")).dtype is torch.int64
 
 
-def test_on_mps_flash_attention_and_compile_are_off_and_it_is_said(caplog: pytest.LogCaptureFixture) -> None:
+def test_mps_switches_off_flash_attention_and_compile_with_warning(caplog: pytest.LogCaptureFixture) -> None:
     flash = torch.backends.cuda.flash_sdp_enabled()
     try:
         with caplog.at_level(logging.WARNING):

@@ -36,7 +36,7 @@ def test_other_words_are_not_masked() -> None:
     assert redact("abc+ abbc a.c", secrets) == "abc+ abbc a.c"
 
 
-def test_a_secret_inside_another_does_not_leave_half_of_it_behind() -> None:
+def test_a_secret_inside_another_is_masked_whole() -> None:
     secrets = secrets_in({"A_KEY": "abcd", "B_TOKEN": "abcdefgh", "PATH": "abcd"})
     assert redact("abcdefgh abcd", secrets) == "*** ***"
 

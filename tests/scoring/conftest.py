@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.scoring.desk import Desk
-from tests.scoring.nursery import Nursery
+from tests.fork_server import ForkServer
+from tests.scoring.workspace import Workspace
 
 
 @pytest.fixture
-def desk(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Desk:
-    return Desk(tmp_path, capfd, monkeypatch)
+def workspace(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    return Workspace(tmp_path, capfd, monkeypatch)
 
 
 @pytest.fixture(scope="session")
-def nursery() -> Iterator[Nursery]:
-    server = Nursery()
+def fork_server() -> Iterator[ForkServer]:
+    server = ForkServer("tests.scoring.crash_run")
     yield server
     server.close()

@@ -10,6 +10,7 @@ from src.scoring.prompt import DIMENSIONS, PROMPT_VERSION
 from src.scoring.providers import Provider
 from src.scoring.types import Ask
 from tests.scoring.server import JudgeServer
+from tests.scoring.virtual_clock import ManualClock
 
 KEY = "sk-planted/0123456789"
 
@@ -32,8 +33,11 @@ def provider(url: str, *, json_schema: bool = True, seed: bool = True) -> Provid
     return Provider("custom", url, "tiny", False, json_schema, seed, 100, 1.0, 2.0)
 
 
-def client(server: JudgeServer, **changes: object) -> JudgeClient:
-    return JudgeClient(provider(server.url), SecretStr(KEY), limits(**changes))
+def client(server: JudgeServer, clock: ManualClock | None = None, **changes: object) -> JudgeClient:
+    key = SecretStr(KEY)
+    if clock is None:
+        return JudgeClient(provider(server.url), key, limits(**changes))
+    return JudgeClient(provider(server.url), key, limits(**changes), clock=clock, sleep=clock.sleep)
 
 
 def ask(text: str = "User: hello", vote: int = 0) -> Ask:

@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +19,12 @@ from src.config.loader import load_config
 from src.core.errors import BadInput
 from src.core.types import Sample, Turn
 from src.scoring import client as client_module
-from src.scoring.batch import Order, Summary, choose, score_dialogues
+from src.scoring.batch import BatchJob, Summary, choose, score_dialogues
+from src.scoring.providers import settings_for
 from src.scoring.scores import Score, ScoreFile, score_key
-from src.scoring.session import settings_for
-from tests.scoring.desk import ROOT, SAMPLES, Desk, samples
 from tests.scoring.server import JudgeServer, steady_scores
+from tests.scoring.workspace import ROOT, SAMPLES, Workspace, samples
+from tests.waiting import wait_until
 
 K = 3
 
@@ -42,27 +42,27 @@ def contested(body: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def test_every_sample_has_a_line_in_the_pools_order_and_unstable_ones_weigh_less(desk: Desk) -> None:
+def test_score_lines_follow_the_pool_and_unstable_ones_weigh_less(workspace: Workspace) -> None:
     with JudgeServer(scores=contested) as server:
-        desk.ask(server)
-        done = desk.score()
+        workspace.ask(server)
+        done = workspace.score()
     assert done.code == 0
-    lines = desk.scores()
+    lines = workspace.scores()
     assert [line["id"] for line in lines] == [sample.id for sample in samples()]
     assert all(line["live"] and line["failure"] == "" and len(line["scores"]) == 4 for line in lines)
-    [unstable] = desk.scores("reports/rc1/unstable_samples.jsonl")
+    [unstable] = workspace.scores("reports/rc1/unstable_samples.jsonl")
     assert (unstable["id"], unstable["votes"]) == ("sample-3", 11)
     assert unstable["weight"] == pytest.approx(0.08 / unstable["variance"])
     assert [line["weight"] for line in lines if line["id"] != "sample-3"] == [1.0] * (SAMPLES - 1)
     assert done.figures()["unstable"] == 1
 
 
-def test_the_figures_are_those_of_the_ledger_and_tensorboard_has_them(desk: Desk) -> None:
+def test_figures_match_the_ledger_and_tensorboard(workspace: Workspace) -> None:
     with JudgeServer(lambda n: "429" if n == 5 else "ok", latency_s=0.02) as server:
-        desk.ask(server)
-        assert desk.score().code == 0
+        workspace.ask(server)
+        assert workspace.score().code == 0
     found = json.loads(Path("reports/rc1/scoring_monitor.json").read_text())
-    calls = desk.calls()
+    calls = workspace.calls()
     replies = [call.latency_ms for call in calls if call.status == "ok"]
     assert found["429_rate"] == pytest.approx(1 / len(calls))
     assert found["rps"] == pytest.approx(len(calls) / found["seconds"])
@@ -84,142 +84,143 @@ def read_events(path: Path) -> list[Event]:
     return found
 
 
-def test_a_second_run_goes_on_where_the_first_stopped_and_a_third_has_nothing_to_do(desk: Desk) -> None:
+def test_a_second_run_continues_and_a_third_does_nothing(workspace: Workspace) -> None:
     with JudgeServer() as server:
-        desk.ask(server)
-        assert desk.score("--n", "5").figures()["scored"] == 5
+        workspace.ask(server)
+        assert workspace.score("--n", "5").figures()["scored"] == 5
         assert server.asked == 5 * K
-        whole = desk.score().figures()
+        whole = workspace.score().figures()
         assert (whole["scored"], whole["reused"], server.asked) == (SAMPLES, 5, SAMPLES * K)
-        ledger, file = desk.ledger.read_bytes(), Path("reports/rc1/scores.jsonl").read_bytes()
-        assert desk.score().figures()["reused"] == SAMPLES
+        ledger, file = workspace.ledger.read_bytes(), Path("reports/rc1/scores.jsonl").read_bytes()
+        assert workspace.score().figures()["reused"] == SAMPLES
     assert server.asked == SAMPLES * K
-    assert (desk.ledger.read_bytes(), Path("reports/rc1/scores.jsonl").read_bytes()) == (ledger, file)
+    assert (workspace.ledger.read_bytes(), Path("reports/rc1/scores.jsonl").read_bytes()) == (ledger, file)
 
 
-def test_another_way_of_voting_is_another_score(desk: Desk) -> None:
+def test_another_way_of_voting_is_another_score(workspace: Workspace) -> None:
     with JudgeServer() as server:
-        desk.ask(server)
-        desk.score()
-        again = desk.score("--k", "5").figures()
+        workspace.ask(server)
+        workspace.score()
+        again = workspace.score("--k", "5").figures()
     assert again["reused"] == 0
     assert server.asked == SAMPLES * 5, "the first three votes are in the cache"
-    assert {line["votes"] for line in desk.scores()} == {5}
+    assert {line["votes"] for line in workspace.scores()} == {5}
 
 
-def test_a_line_torn_by_a_crash_is_scored_again_from_the_cache(desk: Desk) -> None:
+def test_a_torn_line_is_scored_again_from_cache(workspace: Workspace) -> None:
     with JudgeServer() as server:
-        desk.ask(server)
-        desk.score()
+        workspace.ask(server)
+        workspace.score()
         file = Path("reports/rc1/scores.jsonl")
-        whole = desk.scores()
+        whole = workspace.scores()
         file.write_bytes(file.read_bytes()[:-40])
-        assert desk.score().figures()["reused"] == SAMPLES - 1
+        assert workspace.score().figures()["reused"] == SAMPLES - 1
         assert server.asked == SAMPLES * K
-    assert [line["scores"] for line in desk.scores()] == [line["scores"] for line in whole]
+    assert [line["scores"] for line in workspace.scores()] == [line["scores"] for line in whole]
 
 
-def test_a_run_that_is_killed_is_gone_on_with_and_only_calls_in_flight_are_paid_again(desk: Desk) -> None:
+def test_a_killed_run_resumes_and_pays_again_only_running_calls(workspace: Workspace) -> None:
     at_most_in_flight = 8
     with JudgeServer(latency_s=0.1) as server:
-        desk.ask(server)
-        environment = {**os.environ, **desk.environment, "PYTHONPATH": str(ROOT)}
+        workspace.ask(server)
+        environment = {**os.environ, **workspace.environment, "PYTHONPATH": str(ROOT)}
         run = subprocess.Popen([sys.executable, "-m", "src.cli", "score", "pool.jsonl"], env=environment)
-        while server.asked < SAMPLES and run.poll() is None:
-            time.sleep(0.01)
+        wait_until(lambda: server.asked >= SAMPLES or run.poll() is not None, "every sample is asked for")
         run.send_signal(signal.SIGKILL)
         assert run.wait() == -signal.SIGKILL
-        done = desk.score().figures()
+        done = workspace.score().figures()
         assert (done["scored"], done["failed"]) == (SAMPLES, 0)
         assert SAMPLES * K <= server.asked <= SAMPLES * K + at_most_in_flight
-    assert len(desk.scores()) == SAMPLES
+    assert len(workspace.scores()) == SAMPLES
 
 
-def test_it_stops_before_the_budget_is_passed_says_so_and_goes_on_with_more(desk: Desk) -> None:
+def test_it_stops_before_the_budget_and_continues_with_more(workspace: Workspace) -> None:
     with JudgeServer() as server:
-        desk.ask(server)
-        assert desk.score("--out", "whole.jsonl").code == 0
+        workspace.ask(server)
+        assert workspace.score("--out", "whole.jsonl").code == 0
     whole = (server.tokens_in + server.tokens_out) * 1000 / 1e6
-    desk.run("scorecache", "invalidate", "--spec", "provider=custom")
+    workspace.run("scorecache", "invalidate", "--spec", "provider=custom")
     with JudgeServer() as server:
-        desk.ask(server)
-        done = desk.score("--budget", f"{whole / 2}")
+        workspace.ask(server)
+        done = workspace.score("--budget", f"{whole / 2}")
         assert done.code == 0
         found = done.figures()
         assert not found["complete"]
         assert 0 < found["scored"] < SAMPLES
         assert found["scored"] + found["not_started"] == SAMPLES
         assert found["figures"]["cost_usd"] <= whole / 2
-        assert "stopped at the budget" in desk.run("score", "pool.jsonl", "--budget", "0").out
+        assert "stopped at the budget" in workspace.run("score", "pool.jsonl", "--budget", "0").out
         assert server.asked == found["scored"] * K
-        assert desk.score("--budget", f"{whole}").figures()["complete"]
+        assert workspace.score("--budget", f"{whole}").figures()["complete"]
     assert server.asked == SAMPLES * K
 
 
-def test_a_budget_without_prices_is_refused(desk: Desk) -> None:
+def test_a_budget_without_prices_is_refused(workspace: Workspace) -> None:
     with JudgeServer() as server:
-        desk.environment |= {"SCORER_PROVIDER": "mine", "SCORER_MODEL": "tiny"}
-        desk.ask(server)
-        done = desk.score("--budget", "1")
+        workspace.environment |= {"SCORER_PROVIDER": "mine", "SCORER_MODEL": "tiny"}
+        workspace.ask(server)
+        done = workspace.score("--budget", "1")
     assert (done.code, server.asked) == (2, 0)
     assert "--budget" in done.err
 
 
-def test_with_the_switch_off_nobody_is_called_and_nothing_has_a_score(desk: Desk) -> None:
-    desk.environment["REWARD_LIVE_MODE"] = "off"
+def test_with_live_mode_off_nothing_is_called_or_scored(workspace: Workspace) -> None:
+    workspace.environment["REWARD_LIVE_MODE"] = "off"
     with JudgeServer() as server:
-        desk.ask(server)
-        done = desk.score()
+        workspace.ask(server)
+        done = workspace.score()
     assert (done.code, server.asked, done.figures()["complete"]) == (0, 0, False)
-    for line in desk.scores():
+    for line in workspace.scores():
         assert (line["live"], line["overall"], line["scores"], line["weight"]) == (False, None, {}, 0.0)
-    assert not desk.ledger.exists()
+    assert not workspace.ledger.exists()
 
 
-def test_with_the_switch_off_live_scores_are_not_replaced(desk: Desk) -> None:
-    desk.score_honestly()
+def test_with_the_switch_off_live_scores_are_not_replaced(workspace: Workspace) -> None:
+    workspace.score_honestly()
     before = Path("reports/rc1/scores.jsonl").read_bytes()
-    desk.environment["REWARD_LIVE_MODE"] = "0"
-    done = desk.score()
+    workspace.environment["REWARD_LIVE_MODE"] = "0"
+    done = workspace.score()
     assert done.code == 2
     assert "holds live scores" in done.err
     assert Path("reports/rc1/scores.jsonl").read_bytes() == before
 
 
-def test_a_service_that_goes_down_ends_the_run_with_the_reason_and_the_next_run_pays_for_the_rest(desk: Desk) -> None:
-    desk.configure({"breaker_failures": 4})
+def test_an_outage_ends_the_run_and_the_next_continues(
+    workspace: Workspace,
+) -> None:
+    workspace.configure({"breaker_failures": 4})
     with JudgeServer(lambda n: "ok" if n < 12 else "500") as server:
-        desk.ask(server)
-        done = desk.score()
+        workspace.ask(server)
+        done = workspace.score()
         paid = server.counts["ok"]
     assert done.code == 2
     assert "HTTP 500" in done.err
-    with JudgeServer(port=desk.port) as server:
-        assert desk.score().figures()["scored"] == SAMPLES
+    with JudgeServer(port=workspace.port) as server:
+        assert workspace.score().figures()["scored"] == SAMPLES
     assert server.asked == SAMPLES * K - paid
 
 
-def test_a_sample_that_fails_is_listed_with_its_reason_and_no_score(desk: Desk) -> None:
+def test_a_failed_sample_has_a_reason_and_no_score(workspace: Workspace) -> None:
     def hopeless(body: dict[str, Any]) -> dict[str, Any]:
         return {"logic": 99} if "question 7?" in body["messages"][-1]["content"] else steady_scores(body)
 
     with JudgeServer(scores=hopeless) as server:
-        desk.ask(server)
-        done = desk.score()
+        workspace.ask(server)
+        done = workspace.score()
     assert (done.code, done.figures()["failed"], done.figures()["scored"]) == (0, 1, SAMPLES - 1)
-    [line] = [line for line in desk.scores() if line["failure"]]
+    [line] = [line for line in workspace.scores() if line["failure"]]
     assert (line["id"], line["overall"], line["weight"]) == ("sample-7", None, 0.0)
 
 
-def test_scores_of_another_pool_are_not_mixed_in(desk: Desk) -> None:
-    desk.score_honestly()
-    desk.write_pool(samples(5))
-    done = desk.score()
+def test_scores_of_another_pool_are_not_mixed_in(workspace: Workspace) -> None:
+    workspace.score_honestly()
+    workspace.write_pool(samples(5))
+    done = workspace.score()
     assert done.code == 2
     assert "not in this pool" in done.err
 
 
-def test_a_larger_draw_holds_the_smaller_one_and_another_seed_draws_others() -> None:
+def test_a_larger_draw_contains_the_smaller_one() -> None:
     pool = samples(200)
     few, many = choose(pool, 20, seed=1), choose(pool, 60, seed=1)
     assert {one.id for one in few} < {one.id for one in many}
@@ -227,115 +228,117 @@ def test_a_larger_draw_holds_the_smaller_one_and_another_seed_draws_others() -> 
     assert many == [one for one in pool if one in many]
 
 
-def test_another_server_is_another_judge_even_if_its_model_has_the_same_name(desk: Desk) -> None:
-    desk.score_honestly()
+def test_another_server_is_another_judge_despite_equal_model_names(workspace: Workspace) -> None:
+    workspace.score_honestly()
     with JudgeServer() as server:
-        desk.ask(server)
-        found = desk.score().figures()
+        workspace.ask(server)
+        found = workspace.score().figures()
     assert (found["reused"], server.asked) == (0, SAMPLES * K)
 
 
 @pytest.mark.parametrize("change", [("overall", 1.0), ("scoring", "nobody"), ("weight", 0.5), ("key", "0" * 64)])
-def test_a_line_that_is_not_what_the_ledger_says_is_not_reused(desk: Desk, change: tuple[str, object]) -> None:
-    desk.score_honestly()
-    whole = desk.scores()
+def test_a_line_that_contradicts_the_ledger_is_not_reused(workspace: Workspace, change: tuple[str, object]) -> None:
+    workspace.score_honestly()
+    whole = workspace.scores()
     file = Path("reports/rc1/scores.jsonl")
     first, *rest = file.read_text().splitlines()
     file.write_text(
         "\n".join([json.dumps({**json.loads(first), change[0]: change[1]}, separators=(",", ":")), *rest]) + "\n"
     )
-    with JudgeServer(port=desk.port) as server:
-        unpaid = desk.run("score", "pool.jsonl", "--budget", "0")
+    with JudgeServer(port=workspace.port) as server:
+        unpaid = workspace.run("score", "pool.jsonl", "--budget", "0")
         assert "1 lines of reports/rc1/scores.jsonl are no scores by this judge of these dialogues" in unpaid.err
-        assert len(desk.scores()) == SAMPLES - 1, "not rescored, so not there"
-        done = desk.score()
+        assert len(workspace.scores()) == SAMPLES - 1, "not rescored, so not there"
+        done = workspace.score()
     assert (done.figures()["reused"], server.asked) == (SAMPLES - 1, 0)
-    assert [(line["id"], line["overall"]) for line in desk.scores()] == [(one["id"], one["overall"]) for one in whole]
+    assert [(line["id"], line["overall"]) for line in workspace.scores()] == [
+        (one["id"], one["overall"]) for one in whole
+    ]
 
 
-def test_the_score_of_a_dialogue_is_not_left_standing_for_another_that_took_its_name(desk: Desk) -> None:
-    desk.score_honestly()
+def test_a_changed_dialogue_does_not_keep_the_old_score(workspace: Workspace) -> None:
+    workspace.score_honestly()
     first, *rest = samples()
     other = replace(first, dialogue=(first.dialogue[0], Turn("assistant", "answer", "nonsense")))
-    desk.write_pool([other, *rest])
-    with JudgeServer(port=desk.port) as server:
-        scores, found = score_in_process(desk, [other, *rest], budget=0.0)
+    workspace.write_pool([other, *rest])
+    with JudgeServer(port=workspace.port) as server:
+        scores, found = score_in_process(workspace, [other, *rest], budget=0.0)
         assert (found.scored, found.reused, found.not_started, server.asked) == (SAMPLES - 1, SAMPLES - 1, 1, 0)
         assert set(scores) == {one.id for one in rest}
-        assert {one["id"] for one in desk.scores()} == set(scores)
-        scores, _ = score_in_process(desk, [other, *rest])
+        assert {one["id"] for one in workspace.scores()} == set(scores)
+        scores, _ = score_in_process(workspace, [other, *rest])
         assert set(scores) == {one.id for one in (other, *rest)}
 
 
-def test_a_line_that_was_given_the_key_of_another_dialogue_is_not_reused(desk: Desk) -> None:
-    desk.write_pool(samples(1))
-    desk.score_honestly()
+def test_a_line_with_another_dialogues_key_is_not_reused(workspace: Workspace) -> None:
+    workspace.write_pool(samples(1))
+    workspace.score_honestly()
     [one] = samples(1)
     other = replace(one, dialogue=(one.dialogue[0], Turn("assistant", "answer", "nonsense")))
     section = load_config().scoring
-    key = score_key(other, settings_for(desk.environment, section, "").provider, section.votes)
+    key = score_key(other, settings_for(workspace.environment, section, "").provider, section.votes)
     file = Path("reports/rc1/scores.jsonl")
-    file.write_text(json.dumps({**desk.scores()[0], "key": key}, separators=(",", ":")) + "\n")
-    desk.write_pool([other])
-    with JudgeServer(port=desk.port) as server:
-        assert desk.score().figures()["reused"] == 0
+    file.write_text(json.dumps({**workspace.scores()[0], "key": key}, separators=(",", ":")) + "\n")
+    workspace.write_pool([other])
+    with JudgeServer(port=workspace.port) as server:
+        assert workspace.score().figures()["reused"] == 0
     assert server.asked == K
 
 
-def test_two_dialogues_under_one_name_are_refused_before_anybody_is_asked(desk: Desk) -> None:
+def test_duplicate_ids_are_refused_before_any_call(workspace: Workspace) -> None:
     one, other = (replace(sample, id="twin") for sample in samples(2))
     with JudgeServer() as server:
-        desk.ask(server)
-        with pytest.raises(BadInput, match="1 ids stand more than once, the first is 'twin'"):
-            score_in_process(desk, [one, other, *samples()])
+        workspace.ask(server)
+        with pytest.raises(BadInput, match="1 ids occur more than once, the first is 'twin'"):
+            score_in_process(workspace, [one, other, *samples()])
     assert server.asked == 0
 
 
-def test_the_file_that_dialogues_were_read_from_is_not_overwritten_whoever_asks(desk: Desk) -> None:
+def test_the_input_file_is_never_overwritten(workspace: Workspace) -> None:
     with pytest.raises(BadInput, match="would overwrite"):
-        score_in_process(desk, samples(), out="pool.jsonl")
+        score_in_process(workspace, samples(), out="pool.jsonl")
 
 
 def score_in_process(
-    desk: Desk, wanted: list[Sample], budget: float | None = None, out: str = "reports/rc1/scores.jsonl"
+    workspace: Workspace, wanted: list[Sample], budget: float | None = None, out: str = "reports/rc1/scores.jsonl"
 ) -> tuple[dict[str, Score], Summary]:
     section = load_config().scoring
-    settings = settings_for(desk.environment, section, "")
-    order = Order(Path("pool.jsonl"), Path(out), None, 1, section.votes, budget)
-    return score_dialogues(wanted, order, settings, section, desk.environment, print, lambda done: None)
+    settings = settings_for(workspace.environment, section, "")
+    order = BatchJob(Path("pool.jsonl"), Path(out), None, 1, section.votes, budget)
+    return score_dialogues(wanted, order, settings, section, workspace.environment, print, lambda done: None)
 
 
-def test_lines_that_were_written_with_the_switch_off_are_not_counted_when_it_is_on(desk: Desk) -> None:
+def test_lines_written_offline_do_not_count_live(workspace: Workspace) -> None:
     with JudgeServer() as server:
-        desk.ask(server)
-        desk.environment["REWARD_LIVE_MODE"] = "off"
-        desk.score()
-        desk.environment["REWARD_LIVE_MODE"] = "1"
-        found = desk.score("--budget", "2").figures()
+        workspace.ask(server)
+        workspace.environment["REWARD_LIVE_MODE"] = "off"
+        workspace.score()
+        workspace.environment["REWARD_LIVE_MODE"] = "1"
+        found = workspace.score("--budget", "2").figures()
         assert 0 < found["scored"] < SAMPLES
         assert (found["live"], found["not_started"]) == (True, SAMPLES - found["scored"])
-        done = desk.run("score", "pool.jsonl", "--budget", "0")
+        done = workspace.run("score", "pool.jsonl", "--budget", "0")
     assert "stopped at the budget" in done.out
     assert "REWARD_LIVE_MODE is off" not in done.out
-    assert all(one["live"] for one in desk.scores())
+    assert all(one["live"] for one in workspace.scores())
 
 
-def test_failures_of_an_earlier_run_are_not_counted_as_this_runs(desk: Desk) -> None:
+def test_earlier_failures_are_not_counted(workspace: Workspace) -> None:
     with JudgeServer(lambda n: "prose") as server:
-        desk.ask(server)
-        assert desk.score("--n", "8").code == 2
-    with JudgeServer(port=desk.port) as server:
-        found = desk.score("--n", "8", "--budget", "0").figures()
+        workspace.ask(server)
+        assert workspace.score("--n", "8").code == 2
+    with JudgeServer(port=workspace.port) as server:
+        found = workspace.score("--n", "8", "--budget", "0").figures()
     assert (found["failed"], found["not_started"], server.asked) == (0, 8, 0)
 
 
-def test_scores_whose_ledger_was_moved_away_are_had_from_the_cache(desk: Desk) -> None:
-    desk.score_honestly()
-    desk.ledger.rename("elsewhere.jsonl")
-    with JudgeServer(port=desk.port) as server:
-        found = desk.score().figures()
+def test_scores_without_their_ledger_come_from_the_cache(workspace: Workspace) -> None:
+    workspace.score_honestly()
+    workspace.ledger.rename("elsewhere.jsonl")
+    with JudgeServer(port=workspace.port) as server:
+        found = workspace.score().figures()
     assert (found["reused"], found["scored"], server.asked) == (0, SAMPLES, 0)
-    assert len(desk.scorings()) == SAMPLES
+    assert len(workspace.scorings()) == SAMPLES
 
 
 @pytest.mark.parametrize(
@@ -343,44 +346,44 @@ def test_scores_whose_ledger_was_moved_away_are_had_from_the_cache(desk: Desk) -
     ['{"id":"a","task":"gsm8k"}', '{"id":"a","task":"gs', "simulate: false", '{"x": 1}\n{"y', "\x00\x01"],
     ids=["another record", "half of another record", "no JSON", "other lines", "bytes"],
 )
-def test_a_file_that_is_not_ours_is_refused_and_left_alone(desk: Desk, inside: str) -> None:
+def test_a_foreign_file_is_refused_and_untouched(workspace: Workspace, inside: str) -> None:
     Path("precious").write_text(inside)
     for environment in ({}, {"REWARD_LIVE_MODE": "off"}):
-        desk.environment |= environment
-        assert desk.score("--out", "precious").code == 2
+        workspace.environment |= environment
+        assert workspace.score("--out", "precious").code == 2
         assert Path("precious").read_text() == inside
 
 
 @pytest.mark.parametrize("out", ["pool.jsonl", "./pool.jsonl", "unstable_samples.jsonl", "scoring_monitor.json"])
-def test_the_scores_never_overwrite_the_pool_nor_each_other(desk: Desk, out: str) -> None:
+def test_the_scores_never_overwrite_the_pool_nor_each_other(workspace: Workspace, out: str) -> None:
     pool = Path("pool.jsonl").read_bytes().rstrip(b"\n")
     Path("pool.jsonl").write_bytes(pool)
-    done = desk.score("--out", out)
+    done = workspace.score("--out", out)
     assert done.code == 2
     assert "would overwrite" in done.err
     assert Path("pool.jsonl").read_bytes() == pool
 
 
-def test_a_last_line_without_its_newline_is_whole(desk: Desk) -> None:
-    desk.score_honestly()
+def test_a_last_line_without_its_newline_is_whole(workspace: Workspace) -> None:
+    workspace.score_honestly()
     file = Path("reports/rc1/scores.jsonl")
     file.write_bytes(file.read_bytes().rstrip(b"\n"))
-    with JudgeServer(port=desk.port) as server:
-        assert desk.score().figures()["reused"] == SAMPLES
+    with JudgeServer(port=workspace.port) as server:
+        assert workspace.score().figures()["reused"] == SAMPLES
     assert server.asked == 0
 
 
-def test_two_commands_at_once_pay_for_each_vote_once_and_both_end_well(desk: Desk) -> None:
-    desk.write_pool(samples(30))
+def test_two_commands_at_once_pay_each_vote_once(workspace: Workspace) -> None:
+    workspace.write_pool(samples(30))
     with JudgeServer(latency_s=0.02) as server:
-        desk.ask(server)
-        environment = {**os.environ, **desk.environment, "PYTHONPATH": str(ROOT)}
+        workspace.ask(server)
+        environment = {**os.environ, **workspace.environment, "PYTHONPATH": str(ROOT)}
         command = [sys.executable, "-m", "src.cli", "score", "pool.jsonl"]
         runs = [subprocess.Popen([*command, *flags], env=environment) for flags in ([], ["--n", "20"])]
         assert [run.wait() for run in runs] == [0, 0]
     assert server.asked == 30 * K
-    assert [one["id"] for one in desk.scores()] == [one.id for one in samples(30)]
-    assert all(one["overall"] is not None for one in desk.scores())
+    assert [one["id"] for one in workspace.scores()] == [one.id for one in samples(30)]
+    assert all(one["overall"] is not None for one in workspace.scores())
 
 
 def test_two_processes_that_write_one_file_keep_each_others_lines(tmp_path: Path) -> None:
@@ -394,7 +397,7 @@ def test_two_processes_that_write_one_file_keep_each_others_lines(tmp_path: Path
     assert list(ScoreFile(tmp_path / "scores.jsonl", names).lines) == ["a", "b", "c"]
 
 
-def test_a_line_that_another_process_has_renewed_is_not_taken_out(tmp_path: Path) -> None:
+def test_a_line_renewed_by_another_process_stays(tmp_path: Path) -> None:
     names = {"a", "b"}
     first = ScoreFile(tmp_path / "scores.jsonl", names)
     first.add(line("a"))
@@ -409,41 +412,41 @@ def line(name: str) -> Score:
     return Score(id=name, key="k", provider="p", model="m", live=True, overall=0.5, stable=True, weight=1.0)
 
 
-def test_a_judge_that_never_gives_a_vote_is_not_paid_for_the_whole_pool(desk: Desk) -> None:
-    desk.write_pool(samples(60))
+def test_a_judge_without_votes_is_not_paid_for_everything(workspace: Workspace) -> None:
+    workspace.write_pool(samples(60))
     with JudgeServer(lambda n: "prose") as server:
-        desk.ask(server)
-        done = desk.score()
+        workspace.ask(server)
+        done = workspace.score()
     assert done.code == 2
     assert "10 samples in a row could not be scored: bad_reply: 3 replies were no vote" in done.err
     assert server.asked <= (10 + 8) * K * 3
 
 
-def test_a_budget_that_cannot_be_kept_because_nobody_says_the_price_stops_the_run(desk: Desk) -> None:
+def test_a_budget_without_bills_stops_the_run(workspace: Workspace) -> None:
     with JudgeServer(lambda n: "no_usage") as server:
-        desk.ask(server)
-        done = desk.score("--budget", "1000")
+        workspace.ask(server)
+        done = workspace.score("--budget", "1000")
         assert server.asked == K
     assert done.code == 2
     assert "--budget: the server does not say what it bills" in done.err
-    assert len(desk.scores()) == 1
+    assert len(workspace.scores()) == 1
 
 
-def test_weights_follow_the_limit_that_the_config_sets(desk: Desk) -> None:
-    desk.configure({}, votes={"k": 3, "k_max": 3, "variance_max": 0.0001})
+def test_weights_follow_the_limit_that_the_config_sets(workspace: Workspace) -> None:
+    workspace.configure({}, votes={"k": 3, "k_max": 3, "variance_max": 0.0001})
     with JudgeServer() as server:
-        desk.ask(server)
-        desk.score()
-    unstable = [one for one in desk.scores() if not one["stable"]]
+        workspace.ask(server)
+        workspace.score()
+    unstable = [one for one in workspace.scores() if not one["stable"]]
     assert unstable
     assert [one["weight"] for one in unstable] == [pytest.approx(0.0001 / one["variance"]) for one in unstable]
 
 
-def test_where_there_is_no_terminal_progress_is_a_line_for_every_tenth(desk: Desk) -> None:
-    desk.write_pool(samples(40))
+def test_without_a_terminal_progress_is_one_line_per_tenth(workspace: Workspace) -> None:
+    workspace.write_pool(samples(40))
     with JudgeServer() as server:
-        desk.ask(server)
-        done = desk.run("score", "pool.jsonl")
+        workspace.ask(server)
+        done = workspace.run("score", "pool.jsonl")
     told = [one for one in done.err.splitlines() if one.startswith("scoring: ")]
     # Samples that end together may pass two tenths with one line.
     assert 5 <= len(told) <= 10

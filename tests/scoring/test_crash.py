@@ -13,10 +13,11 @@ import pytest
 
 from src.scoring.ledger import lines, verify
 from src.scoring.types import RepairEntry
-from tests.scoring.books import assert_books_agree, assert_nothing_kept_is_lost, billed_ids, lost_ids, stored_ids
+from tests.fork_server import ForkServer
+from tests.scoring.audit import assert_no_kept_reply_is_lost, assert_records_agree, billed_ids, lost_ids, stored_ids
+from tests.scoring.crash_run import VOTES, notes
 from tests.scoring.faults import ERRORS, KILLS, Kind
-from tests.scoring.nursery import Nursery
-from tests.scoring.work import VOTES, notes
+from tests.waiting import wait_until
 
 SAMPLES = 2
 STEPS_AT_LEAST = 12
@@ -28,18 +29,18 @@ def repairs(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", KILLS)
-def test_a_process_killed_at_any_step_loses_nothing(nursery: Nursery, tmp_path: Path, kind: Kind) -> None:
+def test_a_process_killed_at_any_step_loses_nothing(fork_server: ForkServer, tmp_path: Path, kind: Kind) -> None:
     torn = recovered = 0
     for step in range(1, 100):
         folder = tmp_path / str(step)
         folder.mkdir()
-        code = nursery.run("run", folder=str(folder), samples=SAMPLES, fault=[kind, step])
+        code = fork_server.run("run", folder=folder, samples=SAMPLES, fault=[kind, step])
         assert code in (0, -signal.SIGKILL)
-        assert_nothing_kept_is_lost(folder)
+        assert_no_kept_reply_is_lost(folder)
         lost = lost_ids(folder)
         assert len(lost) <= VOTES, "more was lost than was in flight"
-        assert nursery.run("run", folder=str(folder), samples=SAMPLES) == 0
-        assert_books_agree(folder, SAMPLES, len(lost))
+        assert fork_server.run("run", folder=folder, samples=SAMPLES) == 0
+        assert_records_agree(folder, SAMPLES, len(lost))
         torn += len(repairs(folder))
         recovered += (folder / "ledger.jsonl").read_text().count("(recovered)")
         if code == 0:
@@ -50,14 +51,12 @@ def test_a_process_killed_at_any_step_loses_nothing(nursery: Nursery, tmp_path: 
 
 
 @pytest.mark.parametrize("kind", ERRORS)
-def test_a_disk_that_refuses_at_any_step_is_reported_and_harms_nothing(
-    nursery: Nursery, tmp_path: Path, kind: Kind
-) -> None:
+def test_a_disk_error_at_any_step_harms_nothing(fork_server: ForkServer, tmp_path: Path, kind: Kind) -> None:
     for step in range(1, 100):
         folder = tmp_path / str(step)
         folder.mkdir()
-        code = nursery.run("run", folder=str(folder), samples=SAMPLES, fault=[kind, step])
-        assert_nothing_kept_is_lost(folder)
+        code = fork_server.run("run", folder=folder, samples=SAMPLES, fault=[kind, step])
+        assert_no_kept_reply_is_lost(folder)
         lost = lost_ids(folder)
         assert len(lost) <= VOTES, "calls were made after the disk had refused"
         if code == 0:
@@ -69,13 +68,15 @@ def test_a_disk_that_refuses_at_any_step_is_reported_and_harms_nothing(
         assert ("free some space" if kind == "disk full" else "check the disk") in text
         if kind == "disk full" and (folder / "ledger.jsonl").exists():
             verify(folder / "ledger.jsonl")  # what did not fit was taken back
-        assert nursery.run("run", folder=str(folder), samples=SAMPLES) == 0
-        assert_books_agree(folder, SAMPLES, len(lost))
+        assert fork_server.run("run", folder=folder, samples=SAMPLES) == 0
+        assert_records_agree(folder, SAMPLES, len(lost))
     assert step > STEPS_AT_LEAST
 
 
 @pytest.mark.parametrize("kind", [*KILLS, *ERRORS])
-def test_a_crash_while_recovering_from_a_crash_loses_nothing(nursery: Nursery, tmp_path: Path, kind: Kind) -> None:
+def test_a_crash_while_recovering_from_a_crash_loses_nothing(
+    fork_server: ForkServer, tmp_path: Path, kind: Kind
+) -> None:
     crashed = tmp_path / "crashed"
     crashed.mkdir()
     # Killed in the middle of the second append: a torn line and replies without one.
@@ -84,16 +85,16 @@ def test_a_crash_while_recovering_from_a_crash_loses_nothing(nursery: Nursery, t
         step += 1
         shutil.rmtree(crashed)
         crashed.mkdir()
-        assert nursery.run("run", folder=str(crashed), samples=SAMPLES, fault=["kill amid", step])
+        assert fork_server.run("run", folder=crashed, samples=SAMPLES, fault=["kill amid", step])
     for step in range(1, 100):
         folder = tmp_path / str(step)
         shutil.copytree(crashed, folder)
-        code = nursery.run("run", folder=str(folder), samples=SAMPLES, fault=[kind, step])
-        assert_nothing_kept_is_lost(folder)
+        code = fork_server.run("run", folder=folder, samples=SAMPLES, fault=[kind, step])
+        assert_no_kept_reply_is_lost(folder)
         lost = lost_ids(folder)
         assert len(lost) <= 2 * VOTES
-        assert nursery.run("run", folder=str(folder), samples=SAMPLES) == 0
-        assert_books_agree(folder, SAMPLES, len(lost))
+        assert fork_server.run("run", folder=folder, samples=SAMPLES) == 0
+        assert_records_agree(folder, SAMPLES, len(lost))
         assert repairs(folder), "the repair was not noted"
         if code == 0:
             break
@@ -110,22 +111,22 @@ ROOM = [*range(30_000, 90_000, 4500), 70_001, 77_777]
 
 
 @pytest.mark.parametrize("die", [True, False], ids=["killed", "refused"])
-def test_the_system_may_cut_the_cache_file_short_at_any_byte(nursery: Nursery, tmp_path: Path, die: bool) -> None:
+def test_a_cache_write_may_be_cut_at_any_byte(fork_server: ForkServer, tmp_path: Path, die: bool) -> None:
     codes = []
     for room in ROOM:
         folder = tmp_path / str(room)
         folder.mkdir()
-        codes.append(nursery.run("run_with_little_room", folder=str(folder), samples=SAMPLES, room=room, die=die))
-        assert_nothing_kept_is_lost(folder)
+        codes.append(fork_server.run("run_with_little_room", folder=folder, samples=SAMPLES, room=room, die=die))
+        assert_no_kept_reply_is_lost(folder)
         lost = lost_ids(folder)
         assert len(lost) <= VOTES
-        assert nursery.run("run", folder=str(folder), samples=SAMPLES) == 0
-        assert_books_agree(folder, SAMPLES, len(lost))
+        assert fork_server.run("run", folder=folder, samples=SAMPLES) == 0
+        assert_records_agree(folder, SAMPLES, len(lost))
     assert set(codes) <= {0, -signal.SIGXFSZ if die else 2}
     assert sum(code != 0 for code in codes) >= 5, "the limits were too generous to test anything"
 
 
-def killed_at_random(nursery: Nursery, tmp_path: Path, moments: int, seed: int) -> None:
+def killed_at_random(fork_server: ForkServer, tmp_path: Path, moments: int, seed: int) -> None:
     """Moments are drawn over the work, not over the clock, so that a busy machine does not move them all to one end."""
     samples, at_once = 16, 3
     random = Random(seed)
@@ -133,45 +134,44 @@ def killed_at_random(nursery: Nursery, tmp_path: Path, moments: int, seed: int) 
     for moment in range(moments):
         folder = tmp_path / str(moment)
         folder.mkdir()
-        arguments = {"folder": str(folder), "samples": samples, "at_once": at_once, "pause": 0.008}
-        child = nursery.start("run", **arguments)
+        arguments = {"folder": folder, "samples": samples, "at_once": at_once, "pause": 0.008}
+        child = fork_server.start("run", **arguments)
         calls = random.randrange(samples * VOTES)
-        while len(billed_ids(folder)) < calls:
-            time.sleep(0.001)
+        wait_until(lambda folder=folder, calls=calls: len(billed_ids(folder)) >= calls, "calls are made")
         time.sleep(random.random() * 0.02)
         os.kill(child, signal.SIGKILL)
-        nursery.wait(child)
-        assert_nothing_kept_is_lost(folder)
+        fork_server.wait(child)
+        assert_no_kept_reply_is_lost(folder)
         lost = lost_ids(folder)
         assert len(lost) <= at_once * VOTES, "more was lost than was in flight"
         amid += 0 < len(stored_ids(folder)) < samples * VOTES
-        assert nursery.run("run", **arguments) == 0
-        assert_books_agree(folder, samples, len(lost))
+        assert fork_server.run("run", **arguments) == 0
+        assert_records_agree(folder, samples, len(lost))
     assert amid >= moments // 2, "too few of the kills came while replies arrived"
 
 
-def test_killed_at_random_moments_while_scoring(nursery: Nursery, tmp_path: Path) -> None:
-    killed_at_random(nursery, tmp_path, moments=12, seed=1)
+def test_killed_at_random_moments_while_scoring(fork_server: ForkServer, tmp_path: Path) -> None:
+    killed_at_random(fork_server, tmp_path, moments=12, seed=1)
 
 
 @pytest.mark.slow
-def test_killed_at_fifty_random_moments_while_scoring(nursery: Nursery, tmp_path: Path) -> None:
-    killed_at_random(nursery, tmp_path, moments=50, seed=2)
+def test_killed_at_fifty_random_moments_while_scoring(fork_server: ForkServer, tmp_path: Path) -> None:
+    killed_at_random(fork_server, tmp_path, moments=50, seed=2)
 
 
-def test_killed_again_and_again_the_work_still_ends(nursery: Nursery, tmp_path: Path) -> None:
+def test_killed_again_and_again_the_work_still_ends(fork_server: ForkServer, tmp_path: Path) -> None:
     """Each run is killed a little later than the one before; together they pay for little more than one run."""
     samples, lost = 12, set[str]()
     for wait in range(1, 100):
-        child = nursery.start("run", folder=str(tmp_path), samples=samples, at_once=2, pause=0.005)
+        child = fork_server.start("run", folder=tmp_path, samples=samples, at_once=2, pause=0.005)
         time.sleep(wait * 0.01)
         try:
             os.kill(child, signal.SIGKILL)
         finally:
-            code = nursery.wait(child)
-        assert_nothing_kept_is_lost(tmp_path)
+            code = fork_server.wait(child)
+        assert_no_kept_reply_is_lost(tmp_path)
         lost |= lost_ids(tmp_path)
         if code == 0:
             break
     assert code == 0
-    assert_books_agree(tmp_path, samples, len(lost))
+    assert_records_agree(tmp_path, samples, len(lost))

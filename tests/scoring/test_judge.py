@@ -19,14 +19,13 @@ from src.config.schema import VotesSection
 from src.core.types import Lang, Sample
 from src.scoring import client as client_module
 from src.scoring import judge as judge_module
-from src.scoring import prompt, wire
-from src.scoring.accounts import recover
-from src.scoring.judge import Judge, Tally
+from src.scoring import prompt
+from src.scoring.judge import Judge, Tally, recover
 from src.scoring.ledger import Ledger, lines
+from src.scoring.prompt import ask_for
 from src.scoring.store import Store
 from src.scoring.types import CallEntry, Reply, ScoringEntry
-from src.scoring.votes import settle
-from src.scoring.wire import ask_for
+from src.scoring.votes import aggregate
 from tests.data.samples import make_sample
 from tests.scoring.judging import KEY, ask, client, provider
 from tests.scoring.server import BILLED, Act, JudgeServer, steady_scores
@@ -149,7 +148,7 @@ def _scores_are_what_the_server_said(run: Run, scored: list[ScoringEntry]) -> No
             assert call.request_id.startswith("req-")
             votes.setdefault(call.scoring, []).append(call.scores)
     for entry in scored:
-        verdict = settle(votes[entry.scoring], VOTES.variance_max)
+        verdict = aggregate(votes[entry.scoring], VOTES.variance_max)
         assert (entry.overall, entry.scores, entry.votes) == (verdict.overall, verdict.scores, verdict.votes)
 
 
@@ -190,7 +189,7 @@ def test_what_was_scored_once_is_not_paid_for_again(tmp_path: Path) -> None:
     assert sum(call.cache_hit for call in again.calls) == 30
 
 
-def test_votes_that_disagree_are_asked_for_again_up_to_the_limit(tmp_path: Path) -> None:
+def test_disagreeing_votes_are_extended_up_to_the_limit(tmp_path: Path) -> None:
     with JudgeServer(scores=opinionated) as server:
         run = score(tmp_path, server, samples(1, "contested"))
         assert server.asked == VOTES.k_max
@@ -200,9 +199,7 @@ def test_votes_that_disagree_are_asked_for_again_up_to_the_limit(tmp_path: Path)
 
 
 @pytest.mark.parametrize("trouble", ["500", "prose"])
-def test_votes_that_were_wanted_and_not_had_leave_no_score_and_a_later_run_goes_on_to_the_limit(
-    tmp_path: Path, trouble: Act
-) -> None:
+def test_missing_votes_leave_no_score_and_a_later_run_continues(tmp_path: Path, trouble: Act) -> None:
     with JudgeServer(lambda n: "ok" if n < 4 else trouble, scores=opinionated) as server:
         [broken] = score(tmp_path, server, samples(1, "contested")).entries
         assert server.counts["ok"] == 4
@@ -214,7 +211,7 @@ def test_votes_that_were_wanted_and_not_had_leave_no_score_and_a_later_run_goes_
     assert (mended.votes, mended.failure) == (VOTES.k_max, "")
 
 
-def test_another_process_is_waited_for_at_least_as_long_as_a_call_with_its_retries_may_take(
+def test_another_process_is_awaited_for_the_longest_possible_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited: list[float] = []
@@ -226,7 +223,7 @@ def test_another_process_is_waited_for_at_least_as_long_as_a_call_with_its_retri
     assert min(waited) >= TRIES * 120.0 + pauses
 
 
-def test_a_bad_reply_is_kept_for_study_asked_again_with_another_seed_and_never_served(tmp_path: Path) -> None:
+def test_a_bad_reply_is_kept_but_never_served(tmp_path: Path) -> None:
     with JudgeServer(lambda n: "out_of_range" if n == 0 else "ok") as server:
         run = score(tmp_path, server, samples(1))
         assert server.asked == 4
@@ -236,7 +233,7 @@ def test_a_bad_reply_is_kept_for_study_asked_again_with_another_seed_and_never_s
     assert run.entries[0].votes == 3
 
 
-def test_a_service_that_goes_down_fails_the_rest_with_the_reason_and_a_later_run_pays_only_for_those(
+def test_a_run_after_an_outage_pays_only_for_the_rest(
     tmp_path: Path,
 ) -> None:
     wanted = samples(40)
@@ -254,7 +251,7 @@ def test_a_service_that_goes_down_fails_the_rest_with_the_reason_and_a_later_run
     assert all(entry.overall is not None for entry in mended.entries)
 
 
-def test_a_key_that_is_wrong_fails_every_sample_at_once_with_the_remedy(tmp_path: Path) -> None:
+def test_a_wrong_key_fails_every_sample_with_a_remedy(tmp_path: Path) -> None:
     with JudgeServer(lambda n: "401") as server:
         run = score(tmp_path, server, samples(4), breaker_failures=3)
         assert server.asked < 4 * 3
@@ -263,13 +260,14 @@ def test_a_key_that_is_wrong_fails_every_sample_at_once_with_the_remedy(tmp_path
     assert KEY not in (tmp_path / "ledger.jsonl").read_text()
 
 
-def test_a_scoring_that_is_cancelled_leaves_what_it_paid_on_record(tmp_path: Path) -> None:
+def test_a_cancelled_scoring_records_its_paid_calls(tmp_path: Path) -> None:
     async def main(server: JudgeServer, store: Store) -> None:
         async with client(server) as link:
             judge = Judge(link, store, ledger, VOTES, TRIES)
             task = asyncio.create_task(judge.score(_sample("cut short")))
-            while judge.tally.calls["ok"] < 1:
-                await asyncio.sleep(0.01)
+            async with asyncio.timeout(60):
+                while judge.tally.calls["ok"] < 1:
+                    await asyncio.sleep(0.01)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
             assert task.cancelled()
@@ -300,7 +298,7 @@ STEADY = '{"logic": 7, "clarity": 8, "naturalness": 6, "educational": 5}'
 
 
 @pytest.mark.parametrize("content", [STEADY, '{"\\ud800": 1, "logic": 7}', '{"logic": 7, "\ud800": 1}', "\ud83d", ""])
-def test_no_reply_is_too_strange_for_the_ledger_and_none_stops_a_later_run(tmp_path: Path, content: str) -> None:
+def test_no_strange_reply_breaks_ledger_or_later_run(tmp_path: Path, content: str) -> None:
     with JudgeServer(lambda n: "raw" if n < 2 else "ok") as server:
         server.raw = json.dumps({**STRANGE, "choices": [{"message": {"content": content}}]}).encode()
         first = score(tmp_path, server, samples(1))
@@ -310,7 +308,7 @@ def test_no_reply_is_too_strange_for_the_ledger_and_none_stops_a_later_run(tmp_p
     assert all(len(str(call)) < 3000 and "\x1b" not in str(call) for call in again.calls)
 
 
-def test_what_a_crash_left_of_a_strange_reply_is_recovered_once_and_for_all(tmp_path: Path) -> None:
+def test_a_strange_reply_is_recovered_once_after_a_crash(tmp_path: Path) -> None:
     text = '{"logic": 7, "\ud800": 1}'
     reply = Reply(text, STRANGE["id"], STRANGE["model"], tokens_in=10, tokens_out=1, latency_ms=30.0)
     with Store(tmp_path / "scores.sqlite3") as store:
@@ -320,7 +318,7 @@ def test_what_a_crash_left_of_a_strange_reply_is_recovered_once_and_for_all(tmp_
             assert recover(store, Ledger(tmp_path / "ledger.jsonl")) == expected
 
 
-def test_a_seed_that_brought_a_bad_reply_is_not_paid_for_again_in_a_later_run(tmp_path: Path) -> None:
+def test_a_later_run_avoids_seeds_with_bad_replies(tmp_path: Path) -> None:
     def stubborn(body: dict[str, Any]) -> dict[str, Any]:
         return {"logic": 99} if body["seed"] < 4000 else steady_scores(body)
 
@@ -331,7 +329,7 @@ def test_a_seed_that_brought_a_bad_reply_is_not_paid_for_again_in_a_later_run(tm
     assert len(set(seeds)) == len(seeds) == 3 * TRIES + 3
 
 
-def test_the_key_of_a_vote_holds_whatever_can_change_the_answer() -> None:
+def test_a_votes_key_covers_everything_that_changes_it() -> None:
     there = provider("http://127.0.0.1:8000/v1")
     there = replace(there, server="http://127.0.0.1:8000/v1")
     others = [
@@ -352,13 +350,13 @@ def test_the_key_of_a_vote_holds_whatever_can_change_the_answer() -> None:
     assert ask_for(moved, *WAYS[0]).key == ask_for(there, *WAYS[0]).key, "AskGate's own server has a new port each time"
 
 
-def test_however_many_samples_are_scored_at_once_few_files_are_open(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(judge_module, "AT_ONCE", 9)
+def test_many_concurrent_scorings_open_few_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge_module, "VOTES_AT_ONCE", 9)
     held = []
-    claim = Store.claim
-    monkeypatch.setattr(Store, "claim", lambda store, key: held.append(len(store._locks._held)) or claim(store, key))
+    acquire = Store.acquire
+    monkeypatch.setattr(
+        Store, "acquire", lambda store, key: held.append(len(store._locks._held)) or acquire(store, key)
+    )
     with JudgeServer() as server:
         run = score(tmp_path, server, samples(12))
     assert all(entry.votes == 3 for entry in run.entries)
@@ -373,13 +371,13 @@ WAYS: list[tuple[Lang, str, int]] = [
 ]
 
 
-def test_another_wording_of_the_rubric_is_another_question_even_if_nobody_changed_its_version(
+def test_another_rubric_text_is_another_ask_without_version_change(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = ask_for(provider("http://x/v1"), "en", "User: hi", 0)
-    monkeypatch.setitem(prompt._RUBRIC, "en", "Be kind.")
-    wire._way.cache_clear()
+    monkeypatch.setitem(prompt.RUBRIC, "en", "Be kind.")
+    prompt.request_fingerprint.cache_clear()
     after = ask_for(provider("http://x/v1"), "en", "User: hi", 0)
-    wire._way.cache_clear()
+    prompt.request_fingerprint.cache_clear()
     assert before.prompt_version == after.prompt_version
     assert before.key != after.key

@@ -15,15 +15,12 @@ from hypothesis import strategies as st
 
 from src.core.errors import BadInput
 from src.core.jsonl import MAX_LINE_BYTES
-from src.scoring import chain, ledger_tail
 from src.scoring import ledger as ledger_module
-from src.scoring.accounts import paid_entry, recover, write_down
-from src.scoring.chain import START, Forged, Head, Line, seal, unseal
-from src.scoring.ledger import EMPTY, Ledger, LedgerBroken, lines, verify
-from src.scoring.ledger_tail import tail
+from src.scoring.judge import paid_entry, record, recover
+from src.scoring.ledger import EMPTY, START, Forged, Head, Ledger, LedgerBroken, Line, lines, seal, tail, unseal, verify
 from src.scoring.store import Store
 from src.scoring.types import CallEntry, Entry, RepairEntry, Reply, ScoringEntry
-from tests.scoring.work import ask_for, reply_with
+from tests.scoring.crash_run import ask_for, reply_with
 
 AT = "2025-01-01T00:00:00.000+00:00"
 
@@ -53,7 +50,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "reports" / "ledger.jsonl"
 
 
-def test_every_line_holds_its_number_the_hash_before_it_and_its_own(path: Path) -> None:
+def test_every_line_has_number_previous_hash_and_own_hash(path: Path) -> None:
     head = Ledger(path).append([call("a"), scoring("a")])
     raw = path.read_bytes().splitlines()
     first, second = (msgspec.json.decode(line, type=Line) for line in raw)
@@ -139,7 +136,7 @@ def test_lines_cut_off_at_the_end_show_in_the_head(path: Path) -> None:
 
 
 @pytest.mark.parametrize("kept", [0, 1, 2])
-def test_a_torn_end_is_cut_off_at_any_byte_and_noted(path: Path, kept: int) -> None:
+def test_a_torn_end_at_any_byte_is_cut_and_noted(path: Path, kept: int) -> None:
     path.parent.mkdir()
     whole = chain_of([call("a"), scoring("a")][:kept])
     complete = chain_of([call("a"), scoring("a"), call("b")])
@@ -188,7 +185,7 @@ def test_a_wrong_line_is_never_repaired(path: Path, line: int, change: tuple[byt
     assert path.read_bytes() == before
 
 
-def test_two_broken_lines_at_the_end_are_not_what_a_crash_leaves(path: Path) -> None:
+def test_two_broken_last_lines_are_forgery(path: Path) -> None:
     Ledger(path).append([call("a"), call("b"), call("c")])
     before = path.read_bytes().replace(b"0.7", b"0.9")[:-20]
     path.write_bytes(before)
@@ -198,7 +195,7 @@ def test_two_broken_lines_at_the_end_are_not_what_a_crash_leaves(path: Path) -> 
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_an_entry_that_could_not_be_read_back_is_not_written(path: Path, value: float) -> None:
+def test_an_unreadable_entry_is_not_written(path: Path, value: float) -> None:
     ledger = Ledger(path)
     with pytest.raises(Forged):
         ledger.append([call("a"), msgspec.structs.replace(call("b"), latency_ms=value)])
@@ -222,7 +219,7 @@ def test_an_endless_line_is_refused_without_reading_it_all(path: Path, monkeypat
     assert [len(line) for line in read] == [MAX_LINE_BYTES]
 
 
-def test_a_missing_ledger_and_an_unwritable_place_say_what_to_do(tmp_path: Path) -> None:
+def test_missing_ledger_and_unwritable_folder_have_remedies(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"none\.jsonl: no such file\. What to do: score"):
         verify(tmp_path / "none.jsonl")
     (tmp_path / "file").touch()
@@ -233,7 +230,7 @@ def test_a_missing_ledger_and_an_unwritable_place_say_what_to_do(tmp_path: Path)
         Ledger(tmp_path / "folder")
 
 
-def test_a_copy_without_its_lock_file_is_verified_and_not_added_to(path: Path, tmp_path: Path) -> None:
+def test_verifying_a_copy_creates_no_lock_file(path: Path, tmp_path: Path) -> None:
     head = Ledger(path).append([call("a")])
     copy = tmp_path / "package" / "ledger.jsonl"
     copy.parent.mkdir()
@@ -242,20 +239,18 @@ def test_a_copy_without_its_lock_file_is_verified_and_not_added_to(path: Path, t
     assert [file.name for file in copy.parent.iterdir()] == ["ledger.jsonl"]
 
 
-def test_a_chain_is_verified_with_one_hash_a_line_and_its_end_is_read_from_the_end(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_verify_hashes_once_per_line_and_tail_reads_the_end(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`bench/scoring.py` holds the seconds; here the work is counted."""
     path.parent.mkdir()
     path.write_bytes(chain_of([entry for n in range(1500) for entry in (*[call(f"{n}")] * 3, scoring(f"{n}", 3))]))
     hashed, decoded = [], []
-    monkeypatch.setattr(chain, "sha256", lambda data: hashed.append(len(data)) or sha256(data))
-    monkeypatch.setattr(ledger_tail, "unseal", lambda line: decoded.append(len(line)) or unseal(line))
+    monkeypatch.setattr(ledger_module, "sha256", lambda data: hashed.append(len(data)) or sha256(data))
     assert verify(path).lines == 6000
     assert len(hashed) == 6000
     assert sum(hashed) <= path.stat().st_size
+    monkeypatch.setattr(ledger_module, "unseal", lambda line: decoded.append(len(line)) or unseal(line))
     assert [one.entry.scoring for one in tail(path, 100)] == [f"{n}" for n in range(1400, 1500)]
-    assert len(decoded) <= 100 * 4 + ledger_tail.QUIET_LINES
+    assert len(decoded) <= 100 * 4 + ledger_module.QUIET_LINES
 
 
 def test_tail_gives_the_last_live_scorings_with_all_their_calls(path: Path) -> None:
@@ -277,7 +272,7 @@ def test_tail_reads_lines_across_block_boundaries(path: Path, monkeypatch: pytes
     entries = [entry for n in range(12) for entry in (call(f"{n}"), scoring(f"{n}"))]
     Ledger(path).append(entries)
     for block in (1, 7, 64, 419, 420, 421, 1000):
-        monkeypatch.setattr(ledger_tail, "BLOCK", block)
+        monkeypatch.setattr(ledger_module, "BLOCK", block)
         assert [one.entry.scoring for one in tail(path, 5)] == ["7", "8", "9", "10", "11"]
         assert len(tail(path, 99)) == 12
 
@@ -286,7 +281,7 @@ def books(folder: Path) -> tuple[Store, Ledger]:
     return Store(folder / "scores.sqlite3"), Ledger(folder / "ledger.jsonl")
 
 
-def test_what_a_dead_process_had_not_written_down_is_recovered_once(tmp_path: Path) -> None:
+def test_unledgered_replies_of_a_dead_process_are_recovered_once(tmp_path: Path) -> None:
     store, ledger = books(tmp_path)
     written = store.put(ask_for(1), reply_with('{"logic": 7, "clarity": 8}', "req-1"), "scoring-1")
     store.put(ask_for(2), reply_with('{"logic": 7, "clarity": 8}', "req-2"), "scoring-1")
@@ -311,7 +306,7 @@ def test_replies_of_a_server_without_request_ids_are_told_apart(tmp_path: Path) 
     store, ledger = books(tmp_path)
     first = store.put(ask_for(1), reply_with("no", "", latency_ms=11.25), "scoring-1")
     store.put(ask_for(1), reply_with("no", "", latency_ms=11.5), "scoring-1")
-    write_down(store, ledger, [paid_entry(first)], [first])
+    record(store, ledger, [paid_entry(first)], [first])
     store.close()
     store, ledger = books(tmp_path)
     assert recover(store, ledger) == 1

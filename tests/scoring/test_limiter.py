@@ -8,7 +8,7 @@ import pytest
 
 from src.scoring.limiter import Limiter
 from src.scoring.types import CallFailed
-from tests.scoring.virtual import run_virtual
+from tests.scoring.virtual_clock import run_virtual
 
 
 def limiter(rps: float | None = None, **changes: float) -> Limiter:
@@ -30,14 +30,14 @@ async def most_at_once(limits: Limiter, callers: int) -> int:
     return most
 
 
-def test_it_starts_with_two_calls_in_flight() -> None:
+def test_it_starts_with_two_concurrent_calls() -> None:
     async def main() -> int:
         return await most_at_once(limiter(), 20)
 
     assert run_virtual(main()) == 2
 
 
-def test_calls_that_go_well_raise_it_to_eight_and_no_further() -> None:
+def test_accepted_calls_raise_concurrency_to_eight() -> None:
     async def main() -> tuple[int, float]:
         limits = limiter()
         for _ in range(200):
@@ -49,7 +49,7 @@ def test_calls_that_go_well_raise_it_to_eight_and_no_further() -> None:
     assert run_virtual(main()) == (8, 8)
 
 
-def test_a_round_of_refusals_takes_a_quarter_off_once_and_never_goes_below_two() -> None:
+def test_refusals_cut_concurrency_by_a_quarter_down_to_two() -> None:
     async def main() -> list[float]:
         limits = limiter()
         for _ in range(200):

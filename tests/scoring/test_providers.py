@@ -14,7 +14,7 @@ import yaml
 from src.config.loader import DEFAULT, load_config
 from src.config.schema import ScoringSection
 from src.core.errors import BadInput
-from src.core.shipped import shipped
+from src.core.files import shipped
 from src.scoring.providers import ScorerSettings, settings_from_env
 
 KEY = "sk-planted/0123456789"
@@ -120,9 +120,7 @@ def test_a_misspelt_provider_is_not_taken_for_another(scoring: ScoringSection) -
 
 
 @pytest.mark.parametrize("url", ["ftp://host/v1", "host:8000", f"https://{KEY}@host/v1", f"https://host/v1?key={KEY}"])
-def test_an_address_that_is_none_or_holds_a_key_is_refused_without_showing_it(
-    scoring: ScoringSection, url: str
-) -> None:
+def test_a_bad_address_is_refused_without_showing_it(scoring: ScoringSection, url: str) -> None:
     there = {"SCORER_PROVIDER": "custom", "SCORER_BASE_URL": url, "SCORER_MODEL": "qwen"}
     with pytest.raises(BadInput) as caught:
         settings_from_env(there, scoring)
@@ -148,11 +146,11 @@ def test_the_key_is_refused_wherever_it_would_be_written_down(
     assert not re.search("planted|0123456789", str(caught.value))
 
 
-def test_a_key_that_is_the_name_of_a_known_provider_keeps_nobody_from_naming_it(scoring: ScoringSection) -> None:
+def test_a_key_equal_to_a_provider_name_is_allowed(scoring: ScoringSection) -> None:
     assert settings_from_env({"SCORER_PROVIDER": "local", "SCORER_API_KEY": "local"}, scoring).provider.name == "local"
 
 
-def test_another_weights_file_is_another_model_and_so_is_a_changed_one(scoring: ScoringSection, tmp_path: Path) -> None:
+def test_changed_weights_are_another_model(scoring: ScoringSection, tmp_path: Path) -> None:
     file = tmp_path / "better-7b.Q4.gguf"
     names = []
     for inside in (b"GGUF one", b"GGUF two", b"GGUF one"):
@@ -183,7 +181,7 @@ def test_the_local_judge_is_the_file_that_it_loads(
 
 
 @pytest.mark.parametrize("name", ["openai", "local"])
-def test_in_production_no_other_server_is_called_in_a_providers_stead(scoring: ScoringSection, name: str) -> None:
+def test_in_production_no_other_server_replaces_a_provider(scoring: ScoringSection, name: str) -> None:
     stub = {"SCORER_PROVIDER": name, "SCORER_API_KEY": KEY, "SCORER_BASE_URL": "http://127.0.0.1:8000/v1"}
     assert settings_from_env(stub, scoring).provider.server == "http://127.0.0.1:8000/v1"
     with pytest.raises(BadInput) as caught:
@@ -191,7 +189,7 @@ def test_in_production_no_other_server_is_called_in_a_providers_stead(scoring: S
     assert caught.value.where == "SCORER_BASE_URL"
 
 
-def test_in_production_the_providers_own_address_may_be_said_and_any_server_be_named_custom(
+def test_in_production_own_address_and_custom_are_allowed(
     scoring: ScoringSection,
 ) -> None:
     there = {"RUN_MODE": "prod", "SCORER_API_KEY": KEY, "SCORER_MODEL": "m"}
@@ -226,7 +224,7 @@ def test_the_key_shows_nowhere(scoring: ScoringSection, caplog: pytest.LogCaptur
     assert KEY not in f"{settings} {settings!r} {settings.key} {caplog.text}"
 
 
-def test_a_key_with_a_line_break_inside_is_refused_without_showing_it(scoring: ScoringSection) -> None:
+def test_a_key_with_a_line_break_is_refused_unseen(scoring: ScoringSection) -> None:
     with pytest.raises(BadInput) as caught:
         settings_from_env({"SCORER_API_KEY": "sk-one\nsk-two"}, scoring)
     assert "sk-" not in str(caught.value)

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import subprocess
 import sys
 import tarfile
-import time
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from src.core.errors import BadInput
+from src.runtime.failpack import failpack
+from src.runtime.logs import PACKAGE, logging_to, write_error_report
 from src.scoring import client as client_module
-from src.scoring.gguf import judge_weights
+from src.scoring.local_judge import judge_weights
 from src.scoring.prompt import DIMENSIONS
-from tests.scoring.desk import LATENCY_S, ROOT, Desk, Outcome, lively, samples
 from tests.scoring.judging import KEY
 from tests.scoring.server import Act, JudgeServer
+from tests.scoring.workspace import LATENCY_S, ROOT, Outcome, Workspace, samples, uneven_latency
+from tests.waiting import wait_until
 
 OTHERS = {
     "OPENAI_API_KEY": "sk-transplanted-1",
@@ -49,11 +53,11 @@ def _shell(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, value)
 
 
-def assert_nowhere(desk: Desk, *ended: Outcome) -> None:
+def assert_nowhere(workspace: Workspace, *ended: Outcome) -> None:
     """In no file, in no packed file, on no screen."""
-    subprocess.run(["bash", "-euc", PACK], cwd=desk.folder, check=True)
-    looked_at = dict(contents(desk.folder))
-    assert {Path(name).suffix for name in looked_at} >= {".tgz", ".jsonl", ".sqlite", ".log"} - missing(desk)
+    subprocess.run(["bash", "-euc", PACK], cwd=workspace.folder, check=True)
+    looked_at = dict(contents(workspace.folder))
+    assert {Path(name).suffix for name in looked_at} >= {".tgz", ".jsonl", ".sqlite", ".log"} - missing(workspace)
     assert any("FAIL_all.tgz!" in name for name in looked_at)
     for name, inside in looked_at.items():
         assert not [trace for trace in TRACES if trace in inside], name
@@ -72,9 +76,9 @@ def contents(folder: Path) -> Iterator[tuple[str, bytes]]:
                             yield f"{path}!{member.name}", packed.read()
 
 
-def missing(desk: Desk) -> set[str]:
+def missing(workspace: Workspace) -> set[str]:
     """Only the local judge writes a log of its own."""
-    return set() if desk.environment["SCORER_PROVIDER"] == "local" else {".log"}
+    return set() if workspace.environment["SCORER_PROVIDER"] == "local" else {".log"}
 
 
 def telltale(content: str) -> bytes:
@@ -88,69 +92,75 @@ def telltale(content: str) -> bytes:
     return json.dumps(reply).replace("/", "\\/").encode()
 
 
-def test_after_success(desk: Desk) -> None:
-    with JudgeServer(lively, latency_s=LATENCY_S, scores=lambda body: {"logic": KEY}) as server:
-        desk.ask(server)
-        ended = [desk.run("score", "pool.jsonl", "--n", "2")]
+def test_after_success(workspace: Workspace) -> None:
+    with JudgeServer(uneven_latency, latency_s=LATENCY_S, scores=lambda body: {"logic": KEY}) as server:
+        workspace.ask(server)
+        ended = [workspace.run("score", "pool.jsonl", "--n", "2")]
         server.scores = lambda body: dict.fromkeys(DIMENSIONS, len(str(body)) % 10)
-        ended += [desk.run(*command) for command in (("score", "pool.jsonl"), ("probe_scorer", "--live"))]
+        ended += [workspace.run(*command) for command in (("score", "pool.jsonl"), ("probe_scorer", "--live"))]
         assert [one.code for one in ended] == [2, 0, 0]
         assert server.headers[0]["authorization"] == f"Bearer {KEY}"
-        ended += [desk.run("scorecache", "stat"), desk.run("scorecache", "replay-bad")]
-    ended += [desk.run("assert_not_simulated"), desk.run("assert_not_simulated", "--json")]
-    assert_nowhere(desk, *ended)
+        ended += [workspace.run("scorecache", "stat"), workspace.run("scorecache", "replay-bad")]
+    ended += [workspace.run("assert_not_simulated"), workspace.run("assert_not_simulated", "--json")]
+    assert_nowhere(workspace, *ended)
 
 
-def test_after_success_with_a_server_that_sends_the_key_back(desk: Desk) -> None:
+def test_after_success_with_a_server_that_sends_the_key_back(workspace: Workspace) -> None:
     with JudgeServer(lambda n: "raw", latency_s=LATENCY_S) as server:
         server.raw = telltale(json.dumps(dict.fromkeys(DIMENSIONS, 7)))
-        desk.ask(server)
-        ended = [desk.run("score", "pool.jsonl"), desk.run("probe_scorer", "--live"), desk.run("assert_not_simulated")]
+        workspace.ask(server)
+        ended = [
+            workspace.run("score", "pool.jsonl"),
+            workspace.run("probe_scorer", "--live"),
+            workspace.run("assert_not_simulated"),
+        ]
     assert [one.code for one in ended] == [0, 2, 2]
-    assert len(desk.scores()) == len(samples())
-    assert_nowhere(desk, *ended)
+    assert len(workspace.scores()) == len(samples())
+    assert_nowhere(workspace, *ended)
 
 
 @pytest.mark.parametrize("act", ["401", "500", "html", "raw", "raw_401", "reset", "hang"])
-def test_after_failure(desk: Desk, act: Act) -> None:
-    desk.configure({"timeout_s": 0.2} if act == "hang" else {})
+def test_after_failure(workspace: Workspace, act: Act) -> None:
+    workspace.configure({"timeout_s": 0.2} if act == "hang" else {})
     with JudgeServer(lambda n: act) as server:
         server.raw = telltale(f"I know your key, it is {KEY}")
-        desk.ask(server)
-        ended = [desk.run("score", "pool.jsonl"), desk.run("probe_scorer", "--n", "1", "--live")]
+        workspace.ask(server)
+        ended = [workspace.run("score", "pool.jsonl"), workspace.run("probe_scorer", "--n", "1", "--live")]
     assert [one.code for one in ended] == [2, 2]
-    assert_nowhere(desk, *ended)
+    assert_nowhere(workspace, *ended)
 
 
 @pytest.mark.parametrize("variable", ["SCORER_BASE_URL", "SCORER_MODEL"])
-def test_after_the_key_was_written_where_it_does_not_belong(desk: Desk, variable: str) -> None:
-    with JudgeServer(lively, latency_s=LATENCY_S) as server:
-        desk.ask(server)
-        desk.run("score", "pool.jsonl", "--n", "2")
-        desk.environment[variable] = {"SCORER_BASE_URL": server.url.replace("/v1", f"/{KEY}/v1")}.get(variable, KEY)
+def test_after_the_key_was_written_where_it_does_not_belong(workspace: Workspace, variable: str) -> None:
+    with JudgeServer(uneven_latency, latency_s=LATENCY_S) as server:
+        workspace.ask(server)
+        workspace.run("score", "pool.jsonl", "--n", "2")
+        workspace.environment[variable] = {"SCORER_BASE_URL": server.url.replace("/v1", f"/{KEY}/v1")}.get(
+            variable, KEY
+        )
         paid = server.asked
         ended = [
-            desk.run("score", "pool.jsonl"),
-            desk.run("probe_scorer", "--live"),
-            desk.run("scorecache", "replay-bad"),
+            workspace.run("score", "pool.jsonl"),
+            workspace.run("probe_scorer", "--live"),
+            workspace.run("scorecache", "replay-bad"),
         ]
     assert [one.code for one in ended] == [2, 2, 2]
     assert server.asked == paid
-    assert_nowhere(desk, *ended)
+    assert_nowhere(workspace, *ended)
 
 
 @pytest.mark.parametrize(
     ("sent", "calls"), [(signal.SIGKILL, 3), (signal.SIGKILL, 20), (signal.SIGABRT, 20), (signal.SIGINT, 20)]
 )
-def test_after_a_crash(desk: Desk, sent: signal.Signals, calls: int) -> None:
+def test_after_a_crash(workspace: Workspace, sent: signal.Signals, calls: int) -> None:
     def plan(n: int) -> Act:
         return "raw" if n % 5 == 1 else "429" if n % 5 == 3 else "ok"
 
     with JudgeServer(plan, latency_s=0.02) as server:
         server.raw = telltale(f"I know your key, it is {KEY}")
-        desk.ask(server)
-        environment = {**os.environ, **desk.environment, "PYTHONPATH": str(ROOT), "PYTHONFAULTHANDLER": "1"}
-        with open(desk.folder / "screen.txt", "wb") as screen:
+        workspace.ask(server)
+        environment = {**os.environ, **workspace.environment, "PYTHONPATH": str(ROOT), "PYTHONFAULTHANDLER": "1"}
+        with open(workspace.folder / "screen.txt", "wb") as screen:
             command = [sys.executable, "-m", "src.cli", "score", "pool.jsonl"]
             run = subprocess.Popen(
                 command,
@@ -160,22 +170,46 @@ def test_after_a_crash(desk: Desk, sent: signal.Signals, calls: int) -> None:
                 # What a shell starts in the background is deaf to SIGINT, and so are its children.
                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             )
-            while server.asked < calls and run.poll() is None:
-                time.sleep(0.005)
+            wait_until(lambda: server.asked >= calls or run.poll() is not None, "calls are made")
             run.send_signal(sent)
             assert run.wait() != 0
-    assert_nowhere(desk)
+    assert_nowhere(workspace)
 
 
 @pytest.mark.slow
-def test_after_scoring_with_the_local_judge(desk: Desk) -> None:
+def test_after_scoring_with_the_local_judge(workspace: Workspace) -> None:
     try:
         judge_weights(None, os.environ, lambda text: None)
     except BadInput as error:
         pytest.skip(f"the local judge cannot be fetched here: {error}")
-    desk.environment["SCORER_PROVIDER"] = "local"
-    del desk.environment["SCORER_BASE_URL"]
-    desk.write_pool(samples(2))
-    ended = [desk.run("score", "pool.jsonl")]
+    workspace.environment["SCORER_PROVIDER"] = "local"
+    del workspace.environment["SCORER_BASE_URL"]
+    workspace.write_pool(samples(2))
+    ended = [workspace.run("score", "pool.jsonl")]
     assert [one.code for one in ended] == [0]
-    assert_nowhere(desk, *ended)
+    assert_nowhere(workspace, *ended)
+
+
+@pytest.mark.parametrize("encode", [str, lambda key: quote(key, safe=""), lambda key: key.replace("/", "&#x2F;")])
+def test_one_masker_guards_every_output(workspace: Workspace, encode: Callable[[str], str]) -> None:
+    """The same secret sent back by a server is masked in log, error report, archive, ledger, cache and scores."""
+    message = f"your key is {encode(KEY)}, and a foreign one sk-0123456789abcdef"
+    with JudgeServer(lambda n: "raw", latency_s=LATENCY_S) as server:
+        server.raw = telltale(message)
+        workspace.ask(server)
+        ended = [workspace.run("score", "pool.jsonl", "--n", "2")]
+    environment = {"SCORER_API_KEY": KEY}
+    log = workspace.folder / "logs/train.log"
+    with logging_to(log, logging.NullHandler(), environment):
+        logging.getLogger(PACKAGE).warning("the server said: %s", message)
+    report = write_error_report(RuntimeError(message), log, workspace.folder / "reports", {}, environment)
+    (workspace.folder / "logs/other.txt").write_text("nothing to hide")
+    pack = failpack(workspace.folder, environment)
+    outputs = {"ledger": workspace.ledger, "log": log, "report": report, "archive": pack}
+    for name, path in outputs.items():
+        assert path.exists(), name
+    masked = b"your key is ***, and a foreign one ***"
+    found = dict(contents(workspace.folder))
+    holding = {Path(name).suffix for name, inside in found.items() if masked in inside}
+    assert holding >= {".log", ".json", ".sqlite"}, "the masked message is kept in log, error report and cache"
+    assert_nowhere(workspace, *ended)

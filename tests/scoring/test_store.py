@@ -11,11 +11,10 @@ import msgspec
 import pytest
 
 from src.core.errors import BadInput
-from src.scoring.flight import fetch
-from src.scoring.store import Store, Stored
+from src.scoring.cache_tools import Group, bad, invalidate, stat
+from src.scoring.store import Store, Stored, fetch
 from src.scoring.types import Ask, CallFailed, Reply
-from src.scoring.upkeep import Group, bad, invalidate, stat
-from tests.scoring.work import ask_for, reply_with
+from tests.scoring.crash_run import ask_for, reply_with
 
 DAY = 86400.0
 GOOD = '{"logic": 7, "clarity": 8}'
@@ -44,7 +43,7 @@ def reopened(store: Store) -> Store:
     return Store(store.path, now=store.now)
 
 
-def test_a_reply_comes_back_as_it_was_put_also_after_reopening(store: Store) -> None:
+def test_a_stored_reply_survives_reopening(store: Store) -> None:
     put = store.put(ask_for(1), reply_with(GOOD), "scoring-1")
     assert put.reply == reply_with(GOOD)
     assert put.scores == {"logic": 0.7, "clarity": 0.8}
@@ -94,7 +93,7 @@ def test_a_bad_reply_is_kept_but_is_no_vote(store: Store) -> None:
     assert [(one.stored, one.mended) for one in bad(store)] == [(put, False)]
 
 
-def test_a_bad_reply_with_a_vote_after_it_needs_no_replay(store: Store) -> None:
+def test_a_bad_reply_with_a_later_vote_needs_no_replay(store: Store) -> None:
     store.put(ask_for(1), reply_with("no", "req-1"), "scoring-1")
     good = store.put(ask_for(1), reply_with(GOOD, "req-2"), "scoring-1")
     store.put(ask_for(1), reply_with("no again", "req-3"), "scoring-1")
@@ -185,37 +184,37 @@ def test_a_spec_that_makes_no_sense_removes_nothing(store: Store, spec: str) -> 
     assert stat(store).rows == 1
 
 
-def test_an_invalidated_reply_keeps_its_claim_to_a_ledger_line(store: Store) -> None:
+def test_an_invalidated_reply_still_gets_its_ledger_line(store: Store) -> None:
     store.put(ask_for(1), reply_with(GOOD), "scoring-1")
     invalidate(store, "provider=local")
     store.close()
     with reopened(store) as again:
-        assert [one.reply for one in again.owed()] == [reply_with(GOOD)]
+        assert [one.reply for one in again.unledgered()] == [reply_with(GOOD)]
 
 
-def test_what_a_living_process_has_not_written_down_yet_is_its_own_business(store: Store) -> None:
+def test_unledgered_replies_of_a_living_process_stay(store: Store) -> None:
     store.put(ask_for(1), reply_with(GOOD), "scoring-1")
     with reopened(store) as other:
-        assert other.owed() == []
+        assert other.unledgered() == []
         store.close()
-        assert len(other.owed()) == 1
+        assert len(other.unledgered()) == 1
 
 
-def test_one_claim_at_a_time_also_inside_one_process(store: Store) -> None:
+def test_one_lock_at_a_time_even_inside_one_process(store: Store) -> None:
     with reopened(store) as other:
-        assert store.claim("k")
-        assert not store.claim("k")
-        assert not other.claim("k")
-        assert other.claim("another")
+        assert store.acquire("k")
+        assert not store.acquire("k")
+        assert not other.acquire("k")
+        assert other.acquire("another")
         store.release("k")
-        assert other.claim("k")
+        assert other.acquire("k")
 
 
-def test_a_vote_that_came_between_the_look_and_the_claim_is_not_paid_for(store: Store) -> None:
+def test_a_vote_stored_before_locking_is_not_paid_for(store: Store) -> None:
     class Late(Store):
-        def claim(self, key: str) -> bool:
+        def acquire(self, key: str) -> bool:
             store.put(ask_for(1), reply_with(GOOD), "scoring-1")
-            return super().claim(key)
+            return super().acquire(key)
 
     async def judge(ask: Ask) -> Reply:
         raise AssertionError("paid for a vote that was there")
@@ -223,7 +222,7 @@ def test_a_vote_that_came_between_the_look_and_the_claim_is_not_paid_for(store: 
     with Late(store.path, now=store.now) as late:
         stored, paid = asyncio.run(fetch(late, ask_for(1), "scoring-2", judge))
         assert (stored.scoring, paid) == ("scoring-1", False)
-        assert store.claim(ask_for(1).key)
+        assert store.acquire(ask_for(1).key)
 
 
 def test_tasks_that_want_one_vote_pay_once(store: Store) -> None:
@@ -243,7 +242,7 @@ def test_tasks_that_want_one_vote_pay_once(store: Store) -> None:
     assert len(calls) == 1
 
 
-def test_after_a_bad_reply_or_a_failed_call_the_vote_can_be_asked_for_again(store: Store) -> None:
+def test_a_vote_can_be_asked_again_after_a_failure(store: Store) -> None:
     replies = iter(["no", "fails", GOOD])
 
     async def judge(ask: Ask) -> Reply:
@@ -262,7 +261,7 @@ def test_after_a_bad_reply_or_a_failed_call_the_vote_can_be_asked_for_again(stor
     asyncio.run(three_times())
 
 
-def test_a_reply_that_had_arrived_is_kept_when_its_scoring_is_cancelled(store: Store) -> None:
+def test_an_arrived_reply_survives_cancellation(store: Store) -> None:
     async def judge(ask: Ask) -> Reply:
         return reply_with(GOOD, f"req-{ask.text}", latency_ms=1.0)
 
@@ -275,15 +274,15 @@ def test_a_reply_that_had_arrived_is_kept_when_its_scoring_is_cancelled(store: S
 
     asyncio.run(cancelled_at_once())
     assert all(store.get(ask_for(n)) for n in range(60))
-    assert all(store.claim(ask_for(n).key) for n in range(60))
+    assert all(store.acquire(ask_for(n).key) for n in range(60))
 
 
-def test_whoever_waits_for_a_process_that_hangs_gives_up_with_a_reason(store: Store) -> None:
+def test_waiting_for_a_hanging_process_ends_with_a_reason(store: Store) -> None:
     async def judge(ask: Ask) -> Reply:
         raise AssertionError("somebody else is asking")
 
     with reopened(store) as hanging:
-        assert hanging.claim(ask_for(1).key)
+        assert hanging.acquire(ask_for(1).key)
         with pytest.raises(CallFailed, match=r"another process.* for 0\.1 s no reply came\. What to do: see whether"):
             asyncio.run(fetch(store, ask_for(1), "scoring-1", judge, patience=0.1))
 
@@ -303,12 +302,12 @@ def test_whoever_queues_is_waited_for_as_long_as_replies_come(store: Store) -> N
         return (await asyncio.gather(waiting, busy(other)))[0]
 
     with reopened(store) as other:
-        assert other.claim(ask_for(1).key)
+        assert other.acquire(ask_for(1).key)
         _, paid = asyncio.run(both(other))
     assert not paid
 
 
-def test_a_file_that_is_no_cache_is_refused_and_left_alone(tmp_path: Path) -> None:
+def test_a_file_that_is_no_cache_stays_untouched(tmp_path: Path) -> None:
     text, foreign = tmp_path / "notes.txt", tmp_path / "foreign.sqlite3"
     text.write_text("not a database, but long enough to be looked at as one " * 20)
     with sqlite3.connect(foreign) as connection:
@@ -334,7 +333,7 @@ def test_a_folder_that_cannot_be_is_named_in_the_refusal(tmp_path: Path) -> None
         Store(tmp_path / "file" / "scores.sqlite3")
 
 
-def test_after_a_reply_that_could_not_be_kept_nobody_pays_for_more(store: Store) -> None:
+def test_nobody_pays_after_a_reply_could_not_be_stored(store: Store) -> None:
     paid = []
 
     async def judge(ask: Ask) -> Reply:

@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from src.config.loader import load_train_config
-from src.core.episode import Episode
 from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.core.jsonl import read_records
+from src.core.types import Episode
 from src.training.ablation import Order, drop_other_seeds
 from src.training.ablation_run import Arm, arm_config
 from tests.conftest import Askgate

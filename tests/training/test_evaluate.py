@@ -13,10 +13,9 @@ from msgspec.structs import replace
 
 from src.checkpoint.seal import COMPLETE, MANIFEST, read_seal, seal
 from src.core.check import evidence, now
-from src.core.episode import Episode
 from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
-from src.core.types import Turn
+from src.core.types import Episode, Turn
 from src.eval.trial import About, SeedRun, trial_report
 from src.training.evaluate import show_trial
 from tests.conftest import Askgate

@@ -14,9 +14,9 @@ import pytest
 import torch
 import yaml
 
-from src.core.episode import Episode
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
+from src.core.types import Episode
 from src.engines.base import reproducible_metrics
 from src.training.control import tokens_seen
 from src.training.facts import same_sources, sources

@@ -14,8 +14,8 @@ import pytest
 import torch
 import yaml
 
-from src.core.episode import Episode
 from src.core.jsonl import read_records
+from src.core.types import Episode
 from src.engines.base import reproducible_metrics
 from src.reward.live_share import Verdict
 from src.scoring.prompt import DIMENSIONS

@@ -19,11 +19,10 @@ from msgspec import Struct
 from msgspec.structs import asdict
 from numpy.typing import NDArray
 
-from ...core.check import Check, Report, check, evidence, now, report
+from ...core.check import Check, Report, check, evidence, now, report, require_share
 from ...core.errors import BadInput
 from ...core.files import atomic_write, refuse_overlap, sha256_file, sidecar, write_json
 from ...core.jsonl import read_lines, read_records
-from ...core.shares import require_share
 from ...core.types import LEVELS, TASKS, Level, Sample, Task
 from ...pages.difficulty import difficulty_page
 from ..pool.meta import PoolMeta, described, parent_of, read_meta

@@ -17,10 +17,9 @@ import msgspec
 
 from ...core.defaults import MIX, SEED, TEMPLATES
 from ...core.errors import BadInput
-from ...core.files import atomic_files, json_bytes, require_jsonl, sidecar
-from ...core.shipped import shipped
+from ...core.files import atomic_files, json_bytes, require_jsonl, shipped, sidecar
 from ...core.types import Sample, Task
-from ...utils.cores import usable_cores
+from ...runtime.cores import usable_cores
 from ..readers.builtin import BuiltinSource
 from .dialogue import dress
 from .meta import PoolMeta

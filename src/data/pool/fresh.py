@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from ...core.defaults import LEAK_NGRAM, LEAK_SIM
 from ...core.errors import BadInput
-from ...core.shipped import shipped
+from ...core.files import shipped
 from ...core.types import LEVELS, Level, Sample
 from ..difficulty.metrics import measure_all
 from ..quality.leaks import similar_samples

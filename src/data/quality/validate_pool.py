@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.check import Check, Report, Rule, check, evidence, now, report
+from ...core.check import Check, Report, Rule, check, evidence, now, report, require_share
 from ...core.errors import BadInput
 from ...core.files import refuse_overlap, sidecar, write_json
-from ...core.shares import require_share
 from ...core.types import LANGS, Lang, Sample, Task
 from ..pool.meta import PoolMeta, read_meta
 from ..pool.shadow_set import read_shadow

@@ -16,7 +16,7 @@ import msgspec
 import yaml
 
 from ...core.errors import BadInput
-from ...core.shipped import shipped
+from ...core.files import shipped
 from ...core.types import Record
 
 FOLDER = Path("templates/worlds")

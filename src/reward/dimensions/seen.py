@@ -6,8 +6,7 @@ is given a `Sample` or an `Episode`; both know more.
 
 from __future__ import annotations
 
-from ...core.episode import End, Episode
-from ...core.types import Article, Lang, Record, Sample, Task, Turn
+from ...core.types import Article, End, Episode, Lang, Record, Sample, Task, Turn
 
 
 class Seen(Record, frozen=True):

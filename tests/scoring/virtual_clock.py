@@ -1,4 +1,4 @@
-"""An event loop in which time passes only while everybody waits, and then at once."""
+"""Virtual time: a clock that only `sleep` moves, and an event loop in which waiting takes no time."""
 
 from __future__ import annotations
 
@@ -8,6 +8,20 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+
+class ManualClock:
+    """A clock that moves only when somebody sleeps on it."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        await asyncio.sleep(0)
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):

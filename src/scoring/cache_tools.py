@@ -1,14 +1,19 @@
-"""What `scorecache-cli` shows and does: counts, invalidation, and the replies that are no votes."""
+"""The actions of `scorecache-cli`: counts, invalidation, and asking again for votes that had bad replies."""
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from ..core.errors import BadInput
 from ..core.types import Record
+from .judge import Session
+from .prompt import ask_for
 from .store import Store, Stored, from_row
+from .types import Ask
 
 _COLUMN = {"provider": "provider = ?", "model": "model = ?", "prompt_version": "prompt_version = ?"}
 _AGE = re.compile(r"(\d{1,6})([mhd])")
@@ -25,7 +30,7 @@ class Group(Record, frozen=True):
 
 
 class Stat(Record, frozen=True):
-    """`bad` counts replies that have not expired and are no votes; `owed` those without a ledger line yet."""
+    """Counts of the cache. `bad`: unexpired replies that are no votes; `owed`: replies without a ledger line yet."""
 
     rows: int
     groups: tuple[Group, ...]
@@ -36,7 +41,7 @@ class Stat(Record, frozen=True):
 
 
 class Bad(Record, frozen=True):
-    """`mended` where a later reply to the same ask is a vote: nothing needs to be asked again."""
+    """A reply that is no vote. `mended`: a later reply to the same ask is one, so nothing needs to be asked again."""
 
     stored: Stored
     mended: bool
@@ -63,22 +68,65 @@ def stat(store: Store) -> Stat:
 
 
 def bad(store: Store) -> Iterator[Bad]:
-    """Oldest first. The replies stay stored: a better parser may yet read them."""
+    """Unexpired bad replies, oldest first. They stay stored: a better parser may yet read them."""
     for stored in _unexpired(store):
         if stored.why_bad:
             yield Bad(stored, mended=store.get(stored.ask) is not None)
 
 
 def invalidate(store: Store, spec: str) -> int:
-    """Removes what the spec names and says how many replies that were.
+    """Removes the replies that the spec names and returns their number.
 
-    A reply that is still owed a ledger line is hidden at once and removed when it has its line.
+    A reply without a ledger line is hidden at once and removed when it has its line.
     """
     where, values = _condition(spec, store.now())
     with store.writing("FULL") as connection:
         gone = connection.execute(f"DELETE FROM replies WHERE {where} AND ledgered AND NOT dropped", values).rowcount
         hidden = connection.execute(f"UPDATE replies SET dropped = 1 WHERE {where} AND NOT dropped", values).rowcount
     return gone + hidden
+
+
+class Replay(Record, frozen=True):
+    """Result of `replay_bad`, counted by ask."""
+
+    bad: int
+    mended: int
+    """Asks that have a vote since; nothing to do."""
+    other_judge: int
+    """Asks for another provider, model, server or prompt than today's. Nobody else is asked instead."""
+    asked: int
+    votes: int
+    failures: dict[str, int]
+
+
+def replay_bad(session: Session) -> Replay:
+    """Asks again for every vote that has only bad replies.
+
+    A reply that today's parser can read needs no call: the cache parses on every read.
+    """
+    mended = {one.stored.ask.key: one.mended for one in bad(session.store)}
+    waiting = {one.stored.ask.key: one.stored.ask for one in bad(session.store) if not one.mended}
+    ours = [ask for ask in waiting.values() if _is_current(ask, session)]
+    outcomes = asyncio.run(_ask_again(session, ours))
+    failures = [outcome.partition(":")[0] for outcome in outcomes if outcome]
+    return Replay(
+        bad=len(mended),
+        mended=sum(mended.values()),
+        other_judge=len(waiting) - len(ours),
+        asked=len(ours),
+        votes=len(ours) - len(failures),
+        failures=dict(Counter(failures)),
+    )
+
+
+async def _ask_again(session: Session, asks: list[Ask]) -> list[str]:
+    async with session.client() as client:
+        judge = session.judge(client, session.scoring.votes)
+        return await asyncio.gather(*(judge.vote_again(ask) for ask in asks))
+
+
+def _is_current(ask: Ask, session: Session) -> bool:
+    return ask == ask_for(session.provider, ask.lang, ask.text, ask.vote)
 
 
 def _unexpired(store: Store) -> Iterator[Stored]:

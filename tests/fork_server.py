@@ -1,7 +1,8 @@
-"""Fresh processes, quickly: one process that has loaded what a module needs (`warm`) and forks a child for each job.
+"""A fork server: fresh processes without the import time.
 
-`python -m tests.nursery MODULE` reads orders as JSON lines and answers each with one line. The parent itself does none
-of the work, so nothing is under way in it when it forks.
+One process has loaded what a module needs (`warm`) and forks a child for each job. `python -m tests.fork_server MODULE`
+reads orders as JSON lines and answers each with one line. The parent does none of the work itself, so nothing is in
+progress in it when it forks.
 """
 
 from __future__ import annotations
@@ -19,13 +20,15 @@ from typing import Any
 _REPOSITORY = Path(__file__).resolve().parents[1]
 
 
-class Nursery:
-    """`start` gives the process number of a child that does a job of the module's `JOBS`; `wait` its exit code, or
-    minus the signal that ended it."""
+class ForkServer:
+    """`start` returns the process id of a child that does a job of the module's `JOBS`.
+
+    `wait` returns its exit code, or minus the signal that ended it.
+    """
 
     def __init__(self, module: str, **environment: str) -> None:
         self._server = subprocess.Popen(
-            [sys.executable, "-m", "tests.nursery", module],
+            [sys.executable, "-m", "tests.fork_server", module],
             cwd=_REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env={**os.environ, **environment},
         )  # fmt: skip
@@ -68,7 +71,7 @@ def _serve(module: str) -> None:
 def _child(job: Any, arguments: dict[str, Any]) -> None:
     code = 70
     try:
-        os.dup2(2, 1)  # the server's answers are none of the child's business
+        os.dup2(2, 1)  # the child must not write among the server's answers
         code = job(**arguments)
     except BaseException:
         traceback.print_exc()

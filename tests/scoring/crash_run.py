@@ -16,12 +16,11 @@ from pathlib import Path
 from random import Random
 
 from src.core.errors import BadInput
-from src.scoring.accounts import paid_entry, recover, write_down
-from src.scoring.flight import fetch
+from src.scoring.judge import paid_entry, record, recover
 from src.scoring.ledger import Ledger
-from src.scoring.store import Store, Stored
+from src.scoring.store import Store, Stored, fetch
 from src.scoring.types import Ask, CallEntry, Reply, ScoringEntry
-from src.scoring.votes import settle
+from src.scoring.votes import aggregate
 
 from . import faults
 
@@ -95,7 +94,7 @@ async def _score_all(place: Path, store: Store, ledger: Ledger, samples: int, at
             found = await asyncio.gather(*(_vote(place, store, judge, ask_for(sample, n), name) for n in range(VOTES)))
             calls = [call for calls, _ in found for call in calls]
             paid = [stored for _, replies in found for stored in replies]
-            await asyncio.to_thread(write_down, store, ledger, [*calls, _verdict(name, sample, calls)], paid)
+            await asyncio.to_thread(record, store, ledger, [*calls, _verdict(name, sample, calls)], paid)
 
     await asyncio.gather(*(score(sample) for sample in range(samples)))
 
@@ -124,9 +123,16 @@ def hit(stored: Stored, name: str) -> CallEntry:
 
 
 def _verdict(name: str, sample: int, calls: list[CallEntry]) -> ScoringEntry:
-    verdict = settle([call.scores for call in calls if call.scores])
+    verdict = aggregate([call.scores for call in calls if call.scores])
     return ScoringEntry(
         name, f"sample {sample}", "local", "tiny", verdict.votes, verdict.overall, verdict.scores, verdict.variance,
         verdict.stable, sum(call.cache_hit for call in calls), sum(call.billable_tokens for call in calls), True, "",
         calls[0].at,
     )  # fmt: skip
+
+
+def warm() -> None:
+    """Everything is imported already."""
+
+
+JOBS = {"run": run, "run_with_little_room": run_with_little_room}

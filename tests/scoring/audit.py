@@ -10,7 +10,7 @@ import msgspec
 
 from src.scoring.ledger import lines, verify
 from src.scoring.types import CallEntry, Reply
-from tests.scoring.work import BAD_ONCE, VOTES, ask_for, notes
+from tests.scoring.crash_run import BAD_ONCE, VOTES, ask_for, notes
 
 
 def stored_ids(folder: Path) -> list[str]:
@@ -41,12 +41,12 @@ def lost_ids(folder: Path) -> set[str]:
     return set(billed_ids(folder)) - set(stored_ids(folder))
 
 
-def assert_nothing_kept_is_lost(folder: Path) -> None:
+def assert_no_kept_reply_is_lost(folder: Path) -> None:
     """Right after a crash, before anybody repairs anything."""
     assert set(kept_ids(folder)) <= set(stored_ids(folder)), "a reply that was kept is gone"
 
 
-def assert_books_agree(folder: Path, samples: int, lost: int) -> None:
+def assert_records_agree(folder: Path, samples: int, lost: int) -> None:
     """After a run that went to its end: every vote is there, each reply once, each with one line, `lost` paid again."""
     stored = stored_ids(folder)
     assert len(set(stored)) == len(stored), "a reply is in twice"

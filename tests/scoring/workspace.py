@@ -29,7 +29,7 @@ NOBODY = "http://127.0.0.1:9/v1"
 """The judge until `ask` names another."""
 
 
-def lively(n: int) -> Act:
+def uneven_latency(n: int) -> Act:
     """Every other reply takes longer, as a real service's do."""
     return "slow" if n % 2 else "ok"
 
@@ -54,7 +54,7 @@ class Outcome:
 
 
 @dataclass
-class Desk:
+class Workspace:
     """`environment` is all that the commands see of SCORER_*, RUN_MODE and REWARD_LIVE_MODE."""
 
     folder: Path
@@ -116,7 +116,7 @@ class Desk:
         return self.run("score", "pool.jsonl", "--json", *flags)
 
     def score_honestly(self) -> None:
-        with JudgeServer(lively, latency_s=LATENCY_S) as server:
+        with JudgeServer(uneven_latency, latency_s=LATENCY_S) as server:
             self.ask(server)
             assert self.score().code == 0
 

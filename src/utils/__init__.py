@@ -1,1 +1,0 @@
-"""What knows nothing of AskGate: it could stand in any program."""
