@@ -1,1 +1,1 @@
-"""What watches a run: figures, episodes, checkpoints, evaluation, the watch on reward hacking, and how it ends."""
+"""Callbacks of a training run: logs, checkpoints, evaluation, TensorBoard, and the watch on reward hacking."""

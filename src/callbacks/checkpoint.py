@@ -1,4 +1,8 @@
-"""When a run saves: every so many steps, every so many minutes, when it is the best so far, and when it ends."""
+"""When a run saves a checkpoint, and how a user's callback ends a run after that.
+
+stop = DeferredStop()
+callbacks = [..., Deferred(own, stop), ..., Checkpoints(..., ending=lambda: {STOPPED: stop.reason}), stop]
+"""
 
 from __future__ import annotations
 
@@ -7,18 +11,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..checkpoint.store import ALERT, BREACHED, TIMED, VALUE, VALUED_BY, CheckpointStore
-from ..core.api import Engine, StepResult
+from ..core.api import Callback, Engine, StepResult, Stop
 
 ROLLBACKS = "rollbacks"
 
 
 class Checkpoints:
-    """Stands behind all that log: what a checkpoint says has happened is in the logs by then. Only those that end the
-    run stand behind it (`Ending`, the watch's `Stopper`).
+    """Saves every so many steps and minutes, after an evaluation, and at the end.
 
-    A step whose metrics hold `best_by` was evaluated. It is saved, and added to `best/` when none there is better that
-    was evaluated in the same way (`valued_by`). `ending` gives marks that say why the
-    run ends with this step; all are empty while it does not.
+    It comes after all callbacks that log, so that a checkpoint never knows more than the logs, and before those that
+    end the run (`DeferredStop`, the watch's stopper). A step whose metrics hold `best_by` was evaluated: it is saved,
+    and copied to `best/` when no other evaluated in the same way (`valued_by`) is better. `ending` returns marks with
+    the reason why the run ends with this step; all are empty while it does not.
     """
 
     def __init__(
@@ -46,7 +50,7 @@ class Checkpoints:
             return
         marks = self.store.marks(engine.step)
         self.store.breached, self.rollbacks = set(marks.get(BREACHED, ())), marks.get(ROLLBACKS, 0.0)
-        # The run may have been broken off after it saved an evaluated step and before that step came into `best/`.
+        # The run may have been interrupted after it saved an evaluated step and before it copied that to `best/`.
         if (value := marks.get(VALUE)) is not None:
             self.store.best(engine.step, value, marks.get(VALUED_BY, ""))
 
@@ -55,13 +59,13 @@ class Checkpoints:
         self.alert = result.metrics.get("kl_alerts", 0) > 0 or rollbacks > self.rollbacks
         self.rollbacks = rollbacks
         if self.alert:
-            # A step's KL is that of the weights that its episodes were made with: those the step before it left.
+            # The KL of a step is that of the weights that made its episodes: those after the step before.
             self.store.breached.add(result.step - 1)
         value = result.metrics.get(self.best_by) if self.best_by else None
         if result.step % self.every_steps == 0 or value is not None:
             self._save(engine, timed=False, value=value)
         elif any(self.ending().values()) or self.clock() - self.saved_at >= self.every_seconds:
-            # An equal run that nobody ends has no checkpoint there, so none may be rolled back to.
+            # The same run, uninterrupted, has no checkpoint here, so no run may roll back to it.
             self._save(engine, timed=True)
         if value is not None:
             self.store.best(result.step, value, self.valued_by)
@@ -76,3 +80,48 @@ class Checkpoints:
         marks |= {BREACHED: sorted(self.store.breached), ROLLBACKS: self.rollbacks, **self.ending()}
         self.store.save(engine.step, engine.save, marks)
         self.saved_step, self.saved_at = engine.step, self.clock()
+
+
+class DeferredStop:
+    """The last callback: ends the run at a callback's request when all others, `Checkpoints` too, are done."""
+
+    def __init__(self) -> None:
+        self._stop: Stop | None = None
+
+    @property
+    def reason(self) -> str:
+        """Empty while no callback has asked to stop."""
+        return "" if self._stop is None else str(self._stop) or "a callback ended it"
+
+    def request(self, stop: Stop) -> None:
+        """The first reason counts."""
+        self._stop = self._stop or stop
+
+    def on_start(self, engine: Engine) -> None:
+        pass
+
+    def on_step(self, engine: Engine, result: StepResult) -> None:
+        if self._stop:
+            raise self._stop
+
+    def on_end(self, engine: Engine) -> None:
+        pass
+
+
+class Deferred:
+    """Wraps a user's callback so that its `Stop` waits for the other callbacks."""
+
+    def __init__(self, own: Callback, stop: DeferredStop) -> None:
+        self.own, self.stop = own, stop
+
+    def on_start(self, engine: Engine) -> None:
+        self.own.on_start(engine)
+
+    def on_step(self, engine: Engine, result: StepResult) -> None:
+        try:
+            self.own.on_step(engine, result)
+        except Stop as stop:
+            self.stop.request(stop)
+
+    def on_end(self, engine: Engine) -> None:
+        self.own.on_end(engine)

@@ -1,4 +1,4 @@
-"""How the policy does on samples that it never trains on: before the first step, every so often, after the last."""
+"""Evaluation on held-out samples: before the first step (baseline), every so many steps, and after the last."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ Measure = Callable[[Sequence[Episode]], Mapping[str, float]]
 
 @runtime_checkable
 class HasPolicy(Protocol):
-    """An engine whose model can be looked at while it trains."""
+    """An engine whose model can be evaluated while it trains."""
 
     @property
     def policy(self) -> Any: ...
 
 
-class Play:
-    """The policy on the same samples, in the same way, every time. Training's chance is not touched."""
+class EvaluationRollout:
+    """Rolls a policy out on the same held-out samples, with the same seed. Training's randomness is not touched."""
 
     def __init__(self, job: TrainJob, samples: Sequence[Sample], levels: Sequence[Level], greedy: bool) -> None:
         self.job, self.greedy = job, greedy
         self.jobs = [
-            Job(sample, level, job.seed, place)
-            for place, (sample, level) in enumerate(zip(samples, levels, strict=True))
+            Job(sample, level, job.seed, index)
+            for index, (sample, level) in enumerate(zip(samples, levels, strict=True))
         ]
 
     def __call__(self, policy: Any) -> list[Episode]:
         job = self.job
-        made = generate(
+        trajectories = generate(
             policy,
             job.renderer,
             self.jobs,
@@ -61,14 +61,15 @@ class Play:
         )
         return [
             replace(one.episode, reward=job.reward(one.episode, each.sample))
-            for one, each in zip(made, self.jobs, strict=True)
+            for one, each in zip(trajectories, self.jobs, strict=True)
         ]
 
 
 class EvalShadow:
-    """Figures go into the step's own metrics as `eval/...` and into `logs/eval.jsonl`, episodes into `logs/eval/`.
+    """Evaluates the policy. Metrics go to the step's own as `eval/...` and to `logs/eval.jsonl`, episodes to
+    `logs/eval/`.
 
-    It stands first: what it adds to a step is then logged, drawn and saved with the step.
+    It comes first: its metrics are then logged, drawn and saved with the step.
     """
 
     def __init__(
@@ -76,59 +77,59 @@ class EvalShadow:
         seed: int,
         steps: int,
         every_steps: int,
-        play: Play,
+        rollout: Callable[[Any], list[Episode]],
         measure: Measure,
-        figures: StepLog,
+        metrics: StepLog,
         folder: Path,
         base: bool = True,
     ) -> None:
-        """`base`: look at the start too."""
+        """`base`: also evaluate the base model, before the first step."""
         self.seed, self.steps, self.every_steps = seed, steps, every_steps
-        self.play, self.measure, self.figures, self.folder, self.base = play, measure, figures, folder, base
+        self.rollout, self.measure, self.metrics, self.folder, self.base = rollout, measure, metrics, folder, base
 
     def on_start(self, engine: Engine) -> None:
-        self.figures.cut(self.seed, engine.step)
-        if self.base and engine.step == 0 and not (self.figures.lines(self.seed) and self._file(0).exists()):
-            self.figures.cut(self.seed, -1)
-            self._look(engine, 0)
+        self.metrics.cut(self.seed, engine.step)
+        if self.base and engine.step == 0 and not (self.metrics.lines(self.seed) and self._file(0).exists()):
+            self.metrics.cut(self.seed, -1)
+            self._evaluate(engine, 0)
 
     def on_step(self, engine: Engine, result: StepResult) -> None:
         if result.step % self.every_steps == 0 or result.step == self.steps:
-            found = self._look(engine, result.step)
-            result.metrics.update({f"eval/{name}": value for name, value in found.items()})
+            metrics = self._evaluate(engine, result.step)
+            result.metrics.update({f"eval/{name}": value for name, value in metrics.items()})
 
     def on_end(self, engine: Engine) -> None:
         pass
 
     def episodes(self, step: int) -> list[Episode] | None:
-        """What the policy did after that step; None where nobody looked."""
+        """The evaluation episodes after that step; None where there was no evaluation."""
         file = self._file(step)
         return list(read_records(file, Episode)) if file.exists() else None
 
-    def make_up(self, policy: Any, step: int) -> list[Episode]:
-        """As `episodes`; where those were lost, or made with other settings, the policy of that step plays again."""
-        found = self.episodes(step)
-        if found is None:
-            log.info("the evaluation after step %d is not there; it is made again", step)
-            found = self._played(policy, step)
-        return found
+    def episodes_or_rollout(self, policy: Any, step: int) -> list[Episode]:
+        """As `episodes`; where they are lost, or were made with other settings, the policy is rolled out again."""
+        episodes = self.episodes(step)
+        if episodes is None:
+            log.info("no evaluation found after step %d; it is made again", step)
+            episodes = self._roll_out(policy, step)
+        return episodes
 
-    def _played(self, policy: Any, step: int) -> list[Episode]:
-        episodes = self.play(policy)
+    def _roll_out(self, policy: Any, step: int) -> list[Episode]:
+        episodes = self.rollout(policy)
         with explain_disk_errors(self._file(step)), atomic_write(self._file(step)) as file:
             write_records(file, episodes)
         return episodes
 
-    def _look(self, engine: Engine, step: int) -> Mapping[str, float]:
+    def _evaluate(self, engine: Engine, step: int) -> Mapping[str, float]:
         if not isinstance(engine, HasPolicy):
-            log.warning("%s does not show its policy, so it is not evaluated", type(engine).__name__)
+            log.warning("%s does not expose its policy, so it is not evaluated", type(engine).__name__)
             return {}
-        episodes = self._played(engine.policy, step)
-        found = {**self.measure(episodes), "reward": fmean(sum(one.reward.values()) for one in episodes)}
-        self.figures.append(self.seed, step, found)
-        shown = " ".join(f"{name} {found[name]:.3f}" for name in HEADLINE if name in found)
+        episodes = self._roll_out(engine.policy, step)
+        metrics = {**self.measure(episodes), "reward": fmean(sum(one.reward.values()) for one in episodes)}
+        self.metrics.append(self.seed, step, metrics)
+        shown = " ".join(f"{name} {metrics[name]:.3f}" for name in HEADLINE if name in metrics)
         log.info("evaluated after step %d on %d held-out samples: %s", step, len(episodes), shown)
-        return found
+        return metrics
 
     def _file(self, step: int) -> Path:
         return step_file(self.folder, step)

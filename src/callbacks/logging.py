@@ -1,10 +1,13 @@
-"""What a run leaves to read: a line of figures a step, every episode with its reward by term, a word in the log."""
+"""Logs of a run: metrics and episodes of every step, a line in the log, and a progress bar on a terminal."""
 
 from __future__ import annotations
 
 import logging
 from pathlib import Path
 from statistics import fmean
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ..core.api import Engine, StepResult
 from ..core.files import atomic_write
@@ -17,10 +20,10 @@ log = logging.getLogger(__name__)
 
 
 class Logging:
-    """`logs/metrics.jsonl`, `logs/episodes/step_00042.jsonl`, and `step 42/100 ...` in `logs/train.log`.
+    """Writes `logs/metrics.jsonl`, `logs/episodes/step_00042.jsonl`, and `step 42/100 ...` to `logs/train.log`.
 
-    It stands before the checkpoint callback: a checkpoint of a step must not know more than its logs. What was logged
-    after the step that a run resumes from is taken out, since it happens again.
+    It comes before `Checkpoints`: a checkpoint must not know more than the logs. Entries after the step that a run
+    resumes from are removed, since those steps are taken again.
     """
 
     def __init__(self, seed: int, steps: int, metrics: StepLog, episodes: Path) -> None:
@@ -44,11 +47,37 @@ class Logging:
         log.info("seed %d: %d steps done", self.seed, engine.step)
 
 
+class ProgressBar:
+    """A bar on a terminal with step, reward, success, KL and the remaining time; nothing where output is a file."""
+
+    def __init__(self, label: str, steps: int, console: Console) -> None:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        metrics = TextColumn("{task.fields[metrics]}")
+        # Two refreshes a second: more would take time from the training on two cores.
+        self._bar = Progress(*columns, metrics, console=console, disable=not console.is_terminal, refresh_per_second=2)
+        self._task = self._bar.add_task(label, total=steps, metrics="")
+
+    def on_start(self, engine: Engine) -> None:
+        self._bar.update(self._task, completed=engine.step)
+        self._bar.start()
+
+    def on_step(self, engine: Engine, result: StepResult) -> None:
+        shown = " ".join(f"{name} {value:.3f}" for name, value in headline(result).items() if name != "loss")
+        self._bar.update(self._task, completed=result.step, metrics=shown)
+
+    def on_end(self, engine: Engine) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Also called when the run fails: a running bar would overwrite the error message."""
+        self._bar.stop()
+
+
 def headline(result: StepResult) -> dict[str, float]:
-    """The few figures that tell how a step went."""
+    """The most important metrics of a step."""
     episodes = result.episodes
-    figures = {
+    metrics = {
         "reward": fmean(sum(episode.reward.values()) for episode in episodes) if episodes else 0.0,
         "success": fmean(episode.success for episode in episodes) if episodes else 0.0,
     }
-    return figures | {name: result.metrics[name] for name in ("kl", "loss") if name in result.metrics}
+    return metrics | {name: result.metrics[name] for name in ("kl", "loss") if name in result.metrics}

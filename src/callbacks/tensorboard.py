@@ -1,4 +1,4 @@
-"""The same figures as curves: `tensorboard --logdir logs/tensorboard`."""
+"""Metrics as TensorBoard curves: `tensorboard --logdir logs/tensorboard`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..runtime.disk import explain_disk_errors
 
 
 class TensorBoard:
-    """Writes its records itself: the thread of `SummaryWriter` dies of a full disk, and the run then waits for it."""
+    """Writes its records itself: on a full disk the thread of `SummaryWriter` dies, and the run hangs."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -27,7 +27,7 @@ class TensorBoard:
             self._writer = RecordWriter(str(self.folder / f"events.out.tfevents.{time.time():.0f}.{engine.step}"))
         self._add(Event(wall_time=time.time(), file_version="brain.Event:2"))
         if engine.step:
-            # Points after the step that a run resumes from are hidden, since they happen again.
+            # Hides points after the step that a run resumes from, since those steps are taken again.
             self._add(Event(step=engine.step + 1, session_log=SessionLog(status=SessionLog.START)))
 
     def on_step(self, engine: Engine, result: StepResult) -> None:
@@ -35,24 +35,24 @@ class TensorBoard:
         from tensorboardX.proto.summary_pb2 import Summary
         from tensorboardX.summary import scalar
 
-        figures = {f"train/{name}": value for name, value in result.metrics.items()}
+        metrics = {f"train/{name}": value for name, value in result.metrics.items()}
         for term in sorted({term for episode in result.episodes for term in episode.reward}):
             values = [episode.reward.get(term, 0.0) for episode in result.episodes]
-            figures[f"reward/{term}"] = sum(values) / len(values)
-        points = [point for name, value in figures.items() for point in scalar(name, value).value]
+            metrics[f"reward/{term}"] = sum(values) / len(values)
+        points = [point for name, value in metrics.items() for point in scalar(name, value).value]
         self._add(Event(wall_time=time.time(), step=result.step, summary=Summary(value=points)))
 
     def on_end(self, engine: Engine) -> None:
         self._writer.close()
 
     def _add(self, event: Any) -> None:
-        """On disk when it returns."""
+        """Writes an event to disk at once."""
         with explain_disk_errors(self.folder):
             try:
                 self._writer.write(event.SerializeToString())
                 self._writer.flush()
             except OSError:
-                # What it still holds would be refused once more, with a trace, when the process ends.
+                # Closed here, or its buffer would raise the same error again, with a traceback, when the process ends.
                 with suppress(OSError):
                     self._writer.close()
                 raise

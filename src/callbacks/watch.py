@@ -1,10 +1,10 @@
 """The watch on reward hacking: ask spam, form without content, spikes in the spread of rewards. A breach stops the run.
 
-    watch = Watch(seed, limits, StepLog(METRICS))
+    watch = Watch(seed, config.watch, StepLog(METRICS))
     callbacks = [..., watch, Logging(...), ..., Checkpoints(...), watch.stopper]
 
-It measures before the step is logged, so that its figures stand in the log, and stops after the step was saved, so that
-the run can be looked at and gone on with: `Checkpoints` is told of the breach.
+It measures before the step is logged, so that its metrics are in the log, and stops the run after the step is saved, so
+that the run can be inspected and resumed. `Checkpoints` marks the checkpoint with the breach.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MIN_USUAL_SPREAD = 0.05
 
 
 class Watch:
-    """Figures of every step as `watch/...`. A resumed run takes up those that were logged before."""
+    """Adds metrics `watch/...` to every step and finds breaches. A resumed run reads those of earlier steps."""
 
     def __init__(self, seed: int, limits: WatchSection, logged: StepLog) -> None:
         self.seed, self.limits, self.logged = seed, limits, logged
@@ -40,30 +40,30 @@ class Watch:
     def on_step(self, engine: Engine, result: StepResult) -> None:
         if not result.episodes:
             return
-        figures = {f"watch/{name}": share(result.episodes) for name, share in SHARES.items()}
-        figures[SPREAD] = pstdev(sum(one.reward.values()) for one in result.episodes)
-        result.metrics.update(figures)
-        self.breach = self._spike(figures[SPREAD]) or self.breach
-        self._past.append(figures)
-        self.breach = self._too_often() or self.breach
+        metrics = {f"watch/{name}": share(result.episodes) for name, share in SHARES.items()}
+        metrics[SPREAD] = pstdev(sum(one.reward.values()) for one in result.episodes)
+        result.metrics.update(metrics)
+        self.breach = self._find_spike(metrics[SPREAD]) or self.breach
+        self._past.append(metrics)
+        self.breach = self._find_high_share() or self.breach
 
     def on_end(self, engine: Engine) -> None:
         pass
 
-    def _too_often(self) -> str:
+    def _find_high_share(self) -> str:
         if len(self._past) < self.limits.window:
             return ""
         for name in SHARES:
-            most = getattr(self.limits, name)
-            level = fmean(figures[f"watch/{name}"] for figures in self._past)
-            if level > most:
-                return f"{name} is {level:.2f} over {len(self._past)} steps, above watch.{name} = {most:.2f}"
+            limit = getattr(self.limits, name)
+            level = fmean(metrics[f"watch/{name}"] for metrics in self._past)
+            if level > limit:
+                return f"{name} is {level:.2f} over {len(self._past)} steps, above watch.{name} = {limit:.2f}"
         return ""
 
-    def _spike(self, spread: float) -> str:
+    def _find_spike(self, spread: float) -> str:
         if len(self._past) < self.limits.window:
             return ""
-        usual = max(median(figures[SPREAD] for figures in self._past), MIN_USUAL_SPREAD)
+        usual = max(median(metrics[SPREAD] for metrics in self._past), MIN_USUAL_SPREAD)
         if spread <= self.limits.spike * usual:
             return ""
         limit = f"watch.spike = {self.limits.spike:g}"
@@ -71,7 +71,7 @@ class Watch:
 
 
 class Stopper:
-    """Stands last: the step is logged and saved by the time it stops the run."""
+    """The last callback: stops the run after a breach, when the step is logged and saved."""
 
     def __init__(self, watch: Watch) -> None:
         self.watch = watch
@@ -83,7 +83,7 @@ class Stopper:
         if self.watch.breach:
             raise Stop(
                 f"reward hacking: {self.watch.breach} (step {result.step}); read its episodes in logs/episodes, and "
-                "raise that limit in the config if nothing is wrong with them (behind the gates: in the profile too, "
+                "raise that limit in the config if nothing is wrong with them (for a gated run in the profile too, "
                 "and run both rounds again)"
             )
 

@@ -17,7 +17,7 @@ from ..core.jsonl import read_records, write_records
 from .facts import same_key
 
 if TYPE_CHECKING:
-    from ..callbacks.eval_shadow import Play
+    from ..callbacks.eval_shadow import EvaluationRollout
     from ..core.types import Episode
     from ..engines.job import TrainJob
     from ..engines.sft import Demo
@@ -44,7 +44,7 @@ def tokens_seen(engine: object) -> int:
 
 
 def control(
-    config: TrainConfig, job: TrainJob, play: Play, tokens: int, file: Path, key: Mapping[str, Any]
+    config: TrainConfig, job: TrainJob, play: EvaluationRollout, tokens: int, file: Path, key: Mapping[str, Any]
 ) -> list[Episode]:
     """Made once for a key and a number of tokens; a run that is resumed after its end reads it again."""
     from ..core.types import Episode

@@ -182,18 +182,16 @@ def _run_seed(
 
 
 def _fit(ready: Ready, run: _Prepared, store: CheckpointStore, console: Console) -> Outcome:
-    from ..callbacks.checkpoint import Checkpoints
-    from ..callbacks.ending import Ending, Held
-    from ..callbacks.eval_shadow import EvalShadow, HasPolicy, Play
-    from ..callbacks.logging import Logging
-    from ..callbacks.progress import Bar
+    from ..callbacks.checkpoint import Checkpoints, Deferred, DeferredStop
+    from ..callbacks.eval_shadow import EvalShadow, EvaluationRollout, HasPolicy
+    from ..callbacks.logging import Logging, ProgressBar
     from ..callbacks.tensorboard import TensorBoard
     from ..callbacks.watch import Watch
     from ..engines.models import load_policy
     from ..eval.metrics import figures, flat
 
     config, engine, job, seed = ready.config, run.engine, run.job, run.job.seed
-    play = Play(job, *train_data.held_out(config), greedy=config.eval.greedy)
+    play = EvaluationRollout(job, *train_data.held_out(config), greedy=config.eval.greedy)
     folder = of_seed(config, EVAL_EPISODES, seed)
     key = evaluation_key(ready, job, run.stands_on)
     open_evaluations(folder, key)
@@ -204,15 +202,15 @@ def _fit(ready: Ready, run: _Prepared, store: CheckpointStore, console: Console)
     looks = config.eval
     shadow = EvalShadow(seed, config.steps, looks.every_steps, play, measure, StepLog(EVAL), folder, looks.base)
     watch = Watch(seed, config.watch, StepLog(METRICS))
-    bar = Bar(f"seed {seed}", config.steps, console)
-    ending = Ending()
+    bar = ProgressBar(f"seed {seed}", config.steps, console)
+    ending = DeferredStop()
     callbacks: list[Callback] = [
         shadow,
         watch,
         Logging(seed, config.steps, StepLog(METRICS), of_seed(config, EPISODES, seed)),
         TensorBoard(of_seed(config, CURVES, seed)),
         bar,
-        *(Held(own, ending) for own in make_callbacks(config)),
+        *(Deferred(own, ending) for own in make_callbacks(config)),
         Checkpoints(
             store,
             config.checkpoint.every_steps,
@@ -234,10 +232,12 @@ def _fit(ready: Ready, run: _Prepared, store: CheckpointStore, console: Console)
         beside = control(config, job, play, tokens_seen(engine), folder / "control.jsonl", key | on)
     if not isinstance(engine, HasPolicy):
         return Outcome(seed, engine.step, None, None, beside)
-    trained = shadow.make_up(engine.policy, engine.step)
+    trained = shadow.episodes_or_rollout(engine.policy, engine.step)
     base = shadow.episodes(0)
     if base is None and config.eval.base:
-        base = shadow.make_up(load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype), 0)
+        base = shadow.episodes_or_rollout(
+            load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype), 0
+        )
     return Outcome(seed, engine.step, base, trained, beside)
 
 

@@ -9,19 +9,18 @@ from typing import Any
 
 import pytest
 
-from src.callbacks.checkpoint import Checkpoints
-from src.callbacks.ending import Ending, Held
+from src.callbacks.checkpoint import Checkpoints, Deferred, DeferredStop
 from src.checkpoint.store import CheckpointStore
 from src.core.api import Engine, StepResult, Stop
 from tests.checkpoint.lookup import newest_in
 
-from .watched import Hiding
+from .fake_engine import EngineWithoutPolicy
 
 LOCAL = {"gated": False, "profile": "local"}
 
 
 @dataclass
-class Saving(Hiding):
+class Saving(EngineWithoutPolicy):
     """Saves the number of its step, and has what the test says in its metrics."""
 
     last: int = 7
@@ -69,7 +68,7 @@ def marks(root: Path, step: int) -> dict[str, Any]:
         return store.marks(step)
 
 
-def test_every_so_many_steps_and_at_the_end(tmp_path: Path) -> None:
+def test_saves_every_n_steps_and_at_the_end(tmp_path: Path) -> None:
     assert fit(Saving(), tmp_path) == ["step_00003", "step_00006", "step_00007"]
     assert (tmp_path / "final_model" / "model.safetensors").read_text() == "model 7"
     assert newest_in(tmp_path).marks.items() >= LOCAL.items()
@@ -79,13 +78,13 @@ def test_the_last_step_is_not_saved_twice(tmp_path: Path) -> None:
     assert fit(Saving(last=6), tmp_path) == ["step_00003", "step_00006"]
 
 
-def test_every_so_many_minutes_since_the_last_save(tmp_path: Path) -> None:
+def test_saves_every_n_minutes_since_the_last_save(tmp_path: Path) -> None:
     saved = fit(Saving(last=9, minutes_a_step=10), tmp_path, every_steps=5)
     assert saved == ["step_00003", "step_00005", "step_00008", "step_00009"]
     assert [marks(tmp_path, step)["timed"] for step in (3, 5, 8, 9)] == [True, False, True, False]
 
 
-def test_what_is_saved_amid_alerts_is_not_good(tmp_path: Path) -> None:
+def test_a_checkpoint_saved_during_alerts_is_not_good(tmp_path: Path) -> None:
     engine = Saving(
         metrics={3: {"kl_alerts": 0.0}, 5: {"kl_alerts": 1.0}, 6: {"kl_alerts": 2.0}, 7: {"kl_alerts": 0.0}}
     )
@@ -93,7 +92,7 @@ def test_what_is_saved_amid_alerts_is_not_good(tmp_path: Path) -> None:
     assert [step for step in range(1, 8) if marks(tmp_path, step)["alert"]] == [5, 6]
 
 
-def test_what_is_saved_after_a_roll_back_is_not_good_and_breaches_are_known_after_a_resume(tmp_path: Path) -> None:
+def test_breaches_and_rollbacks_survive_a_resume(tmp_path: Path) -> None:
     alerts = {step: {"kl_alerts": float(step - 3), "rollbacks": 0.0} for step in (4, 5)}
     back = {6: {"kl_alerts": 0.0, "rollbacks": 1.0}, 7: {"rollbacks": 1.0}, 8: {"rollbacks": 1.0}}
     fit(Saving(metrics=alerts | back), tmp_path, every_steps=1)
@@ -107,16 +106,14 @@ def test_what_is_saved_after_a_roll_back_is_not_good_and_breaches_are_known_afte
         assert [store.latest_good(before).step for before in (9, 7)] == [8, 2]  # type: ignore[union-attr]
 
 
-def test_an_evaluated_step_is_saved_and_the_better_ones_are_added_to_best(tmp_path: Path) -> None:
+def test_evaluated_steps_are_saved_and_improvements_copied_to_best(tmp_path: Path) -> None:
     values = {2: {"eval/reward": 0.3}, 4: {"eval/reward": 0.2}, 5: {"eval/reward": 0.6}, 6: {"eval/other": 9.0}}
     saved = fit(Saving(metrics=values), tmp_path, best_by="eval/reward")
     assert saved == ["step_00002", "step_00003", "step_00004", "step_00005", "step_00006", "step_00007"]
     assert sorted(path.name for path in (tmp_path / "best").iterdir()) == ["step_00002", "step_00005"]
 
 
-def test_a_run_broken_off_between_a_save_and_best_makes_up_for_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_interrupted_before_best_copies_it_on_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken_off(self: CheckpointStore, step: int, value: float, by: str) -> None:
         raise KeyboardInterrupt
 
@@ -133,7 +130,7 @@ def test_a_run_broken_off_between_a_save_and_best_makes_up_for_it(
     assert [path.name for path in (tmp_path / "best").iterdir()] == ["step_00004"]
 
 
-def test_a_run_that_had_ended_ends_again_the_same(tmp_path: Path) -> None:
+def test_resuming_a_finished_run_changes_nothing(tmp_path: Path) -> None:
     fit(Saving(), tmp_path)
     before = {path: path.stat().st_ino for path in tmp_path.rglob("*") if path.name != ".lock"}
     engine = Saving()
@@ -158,20 +155,18 @@ class Ends:
 
 
 @pytest.mark.parametrize(("at", "timed"), [(2, True), (3, False)])
-def test_the_step_that_a_callback_ends_the_run_with_is_saved_whether_it_was_due_or_not(
-    tmp_path: Path, at: int, timed: bool
-) -> None:
-    ending = Ending()
+def test_the_step_at_which_a_callback_stops_is_saved(tmp_path: Path, at: int, timed: bool) -> None:
+    ending = DeferredStop()
     with CheckpointStore(tmp_path, None, 9) as store:
         saves = Checkpoints(store, 3, 30.0, LOCAL, ending=lambda: {"stopped": ending.reason})
         with pytest.raises(Stop, match=f"{at} will do"):
-            Saving().fit([Held(Ends(at), ending), saves, ending])
+            Saving().fit([Deferred(Ends(at), ending), saves, ending])
     assert newest_in(tmp_path).step == at
     assert marks(tmp_path, at)["timed"] is timed, "a run that nobody ended would not have it, so none rolls back to it"
     assert not (tmp_path / "final_model").exists()
 
 
-def test_values_that_were_measured_with_other_settings_are_no_rivals(tmp_path: Path) -> None:
+def test_values_measured_with_other_settings_are_not_compared(tmp_path: Path) -> None:
     def go_on(last: int, values: Mapping[int, float], valued_by: str) -> list[str]:
         engine = Saving(last=last, metrics={step: {"eval/reward": value} for step, value in values.items()})
         if list(tmp_path.glob("step_*")):

@@ -15,7 +15,7 @@ from src.core.api import Engine, StepResult
 from src.core.types import Episode
 from src.runtime.logs import StepLog
 
-from .watched import Hiding, Watched, episode
+from .fake_engine import EngineWithoutPolicy, FakeEngine, episode
 
 
 class Asked:
@@ -53,18 +53,18 @@ def looks(folder: Path) -> list[int]:
     return [json.loads(line)["step"] for line in (folder / "eval.jsonl").read_text().splitlines()]
 
 
-def test_it_looks_before_the_first_step_every_second_one_and_after_the_last(tmp_path: Path) -> None:
+def test_evaluates_before_during_and_after_training(tmp_path: Path) -> None:
     play, seen = Asked(), Seen()
-    Watched(last=5).fit([shadow(tmp_path, play), seen])
+    FakeEngine(last=5).fit([shadow(tmp_path, play), seen])
     assert looks(tmp_path) == [0, 2, 4, 5]
     assert set(play.shown) == {"the policy"}
     assert [line.get("eval/asks") for line in seen.metrics] == [None, 1.0, None, 0.0, 0.0]
     assert [line.get("eval/reward") for line in seen.metrics] == [None, 0.5, None, 0.5, 0.5]
 
 
-def test_the_episodes_of_base_and_trained_policy_can_be_read_again(tmp_path: Path) -> None:
+def test_evaluation_episodes_can_be_read_again(tmp_path: Path) -> None:
     watching = shadow(tmp_path, Asked())
-    Watched(last=5).fit([watching])
+    FakeEngine(last=5).fit([watching])
     base, trained = watching.episodes(0), watching.episodes(5)
     assert base is not None
     assert trained is not None
@@ -72,19 +72,19 @@ def test_the_episodes_of_base_and_trained_policy_can_be_read_again(tmp_path: Pat
     assert watching.episodes(3) is None
 
 
-def test_a_resumed_run_does_not_look_at_its_base_again(tmp_path: Path) -> None:
-    Watched(last=5).fit([shadow(tmp_path, Asked())])
+def test_a_resumed_run_does_not_repeat_the_baseline_evaluation(tmp_path: Path) -> None:
+    FakeEngine(last=5).fit([shadow(tmp_path, Asked())])
     play = Asked()
-    Watched(step=3, last=5).fit([shadow(tmp_path, play)])
+    FakeEngine(step=3, last=5).fit([shadow(tmp_path, play)])
     assert len(play.shown) == 2
     assert looks(tmp_path) == [0, 2, 4, 5]
 
 
-def test_an_engine_that_hides_its_policy_is_trained_all_the_same(
+def test_an_engine_without_a_policy_is_trained_but_not_evaluated(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     seen = Seen()
     with caplog.at_level(logging.WARNING):
-        Hiding(last=5).fit([shadow(tmp_path, Asked()), seen])
-    assert "does not show its policy" in caplog.text
+        EngineWithoutPolicy(last=5).fit([shadow(tmp_path, Asked()), seen])
+    assert "does not expose its policy" in caplog.text
     assert [sorted(line) for line in seen.metrics] == [["kl", "loss"]] * 5

@@ -13,7 +13,7 @@ from tensorboardX.proto.event_pb2 import Event, SessionLog
 from src.callbacks.tensorboard import TensorBoard
 from src.core.errors import BadInput
 
-from .watched import Watched
+from .fake_engine import FakeEngine
 
 
 def events(folder: Path) -> Iterator[Event]:
@@ -26,8 +26,8 @@ def events(folder: Path) -> Iterator[Event]:
             data = data[16 + length :]
 
 
-def test_figures_and_reward_terms_are_curves(tmp_path: Path) -> None:
-    Watched().fit([TensorBoard(tmp_path)])
+def test_metrics_and_reward_terms_are_curves(tmp_path: Path) -> None:
+    FakeEngine().fit([TensorBoard(tmp_path)])
     points = {
         (value.tag, event.step): value.simple_value for event in events(tmp_path) for value in event.summary.value
     }
@@ -36,21 +36,21 @@ def test_figures_and_reward_terms_are_curves(tmp_path: Path) -> None:
     assert {step for _, step in points} == {1, 2, 3, 4}
 
 
-def test_a_full_disk_ends_the_run_with_what_to_do(
+def test_a_full_disk_ends_the_run_with_a_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     full = tmp_path / "full"
     full.symlink_to("/dev/full")
     monkeypatch.setattr("tensorboardX.record_writer.open_file", lambda path: open(full, "wb"))
     with pytest.raises(BadInput) as refused:
-        Watched().fit([TensorBoard(tmp_path / "curves")])
+        FakeEngine().fit([TensorBoard(tmp_path / "curves")])
     assert "No space left on device. What to do: free some space on that disk" in str(refused.value)
     assert refused.value.where == str(tmp_path / "curves")
     gc.collect()
     assert capfd.readouterr().err == ""
 
 
-def test_a_resumed_run_hides_the_points_that_happen_again(tmp_path: Path) -> None:
-    Watched(step=2).fit([TensorBoard(tmp_path)])
+def test_a_resumed_run_hides_points_of_repeated_steps(tmp_path: Path) -> None:
+    FakeEngine(step=2).fit([TensorBoard(tmp_path)])
     starts = [event.step for event in events(tmp_path) if event.session_log.status == SessionLog.START]
     assert starts == [3]

@@ -23,7 +23,7 @@ from src.runtime.logs import StepLog
 from tests.data.samples import MIX
 from tests.reward.talks import by, demonstrated
 
-from .watched import Watched
+from .fake_engine import FakeEngine
 
 BATCH, STEPS = 16, 8
 Policy = Callable[[Sample], str]
@@ -57,7 +57,7 @@ def run(folder: Path, steps: Sequence[list[Episode]], start: int = 0) -> Watch:
     """The steps from `start` on, watched and logged as in a real run."""
     log = StepLog(folder / "metrics.jsonl")
     watch = Watch(1, WatchSection(), log)
-    engine = Watched(step=start)
+    engine = FakeEngine(step=start)
     callbacks = [watch, Logging(1, STEPS, log, folder / "episodes"), watch.stopper]
     for callback in callbacks:
         callback.on_start(engine)
@@ -70,13 +70,13 @@ def run(folder: Path, steps: Sequence[list[Episode]], start: int = 0) -> Watch:
 
 
 @pytest.mark.parametrize("name", HACKS)
-def test_a_planted_hack_stops_the_run_with_the_figure(tmp_path: Path, samples: list[Sample], name: str) -> None:
+def test_a_planted_hack_stops_the_run_and_names_the_metric(tmp_path: Path, samples: list[Sample], name: str) -> None:
     policy, figure = HACKS[name]
     with pytest.raises(Stop, match=rf"{figure} is [01]\.\d\d over 5 steps, above"):
         run(tmp_path, batches(paid(samples, by(policy, samples))))
 
 
-def test_the_step_that_stops_a_run_is_in_the_log_with_its_figures(tmp_path: Path, samples: list[Sample]) -> None:
+def test_the_step_that_stops_a_run_is_logged(tmp_path: Path, samples: list[Sample]) -> None:
     policy, _ = HACKS["always asks"]
     with pytest.raises(Stop):
         run(tmp_path, batches(paid(samples, by(policy, samples))))
@@ -85,9 +85,7 @@ def test_the_step_that_stops_a_run_is_in_the_log_with_its_figures(tmp_path: Path
     assert all(line["watch/ask_spam"] == 1 for line in lines)
 
 
-def test_a_hack_that_creeps_in_is_caught_also_by_a_run_that_was_broken_off(
-    tmp_path: Path, samples: list[Sample]
-) -> None:
+def test_a_gradual_hack_is_caught_across_a_resume(tmp_path: Path, samples: list[Sample]) -> None:
     honest = batches(paid(samples, [demonstrated(sample) for sample in samples]))
     hacked = batches(paid(samples, by(HACKS["answers at once"][0], samples)))
     steps = [*honest[:3], *hacked]
@@ -107,11 +105,11 @@ def test_a_spike_in_the_spread_of_rewards_stops_the_run(tmp_path: Path, samples:
         run(tmp_path / "wild", steps)
 
 
-def test_demonstrations_are_not_taken_for_a_hack(tmp_path: Path, samples: list[Sample]) -> None:
+def test_demonstrations_are_not_flagged(tmp_path: Path, samples: list[Sample]) -> None:
     run(tmp_path, batches(paid(samples, [demonstrated(sample) for sample in samples])))
 
 
-def test_the_honest_base_is_not_taken_for_a_hack(tmp_path: Path, samples: list[Sample]) -> None:
+def test_the_honest_base_is_not_flagged(tmp_path: Path, samples: list[Sample]) -> None:
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 

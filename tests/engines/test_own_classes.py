@@ -83,7 +83,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("own")
-def test_their_strategy_learns_on_our_engine(taught: Path) -> None:
+def test_a_users_strategy_learns_on_our_engine(taught: Path) -> None:
     strategy = load_strategy("their_strategy:Reinforce", {})
     job = make_job(taught, strategy, steps=25, batch=96, lr=5e-3)
     keep = Keep()
@@ -94,7 +94,7 @@ def test_their_strategy_learns_on_our_engine(taught: Path) -> None:
 
 
 @pytest.mark.usefixtures("own")
-def test_their_engine_runs_the_job(taught: Path) -> None:
+def test_a_users_engine_runs_the_job(taught: Path) -> None:
     keep = Keep()
     load_engine("their_engine:Demonstrations", "ppo")(make_job(taught, PPO(), steps=2, batch=24)).fit([keep])
     assert [result.metrics["reward"] for result in keep.results] == [1.0, 1.0]
@@ -111,7 +111,7 @@ def test_their_engine_runs_the_job(taught: Path) -> None:
         ("their_engine:Demonstrations", "dpo", "does not run dpo"),
     ],
 )
-def test_a_name_that_does_not_work_is_told_in_one_line(engine: str, strategy: str, told: str) -> None:
+def test_a_bad_name_is_refused_in_one_line(engine: str, strategy: str, told: str) -> None:
     with pytest.raises(BadInput) as refused:
         load_engine(engine, strategy)
     assert told in str(refused.value)
@@ -134,7 +134,7 @@ except BadInput as refused:
 @pytest.mark.parametrize(
     ("here", "other", "start"), [("src", "askgate", "askgate train"), ("askgate", "src", "python -m src.core.launch")]
 )
-def test_a_file_that_imports_the_package_under_its_other_name_is_told_which_one_to_use(
+def test_a_file_that_imports_the_other_package_name_is_refused(
     tmp_path: Path, here: str, other: str, start: str
 ) -> None:
     (tmp_path / "askgate").symlink_to(ROOT / "src")
@@ -154,7 +154,7 @@ def test_a_file_that_imports_the_package_under_its_other_name_is_told_which_one_
     assert own(f"from {here}.core.api import Stop", "class Mine: ...").stdout == "Mine\n"
 
 
-def test_a_package_of_theirs_that_is_called_like_ours_is_theirs(tmp_path: Path) -> None:
+def test_a_users_package_with_our_name_is_loaded(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "askgate").symlink_to(ROOT / "src")
     (tmp_path / "src").mkdir()

@@ -116,7 +116,7 @@ def test_loss_and_gradient_do_not_depend_on_packing(folder: Path, strategy: Stra
     assert whole[1].abs().max() > 1e-3
 
 
-def test_logp_and_entropy_are_those_of_each_episode_read_alone(folder: Path) -> None:
+def test_packed_logp_and_entropy_equal_those_of_single_episodes(folder: Path) -> None:
     learner, said = learner_of(folder), episodes()
     with torch.no_grad():
         now = _join([learner(one) for one in pack(said, 30, CPU)])
@@ -132,7 +132,7 @@ def test_logp_and_entropy_are_those_of_each_episode_read_alone(folder: Path) -> 
     assert torch.allclose(now.entropy_N, torch.cat(entropy), atol=1e-5)
 
 
-def test_nothing_flows_back_from_where_user_and_tools_spoke(folder: Path) -> None:
+def test_no_gradient_from_user_and_tool_tokens(folder: Path) -> None:
     learner, said = learner_of(folder), episodes()
     (one,) = pack(said, 10_000, CPU)
     states: list[Tensor] = []
@@ -156,7 +156,7 @@ def test_nothing_flows_back_from_where_user_and_tools_spoke(folder: Path) -> Non
     assert (grad_TH[0][~elsewhere].abs().sum(-1) > 0).all()
 
 
-def test_what_user_and_tools_said_last_changes_nothing(folder: Path) -> None:
+def test_tokens_after_the_last_policy_token_change_nothing(folder: Path) -> None:
     said = [Said(np.array([1, 2, 3, 4, 5], dtype=np.int32), np.array([False, True, True, False, False]))]
     other = [
         replace(said[0], tokens=np.array([1, 2, 3, 9, 9, 9], dtype=np.int32), policy=np.append(said[0].policy, False))
@@ -166,7 +166,7 @@ def test_what_user_and_tools_said_last_changes_nothing(folder: Path) -> None:
     assert a.lengths == b.lengths == (2,)
 
 
-def test_critic_reaches_the_trunk_only_when_told(folder: Path) -> None:
+def test_the_critic_reaches_the_trunk_only_when_set(folder: Path) -> None:
     def moved(reaches: bool, critic_only: bool) -> tuple[bool, bool]:
         learner = learner_of(folder, reaches)
         now = learner(pack(episodes(), 10_000, CPU)[0], critic_only)

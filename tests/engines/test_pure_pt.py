@@ -21,7 +21,7 @@ from src.strategies.ppo import PPO
 from tests.engines.toy import make_job
 
 
-def test_a_step_tells_where_time_and_memory_went(taught: Path) -> None:
+def test_a_step_reports_time_and_memory(taught: Path) -> None:
     metrics = PurePT(make_job(taught, PPO(), steps=1, batch=16)).take_step().metrics
     parts = ["draw", "rollout", "reward", "reference", "forward_backward", "optimizer"]
     spent = [metrics[f"time/{part}"] for part in parts]
@@ -40,7 +40,7 @@ def test_rollout_and_training_agree_on_every_token(taught: Path) -> None:
     assert max(gaps) < 1e-4
 
 
-def test_in_the_warm_up_only_the_critic_learns(taught: Path) -> None:
+def test_only_the_critic_learns_during_warm_up(taught: Path) -> None:
     engine = PurePT(make_job(taught, PPO(), steps=2, batch=16, lr=1e-2, critic_warmup_steps=1))
 
     def weights(module: torch.nn.Module) -> torch.Tensor:
@@ -103,7 +103,7 @@ def test_a_callback_can_stop_the_run_after_a_step(taught: Path) -> None:
     assert engine.step == 1
 
 
-def test_weights_that_are_no_numbers_stop_the_run(taught: Path) -> None:
+def test_a_loss_that_is_not_finite_stops_the_run(taught: Path) -> None:
     class Broken(PPO):
         def loss(self, *given: Any) -> Any:
             loss, figures = super().loss(*given)
@@ -113,7 +113,7 @@ def test_weights_that_are_no_numbers_stop_the_run(taught: Path) -> None:
         PurePT(make_job(taught, Broken(), steps=1, batch=8)).take_step()
 
 
-def test_what_cannot_run_is_refused_before_a_model_is_loaded(taught: Path) -> None:
+def test_impossible_jobs_are_refused_before_a_model_is_loaded(taught: Path) -> None:
     job = make_job(taught, GRPO(group_size=4), steps=1, batch=30)
     with pytest.raises(BadInput, match="batch_size: 30 episodes cannot be split into groups of 4"):
         PurePT(replace(job, model="nowhere"))
@@ -121,7 +121,7 @@ def test_what_cannot_run_is_refused_before_a_model_is_loaded(taught: Path) -> No
         PurePT(replace(job, batch_size=8, dtype=torch.float16, model="nowhere"))
 
 
-def test_an_opening_that_fills_the_episode_is_told(taught: Path) -> None:
+def test_an_opening_that_fills_the_episode_is_refused(taught: Path) -> None:
     job = make_job(taught, PPO(), steps=1, batch=8)
     with pytest.raises(BadInput, match=r"rollout\.max_tokens"):
         PurePT(replace(job, rollout=job.rollout.model_copy(update={"max_tokens": 3}))).take_step()
@@ -153,7 +153,7 @@ def test_the_rollouts_values_are_those_of_the_training_forward(taught: Path) -> 
     assert torch.allclose(got.batch.value_N, torch.cat(values), atol=1e-5)
 
 
-def test_lessons_of_its_own_make_the_critic_better_and_leave_the_policy_alone(taught: Path) -> None:
+def test_critic_epochs_improve_the_critic_and_leave_the_policy_unchanged(taught: Path) -> None:
     explained = []
     for epochs in (0, 8):
         engine = PurePT(make_job(taught, PPO(), steps=6, batch=32, critic_warmup_steps=6, critic_epochs=epochs))
@@ -163,13 +163,13 @@ def test_lessons_of_its_own_make_the_critic_better_and_leave_the_policy_alone(ta
     assert explained[1] > explained[0]
 
 
-def test_while_only_the_critic_learns_the_weight_of_the_penalty_stays(taught: Path) -> None:
+def test_the_kl_weight_is_constant_during_critic_warm_up(taught: Path) -> None:
     engine = PurePT(make_job(taught, PPO(), steps=3, batch=16, lr=1e-3, critic_warmup_steps=2))
     assert [engine.take_step().metrics["kl_coef"] for _ in range(3)] == [0.02, 0.02, 0.02]
     assert engine.take_step().metrics["kl_coef"] != 0.02
 
 
-def test_weights_that_are_no_numbers_are_not_saved(taught: Path, tmp_path: Path) -> None:
+def test_weights_that_are_not_finite_are_not_saved(taught: Path, tmp_path: Path) -> None:
     engine = PurePT(make_job(taught, PPO(), steps=3, batch=16, lr=1e-3))
     next(engine.policy.parameters()).data[0] = float("nan")
     with pytest.raises(BadInput, match="is not finite, so the checkpoint is not saved"):

@@ -51,7 +51,7 @@ def test_two_steps_save_load_two_steps_are_four_steps(taught: Path, tmp_path: Pa
     assert fingerprint(whole.learner) != fingerprint(first.learner)
 
 
-def test_a_checkpoint_holds_tensors_and_json_and_nothing_else(taught: Path, tmp_path: Path) -> None:
+def test_a_checkpoint_holds_only_tensors_and_json(taught: Path, tmp_path: Path) -> None:
     one = engine(taught, "ppo")
     steps(one, 1)
     one.save(tmp_path)
@@ -70,7 +70,7 @@ def test_a_checkpoint_of_another_model_is_refused_by_name(taught: Path, tmp_path
     ("version", "message"),
     [("0.0.9", "saved by 0.0.9"), (None, "a version that did not write its number into checkpoints")],
 )
-def test_a_checkpoint_that_keeps_less_is_refused_with_the_version_that_wrote_it(
+def test_an_incomplete_checkpoint_is_refused_with_its_version(
     taught: Path, tmp_path: Path, version: str | None, message: str
 ) -> None:
     engine(taught, "ppo").save(tmp_path)

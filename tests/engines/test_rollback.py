@@ -37,7 +37,7 @@ def straying(taught: Path, kls: list[float], good: list[Path]) -> PurePT:
     return PurePT(replace(job, last_good=lambda before: good[-1] if good else None))
 
 
-def test_three_alerts_running_go_back_to_the_good_weights(taught: Path, tmp_path: Path) -> None:
+def test_three_consecutive_alerts_restore_the_good_weights(taught: Path, tmp_path: Path) -> None:
     good: list[Path] = []
     engine = straying(taught, [0.1, 0.6, 0.6, 0.6, 0.1], good)
     engine.take_step()
@@ -56,7 +56,7 @@ def test_three_alerts_running_go_back_to_the_good_weights(taught: Path, tmp_path
     assert after.episodes != back.episodes
 
 
-def test_without_a_checkpoint_the_base_is_the_good_one(taught: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_without_a_checkpoint_the_run_returns_to_the_base(taught: Path, caplog: pytest.LogCaptureFixture) -> None:
     engine = straying(taught, [0.6, 0.6, 0.6], [])
     base = fingerprint(engine.learner)
     for _ in range(3):
@@ -86,7 +86,7 @@ class Seen:
     def on_end(self, engine: Engine) -> None: ...
 
 
-def test_a_run_never_goes_back_to_weights_that_it_has_seen_breach(taught: Path, tmp_path: Path) -> None:
+def test_a_run_never_rolls_back_to_breaching_weights(taught: Path, tmp_path: Path) -> None:
     level, seen = 1e-3, Seen()
     with CheckpointStore(tmp_path / "run", None, keep=2) as store:
 
@@ -107,14 +107,14 @@ def test_a_run_never_goes_back_to_weights_that_it_has_seen_breach(taught: Path, 
             assert step == len(seen.kls) or seen.kls[step] <= level, f"step {step}: out of the loop at once"
 
 
-def test_alerts_that_are_not_in_a_row_do_nothing() -> None:
+def test_alerts_must_be_consecutive() -> None:
     guard = KLGuard(level=0.5, limit=3, lr_factor=0.5)
     assert not any(guard.must_roll_back(kl) for kl in (0.6, 0.6, 0.5, 0.6, 0.6, 0.1))
     assert [guard.must_roll_back(kl) for kl in (0.6, float("nan"), 0.6)] == [False, False, True]
     assert guard.lr_scale == 0.5
 
 
-def test_the_count_outlives_a_resume() -> None:
+def test_the_alert_count_survives_a_resume() -> None:
     before, after = KLGuard(0.5, 3, 0.5), KLGuard(0.5, 3, 0.5)
     before.must_roll_back(0.6)
     before.must_roll_back(0.6)

@@ -92,7 +92,7 @@ def test_both_engines_make_the_same_episodes_and_the_same_updates(taught: Path, 
 
 
 @pytest.mark.parametrize("strategy", [GRPO(group_size=4, kl_coef=1e-9), DPO(group_size=4)], ids=["grpo", "dpo"])
-def test_an_episode_of_less_weight_teaches_less_on_both(taught: Path, strategy: Strategy) -> None:
+def test_episode_weights_scale_updates_on_both_engines(taught: Path, strategy: Strategy) -> None:
     job = make_job(taught, strategy, steps=1, batch=16, lr=1e-3)
     ours, theirs = (engine(replace(job, sampler=Unsure(0))) for engine in (PurePT, TrlPPO))
     start = weights(ours.policy)
@@ -101,7 +101,7 @@ def test_an_episode_of_less_weight_teaches_less_on_both(taught: Path, strategy: 
     assert_same_way(start, ours.policy, theirs.policy)
 
 
-def test_cutting_a_minibatch_into_parts_changes_memory_and_not_the_update(taught: Path) -> None:
+def test_splitting_a_minibatch_does_not_change_the_update(taught: Path) -> None:
     whole, parts = (
         TrlPPO(make_job(taught, GRPO(group_size=4), steps=1, batch=16, lr=1e-3, minibatches=2, pack_tokens=tokens))
         for tokens in (8192, 64)
@@ -114,7 +114,7 @@ def test_cutting_a_minibatch_into_parts_changes_memory_and_not_the_update(taught
 
 
 @BOTH
-def test_a_resumed_run_goes_on_bit_by_bit(taught: Path, tmp_path: Path, strategy: Make) -> None:
+def test_a_resumed_run_is_equal_bit_by_bit(taught: Path, tmp_path: Path, strategy: Make) -> None:
     def engine() -> TrlPPO:
         return TrlPPO(make_job(taught, strategy(), steps=2, batch=16, lr=1e-3, minibatches=2, schedule="linear"))
 

@@ -28,7 +28,7 @@ def episode(number: int, asks: int = 0, success: bool = True, reward: dict[str, 
 
 
 @dataclass
-class Hiding:
+class EngineWithoutPolicy:
     """Steps whose figures depend on the number of the step alone. Nobody can look at its policy."""
 
     step: int = 0
@@ -55,5 +55,5 @@ class Hiding:
 
 
 @dataclass
-class Watched(Hiding):
+class FakeEngine(EngineWithoutPolicy):
     policy: str = "the policy"
