@@ -79,7 +79,7 @@ def test_operations_are_wanted_in_full_for_hard_and_by_half_for_medium() -> None
 def test_builtin_arithmetic_gets_harder_with_either_knob(lang: str) -> None:
     def made(hops: int, ops: int) -> tuple[int, float, float]:
         items = [
-            make_problem(Want(lang, level, number % 3 == 0, 6, hops, ops, 0.5), "id", f"{level}{number}")  # type: ignore[arg-type]
+            make_problem(Want(lang, level, number % 3 == 0, 6, hops, ops, 0.5), f"{level}{number}")  # type: ignore[arg-type]
             for level in LEVELS[1:]
             for number in range(60)
         ]

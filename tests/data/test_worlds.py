@@ -1,17 +1,23 @@
-"""The built-in encyclopedia: right by construction, ambiguous only where it should be, the same for the same key."""
+"""Items of the built-in encyclopedia: right answers, ambiguous only where they should be, the same for the same key."""
 
 from __future__ import annotations
 
 from itertools import product
+from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from src.agents.tools import calc, wiki
 from src.core.types import LANGS, LEVELS, Lang, Level, Task
 from src.data.pool.source import Item, Want
 from src.data.readers.builtin import BuiltinSource
-from src.data.worlds.kb import Entity, Value
-from src.data.worlds.solver import Hop, Mention, Part, consistent_answers, plain
+from src.data.worlds.articles import Chain
+from src.data.worlds.build_item import Question, QuestionRejected, Rejection, build_item
+from src.data.worlds.encyclopedia import Entity, Value, make_world
+from src.data.worlds.names import NAME_MAKERS
+from src.data.worlds.solver import Hop, Mention, Query, consistent_answers, plain_value
+from src.data.worlds.wording import world_text
 
 EACH = 30
 ENCYCLOPEDIC: tuple[Task, ...] = ("hotpotqa", "strategyqa")
@@ -36,68 +42,86 @@ def complete() -> list[Item]:
 
 
 @pytest.fixture(scope="module")
-def lacking() -> list[Item]:
+def incomplete() -> list[Item]:
     return items(clarify=True)
 
 
-def test_a_name_that_two_entities_share_has_an_answer_for_each() -> None:
+def test_a_shared_name_has_an_answer_for_each_entity() -> None:
     here, there = Entity("town", "Torsk"), Entity("town", "Elm")
     old = Entity("person", "Vera Holt", "architect", facts={"born_in": [Value(here)]})
     young = Entity("person", "Vera Holt", "chemist", facts={"born_in": [Value(there)]})
     pages = {old: old.facts, young: young.facts}
 
     def answers(mention: Mention) -> set[str]:
-        return consistent_answers(pages, (Part(mention, (Hop("born_in"),)),), plain)
+        return consistent_answers(pages, (Query(mention, (Hop("born_in"),)),), plain_value)
 
     assert answers(Mention("person", "Vera Holt")) == {"Torsk", "Elm"}
     assert answers(Mention("person", "Vera Holt", tag="chemist")) == {"Elm"}
     assert answers(Mention("person", "Vera Hall")) == set()
 
 
-def test_a_fact_that_changes_has_an_answer_for_each_year_until_the_year_is_given() -> None:
+def test_a_changing_fact_has_an_answer_for_each_year() -> None:
     firm = Entity("company", "Harrow Mills", facts={"staff": [Value(120, 1901), Value(800, 1950)]})
 
     def answers(year: int | None) -> set[str]:
-        part = Part(Mention("company", "Harrow Mills"), (Hop("staff", year),))
-        return consistent_answers({firm: firm.facts}, (part,), plain)
+        part = Query(Mention("company", "Harrow Mills"), (Hop("staff", year),))
+        return consistent_answers({firm: firm.facts}, (part,), plain_value)
 
     assert answers(None) == {"120", "800"}
     assert answers(1950) == {"800"}
     assert answers(1999) == set()
 
 
-def test_the_way_to_the_answer_uses_true_calls_and_stays_within_the_turns(
-    complete: list[Item], lacking: list[Item]
-) -> None:
-    for item in [*complete, *lacking]:
+@pytest.mark.parametrize(
+    ("text", "known", "clarify", "max_turns", "reason"),
+    [
+        ("Which river flows through the town on the {river}?", 0, False, 6, Rejection.ANSWER_IN_QUESTION),
+        ("Which river does {name} lie on?", 0, False, 1, Rejection.TOO_MANY_CALLS),
+        ("Which river does {name} lie on?", 1, True, 6, Rejection.NOTHING_TO_LEAVE_OUT),
+    ],
+)
+def test_a_rejected_question_says_why(text: str, known: int, clarify: bool, max_turns: int, reason: Rejection) -> None:
+    rng = Random(1)
+    world = make_world(NAME_MAKERS["en"](rng), rng)
+    town = world.town[0]
+    chain = Chain(town, tag_shown=False, relations=["river"], values=town.facts["river"], year_shown=[False])
+    asked = text.format(name=town.name, river=town.facts["river"][0].what)
+    wanted = replace(want("en", "medium", clarify), max_turns=max_turns)
+    with pytest.raises(QuestionRejected) as rejected:
+        build_item("hotpotqa", "id", world, world_text("en"), wanted, Question([chain], plain_value, asked, [known]))
+    assert rejected.value.reason is reason
+
+
+def test_demonstrated_calls_succeed_within_the_turns(complete: list[Item], incomplete: list[Item]) -> None:
+    for item in [*complete, *incomplete]:
         assert len(item.steps) + (item.hidden is not None) + 1 <= 6
         for step in item.steps:
             shown = calc(step.input) if step.tool == "calc" else wiki(item.context, step.input)
             assert not shown.startswith(("error", "nothing")), step
 
 
-def test_a_bridge_question_is_answered_by_what_the_demonstration_reads(complete: list[Item]) -> None:
+def test_the_demonstration_reads_the_answer_of_a_bridge_question(complete: list[Item]) -> None:
     for item in complete:
         if item.task == "hotpotqa":
             read = "\n".join(wiki(item.context, step.input) for step in item.steps)
             assert item.answer in read + item.clue
 
 
-def test_every_support_sentence_is_in_an_article(complete: list[Item], lacking: list[Item]) -> None:
-    for item in [*complete, *lacking]:
+def test_every_support_sentence_is_in_an_article(complete: list[Item], incomplete: list[Item]) -> None:
+    for item in [*complete, *incomplete]:
         pages = [article.text for article in item.context]
         assert all(any(sentence in page for page in pages) for sentence in item.support)
 
 
-def test_what_is_missing_is_nowhere_in_the_message(lacking: list[Item]) -> None:
-    for item in lacking:
+def test_missing_information_is_nowhere_in_the_message(incomplete: list[Item]) -> None:
+    for item in incomplete:
         assert item.hidden is not None
         assert item.hidden.span not in item.premise + item.clue + item.question
         assert item.hidden.span in item.original
 
 
-def test_a_missing_name_shows_as_two_articles_before_the_ask(lacking: list[Item]) -> None:
-    named = [item for item in lacking if item.hidden and item.hidden.kind == "entity"]
+def test_a_missing_name_shows_as_two_articles_before_asking(incomplete: list[Item]) -> None:
+    named = [item for item in incomplete if item.hidden and item.hidden.kind == "entity"]
     assert len(named) > EACH
     for item in named:
         step = item.steps[item.ask_after - 1]
@@ -107,27 +131,27 @@ def test_a_missing_name_shows_as_two_articles_before_the_ask(lacking: list[Item]
         assert all(title in hits for title in namesakes[:2])
 
 
-def test_a_missing_year_shows_as_several_years_before_the_ask(lacking: list[Item]) -> None:
-    timed = [item for item in lacking if item.hidden and item.hidden.kind == "year"]
+def test_a_missing_year_shows_as_several_years_before_asking(incomplete: list[Item]) -> None:
+    timed = [item for item in incomplete if item.hidden and item.hidden.kind == "year"]
     assert len(timed) > EACH
     for item in timed:
         assert item.hidden is not None
         assert item.hidden.span.strip("in 年") in wiki(item.context, item.steps[item.ask_after - 1].input)
 
 
-def test_complete_questions_sound_just_as_vague(complete: list[Item], lacking: list[Item]) -> None:
+def test_complete_questions_sound_as_vague_as_incomplete_ones(complete: list[Item], incomplete: list[Item]) -> None:
     """Bare names and years left out are as common where nothing is missing."""
 
     def share_without_year(found: list[Item]) -> float:
         return sum("no-year" in item.ambiguity for item in found) / len(found)
 
     assert share_without_year(complete) > 0.2
-    assert share_without_year(lacking) > 0.2
+    assert share_without_year(incomplete) > 0.2
     assert any("shared-name" in item.ambiguity for item in complete)
 
 
-def test_yes_and_no_are_about_as_common(complete: list[Item], lacking: list[Item]) -> None:
-    for found in (complete, lacking):
+def test_yes_and_no_are_equally_common(complete: list[Item], incomplete: list[Item]) -> None:
+    for found in (complete, incomplete):
         answers = [item.answer for item in found if item.task == "strategyqa"]
         assert set(answers) == {"yes", "no", "是", "否"}
         assert 0.4 < sum(answer in ("yes", "是") for answer in answers) / len(answers) < 0.6

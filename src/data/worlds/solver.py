@@ -1,8 +1,8 @@
-"""Reads answers off the facts that a sample shows. It never sees text.
+"""Derives answers from the facts that a sample shows. It never sees text.
 
-A question is one or more parts, each a mention and a path of relations, and a way to combine what the parts give.
-Where the mention fits several entities, or a relation has several values and no year is given, every reading is
-followed: `consistent_answers` has one element exactly when the question can be answered, more when a span is missing.
+A question is one or more queries, each a mention and a path of relations, and a way to combine their results. Where the
+mention fits several entities, or a relation has several values and no year is given, every interpretation is followed.
+So `consistent_answers` has one element exactly when the question can be answered, and more when something is missing.
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 
-from .kb import Entity, Value
+from .encyclopedia import Entity, Facts
 
-Facts = dict[str, list[Value]]
 Pages = dict[Entity, Facts]
-"""What the articles of a sample say: every entity with an article, and the facts that its article states."""
+"""Entities that have an article in the sample -> the facts that the article states."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """How the question names its start: kind and name, perhaps the tag, perhaps one more fact (relation, value)."""
+    """How the question names an entity: kind and name, perhaps the tag, perhaps one more fact (relation, value)."""
 
     kind: str
     name: str
@@ -30,28 +29,34 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
+    """A relation to follow, in a given year or in any."""
+
     relation: str
     year: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Query:
+    """A mention and the relations to follow from it."""
+
     mention: Mention
     path: tuple[Hop, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """One way to follow a part: the entities passed, the last of which owns the value."""
+class Interpretation:
+    """One way to follow a query: the entities passed, of which the last has the value, and the value."""
 
     passed: tuple[Entity, ...]
     value: Entity | int | str
 
 
-Combine = Callable[[tuple[Reading, ...]], str]
+Combine = Callable[[tuple[Interpretation, ...]], str]
+"""Turns one interpretation of each query into an answer."""
 
 
-def named(pages: Pages, mention: Mention) -> list[Entity]:
+def mentioned(pages: Pages, mention: Mention) -> list[Entity]:
+    """Return the entities that fit a mention."""
     return [
         entity
         for entity, facts in pages.items()
@@ -62,10 +67,10 @@ def named(pages: Pages, mention: Mention) -> list[Entity]:
     ]
 
 
-def readings(pages: Pages, part: Part) -> list[Reading]:
-    """Every way to follow the path through the pages, in a fixed order."""
-    ways = [Reading((entity,), entity) for entity in named(pages, part.mention)]
-    for step, hop in enumerate(part.path):
+def interpretations(pages: Pages, query: Query) -> list[Interpretation]:
+    """Return every way to follow a query through the pages, in a fixed order."""
+    ways = [Interpretation((entity,), entity) for entity in mentioned(pages, query.mention)]
+    for step, hop in enumerate(query.path):
         onward = []
         for way in ways:
             here = way.value if step else way.passed[-1]
@@ -74,16 +79,17 @@ def readings(pages: Pages, part: Part) -> list[Reading]:
             passed = way.passed if step == 0 else (*way.passed, here)
             for value in pages[here].get(hop.relation, ()):
                 if hop.year is None or value.year is None or value.year == hop.year:
-                    onward.append(Reading(passed, value.what))
+                    onward.append(Interpretation(passed, value.what))
         ways = onward
     return ways
 
 
-def consistent_answers(pages: Pages, parts: tuple[Part, ...], combine: Combine) -> set[str]:
-    return {combine(choice) for choice in product(*(readings(pages, part) for part in parts))}
+def consistent_answers(pages: Pages, queries: tuple[Query, ...], combine: Combine) -> set[str]:
+    """Return all answers that some interpretation of the queries gives."""
+    return {combine(choice) for choice in product(*(interpretations(pages, query) for query in queries))}
 
 
-def plain(choice: tuple[Reading, ...]) -> str:
-    """The value itself: the name of an entity, a number, a word."""
+def plain_value(choice: tuple[Interpretation, ...]) -> str:
+    """Answer with the value of the first query: the name of an entity, a number, a word."""
     value = choice[0].value
     return value.name if isinstance(value, Entity) else str(value)

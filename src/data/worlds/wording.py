@@ -10,9 +10,8 @@ from typing import Literal
 from msgspec import field
 
 from ...core.types import Lang, Level, Record
+from .encyclopedia import Entity, Facts, Value
 from .grammar import capitalize, fill, render, with_article
-from .kb import Entity, Value
-from .solver import Facts
 from .texts import Lines, Phrases, Words, load_text
 
 KNOWN_FOR_RATE = 0.7

@@ -1,4 +1,4 @@
-"""The built-in arithmetic world: word problems whose answer is computed by a program, never read off the text."""
+"""The built-in arithmetic world: word problems whose answer is computed by a program, never taken from the text."""
 
 from .problem import make_problem
 

@@ -17,7 +17,7 @@ from ....agents.tools.calc import number_text
 from ....core.types import Lang, Record
 from ..grammar import capitalize, fill, with_article
 from ..texts import Lines, Phrases, Words, load_text
-from .expr import Number
+from .program import Number
 
 T = TypeVar("T")
 

@@ -1,7 +1,7 @@
-"""How an item comes out at the level that was asked for, without a word of the message depending on the class.
+"""Bringing a word problem to the wanted level, without a word of the message depending on whether it needs an ask.
 
-The message and its papers fix their own points (names and numbers, connectors, overlap, length). What is left to steer
-is what nobody sees beforehand: over how many calls the operations are spread.
+The message and the articles fix their own difficulty points (names and numbers, connectors, overlap, length). What is
+left to choose is invisible in the prompt: over how many tool calls the operations are spread.
 """
 
 from __future__ import annotations
@@ -27,32 +27,31 @@ from ...difficulty.metrics import (
 from ...difficulty.text_features import char_trigrams, connector_density, names, numbers
 from ...pool.source import Want, calls_wanted, points_missed
 
-DRESS_AT_MOST = 60
-"""Tokens that a template adds to the message."""
+TEMPLATE_TOKENS = 60
+"""Most tokens that a template adds to the message."""
 MESSAGE_POINTS: dict[Level, tuple[int, int]] = {"easy": (0, 2), "medium": (2, 3), "hard": (1, 6)}
-"""Within these a message reaches its level whether or not it takes an ask. Others are drawn again, before the coin."""
+"""Points of a message with which it reaches its level with and without an ask. Other messages are drawn again."""
 OVERLAP: dict[Level, tuple[float, float, float]] = {
     "easy": (0.42, 0.50, 0.60),
     "medium": (0.20, 0.26, 0.38),
     "hard": (0.105, 0.14, 0.20),
 }
-"""Least, wanted and most of its story that a question restates."""
-TRIES_FOR_OVERLAP = 4
+"""Least, wanted and most overlap of clue and question with the story."""
+OVERLAP_TRIES = 4
 CHARACTERS_PER_TRIGRAM = 1.2
-"""Of a sentence of the story; some of its trigrams come more than once or are in the question already."""
+"""Characters of a story sentence per new trigram: some trigrams repeat or are in the question already."""
 LENGTH_POINTS: dict[Level, tuple[int, ...]] = {"easy": (0,), "medium": (1, 1, 2), "hard": (1, 1, 1, 2)}
-"""How many papers lie around is drawn before the coin too: where articles are pasted into the prompt, a thin pile
-must not mean that something is missing."""
+"""Length points to draw from, with or without an ask: few articles must not mean that something is missing."""
 SHORTEST = 64
-"""A sample with less text than this is refused by the pool's length gate, so a short message gets a paper beside it."""
-LONGER = ((0, 0), (235, 470), (640, 820))
-"""Tokens of message and articles, by points, that stay in their bucket whatever a template adds."""
-PAPER_TOKENS = 90
-LEAST_PAPER = 45
+"""Least tokens of message and articles; the pool's length gate refuses shorter samples."""
+LENGTH_TOKENS = ((0, 0), (235, 470), (640, 820))
+"""Tokens of message and articles, by length points, that keep these points whatever a template adds."""
+ARTICLE_TOKENS = 90
+SHORTEST_ARTICLE = 45
 
 
 class Message(Struct, frozen=True):
-    """What the user says, complete; the sentence at `key_at` may be left out of `premise`."""
+    """The complete message of the user; the key sentence may be left out of `premise` later."""
 
     premise: tuple[str, ...]
     clue: tuple[str, ...]
@@ -60,61 +59,60 @@ class Message(Struct, frozen=True):
     overlap: float
 
 
-class Shape(Struct, frozen=True):
-    """How a message becomes a demonstration."""
-
-    look: bool
-    """Whether the place's paper is opened."""
-    calc_calls: int
-    length: int
-    """Points for length, 0 to 2."""
-
-
-class Load(Struct, frozen=True):
-    """What a problem brings along when its demonstration is shaped."""
+class ProblemMeasures(Struct, frozen=True):
+    """Measures of a problem that decide how it can be demonstrated."""
 
     points: int
-    """Of the message alone."""
+    """Difficulty points of the message alone."""
     steps: int
     operations: int
-    findable: bool
-    """Whether the left-out quantity stands in the paper of the story's place."""
-    spare: int
-    """Tokens that are left for articles below 200."""
+    in_article: bool
+    """Whether the article about the story's place states the left-out quantity."""
+    spare_tokens: int
+    """Tokens that are left for articles before the prompt earns length points."""
 
 
-def split(sentences: Sequence[str], key_at: int, left_out: bool, question: str, level: Level) -> Message:
+class DemonstrationShape(Struct, frozen=True):
+    """How a problem is demonstrated."""
+
+    opens_article: bool
+    """Whether the article about the story's place is opened."""
+    calc_calls: int
+    length_points: int
+
+
+def split_message(sentences: Sequence[str], key_at: int, left_out: bool, question: str, level: Level) -> Message:
     """Move story sentences into the clue until the question restates as much as its level asks for.
 
     A sentence that is left out cannot be restated, although it belongs to the supporting text.
     """
     support = char_trigrams(" ".join(sentences))
-    low, aim, high = OVERLAP[level]
+    least, wanted, most = OVERLAP[level]
     best = _overlap([], question, support)
     chosen: tuple[int, ...] = ()
-    if best < low:
+    if best < least:
         free = [at for at in range(len(sentences)) if not (left_out and at == key_at)]
         new = len(char_trigrams(question) - support)
-        wanted = CHARACTERS_PER_TRIGRAM * (aim - best) * (len(support) + new)
-        for trial in _clues_by_size(sentences, free, level, wanted):
-            shared = _overlap([sentences[at] for at in trial], question, support)
-            if abs(shared - aim) < abs(best - aim):
-                best, chosen = shared, trial
-            if low <= best <= high:
+        characters = CHARACTERS_PER_TRIGRAM * (wanted - best) * (len(support) + new)
+        for clue in _clues_by_size(sentences, free, level, characters):
+            overlap = _overlap([sentences[at] for at in clue], question, support)
+            if abs(overlap - wanted) < abs(best - wanted):
+                best, chosen = overlap, clue
+            if least <= best <= most:
                 break
     premise = tuple(sentence for at, sentence in enumerate(sentences) if at not in chosen)
     return Message(premise, tuple(sentences[at] for at in chosen), question, best)
 
 
-def _clues_by_size(sentences: Sequence[str], free: list[int], level: Level, wanted: float) -> list[tuple[int, ...]]:
-    """Sets of sentences worth trying, those with about the wanted number of characters first.
+def _clues_by_size(sentences: Sequence[str], free: list[int], level: Level, characters: float) -> list[tuple[int, ...]]:
+    """Return sets of sentences worth trying, those with about the wanted number of characters first.
 
-    An easy clue may hold any of them, other clues one or two. The opening stays where it is, unless all is restated.
+    An easy clue may have any of them, other clues one or two. The opening stays in the story, unless all is restated.
     """
     later = free[1:]
     sets = [some for size in range(1, len(later) + 1 if level == "easy" else 3) for some in combinations(later, size)]
-    sets.sort(key=lambda some: abs(sum(len(sentences[at]) for at in some) - wanted))
-    return [*sets[:TRIES_FOR_OVERLAP], tuple(free)] if level == "easy" else sets[:TRIES_FOR_OVERLAP]
+    sets.sort(key=lambda some: abs(sum(len(sentences[at]) for at in some) - characters))
+    return [*sets[:OVERLAP_TRIES], tuple(free)] if level == "easy" else sets[:OVERLAP_TRIES]
 
 
 def _overlap(clue: list[str], question: str, support: set[str]) -> float:
@@ -123,61 +121,62 @@ def _overlap(clue: list[str], question: str, support: set[str]) -> float:
     return shared / (len(asked) + len(support) - shared)
 
 
-def message_points(said: str, overlap: float, lang: Lang) -> int:
-    """Points that the message alone decides: names and numbers, connectors, overlap."""
-    entities = len({name for _, name in names(said, lang, ())}) + len(numbers(said))
-    density, shared = round(connector_density(said), 2), round(overlap, 4)
-    return _points(entities, ENTITIES) + density_points(density) + overlap_points(shared)
+def message_points(visible: str, overlap: float, lang: Lang) -> int:
+    """Return the points that the message alone decides: names and numbers, connectors, overlap."""
+    entities = len({name for _, name in names(visible, lang, ())}) + len(numbers(visible))
+    density, rounded_overlap = round(connector_density(visible), 2), round(overlap, 4)
+    return _points(entities, ENTITIES) + density_points(density) + overlap_points(rounded_overlap)
 
 
-def _points(value: int, last: tuple[int, int]) -> int:
-    return 0 if value <= last[0] else 1 if value <= last[1] else 2
+def _points(value: int, limits: tuple[int, int]) -> int:
+    return 0 if value <= limits[0] else 1 if value <= limits[1] else 2
 
 
-def shape(want: Want, load: Load, rng: Random) -> Shape:
-    """The shape that fits the level and, among those, the one that the other wishes like best."""
+def choose_shape(want: Want, problem: ProblemMeasures, rng: Random) -> DemonstrationShape:
+    """Choose the shape that fits the level and, among those, the one of lowest cost."""
     asks = int(want.clarify)
     most_calls = want.max_turns - 1 - asks
     length = rng.choice(LENGTH_POINTS[want.level])
-    if load.spare < LEAST_PAPER:
+    if problem.spare_tokens < SHORTEST_ARTICLE:
         length = max(length, 1)
-    best, least = Shape(False, 0, length), float("inf")
-    for look in (True, False):
-        if look != load.findable and not want.clarify:
+    best, lowest_cost = DemonstrationShape(False, 0, length), float("inf")
+    for opens_article in (True, False):
+        if opens_article != problem.in_article and not want.clarify:
             continue
-        for calc_calls in range(0 if most_calls <= look else 1, load.steps + 1):
-            hops = calc_calls + look
+        for calc_calls in range(0 if most_calls <= opens_article else 1, problem.steps + 1):
+            hops = calc_calls + opens_article
             if hops > most_calls:
                 break
             turns = hops + asks + 1
             points = (
-                load.points
+                problem.points
                 + _points(turns, TURNS)
                 + _points(hops, TOOL_HOPS)
-                + _points(load.operations, OPS_NUMERIC)
+                + _points(problem.operations, OPS_NUMERIC)
                 + clarification_points(want.clarify, turns)
             )
-            off = points_missed(points + length, want, want.tool_hops, want.ops_numeric)
-            dislike = 100 * off + _dislike(want, look, calc_calls, length) + rng.random()
-            if dislike < least:
-                best, least = Shape(look, calc_calls, length), dislike
+            missed = points_missed(points + length, want, want.tool_hops, want.ops_numeric)
+            cost = 100 * missed + _cost(want, opens_article, calc_calls, length) + rng.random()
+            if cost < lowest_cost:
+                best, lowest_cost = DemonstrationShape(opens_article, calc_calls, length), cost
     return best
 
 
-def _dislike(want: Want, look: bool, calc_calls: int, length: int) -> float:
-    blind = 5.0 if want.clarify and not look else 0.0
+def _cost(want: Want, opens_article: bool, calc_calls: int, length: int) -> float:
+    """Return how far a shape is from the usual one of its level. An ask without a look at the article is worst."""
+    unseen = 5.0 if want.clarify and not opens_article else 0.0
     if want.level == "easy":
-        return blind + 2.0 * (calc_calls - 1) + length
+        return unseen + 2.0 * (calc_calls - 1) + length
     if want.level == "medium":
-        return blind + 0.6 * abs(calc_calls - calls_wanted(want)) + (0.3, 0.0, 0.8)[length]
-    return blind + 1.5 * abs(calc_calls + look - calls_wanted(want)) + (4.0, 0.0, 0.5)[length]
+        return unseen + 0.6 * abs(calc_calls - calls_wanted(want)) + (0.3, 0.0, 0.8)[length]
+    return unseen + 1.5 * abs(calc_calls + opens_article - calls_wanted(want)) + (4.0, 0.0, 0.5)[length]
 
 
-def tokens_wanted(length: int, said: str, rng: Random) -> tuple[int, int]:
-    """How many tokens of articles (at least, at most) bring message and articles to that length."""
-    used = len(tokens(said))
+def article_tokens(length: int, visible: str, rng: Random) -> tuple[int, int]:
+    """Return the least and most tokens of articles that bring message and articles to that many length points."""
+    used = len(tokens(visible))
     if length == 0:
-        return SHORTEST - used, LEN_TOKENS[0] - DRESS_AT_MOST - used
-    low, high = LONGER[length]
-    aim = low + int(rng.random() * (high - low))
-    return aim - used, aim - used + PAPER_TOKENS
+        return SHORTEST - used, LEN_TOKENS[0] - TEMPLATE_TOKENS - used
+    low, high = LENGTH_TOKENS[length]
+    wanted = low + int(rng.random() * (high - low))
+    return wanted - used, wanted - used + ARTICLE_TOKENS

@@ -1,7 +1,18 @@
-"""A problem is a program first: stated quantities, derived steps, one answer. The text adds words, no numbers."""
+"""Programs of word problems: stated quantities, derived steps, one answer. The text adds words and no numbers.
+
+Formulas are small arithmetic expressions over named quantities. They are evaluated exactly and printed with numbers for
+the `calc` tool.
+
+>>> total = parse("crates * per - broken")
+>>> evaluate(total, {"crates": 5, "per": 12, "broken": 3})
+57
+>>> show(total, {"crates": 5, "per": 12, "broken": 3})
+'5 * 12 - 3'
+"""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
@@ -9,21 +20,103 @@ from random import Random
 
 from msgspec import Struct
 
+from ....agents.tools.calc import number_text
 from ....core.errors import BadInput
 from ....core.types import Record
 from ..texts import FOLDER, Words, load_text
-from .expr import Expr, Number, operators, parse, replace, show, value
-from .expr import whole_if_possible as plain
 
 PROGRAMS = "programs.yaml"
-COUNTED = frozenset("n")
-"""Kinds whose values must be whole: nobody packs 3.5 bottles."""
+COUNTED = "n"
+"""Kind of the quantities that must be whole: nobody packs 3.5 bottles."""
+LARGEST = 2_000_000
+"""Largest number that a story may contain."""
 MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
+Number = int | Fraction
+Expr = str | int | tuple[str, "Expr", "Expr"]
+"""A name, a constant, or an operator with its two sides."""
 
-class Given(Struct, frozen=True):
-    """A quantity that is drawn. `kind`: n counted, w measured, $ money, % percent, d day of a month, M
-    month, a not told to anybody."""
+_OPERATORS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+_PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2}
+_ATOM = 3
+
+
+def parse(text: str) -> Expr:
+    return _from_tree(ast.parse(text.strip(), mode="eval").body)
+
+
+def _from_tree(node: ast.expr) -> Expr:
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+        return _OPERATORS[type(node.op)], _from_tree(node.left), _from_tree(node.right)
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return node.value
+    raise ValueError(f"not arithmetic: {ast.unparse(node)}")
+
+
+def evaluate(expr: Expr, values: Mapping[str, Number]) -> Number:
+    """Evaluate exactly. Whole numbers stay plain integers, which are fast; everything else is a fraction."""
+    if isinstance(expr, str):
+        return values[expr]
+    if isinstance(expr, int):
+        return expr
+    operator, left, right = expr
+    a, b = evaluate(left, values), evaluate(right, values)
+    if operator == "+":
+        return a + b
+    if operator == "-":
+        return a - b
+    if operator == "*":
+        return a * b
+    if isinstance(a, int) and isinstance(b, int) and a % b == 0:
+        return a // b
+    return _whole_if_possible(Fraction(a) / b)
+
+
+def _whole_if_possible(number: Number) -> Number:
+    return number.numerator if number.denominator == 1 else number
+
+
+def substitute(expr: Expr, known: Mapping[str, Expr]) -> Expr:
+    """Replace some names by their expressions."""
+    if isinstance(expr, str):
+        return known.get(expr, expr)
+    if isinstance(expr, int):
+        return expr
+    return expr[0], substitute(expr[1], known), substitute(expr[2], known)
+
+
+def count_operators(expr: Expr) -> int:
+    return 1 + count_operators(expr[1]) + count_operators(expr[2]) if isinstance(expr, tuple) else 0
+
+
+def show(expr: Expr, values: Mapping[str, Number]) -> str:
+    """Print an expression with numbers in place of names and no bracket that is not needed."""
+    return _show(expr, values)[0]
+
+
+def _show(expr: Expr, values: Mapping[str, Number]) -> tuple[str, int]:
+    if isinstance(expr, str):
+        return number_text(Fraction(values[expr])), _ATOM
+    if isinstance(expr, int):
+        return str(expr), _ATOM
+    operator, left, right = expr
+    precedence = _PRECEDENCE[operator]
+    left_text, left_precedence = _show(left, values)
+    right_text, right_precedence = _show(right, values)
+    if left_precedence < precedence:
+        left_text = f"({left_text})"
+    if right_precedence < precedence or (right_precedence == precedence and operator in "-/"):
+        right_text = f"({right_text})"
+    return f"{left_text} {operator} {right_text}", precedence
+
+
+class Quantity(Struct, frozen=True):
+    """A quantity that is drawn.
+
+    `kind`: n counted, w measured, $ money, % percent, d day of a month, M month, a not told to anybody.
+    """
 
     name: str
     kind: str
@@ -33,38 +126,29 @@ class Given(Struct, frozen=True):
 
 
 class Derived(Struct, frozen=True):
+    """A step: a quantity that is computed from others."""
+
     name: str
     kind: str
     formula: Expr
 
 
-class Plan(Struct, frozen=True):
+class ScenePlan(Struct, frozen=True):
     """What a scene computes, before any number is drawn."""
 
     key: str
     group: str
     takes: tuple[str, ...]
-    """The kinds of result that it can go on from; none for a scene that opens a story."""
+    """Kinds of result that it can continue from; empty for a scene that opens a story."""
     gives: str
-    givens: tuple[Given, ...]
+    quantities: tuple[Quantity, ...]
     steps: tuple[Derived, ...]
     hideable: tuple[str, ...]
-
-
-class Program(Struct, frozen=True):
-    """Numbers drawn: `givens` are what the story states, `values` also hold every derived step."""
-
-    givens: dict[str, Number]
-    kinds: dict[str, str]
-    steps: tuple[Derived, ...]
-    values: dict[str, Number]
+    """Quantities that a message may leave out."""
 
     @property
-    def answer(self) -> Fraction:
-        return Fraction(self.values[self.steps[-1].name])
-
-
-EMPTY = Program({}, {}, (), {})
+    def operations(self) -> int:
+        return sum(count_operators(step.formula) for step in self.steps)
 
 
 class PlanText(Record, frozen=True):
@@ -86,45 +170,46 @@ class PlanTexts(Record, frozen=True):
 
 
 class ScenePlans(Struct, frozen=True):
-    """What the scenes compute: those that open a story, and those that go on from the result of another."""
+    """Plans of all scenes: those that open a story, and those that continue from the result of another."""
 
-    opening: dict[str, Plan]
-    further: dict[str, Plan]
+    opening: dict[str, ScenePlan]
+    further: dict[str, ScenePlan]
 
 
 @cache
 def scene_plans() -> ScenePlans:
     texts = load_text(PROGRAMS, PlanTexts)
-    return ScenePlans(
-        *({key: _read_plan(key, text) for key, text in part.items()} for part in (texts.opening, texts.further))
+    opening, further = (
+        {key: _read_plan(key, text) for key, text in part.items()} for part in (texts.opening, texts.further)
     )
+    return ScenePlans(opening, further)
 
 
-def _read_plan(key: str, text: PlanText) -> Plan:
+def _read_plan(key: str, text: PlanText) -> ScenePlan:
     try:
-        givens = tuple(_read_given(name, rule) for name, rule in text.quantities.items())
+        quantities = tuple(_read_quantity(name, rule) for name, rule in text.quantities.items())
         steps = tuple(_read_step(name, rule) for name, rule in text.steps.items())
     except (ValueError, SyntaxError) as error:
-        raise BadInput(
-            str(error), where=f"{FOLDER / PROGRAMS}, scene {key}", remedy="see the head of the file"
-        ) from None
-    return Plan(key, text.group, text.takes, text.gives, givens, steps, text.hideable)
+        where = f"{FOLDER / PROGRAMS}, scene {key}"
+        raise BadInput(f"not a quantity or step ({error})", where=where, remedy="see the head of the file") from None
+    return ScenePlan(key, text.group, text.takes, text.gives, quantities, steps, text.hideable)
 
 
-def _read_given(name: str, rule: str) -> Given:
+def _read_quantity(name: str, rule: str) -> Quantity:
     kind, domain = rule.split(" ", 1)
     if domain.startswith("="):
-        return Given(name, kind, formula=parse(domain[1:]))
+        return Quantity(name, kind, formula=parse(domain[1:]))
     if ".." not in domain:
-        return Given(name, kind, tuple(_number(part) for part in domain.split(",")))
+        return Quantity(name, kind, tuple(_number(part) for part in domain.split(",")))
     bounds, _, width = domain.partition("/")
     low, high = (_number(part) for part in bounds.split(".."))
     step = _number(width or "1")
-    return Given(name, kind, tuple(plain(low + place * step) for place in range(int((high - low) / step) + 1)))
+    count = int((high - low) / step) + 1
+    return Quantity(name, kind, tuple(_whole_if_possible(low + place * step) for place in range(count)))
 
 
 def _number(text: str) -> Number:
-    return plain(Fraction(text.strip()))
+    return _whole_if_possible(Fraction(text.strip()))
 
 
 def _read_step(name: str, rule: str) -> Derived:
@@ -132,70 +217,91 @@ def _read_step(name: str, rule: str) -> Derived:
     return Derived(name, kind, parse(formula))
 
 
-def extend(program: Program, plan: Plan, rng: Random, tries: int) -> Program | None:
-    """The program with this plan's quantities drawn and steps added; None where no draw came out nice."""
+class Program(Struct, frozen=True):
+    """Plans with numbers drawn: `givens` are what the story states, `values` also hold every derived step."""
+
+    givens: dict[str, Number]
+    kinds: dict[str, str]
+    steps: tuple[Derived, ...]
+    values: dict[str, Number]
+
+    @property
+    def answer(self) -> Fraction:
+        return Fraction(self.values[self.steps[-1].name])
+
+    @property
+    def operations(self) -> int:
+        """Operators in the `calc` calls when every step has a call of its own."""
+        return sum(count_operators(step.formula) for step in self.steps)
+
+
+EMPTY = Program({}, {}, (), {})
+
+
+def extend(program: Program, plan: ScenePlan, rng: Random, tries: int) -> Program | None:
+    """Draw a plan's quantities and add its steps to a program; None where no draw gave plausible numbers."""
     before = program.steps[-1].name if program.steps else ""
     steps = plan.steps
     if before:
-        steps = tuple(Derived(step.name, step.kind, replace(step.formula, {"prev": before})) for step in steps)
+        steps = tuple(Derived(step.name, step.kind, substitute(step.formula, {"prev": before})) for step in steps)
     for _ in range(tries):
-        drawn = draw(plan, rng, {"prev": program.values[before]} if before else {})
+        drawn = _draw(plan, rng, {"prev": program.values[before]} if before else {})
         values = {**program.values, **drawn}
         if (
             min(drawn.values()) > 0
-            and derive(steps, values)
-            and all(nice(values[step.name], step.kind) for step in steps)
+            and _derive(steps, values)
+            and all(_plausible(values[step.name], step.kind) for step in steps)
         ):
             return Program(
                 givens={**program.givens, **drawn},
-                kinds={**program.kinds, **{given.name: given.kind for given in plan.givens}},
+                kinds={**program.kinds, **{quantity.name: quantity.kind for quantity in plan.quantities}},
                 steps=program.steps + steps,
                 values=values,
             )
     return None
 
 
-def draw(plan: Plan, rng: Random, known: Mapping[str, Number]) -> dict[str, Number]:
+def _draw(plan: ScenePlan, rng: Random, known: Mapping[str, Number]) -> dict[str, Number]:
     drawn: dict[str, Number] = {}
-    for given in plan.givens:
-        if given.formula is not None:
-            drawn[given.name] = value(given.formula, {**known, **drawn})
+    for quantity in plan.quantities:
+        if quantity.formula is not None:
+            drawn[quantity.name] = evaluate(quantity.formula, {**known, **drawn})
         else:
-            drawn[given.name] = given.domain[int(rng.random() * len(given.domain))]
-        if given.kind == "M":
-            drawn["days_in_month"] = MONTH_DAYS[int(drawn[given.name]) - 1]
+            drawn[quantity.name] = quantity.domain[int(rng.random() * len(quantity.domain))]
+        if quantity.kind == "M":
+            drawn["days_in_month"] = MONTH_DAYS[int(drawn[quantity.name]) - 1]
     return drawn
 
 
-def derive(steps: tuple[Derived, ...], values: dict[str, Number]) -> bool:
-    """Fill in every step's value; False as soon as one is not positive."""
+def _derive(steps: tuple[Derived, ...], values: dict[str, Number]) -> bool:
+    """Add every step's value; False as soon as one is not positive."""
     for step in steps:
-        result = value(step.formula, values)
+        result = evaluate(step.formula, values)
         if result <= 0:
             return False
         values[step.name] = result
     return True
 
 
-def nice(number: Number, kind: str) -> bool:
-    """Whole where things are counted, at most two decimals elsewhere, and of a size that a story can bear."""
-    if number > 2_000_000:
+def _plausible(number: Number, kind: str) -> bool:
+    """Whole where things are counted, at most two decimals elsewhere, and not too large for a story."""
+    if number > LARGEST:
         return False
-    return number.denominator == 1 if kind in COUNTED else 100 % number.denominator == 0
+    return number.denominator == 1 if kind == COUNTED else 100 % number.denominator == 0
 
 
 def consistent_answers(program: Program, hidden: str) -> set[Fraction]:
-    """Every answer that fits what is left when the quantity `hidden` is not told: the true one and those of others."""
-    found = {program.answer}
+    """Return the answers that fit when the quantity `hidden` is not told: the true one and those of other values."""
+    answers = {program.answer}
     for other in plausible_others(program.givens[hidden], program.kinds[hidden]):
         values = {**program.givens, hidden: other}
-        if derive(program.steps, values):
-            found.add(Fraction(values[program.steps[-1].name]))
-    return found
+        if _derive(program.steps, values):
+            answers.add(Fraction(values[program.steps[-1].name]))
+    return answers
 
 
 def plausible_others(number: Number, kind: str) -> tuple[Number, ...]:
-    """Values that the same quantity could as well have had."""
+    """Return values that the same quantity could as well have had."""
     if kind == "%":
         return number + 5, number + 10
     if number < 2:
@@ -203,33 +309,28 @@ def plausible_others(number: Number, kind: str) -> tuple[Number, ...]:
     return number + 1, number - 1, number + 2, number * 2
 
 
-def expressions(program: Program, calls: int) -> list[tuple[str, str]]:
-    """(step name, expression with numbers) for so many calc calls: steps in between are spelled out in place."""
+def expressions(program: Program, calls: int) -> list[str]:
+    """Return the expressions of that many `calc` calls; steps without a call of their own are spelled out in place."""
     last = len(program.steps) - 1
     calls = max(1, min(calls, last + 1))
     kept = {round((place + 1) * (last + 1) / calls) - 1 for place in range(calls)} | {last}
     spelled: dict[str, Expr] = {}
-    out = []
+    shown = []
     for place, step in enumerate(program.steps):
-        formula = replace(step.formula, spelled)
+        formula = substitute(step.formula, spelled)
         if place in kept:
-            out.append((step.name, show(formula, program.values)))
+            shown.append(show(formula, program.values))
         else:
             spelled[step.name] = formula
-    return out
-
-
-def operations(program: Program) -> int:
-    """Operators in the calc calls when every step has one of its own."""
-    return sum(operators(step.formula) for step in program.steps)
+    return shown
 
 
 def told_numbers(program: Program) -> list[tuple[str, Number]]:
-    """Quantities with every number that a reader may see for them: a stay that starts in a month ends in the next."""
-    seen: list[tuple[str, Number]] = []
+    """Return quantities with every number that a reader may see: a stay that starts in a month ends in the next."""
+    told: list[tuple[str, Number]] = []
     for name, kind in program.kinds.items():
         if kind != "a":
-            seen.append((name, program.givens[name]))
+            told.append((name, program.givens[name]))
         if kind == "M":
-            seen.append((name, program.givens[name] + 1))
-    return seen
+            told.append((name, program.givens[name] + 1))
+    return told

@@ -1,0 +1,273 @@
+"""From a drawn question to a finished item: its articles, the gap if one is wanted, the clue, the tool calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from msgspec.structs import replace
+
+from ...core.types import Article, Hidden, Level, Task, join_sentences
+from ..difficulty.text_features import clue_overlap
+from ..pool.source import Item, Step, Want
+from ..quality.consistency import occurs
+from .articles import ArticleSet, Chain, Gap
+from .encyclopedia import World
+from .grammar import capitalize, fill
+from .solver import Combine
+from .wording import WorldText, speak_dialect
+
+CONTEXT_TOKENS: dict[Level, tuple[int, int]] = {"easy": (40, 110), "medium": (420, 900), "hard": (640, 1000)}
+"""Least and most tokens of context; the prompt adds some fifty. Must not depend on whether something is missing."""
+USUAL_HOPS = 4
+"""Tool calls of a hard sample at the default of `--tool_hops`."""
+ASIDE_RATE: dict[Level, float] = {"easy": 0.0, "medium": 0.8, "hard": 1.0}
+"""Share of the samples in which the user mentions articles that do not help."""
+DECOY_RATE = 0.5
+"""Share of the tagged names that get a namesake which the tag rules out."""
+CLUE_OVERLAP = (0.36, 0.68)
+"""Least and most overlap of clue and question with the supporting sentences."""
+
+
+class Rejection(StrEnum):
+    """Why a drawn question cannot become an item."""
+
+    DEAD_END = "no chain of the wanted length starts here"
+    SAME_ENTITY = "both chains start or end at the same entity"
+    TIE = "the two values are equal, or so close that wording does not decide"
+    WRONG_VERDICT = "the answer is not the wanted yes or no"
+    NOT_AT_THIS_LEVEL = "the level has no such question"
+    NO_SINGLE_ANSWER = "the facts give no answer or several"
+    ANSWER_IN_QUESTION = "the question names its answer"
+    NOTHING_TO_LEAVE_OUT = "the text leaves nothing open that the clue does not give"
+    GAP_DOES_NOT_MATTER = "the answer is the same without the missing information, or not restored by it"
+    DECOY_MATTERS = "a namesake that the tag should rule out changes the answer"
+    TOO_MANY_CALLS = "the tool calls do not fit into the turns"
+    CLUE_OUT_OF_RANGE = "the clue restates too little or too much"
+    MISSING_INFORMATION_SHOWN = "the message contains what should be missing"
+
+
+class QuestionRejected(Exception):
+    """A drawn question cannot become an item; the caller draws another."""
+
+    def __init__(self, reason: Rejection) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(slots=True)
+class Question:
+    """A question as it was drawn, before its articles."""
+
+    chains: list[Chain]
+    combine: Combine
+    text: str
+    known: list[int]
+    """For each chain, how many of its hops the clue restates."""
+    calculations: tuple[Step, ...] = ()
+    """Calculations after the last article, when the answer takes one."""
+
+
+def build_item(task: Task, source_id: str, world: World, text: WorldText, want: Want, question: Question) -> Item:
+    """Build the item of a question, or raise `QuestionRejected` when the solver does not confirm the question."""
+    rng, chains = world.rng, question.chains
+    articles = ArticleSet(world, text)
+    articles.add_chains(chains)
+    answer = _single_answer(articles, question)
+    gap = _open_a_gap(articles, question, answer) if want.clarify else None
+    if gap is None:
+        _add_decoys(articles, question, answer)
+    calls = sum(len(chain.relations) - known for chain, known in zip(chains, question.known, strict=True))
+    calls += sum(not known and articles.shares_name(c.start) for c, known in zip(chains, question.known, strict=True))
+    spare = want.max_turns - 1 - want.clarify - calls
+    if spare < 0:
+        raise QuestionRejected(Rejection.TOO_MANY_CALLS)
+    # A reader who is short of turns compares two numbers without the calculator.
+    calculate = spare >= len(question.calculations) and (want.level == "hard" or not want.clarify)
+    calculations = question.calculations if calculate else ()
+    searches = _searches(want, calls + len(calculations), spare - len(calculations)) if gap is None else 0
+    clue = _clue(articles, question)
+    premise = _aside(articles, want.level)
+    needed = {relation for chain in chains for relation in chain.relations}
+    context = articles.articles(needed, want.level == "easy", rng.randint(*CONTEXT_TOKENS[want.level]))
+    hidden = _hidden(articles, question, gap) if gap else None
+    if hidden is not None and occurs(hidden.span, f"{premise} {clue} {question.text}"):
+        raise QuestionRejected(Rejection.MISSING_INFORMATION_SHOWN)
+    steps, ask_after = _steps(articles, question, gap, searches)
+    item = Item(
+        task=task,
+        lang=want.lang,
+        source="builtin",
+        source_id=source_id,
+        premise=premise,
+        clue=clue,
+        question=question.text,
+        original="",
+        context=context,
+        support=tuple(articles.support(chains)),
+        answer=answer,
+        aliases=(),
+        steps=steps + calculations,
+        hidden=hidden,
+        ask_after=ask_after,
+        ambiguity=_ambiguity(articles, question),
+    )
+    if world.dialect:
+        item = _in_dialect(item, world.dialect)
+    return replace(item, original=_original(item))
+
+
+def _single_answer(articles: ArticleSet, question: Question) -> str:
+    answers = articles.answers(question.chains, question.combine)
+    if len(answers) != 1:
+        raise QuestionRejected(Rejection.NO_SINGLE_ANSWER)
+    (answer,) = answers
+    if answer in question.text and len(question.chains) == 1:
+        raise QuestionRejected(Rejection.ANSWER_IN_QUESTION)
+    return answer
+
+
+def _open_a_gap(articles: ArticleSet, question: Question, answer: str) -> Gap:
+    """Choose what the text leaves open and the clue does not give, and add the pages that make it matter."""
+    gaps = [
+        Gap("name", i)
+        for i, (chain, known) in enumerate(zip(question.chains, question.known, strict=True))
+        if known == 0 and chain.relations[0] != "tag"
+    ]
+    for i, chain in enumerate(question.chains):
+        gaps += [Gap("year", i, hop) for hop in chain.open_years() if hop >= question.known[i]]
+    if not gaps:
+        raise QuestionRejected(Rejection.NOTHING_TO_LEAVE_OUT)
+    gap = articles.rng.choice(gaps)
+    if not articles.open_gap(question.chains, gap, question.combine, answer):
+        raise QuestionRejected(Rejection.GAP_DOES_NOT_MATTER)
+    return gap
+
+
+def _add_decoys(articles: ArticleSet, question: Question, answer: str) -> None:
+    """Add namesakes with another tag: the text shows the tag, so it stays complete, but a reader has to compare."""
+    for chain in question.chains:
+        if chain.tag_shown and articles.rng.random() < DECOY_RATE:
+            articles.add_namesake(chain, same_tag=False)
+    if articles.answers(question.chains, question.combine) != {answer}:
+        raise QuestionRejected(Rejection.DECOY_MATTERS)
+
+
+def _searches(want: Want, calls: int, spare: int) -> int:
+    """Return how many searches come before titles are opened, to reach the wanted number of tool calls."""
+    wanted = {"easy": 0, "medium": want.tool_hops - USUAL_HOPS, "hard": want.tool_hops - calls}[want.level]
+    return max(0, min(wanted, spare))
+
+
+def _aside(articles: ArticleSet, level: Level) -> str:
+    """Return what the user says to have read already.
+
+    It is said whether or not something is missing, so it gives nothing away.
+    """
+    rng, questions = articles.rng, articles.text.questions
+    if rng.random() >= ASIDE_RATE[level]:
+        return ""
+    names = {entity.name for entity in articles.pages}
+    others = [entity for entity in articles.world.entities() if entity.name not in names]
+    mentioned = rng.sample(others, 2 if level == "hard" else 1)
+    for entity in mentioned:
+        articles.add(entity)
+    forms = questions.asides_two if level == "hard" else questions.asides_one
+    mentions = [articles.text.mention(entity.kind, entity.name, "") for entity in mentioned]
+    return capitalize(fill(rng.choice(forms), **dict(zip("ab", mentions, strict=False))))
+
+
+def _clue(articles: ArticleSet, question: Question) -> str:
+    """Return the sentences of the known hops, as the user restates them."""
+    known = [
+        articles.sentence_stating(owner, relation)
+        for chain, count in zip(question.chains, question.known, strict=True)
+        for owner, relation in list(zip(chain.owners, chain.relations, strict=True))[:count]
+    ]
+    if not known:
+        return ""
+    gap = articles.text.articles.sentence_gap
+    clue = gap.join(dict.fromkeys(known))
+    least, most = CLUE_OVERLAP
+    if not least <= clue_overlap(clue + " " + question.text, gap.join(articles.support(question.chains))) <= most:
+        raise QuestionRejected(Rejection.CLUE_OUT_OF_RANGE)
+    return clue
+
+
+def _steps(articles: ArticleSet, question: Question, gap: Gap | None, searches: int) -> tuple[tuple[Step, ...], int]:
+    """Return the calls that a careful reader makes, and how many of them come before the clarifying question."""
+    steps: list[Step] = []
+    ask_after = 0
+    for i, (chain, known) in enumerate(zip(question.chains, question.known, strict=True)):
+        for hop, owner in enumerate(chain.owners):
+            if hop < known:
+                continue
+            if searches:
+                steps.append(Step("wiki", articles.text.query(owner.name, chain.relations[hop])))
+                searches -= 1
+            ambiguous = hop == 0 and articles.shares_name(chain.start)
+            if ambiguous:
+                steps.append(Step("wiki", owner.name))
+                if gap == Gap("name", i):
+                    ask_after = len(steps)
+            only_hop = hop == len(chain.relations) - 1
+            if ambiguous and only_hop and chain.relations[0] in articles.first_relations(owner):
+                continue  # the list of search hits has shown it
+            steps.append(Step("wiki", articles.title(owner)))
+            if gap == Gap("year", i, hop):
+                ask_after = len(steps)
+    return tuple(steps), ask_after
+
+
+def _hidden(articles: ArticleSet, question: Question, gap: Gap) -> Hidden:
+    """Return the missing information: the span that restores it, and how a clarifying question asks for it."""
+    chain, text = question.chains[gap.chain], articles.text
+    start = chain.start
+    if gap.kind == "year":
+        span = text.year_phrase(chain.values[gap.hop].year).strip()
+        return Hidden("year", span, text.which_year(articles.rng), text.questions.year_words)
+    also = articles.full_mention(chain).also
+    span = text.fact_span(start.kind, also[1]) if also else text.tag_span(start.kind, start.tag)
+    return Hidden("entity", span, text.which(start.kind, start.name, articles.rng), text.name_words(start.name))
+
+
+def _ambiguity(articles: ArticleSet, question: Question) -> tuple[str, ...]:
+    """Return in which ways the question sounds vague, whether or not the articles resolve it."""
+    flags = []
+    if any(articles.shares_name(chain.start) for chain in question.chains):
+        flags.append("shared-name")
+    if any(chain.open_years() for chain in question.chains):
+        flags.append("no-year")
+    return tuple(flags)
+
+
+def _in_dialect(item: Item, dialect: dict[str, str]) -> Item:
+    """Put every text of an item into the dialect of its world."""
+    hidden = item.hidden
+    texts = [item.premise, item.question, item.clue, item.answer, *item.support, *(step.input for step in item.steps)]
+    texts += [text for article in item.context for text in (article.title, *article.sentences)]
+    texts += [hidden.span, hidden.missing, *hidden.about] if hidden else []
+    spoken = iter(speak_dialect(texts, dialect))
+
+    def some(count: int) -> tuple[str, ...]:
+        return tuple(next(spoken) for _ in range(count))
+
+    return replace(
+        item,
+        premise=next(spoken),
+        question=next(spoken),
+        clue=next(spoken),
+        answer=next(spoken),
+        support=some(len(item.support)),
+        steps=tuple(Step(step.tool, next(spoken), step.note) for step in item.steps),
+        context=tuple(Article(next(spoken), some(len(article.sentences))) for article in item.context),
+        hidden=Hidden(hidden.kind, next(spoken), next(spoken), some(len(hidden.about))) if hidden else None,
+    )
+
+
+def _original(item: Item) -> str:
+    """Return what the user would have said with nothing left out: the span put back after the question."""
+    message = join_sentences([item.premise, item.question])
+    if item.hidden is None:
+        return message
+    return f"{message} ({item.hidden.span})" if item.lang == "en" else f"{message}（{item.hidden.span}）"

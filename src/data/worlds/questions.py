@@ -1,0 +1,326 @@
+"""Questions about the encyclopedia.
+
+`multihop_item` makes questions shaped like HotpotQA: bridges of two to four hops, and comparisons of two entities.
+`strategy_item` makes yes/no questions that need two or more facts which the question does not state, shaped like
+StrategyQA. Both draw until a question comes out that the solver confirms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..pool.source import Item, Step, Want
+from .articles import Chain
+from .build_item import Question, QuestionRejected, Rejection, build_item
+from .encyclopedia import CHANGING, Entity, Value, World
+from .grammar import capitalize, fill
+from .solver import Combine, Interpretation, plain_value
+from .wording import WorldText, world_text
+
+LITERAL_RELATIONS = frozenset(
+    {"born", "died", "tag", "river", "founded", "elevation", "population", "year", "staff", "first", "visitors"}
+)
+"""Relations whose values are numbers or words: a chain can only end there."""
+TAG_RATE, YEAR_RATE = 0.25, 0.5
+"""Shares of the mentions that show the tag, and of the changing hops that show the year."""
+COMPARISON_RATE = 0.4
+LEAD_RATE = 0.4
+"""Share of the bridges that name their subject in a sentence of its own."""
+LONG_CHAINS = ((2, 1), (1, 2))
+"""Hops of the two chains of a hard question."""
+STRATEGY_TRIES = 12
+"""Draws of a yes/no family before another family is chosen."""
+
+Amount = int | str
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyFamily:
+    """A kind of yes/no question: two facts, the test on them, and the calculation that decides it."""
+
+    name: str
+    a: tuple[str, str]
+    b: tuple[str, str]
+    holds: Callable[[Amount, Amount, int], bool]
+    formula: str = ""
+    """Empty where no calculation is needed."""
+    figures: tuple[int, ...] = (0,)
+    """Numbers that the question may name, such as an age."""
+
+
+def _at_least(a: Amount, b: Amount, _: int) -> bool:
+    return int(a) >= int(b)
+
+
+def _below(a: Amount, b: Amount, _: int) -> bool:
+    return int(a) < int(b)
+
+
+def _above(a: Amount, b: Amount, _: int) -> bool:
+    return int(a) > int(b)
+
+
+def _same(a: Amount, b: Amount, _: int) -> bool:
+    return a == b
+
+
+def _at_least_after(a: Amount, b: Amount, n: int) -> bool:
+    return int(b) - int(a) >= n
+
+
+def _more_than_above(a: Amount, b: Amount, n: int) -> bool:
+    return int(b) - int(a) > n
+
+
+_BORN, _DIED, _CALLING = ("person", "born"), ("person", "died"), ("person", "tag")
+_HEIGHT, _TOWN_FOUNDED, _PEOPLE = ("town", "elevation"), ("town", "founded"), ("town", "population")
+_REGION, _RIVER = ("town", "tag"), ("town", "river")
+_FIRM_FOUNDED, _STAFF, _TRADE = ("company", "founded"), ("company", "staff"), ("company", "tag")
+_WORK_YEAR, _EVENT_FIRST, _VISITORS = ("work", "year"), ("event", "first"), ("event", "visitors")
+
+FAMILIES = (
+    StrategyFamily("born_before_work", _BORN, _WORK_YEAR, _below, "{a} < {b}"),
+    StrategyFamily("born_before_firm", _BORN, _FIRM_FOUNDED, _below, "{a} < {b}"),
+    StrategyFamily("lived_to_event", _DIED, _EVENT_FIRST, _at_least, "{a} >= {b}"),
+    StrategyFamily("lived_to_work", _DIED, _WORK_YEAR, _at_least, "{a} >= {b}"),
+    StrategyFamily("lived_to_firm", _DIED, _FIRM_FOUNDED, _at_least, "{a} >= {b}"),
+    StrategyFamily("of_age", _BORN, _EVENT_FIRST, _at_least_after, "{b} - {a} >= {n}", (16, 18, 21, 25, 30)),
+    StrategyFamily("pupil", _BORN, _DIED, _below, "{a} < {b}"),
+    StrategyFamily("downhill", _HEIGHT, _HEIGHT, _above, "{a} > {b}"),
+    StrategyFamily("climb", _HEIGHT, _HEIGHT, _more_than_above, "{b} - {a} > {n}", (50, 100, 150, 200, 300)),
+    StrategyFamily("jobs", _STAFF, _PEOPLE, _at_least, "{a} >= {b}"),
+    StrategyFamily("crowd", _VISITORS, _PEOPLE, _above, "{a} > {b}"),
+    StrategyFamily("crowd_staff", _VISITORS, _STAFF, _above, "{a} > {b}"),
+    StrategyFamily("old_town", _TOWN_FOUNDED, _FIRM_FOUNDED, _at_least_after, "{b} - {a} >= {n}", (200, 300, 400, 500)),
+    StrategyFamily("town_event", _TOWN_FOUNDED, _EVENT_FIRST, _at_least_after, "{b} - {a} >= {n}", (250, 350, 450)),
+    StrategyFamily("work_firm", _WORK_YEAR, _FIRM_FOUNDED, _below, "{a} < {b}"),
+    StrategyFamily("work_event", _WORK_YEAR, _EVENT_FIRST, _below, "{a} < {b}"),
+    StrategyFamily("same_region", _REGION, _REGION, _same),
+    StrategyFamily("same_river", _RIVER, _RIVER, _same),
+    StrategyFamily("same_calling", _CALLING, _CALLING, _same),
+    StrategyFamily("same_trade", _TRADE, _TRADE, _same),
+)
+
+
+def multihop_item(world: World, want: Want, source_id: str) -> Item:
+    """Make a multi-hop item; a world rarely needs more than two tries."""
+    drawer = _QuestionDrawer(world, want)
+    while True:
+        try:
+            question = drawer.comparison() if world.rng.random() < COMPARISON_RATE else drawer.bridge()
+            return build_item("hotpotqa", source_id, world, drawer.text, want, question)
+        except QuestionRejected:
+            continue
+
+
+def strategy_item(world: World, want: Want, source_id: str) -> Item:
+    """Make a yes/no item. The answer is drawn first, so that yes and no are equally common."""
+    drawer = _QuestionDrawer(world, want)
+    while True:
+        wanted_yes = world.rng.random() < 0.5
+        family = world.rng.choice(FAMILIES)
+        for _ in range(STRATEGY_TRIES):
+            try:
+                question = drawer.yes_or_no(family, wanted_yes)
+                return build_item("strategyqa", source_id, world, drawer.text, want, question)
+            except QuestionRejected:
+                continue
+
+
+class _QuestionDrawer:
+    """Draws questions about a world at the wanted level. Nothing here depends on whether a question will have a gap."""
+
+    def __init__(self, world: World, want: Want) -> None:
+        self.world, self.want, self.rng = world, want, world.rng
+        self.text = world_text(want.lang)
+
+    def bridge(self) -> Question:
+        """Draw a chain of hops and ask for its last value."""
+        level = self.want.level
+        if level == "easy":
+            # The clue restates the first hop, so what may be open is the year of the second.
+            chain = self._walk(2, tag_rate=0.0, last_open=True)
+            return Question([chain], plain_value, self._bridge_text(chain), known=[1])
+        hops = 2 if level == "medium" else self.rng.choice((3, 3, 4))
+        chain = self._walk(hops, tag_rate=TAG_RATE if hops < 4 else 0.0)
+        if hops == 4 and not chain.open_years():
+            raise QuestionRejected(Rejection.NOT_AT_THIS_LEVEL)
+        return Question([chain], plain_value, self._bridge_text(chain), known=[0])
+
+    def comparison(self) -> Question:
+        """Ask which of two entities has the smaller or the larger value."""
+        comparisons, level = self.text.questions.comparisons, self.want.level
+        fact = self.rng.choice(list(comparisons))
+        kind, relation = fact.split(".")
+        ((pick, form),) = self.rng.choice(comparisons[fact]).items()
+        # Drawn at every level, because the random stream of a sample must stay what it was.
+        long = self.rng.choice(LONG_CHAINS)
+        lengths = long if level == "hard" else (1, 1)
+        first, second = chains = [self._chain_to(kind, relation, length) for length in lengths]
+        if first.start is second.start or first.owners[-1] is second.owners[-1]:
+            raise QuestionRejected(Rejection.SAME_ENTITY)
+        if first.values[-1].what == second.values[-1].what:
+            raise QuestionRejected(Rejection.TIE)
+        a, b = (self._noun_phrase(chain) for chain in chains)
+        known = [0, 1] if level == "easy" else [0, 0]
+        return Question(chains, _owner_of_extreme(pick), capitalize(fill(form, a=a, b=b)), known)
+
+    def yes_or_no(self, family: StrategyFamily, wanted_yes: bool) -> Question:
+        """Ask a question of a family whose answer is the wanted one."""
+        rng, level = self.rng, self.want.level
+        # A tag tells namesakes apart. Shown, it would answer the question, so one of the two must be a hop away.
+        by_tag = family.a[1] == "tag"
+        if by_tag and level == "easy":
+            raise QuestionRejected(Rejection.NOT_AT_THIS_LEVEL)
+        lengths = rng.choice(LONG_CHAINS) if by_tag or level == "hard" else (1, 1)
+        facts = zip((family.a, family.b), lengths, strict=True)
+        first, second = chains = [self._chain_to(kind, relation, length) for (kind, relation), length in facts]
+        if first.start is second.start or first.owners[-1] is second.owners[-1]:
+            raise QuestionRejected(Rejection.SAME_ENTITY)
+        n = rng.choice(family.figures)
+        a, b = first.values[-1].what, second.values[-1].what
+        assert not isinstance(a, Entity)
+        assert not isinstance(b, Entity)
+        if family.holds(a, b, n) != wanted_yes:
+            raise QuestionRejected(Rejection.WRONG_VERDICT)
+        if family.formula and int(b) - int(a) in (0, n):
+            raise QuestionRejected(Rejection.TIE)
+        phrases = [
+            self.text.amount(self._noun_phrase(chain), chain.values[-1].year if chain.year_shown[-1] else None)
+            for chain in chains
+        ]
+        form = rng.choice(self._near_or_far(self.text.questions.strategy[family.name]))
+        question = capitalize(fill(form, a=phrases[0], b=phrases[1], n=n))
+        calculations = (Step("calc", fill(family.formula, a=a, b=b, n=n)),) if family.formula else ()
+        # The clue of an easy question restates the second fact; what may be open is then the first.
+        known = [0, 1 if level == "easy" else 0]
+        return Question(chains, _verdict(self.text, family, n), question, known, calculations)
+
+    def _walk(self, hops: int, tag_rate: float, last_open: bool = False) -> Chain:
+        """Draw a chain of that many relations from a random start that passes no entity twice.
+
+        With `last_open`, the last relation changes over time and shows no year.
+        """
+        rng, asks = self.rng, self.text.questions.asks
+        start = rng.choice(self.world.entities())
+        here, seen = start, {start}
+        relations: list[str] = []
+        values: list[Value] = []
+        years: list[bool] = []
+        for step in range(hops):
+            last = step == hops - 1
+            options = [
+                relation
+                for relation in here.facts
+                if (last and f"{here.kind}.{relation}" in asks and (not last_open or relation in CHANGING))
+                or (not last and relation not in LITERAL_RELATIONS)
+            ]
+            if not options:
+                raise QuestionRejected(Rejection.DEAD_END)
+            relation = rng.choice(options)
+            value = rng.choice(here.facts[relation])
+            if value.what in seen:
+                raise QuestionRejected(Rejection.DEAD_END)
+            relations.append(relation)
+            values.append(value)
+            years.append(relation in CHANGING and not last_open and rng.random() < YEAR_RATE)
+            if isinstance(value.what, Entity):
+                here = value.what
+                seen.add(here)
+        if last_open:
+            # A first hop without its year would be a second gap beside the last.
+            years[0] = relations[0] in CHANGING
+        return Chain(start, rng.random() < tag_rate, relations, values, years)
+
+    def _chain_to(self, kind: str, relation: str, length: int) -> Chain:
+        """Draw a chain of one or two hops whose last relation belongs to an entity of that kind."""
+        entities = self.world.entities()
+        if length == 1:
+            start = self.rng.choice([entity for entity in entities if entity.kind == kind])
+            return self._chain([start], [relation])
+        first_hops = [
+            (entity, first, value)
+            for entity in entities
+            for first, values in entity.facts.items()
+            for value in values
+            if isinstance(value.what, Entity) and value.what.kind == kind and value.what is not entity
+        ]
+        if not first_hops:
+            raise QuestionRejected(Rejection.DEAD_END)
+        start, first, value = self.rng.choice(first_hops)
+        assert isinstance(value.what, Entity)
+        return self._chain([start, value.what], [first, relation], value)
+
+    def _chain(self, owners: list[Entity], relations: list[str], first: Value | None = None) -> Chain:
+        """Draw the last value and what the text shows. Easy chains show neither tag nor year."""
+        rng, easy = self.rng, self.want.level == "easy"
+        values = [] if first is None else [first]
+        values.append(rng.choice(owners[-1].facts[relations[-1]]))
+        years = [relation in CHANGING and not easy and rng.random() < YEAR_RATE for relation in relations]
+        tag = not easy and len(relations) > 1 and rng.random() < TAG_RATE
+        return Chain(owners[0], tag, relations, values, years)
+
+    def _bridge_text(self, chain: Chain) -> str:
+        rng, questions = self.rng, self.text.questions
+        owner = chain.owners[-1]
+        ask = rng.choice(self._near_or_far(questions.asks[f"{owner.kind}.{chain.relations[-1]}"]))
+        when = self.text.year_phrase(chain.values[-1].year if chain.year_shown[-1] else None)
+        phrase = self._noun_phrase(chain)
+        if rng.random() >= LEAD_RATE:
+            return capitalize(fill(ask, x=phrase, when=when))
+        lead = capitalize(fill(rng.choice(questions.leads), x=phrase))
+        stand_in = rng.choice(questions.stand_ins[owner.kind])
+        return lead + self.text.articles.sentence_gap + capitalize(fill(ask, x=stand_in, when=when))
+
+    def _noun_phrase(self, chain: Chain) -> str:
+        """Name the last owner of a chain: the mention, and a phrase for every hop but the last.
+
+        `the teacher of the founder of Harrow Mills`.
+        """
+        start, nouns = chain.start, self.text.questions.nouns
+        phrase = self.text.mention(start.kind, start.name, start.tag if chain.tag_shown else "")
+        hops = zip(chain.relations[:-1], chain.values, chain.year_shown, strict=False)
+        for depth, (relation, value, shown) in enumerate(hops):
+            forms = self._near_or_far(nouns[relation])
+            # A possessive takes a bare name only; deeper phrases must nest in a way that a reader can undo.
+            usable = [
+                form
+                for form in forms
+                if (self.text.can_nest(form) if depth else not (form.startswith("{x}'s") and start.kind == "event"))
+            ]
+            form = self.rng.choice(usable or nouns[relation][:1])
+            phrase = fill(form, x=phrase, when=self.text.year_phrase(value.year if shown else None))
+        return phrase
+
+    def _near_or_far(self, forms: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the half of the forms that keeps the article's words, or the half that keeps its distance."""
+        half = len(forms) // 2
+        far = self.rng.random() < self.want.paraphrase * self.text.questions.far_share[self.want.level]
+        return forms[half:] if far else forms[:half]
+
+
+def _owner_of_extreme(pick: str) -> Combine:
+    """Answer with the entity that has the smallest or the largest value."""
+
+    def combine(choice: tuple[Interpretation, ...]) -> str:
+        def amount(interpretation: Interpretation) -> int:
+            assert isinstance(interpretation.value, int)
+            return interpretation.value
+
+        best = min(choice, key=amount) if pick == "min" else max(choice, key=amount)
+        return best.passed[-1].name
+
+    return combine
+
+
+def _verdict(text: WorldText, family: StrategyFamily, n: int) -> Combine:
+    """Answer with yes or no."""
+
+    def combine(choice: tuple[Interpretation, ...]) -> str:
+        a, b = choice[0].value, choice[1].value
+        assert isinstance(a, int | str)
+        assert isinstance(b, int | str)
+        return text.questions.answer_yes if family.holds(a, b, n) else text.questions.answer_no
+
+    return combine
