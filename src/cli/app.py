@@ -24,7 +24,7 @@ from ..runtime.disk import explain_disk_errors
 from ..runtime.secrets import masker
 from ..training import ablation, evaluate
 from ..training import gated as train_gated
-from . import data, gates, loop, pages, release, reproduction, reward, scoring, show, train
+from . import data, gates, loop, pages, release, reward, scoring, show, train
 
 VERBS: dict[str, list[Callable[..., None]]] = {
     "Start here": [loop.quickstart, loop.status, pages.board, loop.init],
@@ -42,7 +42,7 @@ VERBS: dict[str, list[Callable[..., None]]] = {
     "Training": [train.train, train_gated.ppo_runner, evaluate.evaluate],
     "Gates": [gates.run_round, gates.verify, gates.sign_off],
     "Whole loop": [loop.rc1, loop.scale, loop.kpi, loop.sync, pages.report, pages.review],
-    "Release": [release.export_gguf, release.eval_model, reproduction.package, reproduction.reproduce],
+    "Release": [release.export_gguf, release.eval_model, release.package, release.reproduce],
 }
 """Verbs by job, as `askgate --help` lists them."""
 NAMES = {"run_round": "round", "sign_off": "sign-off", "eval_model": "eval"}

@@ -1,7 +1,8 @@
-"""Verbs for what leaves the house: export_gguf, and eval through PyTorch or llama.cpp."""
+"""Verbs for finished models and runs: export_gguf, eval, package, reproduce."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -9,35 +10,32 @@ import typer
 from rich.table import Table
 
 from ..core.errors import BadInput
-from ..training import data as train_data
 from . import options, show
 
 if TYPE_CHECKING:
-    from ..config.train import TrainConfig
     from ..eval.metrics import Figure
-    from ..release.evaluate import Setting
 
 REPORTS = Path("reports")
 
 
 def export_gguf(
     model: Annotated[Path, typer.Option("--model", help="Folder of a Qwen3 or Llama model.")],
-    out: Annotated[Path, typer.Option("--out", help="The file to write, FILE.gguf; its report goes beside it.")],
+    out: Annotated[Path, typer.Option("--out", help="File to write, FILE.gguf; its report goes beside it.")],
     type_: Annotated[Literal["f16", "q8_0"], typer.Option("--type", help="f16: as trained; q8_0: half the size.")] = (
         "f16"
     ),
     adapter: Annotated[
-        Path | None, typer.Option("--adapter", help="Folder of LoRA adapters that are merged in first.")
+        Path | None, typer.Option("--adapter", help="Folder of LoRA adapters to merge into the model first.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Export a model to GGUF. For llama.cpp, and compared with PyTorch: same text, same tokens, same greedy choice."""
+    """Export a model to GGUF for llama.cpp. Checks it against PyTorch: same tokens, same greedy choices."""
     if out.suffix != ".gguf":
         raise BadInput(f"{out} does not end in .gguf", where="--out", remedy="name a .gguf file")
     from transformers.utils import logging as transformers_logging
 
-    from ..release.export import export_gguf as export
     from ..release.gguf_check import PROMPTS
+    from ..release.gguf_check import export_gguf as export
 
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     with show.progress("comparing with PyTorch", PROMPTS) as progress:
@@ -53,72 +51,44 @@ def export_gguf(
 
 def eval_model(
     model: Annotated[Path, typer.Option("--model", help="A folder for pytorch, FILE.gguf for llamacpp.")],
-    backend: Annotated[Literal["pytorch", "llamacpp"], typer.Option("--backend", help="What computes.")] = "pytorch",
-    config: Annotated[Path, typer.Option("--config", help="Training config: held-out samples, turns, lengths.")] = (
+    backend: Annotated[Literal["pytorch", "llamacpp"], typer.Option("--backend", help="Inference backend.")] = (
+        "pytorch"
+    ),
+    config: Annotated[Path, typer.Option("--config", help="Training config with the held-out set and limits.")] = (
         Path("configs/quickstart.yaml")
     ),
-    n: Annotated[int | None, typer.Option("--n", min=1, help="So many samples; left out: as the config says.")] = None,
-    greedy: Annotated[bool, typer.Option("--greedy", help="Always the likeliest token, whatever the config says.")] = (
-        False
-    ),
-    compare: Annotated[
-        Path | None, typer.Option("--compare", help="Report of the other backend, to lie within its intervals.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="The report; left out: reports/eval_BACKEND.json.")] = None,
     overrides: options.Set = None,
+    n: Annotated[int | None, typer.Option("--n", min=1, help="Number of samples. Default: from the config.")] = None,
+    greedy: Annotated[bool, typer.Option("--greedy", help="Greedy decoding, even if the config samples.")] = False,
+    compare: Annotated[
+        Path | None, typer.Option("--compare", help="Report of the other backend; figures must be in its intervals.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Report to write. Default: reports/eval_BACKEND.json.")
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Evaluate a model on held-out samples. Through PyTorch, or offline through llama.cpp from a GGUF file."""
     from transformers.utils import logging as transformers_logging
 
-    from ..agents.trajectory import Job
     from ..config.loader import load_train_config
-    from ..core.files import sha256_file, write_json
-    from ..eval.metrics import figures
-    from ..release.evaluate import Evaluated, compared, facts, play_llamacpp, play_pytorch, read_evaluated, sha256_of
-    from ..release.gguf_export import model_folder
-    from ..release.llamacpp import require_gguf
+    from ..core.files import write_json
+    from ..release.evaluate import evaluate_model
 
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    settings = load_train_config(config, overrides)
-    if n is not None:
-        settings = settings.model_copy(update={"eval": settings.eval.model_copy(update={"n": n})})
-    if backend == "llamacpp":
-        require_gguf(model)
-    else:
-        model_folder(model)
-    train_data.require(settings)
-    train_data.build_missing(settings)
-    samples, levels = train_data.held_out(settings)
-    setting = _setting(settings, greedy)
-    shadow = sha256_file(settings.shadow_set)
-    then = read_evaluated(compare, shadow, len(samples), setting) if compare else None
-    jobs = [
-        Job(sample, level, setting.seed, place)
-        for place, (sample, level) in enumerate(zip(samples, levels, strict=True))
-    ]
-    with show.progress(f"playing through {backend}", len(jobs)) as progress:
-        if backend == "llamacpp":
-            episodes = play_llamacpp(model, jobs, setting, progress)
-        else:
-            episodes = play_pytorch(model_folder(model), jobs, setting, progress)
-    found = Evaluated(
-        backend=backend,
-        model=str(model),
-        model_sha256=sha256_of(model, backend),
-        shadow_set=str(settings.shadow_set),
-        shadow_sha256=shadow,
-        samples=len(jobs),
-        setting=facts(setting),
-        figures=figures(episodes),
-    )
-    checks = compared(then, found) if then else []
+    settings = load_train_config(config, [*(overrides or ()), *([f"eval.n={n}"] if n is not None else [])])
+    with ExitStack() as end:
+
+        def progress(total: int) -> show.Advance:
+            return end.enter_context(show.progress(f"evaluating with {backend}", total))
+
+        found, checks = evaluate_model(model, backend, settings, greedy, compare, progress)
     path = out or REPORTS / f"eval_{backend}.json"
     write_json(path, found)
     if as_json:
         show.print_json(found)
     else:
-        _tell(found.figures, f"{model} through {backend}, {len(jobs)} held-out samples")
+        _show_figures(found.figures, f"{model} through {backend}, {found.samples} held-out samples")
         show.say(f"wrote {path}")
     failed = [one for one in checks if not one.passed]
     for one in failed:
@@ -128,18 +98,47 @@ def eval_model(
     if failed:
         raise typer.Exit(1)
     if compare and not as_json:
-        show.say(f"every headline figure lies within the 95% interval of {compare}")
+        show.say(f"every headline figure is within the 95% interval of {compare}")
 
 
-def _setting(config: TrainConfig, greedy: bool) -> Setting:
-    from ..data.pool.meta import read_meta
-    from ..release.evaluate import Setting
+def package(
+    config: Annotated[
+        Path | None, typer.Option("--config", help="Training config of the gated run. Default: the ticket's.")
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", help="Tarball to write.")] = Path("reports/rc1/package.tgz"),
+    key: Annotated[
+        Path | None, typer.Option("--key", help="Private elliptic-curve key (PEM) to sign with. Default: unsigned.")
+    ] = None,
+) -> None:
+    """Pack a finished run for others. Verifies it first."""
+    from ..core.files import sha256_file
+    from ..release.package import make_package, trained_config
 
-    limits = config.rollout_limits(read_meta(config.shadow_set).tools)
-    return Setting(limits, greedy or config.eval.greedy, config.seeds[0])
+    made = make_package(config or trained_config(), out, key, show.password_of(key), show.say)
+    show.say(f"wrote {made}")
+    show.say(f"  sha256 {sha256_file(made)}")
 
 
-def _tell(found: dict[str, Figure], title: str) -> None:
+def reproduce(
+    packed: Annotated[Path, typer.Argument(metavar="PACKAGE", help="Tarball made by `askgate package`.")],
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Check every file, the evidence of the gates, and signatures.")
+    ] = False,
+    rerun: Annotated[bool, typer.Option("--rerun", help="Verify, then train again and compare the weights.")] = False,
+    public_key: Annotated[
+        Path | None, typer.Option("--public_key", help="Public key of the maker; the package must be signed with it.")
+    ] = None,
+) -> None:
+    """Verify a package, or train it again. Names the first file that does not match."""
+    if not (verify or rerun):
+        raise BadInput("nothing to do", where="reproduce", remedy="add --verify, or --rerun to train again too")
+    from ..release.reproduce import reproduce as check
+
+    check(packed, show.say, public_key, rerun)
+    show.say(f"VERIFIED: {packed}{', and trained again with the same weights' if rerun else ''}")
+
+
+def _show_figures(found: dict[str, Figure], title: str) -> None:
     from ..eval.metrics import is_share
     from ..release.evaluate import HEADLINE
 

@@ -23,6 +23,8 @@ from ..core.types import LEVELS, Level, Task
 if TYPE_CHECKING:
     from ..scoring.monitor import Progress as Done
 
+Advance = Callable[[int], None]
+"""Reports how many more items are done."""
 Counts = dict[Task, dict[Level, int]]
 
 
@@ -175,7 +177,7 @@ def _short(value: float) -> str:
 
 
 @contextmanager
-def progress(label: str, total: int) -> Iterator[Callable[[int], None]]:
+def progress(label: str, total: int) -> Iterator[Advance]:
     """A bar on standard error when that is a terminal. The caller reports how many more are done."""
     console = _console(stderr=True)
     if not console.is_terminal:

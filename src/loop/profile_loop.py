@@ -64,7 +64,7 @@ class ProfileLoop:
         return run_stages(wanted, self.state, given, say, stop_at_red=scale)
 
 
-def open_loop(name: ProfileName | None = None, full: bool | None = None) -> ProfileLoop:
+def open_loop(name: str | None = None, full: bool | None = None) -> ProfileLoop:
     """The loop of a profile. By default the one that was run last, in the way in which it was run last."""
     profile = load_profile(name or last_run())
     state = State(state_file(profile.name))

@@ -1,5 +1,7 @@
-"""How good a model is on held-out samples, through PyTorch or through llama.cpp: the same samples, the same
-environment, the same figures."""
+"""Evaluates a model on held-out samples through PyTorch or llama.cpp (`askgate eval`).
+
+Both backends use the same samples, environment and figures, so their reports can be compared.
+"""
 
 from __future__ import annotations
 
@@ -9,45 +11,54 @@ from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
+import torch
 from gguf import GGUFReader
 from msgspec import Struct
 
 from ..agents.trajectory import Job
 from ..config.sections import RolloutLimits
+from ..config.train import TrainConfig
 from ..core.check import Check, check
 from ..core.errors import BadInput
 from ..core.files import read_json, sha256_file
 from ..core.model_files import model_sha256
 from ..core.types import Episode
+from ..data.pool.meta import read_meta
 from ..eval.compare import DIGITS
-from ..eval.metrics import Figure
+from ..eval.metrics import Figure, figures
 from ..rollout.scheduler import generate
 from ..runtime.device import get_device, get_dtype, prepare_device
+from ..training import data as train_data
 from .gguf_check import renderer_for
 from .gguf_export import load_merged, load_tokenizer, model_folder
 from .gguf_tokenizer import read_tokenizer
-from .llamacpp import LOG, opened, require_gguf
-from .play import play
+from .llamacpp import LOG, open_gguf, require_gguf, rollout_llamacpp
 
 Backend = Literal["pytorch", "llamacpp"]
+Progress = Callable[[int], None]
 HEADLINE = ("success", "need_ask_success", "overclar_rate", "ask_precision", "ask_recall", "avg_turns")
 _REMEDY = (
-    "the file does not do what the model does: see its report FILE.gguf.json, and export it again",
+    "the file does not behave like the model: see its report FILE.gguf.json, and export it again",
     "该文件的表现与原模型不符：请查看 FILE.gguf.json，并重新导出",
 )
 
 
 @dataclass(frozen=True)
-class Setting:
-    """How the samples are played."""
+class EvalSettings:
+    """How the rollouts are made."""
 
     limits: RolloutLimits
     greedy: bool
     seed: int
 
+    def facts(self) -> dict[str, Any]:
+        """The entry `setting` of a report."""
+        limits = {**self.limits.facts(), "tools": list(self.limits.tools)}
+        return {"talk": limits, "greedy": self.greedy, "seed": self.seed}
 
-class Evaluated(Struct, frozen=True):
-    """What `reports/eval_<backend>.json` holds."""
+
+class ModelEvaluation(Struct, frozen=True):
+    """Contents of `reports/eval_<backend>.json`."""
 
     backend: Backend
     model: str
@@ -59,15 +70,58 @@ class Evaluated(Struct, frozen=True):
     figures: dict[str, Figure]
 
 
-def play_pytorch(folder: Path, jobs: Sequence[Job], setting: Setting, progress: Callable[[int], None]) -> list[Episode]:
-    import torch
+def evaluate_model(
+    model: Path,
+    backend: Backend,
+    config: TrainConfig,
+    greedy: bool,
+    compare: Path | None,
+    progress: Callable[[int], Progress],
+) -> tuple[ModelEvaluation, list[Check]]:
+    """The evaluation, and checks against the report `compare` of the other backend, if given.
 
+    `progress` takes the number of samples and returns the function that counts those done.
+    """
+    if backend == "llamacpp":
+        require_gguf(model)
+    else:
+        model_folder(model)
+    train_data.require(config)
+    train_data.build_missing(config)
+    samples, levels = train_data.held_out(config)
+    limits = config.rollout_limits(read_meta(config.shadow_set).tools)
+    settings = EvalSettings(limits, greedy or config.eval.greedy, config.seeds[0])
+    shadow = sha256_file(config.shadow_set)
+    other = read_evaluation(compare, shadow, len(samples), settings) if compare else None
+    jobs = [
+        Job(sample, level, settings.seed, place)
+        for place, (sample, level) in enumerate(zip(samples, levels, strict=True))
+    ]
+    count = progress(len(jobs))
+    if backend == "llamacpp":
+        episodes = with_llamacpp(model, jobs, settings, count)
+    else:
+        episodes = with_pytorch(model_folder(model), jobs, settings, count)
+    found = ModelEvaluation(
+        backend=backend,
+        model=str(model),
+        model_sha256=sha256_file(model) if backend == "llamacpp" else model_sha256(model_folder(model)),
+        shadow_set=str(config.shadow_set),
+        shadow_sha256=shadow,
+        samples=len(jobs),
+        setting=settings.facts(),
+        figures=figures(episodes),
+    )
+    return found, compared(other, found) if other else []
+
+
+def with_pytorch(folder: Path, jobs: Sequence[Job], settings: EvalSettings, progress: Progress) -> list[Episode]:
     device = get_device()
     prepare_device(device)
     policy = load_merged(folder, None).to(device, get_dtype(device))
     done = 0
 
-    def more(now: int) -> None:
+    def count(now: int) -> None:
         nonlocal done
         progress(now - done)
         done = now
@@ -76,72 +130,60 @@ def play_pytorch(folder: Path, jobs: Sequence[Job], setting: Setting, progress: 
         policy,
         renderer_for(load_tokenizer(folder)),
         jobs,
-        setting.limits,
+        settings.limits,
         device=device,
-        generator=torch.Generator(device).manual_seed(setting.seed),
-        greedy=setting.greedy,
-        progress=more,
+        generator=torch.Generator(device).manual_seed(settings.seed),
+        greedy=settings.greedy,
+        progress=count,
     )
     return [one.episode for one in made]
 
 
-def play_llamacpp(
-    path: Path, jobs: Sequence[Job], setting: Setting, progress: Callable[[int], None], log: Path = LOG
+def with_llamacpp(
+    path: Path, jobs: Sequence[Job], settings: EvalSettings, progress: Progress, log: Path = LOG
 ) -> list[Episode]:
-    """The tokenizer comes out of the file too: nothing else of the model is needed."""
+    """Rollouts from the GGUF file alone; its tokenizer comes from the file too."""
     require_gguf(path)
     try:
         reader = GGUFReader(path)
     except (ValueError, IndexError, UnicodeDecodeError) as error:
         raise BadInput(f"is damaged ({error})", where=str(path), remedy="export the model again") from error
     renderer = renderer_for(read_tokenizer(reader))
-    with opened(path, setting.limits.max_tokens, log) as llama:
-        return play(llama, renderer, jobs, setting.limits, greedy=setting.greedy, progress=progress)
+    with open_gguf(path, settings.limits.max_tokens, log) as llama:
+        return rollout_llamacpp(llama, renderer, jobs, settings.limits, greedy=settings.greedy, progress=progress)
 
 
-def sha256_of(model: Path, backend: Backend) -> str:
-    return sha256_file(model) if backend == "llamacpp" else model_sha256(model_folder(model))
+def read_evaluation(path: Path, shadow_sha256: str, samples: int, settings: EvalSettings) -> ModelEvaluation:
+    """An earlier evaluation that one with these settings can be compared with.
 
-
-def read_evaluated(path: Path, shadow_sha256: str, samples: int, setting: Setting) -> Evaluated:
-    """An earlier evaluation that one with this setting can be compared with.
-
-    What is sampled differs by chance on both sides, so an interval of one side alone would tell nothing: both must take
-    the likeliest token throughout.
+    Sampled rollouts differ by chance on both sides, and an interval of one side would not cover that: both must be
+    greedy.
     """
-    if not setting.greedy:
+    if not settings.greedy:
         raise BadInput(
-            "both sides sample, and what is sampled differs by chance",
-            where="--compare",
-            remedy="run both with --greedy",
+            "sampled rollouts differ by chance on both sides", where="--compare", remedy="run both with --greedy"
         )
-    remedy = "name a report that askgate eval has written"
+    remedy = "name a report written by askgate eval"
     try:
-        found = msgspec.convert(read_json(path, remedy), Evaluated)
+        found = msgspec.convert(read_json(path, remedy), ModelEvaluation)
     except msgspec.ValidationError as error:
-        raise BadInput(f"is no such report ({error})", where=str(path), remedy=remedy) from None
-    if (found.shadow_sha256, found.samples, found.setting) != (shadow_sha256, samples, facts(setting)):
+        raise BadInput(f"is not a report of eval ({error})", where=str(path), remedy=remedy) from None
+    if (found.shadow_sha256, found.samples, found.setting) != (shadow_sha256, samples, settings.facts()):
         raise BadInput(
-            "was not made on the same samples in the same way",
+            "was made on other samples or with other settings",
             where=str(path),
             remedy="run askgate eval with the same --config, --n and --greedy on both sides",
         )
     return found
 
 
-def facts(setting: Setting) -> dict[str, Any]:
-    """The entry `setting` of a report."""
-    limits = {**setting.limits.facts(), "tools": list(setting.limits.tools)}
-    return {"talk": limits, "greedy": setting.greedy, "seed": setting.seed}
-
-
-def compared(then: Evaluated, now: Evaluated) -> list[Check]:
-    """Every headline figure lies in the interval that the earlier evaluation gives it."""
+def compared(then: ModelEvaluation, now: ModelEvaluation) -> list[Check]:
+    """Checks that every headline figure is within the interval of the earlier evaluation."""
     made = []
     for name in HEADLINE:
         old, new = then.figures[name], now.figures[name]
         if old.low is not None and old.high is not None:
-            # The end of an interval around a share of 0 is 0 up to the last bit.
+            # An interval around a share of 0 ends at 0 only up to the last bit.
             made.append(check(f"{name}[low]", new.value, ">=", round(old.low, DIGITS), *_REMEDY))
             made.append(check(f"{name}[high]", new.value, "<=", round(old.high, DIGITS), *_REMEDY))
     return made

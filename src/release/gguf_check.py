@@ -1,10 +1,10 @@
-"""Whether a GGUF file is the model that it was made from: the same tokens for the same text, and the same likeliest
-token after the same tokens.
+"""Exports a model to GGUF and checks the file against PyTorch (`askgate export_gguf`).
 
-llama.cpp goes on from a prompt by itself; PyTorch then reads prompt and continuation in one pass and says at every
-place what it would have said there. Both say the same throughout exactly if both would have said the same by
-themselves. Where they differ, the gap tells how much likelier PyTorch found its own token, in logits: a near tie is a
-matter of rounding, a wide gap is another model.
+The check has two parts: the same text gives the same tokens, and the same tokens give the same most likely next token.
+llama.cpp continues a prompt greedily; PyTorch then reads prompt and continuation in one pass and gives its own choice
+at every position. The two agree everywhere exactly if both would have written the same continuation. Where they differ,
+the gap says how much more likely PyTorch found its own token, in logits: a near tie is rounding, a wide gap is another
+model.
 """
 
 from __future__ import annotations
@@ -14,25 +14,30 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import torch
 from msgspec import Struct
 
 from ..agents.chat import ChatRenderer
 from ..agents.render import TagRenderer
+from ..core.check import Check, Report, check, evidence, now, report
 from ..core.defaults import MIX, SEED, TEMPLATES
 from ..core.errors import BadInput
+from ..core.files import refuse_overlap, write_json
 from ..core.jsonl import read_records
+from ..core.model_files import model_sha256
 from ..core.types import Sample
 from ..data.pool.build import build_pool
 from ..data.pool.plan import BuildPlan
-from .llamacpp import LlamaCpp
+from .gguf_export import Kind, load_merged, load_tokenizer, model_folder, write_gguf
+from .llamacpp import LOG, LlamaCpp, open_gguf
 
 if TYPE_CHECKING:
     from ..agents.render import Renderer
 
 PROMPTS = 50
 NEW_TOKENS = 32
-"""Of each continuation, most: a policy's turn ends sooner."""
+"""Maximum length of a continuation; a turn of a policy is shorter."""
 ODD_TEXTS = (
     "", " ", "  \n\n\t x", "a  b   c\n\n  d\r\n", "1234567890", "3.14159, 1,000,000 and 12/03/2024; 50%-60%",
     "don't I'LL we've You'Re 'tis O'Neil's", "café naïve Ωμέγα Привет שלום مرحبا नमस्ते ภาษาไทย",
@@ -41,32 +46,114 @@ ODD_TEXTS = (
     "http://a.b/c?d=e#f", "\u00a0\u3000\u200b\ufeff end", "e\u0301 versus \u00e9", "ALLCAPS camelCase snake_case",
     "-1e-5 +7 ~8 ^9", "<ask>what?</ask> <think>x</think> <|end|>",
 )  # fmt: skip
-"""Blanks, digits, marks and scripts: where ways to cut text differ."""
+"""Blanks, digits, punctuation and scripts: texts that pre-tokenizers split differently."""
+SAME: dict[Kind, float] = {"f16": 1.0, "q8_0": 0.98}
+"""Share of positions at which llama.cpp must choose the same token as PyTorch."""
+NEAR_TIE = 0.02
+"""Gap in logits. F16 rounds a weight by up to 1 in 2,048, so two tokens that are this close may swap; such a position
+is reported and does not count against F16."""
+_SHOWN = 20
+_REMEDY = (
+    "the file is not the model: do not use it; compare the versions of gguf, xllamacpp and transformers with "
+    "constraints.txt and report the model's config.json",
+    "该文件与原模型不一致，请勿使用；请对照 constraints.txt 检查 gguf、xllamacpp、transformers 的版本，"
+    "并反馈模型的 config.json",
+)
+_REMEDY_Q8 = (
+    "eight bits are too few for this model: export with --type f16",
+    "该模型用 8 位量化损失过大：请用 --type f16 导出",
+)
 
 
 class Difference(Struct, frozen=True):
+    """A position at which PyTorch and llama.cpp chose different tokens."""
+
     prompt: int
     place: int
     pytorch: int
     llamacpp: int
     gap: float
-    """How much likelier PyTorch found its own token, in logits."""
+    """How much more likely PyTorch found its own token, in logits."""
 
 
 class Agreement(Struct, frozen=True):
+    """How far llama.cpp and PyTorch agree over all prompts."""
+
     prompts: int
     prompts_same: int
-    """Whole continuations without a difference."""
+    """Continuations without any difference."""
     tokens: int
     same: int
     same_share: float
-    """Of places where both say the same after the same tokens."""
+    """Share of positions with the same choice after the same tokens."""
     until_first_share: float
-    """Of tokens before the first difference of their continuation."""
+    """Share of tokens before the first difference of their continuation."""
     differences: list[Difference]
 
 
-def openings(renderer: Renderer, samples: Sequence[Sample]) -> list[list[int]]:
+def export_gguf(
+    model: Path,
+    out: Path,
+    kind: Kind,
+    adapter: Path | None,
+    tell: Callable[[str], None],
+    progress: Callable[[int], None],
+    log: Path = LOG,
+) -> tuple[Report, Path]:
+    """Writes the file and its report. A file that failed its check is kept, with a report that says so."""
+    started = now()
+    folder = model_folder(model)
+    path = report_path(out)
+    refuse_overlap({"--out": out, "the report": path}, {})
+    network, tokenizer = load_merged(folder, adapter), load_tokenizer(folder)
+    tell(f"writing {out}")
+    write_gguf(network, tokenizer, out, kind, folder.name)
+    tell(f"comparing it with PyTorch on {PROMPTS} prompts")
+    samples = check_samples()
+    prompts = opening_prompts(renderer_for(tokenizer), samples)
+    texts = list(texts_of(samples))
+    with open_gguf(out, max(map(len, prompts)) + NEW_TOKENS + 1, log) as llama:
+        others = other_tokens(llama, tokenizer, texts)
+        found = agreement(llama, network.float(), prompts, progress)
+    checks = [
+        check("tokenizer_same", 1 - len(others) / len(texts), ">=", 1.0, *_REMEDY),
+        _greedy_check(found, kind),
+    ]
+    arguments: dict[str, Any] = {
+        "model": str(model),
+        "model_sha256": model_sha256(folder),
+        "type": kind,
+        **({"adapter": str(adapter), "adapter_sha256": model_sha256(adapter)} if adapter else {}),
+    }
+    figures = {
+        "texts": len(texts),
+        "other_tokens": others[:_SHOWN],
+        "near_ties": len(found.differences) - len(wide_gaps(found)),
+        **msgspec.to_builtins(found),
+    }
+    whole = report("export_gguf", checks, figures, evidence([], [out], arguments, started))
+    write_json(path, whole)
+    return whole, path
+
+
+def wide_gaps(found: Agreement) -> list[float]:
+    """Gaps of the differences, near ties left out."""
+    return [one.gap for one in found.differences if one.gap > NEAR_TIE]
+
+
+def _greedy_check(found: Agreement, kind: Kind) -> Check:
+    if kind == "f16":
+        share = 1 - len(wide_gaps(found)) / found.tokens
+        return check("greedy_same[f16]", share, ">=", SAME[kind], *_REMEDY)
+    return check("greedy_same[q8_0]", found.same_share, ">=", SAME[kind], *_REMEDY_Q8)
+
+
+def report_path(out: Path) -> Path:
+    """`policy.gguf` -> `policy.gguf.json`."""
+    return out.with_name(f"{out.name}.json")
+
+
+def opening_prompts(renderer: Renderer, samples: Sequence[Sample]) -> list[list[int]]:
     return [renderer.opening(sample.prompt, None) for sample in samples]
 
 
@@ -75,7 +162,7 @@ def renderer_for(tokenizer: Any) -> Renderer:
 
 
 def check_samples(n: int = PROMPTS) -> list[Sample]:
-    """From the built-in worlds, in both languages; always the same."""
+    """Samples of the built-in worlds in both languages, always the same."""
     with TemporaryDirectory() as folder:
         pool = Path(folder) / "pool.jsonl"
         build_pool(BuildPlan(n=n, mix=MIX, seed=SEED, langs=(), templates_dir=TEMPLATES, split="shadow"), pool)
@@ -83,7 +170,7 @@ def check_samples(n: int = PROMPTS) -> list[Sample]:
 
 
 def other_tokens(llama: LlamaCpp, tokenizer: Any, texts: Sequence[str]) -> list[str]:
-    """Texts that llama.cpp reads as other tokens than the tokenizer of the model."""
+    """Texts that llama.cpp tokenizes differently from the model's tokenizer."""
     return [text for text in texts if llama.tokenize(text) != tokenizer.encode(text, add_special_tokens=False)]
 
 
@@ -97,12 +184,12 @@ def texts_of(samples: Sequence[Sample]) -> Iterator[str]:
 def agreement(
     llama: LlamaCpp, model: Any, prompts: Sequence[Sequence[int]], progress: Callable[[int], None] | None = None
 ) -> Agreement:
-    """`model` in the numbers that it is to be compared in; float32 unless there is no room."""
+    """Compares llama.cpp with `model`, which should be float32 if it fits into memory."""
     found: list[Difference] = []
     tokens = 0
     first: list[int] = []
     for number, prompt in enumerate(prompts):
-        said = llama.go_on(prompt, NEW_TOKENS, None)
+        said = llama.complete(prompt, NEW_TOKENS, None)
         here = _differences(model, number, list(prompt), said)
         found += here
         tokens += len(said)
@@ -119,7 +206,7 @@ def agreement(
 def _differences(model: Any, number: int, prompt: list[int], said: list[int]) -> list[Difference]:
     with torch.inference_mode():
         read = torch.tensor([prompt + said], device=model.device)
-        # One logit before each token that was said.
+        # The logits at position t predict token t + 1.
         logits_TV = model(read, logits_to_keep=len(said) + 1).logits[0, :-1].float()
     likeliest = logits_TV.argmax(-1).tolist()
     return [

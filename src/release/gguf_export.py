@@ -1,26 +1,52 @@
-"""From a folder that `transformers` reads to one GGUF file that llama.cpp reads."""
+"""Writes a model that `transformers` reads as one GGUF file that llama.cpp reads.
+
+Three parts: load the model (adapters merged), describe its architecture (sizes, norms, positions), write its tensors
+under the names, in the order and in the number formats of llama.cpp. Whatever llama.cpp would compute differently from
+`transformers` is refused, not approximated.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from gguf import MODEL_ARCH_NAMES, GGUFWriter
+import numpy as np
+from gguf import (
+    MODEL_ARCH,
+    MODEL_ARCH_NAMES,
+    GGMLQuantizationType,
+    GGUFWriter,
+    LlamaFileType,
+    RopeScalingType,
+    get_tensor_name_map,
+    quant_shape_to_byte_shape,
+)
+from gguf.quants import quantize
+from numpy.typing import NDArray
 
 from ..core.errors import BadInput
 from ..core.files import atomic_write, shipped, written
-from .gguf_shape import family, write_shape
 from .gguf_tokenizer import vocabulary, write_vocabulary
-from .gguf_weights import FILE_TYPES, Kind, tensors, write_tensors
 
 ADAPTER = "adapter_config.json"
+FAMILIES: Mapping[str, MODEL_ARCH] = {"qwen3": MODEL_ARCH.QWEN3, "llama": MODEL_ARCH.LLAMA}
+"""By `model_type` in config.json."""
+Kind = Literal["f16", "q8_0"]
+FILE_TYPES: Mapping[Kind, LlamaFileType] = {"f16": LlamaFileType.MOSTLY_F16, "q8_0": LlamaFileType.MOSTLY_Q8_0}
+_F32, _F16, _Q8_0 = GGMLQuantizationType.F32, GGMLQuantizationType.F16, GGMLQuantizationType.Q8_0
+LOGITS = ("token_embd.weight", "output.weight")
+BLOCK = 32
+"""Numbers that share one scale in Q8_0."""
 
 
 def load_merged(folder: Path, adapter: Path | None) -> Any:
     """The model with its adapters merged into the weights.
 
-    They are merged in float32: in sixteen bits a small adapter is rounded away. Without one the weights stay in the
-    numbers that they are stored in.
+    Merging is done in float32: 16 bits would round a small adapter away. Without an adapter the weights keep their
+    stored type.
     """
     import torch
     from transformers import AutoModelForCausalLM
@@ -35,7 +61,7 @@ def load_merged(folder: Path, adapter: Path | None) -> Any:
         model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32 if adapter else "auto")
     except (OSError, ValueError) as error:
         raise BadInput(
-            f"no model can be read from there ({str(error).splitlines()[0]})",
+            f"no model can be loaded ({str(error).splitlines()[0]})",
             where=str(folder),
             remedy="name a folder with config.json and safetensors",
         ) from error
@@ -66,14 +92,14 @@ def load_tokenizer(folder: Path) -> Any:
         return AutoTokenizer.from_pretrained(folder)
     except (OSError, ValueError) as error:
         raise BadInput(
-            f"no tokenizer can be read from there ({str(error).splitlines()[0]})",
+            f"no tokenizer can be loaded ({str(error).splitlines()[0]})",
             where=str(folder),
             remedy="name a folder with tokenizer.json",
         ) from error
 
 
 def write_gguf(model: Any, tokenizer: Any, out: Path, kind: Kind, name: str) -> None:
-    """The same model gives the same bytes. The file appears when it is whole."""
+    """Writes the file. The same model gives the same bytes; the file appears only when it is complete."""
     architecture = family(model.config)
     vocab = vocabulary(tokenizer, model.get_input_embeddings().weight.shape[0])
     found = tensors(model, kind)
@@ -92,8 +118,175 @@ def write_gguf(model: Any, tokenizer: Any, out: Path, kind: Kind, name: str) -> 
 
 
 def model_folder(given: Path) -> Path:
-    """A folder of the user's, or `models/tiny` that came with the package."""
+    """The user's folder, or the shipped one of that name (`models/tiny`)."""
     folder = shipped(given)
     if not folder.is_dir():
         raise BadInput("no such folder", where=str(given), remedy="name a folder with config.json and safetensors")
     return folder
+
+
+def family(config: Any) -> MODEL_ARCH:
+    """The architecture in llama.cpp. Refuses what that would compute differently."""
+    if config.model_type not in FAMILIES:
+        raise BadInput(
+            f"models of type {config.model_type} are not exported",
+            where="config.json: model_type",
+            remedy=f"use a model of the families {', '.join(FAMILIES)}",
+        )
+    _refuse(config.hidden_act != "silu", "hidden_act", f"is {config.hidden_act}, and llama.cpp computes silu")
+    slides = "sliding_attention" in (config.to_dict().get("layer_types") or [])
+    _refuse(slides, "layer_types", "has sliding-window layers, which llama.cpp does not have for this family")
+    return FAMILIES[config.model_type]
+
+
+def write_shape(writer: GGUFWriter, config: Any) -> None:
+    """Writes sizes, norms and positions of the network."""
+    width = head_width(config)
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_key_length(width)
+    writer.add_value_length(width)
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    writer.add_vocab_size(config.vocab_size)
+    writer.add_rope_dimension_count(width)
+    _write_positions(writer, config)
+
+
+def head_width(config: Any) -> int:
+    return int(config.to_dict().get("head_dim") or config.hidden_size // config.num_attention_heads)
+
+
+def _write_positions(writer: GGUFWriter, config: Any) -> None:
+    rope = config.rope_parameters
+    writer.add_rope_freq_base(rope["rope_theta"])
+    match rope["rope_type"]:
+        case "default" | "llama3":
+            # Llama 3 scales each frequency separately; that is a tensor, see `rope_factors`.
+            pass
+        case "linear":
+            writer.add_rope_scaling_type(RopeScalingType.LINEAR)
+            writer.add_rope_scaling_factor(rope["factor"])
+        case "yarn":
+            known = {"rope_type", "rope_theta", "factor", "original_max_position_embeddings"}
+            _refuse(bool(set(rope) - known), "rope_parameters", f"has yarn settings beside {', '.join(sorted(known))}")
+            writer.add_rope_scaling_type(RopeScalingType.YARN)
+            writer.add_rope_scaling_factor(rope["factor"])
+            writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
+        case other:
+            _refuse(True, "rope_parameters", f"is of type {other}, which is not exported")
+
+
+def rope_factors(config: Any) -> NDArray[np.float32] | None:
+    """Divisors of the rotary frequencies of Llama 3; None for other models."""
+    rope = config.rope_parameters
+    if rope["rope_type"] != "llama3":
+        return None
+    width, old = head_width(config), rope["original_max_position_embeddings"]
+    low, high, factor = rope["low_freq_factor"], rope["high_freq_factor"], rope["factor"]
+    wavelength = 2 * math.pi * rope["rope_theta"] ** (np.arange(0, width, 2) / width)
+    # 1 for wavelengths within the original context, `factor` for long ones, and a linear ramp between.
+    smooth = np.clip((old / wavelength - low) / (high - low), 0, 1)
+    factors: NDArray[np.float32] = (1 / ((1 - smooth) / factor + smooth)).astype(np.float32)
+    return factors
+
+
+def _refuse(wrong: bool, key: str, why: str) -> None:
+    if wrong:
+        raise BadInput(why, where=f"config.json: {key}", remedy="export another model, or evaluate it with PyTorch")
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor under its name in llama.cpp."""
+
+    name: str
+    source: Any
+    """A torch tensor, converted only when it is written."""
+    type: GGMLQuantizationType
+    heads: int | None = None
+    """Number of heads whose rows are reordered for rotary positions; None: rows stay as they are."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.source.shape)
+
+    def data(self) -> NDArray[Any]:
+        numbers: NDArray[np.float32] = self.source.detach().float().cpu().numpy()
+        if self.heads is not None:
+            numbers = in_pairs(numbers, self.heads)
+        with np.errstate(over="ignore"):
+            made = quantize(np.ascontiguousarray(numbers), self.type)
+        if self.type == _F16 and not np.isfinite(made).all():
+            raise BadInput(
+                "has values beyond F16",
+                where=self.name,
+                remedy="export with --type q8_0, or another model",
+            )
+        return made
+
+
+def tensors(model: Any, kind: Kind) -> list[Tensor]:
+    """All weights of a causal language model. Tied embeddings are listed once."""
+    import torch
+
+    config = model.config
+    names = get_tensor_name_map(family(config), config.num_hidden_layers)
+    weights = model.state_dict()
+    if config.tie_word_embeddings:
+        weights.pop("lm_head.weight", None)
+    made = [_tensor(name, _renamed(names, name), weight, config, kind) for name, weight in weights.items()]
+    factors = rope_factors(config)
+    if factors is not None:
+        made.append(Tensor("rope_freqs.weight", torch.from_numpy(factors), _F32))
+    return made
+
+
+def write_tensors(writer: GGUFWriter, found: list[Tensor]) -> None:
+    """Writes the header and all tensor data, one tensor at a time."""
+    for tensor in found:
+        stored = quant_shape_to_byte_shape(tensor.shape, tensor.type)
+        writer.add_tensor_info(tensor.name, stored, np.dtype(np.uint8), math.prod(stored), raw_dtype=tensor.type)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_ti_data_to_file()
+    for tensor in found:
+        writer.write_tensor_data(tensor.data())
+
+
+def in_pairs(rows: NDArray[np.float32], heads: int) -> NDArray[np.float32]:
+    """Reorders rows for rotary positions: `transformers` pairs i with i + width/2, llama.cpp's Llama 2i with 2i + 1."""
+    split = rows.reshape(heads, 2, rows.shape[0] // heads // 2, *rows.shape[1:])
+    return split.swapaxes(1, 2).reshape(rows.shape)
+
+
+def _tensor(name: str, new: str, weight: Any, config: Any, kind: Kind) -> Tensor:
+    heads = None
+    if config.model_type == "llama":
+        if ".q_proj." in name:
+            heads = config.num_attention_heads
+        elif ".k_proj." in name:
+            heads = config.num_key_value_heads
+    return Tensor(new, weight, _stored_as(new, weight, kind), heads)
+
+
+def _stored_as(name: str, weight: Any, kind: Kind) -> GGMLQuantizationType:
+    """Norms and biases are small and stay in F32. The output layer stays in F16, because 8 bits there would change the
+    choice of tokens directly."""
+    if weight.dim() == 1:
+        return _F32
+    return _Q8_0 if kind == "q8_0" and weight.shape[-1] % BLOCK == 0 and name not in LOGITS else _F16
+
+
+def _renamed(names: Any, name: str) -> str:
+    found = names.get_name(name, try_suffixes=(".weight", ".bias"))
+    if found is None:
+        raise BadInput(
+            f"llama.cpp has no tensor for {name}",
+            where="model",
+            remedy="merge adapters with --adapter; other additions to the model are not exported",
+        )
+    return str(found)

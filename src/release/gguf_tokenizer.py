@@ -1,4 +1,9 @@
-"""The tokenizer of a GGUF file, there and back: byte-level BPE with its marks, its merges and its chat template."""
+"""Converts a byte-level BPE tokenizer to GGUF and back, with special tokens, merges and chat template.
+
+A GGUF file does not say how text is split into words before BPE. It has a name, and llama.cpp has the rules of that
+name. A wrong name gives other tokens for the same text and no error, so a tokenizer is exported only if its rules are
+literally those of a name in PRE_TOKENIZERS.
+"""
 
 from __future__ import annotations
 
@@ -10,33 +15,66 @@ from typing import TYPE_CHECKING, Any
 from gguf import GGUFReader, GGUFWriter, TokenType
 
 from ..core.errors import BadInput
-from .gguf_words import name_of, pre_tokenizer, way_of
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
+_CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_REST = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+ONE_DIGIT = rf"{_CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{_REST}"
+THREE_DIGITS = rf"{_CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}{_REST}"
+
+Rule = dict[str, Any]
+"""One step of a pre-tokenizer, as in `tokenizer.json`."""
+
+
+def _split(pattern: str) -> Rule:
+    return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+
+
+def _bytes(use_regex: bool) -> Rule:
+    return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
+
+
+@dataclass(frozen=True)
+class PreTokenizer:
+    """How text is split into words before BPE."""
+
+    rules: tuple[Rule, ...]
+    ignore_merges: bool = False
+    """A word that is a token itself is not built from merges."""
+
+
+PRE_TOKENIZERS: Mapping[str, PreTokenizer] = {
+    "qwen2": PreTokenizer((_split(ONE_DIGIT), _bytes(use_regex=False))),
+    "llama-bpe": PreTokenizer((_split(THREE_DIGITS), _bytes(use_regex=False)), ignore_merges=True),
+    "smollm": PreTokenizer(({"type": "Digits", "individual_digits": True}, _bytes(use_regex=True))),
+    "gpt-2": PreTokenizer((_bytes(use_regex=True),)),
+}
+"""By name in llama.cpp (`tokenizer.ggml.pre`)."""
+
 _KEY = "tokenizer.ggml."
-_MARKS = {"bos_token": "bos", "eos_token": "eos", "unk_token": "unknown", "pad_token": "padding"}
-"""Names in `transformers` and in GGUF."""
+_SPECIAL = {"bos_token": "bos", "eos_token": "eos", "unk_token": "unknown", "pad_token": "padding"}
+"""Special tokens: name in `transformers`, name in GGUF."""
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What a byte-level BPE tokenizer is made of."""
+    """The parts of a byte-level BPE tokenizer, as GGUF stores them."""
 
     pre: str
     tokens: list[str]
     types: list[int]
     merges: list[str]
-    marks: dict[str, int]
-    """By the name in GGUF: bos, eos, ..."""
+    special: dict[str, int]
+    """Ids of special tokens by name in GGUF: bos, eos, ..."""
     add_bos: bool
     add_eos: bool
     chat_template: str | None
 
 
 def vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> Vocabulary:
-    """`size` rows has the model's embedding; those without a token get a name that no text can hold."""
+    """The vocabulary for an embedding of `size` rows. Rows without a token get a name that occurs in no text."""
     made = json.loads(_backend(tokenizer).to_str())
     model = made["model"]
     added = {entry["id"]: entry for entry in made["added_tokens"]}
@@ -49,16 +87,16 @@ def vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> Vocabulary:
             where="tokenizer.json",
             remedy="use the tokenizer that belongs to the model",
         )
-    marks = {ours: mark_id(tokenizer, theirs) for theirs, ours in _MARKS.items()}
-    plain, dressed = (tokenizer.encode("a", add_special_tokens=special) for special in (False, True))
+    special = {ours: special_id(tokenizer, theirs) for theirs, ours in _SPECIAL.items()}
+    plain, marked = (tokenizer.encode("a", add_special_tokens=added) for added in (False, True))
     return Vocabulary(
-        pre=name_of(made["pre_tokenizer"], bool(model.get("ignore_merges"))),
+        pre=pre_tokenizer_name(made["pre_tokenizer"], bool(model.get("ignore_merges"))),
         tokens=[by_id.get(number, f"[PAD{number}]") for number in range(size)],
         types=[_type(added.get(number), number in by_id) for number in range(size)],
         merges=[merge if isinstance(merge, str) else " ".join(merge) for merge in model["merges"]],
-        marks={name: number for name, number in marks.items() if number is not None},
-        add_bos=len(dressed) > len(plain) and dressed[0] == marks["bos"],
-        add_eos=len(dressed) > len(plain) and dressed[-1] == marks["eos"],
+        special={name: number for name, number in special.items() if number is not None},
+        add_bos=len(marked) > len(plain) and marked[0] == special["bos"],
+        add_eos=len(marked) > len(plain) and marked[-1] == special["eos"],
         chat_template=_template(tokenizer.chat_template),
     )
 
@@ -69,7 +107,7 @@ def write_vocabulary(writer: GGUFWriter, found: Vocabulary) -> None:
     writer.add_token_list(found.tokens)
     writer.add_token_types(found.types)
     writer.add_token_merges(found.merges)
-    for name, number in found.marks.items():
+    for name, number in found.special.items():
         writer.add_uint32(f"{_KEY}{name}_token_id", number)
     writer.add_add_bos_token(found.add_bos)
     writer.add_add_eos_token(found.add_eos)
@@ -79,7 +117,7 @@ def write_vocabulary(writer: GGUFWriter, found: Vocabulary) -> None:
 
 
 def read_tokenizer(reader: GGUFReader) -> PreTrainedTokenizerFast:
-    """From the file alone, so that a file can be evaluated where its folder is not at hand."""
+    """The tokenizer of a GGUF file, from that file alone: the model's folder is not needed."""
     from tokenizers import Tokenizer
     from transformers import PreTrainedTokenizerFast
 
@@ -93,14 +131,14 @@ def read_tokenizer(reader: GGUFReader) -> PreTrainedTokenizerFast:
     tokens: list[str] = _field(reader, "tokens")
     types: list[int] = _field(reader, "token_type")
     merges: list[str] = _field(reader, "merges")
-    way = way_of(_field(reader, "pre"))
-    ids = {theirs: _field(reader, f"{ours}_token_id") for theirs, ours in _MARKS.items()}
-    marks = {number for number, type_ in enumerate(types) if type_ in (TokenType.CONTROL, TokenType.USER_DEFINED)}
+    splitting = _known_pre_tokenizer(_field(reader, "pre"))
+    ids = {theirs: _field(reader, f"{ours}_token_id") for theirs, ours in _SPECIAL.items()}
+    added = {number for number, type_ in enumerate(types) if type_ in (TokenType.CONTROL, TokenType.USER_DEFINED)}
     bos, eos = ids["bos_token"], ids["eos_token"]
     made = {
         "version": "1.0",
-        "added_tokens": [_added(number, tokens[number], types[number]) for number in sorted(marks)],
-        "pre_tokenizer": pre_tokenizer(way),
+        "added_tokens": [_added(number, tokens[number], types[number]) for number in sorted(added)],
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": list(splitting.rules)},
         "post_processor": _post_processor(
             tokens[bos] if _field(reader, "add_bos_token") and bos is not None else None,
             tokens[eos] if _field(reader, "add_eos_token") and eos is not None else None,
@@ -109,7 +147,7 @@ def read_tokenizer(reader: GGUFReader) -> PreTrainedTokenizerFast:
         "decoder": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
         "model": {
             "type": "BPE",
-            "ignore_merges": way.ignore_merges,
+            "ignore_merges": splitting.ignore_merges,
             "vocab": {token: number for number, token in enumerate(tokens) if types[number] != TokenType.UNUSED},
             "merges": [merge.split(" ", 1) for merge in merges],
         },
@@ -126,11 +164,11 @@ def read_tokenizer(reader: GGUFReader) -> PreTrainedTokenizerFast:
 
 
 def _template(found: str | Mapping[str, str] | None) -> str | None:
-    """A tokenizer may have several, by name; where nobody names one it uses `default`."""
+    """A tokenizer may have several templates by name; the one called `default` is exported."""
     return found if isinstance(found, str) or found is None else found.get("default")
 
 
-def mark_id(tokenizer: PreTrainedTokenizerBase, name: str) -> int | None:
+def special_id(tokenizer: PreTrainedTokenizerBase, name: str) -> int | None:
     token = tokenizer.special_tokens_map.get(name)
     found = None if token is None else tokenizer.convert_tokens_to_ids(str(token))
     return found if isinstance(found, int) else None
@@ -151,12 +189,12 @@ def _refuse_other_kinds(made: Mapping[str, Any]) -> None:
     if model.get("byte_fallback"):
         raise _not_byte_level("it falls back to bytes, as SentencePiece does")
     if made["normalizer"] not in (None, {"type": "NFC"}):
-        raise _not_byte_level("it rewrites text before it is cut")
+        raise _not_byte_level("it rewrites text before splitting it")
 
 
 def _not_byte_level(why: str) -> BadInput:
     return BadInput(
-        f"the tokenizer is no byte-level BPE: {why}",
+        f"the tokenizer is not byte-level BPE: {why}",
         where="tokenizer.json",
         remedy="export a model with byte-level BPE, such as Qwen3, Llama 3, SmolLM2 or models/tiny",
     )
@@ -177,7 +215,7 @@ def _added(number: int, token: str, type_: int) -> dict[str, Any]:
 
 
 def _post_processor(bos: str | None, eos: str | None, ids: Mapping[str, int]) -> dict[str, Any] | None:
-    """Puts the marks around a text where the file says so."""
+    """Adds the special tokens around a text where the file says so."""
     if bos is None and eos is None:
         return None
 
@@ -193,3 +231,38 @@ def _post_processor(bos: str | None, eos: str | None, ids: Mapping[str, int]) ->
 def _field(reader: GGUFReader, name: str) -> Any:
     field = reader.get_field(_KEY + name)
     return None if field is None else field.contents()
+
+
+def pre_tokenizer_name(pre_tokenizer: Rule | None, ignore_merges: bool) -> str:
+    """The name that llama.cpp has for the rules of a tokenizer."""
+    found = _steps(pre_tokenizer)
+    for name, known in PRE_TOKENIZERS.items():
+        if known.ignore_merges == ignore_merges and found == [_plain(rule) for rule in known.rules]:
+            return name
+    raise BadInput(
+        "the tokenizer splits text by rules that llama.cpp has no name for, as far as this exporter knows",
+        where="tokenizer.json: pre_tokenizer",
+        remedy=f"use a model that splits text like one of these: {', '.join(PRE_TOKENIZERS)}",
+    )
+
+
+def _known_pre_tokenizer(name: str) -> PreTokenizer:
+    if name not in PRE_TOKENIZERS:
+        raise BadInput(
+            f"text is split by the rules {name!r}, which are not known here",
+            where="tokenizer.ggml.pre",
+            remedy=f"use a file with one of these: {', '.join(PRE_TOKENIZERS)}",
+        )
+    return PRE_TOKENIZERS[name]
+
+
+def _steps(pre_tokenizer: Rule | None) -> list[Rule]:
+    if pre_tokenizer is None:
+        return []
+    steps = pre_tokenizer["pretokenizers"] if pre_tokenizer["type"] == "Sequence" else [pre_tokenizer]
+    return [_plain(step) for step in steps]
+
+
+def _plain(step: Rule) -> Rule:
+    """The step without `trim_offsets`, which changes no token."""
+    return {key: value for key, value in step.items() if key != "trim_offsets"}

@@ -1,16 +1,27 @@
-"""A GGUF file in llama.cpp, spoken to in tokens: text that is tokenized twice may come out otherwise."""
+"""Runs a GGUF file in llama.cpp: completions, and rollouts of held-out samples.
+
+Everything is sent as tokens, because text that is tokenized twice may come out differently. A rollout uses the same
+environment, renderer and limits as training. The dialogue is kept in tokens here, so turn N+1 extends turn N and
+llama.cpp reads only what is new.
+"""
 
 from __future__ import annotations
 
 import http.client
 import json
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from ..agents.render import Renderer
+from ..agents.trajectory import Job
+from ..config.sections import RolloutLimits
 from ..core.errors import BadInput
+from ..core.types import Episode
+from ..rollout.scheduler import Dialogue
 from ..scoring.local_judge import MAGIC, ServerUse, serving
 
 LOG = Path("logs/llamacpp_server.log")
@@ -18,15 +29,18 @@ ANSWER_S = 600.0
 
 
 class LlamaCpp:
-    """One dialogue at a time: what it has read is kept, so a prompt that extends the last one is read from there on."""
+    """Client of one llama.cpp server, for one dialogue at a time.
+
+    The server keeps the prompt it has read, so a prompt that extends the last one is read only from there on.
+    """
 
     def __init__(self, address: str, path: Path) -> None:
         self.path, self._host = path, urlsplit(address).netloc
 
-    def go_on(self, tokens: Sequence[int], most: int, temperature: float | None, seed: int = 0) -> list[int]:
-        """What the model says after the tokens, with the token that ended it if one did. No temperature: the likeliest.
+    def complete(self, tokens: Sequence[int], most: int, temperature: float | None, seed: int = 0) -> list[int]:
+        """The model's continuation of the tokens, with the end token if there was one. No temperature: greedy.
 
-        It ends after `most` tokens, or at a token that the file or llama.cpp itself takes for an end.
+        It ends after `most` tokens, or at a token that the file or llama.cpp itself treats as an end.
         """
         chance = {"temperature": 0.0} if temperature is None else {"temperature": temperature, "seed": seed}
         wanted = {
@@ -39,17 +53,17 @@ class LlamaCpp:
         }
         said: list[int] = self._ask("/completion", wanted)["tokens"]
         if not said:
-            raise BadInput("llama.cpp said nothing at all", where=str(self.path), remedy="export the model again")
+            raise BadInput("llama.cpp returned no token", where=str(self.path), remedy="export the model again")
         return said
 
     def tokenize(self, text: str) -> list[int]:
-        """As llama.cpp reads text, marks included: for comparison alone."""
+        """Tokens of a text by llama.cpp, special tokens included. For comparison only."""
         wanted = {"content": text, "add_special": False, "parse_special": True}
         found: list[int] = self._ask("/tokenize", wanted)["tokens"]
         return found
 
     def _ask(self, path: str, body: dict[str, Any]) -> Any:
-        # A connection for each question: the server closes one that was idle while PyTorch was computing.
+        # One connection per request: the server closes idle ones while PyTorch computes.
         connection = http.client.HTTPConnection(self._host, timeout=ANSWER_S)
         try:
             connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
@@ -73,8 +87,8 @@ class LlamaCpp:
 
 
 @contextmanager
-def opened(path: Path, context: int, log: Path = LOG) -> Iterator[LlamaCpp]:
-    """The file in a server of its own, with room for so many tokens, computing as exactly as it can."""
+def open_gguf(path: Path, context: int, log: Path = LOG) -> Iterator[LlamaCpp]:
+    """Starts a server for the file with room for `context` tokens, at full precision."""
     require_gguf(path)
     use = ServerUse("llama.cpp", "evaluate with PyTorch", f"check {path} and the free memory", exact=context)
     with serving(path, log, use) as address:
@@ -89,3 +103,39 @@ def require_gguf(path: Path) -> None:
         raise BadInput(f"cannot be read ({error.strerror})", where=str(path), remedy="check the path") from None
     if start != MAGIC:
         raise BadInput("is not a GGUF file", where=str(path), remedy="make one: askgate export_gguf")
+
+
+def rollout_llamacpp(
+    llama: LlamaCpp,
+    renderer: Renderer,
+    jobs: Sequence[Job],
+    limits: RolloutLimits,
+    *,
+    greedy: bool,
+    progress: Callable[[int], None] | None = None,
+) -> list[Episode]:
+    """One episode per job, in order.
+
+    Dialogues run one at a time: a batch would change the last bits of the results.
+    """
+    made = []
+    for place, job in enumerate(jobs):
+        one = Dialogue(job, None, renderer, limits)
+        made.append(_rollout_one(llama, one, None if greedy else limits.temperature, f"{job.seed}:{place}"))
+        if progress is not None:
+            progress(1)
+    return made
+
+
+def _rollout_one(llama: LlamaCpp, dialogue: Dialogue, temperature: float | None, chance: str) -> Episode:
+    limits = dialogue.limits
+    while not dialogue.over:
+        turn, length = dialogue.turn_start, len(dialogue.tokens)
+        room = min(limits.max_new_tokens - (length - turn), limits.max_tokens - length)
+        seed = zlib.crc32(f"{chance}:{length}".encode())
+        for token in llama.complete(dialogue.tokens, room, temperature, seed):
+            # llama.cpp has its own end tokens; only the dialogue decides when the turn is over.
+            dialogue.take(token, 0.0)
+            if dialogue.over or dialogue.turn_start != turn:
+                break
+    return dialogue.env.episode(dialogue.job.seed, dialogue.job.level)

@@ -1,13 +1,13 @@
-"""The reproduction package: one tarball with all that a stranger needs to check a run, and to run it again.
+"""Packs a finished run into one tarball with everything needed to verify it and to run it again (`askgate package`).
 
-    SHA256SUMS                    every file but itself and its signature
-    SHA256SUMS.sig                signature of that list, and so of the whole package, where a key was given
-    package/package.json          what was run, where, with which command; the weights that came of it
+    SHA256SUMS                    checksums of all files but this one and its signature
+    SHA256SUMS.sig                signature of that list, and so of the whole package, if a key was given
+    package/package.json          config, machine, and the models that were trained
     package/gates.intoto.jsonl    both rounds as in-toto test results
-    package/*.sig, package/model.pub   each model signed for itself, and the key to check all of it with
+    package/*.sig, package/model.pub   a signature per model, and the public key
     ...                           the run folder: configs, templates, data, evidence, ledger, episodes, models
 
-The same run gives the same bytes, signatures aside.
+The same run gives the same bytes, except for signatures.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from ..core.model_files import model_sha256
 from ..core.types import Record
 from ..gates.final_models import final_models
 from ..gates.manifest import MANIFEST, Manifest
-from ..gates.report import ROUND1, TICKET, Round
+from ..gates.report import ROUND1, TICKET, read_round
 from ..gates.signoff import ENVELOPE
 from ..gates.verify import verify
-from . import intoto
-from .signing import sign_model
+from ..loop.profile_loop import open_loop
+from .signing import sign_model, statements
 
 OUT = Path("reports/rc1/package.tgz")
 SUMS, SUMS_SIGNATURE = "SHA256SUMS", "SHA256SUMS.sig"
@@ -45,11 +45,11 @@ BESIDE: tuple[str | Path, ...] = (
     paths.METRICS, paths.EVAL_METRICS, paths.EPISODES, paths.EVAL_EPISODES, "reports/config_effective.yaml",
     "reports/kpi.json", "reports/rc1", "configs", "templates", ".askgate/scores.sqlite", ".askgate/scores.sqlite-wal",
 )  # fmt: skip
-"""What the manifest does not list and a reader wants: curves, episodes, pages; and the judge's replies, the
-newest of which a run that was killed leaves in a file beside the others."""
+"""Files that the manifest does not list but a reader wants: curves, episodes, pages, and the judge's replies. After a
+killed run the newest replies are still in the -wal file."""
 
 
-class Facts(Record, frozen=True):
+class PackageFacts(Record, frozen=True):
     """`package/package.json`."""
 
     version: str
@@ -58,24 +58,25 @@ class Facts(Record, frozen=True):
     models: dict[str, str]
     """Folder and SHA-256 of each model that was trained."""
     machine: dict[str, str]
-    """Where it was packed: with the same torch, instruction set and thread count a CPU run gives the same weights."""
+    """Machine on which it was packed. A CPU run gives the same weights with the same torch, instruction set and thread
+    count."""
 
 
 def make_package(
     config: Path, out: Path, key: Path | None, password: bytes | None, tell: Callable[[str], None]
 ) -> Path:
-    """Checks all evidence first: what does not verify here is not packed."""
+    """Verifies all evidence first. A run that does not verify is not packed."""
     rounds = verify(False, tell)
     if not any(one.round == "round2" and one.passed for one in rounds):
-        raise BadInput("there is no ticket", where=str(TICKET), remedy="a run is packed after both rounds passed")
+        raise BadInput("there is no ticket", where=str(TICKET), remedy="pass both rounds, train, then pack")
     settings = load_train_config(config)
     folders = final_models(settings)
     models = {folder.as_posix(): model_sha256(folder) for folder in folders}
-    facts = Facts(__version__, Manifest().run, config.as_posix(), models, this_machine())
+    facts = PackageFacts(__version__, Manifest().run, config.as_posix(), models, this_machine())
     files = dict(sorted(_contents(config, settings, folders, out)))
     with TemporaryDirectory() as folder:
         work = Path(folder)
-        made = {FACTS.as_posix(): json_bytes(facts), GATES.as_posix(): statements(rounds, facts)}
+        made = {FACTS.as_posix(): json_bytes(facts), GATES.as_posix(): statements(rounds, list(models))}
         if key is not None:
             made |= _signatures(folders, key, password, work)
         made[SUMS] = _sums(files, made)
@@ -87,14 +88,15 @@ def make_package(
     return out
 
 
+def trained_config() -> Path:
+    """The config that was trained behind the ticket in this folder."""
+    return open_loop(read_round(TICKET).profile).trained_config
+
+
 def this_machine() -> dict[str, str]:
     from ..engines.base import machine
 
     return {name: str(value) for name, value in machine().items()}
-
-
-def statements(rounds: Sequence[Round], facts: Facts) -> bytes:
-    return intoto.lines(rounds, list(facts.models))
 
 
 def signature_of(folder: str) -> Path:
@@ -103,7 +105,7 @@ def signature_of(folder: str) -> Path:
 
 
 def _contents(config: Path, settings: TrainConfig, models: Sequence[Path], out: Path) -> Iterator[tuple[str, Path]]:
-    """Name in the package, and where the file lies: here, or with AskGate itself."""
+    """Name in the package and path of each file, here or among the files that come with AskGate."""
     held = [Path(path) for path, entry in Manifest().newest().items() if entry.kind in ("file", "ledger")]
     packages = {out.resolve(), OUT.resolve()}
     wanted = [
@@ -123,7 +125,7 @@ def _contents(config: Path, settings: TrainConfig, models: Sequence[Path], out: 
             continue
         if path.is_absolute() or ".." in path.parts:
             raise BadInput(
-                "lies outside the run folder, so it cannot go along",
+                "is outside the run folder, so it cannot be packed",
                 where=str(path),
                 remedy="copy it into the run folder and name it by a relative path, then run both rounds again",
             )
@@ -144,7 +146,7 @@ def _signatures(folders: Sequence[Path], key: Path, password: bytes | None, work
 
 
 def _signed_list(sums: bytes, key: Path, password: bytes | None, work: Path) -> bytes:
-    """A model's signature says nothing of the evidence beside it; that of the list does."""
+    """Signs the list of checksums. The signature of a model does not cover the evidence beside it; this one does."""
     listed, signature = work / SUMS, work / "signature"
     listed.write_bytes(sums)
     sign_model(listed, key, password, signature, work / "public")
@@ -158,7 +160,7 @@ def _sums(files: dict[str, Path], made: dict[str, bytes]) -> bytes:
 
 
 def _write(handle: IO[bytes], files: dict[str, Path], made: dict[str, bytes]) -> None:
-    """Names in order, no owner and no time: the bytes depend on the run alone."""
+    """Writes files in order of their names, without owner and time, so that the bytes depend on the run only."""
     with (
         gzip.GzipFile(fileobj=handle, mode="wb", filename="", mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,

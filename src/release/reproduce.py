@@ -1,6 +1,8 @@
-"""A package of somebody else's, checked on this machine in seconds, or run again.
+"""Verifies somebody else's package on this machine in seconds, or trains it again (`askgate reproduce`).
 
-Nothing in it is trusted before its sums were checked, nothing outside is read on its word, and no code comes out of it.
+The package is unpacked into a temporary folder; nothing is written elsewhere, whatever names and links it contains.
+Nothing in it is trusted before its checksums were verified, no file outside is read because it says so, and no code of
+it is run.
 """
 
 from __future__ import annotations
@@ -8,10 +10,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import chdir
+import tarfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import chdir, contextmanager
+from gzip import BadGzipFile, GzipFile
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO
 
 import msgspec
 
@@ -31,49 +38,54 @@ from .package import (
     PUBLIC,
     SUMS,
     SUMS_SIGNATURE,
-    Facts,
+    PackageFacts,
     signature_of,
-    statements,
     this_machine,
 )
-from .signing import can_sign, verify_model
-from .unpack import AGAIN, unpacked
+from .signing import can_sign, statements, verify_model
 
 Tell = Callable[[str], None]
+GZIP = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
+"""First bytes of a package: a gzip header without name and time."""
+SMALL, RATIO = 2**30, 200
+"""Limits of the unpacked size: this many bytes, or this many times the packed size, whichever is more. Logs compress
+20-fold; 1,000-fold is a decompression bomb."""
+CHUNK = 2**20
+AGAIN = "get the package again from its maker"
 
 
 def reproduce(package: Path, tell: Tell, public_key: Path | None = None, rerun: bool = False) -> None:
-    """Raises BadInput with the name of the first file that does not fit."""
+    """Raises BadInput that names the first file that does not match."""
     with unpacked(package) as folder:
         facts = check(folder, tell, public_key)
         if rerun:
             run_again(folder, facts, tell)
 
 
-def check(folder: Path, tell: Tell, public_key: Path | None) -> Facts:
+def check(folder: Path, tell: Tell, public_key: Path | None) -> PackageFacts:
     tell(f"files: {check_sums(folder)} as they were packed")
     own = public_key.resolve() if public_key else None
     with chdir(folder):
-        facts = _facts()
+        facts = _read_facts()
         _refuse_outside(facts)
         _check_signatures(facts, own, tell)
         rounds = verify(False, tell)
         _check_models(facts)
         tell(f"models: {len(facts.models)} as they were trained, behind this ticket")
-        if GATES.read_bytes() != statements(rounds, facts):
+        if GATES.read_bytes() != statements(rounds, list(facts.models)):
             raise BadInput("does not say what the rounds say", where=GATES.as_posix(), remedy=AGAIN)
     return facts
 
 
 def check_sums(folder: Path) -> int:
-    """Every file is listed with its sum, and every file that is listed is there."""
+    """Checks that the list and the files match one to one. Returns the number of files."""
     try:
         text = (folder / SUMS).read_bytes().decode()
     except (OSError, UnicodeDecodeError):
         raise BadInput("is missing or was changed", where=SUMS, remedy=AGAIN) from None
     *lines, rest = text.split("\n")
     if rest or not lines:
-        raise BadInput("does not end with a line", where=SUMS, remedy=AGAIN)
+        raise BadInput("does not end with a newline", where=SUMS, remedy=AGAIN)
     stated = dict(_sum_line(line) for line in lines)
     there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     there -= {SUMS, SUMS_SIGNATURE}
@@ -89,8 +101,8 @@ def check_sums(folder: Path) -> int:
     return len(there)
 
 
-def run_again(folder: Path, facts: Facts, tell: Tell) -> None:
-    """Trains once more behind the same ticket, and compares the weights."""
+def run_again(folder: Path, facts: PackageFacts, tell: Tell) -> None:
+    """Trains again behind the same ticket and compares the weights."""
     if (here := this_machine()) != facts.machine:
         tell(f"made with {facts.machine}; this is {here}: the weights may differ")
     (folder / GATED_CHECKPOINTS).rename(folder / "checkpoints_of_the_package")
@@ -106,15 +118,15 @@ def run_again(folder: Path, facts: Facts, tell: Tell) -> None:
         then = weights_sha256(folder / "checkpoints_of_the_package" / Path(name).relative_to(GATED_CHECKPOINTS))
         if now != then:
             raise BadInput(
-                f"the weights came out otherwise (SHA-256 {now[:12]}, the package has {then[:12]})",
+                f"the weights are different (SHA-256 {now[:12]}, the package has {then[:12]})",
                 where=name,
-                remedy="the same bits take the same torch, instruction set and thread count, on a CPU",
+                remedy="identical weights need the same torch, instruction set and thread count, on a CPU",
             )
         tell(f"{name}: the same weights, SHA-256 {now}; the folder was {stated[:12]}")
 
 
 def training_again(config: str) -> tuple[list[str], dict[str, str]]:
-    """Command and environment. -P: what lies in the working folder, here the package, is not imported."""
+    """Command and environment. With -P Python imports nothing from the working folder, here the package."""
     checkout = PACKAGE.name == "src"
     paths = [*([str(HOME)] if checkout else []), *filter(None, [os.environ.get("PYTHONPATH")])]
     command = [sys.executable, "-P", "-m", "src.cli" if checkout else "askgate.cli", "ppo_runner", "--config", config]
@@ -129,19 +141,19 @@ def weights_sha256(folder: Path) -> str:
 def _sum_line(line: str) -> tuple[str, str]:
     digest, gap, name = line[:64], line[64:66], line[66:]
     if len(digest) != 64 or gap != "  " or not name:
-        raise BadInput("has a line that is none", where=SUMS, remedy=AGAIN)
+        raise BadInput("has a line that is not a checksum", where=SUMS, remedy=AGAIN)
     return name, digest
 
 
-def _facts() -> Facts:
+def _read_facts() -> PackageFacts:
     try:
-        return msgspec.json.decode(FACTS.read_bytes(), type=Facts)
+        return msgspec.json.decode(FACTS.read_bytes(), type=PackageFacts)
     except (OSError, msgspec.DecodeError) as error:
-        raise BadInput(f"is no description of a package ({error})", where=FACTS.as_posix(), remedy=AGAIN) from None
+        raise BadInput(f"is not a description of a package ({error})", where=FACTS.as_posix(), remedy=AGAIN) from None
 
 
-def _refuse_outside(facts: Facts) -> None:
-    """What a package was measured on lies in it: `make_package` takes nothing else."""
+def _refuse_outside(facts: PackageFacts) -> None:
+    """Refuses paths that lead out of the package. `make_package` writes none."""
     named = [(FACTS, name) for name in (facts.config, *facts.models)]
     named += [(MANIFEST, entry.path) for entry in Manifest().entries]
     for path in (one for one in (ROUND1, TICKET, REFUSAL) if one.exists()):
@@ -150,23 +162,23 @@ def _refuse_outside(facts: Facts) -> None:
         named += [(path, name) for finding in report.findings for name in finding.evidence]
     for where, name in named:
         if Path(name).is_absolute() or ".." in Path(name).parts:
-            raise BadInput(f"names {name}, which is outside", where=where.as_posix(), remedy=AGAIN)
+            raise BadInput(f"names {name}, which is outside the package", where=where.as_posix(), remedy=AGAIN)
     for config in (Path(facts.config), DEFAULT, *map(profile_path, NAMES)):
         config_files(config, inside=True)
 
 
-def _check_models(facts: Facts) -> None:
-    """All that the config trains, and no others."""
+def _check_models(facts: PackageFacts) -> None:
+    """Checks that the models are those that the config trains, and no others."""
     folders = final_models(load_train_config(Path(facts.config)), AGAIN)
     if [folder.as_posix() for folder in folders] != list(facts.models):
         raise BadInput(f"does not name the models of {facts.config}", where=FACTS.as_posix(), remedy=AGAIN)
     for folder in folders:
         if model_sha256(folder) != facts.models[folder.as_posix()]:
-            raise BadInput("is not the model of the package", where=folder.as_posix(), remedy=AGAIN)
+            raise BadInput("is not the model that was packed", where=folder.as_posix(), remedy=AGAIN)
 
 
-def _check_signatures(facts: Facts, public_key: Path | None, tell: Tell) -> None:
-    """The list of sums is signed, and with it everything; each model for itself, for whoever has that alone."""
+def _check_signatures(facts: PackageFacts, public_key: Path | None, tell: Tell) -> None:
+    """The list of checksums is signed, and with it everything. Each model is also signed by itself."""
     listed = Path(SUMS_SIGNATURE)
     if not listed.exists() and (public_key or not PUBLIC.exists()):
         if public_key:
@@ -174,7 +186,7 @@ def _check_signatures(facts: Facts, public_key: Path | None, tell: Tell) -> None
         tell("signature: none")
         return
     if not public_key and not can_sign():
-        # A key that came with the package proves only that nobody spoilt it by accident, and the sums say that too.
+        # A key from the package itself only shows that nothing was damaged by accident, as the checksums do.
         tell("signature: not checked (pip install 'askgate[sign]', and give the maker's key with --public_key)")
         return
     key = public_key or PUBLIC
@@ -182,4 +194,51 @@ def _check_signatures(facts: Facts, public_key: Path | None, tell: Tell) -> None
     for name in facts.models:
         verify_model(Path(name), signature_of(name), key)
     whose = "your key" if public_key else f"the key in the package, SHA-256 {sha256_file(PUBLIC)}"
-    tell(f"signature: holds for {whose}")
+    tell(f"signature: valid for {whose}")
+
+
+@contextmanager
+def unpacked(package: Path) -> Iterator[Path]:
+    """The package in a temporary folder."""
+    with TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        try:
+            with open(package, "rb") as handle:
+                _unpack(handle, package, folder)
+        except (tarfile.TarError, BadGzipFile, EOFError, zlib.error, ValueError) as error:
+            raise BadInput(f"is damaged or not a package ({error})", where=str(package), remedy=AGAIN) from None
+        except OSError as error:
+            raise BadInput(
+                f"cannot be read or unpacked ({error.strerror or error})", where=str(package), remedy="check the path"
+            ) from None
+        yield folder
+
+
+def _unpack(handle: IO[bytes], package: Path, folder: Path) -> None:
+    if handle.read(len(GZIP)) != GZIP:
+        raise BadInput("is not a package", where=str(package), remedy=AGAIN)
+    handle.seek(0)
+    bytes_ = _Bounded(handle, package)
+    with tarfile.open(fileobj=bytes_, mode="r|") as archive:
+        for member in archive:
+            if not member.isfile() or member.issparse() or not member.name.isprintable():
+                raise BadInput("is not a plain file", where=f"{package}: {member.name!r}", remedy=AGAIN)
+            archive.extract(member, folder, filter="data")
+    while bytes_.read(CHUNK):  # reads to the end, so that gzip checks its checksum
+        pass
+
+
+class _Bounded(GzipFile):
+    """A gzip reader that stops at the limits above, so that a small file cannot fill the disk."""
+
+    def __init__(self, handle: IO[bytes], package: Path) -> None:
+        super().__init__(fileobj=handle, mode="rb")
+        self._package = package
+        self._left = max(SMALL, RATIO * os.fstat(handle.fileno()).st_size)
+
+    def read(self, size: int | None = -1) -> bytes:
+        found = super().read(size)
+        self._left -= len(found)
+        if self._left < 0:
+            raise BadInput("unpacks to far more than a run contains", where=str(self._package), remedy=AGAIN)
+        return found

@@ -1,26 +1,38 @@
-"""A model folder, or a single file, signed in the OpenSSF Model Signing format, with a key of one's own and without a
-network.
+"""Signatures of models, and the rounds of a run as in-toto statements.
+
+A model folder or a single file is signed in the OpenSSF Model Signing format, with the user's own key and without a
+network. The package `model-signing` checks the same signature:
 
     model_signing verify key MODEL --signature MODEL.sig --public_key KEY.pub
 
-is the command of that package which checks the same signature.
+An in-toto test-result statement can be read by tools that know nothing of AskGate. The digest of a folder is in-toto's
+`dirHash`: `find . -type f | cut -c3- | LC_ALL=C sort | xargs sha256sum | sha256sum`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import BadInput
+import msgspec
 
+from ..checkpoint.seal import read_seal
+from ..core.errors import BadInput
+from ..core.files import shipped
+from ..gates.finding import Finding
+from ..gates.report import Print, Round
+from ..gates.signoff import STATEMENT
+
+TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"
 _CURVES = ("secp256r1", "secp384r1", "secp521r1")
-"""Those that the format knows."""
+"""Elliptic curves of the format."""
 _MAKE = "openssl ecparam -name prime256v1 -genkey -noout -out key.pem makes one"
 
 
 def sign_model(model: Path, key: Path, password: bytes | None, signature: Path, public: Path) -> None:
-    """The signature, and the public key to check it with. The private key is read and forgotten."""
+    """Writes the signature and the public key to check it with. The private key is not stored."""
     _require()
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
@@ -33,10 +45,10 @@ def sign_model(model: Path, key: Path, password: bytes | None, signature: Path, 
     except (ValueError, TypeError):
         raise BadInput("no private key can be read from it", where=str(key), remedy="check key and password") from None
     if not isinstance(private, EllipticCurvePrivateKey) or private.curve.name not in _CURVES:
-        raise BadInput(f"is no key of a curve {', '.join(_CURVES)}", where=str(key), remedy=_MAKE)
+        raise BadInput(f"is not a key on one of the curves {', '.join(_CURVES)}", where=str(key), remedy=_MAKE)
     public.write_bytes(private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
     signing = Config()  # type: ignore[no-untyped-call]
-    # Declared as text, and handed on as it is to what takes nothing but bytes.
+    # The package declares str but passes the value on to code that takes bytes only.
     secret: Any = password
     signing.use_elliptic_key_signer(private_key=key, password=secret).sign(model, signature)
 
@@ -49,16 +61,16 @@ def verify_model(model: Path, signature: Path, public: Path) -> None:
         verifying = Config()  # type: ignore[no-untyped-call]
         verifying.use_elliptic_key_verifier(public_key=public).verify(model, signature)
     except Exception as error:
-        # The package raises whatever its parts raise; none of it means that the model is the one that was signed.
+        # The package raises whatever its parts raise. Any exception means that the signature was not confirmed.
         raise BadInput(
-            f"the signature does not hold ({str(error).splitlines()[0] if str(error) else type(error).__name__})",
+            f"the signature is not valid ({str(error).splitlines()[0] if str(error) else type(error).__name__})",
             where=str(signature),
             remedy="get the package again from its maker, or compare the public key with the maker's",
         ) from error
 
 
 def can_sign() -> bool:
-    """Signing and checking signatures need packages that a plain installation does not have."""
+    """Whether the optional packages for signing and checking signatures are installed."""
     return find_spec("model_signing") is not None and find_spec("OpenSSL") is not None
 
 
@@ -67,3 +79,40 @@ def _require() -> None:
         raise BadInput(
             "signatures of models need the packages model-signing and pyopenssl", remedy="pip install 'askgate[sign]'"
         )
+
+
+def statement(report: Round, models: Sequence[str]) -> dict[str, Any]:
+    """A round as an in-toto statement about the files it measured and the weights trained behind the ticket."""
+    measured = [_resource(printed) for printed in report.files.values()]
+    trained = [
+        {"name": f"{folder}/{name}", "digest": {"sha256": filed.sha256}}
+        for folder in models
+        for name, filed in read_seal(Path(folder)).files.items()
+        if name.endswith(".safetensors")
+    ]
+    used = {"round": report.round, "profile": report.profile, "askgate": report.version}
+    return {
+        "_type": STATEMENT,
+        "subject": [*measured, *trained],
+        "predicateType": TEST_RESULT,
+        "predicate": {
+            "result": "PASSED" if report.passed else "FAILED",
+            "configuration": [{**_resource(report.files["profile"]), "annotations": used}],
+            "passedTests": [_name(one) for one in report.findings if one.passed],
+            "failedTests": [_name(one) for one in report.failed],
+        },
+    }
+
+
+def statements(rounds: Sequence[Round], models: Sequence[str]) -> bytes:
+    """One statement per line. The same rounds give the same bytes, so the statements can be checked against them."""
+    return b"".join(msgspec.json.encode(statement(one, models)) + b"\n" for one in rounds)
+
+
+def _name(finding: Finding) -> str:
+    return f"{finding.gate}/{finding.name}"
+
+
+def _resource(printed: Print) -> dict[str, Any]:
+    kind = "dirHash" if shipped(Path(printed.path)).is_dir() else "sha256"
+    return {"name": printed.path, "digest": {kind: printed.sha256}}

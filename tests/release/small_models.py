@@ -12,7 +12,7 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
-from src.release.gguf_words import WAYS, pre_tokenizer
+from src.release.gguf_tokenizer import PRE_TOKENIZERS
 from tests.agents.small_tokenizer import SENTENCES
 
 CHATML = (
@@ -25,9 +25,11 @@ ADDED = ("<think>", "</think>")
 
 def tokenizer_like(way: str) -> PreTrainedTokenizerFast:
     """Cuts text in the way that llama.cpp knows by that name; llama-bpe also puts a mark before every text."""
-    raw = Tokenizer(models.BPE(ignore_merges=WAYS[way].ignore_merges))
+    raw = Tokenizer(models.BPE(ignore_merges=PRE_TOKENIZERS[way].ignore_merges))
     # The library has no pre-tokenizer from JSON alone.
-    whole = json.loads(raw.to_str()) | {"pre_tokenizer": pre_tokenizer(WAYS[way])}
+    whole = json.loads(raw.to_str()) | {
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": list(PRE_TOKENIZERS[way].rules)}
+    }
     if way == "llama-bpe":
         around = [{"SpecialToken": {"id": "<|begin|>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}]
         mark = {"<|begin|>": {"id": "<|begin|>", "ids": [2], "tokens": ["<|begin|>"]}}

@@ -13,10 +13,8 @@ from gguf.quants import dequantize
 
 from src.core.errors import BadInput
 from src.release.gguf_check import ODD_TEXTS
-from src.release.gguf_export import load_merged, model_folder, write_gguf
-from src.release.gguf_tokenizer import read_tokenizer, vocabulary
-from src.release.gguf_weights import in_pairs
-from src.release.gguf_words import WAYS, name_of
+from src.release.gguf_export import in_pairs, load_merged, model_folder, write_gguf
+from src.release.gguf_tokenizer import PRE_TOKENIZERS, pre_tokenizer_name, read_tokenizer, vocabulary
 from tests.release.small_models import ADDED, CHATML, SPECIAL, llama, qwen3, tokenizer_like
 
 
@@ -117,7 +115,7 @@ def test_sizes_positions_and_marks_are_told(tmp_path: Path) -> None:
     assert types[-1] == TokenType.UNUSED, "the model has more rows than the tokenizer has tokens"
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", PRE_TOKENIZERS)
 def test_the_tokenizer_comes_back_out_of_the_file(tmp_path: Path, way: str) -> None:
     before, after = tokenizer_like(way), read_tokenizer(exported(tmp_path, qwen3(), way=way))
     for text in (*ODD_TEXTS, "<|im_start|>user\nhi<|im_end|>", "<think>so</think>"):
@@ -141,9 +139,9 @@ def test_of_several_chat_templates_the_one_goes_along_that_is_used_where_none_is
 def test_a_way_to_cut_text_without_a_name_is_refused() -> None:
     odd = {"type": "Split", "pattern": {"Regex": r"\p{L}+"}, "behavior": "Isolated", "invert": False}
     with pytest.raises(BadInput, match="knows no name"):
-        name_of(odd, ignore_merges=False)
+        pre_tokenizer_name(odd, ignore_merges=False)
     with pytest.raises(BadInput, match="knows no name"):
-        name_of(None, ignore_merges=False)
+        pre_tokenizer_name(None, ignore_merges=False)
 
 
 def test_what_is_no_byte_level_bpe_is_refused() -> None:

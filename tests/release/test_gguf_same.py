@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from src.core.errors import BadInput
 from src.release.gguf_check import Agreement, agreement, check_samples, other_tokens, texts_of
 from src.release.gguf_export import load_merged, load_tokenizer, model_folder, write_gguf
-from src.release.llamacpp import LlamaCpp, opened
+from src.release.llamacpp import LlamaCpp, open_gguf
 from tests.release.small_models import llama, qwen3, tokenizer_like
 
 YARN = {"rope_type": "yarn", "rope_theta": 1e4, "factor": 4.0, "original_max_position_embeddings": 32}
@@ -28,7 +28,7 @@ def _one_thread() -> None:
 
 def compared(folder: Path, model: Any, kind: Any = "f16", against: Any = None) -> Agreement:
     write_gguf(model, tokenizer_like("qwen2"), folder / "model.gguf", kind, "small")
-    with opened(folder / "model.gguf", 256, folder / "server.log") as llama_cpp:
+    with open_gguf(folder / "model.gguf", 256, folder / "server.log") as llama_cpp:
         return agreement(llama_cpp, against or model, PROMPTS)
 
 
@@ -67,7 +67,7 @@ def test_adapters_are_merged_into_the_file(tmp_path: Path) -> None:
     merged = load_merged(tmp_path / "base", tmp_path / "adapter")
     found = compared(tmp_path, merged, against=adapted.eval())
     assert [one for one in found.differences if one.gap > 0.02] == []
-    with adapted.disable_adapter(), opened(tmp_path / "model.gguf", 256, tmp_path / "server.log") as llama_cpp:
+    with adapted.disable_adapter(), open_gguf(tmp_path / "model.gguf", 256, tmp_path / "server.log") as llama_cpp:
         assert agreement(llama_cpp, adapted, PROMPTS).same_share < 0.98, "the adapters change what is said"
 
 
@@ -81,7 +81,7 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     else:
         tokenizer, model = tokenizer_like(request.param), qwen3()
     write_gguf(model, tokenizer, folder / "model.gguf", "q8_0", "small")
-    with opened(folder / "model.gguf", 256, folder / "server.log") as llama_cpp:
+    with open_gguf(folder / "model.gguf", 256, folder / "server.log") as llama_cpp:
         yield tokenizer, llama_cpp
 
 
@@ -116,9 +116,9 @@ def test_a_wrong_name_would_be_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     from src.release import gguf_tokenizer
 
     tokenizer = tokenizer_like("gpt-2")
-    monkeypatch.setattr(gguf_tokenizer, "name_of", lambda rules, ignore_merges: "qwen2")
+    monkeypatch.setattr(gguf_tokenizer, "pre_tokenizer_name", lambda rules, ignore_merges: "qwen2")
     write_gguf(qwen3(), tokenizer, tmp_path / "model.gguf", "q8_0", "small")
-    with opened(tmp_path / "model.gguf", 256, tmp_path / "server.log") as llama_cpp:
+    with open_gguf(tmp_path / "model.gguf", 256, tmp_path / "server.log") as llama_cpp:
         assert other_tokens(llama_cpp, tokenizer, ["Oslo", "in 1899 and"]) == ["in 1899 and"]
 
 
@@ -126,8 +126,8 @@ def test_a_damaged_file_is_refused_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "model.gguf"
     write_gguf(qwen3(), tokenizer_like("qwen2"), path, "f16", "small")
     path.write_bytes(path.read_bytes()[:5000])
-    with pytest.raises(BadInput, match="did not start"), opened(path, 256, tmp_path / "server.log"):
+    with pytest.raises(BadInput, match="did not start"), open_gguf(path, 256, tmp_path / "server.log"):
         pass
     path.write_text("no model")
-    with pytest.raises(BadInput, match="not a GGUF file"), opened(path, 256, tmp_path / "server.log"):
+    with pytest.raises(BadInput, match="not a GGUF file"), open_gguf(path, 256, tmp_path / "server.log"):
         pass

@@ -14,7 +14,7 @@ import pytest
 from src.core.errors import BadInput
 from src.gates.manifest import MANIFEST, Entry
 from src.gates.report import TICKET
-from src.release import unpack
+from src.release import reproduce as reproducing
 from src.release.package import FACTS, GATES, SUMS_SIGNATURE
 from src.release.reproduce import reproduce, training_again
 from tests.release.packing import MODEL, finished, packed, put, repacked, rewritten, run, silent, tarball, unsigned
@@ -63,7 +63,7 @@ def test_a_name_that_cannot_be_shown_is_refused_and_shown_as_it_is(name: str, tm
 
 
 def test_a_few_bytes_cannot_fill_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unpack, "SMALL", 2**20)
+    monkeypatch.setattr(reproducing, "SMALL", 2**20)
     with tarball(tmp_path / "bomb.tgz") as target:
         put(target, "zeros", bytes(2**26))
     with pytest.raises(BadInput, match="unpacks to far more"):

@@ -16,18 +16,16 @@ from src.config.sections import RolloutLimits
 from src.core.errors import BadInput
 from src.eval.metrics import figures
 from src.release.evaluate import (
-    Evaluated,
-    Setting,
+    EvalSettings,
+    ModelEvaluation,
     compared,
-    facts,
-    play_llamacpp,
-    play_pytorch,
-    read_evaluated,
+    read_evaluation,
+    with_llamacpp,
+    with_pytorch,
 )
 from src.release.gguf_check import check_samples
 from src.release.gguf_export import load_merged, load_tokenizer, model_folder, write_gguf
-from src.release.llamacpp import LlamaCpp
-from src.release.play import play
+from src.release.llamacpp import LlamaCpp, rollout_llamacpp
 
 LIMITS = RolloutLimits(max_turns=4, max_new_tokens=24, max_tokens=320, slots=16)
 TINY = Path("models/tiny")
@@ -49,7 +47,7 @@ class Scripted(LlamaCpp):
         super().__init__("http://127.0.0.1:1", Path("none.gguf"))
         self.turns, self.sent = [list(turn) for turn in turns], list[tuple[list[int], int]]()
 
-    def go_on(self, tokens: Sequence[int], most: int, temperature: float | None, seed: int = 0) -> list[int]:
+    def complete(self, tokens: Sequence[int], most: int, temperature: float | None, seed: int = 0) -> list[int]:
         self.sent.append((list(tokens), most))
         return self.turns.pop(0)[:most]
 
@@ -62,7 +60,7 @@ def renderer() -> TagRenderer:
 def test_turn_n_plus_one_extends_turn_n_token_by_token(renderer: TagRenderer) -> None:
     said = [renderer.policy(text) for text in ("<wiki> Oslo", "<ask> Which one?", "<answer> yes")]
     llama = Scripted(said)
-    [episode] = play(llama, renderer, jobs(1), LIMITS, greedy=True)
+    [episode] = rollout_llamacpp(llama, renderer, jobs(1), LIMITS, greedy=True)
     assert [turn.act for turn in episode.turns if turn.by == "assistant"] == ["call", "ask", "answer"]
     assert llama.sent[0][0] == renderer.opening(episode.turns[0].text)
     for (before, _), (after, _), words in zip(llama.sent, llama.sent[1:], said, strict=False):
@@ -73,7 +71,7 @@ def test_an_end_that_only_llamacpp_knows_ends_no_turn(renderer: TagRenderer) -> 
     """It stops at marks of its own; where the renderer goes on, the same turn is gone on with."""
     whole = renderer.policy("<answer> forty two")
     llama = Scripted([whole[:2], whole[2:]])
-    [episode] = play(llama, renderer, jobs(1), LIMITS, greedy=True)
+    [episode] = rollout_llamacpp(llama, renderer, jobs(1), LIMITS, greedy=True)
     assert episode.end == "answer"
     assert episode.answer is not None
     assert episode.answer.strip() == "forty two"
@@ -83,7 +81,7 @@ def test_an_end_that_only_llamacpp_knows_ends_no_turn(renderer: TagRenderer) -> 
 def test_a_turn_is_cut_off_where_training_cuts_it_off(renderer: TagRenderer) -> None:
     endless = renderer.policy("<answer> no")[:-1] * 20
     llama = Scripted([endless] * 4)
-    [episode] = play(llama, renderer, jobs(1), LIMITS, greedy=True)
+    [episode] = rollout_llamacpp(llama, renderer, jobs(1), LIMITS, greedy=True)
     assert len(episode.turns[1].text) > 0
     assert {most for _, most in llama.sent} == {LIMITS.max_new_tokens}
 
@@ -93,15 +91,15 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
     """The same samples by PyTorch and by llama.cpp, whatever the weights of the base may be."""
     folder, tiny = tmp_path_factory.mktemp("play"), model_folder(TINY)
     write_gguf(load_merged(tiny, None), load_tokenizer(tiny), folder / "tiny.gguf", "f16", "tiny")
-    setting, wanted = Setting(LIMITS, greedy=True, seed=3), jobs(40)
-    torch_side = play_pytorch(tiny, wanted, setting, lambda more: None)
-    llama_side = play_llamacpp(folder / "tiny.gguf", wanted, setting, lambda more: None, folder / "server.log")
+    setting, wanted = EvalSettings(LIMITS, greedy=True, seed=3), jobs(40)
+    torch_side = with_pytorch(tiny, wanted, setting, lambda more: None)
+    llama_side = with_llamacpp(folder / "tiny.gguf", wanted, setting, lambda more: None, folder / "server.log")
     return torch_side, llama_side
 
 
-def evaluated(episodes: Any, backend: Any = "pytorch", greedy: bool = True) -> Evaluated:
-    setting = facts(Setting(LIMITS, greedy, 3))
-    return Evaluated(backend, "m", "0", "s.jsonl", "1", len(episodes), setting, figures(episodes))
+def evaluated(episodes: Any, backend: Any = "pytorch", greedy: bool = True) -> ModelEvaluation:
+    setting = EvalSettings(LIMITS, greedy, 3).facts()
+    return ModelEvaluation(backend, "m", "0", "s.jsonl", "1", len(episodes), setting, figures(episodes))
 
 
 def test_llamacpp_reproduces_the_evaluation_of_pytorch(played: tuple[Any, Any]) -> None:
@@ -133,13 +131,13 @@ def test_only_what_was_played_in_the_same_way_is_compared(tmp_path: Path, played
 
     ours, path = played[0], tmp_path / "eval.json"
     write_json(path, evaluated(ours))
-    setting = Setting(LIMITS, greedy=True, seed=3)
-    assert read_evaluated(path, "1", len(ours), setting).backend == "pytorch"
-    for sha, n, other in (("2", 40, setting), ("1", 39, setting), ("1", 40, Setting(LIMITS, True, 4))):
+    setting = EvalSettings(LIMITS, greedy=True, seed=3)
+    assert read_evaluation(path, "1", len(ours), setting).backend == "pytorch"
+    for sha, n, other in (("2", 40, setting), ("1", 39, setting), ("1", 40, EvalSettings(LIMITS, True, 4))):
         with pytest.raises(BadInput, match="not made on the same samples"):
-            read_evaluated(path, sha, n, other)
+            read_evaluation(path, sha, n, other)
     with pytest.raises(BadInput, match="differs by chance"):
-        read_evaluated(path, "1", 40, Setting(LIMITS, greedy=False, seed=3))
+        read_evaluation(path, "1", 40, EvalSettings(LIMITS, greedy=False, seed=3))
     path.write_text('{"backend": "pytorch"}')
     with pytest.raises(BadInput, match="no such report"):
-        read_evaluated(path, "1", 40, setting)
+        read_evaluation(path, "1", 40, setting)

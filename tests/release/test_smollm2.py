@@ -11,11 +11,19 @@ import torch
 from gguf import GGUFReader
 
 from src.core.errors import BadInput
-from src.release.export import SAME, wide
-from src.release.gguf_check import agreement, check_samples, openings, other_tokens, renderer_for, texts_of
+from src.release.gguf_check import (
+    SAME,
+    agreement,
+    check_samples,
+    opening_prompts,
+    other_tokens,
+    renderer_for,
+    texts_of,
+    wide_gaps,
+)
 from src.release.gguf_export import write_gguf
 from src.release.gguf_tokenizer import read_tokenizer
-from src.release.llamacpp import opened
+from src.release.llamacpp import open_gguf
 from src.scoring.local_judge import judge_weights
 
 pytestmark = pytest.mark.slow
@@ -39,12 +47,12 @@ def test_the_exported_file_says_what_pytorch_says(tmp_path: Path, smollm2: tuple
     path = tmp_path / "smollm2.gguf"
     write_gguf(model, tokenizer, path, kind, "smollm2")
     samples = check_samples()
-    prompts = openings(renderer_for(tokenizer), samples)
-    with opened(path, 1024, tmp_path / "server.log") as llama:
+    prompts = opening_prompts(renderer_for(tokenizer), samples)
+    with open_gguf(path, 1024, tmp_path / "server.log") as llama:
         assert other_tokens(llama, tokenizer, list(texts_of(samples))) == []
         found = agreement(llama, model, prompts)
     assert found.prompts == 50
     assert found.tokens > 1000
     assert found.same_share >= SAME["q8_0"]
     if kind == "f16":
-        assert wide(found) == []
+        assert wide_gaps(found) == []
