@@ -36,7 +36,7 @@ sys.path.insert(0, str(ROOT))
 from src.agents.env import Env  # noqa: E402
 from src.agents.render import TagRenderer  # noqa: E402
 from src.agents.trajectory import Job  # noqa: E402
-from src.config.sections import RolloutLimits  # noqa: E402
+from src.config.train_config import RolloutLimits  # noqa: E402
 from src.core.defaults import MIX, TEMPLATES  # noqa: E402
 from src.core.jsonl import read_records  # noqa: E402
 from src.core.types import Sample  # noqa: E402

@@ -22,7 +22,7 @@ import torch  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 
 from src.agents.render import TagRenderer  # noqa: E402
-from src.config.sections import OptimizerSection, RolloutLimits  # noqa: E402
+from src.config.train_config import OptimizerSection, RolloutLimits  # noqa: E402
 from src.core.api import Engine, StepResult  # noqa: E402
 from src.core.jsonl import read_records  # noqa: E402
 from src.core.types import Sample  # noqa: E402

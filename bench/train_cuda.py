@@ -30,7 +30,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).res
 
 from rollout import TINY, Endless, Play, by_generate, pool  # noqa: E402
 from src.agents.render import TagRenderer  # noqa: E402
-from src.config.sections import FinetuneSection, OptimizerSection, RolloutLimits  # noqa: E402
+from src.config.train_config import FinetuneSection, OptimizerSection, RolloutLimits  # noqa: E402
 from src.core.api import StepResult  # noqa: E402
 from src.core.types import Level, Sample  # noqa: E402
 from src.engines.job import TrainJob  # noqa: E402

@@ -22,7 +22,7 @@ import torch
 from scripts.base_model import STAGES, Shape, Stage, build_plan, make_base
 from src.agents.render import TagRenderer
 from src.agents.trajectory import Job
-from src.config.sections import RolloutLimits
+from src.config.train_config import RolloutLimits
 from src.core.jsonl import read_records
 from src.core.types import TASKS, Episode, Sample
 from src.data.pool.build import build_pool

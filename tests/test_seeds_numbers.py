@@ -8,7 +8,7 @@ import pytest
 
 from src.config.loader import load_config, load_train_config
 from src.config.profile import load_profile
-from src.config.sections import CheckpointSection, RewardSection
+from src.config.train_config import CheckpointSection, RewardSection
 from src.data.difficulty import metrics as difficulty
 from src.data.difficulty.validate_difficulty import EASY_OVERLAP_MIN, HARD_OVERLAP_MAX
 from src.data.pool.build import EVAL, TRAIN

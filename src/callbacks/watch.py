@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Mapping
 from statistics import fmean, median, pstdev
 
-from ..config.sections import WatchSection
+from ..config.train_config import WatchSection
 from ..core.api import Engine, StepResult, Stop
 from ..reward.hacking import ask_spam, bare_answers, echoes, malformed
 from ..runtime.logs import StepLog

@@ -96,8 +96,8 @@ def score(
     as_json: options.Json = False,
 ) -> None:
     """Score a pool with live votes. Resumable; exit code 0 even if the budget ran out, which is reported."""
+    from ..config.judge_config import VotesSection
     from ..config.loader import load_config
-    from ..config.schema import VotesSection
     from ..scoring.batch import BatchJob, score_pool
     from ..scoring.providers import settings_for
 

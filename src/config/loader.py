@@ -19,9 +19,9 @@ from pydantic import BaseModel, ValidationError
 
 from ..core.errors import BadInput
 from ..core.files import atomic_write, sha256_file, shipped
-from .misfit import refusal
-from .schema import Config
-from .train import TrainConfig
+from .judge_config import DefaultConfig
+from .schema import invalid_setting
+from .train_config import TrainConfig
 
 DEFAULT = Path("configs/default.yaml")
 EFFECTIVE = Path("reports/config_effective.yaml")
@@ -30,9 +30,9 @@ EXTENDS = "extends"
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def load_config(path: Path = DEFAULT) -> Config:
+def load_config(path: Path = DEFAULT) -> DefaultConfig:
     """The user's own file of that name where there is one, else the one that came with the package."""
-    return load(path, Config)
+    return load(path, DefaultConfig)
 
 
 def load_train_config(path: Path, overrides: Sequence[str] | None = None) -> TrainConfig:
@@ -51,7 +51,7 @@ def load(path: Path, model: type[Model], overrides: Sequence[str] | None = None)
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        raise refusal(error, model, path, list(given)) from None
+        raise invalid_setting(error, model, path, list(given)) from None
 
 
 def write_effective(config: TrainConfig, path: Path = EFFECTIVE) -> None:
@@ -144,7 +144,7 @@ class _Loader(yaml.SafeLoader):
         seen: set[str] = set()
         for key, _ in node.value:
             if key.value in seen:
-                raise yaml.MarkedYAMLError(problem=f"{key.value} stands twice", problem_mark=key.start_mark)
+                raise yaml.MarkedYAMLError(problem=f"{key.value} occurs twice", problem_mark=key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)
 

@@ -15,9 +15,8 @@ from pydantic import Field, field_validator
 from ..core.errors import BadInput
 from ..core.types import TASKS, Level, Task
 from .loader import load
-from .schema import FilePath, Section
-from .sections import Listed, Share, WatchSection, sums_to_one
-from .train import TrainConfig
+from .schema import FilePath, Listed, Section, Share, sums_to_one
+from .train_config import TrainConfig, WatchSection
 
 FOLDER = Path("configs/gates")
 ProfileName = Literal["quickstart", "rc1"]

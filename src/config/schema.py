@@ -1,90 +1,93 @@
-"""What a config file may say. Strict: an unknown key, a wrong type or a value out of range is refused."""
+"""Base of all settings: strict sections, shared types, and messages that name the key at fault."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ..core.defaults import SUM_TOLERANCE
+from ..core.errors import BadInput
 
 FilePath = Annotated[Path, Field(strict=False)]
-"""YAML has no type for paths, so a string must do."""
-Url = Annotated[str, Field(pattern=r"^https?://[^/?#@\s]+(/[^?#@\s]*)?$")]
-"""No user, password or query: a key has its own place, where it is kept out of messages."""
+"""A path, written as a string: YAML has no type for paths."""
+Share = Annotated[float, Field(ge=0, le=1)]
+Listed = Field(strict=False)
+"""A tuple, written as a list: YAML has no tuples. Its items are checked strictly."""
 
 
 class Section(BaseModel):
-    """A part of the config."""
+    """Base class of sections. Unknown keys, wrong types and values out of range are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
-class ProviderSection(Section):
-    """A judge and how to speak to it."""
-
-    base_url: Url | None
-    model: str = Field(min_length=1)
-    key_needed: bool
-    json_schema: bool
-    seed: bool
-    max_tokens: int = Field(ge=16, le=65_536)
-    usd_in: float | None = Field(ge=0)
-    usd_out: float | None = Field(ge=0)
-    grammar: bool = False
+def sums_to_one(shares: Iterable[float]) -> None:
+    total = sum(shares)
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise ValueError(f"the shares sum to {total:.6g}, not to 1")
 
 
-class VotesSection(Section):
-    k: int = Field(ge=1, le=101)
-    k_max: int = Field(ge=1, le=101)
-    variance_max: float = Field(gt=0, le=0.25)
-    """Scores lie in 0..1, so no variance is above a quarter."""
+class SettingError(ValueError):
+    """Raised by a validator of several settings. Names the one at fault."""
 
-    @model_validator(mode="after")
-    def _room_for_more(self) -> Self:
-        if self.k_max < self.k:
-            raise ValueError(f"k_max is {self.k_max}, below k, which is {self.k}")
-        return self
+    def __init__(self, key: str, what: str) -> None:
+        self.key = key
+        super().__init__(what)
 
 
-class LimitsSection(Section):
-    rps: dict[str, Annotated[float, Field(gt=0, le=10_000)] | None]
-    concurrency_min: int = Field(ge=1, le=64)
-    concurrency_max: int = Field(ge=1, le=64)
-    timeout_s: float = Field(gt=0, le=3600)
-    tries: int = Field(ge=1, le=20)
-    wait_max_s: float = Field(ge=0, le=3600)
-    breaker_failures: int = Field(ge=1, le=1000)
-    breaker_open_s: float = Field(gt=0, le=3600)
+def invalid_setting(
+    error: ValidationError, model: type[BaseModel], path: object, overrides: Sequence[str] = ()
+) -> BadInput:
+    """The first error only, because the next ones often follow from it. A misspelt key is named before a missing one.
 
-    @model_validator(mode="after")
-    def _least_below_most(self) -> Self:
-        if self.concurrency_max < self.concurrency_min:
-            raise ValueError(f"concurrency_max is {self.concurrency_max}, below concurrency_min")
-        return self
-
-
-class ScoringSection(Section):
-    """Live scoring."""
-
-    providers: dict[str, ProviderSection]
-    votes: VotesSection
-    ttl_days: float = Field(gt=0, le=3650)
-    limits: LimitsSection
-    cache: FilePath
-    ledger: FilePath
-
-
-class OverclarSection(Section):
-    """The over-clarification penalty."""
-
-    alpha: float = Field(default=0.07, ge=0, le=1)
-    cap: int = Field(default=3, ge=0, le=64)
+    `overrides`: keys that came from `--set` and not from the file.
+    """
+    faults = error.errors(include_url=False)
+    unknown = [one for one in faults if one["type"] == "extra_forbidden"]
+    first = unknown[0] if unknown and faults[0]["type"] == "missing" else faults[0]
+    fault = first.get("ctx", {}).get("error")
+    parts = [*(str(part) for part in first["loc"] if part != "[key]")]
+    parts += [fault.key] if isinstance(fault, SettingError) else []
+    key = ".".join(parts)
+    # The message leaves the value out: it may be a secret in the wrong place.
+    what, remedy = str(fault or first["msg"]), "correct it"
+    what = what.replace("Input should be", "it should be").replace("valid tuple", "list")
+    if first["type"] == "extra_forbidden":
+        what, remedy = "no such setting", _remedy(parts, model)
+    elif first["type"] == "missing":
+        what, remedy = "this setting is missing", f"add a line `{parts[-1]}: VALUE`"
+    elif not key:
+        what, remedy = "not a mapping of settings", "write one setting per line, like steps: 100"
+    set_by = [one for one in overrides if f"{one}.".startswith(f"{key}.") or key.startswith(f"{one}.")] if key else []
+    where = f"--set {set_by[-1]}" if set_by else f"{path}: {key}" if key else str(path)
+    return BadInput(what, where=where, remedy=remedy)
 
 
-class Config(Section):
-    """`configs/default.yaml`."""
+def _remedy(parts: list[str], model: type[BaseModel]) -> str:
+    known = list(dict.fromkeys(_paths(model.model_json_schema())))
+    same_name = [path for path in known if path.split(".")[-1] == parts[-1]]
+    alike = same_name or get_close_matches(".".join(parts), known, n=1)
+    return f"did you mean {' or '.join(alike)}? Else remove it" if alike else "remove it"
 
-    simulate: bool = False
-    """Nothing here simulates. The key is there because the work order checks that it is false."""
-    scoring: ScoringSection
-    overclar: OverclarSection = OverclarSection()
+
+def _paths(schema: Mapping[str, Any]) -> Iterator[str]:
+    """All settings as `section.key`."""
+
+    def walk(node: Any, prefix: str) -> Iterator[str]:
+        for name, below in node.get("properties", {}).items():
+            yield f"{prefix}{name}"
+            for section in _sections(below):
+                yield from walk(schema["$defs"][section], f"{prefix}{name}.")
+
+    yield from walk(schema, "")
+
+
+def _sections(node: Mapping[str, Any]) -> Iterator[str]:
+    if "$ref" in node:
+        yield node["$ref"].rsplit("/", 1)[-1]
+    for choice in [*node.get("anyOf", ()), *node.get("allOf", ())]:
+        yield from _sections(choice)

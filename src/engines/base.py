@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from .. import __version__
 from ..agents.trajectory import Trajectory
 from ..checkpoint.state import pack_state, same_layout, unpack_state
-from ..config.sections import OptimizerSection
+from ..config.train_config import OptimizerSection
 from ..core.api import StepResult
 from ..core.defaults import RESUME
 from ..core.errors import BadInput

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..config.sections import FinetuneSection, OptimizerSection, RolloutLimits
+from ..config.train_config import FinetuneSection, OptimizerSection, RolloutLimits
 from ..core.api import Strategy
 from ..core.types import Episode, Level, Sample
 

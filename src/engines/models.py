@@ -16,7 +16,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from ..config.sections import FinetuneSection
+from ..config.train_config import FinetuneSection
 from ..core.errors import BadInput
 
 Frozen = Callable[[], AbstractContextManager[nn.Module]]

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..config.judge_config import ScoringSection
 from ..config.loader import DEFAULT, load_config, read_yaml
-from ..config.schema import ScoringSection
 from ..core.check import Check, Report, check, evidence, now, report
 from ..core.errors import BadInput
 from ..core.files import shipped

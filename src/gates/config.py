@@ -8,8 +8,7 @@ from typing import TypeVar
 
 from ..config.loader import config_files, load_train_config, read_yaml
 from ..config.profile import ConfigThresholds, Profile
-from ..config.sections import SamplingSection, WatchSection
-from ..config.train import TrainConfig
+from ..config.train_config import SamplingSection, TrainConfig, WatchSection
 from ..core.check import Check, Rule, check
 from ..core.jsonl import read_records
 from ..core.types import Sample

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..checkpoint.seal import Damaged, verify
-from ..config.train import TrainConfig
+from ..config.train_config import TrainConfig
 from ..core import paths
 from ..core.errors import BadInput
 from ..core.files import sha256_file

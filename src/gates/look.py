@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..config.judge_config import ScoringSection
 from ..config.loader import load_config
 from ..config.profile import Profile
-from ..config.schema import ScoringSection
 from ..core.errors import BadInput
 
 PREFLIGHT = Path("reports/preflight")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..config.judge_config import ScoringSection
 from ..config.loader import load_config
-from ..config.schema import ScoringSection
 from ..core.check import Check, Report, check, evidence, now, report
 from ..core.files import write_json
 from ..core.jsonl import read_unique

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..agents.replay import follows
-from ..config.schema import VotesSection
+from ..config.judge_config import VotesSection
 from ..core.check import Check, check
 from ..core.errors import BadInput
 from ..core.jsonl import read_records

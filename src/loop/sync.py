@@ -12,8 +12,7 @@ from typing import Any
 from pydantic import Field, ValidationError, field_validator
 
 from ..config.loader import read_yaml
-from ..config.misfit import refusal
-from ..config.schema import FilePath, Section
+from ..config.schema import FilePath, Section, invalid_setting
 from .lights import Light, next_step
 from .stage import fingerprint
 
@@ -48,7 +47,7 @@ def load_settings(path: Path = SETTINGS) -> SyncSettings:
     try:
         return SyncSettings.model_validate(read_yaml(path))
     except ValidationError as error:
-        raise refusal(error, SyncSettings, path) from None
+        raise invalid_setting(error, SyncSettings, path) from None
 
 
 def packet(settings: SyncSettings, number: int, lights: Sequence[Light], command: str) -> dict[str, Any]:

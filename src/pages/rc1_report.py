@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from .. import __version__
 from ..config.profile import Profile
-from ..config.train import TrainConfig
+from ..config.train_config import TrainConfig
 from ..core.check import now
 from ..core.errors import BadInput
 from ..core.files import read_json, sha256_file, shipped

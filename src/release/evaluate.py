@@ -16,8 +16,7 @@ from gguf import GGUFReader
 from msgspec import Struct
 
 from ..agents.trajectory import Job
-from ..config.sections import RolloutLimits
-from ..config.train import TrainConfig
+from ..config.train_config import RolloutLimits, TrainConfig
 from ..core.check import Check, check
 from ..core.errors import BadInput
 from ..core.files import read_json, sha256_file

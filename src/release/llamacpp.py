@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from ..agents.render import Renderer
 from ..agents.trajectory import Job
-from ..config.sections import RolloutLimits
+from ..config.train_config import RolloutLimits
 from ..core.errors import BadInput
 from ..core.types import Episode
 from ..rollout.scheduler import Dialogue

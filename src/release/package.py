@@ -23,7 +23,7 @@ from typing import IO
 
 from .. import __version__
 from ..config.loader import config_files, load_train_config
-from ..config.train import TrainConfig
+from ..config.train_config import TrainConfig
 from ..core import paths
 from ..core.errors import BadInput
 from ..core.files import atomic_write, json_bytes, sha256_file, shipped

@@ -13,7 +13,7 @@ from .record import RecordedEpisode
 from .scored import ScoredEpisode
 
 if TYPE_CHECKING:
-    from ..config.schema import ScoringSection
+    from ..config.judge_config import ScoringSection
     from ..scoring.batch import BatchJob, Summary
     from ..scoring.monitor import Progress
     from ..scoring.providers import ScorerSettings

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..agents.trajectory import Job
-from ..config.sections import RolloutLimits
+from ..config.train_config import RolloutLimits
 from ..core.errors import BadInput
 from ..core.files import atomic_files, json_bytes, read_json, require_jsonl, sha256_file, sidecar, written
 from ..core.jsonl import read_unique, write_records

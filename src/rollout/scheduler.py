@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from ..agents.env import Env
 from ..agents.render import Renderer
 from ..agents.trajectory import Job, Trajectory
-from ..config.sections import RolloutLimits
+from ..config.train_config import RolloutLimits
 from .attention import unwrap
 from .kv_cache import KVCache
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from ..config.sections import TargetRow
-from ..config.train import DeviceName, Precision
+from ..config.train_config import DeviceName, Precision, TargetRow
 from ..core.errors import BadInput
 
 DTYPES: dict[DeviceName, torch.dtype] = {"cuda": torch.bfloat16, "mps": torch.float16, "cpu": torch.float32}

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..config.schema import ScoringSection, VotesSection
+from ..config.judge_config import ScoringSection, VotesSection
 from ..core.errors import BadInput
 from ..core.files import refuse_overlap, write_json
 from ..core.jsonl import read_unique

@@ -25,7 +25,7 @@ import httpx2
 import openai
 from pydantic import SecretStr
 
-from ..config.schema import LimitsSection
+from ..config.judge_config import LimitsSection
 from ..core.errors import BadInput
 from ..core.types import Record
 from ..runtime.secrets import masker

@@ -25,7 +25,7 @@ from functools import partial
 
 import msgspec
 
-from ..config.schema import LimitsSection, ScoringSection, VotesSection
+from ..config.judge_config import LimitsSection, ScoringSection, VotesSection
 from .client import Attempt, JudgeClient
 from .ledger import Ledger, lines
 from .local_judge import judge_weights, serving

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from ..config.schema import ScoringSection
+from ..config.judge_config import ScoringSection
 from ..core.check import Check, Report, check, evidence, now, report
 from ..core.defaults import MIX, TEMPLATES
 from ..core.files import shipped

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pydantic import SecretStr, ValidationError
 
-from ..config.schema import ProviderSection, ScoringSection
+from ..config.judge_config import ProviderSection, ScoringSection
 from ..core.errors import BadInput
 from ..core.files import sha256_file
 from ..core.types import Record

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..config.schema import VotesSection
+from ..config.judge_config import VotesSection
 from ..core.errors import BadInput
 from ..core.files import atomic_write
 from ..core.jsonl import decode, write_records

@@ -16,7 +16,7 @@ from ..core.errors import BadInput
 
 if TYPE_CHECKING:
     from ..config.profile import Thresholds
-    from ..config.train import TrainConfig
+    from ..config.train_config import TrainConfig
     from ..core.check import Report
     from ..eval.ablation import Arms
     from ..eval.compare import Change

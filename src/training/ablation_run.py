@@ -17,7 +17,7 @@ import typer
 import yaml
 
 from .. import __version__
-from ..config.train import TrainConfig
+from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
 from ..core.files import HOME, PACKAGE, atomic_write, sha256_file, shipped
 from ..core.jsonl import read_records

@@ -23,7 +23,7 @@ from ..core.files import shipped
 from .parts import open_renderer, told_by
 
 if TYPE_CHECKING:
-    from ..config.train import TrainConfig
+    from ..config.train_config import TrainConfig
     from ..core.types import Sample
     from ..reward.record import RecordedEpisode, RecordPlan
     from ..scoring.scores import Score

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from ..config.train import TrainConfig
+from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
 from ..core.files import atomic_write, write_json
 from ..core.jsonl import read_records, write_records

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..cli import show
-from ..config.sections import BuildSection
-from ..config.train import TrainConfig
+from ..config.train_config import BuildSection, TrainConfig
 from ..core import defaults
 from ..core.errors import BadInput
 

@@ -14,7 +14,7 @@ from ..core.errors import BadInput
 
 if TYPE_CHECKING:
     from ..config.profile import Thresholds
-    from ..config.train import TrainConfig
+    from ..config.train_config import TrainConfig
     from ..core.types import Episode
     from ..eval.trial import About, Compared, SeedRun, TrialReport
 

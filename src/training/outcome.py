@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from ..cli import show
-from ..config.train import TrainConfig
+from ..config.train_config import TrainConfig
 
 if TYPE_CHECKING:
     from ..core.types import Episode

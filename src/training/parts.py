@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..config.train import TrainConfig
+from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
 from ..core.user_class import load_user_class
 from .reward import make_reward

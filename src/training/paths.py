@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..config.train import TrainConfig
+    from ..config.train_config import TrainConfig
 
 
 def of_seed(config: TrainConfig, folder: Path, seed: int) -> Path:

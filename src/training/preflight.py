@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..config.loader import load_train_config
-from ..config.train import TrainConfig
+from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
 from ..core.files import shipped
 from . import data as train_data

@@ -20,7 +20,7 @@ from ..core.paths import FINAL_MODEL
 from .paths import mirror_of, told_roots
 
 if TYPE_CHECKING:
-    from ..config.train import TrainConfig
+    from ..config.train_config import TrainConfig
     from ..gates.admit import Admission
     from .preflight import Ready
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..config.train import TrainConfig
+from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
 from .resume import steps_done
 

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from ..checkpoint.store import HACKING, STOPPED
 from ..config.loader import write_effective
-from ..config.train import TrainConfig
+from ..config.train_config import TrainConfig
 from ..core.api import Stop
 from ..core.defaults import RESUME
 from ..core.errors import BadInput

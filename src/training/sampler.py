@@ -26,7 +26,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 from msgspec import Struct
 
-from ..config.sections import SamplingSection
+from ..config.train_config import SamplingSection
 from ..core.errors import BadInput
 from ..core.jsonl import decode, read_unique
 from ..core.types import LEVELS, Episode, Level, Sample

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from src.callbacks.logging import Logging
 from src.callbacks.watch import Watch
-from src.config.sections import WatchSection
+from src.config.train_config import WatchSection
 from src.core.api import StepResult, Stop
 from src.core.files import HOME
 from src.core.jsonl import read_records

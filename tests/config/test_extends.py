@@ -135,7 +135,7 @@ def test_the_last_of_two_overrides_counts(place: Path) -> None:
         pytest.param("stepps=1", "--set stepps: no such setting", id="unknown key at the top"),
         pytest.param("steps=many", "--set steps: it should be a valid integer", id="wrong type"),
         pytest.param("lr.x=1", "--set lr.x: it should be a valid number", id="a key below a number"),
-        pytest.param("simulate=true", "--set simulate: nothing here simulates", id="simulate"),
+        pytest.param("simulate=true", "--set simulate: it must be false", id="simulate"),
         pytest.param("extends=base.yaml", "--set extends: no such setting", id="extends"),
         pytest.param("steps", "--set: it is not KEY=VALUE", id="no value"),
         pytest.param("=3", "--set: it is not KEY=VALUE", id="no key"),

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from src.config.loader import load_train_config
-from src.config.train import TrainConfig
+from src.config.train_config import TrainConfig
 
 ROOT = Path(__file__).resolve().parents[2]
 

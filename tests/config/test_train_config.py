@@ -34,8 +34,12 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
     "between off and on": ({"reward": {"difficulty_beta": 0.01}}, "reward.difficulty_beta", "0.05 to 0.10"),
     "worth without weights": ({"reward": {"dimensions": 0.3}}, "reward.weights", "it is missing"),
     "weights without worth": ({"reward": {"weights": "configs/weights.json"}}, "reward.dimensions", "it is 0"),
-    "a judge with nothing to judge": ({"reward": {"live_share": 0.1}}, "reward.live_share", "nothing to ask a judge"),
-    "live mode that asks nobody": ({"live_mode": True}, "reward.live_share", "a share of 0 asks no judge"),
+    "nothing to judge": (
+        {"reward": {"live_share": 0.1}},
+        "reward.live_share",
+        "judge has nothing to score",
+    ),
+    "live mode that asks nobody": ({"live_mode": True}, "reward.live_share", "with a share of 0 no judge is called"),
     "a watch that never barks": ({"watch": {"spike": 0.5}}, "watch.spike", "greater than 1"),
     "minutes out of range": ({"checkpoint": {"every_minutes": 5}}, "checkpoint.every_minutes", "or equal to 30"),
     "no such choice": ({"finetune": {"method": "magic"}}, "finetune.method", "'full', 'lora' or 'qlora'"),
@@ -62,16 +66,16 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
         "finetune.targets",
         "begins with memory_gb 0",
     ),
-    "a seed twice": ({"seeds": [7, 7]}, "seeds", "a seed stands twice"),
-    "simulate": ({"simulate": True}, "simulate", "nothing here simulates"),
+    "a seed twice": ({"seeds": [7, 7]}, "seeds", "a seed occurs twice"),
+    "simulate": ({"simulate": True}, "simulate", "nothing is simulated"),
     "too many local steps": ({"steps": 2001}, "steps", "at most 2000"),
     "two names for the steps": ({"max_steps": 10}, "max_steps", "the same setting"),
     "a control of adapters": (
         {"eval": {"control": True}, "finetune": {"method": "lora"}},
         "eval.control",
-        "for finetune.method: full",
+        "needs finetune.method: full",
     ),
-    "a turn longer than an episode": ({"rollout_len": 4096}, "rollout_len", "does not fit into rollout.max_tokens"),
+    "a turn longer than an episode": ({"rollout_len": 4096}, "rollout_len", "do not fit into rollout.max_tokens"),
     "an option that is a list": ({"strategy_options": {"clip": [1]}}, "strategy_options.clip", "a number, a text"),
     "nothing where a text should be": ({"base_model": None}, "base_model", "valid string"),
 }
@@ -115,9 +119,9 @@ def test_a_misspelt_key_is_told_before_the_one_that_it_was_meant_for(tmp_path: P
     ("text", "said"),
     [
         ("steps: [1", r"own.yaml:\d+: not valid YAML"),
-        ("steps: 1\nlr: 1.0\nsteps: 2", "own.yaml:3: not valid YAML .steps stands twice"),
-        ("- steps", "own.yaml: not a list of settings"),
-        ("", "own.yaml: not a list of settings"),
+        ("steps: 1\nlr: 1.0\nsteps: 2", "own.yaml:3: not valid YAML .steps occurs twice"),
+        ("- steps", "own.yaml: not a mapping of settings"),
+        ("", "own.yaml: not a mapping of settings"),
     ],
 )
 def test_a_file_that_is_no_config_is_refused(text: str, said: str, tmp_path: Path) -> None:

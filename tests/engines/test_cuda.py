@@ -10,7 +10,7 @@ import pytest
 import torch
 from accelerate.state import AcceleratorState
 
-from src.config.sections import FinetuneSection
+from src.config.train_config import FinetuneSection
 from src.engines.pure_pt import PurePT
 from src.strategies.ppo import PPO
 from tests.engines.toy import fingerprint, make_job

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from src.config.sections import FinetuneSection
+from src.config.train_config import FinetuneSection
 from src.core.errors import BadInput
 from src.engines.models import frozen_base, load_policy
 

@@ -13,7 +13,7 @@ from accelerate import Accelerator
 from numpy.typing import NDArray
 from torch import Tensor
 
-from src.config.sections import FinetuneSection
+from src.config.train_config import FinetuneSection
 from src.core.api import Batch, Strategy
 from src.engines.models import Critic, load_policy
 from src.engines.packed import Learner, Scored, _join, backward, hidden_before, pack, score_tokens

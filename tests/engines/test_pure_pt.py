@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from src.config.sections import OptimizerSection
+from src.config.train_config import OptimizerSection
 from src.core.api import Batch, Callback, Engine, StepResult, Stop, Targets
 from src.core.errors import BadInput
 from src.engines.base import StepTimer, lr_scale, reproducible_metrics

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from src import __version__
-from src.config.sections import FinetuneSection
+from src.config.train_config import FinetuneSection
 from src.core.errors import BadInput
 from src.engines.base import reproducible_metrics
 from src.engines.pure_pt import PurePT

@@ -14,7 +14,7 @@ import torch
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from src.agents.render import END, MARKS, PAD
-from src.config.sections import FinetuneSection
+from src.config.train_config import FinetuneSection
 from src.core.api import Engine, StepResult, Strategy
 from src.core.errors import BadInput
 from src.core.types import Episode, Sample

@@ -21,7 +21,7 @@ from tokenizers.pre_tokenizers import WhitespaceSplit
 from transformers import AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
 from src.agents.render import MARKS, PAD, TagRenderer
-from src.config.sections import OptimizerSection, RolloutLimits
+from src.config.train_config import OptimizerSection, RolloutLimits
 from src.core.api import Strategy
 from src.core.types import Episode, Hidden, Level, Provenance, Sample, Turn
 from src.engines.job import TrainJob

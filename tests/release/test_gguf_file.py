@@ -88,7 +88,7 @@ def test_a_weight_that_f16_cannot_hold_is_refused_and_no_file_appears(tmp_path: 
     model = qwen3()
     with torch.no_grad():
         model.model.layers[0].mlp.up_proj.weight[3, 4] = 1e6
-    with pytest.raises(BadInput, match="F16 cannot") as caught:
+    with pytest.raises(BadInput, match="beyond F16") as caught:
         exported(tmp_path, model)
     assert caught.value.where == "blk.0.ffn_up.weight"
     assert list(tmp_path.iterdir()) == []
@@ -138,9 +138,9 @@ def test_of_several_chat_templates_the_one_goes_along_that_is_used_where_none_is
 
 def test_a_way_to_cut_text_without_a_name_is_refused() -> None:
     odd = {"type": "Split", "pattern": {"Regex": r"\p{L}+"}, "behavior": "Isolated", "invert": False}
-    with pytest.raises(BadInput, match="knows no name"):
+    with pytest.raises(BadInput, match="has no name for"):
         pre_tokenizer_name(odd, ignore_merges=False)
-    with pytest.raises(BadInput, match="knows no name"):
+    with pytest.raises(BadInput, match="has no name for"):
         pre_tokenizer_name(None, ignore_merges=False)
 
 

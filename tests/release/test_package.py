@@ -31,7 +31,7 @@ def test_a_package_verifies_elsewhere_and_tells_what_it_checked(packed: Path) ->
     told: list[str] = []
     reproduce(packed, told.append, public_key=Path("key.pub"))
     text = "\n".join(told)
-    for part in ("as they were packed", "round2 (quickstart)", "chain whole", "signature: holds for your key"):
+    for part in ("as they were packed", "round2 (quickstart)", "chain whole", "signature: valid for your key"):
         assert part in text
     with tarfile.open(packed) as archive:
         names = set(archive.getnames())
@@ -74,7 +74,7 @@ def test_a_changed_list_a_missing_file_and_one_too_many_are_refused(packed: Path
 
 def test_a_signature_by_somebody_else_is_refused(packed: Path) -> None:
     other = new_key(Path("other.pem")).with_suffix(".pub")
-    with pytest.raises(BadInput, match="signature does not hold"):
+    with pytest.raises(BadInput, match="signature is not valid"):
         reproduce(packed, silent, public_key=other)
 
 
@@ -117,7 +117,7 @@ def test_a_key_with_a_password_signs_and_one_of_a_foreign_curve_is_refused(tmp_p
             sign_model(model, key, b"open barley", tmp_path / "signature", public)
     foreign = ec.generate_private_key(ec.SECP256K1())
     key.write_bytes(foreign.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-    with pytest.raises(BadInput, match="no key of a curve"):
+    with pytest.raises(BadInput, match="not a key on one of the curves"):
         sign_model(model, key, None, tmp_path / "signature", public)
 
 

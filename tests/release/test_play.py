@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from src.agents.render import TagRenderer
 from src.agents.trajectory import Job
-from src.config.sections import RolloutLimits
+from src.config.train_config import RolloutLimits
 from src.core.errors import BadInput
 from src.eval.metrics import figures
 from src.release.evaluate import (
@@ -134,10 +134,10 @@ def test_only_what_was_played_in_the_same_way_is_compared(tmp_path: Path, played
     setting = EvalSettings(LIMITS, greedy=True, seed=3)
     assert read_evaluation(path, "1", len(ours), setting).backend == "pytorch"
     for sha, n, other in (("2", 40, setting), ("1", 39, setting), ("1", 40, EvalSettings(LIMITS, True, 4))):
-        with pytest.raises(BadInput, match="not made on the same samples"):
+        with pytest.raises(BadInput, match="made on other samples"):
             read_evaluation(path, sha, n, other)
-    with pytest.raises(BadInput, match="differs by chance"):
+    with pytest.raises(BadInput, match="differ by chance"):
         read_evaluation(path, "1", 40, EvalSettings(LIMITS, greedy=False, seed=3))
     path.write_text('{"backend": "pytorch"}')
-    with pytest.raises(BadInput, match="no such report"):
+    with pytest.raises(BadInput, match="is not a report of eval"):
         read_evaluation(path, "1", 40, setting)

@@ -50,7 +50,7 @@ def test_a_file_is_evaluated_and_compared_with_pytorch(askgate: Askgate) -> None
         "eval", "--backend", "llamacpp", "--model", "tiny.gguf", *plain, "--compare", "reports/eval_pytorch.json"
     )
     assert done.code == 0, done.err
-    assert "lies within the 95% interval" in done.out
+    assert "is within the 95% interval" in done.out
     found = json.loads(Path("reports/eval_llamacpp.json").read_bytes())
     assert found["samples"] == 24
     assert found["model_sha256"] == sha256_file(Path("tiny.gguf"))
@@ -80,6 +80,6 @@ def test_online_rollouts_through_llamacpp_are_refused_with_the_reason(
     quickstart("config.yaml", **change)
     done = askgate("train", "--config", "config.yaml")
     assert done.code == 2
-    assert f"config.yaml: {key}: llama.cpp makes no on-line rollouts" in done.err
+    assert f"config.yaml: {key}: llama.cpp cannot make training rollouts" in done.err
     assert "log-probabilities and gradients" in done.err
     assert not Path("logs").exists()

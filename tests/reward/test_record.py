@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from pydantic import ValidationError
 
 from src.config.loader import load_config
-from src.config.sections import RolloutLimits
+from src.config.train_config import RolloutLimits
 from src.core.errors import BadInput
 from src.core.files import HOME
 from src.core.jsonl import read_records, write_records

@@ -15,7 +15,7 @@ from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 from src.agents.env import Env
 from src.agents.render import END, MARKS, PAD, SPOKEN, TagRenderer
 from src.agents.trajectory import Job, Trajectory
-from src.config.sections import RolloutLimits
+from src.config.train_config import RolloutLimits
 from src.core.types import Sample
 from src.rollout import scheduler as rollout_module
 from src.rollout.scheduler import MIN_SHARED, generate, sample_tokens

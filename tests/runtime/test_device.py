@@ -8,8 +8,7 @@ import os
 import pytest
 import torch
 
-from src.config.sections import TARGETS
-from src.config.train import DeviceName, Precision
+from src.config.train_config import TARGETS, DeviceName, Precision
 from src.core.errors import BadInput
 from src.runtime.device import GB, get_device, get_dtype, lora_targets, memory_gb, prepare_device, to_device
 

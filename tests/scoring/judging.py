@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import SecretStr
 
-from src.config.schema import LimitsSection
+from src.config.judge_config import LimitsSection
 from src.scoring.client import JudgeClient
 from src.scoring.prompt import DIMENSIONS, PROMPT_VERSION
 from src.scoring.providers import Provider

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from src.config.schema import VotesSection
+from src.config.judge_config import VotesSection
 from src.core.types import Lang, Sample
 from src.scoring import client as client_module
 from src.scoring import judge as judge_module

@@ -11,8 +11,8 @@ from urllib.parse import quote
 import pytest
 import yaml
 
+from src.config.judge_config import ScoringSection
 from src.config.loader import DEFAULT, load_config
-from src.config.schema import ScoringSection
 from src.core.errors import BadInput
 from src.core.files import shipped
 from src.scoring.providers import ScorerSettings, settings_from_env

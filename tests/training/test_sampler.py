@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from src.config.sections import RatioAt, SamplingSection
+from src.config.train_config import RatioAt, SamplingSection
 from src.core.errors import BadInput
 from src.core.types import LEVELS, Level, Sample
 from src.data.pool.build import build_pool

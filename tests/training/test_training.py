@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from src.config.sections import SamplingSection
+from src.config.train_config import SamplingSection
 from src.core.errors import BadInput
 from src.core.files import sidecar
 from src.core.jsonl import read_records

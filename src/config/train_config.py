@@ -1,0 +1,410 @@
+"""Settings of a training config (`configs/*.yaml`), section by section; `TrainConfig` at the end is the whole.
+
+The keys that the work orders check are at the top level, under the names that they use.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, field_validator, model_validator
+
+from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS, MIX, SEED, TOOLS
+from ..core.paths import GATED_CHECKPOINTS, LOCAL_CHECKPOINTS, seed_folder
+from ..core.types import LEVELS, TASKS, Lang, Level, Task
+from .schema import FilePath, Listed, Section, SettingError, Share, sums_to_one
+
+LOCAL_STEPS = 2000
+"""Maximum steps of a run without a ticket."""
+DeviceName = Literal["cuda", "mps", "cpu"]
+Precision = Literal["auto", "fp32", "fp16", "bf16"]
+
+
+def _plain(value: object) -> object:
+    if not isinstance(value, bool | int | float | str):
+        raise ValueError("it is not a number, a text, true or false")
+    return value
+
+
+OwnClass = Annotated[str, Field(pattern=r"^[\w.]+:\w+$")]
+Option = Annotated[bool | int | float | str, BeforeValidator(_plain)]
+
+BY_DIFFICULTY: dict[Level, float] = {"easy": 0.2, "medium": 0.4, "hard": 0.4}
+
+
+LLAMACPP = ("llamacpp", "llama.cpp", "llama_cpp")
+NO_ROLLOUTS = (
+    "llama.cpp cannot make training rollouts: training needs log-probabilities and gradients of the current weights, "
+    "and a GGUF file is a frozen, converted copy. Use it for evaluation: askgate eval --backend llamacpp"
+)
+
+
+class RolloutSection(Section):
+    """Limits of rollouts. The maximum tokens of a turn are `rollout_len` at the top level."""
+
+    max_turns: int = Field(default=6, ge=1, le=64)
+    """Maximum turns of the policy; the last one must be an answer."""
+    max_tokens: int = Field(default=1024, ge=32, le=131_072)
+    """Maximum tokens of an episode, replies of user and tools included."""
+    temperature: float = Field(default=1.0, gt=0, le=2)
+    slots: int = Field(default=64, ge=1, le=4096)
+    """Episodes generated in parallel."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _not_llamacpp(cls, found: Any) -> Any:
+        """There is no such setting, but users look for it, so the message gives the reason."""
+        if isinstance(found, dict) and found.get("backend") in LLAMACPP:
+            raise SettingError("backend", NO_ROLLOUTS)
+        return found
+
+
+class RolloutLimits(RolloutSection):
+    """The rollout section with the settings it takes from elsewhere: `rollout_len`, and the tools of the pool."""
+
+    max_new_tokens: int = Field(ge=1)
+    """Maximum tokens of one turn of the policy."""
+    tools: tuple[str, ...] = TOOLS
+
+    def facts(self) -> dict[str, Any]:
+        """All settings by name, in the order in which reports and fingerprints write them."""
+        names = ("max_turns", "max_new_tokens", "max_tokens", "temperature", "slots", "tools")
+        return {name: getattr(self, name) for name in names}
+
+
+class OptimizerSection(Section):
+    """How a batch of episodes becomes updates. The learning rate `lr` is at the top level."""
+
+    warmup_steps: int = Field(default=0, ge=0)
+    schedule: Literal["constant", "linear", "cosine"] = "constant"
+    """Learning rate after the warm-up: constant, or falling to 0 at the last step."""
+    weight_decay: float = Field(default=0.0, ge=0, le=1)
+    grad_clip: float = Field(default=1.0, gt=0)
+    epochs: int = Field(default=1, ge=1, le=100)
+    minibatches: int = Field(default=1, ge=1, le=1024)
+    """Updates per epoch."""
+    pack_tokens: int = Field(default=8192, ge=32)
+    """Maximum tokens of one forward pass. Changes memory and speed, not the result."""
+    critic_lr: float = Field(default=1e-3, gt=0, le=1)
+    critic_hidden: int = Field(default=128, ge=1, le=65_536)
+    critic_reaches_trunk: bool = False
+    """Whether the value loss also updates the policy's layers."""
+    critic_epochs: int = Field(default=0, ge=0, le=100)
+    """Extra epochs of the critic alone per batch; they cost little and let it learn faster than the policy."""
+    critic_warmup_steps: int = Field(default=0, ge=0)
+    """First steps, in which only the critic learns."""
+
+
+class RewardSection(Section):
+    """What an episode is rewarded for."""
+
+    outcome: float = Field(default=1.0, ge=0, le=10)
+    """Reward of success."""
+    weights: FilePath | None = None
+    """Calibrated weights of the dimensions, from weight_calib. Default: only the outcome is rewarded."""
+    dimensions: float = Field(default=0.0, ge=0, le=10)
+    """Reward of an episode that is perfect in every dimension of `weights`."""
+    live_share: Share = 0.0
+    """Share of episodes that the judge scores, if `live_mode` is on and a live dimension has a weight. The others are
+    scored by the rules, on the same scale."""
+    unstable: FilePath | None = None
+    """Samples on which the judge's votes disagree (unstable_samples.jsonl of `askgate score`). Their episodes count
+    less."""
+    alpha: float = Field(default=0.07, ge=0, le=1)
+    """Penalty for each ask where nothing is missing, if `use_overclar_penalty` is on."""
+    cap: int = Field(default=3, ge=0, le=64)
+    """Maximum number of asks that are penalized."""
+    difficulty_beta: float = Field(default=0.0, ge=0, le=0.10)
+    """Hard samples are weighted `1 + beta`, easy ones `1 - beta`. 0 is off; else 0.05 to 0.10."""
+
+    @model_validator(mode="after")
+    def _off_or_in_range(self) -> Self:
+        if 0 < self.difficulty_beta < 0.05:
+            raise SettingError("difficulty_beta", "it is 0 (off) or 0.05 to 0.10")
+        return self
+
+    @model_validator(mode="after")
+    def _weights_have_a_reward(self) -> Self:
+        if self.dimensions and not self.weights:
+            raise SettingError("weights", "it is missing, and reward.dimensions needs it")
+        if self.weights and not self.dimensions:
+            raise SettingError("dimensions", "it is 0, so reward.weights would have no effect")
+        if self.live_share and not self.weights:
+            raise SettingError("live_share", "without reward.weights a judge has nothing to score")
+        return self
+
+
+class WatchSection(Section):
+    """Limits at which signs of reward hacking stop the run. Shares are means over the last `window` steps."""
+
+    ask_spam: Share = 0.50
+    """Episodes that ask where nothing is missing, or keep asking where something is."""
+    malformed: Share = 0.50
+    """Turns without a valid action."""
+    bare_answer: Share = 0.50
+    """Episodes with an answer and nothing else."""
+    echo: Share = 0.20
+    """Episodes that repeat the question."""
+    spike: float = Field(default=3.0, gt=1, le=1000)
+    """Spread of the rewards in a step, as a multiple of the usual one."""
+    window: int = Field(default=5, ge=1, le=10_000)
+
+
+class RatioAt(Section):
+    """A share that is in force from a step on."""
+
+    step: int = Field(ge=0)
+    ratio: Share
+
+
+class SamplingSection(Section):
+    """Section `priority_sampling`: which samples make up a batch."""
+
+    enable: bool = True
+    """Off: all samples of the pool are equally likely, and none is generated."""
+    by_difficulty: dict[Level, Share] = Field(default=BY_DIFFICULTY)
+    low_perf_cap: Share = 0.30
+    """Maximum share of a batch for samples on which the policy does badly."""
+    seed_ratio: Share | None = None
+    """Share of a batch from the frozen pool, the same at every step; the rest is generated."""
+    seed_ratio_schedule: Annotated[tuple[RatioAt, ...], Listed] = ()
+    """Or a share that changes with the step."""
+
+    @field_validator("by_difficulty")
+    @classmethod
+    def _whole(cls, shares: dict[Level, float]) -> dict[Level, float]:
+        sums_to_one(shares.values())
+        return shares
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if set(self.by_difficulty) != set(LEVELS):
+            raise SettingError("by_difficulty", f"it names {', '.join(self.by_difficulty)}, not {', '.join(LEVELS)}")
+        if self.seed_ratio is not None and self.seed_ratio_schedule:
+            raise SettingError("seed_ratio", "seed_ratio_schedule is set too, and they exclude each other")
+        steps = [entry.step for entry in self.seed_ratio_schedule]
+        if steps and (steps[0] != 0 or sorted(set(steps)) != steps):
+            raise SettingError("seed_ratio_schedule", "it begins with step 0, and its steps rise")
+        return self
+
+    def ratio(self, step: int) -> float:
+        """Share of the batch of a step that comes from the frozen pool."""
+        if not self.enable:
+            return 1.0
+        if self.seed_ratio_schedule:
+            return [entry.ratio for entry in self.seed_ratio_schedule if entry.step <= step][-1]
+        return 1.0 if self.seed_ratio is None else self.seed_ratio
+
+
+class CheckpointSection(Section):
+    """When checkpoints are written and how many are kept."""
+
+    every_steps: int = Field(default=1000, ge=1)
+    every_minutes: float = Field(default=30.0, ge=30, le=60)
+    """Steps or minutes, whichever comes first."""
+    keep: int = Field(default=3, ge=2)
+    """Number of checkpoints kept. At least two, in case the newest is damaged."""
+    mirror: FilePath | None = None
+    """A second folder, such as a mounted drive, for a copy of each checkpoint."""
+
+
+class EvalSection(Section):
+    """Evaluations on the held-out samples of `shadow_set`: at the start, every `every_steps`, and at the end."""
+
+    every_steps: int = Field(default=100, ge=1)
+    base: bool = True
+    """Whether to evaluate at the start. False for a run that is compared with another run, not with its base."""
+    n: int | None = Field(default=None, ge=1)
+    """Number of samples, evenly spaced. Default: all."""
+    greedy: bool = True
+    control: bool = False
+    """Also evaluate a control at the end: the base after SFT on as many tokens of the pool's demonstrations."""
+    control_lr: float = Field(default=1e-4, gt=0, le=1)
+
+
+class TargetRow(Section):
+    """Layers that get an adapter on a device with at least this much memory."""
+
+    memory_gb: float = Field(ge=0)
+    modules: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(strict=False, min_length=1)]
+
+
+_ATTENTION = ("q_proj", "k_proj", "v_proj", "o_proj")
+_MLP = ("gate_proj", "up_proj", "down_proj")
+TARGETS = (
+    TargetRow(memory_gb=0, modules=("q_proj", "v_proj")),
+    TargetRow(memory_gb=12, modules=_ATTENTION),
+    TargetRow(memory_gb=20, modules=(*_ATTENTION, *_MLP)),
+)
+
+
+class FinetuneSection(Section):
+    """`full` trains all weights; `lora` trains adapters; `qlora` trains adapters on a 4-bit base (CUDA)."""
+
+    method: Literal["full", "lora", "qlora"] = "full"
+    rank: int = Field(default=16, ge=1, le=1024)
+    alpha: float = Field(default=32.0, gt=0)
+    targets: Annotated[tuple[TargetRow, ...], Field(strict=False, min_length=1)] = TARGETS
+    """Layers that get an adapter, by memory. The last row that fits the device is used."""
+
+    @model_validator(mode="after")
+    def _rows_rise(self) -> Self:
+        sizes = [row.memory_gb for row in self.targets]
+        if sizes[0] != 0 or sorted(set(sizes)) != sizes:
+            raise SettingError("targets", "it begins with memory_gb 0, and memory_gb rises")
+        return self
+
+
+class BuildSection(Section):
+    """How to build `seed_pool` and `shadow_set` if they do not exist: the arguments of build_rollout_pool."""
+
+    n: int = Field(ge=1, le=10_000_000)
+    shadow_n: int = Field(default=245, ge=1, le=100_000)
+    seed: int = Field(default=SEED, ge=0)
+    lang: Annotated[tuple[Lang, ...], Listed] = ()
+    """Default: every language of the source."""
+    clarify_rate: Share = 0.30
+    max_turns: int = Field(default=6, ge=MIN_TURNS)
+    tool_hops: int = Field(default=4, ge=MIN_STEPS, le=MAX_STEPS)
+    ops_numeric: int = Field(default=4, ge=MIN_STEPS, le=MAX_STEPS)
+    paraphrase: Share = 0.5
+
+
+class TrainConfig(Section):
+    """A whole training config, such as `configs/quickstart.yaml`."""
+
+    profile: Literal["local", "quickstart", "rc1"]
+    """`local` trains without a ticket (`askgate train`); the others need one (`train.ppo_runner`)."""
+    simulate: bool = False
+    live_mode: bool = False
+    """Whether live-scored dimensions are part of the reward, for `reward.live_share` of the episodes."""
+
+    base_model: str = Field(min_length=1)
+    """A folder, or a name on the hub."""
+    engine: str = Field(default="pure_pt", min_length=1)
+    """`pure_pt`, `trl_ppo`, or your own as `package.module:Class`."""
+    strategy: str = Field(default="ppo", min_length=1)
+    """`ppo`, `grpo`, `dpo`, or your own as `package.module:Class`."""
+    strategy_options: dict[str, Option] = Field(default_factory=dict)
+    """Arguments of the strategy other than `clip`, `kl_coef` and `target_kl`."""
+    callbacks: Annotated[tuple[OwnClass, ...], Listed] = ()
+    """Your own callbacks as `package.module:Class`, created without arguments. They run after ours and before the
+    checkpoints."""
+    finetune: FinetuneSection = FinetuneSection()
+
+    datasets: dict[Task, Share] = Field(default=MIX)
+    seed_pool: FilePath
+    shadow_set: FilePath
+    build: BuildSection | None = None
+    priority_sampling: SamplingSection = SamplingSection()
+
+    steps: int = Field(ge=1, le=10_000_000)
+    """`max_steps` is another name of this key."""
+    seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**32)], ...], Field(strict=False, min_length=1)]
+    batch_size: int = Field(default=32, ge=1, le=65_536)
+    """Episodes per step."""
+    rollout_len: int = Field(default=128, ge=1, le=131_072)
+    """Maximum tokens of one turn of the policy."""
+    lr: float = Field(default=1e-5, gt=0, le=1)
+    clip: float = Field(default=0.2, gt=0, lt=1)
+    kl_coef: float = Field(default=0.02, ge=0, le=10)
+    """Initial weight of the KL penalty; it adapts towards `target_kl`."""
+    target_kl: float | None = Field(default=0.03, gt=0, le=10)
+    """null: the weight of the KL penalty is constant."""
+    kl_alert: float = Field(default=0.2, gt=0, le=100)
+    """KL of a step that counts as an alert; three in a row roll back to the last good checkpoint."""
+    rollout: RolloutSection = RolloutSection()
+    optimizer: OptimizerSection = OptimizerSection()
+
+    use_overclar_penalty: bool = True
+    reward: RewardSection = RewardSection()
+    watch: WatchSection = WatchSection()
+    """Limits that stop a run that hacks its reward."""
+
+    device_pref: Annotated[tuple[DeviceName, ...], Field(strict=False, min_length=1)] = ("cuda", "mps", "cpu")
+    precision: Precision = "auto"
+    """`auto`: cuda bf16, mps fp16, cpu fp32."""
+    checkpoint: CheckpointSection = CheckpointSection()
+    eval: EvalSection = EvalSection()
+
+    def rollout_limits(self, tools: tuple[str, ...]) -> RolloutLimits:
+        """The limits of a rollout. `tools` are those that the pool was built for."""
+        return RolloutLimits(**self.rollout.model_dump(), max_new_tokens=self.rollout_len, tools=tools)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_name_for_steps(cls, found: Any) -> Any:
+        if isinstance(found, dict) and "max_steps" in found:
+            if "steps" in found:
+                raise SettingError("max_steps", "steps is set too, and they are the same setting")
+            found = {("steps" if key == "max_steps" else key): value for key, value in found.items()}
+        return found
+
+    @field_validator("engine")
+    @classmethod
+    def _engine_has_gradients(cls, engine: str) -> str:
+        if engine in LLAMACPP:
+            raise ValueError(NO_ROLLOUTS)
+        return engine
+
+    @field_validator("simulate")
+    @classmethod
+    def _never_simulated(cls, simulate: bool) -> bool:
+        if simulate:
+            raise ValueError("it must be false: nothing is simulated")
+        return simulate
+
+    @field_validator("datasets")
+    @classmethod
+    def _whole_mix(cls, datasets: dict[Task, float]) -> dict[Task, float]:
+        sums_to_one(datasets.values())
+        return datasets
+
+    @field_validator("seeds")
+    @classmethod
+    def _different(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
+        if len(set(seeds)) < len(seeds):
+            raise ValueError("a seed occurs twice")
+        return seeds
+
+    @model_validator(mode="after")
+    def _local_stays_small(self) -> Self:
+        if self.profile == "local" and self.steps > LOCAL_STEPS:
+            raise SettingError("steps", f"{self.steps} steps; a run with profile local takes at most {LOCAL_STEPS}")
+        return self
+
+    @model_validator(mode="after")
+    def _live_mode_has_a_share(self) -> Self:
+        if self.live_mode and not self.reward.live_share:
+            raise SettingError("reward.live_share", "live_mode is on, and with a share of 0 no judge is called")
+        return self
+
+    @model_validator(mode="after")
+    def _turn_fits_episode(self) -> Self:
+        if self.rollout_len >= self.rollout.max_tokens:
+            raise SettingError("rollout_len", f"{self.rollout_len} tokens do not fit into rollout.max_tokens")
+        return self
+
+    @model_validator(mode="after")
+    def _control_needs_full_finetuning(self) -> Self:
+        if self.eval.control and self.finetune.method != "full":
+            raise SettingError("eval.control", f"the control needs finetune.method: full, not {self.finetune.method}")
+        return self
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        return tuple(task for task in TASKS if self.datasets.get(task, 0) > 0)
+
+    @property
+    def several_seeds(self) -> bool:
+        return len(self.seeds) > 1
+
+    @property
+    def checkpoint_root(self) -> Path:
+        """`checkpoints/local` or `checkpoints/rc1`: gated runs of all profiles share one folder."""
+        return LOCAL_CHECKPOINTS if self.profile == "local" else GATED_CHECKPOINTS
+
+    def checkpoints(self, seed: int) -> Path:
+        """Checkpoint folder of one seed."""
+        return seed_folder(self.checkpoint_root, seed, self.seeds)
