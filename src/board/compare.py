@@ -18,7 +18,7 @@ from ..core.types import Episode
 from ..eval.metrics import Z95
 from .episodes import raw_line, set_choices
 from .index import parse_line, reading
-from .query import PAGE, whole_number
+from .query import PAGE_SIZE, whole_number
 from .render import render
 from .runs import Board, Run
 
@@ -31,7 +31,7 @@ MEASURES = {
     "turns": ("Mean turns", "平均轮次", "turns", "1", False),
 }
 """Labels; what is averaged; over which samples; whether it is a share."""
-KINDS = {
+SAMPLE_GROUPS = {
     "": ("every sample", "全部样本", "1"),
     "gained": ("wrong, then right", "由错变对", "a.ok < 0.5 AND b.ok >= 0.5"),
     "lost": ("right, then wrong", "由对变错", "a.ok >= 0.5 AND b.ok < 0.5"),
@@ -77,10 +77,10 @@ def compare_page(board: Board, query: Query) -> Markup:
     kind, page = query.get("kind", ""), whole_number(query.get("page", ""))
     with _both(a.run, b.run) as (store, schema):
         differences = compare_sets(store, schema, a.set, b.set)
-        counts = count_kinds(store, schema, a.set, b.set)
+        counts = count_groups(store, schema, a.set, b.set)
         rows = _pairs(store, schema, a.set, b.set, kind, page)
-    last = max(1, -(-counts.get(kind, 0) // PAGE))
-    context |= {"kinds": KINDS, "kind": kind, "counts": counts, "rows": rows, "here": page, "last": last}
+    last = max(1, -(-counts.get(kind, 0) // PAGE_SIZE))
+    context |= {"kinds": SAMPLE_GROUPS, "kind": kind, "counts": counts, "rows": rows, "here": page, "last": last}
     return render("compare.html", differences=differences, measures=MEASURES, **context)
 
 
@@ -132,20 +132,20 @@ def _difference(store: sqlite3.Connection, schema: str, before: str, after: str,
     return Difference(n, first, second, delta, None if variance is None else Z95 * sqrt(variance / n))
 
 
-def count_kinds(store: sqlite3.Connection, schema: str, before: str, after: str) -> dict[str, int]:
-    """Samples of each kind."""
-    sums = ", ".join(f"total({condition})" for _, _, condition in KINDS.values())
+def count_groups(store: sqlite3.Connection, schema: str, before: str, after: str) -> dict[str, int]:
+    """Samples in each group."""
+    sums = ", ".join(f"total({condition})" for _, _, condition in SAMPLE_GROUPS.values())
     row = store.execute(f"{_PAIRS.format(schema=schema)} SELECT {sums} FROM a JOIN b USING(sample)", (before, after))
-    return {name: int(count) for name, count in zip(KINDS, row.fetchone(), strict=True)}
+    return {name: int(count) for name, count in zip(SAMPLE_GROUPS, row.fetchone(), strict=True)}
 
 
 def _pairs(store: sqlite3.Connection, schema: str, before: str, after: str, kind: str, page: int) -> list[sqlite3.Row]:
-    condition = KINDS.get(kind, KINDS[""])[2]
+    condition = SAMPLE_GROUPS.get(kind, SAMPLE_GROUPS[""])[2]
     return store.execute(
         f"{_PAIRS.format(schema=schema)} SELECT sample, a.task, a.level, a.needs, a.ok AS a_ok, b.ok AS b_ok, "
         "a.asks AS a_asks, b.asks AS b_asks, a.turns AS a_turns, b.turns AS b_turns, a.reward AS a_reward, "
         f"b.reward AS b_reward FROM a JOIN b USING(sample) WHERE {condition} ORDER BY sample "
-        f"LIMIT {PAGE} OFFSET {PAGE * (page - 1)}",
+        f"LIMIT {PAGE_SIZE} OFFSET {PAGE_SIZE * (page - 1)}",
         (before, after),
     ).fetchall()
 

@@ -12,9 +12,9 @@ from markupsafe import Markup
 
 from ..core.types import LEVELS, TASKS
 from .index import parse_line, reading
-from .query import ORDERS, PAGE, Filter, episode_totals, list_episodes, whole_number
+from .query import ORDERS, PAGE_SIZE, Filter, episode_totals, list_episodes, whole_number
 from .render import highlighter, render
-from .run_files import KINDS, Kind, OutsideRunFolder, open_inside
+from .run_files import SET_KINDS, OutsideRunFolder, SetKind, open_inside
 from .runs import Board, Run
 
 ANY = ("", "any 不限")
@@ -54,9 +54,9 @@ def set_choices(store: sqlite3.Connection) -> list[tuple[str, str]]:
 
 
 def _set_label(row: sqlite3.Row) -> str:
-    kind: Kind = row["kind"]
+    kind: SetKind = row["kind"]
     path = Path(row["set_path"])
-    parts = [f"{kind} {KINDS[kind]}"]
+    parts = [f"{kind} {SET_KINDS[kind]}"]
     if row["seed"] is not None:
         parts.append(f"seed {row['seed']}")
     if kind == "training":
@@ -73,7 +73,7 @@ def _set_label(row: sqlite3.Row) -> str:
 def list_part(run: Run, wanted: Filter, store: sqlite3.Connection) -> Markup:
     """The page of the list that was asked for, with totals over all its pages."""
     totals = episode_totals(store, wanted)
-    last = max(1, -(-int(totals["n"]) // PAGE))
+    last = max(1, -(-int(totals["n"]) // PAGE_SIZE))
     rows = [(row, _first_message(run, row)) for row in list_episodes(store, wanted)]
     return render(
         "episode_list.html",

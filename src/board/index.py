@@ -12,7 +12,6 @@ tell whether it changed.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import tempfile
 import threading
@@ -27,28 +26,12 @@ import msgspec
 from ..core.errors import BadInput
 from ..core.types import Episode
 from ..scoring.scores import Score
-from .run_files import EpisodeFile, OutsideRunFolder, episode_files, open_inside
+from .run_files import EpisodeFile, OutsideRunFolder, episode_files, file_stamp, open_inside
 
 VERSION = 2
 """Version of the tables. An index with another one is rebuilt."""
 NAME = "board.sqlite"
-SCHEMA = """
-CREATE TABLE files(id INTEGER PRIMARY KEY, path TEXT UNIQUE, stamp TEXT, set_path TEXT, kind TEXT, seed INTEGER,
-    step INTEGER, episodes INTEGER, successes INTEGER, asked INTEGER, reward REAL, unreadable INTEGER,
-    searched INTEGER DEFAULT 0);
-CREATE TABLE episodes(id INTEGER PRIMARY KEY AUTOINCREMENT, file INTEGER, line INTEGER, start INTEGER, size INTEGER,
-    set_path TEXT, step INTEGER, sample TEXT, task TEXT, level TEXT, lang TEXT, needs INTEGER, asks INTEGER,
-    success INTEGER, told INTEGER, turns INTEGER, reward REAL, variance REAL, score REAL);
-CREATE INDEX by_file ON episodes(file, line);
-CREATE INDEX by_sample ON episodes(sample, set_path);
-CREATE INDEX by_set ON episodes(set_path, sample, needs, asks, success, told, turns);
-CREATE INDEX by_facts ON episodes(reward, success, asks, needs, task, level, lang, step, variance);
-CREATE TABLE judged(step INTEGER, line INTEGER, sample TEXT, seed INTEGER, variance REAL, overall REAL,
-    PRIMARY KEY(step, line, sample, seed)) WITHOUT ROWID;
-CREATE TABLE facts(name TEXT PRIMARY KEY, value INTEGER);
-CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='trigram');
-CREATE VIRTUAL TABLE terms USING fts5vocab(words, 'row');
-"""
+SCHEMA = Path(__file__).with_name("schema.sql")
 LEDGER = "reports/rc1/scoring_ledger.jsonl"
 _TRAINING = b'"sample":"train/'
 BATCH = 2000
@@ -83,6 +66,8 @@ _ledger_line = msgspec.json.Decoder(_LedgerLine)
 
 @dataclass(frozen=True)
 class Progress:
+    """How far the index is: files found, indexed and searchable; episodes; lines that cannot be read."""
+
     files: int
     indexed: int
     searchable: int
@@ -95,21 +80,21 @@ class Indexer:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.path, self._borrowed = index_path(root)
+        self.path, self._temporary = index_path(root)
         self._store = open_store(self.path)
-        self._alone = threading.Lock()
+        self._lock = threading.Lock()
         self._stop = threading.Event()
         self._files = 0
 
     def close(self) -> None:
         self._stop.set()
-        with self._alone:
+        with self._lock:
             self._store.close()
-        if self._borrowed is not None:
-            self._borrowed.cleanup()
+        if self._temporary is not None:
+            self._temporary.cleanup()
 
     def update(self) -> None:
-        with self._alone:
+        with self._lock:
             if self._stop.is_set():
                 return
             try:
@@ -123,14 +108,14 @@ class Indexer:
                 ) from error
 
     def _update(self) -> None:
-        there = episode_files(self.root)
-        self._files = len(there)
-        self._forget({one.path for one in there})
+        files = episode_files(self.root)
+        self._files = len(files)
+        self._drop_missing({one.path for one in files})
         self._begin()
         _read_judge_scores(self._store, self.root)
         self._commit()
         done = 0
-        for one in there:
+        for one in files:
             if not self._stop.is_set():
                 done += self._index_file(one)
             if done >= BATCH:
@@ -155,9 +140,9 @@ class Indexer:
         if self._store.in_transaction:
             self._store.execute("COMMIT")
 
-    def _forget(self, there: set[str]) -> None:
+    def _drop_missing(self, present: set[str]) -> None:
         """Drop files that are gone: a run resumed from an older step, or another run in this folder."""
-        gone = [row for row in self._store.execute("SELECT id, path FROM files") if row[1] not in there]
+        gone = [row for row in self._store.execute("SELECT id, path FROM files") if row[1] not in present]
         for number, _ in gone:
             self._drop(number)
         self._commit()
@@ -169,7 +154,7 @@ class Indexer:
 
     def _index_file(self, one: EpisodeFile) -> int:
         """Index a file unless it is unchanged, and return the number of new rows."""
-        stamp = f"{_stamp(self.root, one.path)} {_stamp(self.root, one.scores)}"
+        stamp = str([file_stamp(self.root / path) for path in (one.path, one.scores) if path])
         known = self._store.execute("SELECT id, stamp FROM files WHERE path=?", (one.path,)).fetchone()
         if known and known[1] == stamp:
             return 0
@@ -233,7 +218,7 @@ class Indexer:
             )
             self._store.executemany("INSERT INTO words(rowid, text) VALUES(?,?)", texts)
             self._store.execute("UPDATE files SET searched=1 WHERE id=?", (number,))
-            self._store.execute("INSERT OR REPLACE INTO facts VALUES('worded', ?)", (self._texts() + len(ids),))
+            _set_counter(self._store, "worded", self._texts() + len(ids))
             done += len(ids)
             if done >= BATCH:
                 self._commit()
@@ -247,13 +232,21 @@ class Indexer:
             self._begin()
             self._store.execute("INSERT INTO words(words) VALUES('delete-all')")
             self._store.execute("UPDATE files SET searched=0")
-            self._store.execute("INSERT OR REPLACE INTO facts VALUES('worded', 0)")
+            _set_counter(self._store, "worded", 0)
             self._commit()
 
     def _texts(self) -> int:
         """Number of texts in the index, including those whose row is gone."""
-        row = self._store.execute("SELECT value FROM facts WHERE name='worded'").fetchone()
-        return row[0] if row else 0
+        return _counter(self._store, "worded")
+
+
+def _counter(store: sqlite3.Connection, name: str) -> int:
+    row = store.execute("SELECT value FROM facts WHERE name=?", (name,)).fetchone()
+    return row[0] if row else 0
+
+
+def _set_counter(store: sqlite3.Connection, name: str, value: int) -> None:
+    store.execute("INSERT OR REPLACE INTO facts VALUES(?, ?)", (name, value))
 
 
 def parse_line(raw: bytes) -> tuple[str, Episode] | None:
@@ -307,14 +300,6 @@ def _scores(root: Path, path: str) -> dict[str, tuple[float | None, float | None
     return found
 
 
-def _stamp(root: Path, path: str) -> str:
-    try:
-        found = os.stat(root / path) if path else None
-    except OSError:
-        found = None
-    return f"{found.st_size}:{found.st_mtime_ns}:{found.st_ino}" if found else "-"
-
-
 def _read_judge_scores(store: sqlite3.Connection, root: Path) -> None:
     """Add the judge scores of training episodes that were appended to the ledger. A shorter ledger is another one."""
     try:
@@ -322,8 +307,7 @@ def _read_judge_scores(store: sqlite3.Connection, root: Path) -> None:
     except OutsideRunFolder:
         return
     with handle:
-        known = store.execute("SELECT value FROM facts WHERE name='ledger'").fetchone()
-        start = known[0] if known else 0
+        start = _counter(store, "ledger")
         if start > handle.seek(0, 2):
             store.execute("DELETE FROM judged")
             start = 0
@@ -334,7 +318,7 @@ def _read_judge_scores(store: sqlite3.Connection, root: Path) -> None:
             start += len(raw)
             if _TRAINING in raw:
                 _put(store, raw)
-    store.execute("INSERT OR REPLACE INTO facts VALUES('ledger', ?)", (start,))
+    _set_counter(store, "ledger", start)
 
 
 def _put(store: sqlite3.Connection, raw: bytes) -> None:
@@ -355,8 +339,8 @@ def index_path(root: Path) -> tuple[Path, tempfile.TemporaryDirectory[str] | Non
         folder.mkdir(exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return folder / NAME, None
-    borrowed = tempfile.TemporaryDirectory(prefix="askgate-board-")
-    return Path(borrowed.name) / NAME, borrowed
+    temporary = tempfile.TemporaryDirectory(prefix="askgate-board-")
+    return Path(temporary.name) / NAME, temporary
 
 
 def open_store(path: Path) -> sqlite3.Connection:
@@ -369,7 +353,7 @@ def open_store(path: Path) -> sqlite3.Connection:
     for part in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
         part.unlink(missing_ok=True)
     store = _connect(path)
-    store.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version={VERSION}; COMMIT;")
+    store.executescript(f"BEGIN; {SCHEMA.read_text()} PRAGMA user_version={VERSION}; COMMIT;")
     return store
 
 

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from ..loop.kpi import Kpi
 from ..pages.render import FIGURES, LABELS
-from .owner_lights import KINDS, evidence_of
+from .owner_lights import LIGHT_KINDS, evidence_of
 from .render import render
 from .run_files import is_inside
 from .runs import HELD_OUT, Board
@@ -39,7 +39,7 @@ def lights_part(board: Board) -> Markup:
         rounds=rounds,
         rounds_error=board.rounds.error,
         every=[light for one in rounds or () for light in one.lights],
-        kinds=KINDS,
+        kinds=LIGHT_KINDS,
         loop_state=loop,
         loop_error=board.loop.error,
         reports=[file.relative_to(root).as_posix() for pattern in REPORTS for file in sorted(root.glob(pattern))],
@@ -90,7 +90,9 @@ def light_page(board: Board, number: str, name: str) -> Markup | None:
         return None
     digests = dict(sorted(evidence_of(light.findings).items()))
     findings = sorted(light.findings, key=lambda one: one.holds)
-    return render("light.html", light=light, kinds=KINDS, findings=findings, digests=digests, readable=_readable(board))
+    return render(
+        "light.html", light=light, kinds=LIGHT_KINDS, findings=findings, digests=digests, readable=_readable(board)
+    )
 
 
 def stage_page(board: Board, name: str) -> Markup | None:

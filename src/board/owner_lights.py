@@ -17,10 +17,11 @@ from ..gates.manifest import Manifest
 from ..gates.prove import Sums, prove, prove_ledger
 from ..gates.report import REFUSAL, ROUND1, TICKET, Round, read_round
 from ..loop.lights import Colour
+from .run_files import file_stamp
 
 
 @dataclass(frozen=True)
-class Kind:
+class LightKind:
     """A light of a round, and the gates that it stands for."""
 
     name: str
@@ -30,13 +31,13 @@ class Kind:
 
 
 EVIDENCE = "evidence"
-KINDS = (
-    Kind("data", "Data", "数据", ("pool", "difficulty")),
-    Kind("reward", "Reward", "奖励", ("weights", "calibration", "shadow", "penalty", "ablation")),
-    Kind("scoring", "Scoring", "评分", ("fresh", "scoring")),
-    Kind("policy", "Policy", "策略", ("config",)),
-    Kind("resources", "Resources", "资源", ("disk",)),
-    Kind(EVIDENCE, "Evidence", "证据", ("round1",)),
+LIGHT_KINDS = (
+    LightKind("data", "Data", "数据", ("pool", "difficulty")),
+    LightKind("reward", "Reward", "奖励", ("weights", "calibration", "shadow", "penalty", "ablation")),
+    LightKind("scoring", "Scoring", "评分", ("fresh", "scoring")),
+    LightKind("policy", "Policy", "策略", ("config",)),
+    LightKind("resources", "Resources", "资源", ("disk",)),
+    LightKind(EVIDENCE, "Evidence", "证据", ("round1",)),
 )
 
 
@@ -45,7 +46,7 @@ class OwnerLight:
     """A light as it is now, with the reason in both languages."""
 
     round: int
-    kind: Kind
+    kind: LightKind
     colour: Colour
     why: str
     why_zh: str
@@ -83,17 +84,6 @@ class CachedSums(Sums):
         return found
 
 
-def file_stamp(path: Path) -> object:
-    """Size, time and inode of a file, or of every file in a folder: differs where one has changed."""
-    try:
-        if path.is_dir() and not path.is_symlink():
-            return tuple((str(one), file_stamp(one)) for one in sorted(path.iterdir()) if one.name != "__pycache__")
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_size, found.st_mtime_ns, found.st_ino
-
-
 def round_lights(sums: Sums) -> list[RoundLights]:
     """Lights of both rounds in the run folder that this process works in."""
     return [_round(1, ROUND1, sums), _round(2, TICKET if TICKET.exists() else REFUSAL, sums)]
@@ -103,40 +93,40 @@ def _round(number: int, path: Path, sums: Sums) -> RoundLights:
     if not path.exists():
         command = f"askgate round --round {number}"
         why = f"round {number} has not been run: {command}", f"第{'一二'[number - 1]}轮预检尚未运行：{command}"
-        return RoundLights(number, [OwnerLight(number, kind, "grey", *why) for kind in KINDS])
+        return RoundLights(number, [OwnerLight(number, kind, "grey", *why) for kind in LIGHT_KINDS])
     try:
         report = read_round(path)
     except BadInput as error:
         why = str(error), f"报告无法读取：{error}"
-        return RoundLights(number, [OwnerLight(number, kind, "red", *why, report=str(path)) for kind in KINDS])
-    lights = [_light(number, kind, report, path, sums) for kind in KINDS]
+        return RoundLights(number, [OwnerLight(number, kind, "red", *why, report=str(path)) for kind in LIGHT_KINDS])
+    lights = [_light(number, kind, report, path, sums) for kind in LIGHT_KINDS]
     return RoundLights(number, lights, str(path), report.ts, report.profile)
 
 
-def _light(number: int, kind: Kind, report: Round, path: Path, sums: Sums) -> OwnerLight:
+def _light(number: int, kind: LightKind, report: Round, path: Path, sums: Sums) -> OwnerLight:
     findings = [one for one in report.findings if one.gate in kind.gates]
     failed = [one for one in findings if not one.holds]
     changed = sorted({name for one in findings for name, stated in one.evidence.items() if _now(sums, name) != stated})
 
-    def lit(colour: Colour, why: str, why_zh: str) -> OwnerLight:
+    def light(colour: Colour, why: str, why_zh: str) -> OwnerLight:
         return OwnerLight(number, kind, colour, why, why_zh, findings, changed, str(path))
 
     if failed:
         names = ", ".join(f"{one.gate}: {one.name}" for one in failed[:3])
         more = f" (+{len(failed) - 3})" if len(failed) > 3 else ""
-        return lit("red", f"{len(failed)} of {len(findings)} failed: {names}{more}", f"{len(failed)} 项未通过")
+        return light("red", f"{len(failed)} of {len(findings)} failed: {names}{more}", f"{len(failed)} 项未通过")
     if kind.name == EVIDENCE:
         if refusal := _refused(path, report, sums):
-            return lit("red", refusal, f"证据不成立，需重跑两轮预检或恢复文件：{refusal.split(': ')[0]}")
+            return light("red", refusal, f"证据不成立，需重跑两轮预检或恢复文件：{refusal.split(': ')[0]}")
         if number == 2 and not report.passed:
-            return lit("red", f"no ticket: {path.name} says what to do", f"无训练票：见 {path.name}")
-        return lit("green", "report and files hold", "报告与文件一致")
+            return light("red", f"no ticket: {path.name} says what to do", f"无训练票：见 {path.name}")
+        return light("green", "report and files hold", "报告与文件一致")
     if not findings:
-        return lit("grey", "nothing was measured", "没有测量")
+        return light("grey", "nothing was measured", "没有测量")
     if changed:
-        return lit("grey", f"changed since: {', '.join(changed)}", f"测量后文件已变：{', '.join(changed)}")
+        return light("grey", f"changed since: {', '.join(changed)}", f"测量后文件已变：{', '.join(changed)}")
     many = f"all {len(findings)} checks" if len(findings) > 1 else "its check"
-    return lit("green", f"{many} passed", f"{len(findings)} 项全部通过")
+    return light("green", f"{many} passed", f"{len(findings)} 项全部通过")
 
 
 def _now(sums: Sums, name: str) -> str | None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..core.types import LEVELS, TASKS
 
-PAGE = 50
+PAGE_SIZE = 50
 ORDERS = {
     "": ("as logged", "原顺序", "e.id"),
     "newest": ("newest first", "最新在前", "e.id DESC"),
@@ -58,7 +58,7 @@ class Filter:
 
     @property
     def start(self) -> int:
-        return PAGE * (self.number - 1)
+        return PAGE_SIZE * (self.number - 1)
 
     @property
     def number(self) -> int:
@@ -87,7 +87,7 @@ def list_episodes(store: sqlite3.Connection, wanted: Filter) -> list[sqlite3.Row
         order = order.replace("e.id", "w.rowid")
     found = store.execute(
         f"SELECT e.*, f.path FROM {source} JOIN files f ON f.id = e.file WHERE {where} ORDER BY {order} "
-        f"LIMIT {PAGE} OFFSET {wanted.start}",
+        f"LIMIT {PAGE_SIZE} OFFSET {wanted.start}",
         values,
     )
     return found.fetchall()

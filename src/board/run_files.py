@@ -20,15 +20,15 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import IO, Literal
 
-Kind = Literal["training", "held-out", "recorded", "ablation"]
-KINDS: dict[Kind, str] = {"training": "训练", "held-out": "留出评测", "recorded": "录制", "ablation": "消融"}
+SetKind = Literal["training", "held-out", "recorded", "ablation"]
+SET_KINDS: dict[SetKind, str] = {"training": "训练", "held-out": "留出评测", "recorded": "录制", "ablation": "消融"}
 NOT_EPISODES = (".scores.jsonl", ".scored.jsonl", "unstable_samples.jsonl")
 _STEP = re.compile(r"step_(\d+)\.jsonl")
 _SEED = re.compile(r"seed_(\d+)")
 
 
 class OutsideRunFolder(Exception):
-    """There is no such file in the run folder. Whether there is one elsewhere is not told."""
+    """There is no such file in the run folder. It does not say whether there is one elsewhere."""
 
 
 def inside(root: Path, name: str) -> Path:
@@ -88,13 +88,26 @@ def only_inside(root: Path, names: Iterable[str]) -> set[str]:
     }
 
 
+def file_stamp(path: Path) -> object:
+    """Size, time and inode of a file, or of every file in a folder: differs where one has changed."""
+    try:
+        if path.is_dir() and not path.is_symlink():
+            return tuple((str(one), file_stamp(one)) for one in sorted(path.iterdir()) if one.name != "__pycache__")
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
 @dataclass(frozen=True)
 class EpisodeFile:
+    """A file of episodes, and the set that it belongs to."""
+
     path: str
     """Relative to the run folder, with slashes, so that links can be shared."""
     set: str
     """The path of its set: the file itself, or for training its folder."""
-    kind: Kind
+    kind: SetKind
     seed: int | None
     step: int | None
     scores: str = ""
@@ -133,7 +146,7 @@ def _recorded(root: Path) -> Iterator[EpisodeFile]:
         if file.name.endswith(NOT_EPISODES):
             continue
         path = _name(root, file)
-        kind: Kind = "recorded" if file.parent == folder else "ablation"
+        kind: SetKind = "recorded" if file.parent == folder else "ablation"
         yield EpisodeFile(path, path, kind, _seed(path), None, path.removesuffix(".jsonl") + ".scores.jsonl")
 
 

@@ -26,8 +26,8 @@ from ..loop.stage import Stage, State
 from ..pages.render import LABELS
 from ..pages.svg import Points
 from .index import Indexer
-from .owner_lights import CachedSums, RoundLights, file_stamp, round_lights
-from .run_files import OutsideRunFolder, open_inside
+from .owner_lights import CachedSums, RoundLights, round_lights
+from .run_files import OutsideRunFolder, file_stamp, open_inside
 
 EVERY = 1.0
 """Seconds between two checks for changes, while somebody watches."""
@@ -202,7 +202,7 @@ class LogTail:
         self.root, self.name, self.names = root, name, names
         fields: list[tuple[str, Any, Any]] = [(one, float | None, None) for one in names]
         self._line = msgspec.json.Decoder(msgspec.defstruct("Line", [("seed", Any), ("step", int), *fields]))
-        self._alone = threading.Lock()
+        self._lock = threading.Lock()
         self._reset(None)
 
     def _reset(self, file: int | None) -> None:
@@ -212,7 +212,7 @@ class LogTail:
 
     def read_new(self) -> bool:
         """Read new lines; True where there are any. A file that was replaced, or cut by a resumed run, is reread."""
-        with self._alone:
+        with self._lock:
             try:
                 handle = open_inside(self.root, self.name)
             except OutsideRunFolder:

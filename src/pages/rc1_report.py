@@ -63,7 +63,7 @@ RULE_ZH = (
 )
 
 
-class Point(Struct, frozen=True):
+class VerdictPoint(Struct, frozen=True):
     """A part of the verdict. What was not measured has not passed."""
 
     name: str
@@ -83,7 +83,7 @@ class ShadowPoint(Struct, frozen=True):
     live: bool
 
 
-class Pair(Struct, frozen=True):
+class EpisodePair(Struct, frozen=True):
     """Episodes of base and trained policy on one held-out sample, and what neither of them saw."""
 
     sample_id: str
@@ -98,7 +98,7 @@ class Pair(Struct, frozen=True):
     trained: Episode
 
 
-class Reading(Struct, frozen=True):
+class EpisodesToRead(Struct, frozen=True):
     """Episodes to read, the rule that chose them, and the sizes of the groups."""
 
     rule: str
@@ -106,7 +106,7 @@ class Reading(Struct, frozen=True):
     seed: int
     counts: dict[str, int]
     """Held-out samples in each group."""
-    pairs: list[Pair]
+    pairs: list[EpisodePair]
 
 
 class Rc1(Struct, frozen=True):
@@ -116,7 +116,7 @@ class Rc1(Struct, frozen=True):
     version: str
     profile: str
     passed: bool
-    verdict: list[Point]
+    verdict: list[VerdictPoint]
     run: str
     """Name of the run in its manifest."""
     ticket: str
@@ -139,7 +139,7 @@ class Rc1(Struct, frozen=True):
     prints: dict[str, Print]
     """By role: training data, reward weights, config, and the reports shown here."""
     commit: str
-    reading: Reading | None
+    reading: EpisodesToRead | None
     reproduce: list[str]
 
 
@@ -239,7 +239,7 @@ def _prints(profile: Profile, evaluation: Path | None) -> dict[str, Print]:
     return {role: Print(path.as_posix(), fingerprint(path)) for role, path in there.items()}
 
 
-def _read_episodes(trial: TrialReport) -> Reading | None:
+def _read_episodes(trial: TrialReport) -> EpisodesToRead | None:
     """Episode pairs of the first seed; the other seeds had the same samples."""
     stated = trial.evidence.inputs
     seed, steps = trial.seeds[0].seed, trial.seeds[0].steps
@@ -256,7 +256,7 @@ def _read_episodes(trial: TrialReport) -> Reading | None:
         if stated.get(str(path)) != sha256_file(path):
             raise BadInput("has changed since it was evaluated", where=str(path), remedy=AGAIN)
     samples = {one.id: one for one in read_records(shadow_set, Sample)}
-    return choose(list(read_records(base, Episode)), list(read_records(trained, Episode)), samples, seed)
+    return choose_pairs(list(read_records(base, Episode)), list(read_records(trained, Episode)), samples, seed)
 
 
 def _reproduce(profile: Profile, trial: TrialReport | None) -> list[str]:
@@ -273,7 +273,7 @@ def _reproduce(profile: Profile, trial: TrialReport | None) -> list[str]:
     ]
 
 
-def verdict(profile: str, evaluation: TrialReport | None) -> list[Point]:
+def verdict(profile: str, evaluation: TrialReport | None) -> list[VerdictPoint]:
     """The verdict on a release candidate: five questions, all answered from the files of the run."""
     return [
         _round_point("Round 1", "第一轮预检", profile, (ROUND1,)),
@@ -284,7 +284,7 @@ def verdict(profile: str, evaluation: TrialReport | None) -> list[Point]:
     ]
 
 
-def evidence_holds(points: Sequence[Point]) -> bool:
+def evidence_holds(points: Sequence[VerdictPoint]) -> bool:
     """Whether the evidence was verified, including the owner's signature where the profile asks for one."""
     return any(one.name == EVIDENCE and one.passed for one in points)
 
@@ -300,31 +300,31 @@ def _readable_rounds() -> list[Round]:
     return found
 
 
-def _round_point(name: str, name_zh: str, profile: str, paths: Sequence[Path]) -> Point:
+def _round_point(name: str, name_zh: str, profile: str, paths: Sequence[Path]) -> VerdictPoint:
     path = next((one for one in paths if one.exists()), None)
     if path is None:
-        return Point(name, name_zh, False, "not run yet 尚未运行")
+        return VerdictPoint(name, name_zh, False, "not run yet 尚未运行")
     try:
         report = read_round(path)
     except BadInput as error:
-        return Point(name, name_zh, False, str(error), genuine=False)
+        return VerdictPoint(name, name_zh, False, str(error), genuine=False)
     told = f"{len(report.findings) - len(report.failed)} of {len(report.findings)} checks passed"
     if report.profile != profile:
-        return Point(name, name_zh, False, f"it is of profile {report.profile}, not {profile}")
-    return Point(name, name_zh, report.passed and not report.failed, told)
+        return VerdictPoint(name, name_zh, False, f"it is of profile {report.profile}, not {profile}")
+    return VerdictPoint(name, name_zh, report.passed and not report.failed, told)
 
 
-def _answered(name: str, name_zh: str, question: Callable[[], str]) -> Point:
+def _answered(name: str, name_zh: str, question: Callable[[], str]) -> VerdictPoint:
     """A point that passes with the answer to `question`, and is not genuine where the answer is a refusal."""
     try:
-        return Point(name, name_zh, True, question())
+        return VerdictPoint(name, name_zh, True, question())
     except BadInput as error:
-        return Point(name, name_zh, False, str(error), genuine=False)
+        return VerdictPoint(name, name_zh, False, str(error), genuine=False)
 
 
-def _evidence_point() -> Point:
+def _evidence_point() -> VerdictPoint:
     if not ROUND1.exists():
-        return Point(EVIDENCE, "证据核验", False, "no evidence yet 尚无证据")
+        return VerdictPoint(EVIDENCE, "证据核验", False, "no evidence yet 尚无证据")
 
     def verified() -> str:
         told: list[str] = []
@@ -334,13 +334,13 @@ def _evidence_point() -> Point:
     return _answered(EVIDENCE, "证据核验", verified)
 
 
-def _ticket_point(evaluation: TrialReport | None) -> Point:
+def _ticket_point(evaluation: TrialReport | None) -> VerdictPoint:
     """Whether the seals of the models, and the evaluation, name the ticket in this run folder."""
     name, name_zh = "Trained behind this ticket", "持此票训练"
     if evaluation is None:
-        return Point(name, name_zh, False, "not trained yet 尚未训练")
+        return VerdictPoint(name, name_zh, False, "not trained yet 尚未训练")
     if not evaluation.gated:
-        return Point(name, name_zh, False, "the run that was evaluated had no ticket 所评测的训练无票")
+        return VerdictPoint(name, name_zh, False, "the run that was evaluated had no ticket 所评测的训练无票")
 
     def sealed() -> str:
         if not TICKET.exists() or evaluation.ticket != sha256_file(TICKET):
@@ -351,18 +351,18 @@ def _ticket_point(evaluation: TrialReport | None) -> Point:
     return _answered(name, name_zh, sealed)
 
 
-def _trial_point(evaluation: TrialReport | None) -> Point:
+def _trial_point(evaluation: TrialReport | None) -> VerdictPoint:
     name, name_zh = "Gates after the trial", "试跑后闸门"
     if evaluation is None:
-        return Point(name, name_zh, False, "not measured yet 尚未测量")
+        return VerdictPoint(name, name_zh, False, "not measured yet 尚未测量")
     passed = sum(one.passed for one in evaluation.checks)
     told = f"{passed} of {len(evaluation.checks)} passed, on {evaluation.figures['held_out']:,} held-out samples"
-    return Point(name, name_zh, evaluation.passed and passed == len(evaluation.checks) > 0, told)
+    return VerdictPoint(name, name_zh, evaluation.passed and passed == len(evaluation.checks) > 0, told)
 
 
-def choose(
+def choose_pairs(
     base: Sequence[Episode], trained: Sequence[Episode], samples: Mapping[str, Sample], seed: int, shown: int = SHOWN
-) -> Reading:
+) -> EpisodesToRead:
     """Choose the pairs to read by `RULE`, which leaves nobody a choice: the order of the ids' SHA-256 was fixed before
     any policy spoke. So failures are shown, and so is what training made worse."""
     after = {one.sample_id: one for one in trained}
@@ -383,15 +383,15 @@ def choose(
     for name, pair in rest[: shown - len(taken)]:
         each[name] = [*each[name], pair]
     pairs = [_pair(name, one, other, samples[one.sample_id]) for name in GROUPS for one, other in each[name]]
-    return Reading(RULE, RULE_ZH, seed, {name: len(found) for name, found in grouped.items()}, pairs)
+    return EpisodesToRead(RULE, RULE_ZH, seed, {name: len(found) for name, found in grouped.items()}, pairs)
 
 
 def _id_hash(episode: Episode) -> str:
     return sha256(episode.sample_id.encode()).hexdigest()
 
 
-def _pair(group: str, base: Episode, trained: Episode, sample: Sample) -> Pair:
-    return Pair(
+def _pair(group: str, base: Episode, trained: Episode, sample: Sample) -> EpisodePair:
+    return EpisodePair(
         sample_id=sample.id,
         task=sample.task,
         lang=sample.lang,

@@ -11,7 +11,7 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from src.board.compare import compare_sets, count_kinds
+from src.board.compare import compare_sets, count_groups
 from src.board.index import Indexer, reading
 from src.board.query import Filter, episode_totals, list_episodes
 from src.core.errors import BadInput
@@ -220,7 +220,7 @@ def test_two_sets_are_compared_on_the_samples_that_both_have(indexer: Indexer) -
     indexer.update()
     with reading(indexer.path) as store:
         moved = compare_sets(store, "main", BASE, TRAINED)
-        kinds = count_kinds(store, "main", BASE, TRAINED)
+        kinds = count_groups(store, "main", BASE, TRAINED)
     assert moved["success"].n == 12
     assert moved["success"].before == pytest.approx(0.5)
     assert moved["success"].after == pytest.approx(11 / 12)

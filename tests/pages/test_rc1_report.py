@@ -17,7 +17,18 @@ from src.core.jsonl import write_records
 from src.core.types import Episode, Hidden, Provenance, Sample, Turn
 from src.gates.signoff import ENVELOPE
 from src.pages.rc1_page import rc1_page
-from src.pages.rc1_report import GROUPS, SHOWN, Pair, Point, Rc1, Reading, ShadowPoint, choose, gather, verdict
+from src.pages.rc1_report import (
+    GROUPS,
+    SHOWN,
+    EpisodePair,
+    EpisodesToRead,
+    Rc1,
+    ShadowPoint,
+    VerdictPoint,
+    choose_pairs,
+    gather,
+    verdict,
+)
 from src.pages.svg import Bar, Weight, bars, scatter, weights
 from tests.eval.episodes import episode
 from tests.eval.test_trial import CONTROL, one, reported
@@ -64,7 +75,7 @@ def report(**more: Any) -> Rc1:
         "version": "0.1.0",
         "profile": "quickstart",
         "passed": False,
-        "verdict": [Point("Round 1", "第一轮", False, EVIL)],
+        "verdict": [VerdictPoint("Round 1", "第一轮", False, EVIL)],
         "run": "r1",
         "ticket": "",
         "signed": False,
@@ -88,7 +99,7 @@ def report(**more: Any) -> Rc1:
 
 
 def test_every_group_of_outcomes_is_shown_equally_and_by_a_lot_that_nobody_draws() -> None:
-    found = choose(*held_out(30, 8, 40, 22), seed=1)
+    found = choose_pairs(*held_out(30, 8, 40, 22), seed=1)
     assert [one.group for one in found.pairs] == [name for name in GROUPS for _ in range(SHOWN // 4)]
     assert found.counts == {"gained": 30, "lost": 8, "both_right": 40, "both_wrong": 22}
     gained = sorted((f"s{number}" for number in range(30)), key=lambda name: sha256(name.encode()).hexdigest())
@@ -97,35 +108,35 @@ def test_every_group_of_outcomes_is_shown_equally_and_by_a_lot_that_nobody_draws
 
 def test_the_order_of_the_lines_changes_nothing() -> None:
     base, trained, samples = held_out(9, 9, 9, 9)
-    assert choose(base[::-1], trained, samples, 1).pairs == choose(base, trained[::-1], samples, 1).pairs
+    assert choose_pairs(base[::-1], trained, samples, 1).pairs == choose_pairs(base, trained[::-1], samples, 1).pairs
 
 
 def test_a_group_that_is_too_small_is_made_up_for() -> None:
-    found = choose(*held_out(0, 2, 40, 0), seed=1)
+    found = choose_pairs(*held_out(0, 2, 40, 0), seed=1)
     assert len(found.pairs) == SHOWN
     assert sum(one.group == "lost" for one in found.pairs) == 2
-    assert len(choose(*held_out(1, 1, 1, 1), seed=1).pairs) == 4
+    assert len(choose_pairs(*held_out(1, 1, 1, 1), seed=1).pairs) == 4
 
 
 def test_a_lucky_guess_counts_as_wrong() -> None:
     base = [episode("s", needs=True, asks=0, success=True)]
     trained = [episode("s", needs=True, asks=1, success=True)]
-    assert choose(base, trained, {"s": sample("s")}, 1).pairs[0].group == "gained"
+    assert choose_pairs(base, trained, {"s": sample("s")}, 1).pairs[0].group == "gained"
 
 
 def test_episodes_of_other_samples_are_refused() -> None:
     base, trained, samples = held_out(2, 0, 0, 0)
     with pytest.raises(BadInput, match="not in all of"):
-        choose(base, trained[1:], samples, 1)
+        choose_pairs(base, trained[1:], samples, 1)
 
 
-def reading() -> Reading:
+def reading() -> EpisodesToRead:
     hidden = Hidden("entity", "x", f"which {EVIL}", ("x",))
     first = episode("s", needs=True, asks=1)
     turns = (Turn("user", "say", EVIL), Turn("assistant", "ask", EVIL, thought=EVIL), Turn("tool", "result", EVIL))
     evil = msgspec.structs.replace(first, turns=turns, reward={"outcome": 1.0, "overclar": -0.07, EVIL: 0.2})
-    pair = Pair(EVIL, "gsm8k", "en", "hard", "gained", EVIL, sample("s", hidden).hidden.missing, first, evil)  # type: ignore[union-attr]
-    return Reading("rule", "规则", 1, dict.fromkeys(GROUPS, 1), [pair])
+    pair = EpisodePair(EVIL, "gsm8k", "en", "hard", "gained", EVIL, sample("s", hidden).hidden.missing, first, evil)  # type: ignore[union-attr]
+    return EpisodesToRead("rule", "规则", 1, dict.fromkeys(GROUPS, 1), [pair])
 
 
 def test_text_from_data_is_text_and_nothing_is_loaded_from_anywhere() -> None:
