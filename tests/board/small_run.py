@@ -1,4 +1,4 @@
-"""A run folder that is small enough to read, and the board's server over it."""
+"""A small run folder, and the board's server for it."""
 
 from __future__ import annotations
 
@@ -30,10 +30,12 @@ LEVELS: tuple[Level, ...] = ("easy", "medium", "hard")
 TRAINING = "logs/episodes/seed_7"
 BASE, TRAINED = "logs/eval/seed_7/step_00000.jsonl", "logs/eval/seed_7/step_00003.jsonl"
 WEIGHTS = Path("configs/weights.json")
+START_SECONDS = 60
+"""Deadline for the server to start on a busy machine."""
 
 
 def episode(number: int, *, success: bool, asks: bool = False, text: str = "", reward: float | None = None) -> Episode:
-    """Every third one lacks something; task and level go round."""
+    """An episode whose task and level follow from its number. Every third one lacks information."""
     needs = number % 3 == 0
     asked = (Turn("assistant", "ask", "Which year do you mean?"), Turn("user", "say", "I mean 1941.")) if asks else ()
     return Episode(
@@ -69,7 +71,7 @@ def write_episodes(root: Path, name: str, episodes: Sequence[object]) -> None:
 
 
 def write_step(root: Path, step: int) -> None:
-    """As a run does it: the episodes, then the line of figures."""
+    """Write a training step as a run does: the episodes, then the line of figures."""
     write_episodes(root, f"{TRAINING}/step_{step:05d}.jsonl", [episode(n, success=n < 3 + step) for n in range(8)])
     with open(root / "logs" / "metrics.jsonl", "ab") as log:
         figures = {"seed": 7, "step": step, "reward": 0.1 * step, "success": 0.1 * step, "kl": 0.001 * step}
@@ -87,7 +89,7 @@ def small_run(root: Path) -> Path:
 
 
 def write_rounds(failed: str = "") -> None:
-    """Both rounds as they are written, in the working folder; with `failed`, that gate of round 1 is red."""
+    """Write the reports of both rounds into the working folder. The gate `failed` fails in round 1."""
     WEIGHTS.parent.mkdir(exist_ok=True)
     if not WEIGHTS.exists():
         WEIGHTS.write_text('{"weights": {}}\n')
@@ -137,7 +139,7 @@ class Served:
         return f"http://{HOST}:{self.port}"
 
     def get(self, path: str, host: str | None = None, method: str = "GET") -> tuple[int, dict[str, str], str]:
-        """As it stands: no library tidies the path up before it is sent."""
+        """Request a path as it is: no library normalises it before it is sent."""
         wire = http.client.HTTPConnection(HOST, self.port, timeout=60)
         wire.putrequest(method, path, skip_host=True)
         if host != "":
@@ -148,27 +150,29 @@ class Served:
         wire.close()
         return answer.status, {name.lower(): value for name, value in answer.getheaders()}, text
 
-    def caught_up(self) -> None:
+    def update_indexes(self) -> None:
         for run in self.board.runs.values():
             run.indexer.update()
 
 
 @contextmanager
 def served(*roots: Path) -> Iterator[Served]:
-    """The working folder must be the first of them, as the verb sees to."""
+    """A running server. The first root must be the working folder, as the verb ensures."""
     board = Board(roots)
-    door = socket.socket()
-    door.bind((HOST, 0))
-    port = door.getsockname()[1]
+    listener = socket.socket()
+    listener.bind((HOST, 0))
+    port = listener.getsockname()[1]
     server = uvicorn.Server(uvicorn.Config(make_app(board, port), log_level="error"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [door]}, daemon=True)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
+    deadline = time.monotonic() + START_SECONDS
     while not server.started:
         assert thread.is_alive(), "the server did not start"
+        assert time.monotonic() < deadline, "the server did not start in time"
         time.sleep(0.02)
     try:
         yield Served(board, port)
     finally:
         server.should_exit = True
         thread.join(30)
-        door.close()
+        listener.close()

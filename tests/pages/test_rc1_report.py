@@ -1,4 +1,4 @@
-"""The RC1 report: verdict first, one file that loads nothing, text that stays text, and episodes nobody picked."""
+"""The RC1 report: verdict first, one file that loads nothing, escaped text, and episodes chosen by a fixed rule."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def report(**more: Any) -> Rc1:
     return Rc1(**{**facts, **more})
 
 
-def test_every_group_of_outcomes_is_shown_equally_and_by_a_lot_that_nobody_draws() -> None:
+def test_each_outcome_group_is_shown_equally_in_fixed_order() -> None:
     found = choose_pairs(*held_out(30, 8, 40, 22), seed=1)
     assert [one.group for one in found.pairs] == [name for name in GROUPS for _ in range(SHOWN // 4)]
     assert found.counts == {"gained": 30, "lost": 8, "both_right": 40, "both_wrong": 22}
@@ -106,12 +106,12 @@ def test_every_group_of_outcomes_is_shown_equally_and_by_a_lot_that_nobody_draws
     assert [one.sample_id for one in found.pairs[:5]] == gained[:5]
 
 
-def test_the_order_of_the_lines_changes_nothing() -> None:
+def test_the_order_of_episodes_changes_nothing() -> None:
     base, trained, samples = held_out(9, 9, 9, 9)
     assert choose_pairs(base[::-1], trained, samples, 1).pairs == choose_pairs(base, trained[::-1], samples, 1).pairs
 
 
-def test_a_group_that_is_too_small_is_made_up_for() -> None:
+def test_other_groups_fill_up_a_small_one() -> None:
     found = choose_pairs(*held_out(0, 2, 40, 0), seed=1)
     assert len(found.pairs) == SHOWN
     assert sum(one.group == "lost" for one in found.pairs) == 2
@@ -139,7 +139,7 @@ def reading() -> EpisodesToRead:
     return EpisodesToRead("rule", "规则", 1, dict.fromkeys(GROUPS, 1), [pair])
 
 
-def test_text_from_data_is_text_and_nothing_is_loaded_from_anywhere() -> None:
+def test_the_report_escapes_data_and_loads_nothing() -> None:
     page = rc1_page(report(reading=reading(), evaluation=reported(one(control=CONTROL)), commit=EVIL)).decode()
     assert "<script" not in page
     assert page.count("&lt;script&gt;") >= 7
@@ -151,7 +151,7 @@ def test_text_from_data_is_text_and_nothing_is_loaded_from_anywhere() -> None:
     assert closed.open == []
 
 
-def test_the_page_shows_every_setting_that_was_trained_with() -> None:
+def test_the_page_shows_every_setting_of_the_training() -> None:
     trial = reported(one())
     nested = {**trial.config, "lr": 1.5e-05, "finetune": {"method": "qlora", "targets": [EVIL]}}
     page = rc1_page(report(evaluation=msgspec.structs.replace(trial, config=nested))).decode()
@@ -160,26 +160,26 @@ def test_the_page_shows_every_setting_that_was_trained_with() -> None:
     assert "<script" not in page
 
 
-def test_a_signature_that_was_not_checked_is_not_called_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unverified_signature_is_not_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_json(ENVELOPE, {"payload": "", "signatures": []})
     profile = load_profile("quickstart").model_copy(update={"owner_key": Path("owner.pub")})
     assert not gather(profile, None, [], []).signed
 
 
-def test_every_link_of_the_page_leads_somewhere() -> None:
+def test_every_link_has_a_target() -> None:
     page = rc1_page(report(evaluation=reported(one()))).decode()
     for name in re.findall(r'href="#([^"]*)"', page):
         assert f'id="{name}"' in page
 
 
-def test_a_reward_is_taken_apart_by_term_and_adds_up() -> None:
+def test_reward_terms_add_up() -> None:
     page = rc1_page(report(reading=reading())).decode()
     for cell in ("<td>outcome</td><td>+1.000</td>", "<td>overclar</td><td>-0.070</td>", "合计</td><td>+1.130</td>"):
         assert cell in page
 
 
-def test_the_verdict_stands_first_and_what_nobody_measured_is_not_made_up() -> None:
+def test_the_verdict_is_first_and_unmeasured_parts_say_so() -> None:
     page = rc1_page(report()).decode()
     assert page.index("NOT PASSED") < page.index("<section")
     for words in ("No trained policy has been evaluated", "not been calibrated", "no shadow run", "No round"):
@@ -187,7 +187,7 @@ def test_the_verdict_stands_first_and_what_nobody_measured_is_not_made_up() -> N
     assert "✓ PASSED" in rc1_page(report(passed=True)).decode()
 
 
-def test_pictures_show_what_they_are_given() -> None:
+def test_pictures_show_every_value() -> None:
     dots = scatter([ShadowPoint(0.2, 0.4, True, True), ShadowPoint(0.6, 0.3, False, False)])
     assert dots.count("<circle") == 1
     assert dots.count('class="lost"') == 1
@@ -196,16 +196,16 @@ def test_pictures_show_what_they_are_given() -> None:
     assert weights([Weight("grounding", 0.3, 0.2, 0.4, 0.0)]).count("<circle") == 2
 
 
-def test_an_empty_folder_has_passed_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_run_folder_passes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = gather(load_profile("quickstart"), None, [], [])
     assert not found.passed
     assert not any(point.passed for point in found.verdict)
-    assert all(point.genuine for point in found.verdict), "what has not happened is no forgery"
+    assert all(point.genuine for point in found.verdict), "what has not happened is not a forgery"
     rc1_page(found)
 
 
-def test_a_ticket_that_somebody_wrote_is_no_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_handwritten_round_is_not_genuine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_json(Path("reports/preflight/round1.json"), {"round": "round1", "pass": True})
     points = {point.name: point for point in verdict("quickstart", reported(one()))}
@@ -215,9 +215,7 @@ def test_a_ticket_that_somebody_wrote_is_no_round(tmp_path: Path, monkeypatch: p
     assert "no ticket" in points["Trained behind this ticket"].told
 
 
-def test_episodes_that_changed_since_they_were_evaluated_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_episodes_changed_since_evaluation_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     base, trained, samples = held_out(3, 2, 2, 1)
     files = {Path("logs/eval/step_00000.jsonl"): base, Path("logs/eval/step_00040.jsonl"): trained}

@@ -1,4 +1,4 @@
-"""The results page stands alone, shows what was measured and nothing else, and takes no orders from the data."""
+"""The results page loads nothing, shows only what was measured, and escapes text from data."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def page(lights: list[Light], evaluation: dict[str, Any] | None = None, **more: 
     return results_page(EVIL, lights, ("next", "下一步"), evaluation, kpis=kpis, **lines).decode()
 
 
-def test_text_from_data_is_text() -> None:
+def test_text_from_data_is_escaped() -> None:
     shown = page([RED], {"seeds": [{"seed": EVIL, "steps": 4, "changes": {"success": change(0.1, 0.2, 0.1)}}]})
     assert "<script" not in shown
     assert "&lt;script&gt;" in shown
 
 
-def test_it_loads_nothing_from_anywhere() -> None:
+def test_the_results_page_loads_nothing() -> None:
     assert not re.search(r"(src|href|url)\s*[=(]", page([GREEN]))
     assert POLICY in page([GREEN])
 
 
-def test_base_control_and_trained_stand_side_by_side() -> None:
+def test_base_control_and_trained_are_side_by_side() -> None:
     changes = {"success": change(0.10, 0.25, 0.15), "avg_turns": change(3.5, 3.25, -0.25)}
     seed = {"seed": 7, "steps": 40, "changes": changes, "over_control": {"success": change(0.12, 0.25, 0.13)}}
     shown = page([GREEN], {"seeds": [seed]})
@@ -57,7 +57,7 @@ def test_several_seeds_are_shown_together_first() -> None:
     assert "all seeds together" not in page([GREEN], {"seeds": seeds[:1], "pooled": {**seeds[0], "seed": None}})
 
 
-def test_what_was_not_measured_is_not_made_up() -> None:
+def test_unmeasured_figures_are_not_invented() -> None:
     assert "No trained policy has been evaluated yet" in page([GREEN])
     assert "no figures yet" in page([GREEN])
     shown = page([GREEN], {"seeds": [{"seed": 1, "steps": 1, "changes": {"success": change(None, None, None)}}]})
@@ -70,7 +70,7 @@ def test_the_verdict_is_that_of_the_lights() -> None:
     assert "ALARM" in page([GREEN])
 
 
-def test_curves_have_a_line_for_each_seed_and_a_dot_for_each_look() -> None:
+def test_curves_have_lines_per_seed_and_dots_per_evaluation() -> None:
     metrics = [
         {"seed": seed, "step": step, "reward": step / 10, "kl": float("nan")} for seed in (1, 2) for step in (1, 2)
     ]

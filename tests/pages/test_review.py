@@ -1,4 +1,4 @@
-"""The weekly review tells what was measured in its days, and nothing of other days."""
+"""The weekly review shows what was measured in its days and nothing else."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_only_what_was_measured_in_these_days_counts() -> None:
+def test_only_reports_of_these_days_count() -> None:
     found = review(NOW, 7, kpis(0.8))
     assert [one.stage for one in found.events] == ["shadow_run"]
     assert [one.stage for one in review(NOW, 9, kpis(0.8)).events] == ["validate_pool", "shadow_run"]
     assert [one.trained["need_ask_success"] for one in found.evaluations] == [0.30, 0.36]
 
 
-def test_a_policy_that_was_judged_twice_on_the_same_episodes_counts_once() -> None:
+def test_a_policy_evaluated_twice_counts_once() -> None:
     for name, hours in (("a", 3), ("b", 2)):
         read = {"logs/eval/step_00000.jsonl": "base", "logs/eval/step_00030.jsonl": "trained", "logs/eval.jsonl": name}
         found = evaluation(NOW - timedelta(hours=hours), 0.10, 0.30)
@@ -65,7 +65,7 @@ def test_a_policy_that_was_judged_twice_on_the_same_episodes_counts_once() -> No
     assert [one.report for one in review(NOW, 7, kpis(0.8)).evaluations] == ["reports/ppo_eval_b.json"]
 
 
-def test_a_verdict_is_that_of_the_checks_whatever_the_report_says_of_itself() -> None:
+def test_the_verdict_is_derived_from_the_checks() -> None:
     (event,) = review(NOW, 7, kpis(0.8)).events
     assert not event.passed
     assert event.failed[0].value == 0.5
@@ -80,7 +80,7 @@ def test_a_single_run_is_shown_against_its_base_too() -> None:
     assert page.count('<path class="train"') == page.count('<circle class="held"') == 1
 
 
-def test_what_moved_is_told_against_the_review_before() -> None:
+def test_changes_are_relative_to_the_review_before() -> None:
     first = review(NOW - timedelta(days=7), 7, kpis(0.7))
     assert first.moved == []
     write_json(FOLDER / "2026-11-08.json", first)
@@ -88,10 +88,10 @@ def test_what_moved_is_told_against_the_review_before() -> None:
     assert found.compared_with == "2026-11-08"
     assert [(one.name, one.before, one.now) for one in found.moved] == [("spearman", 0.7, 0.8)]
     write_json(FOLDER / "2026-11-15.json", found)
-    assert review(NOW, 7, kpis(0.8)).compared_with == "2026-11-08", "a review of the same day is written over"
+    assert review(NOW, 7, kpis(0.8)).compared_with == "2026-11-08", "a review of the same day is overwritten"
 
 
-def test_both_pages_show_it_and_take_no_orders_from_data() -> None:
+def test_page_and_markdown_show_and_escape_the_data() -> None:
     found = review(NOW, 7, kpis(0.8))
     page, text = review_page(found).decode(), markdown(found).decode()
     for shown in (page, text):
@@ -106,7 +106,7 @@ def test_both_pages_show_it_and_take_no_orders_from_data() -> None:
     assert POLICY in page
 
 
-def test_days_without_a_run_are_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_days_without_a_run_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "none").mkdir()
     monkeypatch.chdir(tmp_path / "none")
     found = review(NOW, 7, {})

@@ -42,7 +42,7 @@ def page() -> str:
     return trial_page(reported(one(control=CONTROL)), LINES).decode()
 
 
-def test_nothing_is_loaded_from_anywhere(page: str) -> None:
+def test_the_trial_page_loads_nothing(page: str) -> None:
     assert not re.search(r"(src|href)=|url\(|@import|<script", page)
     assert POLICY in page
     closed = Closed()
@@ -50,7 +50,7 @@ def test_nothing_is_loaded_from_anywhere(page: str) -> None:
     assert closed.open == []
 
 
-def test_it_says_what_came_of_it(page: str) -> None:
+def test_the_page_shows_verdict_gates_and_pictures(page: str) -> None:
     assert "✓ PASSED" in page
     assert page.count('<td class="ok">') == 4
     assert "SFT control" in page
@@ -59,7 +59,7 @@ def test_it_says_what_came_of_it(page: str) -> None:
     assert 'name="viewport"' in page
 
 
-def test_a_run_that_failed_says_what_to_do() -> None:
+def test_a_failed_run_shows_its_remedies() -> None:
     report = reported(SeedRun(1, 40, CONTROL, CONTROL, None))
     page = trial_page(report, []).decode()
     assert "✗ FAILED" in page
@@ -67,25 +67,25 @@ def test_a_run_that_failed_says_what_to_do() -> None:
     assert "no figures yet" in page, "there are no curves"
 
 
-def test_several_seeds_stand_in_one_table() -> None:
+def test_several_seeds_are_in_one_table() -> None:
     page = trial_page(reported(one(1), one(2), one(3)), LINES).decode()
     assert re.findall(r"<td>seed (\d)</td>", page) == ["1", "2", "3"]
 
 
-def test_words_from_outside_are_escaped() -> None:
+def test_config_values_are_escaped() -> None:
     report = msgspec.structs.replace(reported(one()), config={"base_model": "<script>alert(1)</script>"})
     page = trial_page(report, []).decode()
     assert "<script" not in page
     assert "&lt;script&gt;" in page
 
 
-def test_nobody_looked() -> None:
+def test_a_run_without_evaluation_says_so() -> None:
     page = trial_page(reported(SeedRun(1, 40, None, None, None)), []).decode()
     assert "No evaluation found" in page
     assert "not measured" in page
 
 
-def test_a_dot_that_was_not_measured_is_left_out() -> None:
+def test_an_unmeasured_dot_is_left_out() -> None:
     picture = intervals("t", [Group("a", [Dot("base", 0.5, 0.4, 0.6), Dot("trained", None, None, None)])], True)
     assert picture.count("<circle") == 1
     assert "no figures" in intervals("t", [Group("a", [Dot("base", None, None, None)])], True)

@@ -1,4 +1,4 @@
-"""Nobody reads through the board what is not in the run folder, and nothing that a dialogue holds comes to life."""
+"""The server reads nothing outside the run folder, and nothing in a dialogue is executed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def site(root: Path) -> Iterator[Served]:
     with served(root) as found:
-        found.caught_up()
+        found.update_indexes()
         yield found
 
 
@@ -61,11 +61,11 @@ def test_no_path_leads_out_of_the_run_folder(root: Path, name: str) -> None:
         inside(root, name)
 
 
-def test_what_is_in_the_run_folder_is_read_through_links_too(root: Path) -> None:
+def test_links_inside_the_run_folder_are_followed(root: Path) -> None:
     assert inside(root, "reports/own.json") == inside(root, "reports/again.json") == root / "reports" / "own.json"
 
 
-def test_no_request_reads_what_lies_outside(site: Served, root: Path) -> None:
+def test_no_request_reads_outside_the_run_folder(site: Served, root: Path) -> None:
     absolute = str(root.parent / "secret.json")
     for name in (*OUTSIDE, absolute):
         for ask in (f"/file?path={quote(name)}", f"/report?path={quote(name)}", f"/episode?line=1&file={quote(name)}"):
@@ -82,21 +82,21 @@ def test_no_request_reads_what_lies_outside(site: Served, root: Path) -> None:
     assert "fine" in site.get("/file?path=reports/own.json")[2]
 
 
-def test_episodes_that_a_link_brings_in_are_not_indexed(root: Path, tmp_path: Path) -> None:
+def test_episodes_linked_from_outside_are_not_indexed(root: Path, tmp_path: Path) -> None:
     write_episodes(tmp_path, "elsewhere/step_00009.jsonl", [episode(1, success=True, text=SECRET)])
     (root / TRAINING / "step_00009.jsonl").symlink_to(tmp_path / "elsewhere" / "step_00009.jsonl")
     (root / "data").mkdir()
     (root / "data" / "episodes").symlink_to(tmp_path / "elsewhere")
     (root / TRAINING / "step_00010.jsonl").symlink_to("step_00001.jsonl")
     with served(root) as site:
-        site.caught_up()
+        site.update_indexes()
         assert SECRET not in site.get("/episodes?q=key")[2]
         sets = site.get("/episodes")[2]
         assert "data/episodes" not in sets
         assert 'data-n="8"' in site.get("/episodes?step=10")[2]
 
 
-def test_only_this_machines_own_names_are_answered(site: Served) -> None:
+def test_only_local_host_names_are_answered(site: Served) -> None:
     assert site.get("/", host=f"localhost:{site.port}")[0] == 200
     for host in ("evil.example", f"evil.example:{site.port}", "127.0.0.1", f"127.0.0.1:{site.port}.evil.example", ""):
         status, _, text = site.get("/episodes", host=host)
@@ -104,7 +104,7 @@ def test_only_this_machines_own_names_are_answered(site: Served) -> None:
         assert "Yarra" not in text
 
 
-def test_every_answer_forbids_strange_scripts(site: Served) -> None:
+def test_every_response_forbids_foreign_scripts(site: Served) -> None:
     for path in ("/", "/episodes", "/compare", "/file?path=reports/own.json", "/nothing", "/board.js"):
         _, headers, _ = site.get(path)
         policy = headers["content-security-policy"]
@@ -115,15 +115,15 @@ def test_every_answer_forbids_strange_scripts(site: Served) -> None:
     assert site.get("/nothing", host="evil.example")[1]["content-security-policy"]
 
 
-def test_it_can_only_be_read(site: Served) -> None:
+def test_only_get_requests_are_allowed(site: Served) -> None:
     for method in ("POST", "PUT", "DELETE"):
         assert site.get("/episodes", method=method)[0] == 405
 
 
-def test_whatever_is_said_is_shown_as_text(site: Served, root: Path) -> None:
+def test_messages_are_shown_as_text(site: Served, root: Path) -> None:
     spoken = episode(1, success=True, text=SCRIPT)
     write_episodes(root, f"{TRAINING}/step_00005.jsonl", [spoken])
-    site.caught_up()
+    site.update_indexes()
     file = quote(f"{TRAINING}/step_00005.jsonl")
     typed = quote(SCRIPT)
     for path in (
@@ -140,7 +140,7 @@ def test_whatever_is_said_is_shown_as_text(site: Served, root: Path) -> None:
     assert "&lt;script&gt;window.ran" in site.get(f"/episode?file={file}&line=1")[2]
 
 
-def test_pages_of_reports_are_shown_and_may_do_nothing(site: Served, root: Path) -> None:
+def test_report_pages_are_sandboxed(site: Served, root: Path) -> None:
     (root / "reports" / "page.html").write_text(f"<h1>report</h1>{SCRIPT}")
     status, headers, text = site.get("/report?path=reports/page.html")
     assert status == 200
@@ -150,7 +150,7 @@ def test_pages_of_reports_are_shown_and_may_do_nothing(site: Served, root: Path)
     assert "default-src 'none'" in headers["content-security-policy"]
 
 
-def test_a_key_of_the_environment_is_masked(site: Served, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secrets_of_the_environment_are_masked(site: Served, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCORER_API_KEY", "sk-0123456789")
     (root / "logs" / "train.log").write_text("wrong key sk-0123456789\n")
     text = site.get("/file?path=logs/train.log")[2]

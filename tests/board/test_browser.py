@@ -1,4 +1,4 @@
-"""What the owner sees in Chromium: lights, curves, filters, episodes, two runs. Nothing that a dialogue plants runs."""
+"""The board in Chromium: lights, curves, filters, episodes, two runs. No script from a dialogue runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.board.small_run import (
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (make setup installs it)")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 WAIT_MS = 60_000
-"""Patience, not a limit: a busy machine is slow."""
+"""Generous, because a busy machine is slow."""
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
-    """A page that may talk to this machine alone; whoever asks for anything else fails the test."""
+    """A page that may only talk to this machine; any other request fails the test."""
     made = browser.new_page()
     made.set_default_timeout(WAIT_MS)
     strangers: list[str] = []
@@ -61,11 +61,11 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
     monkeypatch.chdir(root)
     write_rounds()
     with served(root) as found:
-        found.caught_up()
+        found.update_indexes()
         yield found
 
 
-def test_a_light_changes_when_a_gate_fails_and_its_evidence_is_a_click_away(page: Any, site: Served) -> None:
+def test_a_failed_gate_turns_its_light_and_shows_evidence(page: Any, site: Served) -> None:
     page.goto(site.url)
     page.wait_for_selector(".owner .lamp.green")
     assert page.locator(".owner .lamp.green").count() == 12
@@ -90,10 +90,10 @@ def test_a_running_curve_grows(page: Any, site: Served) -> None:
     assert picture.get_attribute("d").count("L") == before.count("L") + 1
 
 
-def test_an_episode_opens_untruncated_by_a_link_that_can_be_shared(page: Any, browser: Any, site: Served) -> None:
+def test_an_episode_link_shows_the_whole_episode(page: Any, browser: Any, site: Served) -> None:
     long = "one word after the other " * 2000 + "THE END"
     write_episodes(Path(), f"{TRAINING}/step_00004.jsonl", [episode(1, success=False, text=long)])
-    site.caught_up()
+    site.update_indexes()
     page.goto(f"{site.url}/episodes?step=4")
     page.locator(".episodes a").first.click()
     page.wait_for_selector(".turn.user")
@@ -105,7 +105,7 @@ def test_an_episode_opens_untruncated_by_a_link_that_can_be_shared(page: Any, br
     other.close()
 
 
-def test_a_filter_filters_while_one_types_and_stands_in_the_address(page: Any, site: Served) -> None:
+def test_filters_apply_while_typing_and_change_the_address(page: Any, site: Served) -> None:
     page.goto(f"{site.url}/episodes?set={quote(BASE)}")
     assert page.locator(".episodes li").count() == 12
     page.select_option("select[name=asked]", "yes")
@@ -125,7 +125,7 @@ def test_two_runs_compare_on_the_same_samples(page: Any, tmp_path: Path, monkeyp
     write_episodes(other, TRAINED, [episode(n, success=n % 2 == 1) for n in range(100, 112)])
     monkeypatch.chdir(one)
     with served(one, other) as site:
-        site.caught_up()
+        site.update_indexes()
         page.goto(f"{site.url}/compare?a={quote('one:' + TRAINED)}&b={quote('other:' + TRAINED)}")
         rows = page.locator(".moved tbody tr")
         assert "91.7%" in rows.nth(0).inner_text()
@@ -141,13 +141,15 @@ def test_two_runs_compare_on_the_same_samples(page: Any, tmp_path: Path, monkeyp
         assert "wrong" in sides.nth(1).locator(".chip").first.inner_text()
 
 
-def test_what_can_be_compared_follows_the_logs(page: Any, site: Served) -> None:
-    """Nobody has to look at another page first."""
+def test_new_sets_can_be_compared_after_a_reload(page: Any, site: Served) -> None:
     page.goto(f"{site.url}/compare")
     write_episodes(Path(), "logs/eval/seed_7/step_00009.jsonl", [episode(100, success=True)])
-    while "step 9" not in page.locator("#sides").inner_text():
-        page.wait_for_timeout(300)
+    for _ in range(WAIT_MS // 300):
         page.reload()
+        if "step 9" in page.locator("#sides").inner_text():
+            break
+        page.wait_for_timeout(300)
+    assert "step 9" in page.locator("#sides").inner_text()
 
 
 def test_a_planted_script_does_not_run(page: Any, site: Served) -> None:
@@ -156,7 +158,7 @@ def test_a_planted_script_does_not_run(page: Any, site: Served) -> None:
     )
     spoken = episode(1, success=True, text=planted)
     write_episodes(Path(), f"{TRAINING}/step_00005.jsonl", [spoken])
-    site.caught_up()
+    site.update_indexes()
     file = quote(f"{TRAINING}/step_00005.jsonl")
     for path in (
         "/episodes?step=5", f"/episodes?q={quote(planted)}", f"/episode?file={file}&line=1&q=script",
@@ -172,7 +174,7 @@ def test_a_planted_script_does_not_run(page: Any, site: Served) -> None:
     assert page.evaluate("window.ran") is None
 
 
-def test_dots_read_nothing(page: Any, site: Served, tmp_path: Path) -> None:
+def test_dots_in_a_path_read_nothing(page: Any, site: Served, tmp_path: Path) -> None:
     (tmp_path / "secret.json").write_text("the key to everything")
     for path in ("/file?path=../secret.json", "/file?path=reports/../../secret.json", "/report?path=../secret.json"):
         answer = page.goto(site.url + path)

@@ -46,7 +46,7 @@ def plan(indexer: Indexer, **wanted: str) -> str:
         return " ".join(row["detail"] for row in store.execute(f"EXPLAIN QUERY PLAN {asked[-1]}"))
 
 
-def test_counting_reads_no_row_of_an_episode(indexer: Indexer) -> None:
+def test_counts_use_a_covering_index(indexer: Indexer) -> None:
     """A hundred thousand of them take longer than an answer may: sums of files are enough, or one narrow index is."""
     for whole in ({}, {"set": TRAINING}, {"step": "2"}, {"order": "reward", "page": "2"}):
         assert plan(indexer, **whole) == "SCAN e"
@@ -55,7 +55,7 @@ def test_counting_reads_no_row_of_an_episode(indexer: Indexer) -> None:
         assert plan(indexer, **part) == "SCAN e USING COVERING INDEX by_facts"
 
 
-def test_sums_of_files_are_those_of_their_episodes(indexer: Indexer) -> None:
+def test_totals_of_files_equal_those_of_episodes(indexer: Indexer) -> None:
     with reading(indexer.path) as store:
         for wanted in (Filter(), Filter(set=BASE), Filter(step="2")):
             parts = [episode_totals(store, replace_dataclass(wanted, success=answer)) for answer in ("yes", "no")]
@@ -66,7 +66,7 @@ def test_sums_of_files_are_those_of_their_episodes(indexer: Indexer) -> None:
         assert episode_totals(store, Filter(set="none"))["n"] == 0
 
 
-def test_two_boards_of_one_folder_do_not_get_in_each_others_way(indexer: Indexer) -> None:
+def test_two_boards_can_share_a_run_folder(indexer: Indexer) -> None:
     other = Indexer(indexer.root)
     write_step(indexer.root, 3)
     indexer._begin()
@@ -79,9 +79,7 @@ def test_two_boards_of_one_folder_do_not_get_in_each_others_way(indexer: Indexer
     other.close()
 
 
-def test_the_index_of_a_folder_that_may_only_be_read_is_gone_with_the_board(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_read_only_folder_gets_a_temporary_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = small_run(tmp_path / "run")
     (root / ".askgate").write_text("in the way")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
@@ -93,7 +91,7 @@ def test_the_index_of_a_folder_that_may_only_be_read_is_gone_with_the_board(
     assert not made.path.parent.exists()
 
 
-def test_every_episode_of_the_run_is_there(indexer: Indexer) -> None:
+def test_every_episode_of_the_run_is_indexed(indexer: Indexer) -> None:
     assert how_many(indexer) == 2 * 8 + 2 * 12
     assert how_many(indexer, set=TRAINING) == 16
     assert how_many(indexer, set=TRAINING, step="2") == 8
@@ -111,12 +109,12 @@ def test_every_episode_of_the_run_is_there(indexer: Indexer) -> None:
         ({"lang": "zh"}, lambda one: one.lang == "zh"),
     ],
 )
-def test_a_filter_keeps_what_it_says(indexer: Indexer, wanted: dict[str, str], kept: Any) -> None:
+def test_each_filter_keeps_matching_episodes(indexer: Indexer, wanted: dict[str, str], kept: Any) -> None:
     every = [episode(n, success=n % 2 == 0, asks=n % 4 == 1) for n in range(100, 112)]
     assert how_many(indexer, set=BASE, **wanted) == sum(kept(one) for one in every) > 0
 
 
-def test_a_filter_that_nobody_knows_filters_nothing_and_breaks_nothing(indexer: Indexer) -> None:
+def test_unknown_filter_values_are_ignored(indexer: Indexer) -> None:
     assert how_many(indexer, task="x' OR 1=1", order="1; DROP TABLE episodes", variance="a lot") == how_many(indexer)
 
 
@@ -143,12 +141,12 @@ def test_search_finds_words_phrases_and_chinese_of_any_length(indexer: Indexer, 
     assert len(hits) == found
 
 
-def test_a_search_never_runs_from_one_message_into_the_next(indexer: Indexer) -> None:
+def test_a_search_never_matches_across_messages(indexer: Indexer) -> None:
     assert how_many(indexer, q='"end?look"') == 0
     assert how_many(indexer, q='"bay.in the bay"') == 0
 
 
-def test_new_steps_appear_and_those_that_are_gone_vanish(indexer: Indexer) -> None:
+def test_the_index_follows_new_and_deleted_steps(indexer: Indexer) -> None:
     write_step(indexer.root, 3)
     indexer.update()
     assert how_many(indexer, set=TRAINING) == 24
@@ -160,7 +158,7 @@ def test_new_steps_appear_and_those_that_are_gone_vanish(indexer: Indexer) -> No
     assert how_many(indexer, q="Question", set=TRAINING) == 8
 
 
-def test_text_of_what_is_gone_does_not_pile_up(indexer: Indexer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_of_deleted_episodes_does_not_pile_up(indexer: Indexer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("src.board.index.BATCH", 10)
     for round_ in range(12):
         many = [episode(n, success=True, text=f"round {round_} says {n}") for n in range(20)]
@@ -173,7 +171,7 @@ def test_text_of_what_is_gone_does_not_pile_up(indexer: Indexer, monkeypatch: py
     assert how_many(indexer, q='"round 10 says"') == 0
 
 
-def test_the_variance_of_a_judge_is_that_of_its_scores(tmp_path: Path) -> None:
+def test_variance_comes_from_judge_scores(tmp_path: Path) -> None:
     recorded = [
         {"id": f"r/{n}", "source_id": "s", "split": "train", "model": "m",
          "episode": to_builtins(replace(episode(n, success=True), live=True))}
@@ -195,7 +193,7 @@ def test_the_variance_of_a_judge_is_that_of_its_scores(tmp_path: Path) -> None:
     made.close()
 
 
-def test_a_line_that_is_no_episode_is_counted_and_hides_no_other(indexer: Indexer) -> None:
+def test_unreadable_lines_are_counted_and_skipped(indexer: Indexer) -> None:
     path = indexer.root / TRAINING / "step_00001.jsonl"
     path.write_bytes(b'{"broken\n' + path.read_bytes())
     indexer.update()
@@ -203,7 +201,7 @@ def test_a_line_that_is_no_episode_is_counted_and_hides_no_other(indexer: Indexe
     assert how_many(indexer, set=TRAINING) == 16
 
 
-def test_an_index_that_cannot_be_read_is_made_again(tmp_path: Path) -> None:
+def test_an_unreadable_index_is_rebuilt(tmp_path: Path) -> None:
     root = small_run(tmp_path / "run")
     (root / ".askgate").mkdir()
     (root / ".askgate" / "board.sqlite").write_bytes(b"no database" * 100)
@@ -213,7 +211,7 @@ def test_an_index_that_cannot_be_read_is_made_again(tmp_path: Path) -> None:
     made.close()
 
 
-def test_two_sets_are_compared_on_the_samples_that_both_have(indexer: Indexer) -> None:
+def test_sets_are_compared_on_their_common_samples(indexer: Indexer) -> None:
     base = [episode(n, success=n % 2 == 0, asks=n % 4 == 1) for n in range(100, 112)]
     extra = episode(200, success=True)
     write_episodes(indexer.root, TRAINED, [*(episode(n, success=n != 101) for n in range(100, 112)), extra])

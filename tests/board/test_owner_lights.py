@@ -1,4 +1,4 @@
-"""The owner's lights say what the rounds measured, and no longer than it is true."""
+"""The owner's lights show what the rounds measured, only as long as it holds; curves follow the logs."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def colours(sums: CachedSums | None = None) -> list[dict[str, str]]:
     return [{light.kind.name: light.colour for light in one.lights} for one in round_lights(sums or CachedSums())]
 
 
-def test_before_any_round_nothing_is_lit() -> None:
+def test_before_any_round_all_lights_are_grey() -> None:
     assert {colour for one in colours() for colour in one.values()} == {"grey"}
 
 
-def test_rounds_that_passed_are_green_in_all_six() -> None:
+def test_passed_rounds_are_green_in_all_six_lights() -> None:
     write_rounds()
     first, second = colours()
     assert list(first) == ["data", "reward", "scoring", "policy", "resources", "evidence"]
@@ -35,7 +35,7 @@ def test_rounds_that_passed_are_green_in_all_six() -> None:
     ("gate", "light"),
     [("pool", "data"), ("ablation", "reward"), ("fresh", "scoring"), ("config", "policy"), ("disk", "resources")],
 )
-def test_a_gate_that_fails_turns_its_light_red(gate: str, light: str) -> None:
+def test_a_failed_gate_turns_its_light_red(gate: str, light: str) -> None:
     write_rounds(failed=gate)
     first, second = colours()
     assert [name for name, colour in first.items() if colour == "red"] == [light]
@@ -44,7 +44,7 @@ def test_a_gate_that_fails_turns_its_light_red(gate: str, light: str) -> None:
     assert f"{gate}: figure" in red.why
 
 
-def test_a_verdict_that_was_written_by_hand_is_not_believed() -> None:
+def test_a_handwritten_verdict_is_not_believed() -> None:
     write_rounds(failed="pool")
     path = Path("reports/preflight/round1.json")
     path.write_text(
@@ -54,7 +54,7 @@ def test_a_verdict_that_was_written_by_hand_is_not_believed() -> None:
     assert colours()[0]["evidence"] == "red"
 
 
-def test_a_file_that_changed_puts_out_what_was_measured_on_it() -> None:
+def test_a_changed_file_turns_its_lights_off() -> None:
     write_rounds()
     sums = CachedSums()
     assert colours(sums)[0]["data"] == "green"
@@ -64,7 +64,7 @@ def test_a_file_that_changed_puts_out_what_was_measured_on_it() -> None:
     assert first["evidence"] == "red"
 
 
-def test_curves_grow_with_the_log_and_start_again_with_another() -> None:
+def test_curves_follow_the_log_and_restart_with_another() -> None:
     log = Path("metrics.jsonl")
     tail = LogTail(Path(), "metrics.jsonl", ["kl"])
     assert not tail.read_new()
