@@ -1,12 +1,11 @@
-"""Runs the stages of a loop in order, each in a process of its own, and leaves out what still holds.
+"""Runs the stages of a loop in order, each in its own process, and skips those that are still valid.
 
-A stage in its own process starts as it would when a user types its command: nothing that ran before it can change what
-it makes. The lock of the loop is handed on to it, so that a loop that was killed cannot be started again over a stage
-that is still at work.
+A stage in its own process starts as if a user had typed its command: nothing that ran before can change its result. It
+inherits the lock of the loop, so a killed loop cannot be started again while its stage is still running.
 
-A stage whose gate failed (exit code 1) does not end the loop: what comes after it still measures, so that one run shows
-every light. Only what needs it is left out; training needs the ticket. A stage that was refused (exit code 2) or that
-broke ends the loop at once.
+A stage whose gate failed (exit code 1) does not end the loop: later stages still measure, so one run shows every light.
+Only stages that need it are skipped; training needs the ticket. A stage that was refused (exit code 2) or crashed ends
+the loop at once.
 """
 
 from __future__ import annotations
@@ -33,17 +32,17 @@ Light = Literal["green", "red", "grey"]
 MODULE = f"{__name__.split('.')[0]}.cli"
 WAIT_S = 0.2
 GRACE_S = 20.0
-"""How long a stage may take to put its work away when the loop is told to end."""
+"""Seconds that a stage has to stop cleanly when the loop is terminated."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a stage. `code` is None where it was not begun."""
+    """Outcome of a stage. `code` is None if it was not started."""
 
     stage: Stage
     code: int | None
     kept: bool = False
-    """It was done before, and all it stands on is unchanged."""
+    """It was run before, and its inputs and outputs are unchanged."""
     why: str = ""
 
     @property
@@ -54,12 +53,12 @@ class Result:
 
 
 def verb(name: str, *arguments: str | Path) -> tuple[str, ...]:
-    """The command of a stage that is one of our verbs."""
+    """The command of a stage that runs one of our verbs."""
     return ("-m", MODULE, name, *(str(argument) for argument in arguments))
 
 
 def typed(stage: Stage) -> str:
-    """As a user would type it."""
+    """The command as a user would type it."""
     words = stage.command
     head = ["askgate"] if words[:2] == ("-m", MODULE) else ["python", *words[:2]]
     return shlex.join([*head, *words[2:]])
@@ -72,7 +71,7 @@ def run_stages(
     say: Callable[[str], None],
     stop_at_red: bool = False,
 ) -> list[Result]:
-    """Ends after the first stage that was refused, or that is red where that is wished for. The results say how far."""
+    """Runs stages until one is refused or crashes, or with `stop_at_red` until one is red. Returns those reached."""
     results: list[Result] = []
     path = state.path.with_suffix(".lock")
 
@@ -82,7 +81,7 @@ def run_stages(
     with wait_for_lock(path, waits, WAIT_S) as lock:
         for number, stage in enumerate(stages, 1):
             head = f"[{number}/{len(stages)}] {stage.title} {stage.title_zh}"
-            result = _settle(stage, stages, state, environment, head, say, lock)
+            result = _run_or_skip(stage, stages, state, environment, head, say, lock)
             results.append(result)
             if result.code not in (None, PASSED, FAILED) or (stop_at_red and result.code != PASSED):
                 break
@@ -90,12 +89,12 @@ def run_stages(
 
 
 def worst(results: Sequence[Result]) -> int:
-    """The exit code of the whole: 2 or more where something was refused or broke, 1 where a light is not green."""
+    """Exit code of the loop: 2 or more if a stage was refused or crashed, 1 if a light is not green."""
     codes = [FAILED if result.code is None else result.code for result in results]
     return max(codes, default=PASSED)
 
 
-def _settle(
+def _run_or_skip(
     stage: Stage,
     stages: Sequence[Stage],
     state: State,
@@ -107,12 +106,12 @@ def _settle(
     lacking = state.lacking(stage, stages)
     if lacking:
         why = f"{' and '.join(lacking)} did not pass, or is no longer valid"
-        say(f"{head}: not begun, because {why}")
+        say(f"{head}: skipped, because {why}")
         return Result(stage, None, why=why)
     why = state.why_not_valid(stage)
     if not why:
         code = state.entries[stage.name].code
-        say(f"{head}: done before, nothing changed since{'' if code == PASSED else '; its light is red'}")
+        say(f"{head}: still valid{'' if code == PASSED else '; its light is red'}")
         return Result(stage, code, kept=True)
     say(f"{head} ({why})")
     state.begin(stage)
@@ -127,29 +126,29 @@ def _settle(
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str], lock: int) -> int:
-    """The exit code; minus the signal becomes 128 plus it, as shells count."""
-    # In a checkout the package is not installed under its name there, so its place is told.
+    """Returns the exit code; 128 plus the signal number after a signal, as shells do."""
+    # In a checkout the package is not installed, so its path is passed on.
     paths = [str(HOME)] if PACKAGE.name == "src" else []
     known = environment.get("PYTHONPATH")
-    # Bars of libraries would stand among ours.
+    # Progress bars of libraries would mix with ours.
     quiet = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TOKENIZERS_PARALLELISM": "false"}
     joined = os.pathsep.join([*paths, *([known] if known else [])])
     child_environment = {**environment, **quiet, "PYTHONPATH": joined}
     child = subprocess.Popen([sys.executable, *command], env=child_environment, pass_fds=[lock])
-    with _ends_with_us(child):
+    with _terminate_together(child):
         code = child.wait()
     return code if code >= 0 else 128 - code
 
 
 @contextmanager
-def _ends_with_us(child: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Ctrl-C reaches the stage by itself, being in the same group; a plain kill is handed on."""
+def _terminate_together(child: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Passes SIGTERM on to the stage. Ctrl-C reaches it anyway, because it is in the same process group."""
 
-    def hand_on(number: int, frame: FrameType | None) -> None:
+    def pass_on(number: int, frame: FrameType | None) -> None:
         child.send_signal(number)
         raise SystemExit(128 + number)
 
-    before = signal.signal(signal.SIGTERM, hand_on)
+    before = signal.signal(signal.SIGTERM, pass_on)
     try:
         yield
     finally:

@@ -1,8 +1,8 @@
-"""Stages of a loop as data, and what of them still holds.
+"""A stage of the loop, and the record that says whether its result is still valid.
 
-A stage is a command with named inputs and outputs. When it has ended, the record keeps its command and the SHA-256 of
-all it read and wrote; as long as those fit, the stage need not be done again. A stage that was begun and not ended
-leaves its record without an exit code. It is done again; whatever of it can go on from where it was does so by itself.
+A stage is a command with named inputs and outputs. When it ends, the record keeps its command and the SHA-256 of all
+files it read and wrote; the stage is repeated only if one of those changes. A stage that was started and did not end
+has a record without an exit code. It is run again, and resumes by itself if its command can.
 """
 
 from __future__ import annotations
@@ -22,57 +22,59 @@ from ..core.files import sha256_file, shipped, write_json
 from ..core.types import Record
 
 PASSED, FAILED = 0, 1
-"""Exit codes of a stage that came to its end: its gate passed, or it measured that it did not."""
+"""Exit codes of a stage that ended: its gate passed, or its gate failed."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """`inputs` and `outputs` are files or folders. A folder counts with all that lies in it."""
+    """A command with the files or folders it reads and writes. A folder stands for all files in it."""
 
     name: str
     title: str
     title_zh: str
     command: tuple[str, ...]
-    """What follows `python` on the command line."""
+    """Arguments of `python`."""
     inputs: tuple[Path, ...]
     outputs: tuple[Path, ...]
     grows: tuple[Path, ...] = ()
-    """Files that this stage adds to and later ones may add to as well: a ledger. What it wrote must stay."""
+    """Files that this stage and later ones append to, such as a ledger. What it wrote must not change."""
     needs: tuple[str, ...] = ()
-    """Stages that must have passed; without them this one is not begun."""
+    """Names of stages that must have passed before this one is started."""
 
 
-class Grown(Record, frozen=True):
+class AppendedFile(Record, frozen=True):
+    """Size and SHA-256 of a file that later stages append to, when the stage ended."""
+
     bytes: int
     sha256: str
 
 
-class Entry(Record, frozen=True):
-    """What is on record of a stage."""
+class StageRecord(Record, frozen=True):
+    """The last run of a stage."""
 
     command: list[str]
     version: str
     inputs: dict[str, str | None]
     started: str
     code: int | None = None
-    """None: it was begun, and nobody has seen its end."""
+    """None: it was started and did not end."""
     outputs: dict[str, str | None] = msgspec.field(default_factory=dict)
-    grown: dict[str, Grown] = msgspec.field(default_factory=dict)
+    grown: dict[str, AppendedFile] = msgspec.field(default_factory=dict)
     ended: str = ""
 
 
 class State:
-    """The record of a loop: one entry a stage, on disk whenever it changes."""
+    """Records of all stages of a loop, by name. Written to disk at every change."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.entries: dict[str, Entry] = _read(path)
+        self.entries: dict[str, StageRecord] = _read(path)
 
     def begin(self, stage: Stage) -> None:
-        """Puts down that the stage is under way."""
-        self._put(stage.name, Entry(list(stage.command), __version__, fingerprints(stage.inputs), now()))
+        """Records that the stage was started."""
+        self._put(stage.name, StageRecord(list(stage.command), __version__, fingerprints(stage.inputs), now()))
 
-    def end(self, stage: Stage, code: int) -> Entry:
+    def end(self, stage: Stage, code: int) -> StageRecord:
         begun = self.entries[stage.name]
         grown = {str(path): measure(path) for path in stage.grows if path.is_file()}
         ended = msgspec.structs.replace(begun, code=code, outputs=fingerprints(stage.outputs), grown=grown, ended=now())
@@ -80,40 +82,44 @@ class State:
         return ended
 
     def why_not_valid(self, stage: Stage) -> str:
-        """Why the stage must be done (again), in plain words; empty where its result still holds."""
+        """Why the stage must be run (again), in plain words. Empty: its result is valid."""
         entry = self.entries.get(stage.name)
         if entry is None:
             return "not done yet"
         if entry.code is None:
-            return "it was broken off"
+            return "it was interrupted"
         if entry.code not in (PASSED, FAILED):
             return "it was refused last time"
-        if _asked(entry.command) != _asked(stage.command):
+        if _verb_and_flags(entry.command) != _verb_and_flags(stage.command):
             return "its arguments changed"
         if entry.version != __version__:
-            return f"it was done by version {entry.version}"
-        return _first_change(entry.inputs, stage.inputs) or _first_change(entry.outputs, stage.outputs) or _cut(entry)
+            return f"it was run by version {entry.version}"
+        return (
+            _first_change(entry.inputs, stage.inputs)
+            or _first_change(entry.outputs, stage.outputs)
+            or _changed_append(entry)
+        )
 
     def passed(self, name: str) -> bool:
         entry = self.entries.get(name)
         return entry is not None and entry.code == PASSED
 
     def lacking(self, stage: Stage, stages: Sequence[Stage]) -> list[str]:
-        """The stages that it needs and that have not passed, no longer hold, or lack something themselves."""
-        return [name for name in stage.needs if not self._holds(name, stages)]
+        """Needed stages that have not passed, are no longer valid, or lack a needed stage themselves."""
+        return [name for name in stage.needs if not self._is_valid(name, stages)]
 
-    def _holds(self, name: str, stages: Sequence[Stage]) -> bool:
-        """Of a stage that is not of this loop only the verdict is known."""
+    def _is_valid(self, name: str, stages: Sequence[Stage]) -> bool:
+        """Whether a stage passed and is valid. Of a stage outside this loop only the verdict is known."""
         ours = [one for one in stages if one.name == name]
         return self.passed(name) and not any(self.why_not_valid(one) or self.lacking(one, stages) for one in ours)
 
-    def _put(self, name: str, entry: Entry) -> None:
+    def _put(self, name: str, entry: StageRecord) -> None:
         self.entries = {**self.entries, name: entry}
         write_json(self.path, self.entries)
 
 
 def fingerprint(path: Path) -> str | None:
-    """SHA-256 of a file; of a folder, over the names and sums of all files in it. None: there is nothing."""
+    """SHA-256 of a file; for a folder, of the names and checksums of all files in it. None: it does not exist."""
     found = shipped(path)
     if found.is_dir():
         files = sorted(file for file in found.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
@@ -126,14 +132,14 @@ def fingerprints(paths: Sequence[Path]) -> dict[str, str | None]:
     return {str(path): fingerprint(path) for path in paths}
 
 
-def measure(path: Path) -> Grown:
-    return Grown(os.path.getsize(path), sha256_file(path))
+def measure(path: Path) -> AppendedFile:
+    return AppendedFile(os.path.getsize(path), sha256_file(path))
 
 
-def _asked(command: Sequence[str]) -> list[str]:
-    """Verb and flags. The package that does it has one name in a checkout and another where it is installed.
+def _verb_and_flags(command: Sequence[str]) -> list[str]:
+    """Verb and flags, without the name of the package: it is `src` in a checkout and `askgate` when installed.
 
-    >>> _asked(["-m", "src.cli", "kpi"]) == _asked(["-m", "askgate.cli", "kpi"])
+    >>> _verb_and_flags(["-m", "src.cli", "kpi"]) == _verb_and_flags(["-m", "askgate.cli", "kpi"])
     True
     """
     ours = list(command[:1]) == ["-m"] and command[1].endswith(".cli")
@@ -149,8 +155,8 @@ def _first_change(then: dict[str, str | None], paths: Sequence[Path]) -> str:
     return ""
 
 
-def _cut(entry: Entry) -> str:
-    """What was added once is still there, byte for byte."""
+def _changed_append(entry: StageRecord) -> str:
+    """Names the first appended file whose earlier bytes changed."""
     for path, grown in entry.grown.items():
         try:
             with open(path, "rb") as file:
@@ -162,14 +168,14 @@ def _cut(entry: Entry) -> str:
     return ""
 
 
-def _read(path: Path) -> dict[str, Entry]:
+def _read(path: Path) -> dict[str, StageRecord]:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=dict[str, Entry])
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, StageRecord])
     except FileNotFoundError:
         return {}
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadInput(
-            f"cannot be understood ({error})",
+            f"cannot be read ({error})",
             where=str(path),
-            remedy="remove it; every stage is then done again, and what a judge was paid for stays in the cache",
+            remedy="remove it; every stage is then run again, and replies of the judge stay in the cache",
         ) from None

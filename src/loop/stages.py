@@ -1,7 +1,7 @@
-"""The loop as data: every stage of a profile in order, the verb that does it, what it reads and what it writes.
+"""The loop as data: the stages of a profile in order, each with its command, inputs and outputs.
 
-`askgate quickstart` and `askgate rc1` run this list, `askgate status` looks at it. Sizes, paths and thresholds are the
-profile's; nothing here knows a number.
+`askgate quickstart` and `askgate rc1` run this list, and `askgate status` shows it. Sizes, paths and thresholds come
+from the profile.
 """
 
 from __future__ import annotations
@@ -20,23 +20,22 @@ PREFLIGHT = Path("reports/preflight")
 ROUND1, TICKET, REFUSAL = (PREFLIGHT / f"{name}.json" for name in ("round1", "round2_pass", "round2_fail"))
 DIVERSITY = Path("reports/diversity_report.json")
 BASES = {"quickstart": (Path("models/tiny"),), "rc1": ()}
-"""A base that lies in a folder here. One from the hub is known by its name, which stands in the config."""
-"""Of gated runs, whatever their profile."""
+"""Base model of a profile, if it is a folder. One from the hub is identified by its name in the config."""
 FULL = "_full"
-"""At the end of the names of what `quickstart --full` does in another way."""
+"""Suffix of stages that `quickstart --full` runs differently."""
 REPORTS = ("shadow_run_", "calibration_report_", "overclar_ablation_")
 
 
 def stages_of(profile: Profile, full: bool = False) -> list[Stage]:
-    """`full`: three seeds and the SFT control (quickstart only)."""
+    """All stages of the loop. `full`: three seeds and the SFT control (quickstart only)."""
     before, after = judge_stages(profile), [*reward_stages(profile), *gated_stages(profile, full)]
     data = data_stages(profile)
-    # Where the judge costs money or may not answer at all, that is found out before anything is built.
+    # A judge that costs money or may not answer is tried before anything is built.
     return [*before, *data, *after] if profile.name == "rc1" else [*data, *before, *after]
 
 
 def last_was_full(state: State) -> bool:
-    """Whether the training that was begun last is that of `quickstart --full`."""
+    """Whether the last training was that of `quickstart --full`."""
     begun = {name: state.entries[name].started for name in ("train", f"train{FULL}") if name in state.entries}
     return bool(begun) and max(begun, key=begun.__getitem__) == f"train{FULL}"
 
@@ -240,11 +239,11 @@ def _final_models(config: Path) -> tuple[Path, ...]:
 
 
 def _tag(report: Path) -> str:
-    """What a stage puts at the end of its report's name: `reports/shadow_run_rc1.json` -> `rc1`."""
+    """Tag in the name of a report: `reports/shadow_run_rc1.json` -> `rc1`."""
     prefix = next(one for one in REPORTS if report.stem.startswith(one))
     return report.stem.removeprefix(prefix)
 
 
 def _flags(thresholds: dict[str, object]) -> list[str]:
-    """Thresholds of a profile have the names of the flags that they are for."""
+    """Thresholds as flags; they have the same names."""
     return [word for name, value in thresholds.items() for word in (f"--{name}", str(value))]

@@ -136,8 +136,8 @@ def test_a_red_light_ends_in_exit_code_1_with_its_reason_and_a_page(
         shown = askgate("quickstart")
         assert shown.code == 1, shown.err
         assert "add templates" in shown.out
-        assert ("done before" in shown.out) == again
-        assert "not begun, because gate did not pass" in shown.out
+        assert ("still valid" in shown.out) == again
+        assert "skipped, because gate did not pass" in shown.out
     page = PAGE.read_text()
     assert "add templates" in page
     assert "增加模板" in page

@@ -82,7 +82,7 @@ def test_a_ledger_may_grow(stage: Stage) -> None:
 
 def test_a_stage_that_was_broken_off_does_not_hold(stage: Stage) -> None:
     State(Path("state.json")).begin(stage)
-    assert "broken off" in State(Path("state.json")).why_not_valid(stage)
+    assert "interrupted" in State(Path("state.json")).why_not_valid(stage)
 
 
 def test_an_output_that_a_stage_did_not_write_is_not_missed(stage: Stage) -> None:
