@@ -133,7 +133,7 @@ def validate_scores(
 @cache.command()
 def stat(as_json: options.Json = False) -> None:
     """Count stored replies. By provider, model and prompt version; expired, bad, and not yet in the ledger."""
-    from ..scoring.cache_tools import stat as count
+    from ..scoring.store import stat as count
 
     with _store() as store:
         found = count(store)
@@ -160,7 +160,7 @@ def invalidate(
     as_json: options.Json = False,
 ) -> None:
     """Remove votes from the cache. They are requested and billed again when needed."""
-    from ..scoring.cache_tools import invalidate as remove
+    from ..scoring.store import invalidate as remove
 
     with _store() as store:
         removed = remove(store, spec)
@@ -174,8 +174,8 @@ def invalidate(
 def replay_bad(as_json: options.Json = False) -> None:
     """Parse bad replies again. Those that are still bad are requested again, which is billed."""
     from ..config.loader import load_config
-    from ..scoring.cache_tools import replay_bad as replay
     from ..scoring.judge import open_session
+    from ..scoring.judge import replay_bad as replay
     from ..scoring.providers import settings_from_env
 
     section = load_config().scoring

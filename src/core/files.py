@@ -6,7 +6,7 @@ import errno
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -164,3 +164,34 @@ def shipped(path: Path) -> Path:
         return path
     ours = HOME / path
     return ours if ours.exists() else path
+
+
+CHECKSUM_FOLDER = Path("reports/rc1")
+CHECKSUM_OF = ("data", "configs", "reports")
+"""Folders whose files are evidence: training data, settings and measurements."""
+_PAGE = ".html"
+"""Pages have no checksum of their own: each shows the report of the same name, which has one."""
+_REPEATED_NAMES = ("episodes", "gates")
+"""Folders whose file names also occur elsewhere: a pool and its loop's profile, a shadow set and its episodes."""
+
+
+def checksum_path(file: Path, folder: Path = CHECKSUM_FOLDER) -> Path:
+    """The file that holds a file's checksum: `rc1_seed.balanced.jsonl` -> `rc1_seed.balanced.sha256`."""
+    prefix = f"{file.parent.name}." if file.parent.name in _REPEATED_NAMES else ""
+    return folder / f"{prefix}{file.stem}.sha256"
+
+
+def write_checksums(files: Iterable[Path], folder: Path = CHECKSUM_FOLDER) -> list[Path]:
+    """Writes one checksum file per existing file, and removes the checksum of a file that is gone."""
+    written = []
+    for file in files:
+        if file.parts[0] not in CHECKSUM_OF or file.suffix == _PAGE:
+            continue
+        target = checksum_path(file, folder)
+        if not file.exists():
+            target.unlink(missing_ok=True)
+        elif file.is_file():
+            with atomic_write(target) as handle:
+                handle.write(f"{sha256_file(file)}  {file.as_posix()}\n".encode())
+            written.append(target)
+    return written

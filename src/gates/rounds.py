@@ -17,9 +17,8 @@ from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
 from ..core.check import check, now
 from ..core.errors import BadInput
-from ..core.files import sha256_file, shipped, write_json
+from ..core.files import sha256_file, shipped, write_checksums, write_json
 from ..core.model_files import base_sha256
-from ..runtime.checksums import write_checksums
 from ..runtime.lock import lock_folder
 from ..scoring.ledger import EMPTY, Head, LedgerBroken, verify
 from ..scoring.monitor import Progress

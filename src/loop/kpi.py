@@ -16,11 +16,9 @@ from msgspec import Struct
 from ..checkpoint.seal import Damaged, verify
 from ..checkpoint.store import CheckpointFolder
 from ..config.profile import Profile
-from ..core.files import sha256_file
+from ..core.files import CHECKSUM_FOLDER, checksum_path, sha256_file
 from ..core.paths import GATED_CHECKPOINTS, LOGS, REPORTS, step_file
 from ..gates.anti_simulation import WINDOW, hit_rate
-from ..runtime.checksums import FOLDER as CHECKSUMS
-from ..runtime.checksums import checksum_path
 from ..scoring.ledger import Scoring, tail
 from ..scoring.stub_checks import is_paid
 
@@ -59,7 +57,7 @@ def measure(profile: Profile, evaluation: Path | None) -> dict[str, dict[str, Kp
         **_service(scorings, ledger),
         "log_completeness": Kpi(log_completeness(LOGS), str(LOGS)),
         "checkpoint_completeness": Kpi(checkpoint_completeness(GATED_CHECKPOINTS), str(GATED_CHECKPOINTS)),
-        "fingerprint_coverage": Kpi(fingerprint_coverage(key_files(profile)), str(CHECKSUMS)),
+        "fingerprint_coverage": Kpi(fingerprint_coverage(key_files(profile)), str(CHECKSUM_FOLDER)),
     }
     return {"quality": quality, "engineering": engineering}
 
@@ -156,7 +154,7 @@ def _is_undamaged(folder: Path) -> bool:
     return True
 
 
-def fingerprint_coverage(files: Iterable[Path], checksums: Path = CHECKSUMS) -> float | None:
+def fingerprint_coverage(files: Iterable[Path], checksums: Path = CHECKSUM_FOLDER) -> float | None:
     """Share of the files in the run folder whose `.sha256` file has their checksum as it is now."""
     present = [path for path in files if path.is_file()]
     return sum(_has_checksum(path, checksums) for path in present) / len(present) if present else None

@@ -23,8 +23,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Literal
 
-from ..core.files import HOME, PACKAGE
-from ..runtime.checksums import write_checksums
+from ..core.files import HOME, PACKAGE, write_checksums
 from ..runtime.lock import wait_for_lock
 from .stage import FAILED, PASSED, Stage, State
 

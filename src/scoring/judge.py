@@ -26,13 +26,14 @@ from functools import partial
 import msgspec
 
 from ..config.judge_config import LimitsSection, ScoringSection, VotesSection
+from ..core.types import Record
 from .client import Attempt, JudgeClient
 from .ledger import Ledger, lines
 from .local_judge import judge_weights, serving
 from .prompt import Dialogue, ask_for, dialogue_text
 from .providers import Provider, ScorerSettings
 from .scores import score_key
-from .store import Store, Stored, fetch
+from .store import Store, Stored, bad_votes, fetch
 from .types import OWN, Ask, CallEntry, CallFailed, Entry, Reply, ScoringEntry, printable
 from .votes import aggregate, votes_wanted
 
@@ -330,3 +331,46 @@ def open_session(
             weights = judge_weights(settings.gguf, environment, tell)
             provider = msgspec.structs.replace(provider, base_url=stack.enter_context(serving(weights)))
         yield Session(settings, scoring, provider, store, ledger)
+
+
+class Replay(Record, frozen=True):
+    """Result of `replay_bad`, counted by ask."""
+
+    bad: int
+    mended: int
+    """Asks that have a vote since; nothing to do."""
+    other_judge: int
+    """Asks for another provider, model, server or prompt than today's. Nobody else is asked instead."""
+    asked: int
+    votes: int
+    failures: dict[str, int]
+
+
+def replay_bad(session: Session) -> Replay:
+    """Asks again for every vote that has only bad replies.
+
+    A reply that today's parser can read needs no call: the cache parses on every read.
+    """
+    mended = {one.stored.ask.key: one.mended for one in bad_votes(session.store)}
+    waiting = {one.stored.ask.key: one.stored.ask for one in bad_votes(session.store) if not one.mended}
+    ours = [ask for ask in waiting.values() if _is_current(ask, session)]
+    outcomes = asyncio.run(_ask_again(session, ours))
+    failures = [outcome.partition(":")[0] for outcome in outcomes if outcome]
+    return Replay(
+        bad=len(mended),
+        mended=sum(mended.values()),
+        other_judge=len(waiting) - len(ours),
+        asked=len(ours),
+        votes=len(ours) - len(failures),
+        failures=dict(Counter(failures)),
+    )
+
+
+async def _ask_again(session: Session, asks: list[Ask]) -> list[str]:
+    async with session.client() as client:
+        judge = session.judge(client, session.scoring.votes)
+        return await asyncio.gather(*(judge.vote_again(ask) for ask in asks))
+
+
+def _is_current(ask: Ask, session: Session) -> bool:
+    return ask == ask_for(session.provider, ask.lang, ask.text, ask.vote)

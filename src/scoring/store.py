@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sqlite3
 import time
 import uuid
@@ -50,6 +51,7 @@ CREATE INDEX replies_by_key ON replies (key);
 CREATE INDEX replies_owed ON replies (owner) WHERE ledgered = 0;
 """
 _COLUMNS = "id, ask, reply, scoring, at"
+_PAGE = 500
 Sync = Literal["FULL", "NORMAL"]
 
 
@@ -294,3 +296,110 @@ def _keep(store: Store, ask: Ask, reply: Reply, scoring: str) -> Stored:
         return store.put(ask, reply, scoring)
     finally:
         store.release(ask.key)
+
+
+class CacheGroup(Record, frozen=True):
+    """Number of replies of one judge with one prompt version."""
+
+    provider: str
+    model: str
+    prompt_version: str
+    rows: int
+
+
+class CacheStat(Record, frozen=True):
+    """Counts of the cache. `bad`: unexpired replies that are no votes; `owed`: replies without a ledger line yet."""
+
+    rows: int
+    groups: tuple[CacheGroup, ...]
+    expired: int
+    bad: int
+    owed: int
+    bytes: int
+
+
+class BadVote(Record, frozen=True):
+    """A reply that is no vote. `mended`: a later reply to the same ask is one, so nothing needs to be asked again."""
+
+    stored: Stored
+    mended: bool
+
+
+def stat(store: Store) -> CacheStat:
+    rows, expired, owed = store.read(
+        "SELECT count(*), coalesce(sum(at <= ?), 0), coalesce(sum(NOT ledgered), 0) FROM replies WHERE NOT dropped",
+        (store.now() - store.ttl,),
+    )[0]
+    groups = store.read(
+        "SELECT provider, model, prompt_version, count(*) FROM replies WHERE NOT dropped"
+        " GROUP BY provider, model, prompt_version ORDER BY provider, model, prompt_version"
+    )
+    files = (store.path, store.path.with_name(store.path.name + "-wal"))
+    return CacheStat(
+        rows=rows,
+        groups=tuple(CacheGroup(*group) for group in groups),
+        expired=expired,
+        bad=sum(1 for _ in bad_votes(store)),
+        owed=owed,
+        bytes=sum(file.stat().st_size for file in files if file.exists()),
+    )
+
+
+def bad_votes(store: Store) -> Iterator[BadVote]:
+    """Unexpired bad replies, oldest first. They stay stored: a better parser may yet read them."""
+    for stored in _unexpired(store):
+        if stored.why_bad:
+            yield BadVote(stored, mended=store.get(stored.ask) is not None)
+
+
+def invalidate(store: Store, spec: str) -> int:
+    """Removes the replies that the spec names and returns their number.
+
+    A reply without a ledger line is hidden at once and removed when it has its line.
+    """
+    where, values = _condition(spec, store.now())
+    with store.writing("FULL") as connection:
+        gone = connection.execute(f"DELETE FROM replies WHERE {where} AND ledgered AND NOT dropped", values).rowcount
+        hidden = connection.execute(f"UPDATE replies SET dropped = 1 WHERE {where} AND NOT dropped", values).rowcount
+    return gone + hidden
+
+
+def _unexpired(store: Store) -> Iterator[Stored]:
+    """Page by page, so that a large cache does not have to fit into memory."""
+    last, oldest = 0, store.now() - store.ttl
+    while rows := store.read(
+        f"SELECT {_COLUMNS} FROM replies WHERE id > ? AND at > ? AND NOT dropped ORDER BY id LIMIT ?",
+        (last, oldest, _PAGE),
+    ):
+        yield from map(from_row, rows)
+        last = rows[-1][0]
+
+
+_SPEC_FIELDS = {"provider": "provider = ?", "model": "model = ?", "prompt_version": "prompt_version = ?"}
+_AGE = re.compile(r"(\d{1,6})([mhd])")
+_SECONDS = {"m": 60.0, "h": 3600.0, "d": 86400.0}
+_EXAMPLE = "write it like provider=deepseek_r1,prompt_version=judge-1,older_than=7d (m, h or d)"
+
+
+def _condition(spec: str, now: float) -> tuple[str, tuple[Any, ...]]:
+    """The SQL condition of a spec: all parts must hold."""
+    parts: dict[str, tuple[str, str | float]] = {}
+    for part in spec.split(","):
+        name, _, value = (piece.strip() for piece in part.partition("="))
+        if name in parts:
+            raise _bad_spec(f"{name} is named twice", spec)
+        if not value:
+            raise _bad_spec(f"{name or 'the spec'} has no value", spec)
+        if name in _SPEC_FIELDS:
+            parts[name] = (_SPEC_FIELDS[name], value)
+        elif name == "older_than":
+            if not (age := _AGE.fullmatch(value)):
+                raise _bad_spec(f"older_than={value} is no age", spec)
+            parts[name] = ("at <= ?", now - int(age[1]) * _SECONDS[age[2]])
+        else:
+            raise _bad_spec(f"no field is called {name}", spec)
+    return " AND ".join(sql for sql, _ in parts.values()), tuple(value for _, value in parts.values())
+
+
+def _bad_spec(what: str, spec: str) -> BadInput:
+    return BadInput(what, where=f"--spec {spec}", remedy=_EXAMPLE)

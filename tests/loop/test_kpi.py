@@ -9,8 +9,8 @@ import pytest
 
 from src.checkpoint.seal import seal
 from src.config.profile import load_profile
+from src.core.files import write_checksums
 from src.loop.kpi import Kpi, alarms, checkpoint_completeness, fingerprint_coverage, log_completeness, measure
-from src.runtime.checksums import write_checksums
 from src.scoring.ledger import Ledger
 from src.scoring.types import CallEntry, Entry, ScoringEntry
 

@@ -9,8 +9,8 @@ import pytest
 
 from src.config.profile import NAMES, load_profile
 from src.core.errors import BadInput
+from src.core.files import CHECKSUM_OF, checksum_path, write_checksums
 from src.loop.stage import Stage, State, fingerprint
-from src.runtime.checksums import KEPT, checksum_path, write_checksums
 
 
 @pytest.fixture
@@ -122,7 +122,7 @@ def test_sums_are_as_sha256sum_writes_them(stage: Stage) -> None:
 def test_no_sum_is_written_over_that_of_another_file_of_a_profile(stage: Stage) -> None:
     for name in NAMES:
         files = [path for _, path in load_profile(name).paths if path] + [Path(f"configs/gates/{name}.yaml")]
-        kept = {path for path in files if path.parts[0] in KEPT}
+        kept = {path for path in files if path.parts[0] in CHECKSUM_OF}
         assert len({checksum_path(path) for path in kept}) == len(kept)
 
 

@@ -11,8 +11,7 @@ import msgspec
 import pytest
 
 from src.core.errors import BadInput
-from src.scoring.cache_tools import Group, bad, invalidate, stat
-from src.scoring.store import Store, Stored, fetch
+from src.scoring.store import CacheGroup, Store, Stored, bad_votes, fetch, invalidate, stat
 from src.scoring.types import Ask, CallFailed, Reply
 from tests.scoring.crash_run import ask_for, reply_with
 
@@ -90,7 +89,7 @@ def test_a_bad_reply_is_kept_but_is_no_vote(store: Store) -> None:
     assert put.scores == {}
     assert put.why_bad.startswith("not JSON")
     assert store.get(ask_for(1)) is None
-    assert [(one.stored, one.mended) for one in bad(store)] == [(put, False)]
+    assert [(one.stored, one.mended) for one in bad_votes(store)] == [(put, False)]
 
 
 def test_a_bad_reply_with_a_later_vote_needs_no_replay(store: Store) -> None:
@@ -98,7 +97,7 @@ def test_a_bad_reply_with_a_later_vote_needs_no_replay(store: Store) -> None:
     good = store.put(ask_for(1), reply_with(GOOD, "req-2"), "scoring-1")
     store.put(ask_for(1), reply_with("no again", "req-3"), "scoring-1")
     assert store.get(ask_for(1)) == good
-    assert [one.mended for one in bad(store)] == [True, True]
+    assert [one.mended for one in bad_votes(store)] == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +119,7 @@ def test_no_reply_is_too_strange_to_keep(store: Store, text: str) -> None:
     put = store.put(ask_for(1), reply, "scoring-1")
     assert put.why_bad
     with reopened(store) as again:
-        assert [one.stored for one in bad(again)] == [put]
+        assert [one.stored for one in bad_votes(again)] == [put]
         assert put.reply == reply
 
 
@@ -133,7 +132,7 @@ def test_stat_counts_what_is_there(store: Store, clock: Clock) -> None:
     store.mark_ledgered([ledgered.id])
     figures = stat(store)
     assert (figures.rows, figures.expired, figures.bad, figures.owed) == (4, 1, 1, 3)
-    assert figures.groups == (Group("local", "tiny", "judge-1", 3), Group("openai", "tiny", "judge-1", 1))
+    assert figures.groups == (CacheGroup("local", "tiny", "judge-1", 3), CacheGroup("openai", "tiny", "judge-1", 1))
     assert figures.bytes > 4096
 
 

@@ -20,7 +20,7 @@ from ...core.errors import BadInput
 from ...core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sha256_file, sidecar, written
 from ...core.jsonl import decode, read_lines
 from ...core.types import LEVELS, TASKS, Lang, Level, Record, Sample, Task
-from ...runtime.cores import usable_cores
+from ...utils.cores import usable_cores
 from ..pool.meta import PoolMeta, described, read_meta
 from ..quality.token_stream import count_tokens
 from .text_features import (

@@ -19,7 +19,7 @@ from ...core.defaults import MIX, SEED, TEMPLATES
 from ...core.errors import BadInput
 from ...core.files import atomic_files, json_bytes, require_jsonl, shipped, sidecar
 from ...core.types import Sample, Task
-from ...runtime.cores import usable_cores
+from ...utils.cores import usable_cores
 from ..readers.builtin import BuiltinSource
 from .dialogue import dress
 from .meta import PoolMeta
