@@ -1,4 +1,4 @@
-"""The arithmetic world keeps its promises: right answers, nothing given away, every level and both languages."""
+"""Word problems: right answers, no hint whether to ask, every level, both languages."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def message(item: Item) -> str:
 
 @cache
 def pool(lang: Lang, count: int) -> tuple[Item, ...]:
-    """Levels and asks in the shares of a real pool."""
+    """Problems with levels and asks in the shares of a real pool."""
     rng = Random(f"pool:{lang}")
     return tuple(
         problem(lang, rng.choices(LEVELS, (0.25, 0.45, 0.30))[0], rng.random() < 0.3, f"pool:{lang}:{number}")
@@ -94,7 +94,7 @@ def test_answers_are_plausible_numbers(lang: Lang, level: Level, clarify: bool, 
 
 @settings(max_examples=200, deadline=None)
 @given(langs, levels, keys)
-def test_a_hidden_quantity_is_nowhere_to_be_seen(lang: Lang, level: Level, key: str) -> None:
+def test_a_hidden_quantity_is_nowhere_in_the_prompt(lang: Lang, level: Level, key: str) -> None:
     item = problem(lang, level, True, key)
     assert item.hidden is not None
     visible = " ".join([message(item), *(article.text for article in item.context)])
@@ -121,30 +121,32 @@ def test_without_the_hidden_quantity_several_answers_fit(lang: Lang, level: Leve
 
 @settings(max_examples=200, deadline=None)
 @given(langs, levels, keys)
-def test_a_complete_twin_says_the_same_and_has_the_quantity_in_reach(lang: Lang, level: Level, key: str) -> None:
-    """The message is drawn before the coin: with one key, needing an ask or not, the user says the same words."""
-    twin, asking = problem(lang, level, False, key), problem(lang, level, True, key)
-    assert twin.hidden is None
-    if UNSTATED not in twin.ambiguity:
-        assert all(sentence in message(twin) for sentence in twin.support)
+def test_a_complete_problem_has_the_message_of_an_incomplete_one(lang: Lang, level: Level, key: str) -> None:
+    """With one key, needing an ask or not, the user says the same words; only the articles differ."""
+    complete, asking = problem(lang, level, False, key), problem(lang, level, True, key)
+    assert complete.hidden is None
+    if UNSTATED not in complete.ambiguity:
+        assert all(sentence in message(complete) for sentence in complete.support)
         return
-    assert (twin.premise, twin.clue, twin.question) == (asking.premise, asking.clue, asking.question)
-    assert (twin.original, twin.answer) == (asking.original, asking.answer)
-    assert twin.steps[0].tool == "wiki"
+    assert (complete.premise, complete.clue, complete.question) == (asking.premise, asking.clue, asking.question)
+    assert (complete.original, complete.answer) == (asking.original, asking.answer)
+    assert complete.steps[0].tool == "wiki"
     assert asking.hidden is not None
-    shown = wiki(twin.context, twin.steps[0].input)
-    told = re.findall(r"\d+(?:\.\d+)?", asking.hidden.span)
-    if told:
-        assert told[-1] in re.findall(r"\d+(?:\.\d+)?", shown)
-    place_papers = {article.title for article in asking.context}
-    assert twin.steps[0].input in {article.title for article in twin.context}
+    shown = wiki(complete.context, complete.steps[0].input)
+    stated = re.findall(r"\d+(?:\.\d+)?", asking.hidden.span)
+    if stated:
+        assert stated[-1] in re.findall(r"\d+(?:\.\d+)?", shown)
+    titles = {article.title for article in asking.context}
+    assert complete.steps[0].input in {article.title for article in complete.context}
     if asking.ask_after:
-        assert asking.steps[0].input in place_papers
+        assert asking.steps[0].input in titles
 
 
 @settings(max_examples=200, deadline=None)
 @given(langs, levels, st.booleans(), keys, st.integers(2, 8))
-def test_no_dialogue_is_longer_than_wanted(lang: Lang, level: Level, clarify: bool, key: str, max_turns: int) -> None:
+def test_no_dialogue_has_more_turns_than_wanted(
+    lang: Lang, level: Level, clarify: bool, key: str, max_turns: int
+) -> None:
     item = make_problem(wanted(lang, level, clarify, max_turns), key)
     assert len(item.steps) + int(item.hidden is not None) + 1 <= max_turns
 
@@ -152,16 +154,16 @@ def test_no_dialogue_is_longer_than_wanted(lang: Lang, level: Level, clarify: bo
 @cache
 def dressed(lang: Lang) -> tuple[tuple[Level, Sample], ...]:
     pack = load_pack(shipped(Path("templates/pack_v2")))
-    made = []
+    samples = []
     for level in LEVELS:
         for number in range(300):
             item = problem(lang, level, number % 3 == 0, f"dressed:{lang}:{level}:{number}")
-            made.append((level, dress(item, pack, ("wiki", "calc"), "train", 7)))
-    return tuple(made)
+            samples.append((level, dress(item, pack, ("wiki", "calc"), "train", 7)))
+    return tuple(samples)
 
 
 @pytest.mark.parametrize("lang", LANGS)
-def test_items_come_out_at_the_level_that_was_asked_for(lang: Lang) -> None:
+def test_items_have_the_wanted_level(lang: Lang) -> None:
     records = measure_all([sample for _, sample in dressed(lang)])
     hits: Counter[tuple[Level, bool]] = Counter()
     asked: Counter[tuple[Level, bool]] = Counter()
@@ -173,7 +175,7 @@ def test_items_come_out_at_the_level_that_was_asked_for(lang: Lang) -> None:
 
 
 @pytest.mark.parametrize("lang", LANGS)
-def test_easy_questions_restate_their_story_and_hard_ones_hardly_do(lang: Lang) -> None:
+def test_easy_questions_restate_more_of_their_story_than_hard_ones(lang: Lang) -> None:
     records = measure_all([sample for _, sample in dressed(lang)])
     overlaps: dict[Level, list[float]] = {level: [] for level in LEVELS}
     for (level, _), record in zip(dressed(lang), records, strict=True):
@@ -200,7 +202,7 @@ def test_problems_are_not_near_copies_of_each_other(lang: Lang) -> None:
 
 
 @pytest.mark.parametrize("lang", LANGS)
-def test_the_wording_is_as_varied_as_a_person_s(lang: Lang) -> None:
+def test_the_wording_is_as_varied_as_human_wording(lang: Lang) -> None:
     """Human word problems measure 0.70 with windows of 5,000 tokens."""
     stream = [token for item in pool(lang, 3000) for token in tokens(message(item))]
     shares = []
@@ -241,39 +243,39 @@ def test_two_keys_give_two_problems() -> None:
 
 
 @pytest.mark.parametrize("lang", LANGS)
-def test_every_scene_is_told_in_full(lang: Lang) -> None:
+def test_every_scene_has_all_its_texts(lang: Lang) -> None:
     language = language_of(lang)
     opening, further = scene_plans().opening, scene_plans().further
     assert set(language.scenes.opening) == set(opening)
     assert set(language.scenes.further) == set(further)
     assert len(opening) >= 30
     for plan in (*opening.values(), *further.values()):
-        wording = language.scenes.opening[plan.key] if plan.group else language.scenes.further[plan.key]
-        stated = sorted(name for key in wording.facts for name in key.split("+"))
+        scene = language.scenes.opening[plan.key] if plan.group else language.scenes.further[plan.key]
+        stated = sorted(name for key in scene.facts for name in key.split("+"))
         assert stated == sorted(given.name for given in plan.quantities if given.kind not in "aM"), plan.key
-        assert all(len(variants) > 1 for variants in wording.facts.values()), plan.key
-        assert len(wording.ask) > 1, plan.key
-        assert len(wording.far) > 1, plan.key
-        assert set(wording.missing) == set(wording.listing) == set(wording.about) == set(plan.hideable), plan.key
-        assert set(plan.hideable) <= set(wording.facts), plan.key
+        assert all(len(variants) > 1 for variants in scene.facts.values()), plan.key
+        assert len(scene.ask) > 1, plan.key
+        assert len(scene.far) > 1, plan.key
+        assert set(scene.missing) == set(scene.listing) == set(scene.about) == set(plan.hideable), plan.key
+        assert set(plan.hideable) <= set(scene.facts), plan.key
         if plan.group:
             assert plan.hideable, plan.key
-            assert len(wording.open) > 1, plan.key
-            assert all("{P}" in opening and "{N}" in opening for opening in wording.open), plan.key
+            assert len(scene.open) > 1, plan.key
+            assert all("{P}" in opening and "{N}" in opening for opening in scene.open), plan.key
 
 
 @pytest.mark.parametrize("lang", LANGS)
 def test_every_sentence_about_a_quantity_states_it(lang: Lang) -> None:
     language = language_of(lang)
-    for wording in (*language.scenes.opening.values(), *language.scenes.further.values()):
-        for key, variants in wording.facts.items():
+    for scene in (*language.scenes.opening.values(), *language.scenes.further.values()):
+        for key, variants in scene.facts.items():
             assert all(set(key.split("+")) <= slots_of(variant) for variant in variants), key
-        for name, variants in wording.listing.items():
+        for name, variants in scene.listing.items():
             assert all(name in slots_of(variant) for variant in variants), name
 
 
 @pytest.mark.parametrize("lang", LANGS)
-def test_remarks_hold_no_numbers(lang: Lang) -> None:
+def test_remarks_contain_no_numbers(lang: Lang) -> None:
     language = language_of(lang)
     for number, remark in enumerate(language.text.remarks * 5):
         rng = Random(number)
@@ -292,7 +294,7 @@ expressions: st.SearchStrategy[Expr] = st.recursive(
 
 @settings(max_examples=300, deadline=None)
 @given(expressions)
-def test_an_expression_means_the_same_to_calc(expression: Expr) -> None:
+def test_calc_and_program_agree_on_an_expression(expression: Expr) -> None:
     values = {"a": 3, "b": Fraction(5, 2), "c": 70}
     try:
         meant = evaluate_formula(expression, values)

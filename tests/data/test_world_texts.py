@@ -61,11 +61,11 @@ def test_every_file_fits_its_struct() -> None:
         assert isinstance(load_text(file, kind), kind)
 
 
-@pytest.mark.parametrize("file", STRUCTS)
+@pytest.mark.parametrize("file", sorted(STRUCTS.keys() - {"programs.yaml"}))
 def test_every_template_can_be_compiled(file: str) -> None:
     texts = list(texts_in(yaml.load((FOLDER / file).read_text(encoding="utf-8"), yaml.CBaseLoader)))
     assert texts
-    assert all(compiled(text) for text in texts if file != "programs.yaml")
+    assert all(compiled(text) for text in texts)
 
 
 def texts_in(raw: Any) -> Iterator[str]:
@@ -93,6 +93,7 @@ def test_every_article_sentence_shows_the_facts_it_states(lang: Lang) -> None:
         ("scenes_en.yaml", "    fixed_order: true\n", "    fixed_order: maybe\n", "opening.crates.fixed_order", "bool"),
         ("problems_zh.yaml", "money_decimals: 0", "money_decimals: few", "money_decimals", "int"),
         ("questions_en.yaml", "    - min:", "    - least:", "comparisons.person.born", "least"),
+        ("scenes_zh.yaml", "open: |\n      ", "open: |\n      [", "opening.crates.open", "bracket not closed"),
         ("articles_zh.yaml", "full_stop: 。", "full_stop: 。\nfull_stop: ！", "", "twice"),
         ("articles_en.yaml", "pages:", "pages: [", "", "not valid YAML"),
     ],
@@ -132,6 +133,8 @@ def test_texts_that_changed_since_the_pool_was_built_are_refused(own_texts: Path
 
 
 def test_fingerprints_are_those_of_the_texts_in_use(own_texts: Path) -> None:
+    """A process keeps the texts that it has read, whatever happens to the files."""
     before = text_fingerprints()
     change(own_texts / "names_en.yaml", "Almark", "Elmark")
-    assert text_fingerprints() == before, "a process keeps the texts that it has read"
+    assert text_fingerprints() == before
+    assert "Almark" in load_text("names_en.yaml", EnglishLists).tags["town"]

@@ -25,6 +25,7 @@ _MARK = re.compile(r"[\[\]|]|\{[^}]*\}")
 
 @cache
 def compiled(template: str) -> Parts:
+    """Split a template into its parts; `ValueError` when its brackets do not match."""
     parts, end = _sequence(template, 0, inside=False)
     if end != len(template):
         raise ValueError(f"stray bracket in template: {template}")
@@ -32,6 +33,7 @@ def compiled(template: str) -> Parts:
 
 
 def _sequence(text: str, at: int, inside: bool) -> tuple[Parts, int]:
+    """Read parts from `at` on, inside a choice up to its end; return them and where they end."""
     parts: list[Part] = []
     while at < len(text):
         mark = _MARK.search(text, at)
@@ -57,16 +59,18 @@ def _sequence(text: str, at: int, inside: bool) -> tuple[Parts, int]:
 
 
 def _choices(text: str, at: int) -> tuple[tuple[Parts, ...], int]:
-    found: list[Parts] = []
+    """Read the choices after an opening bracket; return them and where they end."""
+    choices: list[Parts] = []
     while True:
         parts, at = _sequence(text, at, inside=True)
-        found.append(parts)
+        choices.append(parts)
         at += 1
         if text[at - 1] == "]":
-            return tuple(found), at
+            return tuple(choices), at
 
 
 def render(template: str, rng: Random, slots: Mapping[str, str]) -> str:
+    """Render a template, drawing one option of each choice."""
     out: list[str] = []
     _fill(compiled(template), rng.random, slots, out)
     return "".join(out)
@@ -94,6 +98,7 @@ def _fill(parts: Parts, draw: Callable[[], float], slots: Mapping[str, str], out
 
 
 def slots_of(template: str) -> set[str]:
+    """Return the names of all slots of a template, those in choices included."""
     return {mark[0][1:-1] for mark in _MARK.finditer(template) if mark[0][0] == "{"}
 
 

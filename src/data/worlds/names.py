@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from random import Random
 
@@ -43,7 +44,7 @@ class ChineseLists(Record, frozen=True):
     tags: dict[str, Phrases]
 
 
-class Names:
+class Names(ABC):
     """Base class of the name makers. Subclasses know how a language builds names from its lists."""
 
     def __init__(self, lists: EnglishLists | ChineseLists, rng: Random) -> None:
@@ -86,20 +87,20 @@ class Names:
     def _spaced(self, *lists: Sequence[str]) -> str:
         return " ".join(map(self.rng.choice, lists))
 
-    def _person(self, woman: bool) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _person(self, woman: bool) -> str: ...
 
-    def _town(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _town(self) -> str: ...
 
-    def _work(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _work(self) -> str: ...
 
-    def _company(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _company(self) -> str: ...
 
-    def _event(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def _event(self) -> str: ...
 
 
 class EnglishNames(Names):

@@ -18,6 +18,7 @@ import yaml
 from ...core.errors import BadInput
 from ...core.files import shipped
 from ...core.types import Record
+from .grammar import compiled
 
 FOLDER = Path("templates/worlds")
 REMEDY = "correct the file, or remove your own templates/worlds to use the one that comes with the package"
@@ -33,7 +34,7 @@ class Phrases(tuple[str, ...]):
 
 
 class Lines(tuple[str, ...]):
-    """Texts, one to a line."""
+    """Templates, one to a line."""
 
 
 def load_text(file: str, kind: type[T]) -> T:
@@ -94,7 +95,10 @@ def _list_from_text(kind: type, raw: Any) -> Any:
         return Words(raw.split())
     if kind is Phrases:
         return Phrases(" ".join(phrase.split()) for phrase in raw.split(";") if phrase.strip())
-    return Lines(line.strip() for line in raw.splitlines() if line.strip())
+    lines = Lines(line.strip() for line in raw.splitlines() if line.strip())
+    for line in lines:
+        compiled(line)
+    return lines
 
 
 def _first_error(raw: Any, kind: Any) -> tuple[str, str] | None:
