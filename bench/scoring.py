@@ -1,11 +1,11 @@
-"""How well live scoring keeps to an unknown rate limit, and how fast cache and ledger are: one run, one table.
+"""Benchmark of live scoring: how well it keeps to an unknown rate limit, and how fast cache and ledger are.
 
     python bench/scoring.py
     python bench/scoring.py --litellm PYTHON     an interpreter that has litellm, which wants another openai than ours
 
 A server on this machine answers after 50 ms and lets at most R requests pass in any second, without saying so and
-without Retry-After. Sustained: requests let through, as a share of R. Both shares are taken after the first 5 seconds.
-Leaves with 1 when one of our own figures misses its limit.
+without Retry-After. Sustained: accepted requests as a share of R. Both shares are measured after the first 5 seconds.
+Exit code 1 if one of our own figures misses its limit.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ STORED = 2_000
 
 
 def limit_run(python: str, client: str, rps: int, seconds: float) -> tuple[float, float] | None:
-    """Share of R sustained and share of refusals; None where the client is not installed."""
+    """Share of R sustained and share of refusals; None if the client is not installed."""
     server = subprocess.Popen(
         [sys.executable, ROOT / "tests/scoring/server.py", "--rps", str(rps), "--latency", str(LATENCY_S)],
         stdout=subprocess.PIPE,
@@ -67,8 +67,8 @@ def limit_run(python: str, client: str, rps: int, seconds: float) -> tuple[float
 def limits(console: Console, seconds: float, litellm_python: str) -> bool:
     clients = {
         "ours (rate learned)": (sys.executable, "ours"),
-        "openai SDK, 5 in flight": (sys.executable, "plain"),
-        "litellm Router, 5 in flight": (litellm_python, "litellm"),
+        "openai SDK, 5 at once": (sys.executable, "plain"),
+        "litellm Router, 5 at once": (litellm_python, "litellm"),
     }
     table = Table("client", "R", "sustained", "429", title=f"{seconds:.0f} s each, figures after {WARM_UP_S:.0f} s")
     good = True

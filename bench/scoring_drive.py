@@ -1,4 +1,4 @@
-"""One client that asks a judge as fast as it can for a while. `bench/scoring.py` runs it in a process of its own.
+"""One client that calls a judge as fast as it can for a while. `bench/scoring.py` runs it in a process of its own.
 
 python bench/scoring_drive.py ours URL SECONDS
 python bench/scoring_drive.py plain URL SECONDS
@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 FIXED = 5
-"""Calls in flight where nothing adapts them."""
+"""Concurrent calls of clients that do not adapt."""
 MESSAGES = [{"role": "user", "content": "How good is this?"}]
 
 

@@ -1,7 +1,7 @@
-"""The anti-simulation gate: over the last 100 scorings, were judges really asked?
+"""The anti-simulation gate: did a real judge score the last 100 samples?
 
-Each sign alone can be explained away, so each is a check of its own and all must hold. It reads the ledger, the
-environment and the configs, and calls nobody.
+Each sign alone could be explained away, so each is a check of its own and all must pass. The gate reads the ledger, the
+environment and the configs, and calls no judge.
 """
 
 from __future__ import annotations
@@ -22,17 +22,21 @@ from ..scoring.types import OWN, CallEntry
 from ..scoring.votes import aggregate
 
 WINDOW = 100
+"""Number of the newest scorings that are checked."""
 LEAST = 8
+"""Fewer live scorings are too few to decide."""
 UNBILLED_MAX = 0.05
+"""Share of paid calls that may have no bill."""
 _AGAIN = "score again live (`askgate score`)"
 _AGAIN_ZH = "重新真实打分（`askgate score`）"
-_ZH = {
+_LEDGER_REMEDY_ZH = {
     True: "最后一行不完整，运行一次 `askgate score` 即可截去并记录",
     False: "请恢复原来的账本，或将其移走后重新打分",
 }
 
 
 def assert_not_simulated(cache_hit_lt: float, environment: Mapping[str, str]) -> Report:
+    """The report of the gate. `cache_hit_lt` is the limit of the cache hit rate."""
     started = now()
     config = load_config()
     ledger = config.scoring.ledger
@@ -43,11 +47,11 @@ def assert_not_simulated(cache_hit_lt: float, environment: Mapping[str, str]) ->
         checks.append(chain_check(None))
         scorings = tail(ledger, WINDOW) if head else []
     except LedgerBroken as broken:
-        # Nothing that a changed ledger says is worth measuring.
+        # A changed ledger proves nothing, so its scorings are not measured.
         checks.append(chain_check(broken))
     else:
         checks += scoring_checks(scorings, environment.get("SCORER_PROVIDER", "").strip(), cache_hit_lt, config.scoring)
-    read = [path for path in (ledger, shipped(DEFAULT), *_own_configs()) if path.exists()]
+    read = [path for path in (ledger, shipped(DEFAULT), *_user_configs()) if path.exists()]
     arguments = {"cache_hit_lt": cache_hit_lt}
     return report("assert_not_simulated", checks, _figures(scorings), evidence(read, [], arguments, started))
 
@@ -70,7 +74,7 @@ def _environment_checks(environment: Mapping[str, str]) -> list[Check]:
 
 
 def _simulate_checks() -> list[Check]:
-    files = {DEFAULT: load_config().simulate, **{path: _simulate(path) for path in _own_configs()}}
+    files = {DEFAULT: load_config().simulate, **{path: _simulate(path) for path in _user_configs()}}
     return [
         check(
             f"simulate[{path}]",
@@ -84,14 +88,14 @@ def _simulate_checks() -> list[Check]:
     ]
 
 
-def _own_configs() -> list[Path]:
-    """Of this folder: any of them may be the one that trains."""
+def _user_configs() -> list[Path]:
+    """The user's configs in this folder: any of them may be the one that trains."""
     return [path for path in sorted(DEFAULT.parent.glob("*.yaml")) if path != DEFAULT]
 
 
 def _simulate(path: Path) -> bool:
-    found = read_yaml(path)
-    value = found.get("simulate", False) if isinstance(found, dict) else False
+    config = read_yaml(path)
+    value = config.get("simulate", False) if isinstance(config, dict) else False
     if not isinstance(value, bool):
         raise BadInput("is neither true nor false", where=f"{path}: simulate", remedy="correct the file")
     return value
@@ -102,7 +106,7 @@ def chain_check(broken: LedgerBroken | None) -> Check:
         "ledger_chain_whole",
         broken is None,
         f"{broken.where}: {broken.what}; {broken.remedy}" if broken else "",
-        f"账本在 {broken.where} 处断链；{_ZH[broken.remedy == REPAIR]}" if broken else "",
+        f"账本在 {broken.where} 处断链；{_LEDGER_REMEDY_ZH[broken.remedy == REPAIR]}" if broken else "",
     )
 
 
@@ -159,7 +163,7 @@ def scoring_checks(scorings: list[Scoring], named: str, cache_hit_lt: float, sec
             f"真实调用都会按 token 计费；不计费的服务是桩，或没有上报用量；请更换后{_AGAIN_ZH}",
         ),
         _hit_check("cache_hit_rate", calls, cache_hit_lt),
-        # The same samples scored twice: it is their last scores that will be used.
+        # If a sample was scored twice, its last score is the one that is used.
         _hit_check("cache_hit_rate[last scoring of each sample]", latest, cache_hit_lt),
         *latency_checks([call.latency_ms for call in paid]),
         *sameness_checks(paid),
@@ -167,7 +171,7 @@ def scoring_checks(scorings: list[Scoring], named: str, cache_hit_lt: float, sec
 
 
 def follows_from_votes(scoring: Scoring) -> bool:
-    """Whether the scores are the medians of votes that have their own lines."""
+    """Whether the scores are the medians of votes that have ledger lines of their own."""
     entry = scoring.entry
     if entry.overall is None:
         return not entry.scores
@@ -184,9 +188,9 @@ def follows_from_votes(scoring: Scoring) -> bool:
 
 
 def _address_check(calls: list[CallEntry], section: ScoringSection) -> Check:
-    """A provider of the config's table answers at the address that stands there. Others have none to compare with.
+    """Whether each provider of the config's table was called at its address. Other providers have no known address.
 
-    A vote from the cache has the address of the call that once paid for it.
+    A vote from the cache has the address of the call that paid for it.
     """
     known = {name: (row.base_url or OWN).rstrip("/") for name, row in section.providers.items()}
     known |= {name: "" for name, row in section.providers.items() if row.base_url is None and name != LOCAL}
@@ -243,7 +247,7 @@ def _hit_check(name: str, calls: list[CallEntry], limit: float) -> Check:
 
 
 def hit_rate(calls: list[CallEntry]) -> float | None:
-    """Of the votes that were had. None: there was no vote."""
+    """Share of votes that came from the cache; None without votes."""
     hits, paid = sum(call.cache_hit for call in calls), sum(is_paid(call) for call in calls)
     return hits / (hits + paid) if hits + paid else None
 
