@@ -89,7 +89,7 @@ def light_page(board: Board, number: str, name: str) -> Markup | None:
     if light is None:
         return None
     digests = dict(sorted(evidence_of(light.findings).items()))
-    findings = sorted(light.findings, key=lambda one: one.holds)
+    findings = sorted(light.findings, key=lambda one: one.verdict)
     return render(
         "light.html", light=light, kinds=LIGHT_KINDS, findings=findings, digests=digests, readable=_readable(board)
     )

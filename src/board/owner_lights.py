@@ -12,10 +12,9 @@ from pathlib import Path
 
 from ..config.profile import load_profile
 from ..core.errors import BadInput
-from ..gates.finding import Finding
+from ..gates.gate import Finding
 from ..gates.manifest import Manifest
-from ..gates.prove import Sums, prove, prove_ledger
-from ..gates.report import REFUSAL, ROUND1, TICKET, Round, read_round
+from ..gates.ticket import REFUSAL, ROUND1, TICKET, Fingerprints, Round, read_round, verify_ledger, verify_report
 from ..loop.lights import Colour
 from .run_files import file_stamp
 
@@ -67,7 +66,7 @@ class RoundLights:
     profile: str = ""
 
 
-class CachedSums(Sums):
+class CachedSums(Fingerprints):
     """Checksums that are computed again only when size or time of a file has changed: the board asks every second and
     must not read everything every second."""
 
@@ -84,12 +83,12 @@ class CachedSums(Sums):
         return found
 
 
-def round_lights(sums: Sums) -> list[RoundLights]:
+def round_lights(sums: Fingerprints) -> list[RoundLights]:
     """Lights of both rounds in the run folder that this process works in."""
     return [_round(1, ROUND1, sums), _round(2, TICKET if TICKET.exists() else REFUSAL, sums)]
 
 
-def _round(number: int, path: Path, sums: Sums) -> RoundLights:
+def _round(number: int, path: Path, sums: Fingerprints) -> RoundLights:
     if not path.exists():
         command = f"askgate round --round {number}"
         why = f"round {number} has not been run: {command}", f"第{'一二'[number - 1]}轮预检尚未运行：{command}"
@@ -103,9 +102,9 @@ def _round(number: int, path: Path, sums: Sums) -> RoundLights:
     return RoundLights(number, lights, str(path), report.ts, report.profile)
 
 
-def _light(number: int, kind: LightKind, report: Round, path: Path, sums: Sums) -> OwnerLight:
+def _light(number: int, kind: LightKind, report: Round, path: Path, sums: Fingerprints) -> OwnerLight:
     findings = [one for one in report.findings if one.gate in kind.gates]
-    failed = [one for one in findings if not one.holds]
+    failed = [one for one in findings if not one.verdict]
     changed = sorted({name for one in findings for name, stated in one.evidence.items() if _now(sums, name) != stated})
 
     def light(colour: Colour, why: str, why_zh: str) -> OwnerLight:
@@ -129,18 +128,18 @@ def _light(number: int, kind: LightKind, report: Round, path: Path, sums: Sums) 
     return light("green", f"{many} passed", f"{len(findings)} 项全部通过")
 
 
-def _now(sums: Sums, name: str) -> str | None:
+def _now(sums: Fingerprints, name: str) -> str | None:
     try:
         return sums.of(name)
     except BadInput:
         return None
 
 
-def _refused(path: Path, report: Round, sums: Sums) -> str:
+def _refused(path: Path, report: Round, sums: Fingerprints) -> str:
     """Why a report does not hold (its bytes, its chain, a file, the ledger); empty where it holds."""
     try:
-        prove(path, Manifest(), sums)
-        prove_ledger(load_profile(report.profile).paths.ledger, [report.ledger])
+        verify_report(path, Manifest(), sums)
+        verify_ledger(load_profile(report.profile).paths.ledger, [report.ledger])
     except BadInput as error:
         return str(error)
     return ""

@@ -14,7 +14,7 @@ from ..core.errors import BadInput
 from . import options, show
 
 if TYPE_CHECKING:
-    from ..gates.report import Round
+    from ..gates.ticket import Round
 
 
 def run_round(
@@ -52,14 +52,14 @@ def sign_off(
     key: Annotated[Path, typer.Option("--key", help="The owner's private Ed25519 key (PEM).")],
 ) -> None:
     """Sign the ticket in this folder as its owner. All evidence is verified first."""
-    from ..gates.report import TICKET
-    from ..gates.signoff import sign_off as sign
+    from ..gates.sign_off import sign_off as sign
+    from ..gates.ticket import ENVELOPE, TICKET
     from ..gates.verify import verify as check
 
     ticket = next((one for one in check(False, show.say, signed=False) if one.round == "round2" and one.passed), None)
     if ticket is None:
         raise BadInput("there is no ticket to sign", where=str(TICKET), remedy="run both rounds first")
-    show.say(f"wrote {sign(key, show.password_of(key), ticket)}")
+    show.say(f"wrote {sign(key, show.password_of(key), TICKET, ticket.profile, ticket.run, ENVELOPE)}")
 
 
 def _show_round(report: Round) -> None:

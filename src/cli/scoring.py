@@ -125,7 +125,7 @@ def validate_scores(
     as_json: options.Json = False,
 ) -> None:
     """Judge live scores. Complete, from live calls only, and stable."""
-    from ..gates.stability import validate_scores as judge
+    from ..gates.checks.scoring import validate_scores as judge
 
     show.finish(judge(scores, least=least, max_unstable=max_unstable, out=out), as_json, out)
 

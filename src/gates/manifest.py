@@ -1,9 +1,10 @@
-"""The evidence manifest: what a run folder holds, one artifact a line, each line with the hash of the line before it.
+"""The evidence manifest: a hash chain over the artifacts of a run folder.
 
     Manifest().record([Path("data/rollouts/rc1_seed.jsonl")])
 
-The first line gives the run its name, so that nothing of another run fits here. The newest line of a path counts. The
-ledger grows after it was recorded; for it the line holds the head of its chain and how many lines it had.
+Each line is one artifact with its SHA-256 and the hash of the line before it. The first line gives the run its name,
+so that nothing of another run fits here. The newest line of a path counts. The ledger grows after it was recorded; its
+line holds the head of its own chain and its number of lines.
 """
 
 from __future__ import annotations
@@ -18,29 +19,30 @@ from typing import Literal
 import msgspec
 
 from ..core.errors import BadInput
-from ..core.files import atomic_write
+from ..core.files import atomic_write, sha256_file, shipped
 from ..core.jsonl import read_lines
 from ..core.types import Record
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from ..runtime.lock import write_lock
-from .prints import fingerprint
 
 MANIFEST = Path("reports/rc1/manifest.jsonl")
 START = "0" * 64
 Kind = Literal["run", "file", "ledger", "withdrawn"]
 SLACK = timedelta(seconds=2)
-"""So far a clock may jump when it is set right; more is a clock that was set back."""
+"""A clock may jump this far when it is corrected; a larger jump means that it was set back."""
 _RESTORE = "put the manifest back as it was, or move reports/ away and run the stages and both rounds again"
 
 
 class Entry(Record, frozen=True):
+    """A line of the manifest."""
+
     kind: Kind
     path: str
     """Empty for `run`."""
     sha256: str
-    """Of a file or folder; the head of a ledger's chain; the name of the run."""
+    """Fingerprint of a file or folder; the head of a ledger's chain; the name of the run."""
     lines: int
-    """Of a ledger, when it was recorded."""
+    """Number of lines of a ledger when it was recorded."""
     at: str
     before: str
     """SHA-256 of the line before this one."""
@@ -51,7 +53,7 @@ class ManifestBroken(BadInput):
 
 
 class Manifest:
-    """Read and checked as a whole, then added to. One process writes at a time."""
+    """The manifest file: read and checked as a whole, then appended to. One process writes at a time."""
 
     def __init__(self, path: Path = MANIFEST) -> None:
         self.path = path
@@ -71,19 +73,19 @@ class Manifest:
         return self.entries[0].sha256
 
     def begin(self) -> None:
-        """Gives the run its name, where it has none yet."""
+        """Gives the run a name if it has none yet."""
         self._append([])
 
     def newest(self) -> dict[str, Entry]:
-        """By path, in the order in which each was last recorded."""
-        found: dict[str, Entry] = {}
+        """The newest entry of every path, in the order in which each was last recorded."""
+        newest: dict[str, Entry] = {}
         for entry in self.entries[1:]:
-            found.pop(entry.path, None)
-            found[entry.path] = entry
-        return found
+            newest.pop(entry.path, None)
+            newest[entry.path] = entry
+        return newest
 
     def record(self, paths: Iterable[Path], known: Mapping[str, str] | None = None) -> None:
-        """Files and folders as they are now, in one write. `known`: fingerprints that were just taken."""
+        """Records files and folders as they are now, in one write. `known`: fingerprints that were just computed."""
         taken = known or {}
         sums = {str(path): taken.get(str(path)) or fingerprint(path) for path in paths}
         held = self.newest()
@@ -98,13 +100,13 @@ class Manifest:
         self._append([("ledger", str(path), head, lines)])
 
     def withdraw(self, path: Path) -> None:
-        """A ticket or report that no longer counts; its file is gone."""
+        """Records that a report no longer counts; its file has been removed."""
         held = self.newest().get(str(path))
         if held and held.kind != "withdrawn":
             self._append([("withdrawn", str(path), held.sha256, 0)])
 
     def refuse_future(self) -> None:
-        """Evidence from the future: the clock was set back since, or somebody wrote the date by hand."""
+        """Refuses evidence from the future: the clock was set back since, or the date was written by hand."""
         if self.entries and is_future(self.entries[-1].at):
             raise BadInput(
                 f"the newest evidence is of {self.entries[-1].at}, and the clock says {_now()}",
@@ -151,8 +153,23 @@ class Manifest:
         return raw
 
 
+def fingerprint(path: Path) -> str:
+    """SHA-256 of a file, or of a folder as the list of its files.
+
+    The user's own file or folder counts, else the one that came with the package.
+    """
+    here = shipped(path)
+    if not here.is_dir():
+        return sha256_file(here)
+    files = sorted(file for file in here.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+    if not files:
+        raise BadInput("is an empty folder", where=str(path), remedy="check the path")
+    lines = (f"{sha256_file(file)}  {file.relative_to(here).as_posix()}\n" for file in files)
+    return sha256("".join(lines).encode()).hexdigest()
+
+
 def is_future(at: str) -> bool:
-    """A text that is no time with its zone is of no time that there was."""
+    """Whether a time is in the future. A text that is not a time with a time zone counts as one."""
     try:
         return datetime.fromisoformat(at) > datetime.now(UTC) + SLACK
     except (ValueError, TypeError):

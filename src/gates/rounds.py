@@ -1,8 +1,8 @@
-"""The two rounds. A round is computed from evidence, never declared.
+"""The two rounds before gated training. A round is computed from evidence, never declared.
 
-It draws samples that nobody has scored and has them scored live, measures every gate again from files, and writes down
-what it found: `round1.json`; and `round2_pass.json`, the ticket, only when every check of both rounds passed, else
-`round2_fail.json` that says what to do.
+A round draws samples that were never scored and has them scored live, measures every gate again from files, and writes
+its report: `round1.json`; then `round2_pass.json`, the ticket, if every check of both rounds passed, else
+`round2_fail.json`, which says what to do.
 """
 
 from __future__ import annotations
@@ -17,23 +17,33 @@ from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
 from ..core.check import check, now
 from ..core.errors import BadInput
-from ..core.files import sha256_file, shipped, write_checksums, write_json
+from ..core.files import sha256_file, shipped
 from ..core.model_files import base_sha256
+from ..core.remedies import remedies
 from ..runtime.lock import lock_folder
 from ..scoring.ledger import EMPTY, Head, LedgerBroken, verify
 from ..scoring.monitor import Progress
-from .finding import Finding, found, read, unmeasured
-from .fresh import score_fresh
-from .look import Look, look_at
-from .manifest import Manifest
-from .measure import STORED, measured, of_round
-from .prints import fingerprint
-from .prove import Sums, prove, prove_ledger
-from .report import REFUSAL, ROUND1, TICKET, Print, Round
+from .checks.config import config_findings, disk_findings
+from .checks.data import difficulty_findings, pool_findings
+from .checks.penalty import ablation_findings, penalty_findings
+from .checks.reward import calibration_findings, shadow_findings, weights_findings
+from .checks.scoring import fresh_findings, score_fresh, scoring_findings
+from .gate import Finding, Gate, evidence_of, findings_of, measure, round_context, unmeasured
+from .manifest import Manifest, fingerprint
+from .ticket import ROUND1, Fingerprint, Fingerprints, Round, issue, verify_ledger, verify_report, withdraw_reports
 
-_ROUND1 = ("run round 1 again; both rounds look at the same files", "请重跑第一轮；两轮必须针对相同的文件")
-_TOLD = ("RUN_MODE", "SCORER_PROVIDER", "SCORER_MODEL")
-_MOVED = "run this round again, and let nobody write to its files meanwhile"
+FILE_GATES: dict[str, Gate] = {
+    "pool": pool_findings,
+    "difficulty": difficulty_findings,
+    "weights": weights_findings,
+    "calibration": calibration_findings,
+    "shadow": shadow_findings,
+    "penalty": penalty_findings,
+    "ablation": ablation_findings,
+    "config": config_findings,
+}
+"""Gates that follow from files alone: on the same files both rounds measure the same."""
+_ENVIRONMENT = ("RUN_MODE", "SCORER_PROVIDER", "SCORER_MODEL")
 
 
 def run_round(
@@ -43,75 +53,80 @@ def run_round(
     tell: Callable[[str], None],
     progress: Callable[[Progress], None],
 ) -> tuple[Round, Path]:
-    """The report and where it lies. One at a time: two would write over each other's evidence."""
+    """Runs round 1 or 2 of a profile. Returns its report and the report's path.
+
+    One round at a time: two would overwrite each other's evidence.
+    """
     with ExitStack() as end:
         end.callback(os.close, lock_folder(ROUND1.parent))
         profile, started, manifest = load_profile(name), now(), Manifest()
-        look = look_at(profile, number)
+        context = round_context(profile, number)
         manifest.begin()
-        _void(number, manifest)
-        look.work.mkdir(parents=True, exist_ok=True)
-        findings = _round1(profile, manifest) if number == 2 else []
+        withdraw_reports(number, manifest)
+        context.work.mkdir(parents=True, exist_ok=True)
+        findings = _round1_findings(profile, manifest) if number == 2 else []
+        gates = FILE_GATES | {
+            "disk": disk_findings,
+            "fresh": fresh_findings,
+            "scoring": lambda given: scoring_findings(given, environment),
+        }
         seed = None
-        gates = of_round(environment)
         try:
-            seed = score_fresh(look, environment, tell, progress)
+            seed = score_fresh(context, environment, tell, progress)
         except BadInput as error:
             findings.append(unmeasured("fresh", error))
             del gates["fresh"]
-        findings += measured({**STORED, **gates}, look)
+        findings += measure(gates, context)
         files = _files(profile, number)
-        _refuse_moved(findings, files)
-        passed = all(one.passed for one in findings)
+        _refuse_changed(findings, files)
         failed = [one for one in findings if not one.passed]
         report = Round(
             round="round1" if number == 1 else "round2",
             ts=now(),
-            passed=passed,
+            passed=not failed,
             profile=profile.name,
             started=started,
             version=__version__,
             run=manifest.run,
             after=manifest.head,
             files=files,
-            ledger=_head(look),
+            ledger=_head(context.ledger),
             findings=findings,
-            environment={
-                key: environment.get(key, "").strip() for key in ("RUN_MODE", "SCORER_PROVIDER", "SCORER_MODEL")
-            },
-            base_model=_base(profile),
+            environment={key: environment.get(key, "").strip() for key in _ENVIRONMENT},
+            base_model=_base_model(profile),
             fresh_seed=seed,
             round1_sha256=sha256_file(ROUND1) if number == 2 and ROUND1.exists() else "",
             to_do=tuple(f"{one.gate}: {one.name}: {one.remedy}" for one in failed),
             to_do_zh=tuple(f"{one.gate}: {one.name}: {one.remedy_zh}" for one in failed),
         )
-        return report, _write(report, look, manifest)
+        return report, issue(report, context, manifest)
 
 
-def _round1(profile: Profile, manifest: Manifest) -> list[Finding]:
-    """A second round counts only on top of a first one that passed on the same files."""
+def _round1_findings(profile: Profile, manifest: Manifest) -> list[Finding]:
+    """Checks that a first round passed on the same files."""
+    remedy = remedies("gates")["round1"]
     if not ROUND1.exists():
-        return [unmeasured("round1", BadInput("there is no report of round 1", where=str(ROUND1), remedy=_ROUND1[0]))]
+        return [unmeasured("round1", BadInput("there is no report of round 1", where=str(ROUND1), remedy=remedy[0]))]
     try:
-        first = prove(ROUND1, manifest, Sums())
-        prove_ledger(profile.paths.ledger, [first.ledger])
+        first = verify_report(ROUND1, manifest, Fingerprints())
+        verify_ledger(profile.paths.ledger, [first.ledger])
     except BadInput as error:
         return [unmeasured("round1", error)]
     checks = [
-        check("round1_passed", float(first.passed), "==", 1, *_ROUND1),
-        check("round1_of_this_profile", float(first.profile == profile.name), "==", 1, *_ROUND1),
+        check("round1_passed", float(first.passed), "==", 1, *remedy),
+        check("round1_of_this_profile", float(first.profile == profile.name), "==", 1, *remedy),
     ]
-    return found("round1", checks, read(ROUND1))
+    return findings_of("round1", checks, evidence_of(ROUND1))
 
 
-def _files(profile: Profile, number: int) -> dict[str, Print]:
-    """By role, as they are now; what is not there has failed its gate already.
+def _files(profile: Profile, number: int) -> dict[str, Fingerprint]:
+    """Files that the round measured, by role. A missing file has failed its gate already.
 
-    The ticket is for the reports of the stages too. No gate believes them, but pages show their figures. Round 1 leaves
-    them alone: the work order runs the shadow run once more between the rounds.
+    The ticket also covers the reports of the stages: no gate believes them, but pages show their figures. Round 1
+    leaves them out, because the work order runs the shadow run once more between the rounds.
     """
     paths = profile.paths
-    told = {
+    stage_reports = {
         "pool_report": paths.pool_report,
         "difficulty_report": paths.difficulty_report,
         "calibration_report": paths.calibration_report,
@@ -128,62 +143,45 @@ def _files(profile: Profile, number: int) -> dict[str, Print]:
         **({"trial": paths.trial} if paths.trial else {}),
         "templates": paths.templates,
         "profile": profile_path(profile.name),
-        **(told if number == 2 else {}),
+        **(stage_reports if number == 2 else {}),
     }
     there = {role: path for role, path in wanted.items() if shipped(path).exists()}
     configs = [there[role] for role in ("config", "trial", "profile") if role in there]
     there |= {f"extended {parent}": parent for config in configs for parent in _extended(config)}
-    return {role: Print(str(path), fingerprint(path)) for role, path in there.items()}
+    return {role: Fingerprint(str(path), fingerprint(path)) for role, path in there.items()}
 
 
 def _extended(config: Path) -> list[Path]:
-    """Files that a config takes settings from. None where they cannot be read, which has failed its gate already."""
+    """Files that a config extends. None where they cannot be read, which has failed its gate already."""
     try:
         return config_files(config)[1:]
     except BadInput:
         return []
 
 
-def _refuse_moved(findings: list[Finding], files: Mapping[str, Print]) -> None:
-    """All gates must have seen one and the same file."""
-    seen = {one.path: one.sha256 for one in files.values()}
+def _refuse_changed(findings: list[Finding], files: Mapping[str, Fingerprint]) -> None:
+    """All gates must have read the same bytes of a file."""
+    known = {one.path: one.sha256 for one in files.values()}
     for one in findings:
         for path, digest in one.evidence.items():
-            if seen.setdefault(path, digest) != digest:
-                raise BadInput("changed while the round looked at it", where=path, remedy=_MOVED)
+            if known.setdefault(path, digest) != digest:
+                raise BadInput(
+                    "changed while the round measured it",
+                    where=path,
+                    remedy="run this round again while nothing writes to its files",
+                )
 
 
-def _base(profile: Profile) -> str:
-    """Empty where config or model cannot be read, which has failed its gate already."""
+def _base_model(profile: Profile) -> str:
+    """SHA-256 of the base model; empty where config or model cannot be read, which has failed its gate already."""
     try:
         return base_sha256(load_train_config(profile.paths.config).base_model)
     except BadInput:
         return ""
 
 
-def _head(look: Look) -> Head:
+def _head(ledger: Path) -> Head:
     try:
-        return verify(look.ledger) if look.ledger.exists() else EMPTY
+        return verify(ledger) if ledger.exists() else EMPTY
     except LedgerBroken:
         return EMPTY
-
-
-def _void(number: int, manifest: Manifest) -> None:
-    """What a round stands in the place of is void when it begins: it writes over the evidence that those stand on."""
-    for void in (ROUND1, TICKET, REFUSAL) if number == 1 else (TICKET, REFUSAL):
-        void.unlink(missing_ok=True)
-        manifest.withdraw(void)
-
-
-def _write(report: Round, look: Look, manifest: Manifest) -> Path:
-    path = ROUND1 if report.round == "round1" else TICKET if report.passed else REFUSAL
-    write_json(path, report)
-    known = {one.path: one.sha256 for one in report.files.values()}
-    known |= {name: digest for one in report.findings for name, digest in one.evidence.items()}
-    derived = [file for file in sorted(look.work.iterdir()) if file.is_file() and file.suffix != ".lock"]
-    names = dict.fromkeys([*map(Path, known), *derived, path])
-    manifest.record(names, known)
-    if report.ledger.lines:
-        manifest.record_ledger(look.ledger, report.ledger.hash, report.ledger.lines)
-    write_checksums(Path(one.path) for one in report.files.values())
-    return path

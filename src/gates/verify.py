@@ -1,59 +1,63 @@
-"""All evidence of a run folder checked again from its files alone. The first thing that does not fit is named.
+"""`askgate verify`: all evidence of a run folder checked again from its files alone.
 
-Plain: every byte is what it was when it was measured. Deep: the gates are derived again, and must come out as they did;
-that catches whoever rewrote files, sums and reports together.
+Plain: every byte is what it was when it was measured. Deep: every gate is measured again and must give the same values,
+which catches someone who rewrote files, checksums and reports together. The first thing that differs is named.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from math import isclose
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ..config.profile import load_profile
 from ..core.errors import BadInput
 from ..scoring.ledger import Head
+from .gate import Finding, RoundContext, measure, round_context
 from .manifest import Entry, Manifest
-from .prove import Sums, prove, prove_ledger
-from .report import REFUSAL, ROUND1, TICKET, Round
-from .signoff import ENVELOPE, require_signature
+from .sign_off import require_signature
+from .ticket import ENVELOPE, REFUSAL, ROUND1, TICKET, Fingerprints, Round, verify_ledger, verify_report
 
 _RESTORE = "put the file back as it was; where it was changed on purpose, run its stage and both rounds again"
+_NOT_THIS_EVIDENCE = "the report was not measured on this evidence; run both rounds again"
+_MOMENTARY_GATES = {"disk", "round1"}
+"""Gates of the moment: what the disk had free then is in no file."""
+_ENVIRONMENT_CHECKS = {"run_mode_is_prod", "live_mode_is_on", "simulate"}
 
 
 def verify(deep: bool, tell: Callable[[str], None], signed: bool = True) -> list[Round]:
-    """The rounds that hold. Raises BadInput at the first thing that does not.
+    """The verified reports of the rounds. Raises BadInput at the first thing that differs.
 
-    `signed`: false for whoever is about to sign.
+    `signed`: whether the owner's signature is required; not before signing.
     """
     manifest = Manifest()
     manifest.refuse_future()
     artifacts = manifest.newest()
     tell(f"manifest: {len(manifest.entries)} lines, run {manifest.run[:12]}")
-    sums = Sums()
+    sums = Fingerprints()
     for entry in artifacts.values():
-        _still_there(entry, sums)
+        _verify_artifact(entry, sums)
     tell(f"artifacts: {sum(one.kind == 'file' for one in artifacts.values())} as they were recorded")
     for ledger, heads in _ledgers(manifest.entries).items():
-        prove_ledger(Path(ledger), heads)
+        verify_ledger(Path(ledger), heads)
         tell(f"{ledger}: chain whole, and it goes through all {len(heads)} heads on record")
-    rounds = [prove(path, manifest, sums) for path in (ROUND1, TICKET, REFUSAL) if path.exists()]
+    rounds = [verify_report(path, manifest, sums) for path in (ROUND1, TICKET, REFUSAL) if path.exists()]
     if not rounds:
         raise BadInput("no round has been run", where=str(ROUND1), remedy="run `askgate round --round 1`")
     for report in rounds:
         tell(f"{report.round} ({report.profile}): {len(report.findings)} checks, {len(report.failed)} failed")
     ticket = next((one for one in rounds if one.round == "round2" and one.passed), None)
     if ticket and signed:
-        require_signature(TICKET, ticket, load_profile(ticket.profile))
-        tell(f"ticket: holds{', signed' if ENVELOPE.exists() else ''}")
+        require_signature(load_profile(ticket.profile), TICKET, ticket.run, ENVELOPE)
+        tell(f"ticket: valid{', signed' if ENVELOPE.exists() else ''}")
     if deep:
-        # What derives the gates takes seconds to import, and a plain look takes less than one.
-        from .deep import derive_again
-
-        derive_again(rounds, tell)
+        _measure_again(rounds, tell)
     return rounds
 
 
-def _still_there(entry: Entry, sums: Sums) -> None:
+def _verify_artifact(entry: Entry, sums: Fingerprints) -> None:
     if entry.kind == "withdrawn" and Path(entry.path).exists():
         raise BadInput("was withdrawn, and is back", where=entry.path, remedy="remove it, or run both rounds again")
     if entry.kind == "file":
@@ -66,8 +70,79 @@ def _still_there(entry: Entry, sums: Sums) -> None:
 
 
 def _ledgers(entries: Iterable[Entry]) -> dict[str, list[Head]]:
-    out: dict[str, list[Head]] = {}
+    heads: dict[str, list[Head]] = {}
     for entry in entries:
         if entry.kind == "ledger":
-            out.setdefault(entry.path, []).append(Head(entry.lines, entry.sha256))
+            heads.setdefault(entry.path, []).append(Head(entry.lines, entry.sha256))
+    return heads
+
+
+def _measure_again(rounds: list[Round], tell: Callable[[str], None]) -> None:
+    """Measures the gates again and compares them with the reports."""
+    # Importing what measures the gates takes seconds; plain verification takes less than one.
+    from .rounds import FILE_GATES
+
+    with TemporaryDirectory() as folder:
+        file_gates: dict[str, list[Finding]] = {}
+        for report in rounds:
+            number = 1 if report.round == "round1" else 2
+            context = round_context(load_profile(report.profile), number)
+            ledger = _first_lines(context.ledger, report.ledger.lines, Path(folder) / f"ledger{number}.jsonl")
+            context = replace(context, ledger=ledger, work=Path(folder))
+            if report.profile not in file_gates:
+                file_gates[report.profile] = measure(FILE_GATES, context)
+            _compare(report, [*file_gates[report.profile], *_measure_live_gates(report, context)])
+            tell(f"{report.round}: derived again from the evidence, every value as it was written")
+
+
+def _measure_live_gates(report: Round, context: RoundContext) -> list[Finding]:
+    """The gates of live scoring, as far as files show them afterwards."""
+    from .checks.scoring import fresh_findings, ledger_findings
+
+    provider = report.environment.get("SCORER_PROVIDER", "")
+    gates = {"fresh": fresh_findings, "scoring": lambda given: ledger_findings(given, provider)}
+    if report.fresh_seed is None:
+        del gates["fresh"]
+    return measure(gates, context)
+
+
+def _first_lines(ledger: Path, count: int, out: Path) -> Path:
+    """A copy of the ledger as it was when it had `count` lines."""
+    with open(ledger, "rb") as handle, open(out, "wb") as copy:
+        for _ in range(count):
+            copy.write(handle.readline())
     return out
+
+
+def _compare(report: Round, again: list[Finding]) -> None:
+    stated = {(one.gate, one.name): one for one in report.findings if not _is_momentary(one)}
+    if report.fresh_seed is None:
+        stated = {key: one for key, one in stated.items() if key[0] != "fresh"}
+    for one in again:
+        before = stated.pop((one.gate, one.name), None)
+        if before is None or not _same(before, one):
+            said = "nothing" if before is None else f"{before.value} {before.rule} {before.threshold}"
+            raise BadInput(
+                f"{one.gate}: {one.name} says {said}, and the evidence gives {one.value} {one.rule} {one.threshold}",
+                where=report.round,
+                remedy=_NOT_THIS_EVIDENCE,
+            )
+    if stated:
+        gate, name = next(iter(stated))
+        raise BadInput(
+            f"{gate}: {name} is in the report, and the evidence gives no such check",
+            where=report.round,
+            remedy=_NOT_THIS_EVIDENCE,
+        )
+
+
+def _is_momentary(one: Finding) -> bool:
+    return one.gate in _MOMENTARY_GATES or (one.gate == "scoring" and one.name.split("[")[0] in _ENVIRONMENT_CHECKS)
+
+
+def _same(one: Finding, other: Finding) -> bool:
+    if (one.rule, one.threshold, one.passed) != (other.rule, other.threshold, other.passed):
+        return False
+    if one.value is None or other.value is None:
+        return one.value == other.value
+    return isclose(one.value, other.value, rel_tol=1e-6, abs_tol=1e-9)

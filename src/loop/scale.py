@@ -14,9 +14,8 @@ from pathlib import Path
 
 from ..config.profile import Profile, ProfileName
 from ..core.defaults import SEED
-from ..gates.finding import Finding
-from ..gates.look import look_at
-from ..gates.measure import STORED, measured
+from ..gates.gate import Finding, measure, round_context
+from ..gates.rounds import FILE_GATES
 from .profile_loop import open_loop
 from .runner import run_stages, verb, worst
 from .stage import FAILED, Stage, State
@@ -58,8 +57,8 @@ def grow(name: ProfileName, sizes: list[int], environment: Mapping[str, str], sa
 
 def red_gates(profile: Profile) -> list[Finding]:
     """Failed checks of the gates that are not measured again on the way."""
-    gates = {name: STORED[name] for name in ("weights", "calibration", "shadow", "penalty", "ablation")}
-    return [one for one in measured(gates, look_at(profile, 1)) if not one.passed]
+    gates = {name: FILE_GATES[name] for name in ("weights", "calibration", "shadow", "penalty", "ablation")}
+    return [one for one in measure(gates, round_context(profile, 1)) if not one.passed]
 
 
 def scale_stages(profile: Profile, sizes: list[int], state: State) -> list[Stage]:

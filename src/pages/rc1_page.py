@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..eval.metrics import HARD_READING
-from ..gates.finding import GATES, Finding
-from ..gates.report import Round
+from ..gates.gate import GATES, Finding
+from ..gates.ticket import Round
 from ..reward.reward import achieved
 from .difficulty import bucket_rows, histograms
 from .rc1_report import Rc1

@@ -26,11 +26,8 @@ from ..core.paths import final_models as model_folders
 from ..core.paths import step_file
 from ..core.types import Episode, Lang, Level, Sample, Task
 from ..eval.trial import TrialReport
-from ..gates.final_models import final_models
-from ..gates.manifest import MANIFEST
-from ..gates.prints import fingerprint
-from ..gates.report import REFUSAL, ROUND1, TICKET, Print, Round, read_round
-from ..gates.signoff import ENVELOPE
+from ..gates.manifest import MANIFEST, fingerprint
+from ..gates.ticket import ENVELOPE, REFUSAL, ROUND1, TICKET, Fingerprint, Round, final_models, read_round
 from ..gates.verify import verify
 from ..reward.reward import achieved
 from ..reward.scored import columns, read_scored
@@ -136,7 +133,7 @@ class Rc1(Struct, frozen=True):
     pool: dict[str, Any] | None
     difficulty: dict[str, Any] | None
     rounds: list[Round]
-    prints: dict[str, Print]
+    prints: dict[str, Fingerprint]
     """By role: training data, reward weights, config, and the reports shown here."""
     commit: str
     reading: EpisodesToRead | None
@@ -214,7 +211,7 @@ def _models(trial: TrialReport | None) -> dict[str, str]:
     return {folder.as_posix(): model_sha256(folder) for folder in folders if folder.is_dir()}
 
 
-def _prints(profile: Profile, evaluation: Path | None) -> dict[str, Print]:
+def _prints(profile: Profile, evaluation: Path | None) -> dict[str, Fingerprint]:
     paths = profile.paths
     wanted = {
         "shadow set": paths.shadow_set,
@@ -236,7 +233,7 @@ def _prints(profile: Profile, evaluation: Path | None) -> dict[str, Print]:
         **({"evaluation": evaluation} if evaluation else {}),
     }
     there = {role: path for role, path in wanted.items() if shipped(path).exists()}
-    return {role: Print(path.as_posix(), fingerprint(path)) for role, path in there.items()}
+    return {role: Fingerprint(path.as_posix(), fingerprint(path)) for role, path in there.items()}
 
 
 def _read_episodes(trial: TrialReport) -> EpisodesToRead | None:

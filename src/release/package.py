@@ -29,10 +29,8 @@ from ..core.errors import BadInput
 from ..core.files import atomic_write, json_bytes, sha256_file, shipped
 from ..core.model_files import model_sha256
 from ..core.types import Record
-from ..gates.final_models import final_models
 from ..gates.manifest import MANIFEST, Manifest
-from ..gates.report import ROUND1, TICKET, read_round
-from ..gates.signoff import ENVELOPE
+from ..gates.ticket import ENVELOPE, ROUND1, TICKET, final_models, read_round
 from ..gates.verify import verify
 from ..loop.profile_loop import open_loop
 from .signing import sign_model, statements

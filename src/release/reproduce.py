@@ -28,9 +28,8 @@ from ..core.errors import BadInput
 from ..core.files import HOME, PACKAGE, sha256_file
 from ..core.model_files import model_sha256
 from ..core.paths import GATED_CHECKPOINTS, LOGS
-from ..gates.final_models import final_models
 from ..gates.manifest import MANIFEST, Manifest
-from ..gates.report import REFUSAL, ROUND1, TICKET, read_round
+from ..gates.ticket import REFUSAL, ROUND1, TICKET, final_models, read_round
 from ..gates.verify import verify
 from .package import (
     FACTS,

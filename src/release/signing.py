@@ -21,9 +21,9 @@ import msgspec
 from ..checkpoint.seal import read_seal
 from ..core.errors import BadInput
 from ..core.files import shipped
-from ..gates.finding import Finding
-from ..gates.report import Print, Round
-from ..gates.signoff import STATEMENT
+from ..gates.gate import Finding
+from ..gates.sign_off import STATEMENT
+from ..gates.ticket import Fingerprint, Round
 
 TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"
 _CURVES = ("secp256r1", "secp384r1", "secp521r1")
@@ -113,6 +113,6 @@ def _name(finding: Finding) -> str:
     return f"{finding.gate}/{finding.name}"
 
 
-def _resource(printed: Print) -> dict[str, Any]:
+def _resource(printed: Fingerprint) -> dict[str, Any]:
     kind = "dirHash" if shipped(Path(printed.path)).is_dir() else "sha256"
     return {"name": printed.path, "digest": {kind: printed.sha256}}

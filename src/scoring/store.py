@@ -13,7 +13,7 @@ import sqlite3
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from math import inf
 from pathlib import Path
 from threading import Lock
@@ -205,6 +205,20 @@ class Store:
 
     def _value(self, query: str) -> Any:
         return self._writer.execute(query).fetchone()[0]
+
+
+def read_replies(path: Path, keys: Iterable[str]) -> dict[str, list[Stored]]:
+    """Stored replies by key, expired ones included. The file is opened read-only: evidence must not change."""
+    if not path.is_file():
+        raise BadInput(
+            "the judge's replies are not here", where=str(path), remedy="put the file back, or score again live"
+        )
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+            query = f"SELECT {_COLUMNS} FROM replies WHERE key = ?"
+            return {key: [from_row(row) for row in connection.execute(query, (key,))] for key in keys}
+    except sqlite3.Error as error:
+        raise BadInput(f"cannot be read ({error})", where=str(path), remedy="put the file back as it was") from None
 
 
 def from_row(row: tuple[Any, ...]) -> Stored:

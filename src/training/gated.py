@@ -26,7 +26,7 @@ def ppo_runner(
     as_json: options.Json = False,
 ) -> None:
     """Train behind the gates. Refused, with the reason, unless both rounds passed on the files as they are now."""
-    from ..gates.admit import admit
+    from ..gates.ticket import admit
     from .outcome import tell
     from .run import run
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..agents.render import Renderer
     from ..core.api import Engine
     from ..engines.job import TrainJob
-    from ..gates.admit import Admission
+    from ..gates.ticket import Admission
 
 GB = 2**30
 LEAST_FREE = GB // 2

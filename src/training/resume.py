@@ -21,7 +21,7 @@ from .paths import mirror_of, told_roots
 
 if TYPE_CHECKING:
     from ..config.train_config import TrainConfig
-    from ..gates.admit import Admission
+    from ..gates.ticket import Admission
     from .preflight import Ready
 
 GATED, SOURCES = "gated", "sources"

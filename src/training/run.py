@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ..core.api import Callback, Engine
     from ..core.types import Episode
     from ..engines.job import LiveJudge, TrainJob
-    from ..gates.admit import Admission
+    from ..gates.ticket import Admission
     from ..reward.live_share import CourtRoom
 
 LOGS, REPORTS = Path("logs"), Path("reports")

@@ -20,10 +20,9 @@ from src.core.check import now
 from src.core.files import write_json
 from src.core.jsonl import write_records
 from src.core.types import TASKS, Episode, Level, Turn
-from src.gates.finding import GATES, Finding
-from src.gates.manifest import Manifest
-from src.gates.prints import fingerprint
-from src.gates.report import ROUND1, TICKET, Print, Round
+from src.gates.gate import GATES, Finding
+from src.gates.manifest import Manifest, fingerprint
+from src.gates.ticket import ROUND1, TICKET, Fingerprint, Round
 from src.scoring.ledger import Head
 
 LEVELS: tuple[Level, ...] = ("easy", "medium", "hard")
@@ -119,8 +118,8 @@ def write_rounds(failed: str = "") -> None:
         manifest.record([path])
 
 
-def _print(path: Path) -> Print:
-    return Print(str(path), fingerprint(path))
+def _print(path: Path) -> Fingerprint:
+    return Fingerprint(str(path), fingerprint(path))
 
 
 def _finding(gate: str, failed: bool) -> Finding:

@@ -30,9 +30,9 @@ from src.data.difficulty.metrics import difficulty_metrics, measure_all
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
 from src.data.pool.shadow_set import materialize_shadow
-from src.gates.look import Look, look_at
-from src.gates.report import Round
+from src.gates.gate import RoundContext, round_context
 from src.gates.rounds import run_round
+from src.gates.ticket import Round
 from src.reward.rate import ask_judge, rate
 from src.reward.record import RecordedEpisode, RecordPlan, write_recorded
 from src.reward.weight_calib import weight_calib
@@ -215,6 +215,6 @@ def copy_of(built: Path, to: Path) -> None:
     shutil.copytree(built, to, dirs_exist_ok=True)
 
 
-def look(number: int = 2) -> Look:
+def look(number: int = 2) -> RoundContext:
     """The working folder as a round sees it."""
-    return look_at(load_profile(PROFILE), number)
+    return round_context(load_profile(PROFILE), number)

@@ -14,8 +14,7 @@ from src.cli import main
 from src.core.defaults import SEED_POOL_FACTS
 from src.core.errors import BadInput
 from src.gates import manifest
-from src.gates.admit import admit
-from src.gates.report import ROUND1, TICKET
+from src.gates.ticket import ROUND1, TICKET, admit
 from tests.gates.run_folder import edit_profile
 from tests.poison.table import poison, twin
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from src.core.jsonl import read_records, read_unique
 from src.core.types import Sample
-from src.gates.fresh import draw, fresh_findings, score_fresh
+from src.gates.checks.scoring import draw_fresh, fresh_findings, score_fresh
 from src.scoring.judge import DAY_S
 from src.scoring.providers import settings_for
 from src.scoring.scores import Score, first_ask
@@ -18,15 +18,15 @@ VOTE = '{"logic": 5, "clarity": 5, "naturalness": 5, "educational": 5}'
 
 
 def test_an_answered_dialogue_is_passed_over(run: Path) -> None:
-    first = draw(look(), 1, lambda one: True)
-    again = draw(look(), 1, lambda one: one.id != first[0].id)
+    first = draw_fresh(look(), 1, lambda one: True)
+    again = draw_fresh(look(), 1, lambda one: one.id != first[0].id)
     assert again[:-1] == first[1:]
     assert first[0] not in again
 
 
 def test_votes_that_a_killed_round_left_behind_are_not_taken_for_fresh_ones(run: Path) -> None:
     here = look()
-    left = {one.id for one in draw(here, 1, lambda one: True)}
+    left = {one.id for one in draw_fresh(here, 1, lambda one: True)}
     with judging() as environment:
         provider = settings_for(environment, here.scoring, "").provider
         with Store(here.scoring.cache, ttl=here.scoring.ttl_days * DAY_S) as store:

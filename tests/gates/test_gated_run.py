@@ -16,7 +16,7 @@ from src.core.defaults import SEED_POOL_FACTS
 from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.core.model_files import model_sha256
-from src.gates.admit import Admission
+from src.gates.ticket import Admission
 from src.training.gated import outcomes_of, record, require_ours
 from src.training.run import run as train
 from tests.training.training import furnish, write_config

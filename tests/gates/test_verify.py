@@ -12,9 +12,8 @@ from src.cli import main
 from src.core.errors import BadInput
 from src.core.files import sha256_file, write_json
 from src.core.jsonl import read_records, write_records
-from src.gates.admit import admit
 from src.gates.manifest import Manifest
-from src.gates.report import ROUND1, TICKET, Round, read_round
+from src.gates.ticket import ROUND1, TICKET, Round, admit, read_round
 from src.gates.verify import verify
 from src.reward.record import RecordedEpisode
 

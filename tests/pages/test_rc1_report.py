@@ -15,7 +15,7 @@ from src.core.errors import BadInput
 from src.core.files import sha256_file, write_json
 from src.core.jsonl import write_records
 from src.core.types import Episode, Hidden, Provenance, Sample, Turn
-from src.gates.signoff import ENVELOPE
+from src.gates.ticket import ENVELOPE
 from src.pages.rc1_page import rc1_page
 from src.pages.rc1_report import (
     GROUPS,

@@ -9,7 +9,7 @@ from jinja2 import UndefinedError
 
 from src.core.types import TASKS
 from src.eval.metrics import HARD_READING
-from src.gates.finding import GATES
+from src.gates.gate import GATES
 from src.pages import render
 from src.pages.difficulty import BUCKET_BOUNDS
 from src.pages.rc1_report import GROUPS

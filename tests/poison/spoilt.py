@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from src.core.jsonl import read_records, write_records
-from src.gates.measure import STORED, measured
+from src.gates.gate import measure
+from src.gates.rounds import FILE_GATES
 from src.reward.record import RecordedEpisode
 from src.scoring.scores import Score
 from tests.gates.run_folder import look
@@ -19,7 +20,7 @@ EPISODES = {
 
 def caught(gate: str) -> set[str]:
     """Names of the checks of a gate that fail on the working folder, without their scope."""
-    return {one.name.split("[")[0] for one in measured({gate: STORED[gate]}, look()) if not one.passed}
+    return {one.name.split("[")[0] for one in measure({gate: FILE_GATES[gate]}, look()) if not one.passed}
 
 
 def asked(gate: str) -> set[str]:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from src.config.loader import load_config
 from src.core.jsonl import read_records, write_records
-from src.gates.look import work_folder
+from src.gates.gate import work_folder
 from src.scoring.batch import BatchJob, score_pool
 from src.scoring.prompt import DIMENSIONS
 from src.scoring.providers import settings_for

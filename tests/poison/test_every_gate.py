@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from src.gates.finding import GATES
-from src.gates.report import TICKET, read_round
+from src.gates.gate import GATES
+from src.gates.ticket import TICKET, read_round
 
 from .table import marked
 

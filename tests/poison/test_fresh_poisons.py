@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from src.core.jsonl import read_records, write_records
-from src.gates import disk, fresh
-from src.gates.measure import measured, of_round
+from src.gates.checks import config as config_checks
+from src.gates.checks import scoring as fresh
 from src.scoring.ledger import Ledger, lines
 from src.scoring.scores import Score
 from src.scoring.types import CallEntry
@@ -24,8 +24,8 @@ from .table import poison
 
 @poison("disk/disk_free_gb")
 def test_a_full_disk(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(disk, "free_bytes", lambda: 2 * 2**30)
-    found = measured({"disk": of_round({})["disk"]}, look())
+    monkeypatch.setattr(config_checks, "free_bytes", lambda: 2 * 2**30)
+    found = config_checks.disk_findings(look())
     assert [one.name for one in found if not one.passed] == ["disk_free_gb"]
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from src.core.jsonl import read_records, write_records
 from src.core.types import Sample
-from src.gates import penalty
+from src.gates.checks import penalty
 from tests.gates.acting import ask_first, play
 from tests.gates.run_folder import ablation, edit_profile, look
 

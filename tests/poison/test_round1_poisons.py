@@ -10,18 +10,17 @@ from msgspec.structs import replace
 
 from src.config.loader import read_yaml
 from src.core.files import write_json
-from src.gates import prints
-from src.gates.finding import Finding
-from src.gates.manifest import Manifest
-from src.gates.report import ROUND1, read_round
-from src.gates.rounds import _round1
+from src.gates.gate import Finding
+from src.gates.manifest import Manifest, fingerprint
+from src.gates.rounds import _round1_findings
+from src.gates.ticket import ROUND1, read_round
 from tests.gates.run_folder import look
 
 from .table import poison
 
 
 def failed_round1() -> set[str]:
-    found: list[Finding] = _round1(look().profile, Manifest())
+    found: list[Finding] = _round1_findings(look().profile, Manifest())
     return {one.name for one in found if not one.passed}
 
 
@@ -51,7 +50,7 @@ def test_a_first_round_that_failed_and_one_of_another_profile(run: Path) -> None
     print_of = {
         **{role: one for role, one in first.files.items() if one.path != str(profile)},
         "profile": msgspec.convert(
-            {"path": str(profile), "sha256": prints.fingerprint(profile)}, type(first.files["profile"])
+            {"path": str(profile), "sha256": fingerprint(profile)}, type(first.files["profile"])
         ),
     }
     write_json(ROUND1, replace(first, profile="rc1", files=print_of))

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from src.core.jsonl import read_records, write_records
-from src.gates.stability import stability_checks, validate_scores
+from src.gates.checks.scoring import stability_checks, validate_scores
 from src.loop.scale import red_gates
 from src.scoring.scores import Score
 from tests.gates.run_folder import FRESH, look

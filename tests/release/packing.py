@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from src.checkpoint.seal import seal
 from src.core.files import sha256_file
-from src.gates.report import TICKET
+from src.gates.ticket import TICKET
 from src.release.package import PUBLIC, SUMS, SUMS_SIGNATURE, make_package
 from tests.gates.conftest import finished, run
 

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.serialization import BestAvailableEncryption
 
 from src.core.errors import BadInput
 from src.core.files import sha256_file
-from src.gates.report import TICKET
+from src.gates.ticket import TICKET
 from src.release import signing
 from src.release.package import FACTS, GATES, PUBLIC, SUMS, SUMS_SIGNATURE, make_package, signature_of
 from src.release.reproduce import reproduce

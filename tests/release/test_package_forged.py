@@ -13,7 +13,7 @@ import pytest
 
 from src.core.errors import BadInput
 from src.gates.manifest import MANIFEST, Entry
-from src.gates.report import TICKET
+from src.gates.ticket import TICKET
 from src.release import reproduce as reproducing
 from src.release.package import FACTS, GATES, SUMS_SIGNATURE
 from src.release.reproduce import reproduce, training_again
@@ -81,7 +81,7 @@ def test_no_code_of_a_package_runs_when_it_is_trained_again(tmp_path: Path) -> N
 
 
 def test_who_rewrites_a_file_and_the_list_still_meets_the_evidence(packed: Path) -> None:
-    """Sums that were made to fit again: the manifest and the ticket hold the old ones."""
+    """Fingerprints that were made to fit again: the manifest and the ticket hold the old ones."""
 
     def change(found: dict[str, bytes]) -> None:
         found["configs/weights.json"] = found["configs/weights.json"].replace(b"0.", b"1.", 1)

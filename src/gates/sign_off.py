@@ -1,8 +1,8 @@
 """The owner's signature: a go-ahead for exactly one ticket.
 
-An in-toto statement (its subject is the ticket by SHA-256) in a DSSE envelope, signed with Ed25519, so that other tools
-can read and check it. It is wanted where the profile names the owner's public key. Without it evidence is
-tamper-evident only: whoever rewrites everything at once leaves no trace but in `askgate verify --deep`.
+It is an in-toto statement (its subject is the ticket by SHA-256) in a DSSE envelope, signed with Ed25519, so that other
+tools can read and check it. A profile that names the owner's public key requires it. Without a signature evidence is
+tamper-evident only: someone who rewrites everything at once is caught by `askgate verify --deep` alone.
 """
 
 from __future__ import annotations
@@ -22,23 +22,21 @@ from ..config.profile import Profile
 from ..core.check import now
 from ..core.errors import BadInput
 from ..core.files import read_json, sha256_file, write_json
-from .report import TICKET, Round
 
-ENVELOPE = TICKET.with_suffix(".dsse.json")
 PAYLOAD = "application/vnd.in-toto+json"
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://askgate.dev/go-ahead/v1"
 _SIGN = "have the owner run `askgate sign-off --key PRIVATE.pem` on this ticket"
 
 
-def sign_off(key: Path, password: bytes | None, ticket: Round, path: Path = TICKET, out: Path = ENVELOPE) -> Path:
-    """The caller has proved the ticket. The key is read and forgotten; nothing of it is written."""
+def sign_off(key: Path, password: bytes | None, ticket: Path, profile: str, run: str, out: Path) -> Path:
+    """Signs a ticket that the caller has verified. Nothing of the private key is written or kept."""
     signer = CryptoSigner(_private(key, password))
     statement = {
         "_type": STATEMENT,
-        "subject": [{"name": path.as_posix(), "digest": {"sha256": sha256_file(path)}}],
+        "subject": [{"name": ticket.as_posix(), "digest": {"sha256": sha256_file(ticket)}}],
         "predicateType": PREDICATE,
-        "predicate": {"profile": ticket.profile, "run": ticket.run, "signedAt": now()},
+        "predicate": {"profile": profile, "run": run, "signedAt": now()},
     }
     envelope = Envelope(msgspec.json.encode(statement), PAYLOAD, {})
     envelope.sign(signer)
@@ -46,8 +44,8 @@ def sign_off(key: Path, password: bytes | None, ticket: Round, path: Path = TICK
     return out
 
 
-def require_signature(path: Path, ticket: Round, profile: Profile, envelope: Path = ENVELOPE) -> None:
-    """Nothing where the profile names no key."""
+def require_signature(profile: Profile, ticket: Path, run: str, envelope: Path) -> None:
+    """Checks the owner's signature of a ticket, where the profile names the owner's key."""
     if profile.owner_key is None:
         return
     if not envelope.exists():
@@ -56,7 +54,7 @@ def require_signature(path: Path, ticket: Round, profile: Profile, envelope: Pat
     subjects = [one.get("digest", {}).get("sha256") for one in statement.get("subject", [])]
     if statement.get("_type") != STATEMENT or statement.get("predicateType") != PREDICATE:
         raise BadInput("is signed, but is no go-ahead for a ticket", where=str(envelope), remedy=_SIGN)
-    if subjects != [sha256_file(path)] or statement["predicate"].get("run") != ticket.run:
+    if subjects != [sha256_file(ticket)] or statement["predicate"].get("run") != run:
         raise BadInput("is a go-ahead for another ticket", where=str(envelope), remedy=_SIGN)
 
 

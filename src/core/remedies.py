@@ -1,0 +1,20 @@
+"""Remedies of failed checks, in English and Chinese. The texts are in `templates/remedies.yaml`."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Literal
+
+import yaml
+
+from .files import HOME
+
+Remedy = tuple[str, str]
+"""English, Chinese."""
+
+
+@cache
+def remedies(group: Literal["pool", "difficulty", "reward", "evaluation", "gates"]) -> dict[str, Remedy]:
+    """Remedies of a group of checks, by the name of the check without its scope."""
+    table = yaml.load((HOME / "templates/remedies.yaml").read_bytes(), yaml.CSafeLoader)[group]
+    return {name: (texts["en"], texts["zh"]) for name, texts in table.items()}

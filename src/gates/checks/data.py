@@ -1,0 +1,68 @@
+"""The gates `pool` and `difficulty`, measured on the pool files. Nothing is taken from the reports of the stages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ...core.check import check
+from ...core.files import sha256_file
+from ...core.jsonl import read_lines
+from ...core.remedies import remedies
+from ...core.types import Sample
+from ...data.difficulty.metrics import Parent, derived_meta, where_from
+from ...data.difficulty.validate_difficulty import validate_difficulty
+from ...data.pool.build import reference_samples
+from ...data.pool.meta import read_meta
+from ...data.pool.shadow_set import read_set
+from ...data.quality.consistency import differing, task_hash
+from ...data.quality.validate_pool import validate_pool
+from ..gate import Finding, RoundContext, evidence_of, findings_of
+
+
+def pool_findings(context: RoundContext) -> list[Finding]:
+    paths, limits, remedy = context.profile.paths, context.profile.thresholds, remedies("gates")
+    report = validate_pool(
+        paths.pool,
+        reference=reference_samples,
+        out=context.work / "pool_report.json",
+        leak_check=paths.shadow_set,
+        by_task=context.profile.tasks,
+        **limits.pool.model_dump(),
+    )
+    shadow = read_set(paths.shadow_set)
+    more = [
+        check("pool_samples", report.figures["samples"], ">=", limits.counts.pool_samples, *remedy["pool_samples"]),
+        check("shadow_samples", len(shadow), ">=", limits.counts.shadow_samples, *remedy["shadow_samples"]),
+        check("shadow_rebuilt", _not_rebuilt(paths.shadow_set, shadow), "==", 0, *remedy["shadow_rebuilt"]),
+    ]
+    return findings_of("pool", [*report.checks, *more], report.evidence.inputs)
+
+
+def _not_rebuilt(path: Path, shadow: list[Sample]) -> int:
+    """Number of samples that differ from what the builder gives for the sidecar's plan, or are too many or too few."""
+    meta = read_meta(path)
+    again = [task_hash(sample) for sample in reference_samples(meta, meta.n)]
+    return differing(map(task_hash, shadow), again) + abs(len(shadow) - len(again))
+
+
+def difficulty_findings(context: RoundContext) -> list[Finding]:
+    paths, limits, remedy = context.profile.paths, context.profile.thresholds, remedies("gates")
+    report = validate_difficulty(
+        paths.metrics, paths.balanced, out=context.work / "difficulty_report.json", **limits.difficulty.model_dump()
+    )
+    pool = sha256_file(paths.pool)
+    derived = {"metrics": paths.metrics, "balanced": paths.balanced}
+    of_other_pool = sum(read_meta(path).parent_sha256 != pool for path in derived.values())
+    edited = sum(_is_edited(path, kind, paths.pool) for kind, path in derived.items())
+    more = [
+        check("not_from_this_pool", of_other_pool, "==", 0, *remedy["not_from_this_pool"]),
+        check("sidecars_edited", edited, "==", 0, *remedy["sidecars_edited"]),
+    ]
+    return findings_of("difficulty", [*report.checks, *more], report.evidence.inputs | evidence_of(paths.pool))
+
+
+def _is_edited(path: Path, kind: str, pool: Path) -> bool:
+    """Whether a sidecar says anything but what follows from the pool's sidecar, which the builder wrote."""
+    lines = sum(1 for _ in read_lines(path))
+    parent = Parent(where_from(path, pool), sha256_file(pool))
+    return read_meta(path) != derived_meta(read_meta(pool), kind, sha256_file(path), lines, parent)

@@ -1,0 +1,128 @@
+"""The gates `weights`, `calibration` and `shadow`, derived again from recorded episodes and stored judge replies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from ...config.loader import load_train_config
+from ...config.profile import CalibrationSettings
+from ...core.check import Check, check
+from ...core.defaults import SEED, SUM_TOLERANCE
+from ...core.errors import BadInput
+from ...core.files import read_json, shipped, sidecar
+from ...core.jsonl import read_unique
+from ...core.model_files import base_sha256
+from ...core.remedies import remedies
+from ...core.types import Sample
+from ...data.pool.shadow_set import draw_shadow, read_set
+from ...reward.agreement import agreement_checks, of_scores
+from ...reward.calibration import Calibration, calibrate_weights
+from ...reward.scored import Scores, columns, live_check, refuse_too_little
+from ...reward.weight_calib import calibration_checks
+from ...reward.weights import CAP_TOLERANCE, Weights, read_baseline, read_weights
+from ...scoring.batch import choose
+from ..gate import Finding, RoundContext, evidence_of, findings_of
+from .stored import DerivedEpisodes, derive_episodes
+
+SAME = 1e-9
+
+
+def weights_findings(context: RoundContext) -> list[Finding]:
+    path = context.profile.paths.weights
+    try:
+        weights = msgspec.convert(read_json(shipped(path), "run weight_calib"), Weights).weights
+    except msgspec.ValidationError as error:
+        raise BadInput(str(error), where=str(path), remedy="run weight_calib") from None
+    most, remedy = context.profile.thresholds.weight_max + CAP_TOLERANCE, remedies("gates")["weights"]
+    checks = [
+        check("weights_off_one", abs(sum(weights.values()) - 1), "<=", SUM_TOLERANCE, *remedy),
+        check("weight_smallest", min(weights.values(), default=None), ">=", 0, *remedy),
+        check("weight_largest", max(weights.values(), default=None), "<=", most, *remedy),
+    ]
+    return findings_of("weights", checks, evidence_of(path))
+
+
+def calibration_findings(context: RoundContext) -> list[Finding]:
+    """The weights are fitted again; the file must hold what the fit gives."""
+    paths, limits, remedy = context.profile.paths, context.profile.thresholds, remedies("gates")
+    baseline, stated = read_baseline(paths.baseline), read_weights(paths.weights)
+    how = stated.calibrated
+    if how is None:
+        raise BadInput("somebody wrote these weights by hand", where=str(paths.weights), remedy="run weight_calib")
+    derived = derive_episodes(
+        context,
+        paths.calibration_episodes,
+        paths.calibration_scores,
+        paths.pool,
+        lambda n: choose(list(read_unique(paths.balanced, Sample)), n, how.seed),
+        how.seed,
+    )
+    scores = columns(derived.scored, baseline.names, str(paths.calibration_episodes))
+    refuse_too_little(scores, str(paths.calibration_episodes))
+    fitted = calibrate_weights(scores, baseline, l2=how.l2, cv=how.cv, boot=how.boot, seed=how.seed)
+    other_settings = sum(
+        getattr(how, name) != getattr(limits.calibration, name) for name in CalibrationSettings.model_fields
+    )
+    of_shadow_set = sum(one.split == "shadow" for one in derived.scored)
+    checks = [
+        *calibration_checks(fitted, limits),
+        live_check(scores, limits.counts.calibration_live),
+        check("weights_not_fitted", _distance(fitted, scores, stated), "<=", SAME, *remedy["weights"]),
+        check("settings_of_their_own", other_settings, "==", 0, *remedy["settings_of_their_own"]),
+        check("episodes", len(scores), ">=", limits.counts.calibration_episodes, *remedy["episodes"]),
+        *derived.checks(),
+        _base_model_check(context, derived),
+        check("episodes_of_shadow_set", of_shadow_set, "==", 0, *remedy["held_out"]),
+    ]
+    evidence = _evidence(paths.calibration_episodes, paths.calibration_scores, paths.pool)
+    return findings_of("calibration", checks, evidence | evidence_of(paths.balanced, paths.baseline, paths.weights))
+
+
+def shadow_findings(context: RoundContext) -> list[Finding]:
+    """Old and new score are compared again on the shadow set."""
+    paths, limits, remedy = context.profile.paths, context.profile.thresholds, remedies("gates")
+    baseline, stated = read_baseline(paths.baseline), read_weights(paths.weights)
+    derived = derive_episodes(
+        context,
+        paths.shadow_episodes,
+        paths.shadow_scores,
+        paths.shadow_set,
+        lambda n: draw_shadow(read_set(paths.shadow_set), n, SEED, stratify=True),
+        SEED,
+    )
+    scores = columns(derived.scored, baseline.names, str(paths.shadow_episodes), stated.stand_in)
+    refuse_too_little(scores, str(paths.shadow_episodes))
+    new_D = np.array([stated.weights.get(name, 0.0) for name in baseline.names])
+    of_pool = sum(one.split != "shadow" for one in derived.scored)
+    checks = [
+        *agreement_checks(of_scores(scores, baseline.old_D, new_D, SEED), limits),
+        live_check(scores, limits.counts.shadow_live),
+        check("episodes", len(scores), ">=", limits.counts.shadow_episodes, *remedy["episodes"]),
+        *derived.checks(),
+        _base_model_check(context, derived),
+        check("episodes_of_pool", of_pool, "==", 0, *remedy["held_out"]),
+    ]
+    evidence = _evidence(paths.shadow_episodes, paths.shadow_scores, paths.shadow_set)
+    return findings_of("shadow", checks, evidence | evidence_of(paths.baseline, paths.weights))
+
+
+def _distance(fitted: Calibration, scores: Scores, stated: Weights) -> float:
+    """Largest difference between file and fit, in the weights and in the stand-in values for the judge."""
+    pairs = (
+        ({name: one.value for name, one in fitted.weights.items()}, stated.weights),
+        (scores.stand_in, stated.stand_in),
+    )
+    return max(abs(one.get(name, 0.0) - other.get(name, 0.0)) for one, other in pairs for name in {*one, *other})
+
+
+def _base_model_check(context: RoundContext, derived: DerivedEpisodes) -> Check:
+    base = base_sha256(load_train_config(context.profile.paths.config).base_model)
+    wrong = sum(one.model != base for one in derived.recorded)
+    return check("episodes_of_another_model", wrong, "==", 0, *remedies("gates")["episodes_of_another_model"])
+
+
+def _evidence(episodes: Path, scores: Path, pool: Path) -> dict[str, str]:
+    return evidence_of(episodes, sidecar(episodes), scores, pool, sidecar(pool))

@@ -1,0 +1,150 @@
+"""Live scoring: the gates `fresh` and `scoring` of a round, and the verb `validate_scores`.
+
+`fresh`: in every round a few samples that were never scored are drawn at random and scored live. What was measured
+yesterday can be copied today; a judge that answers now, about samples that it cannot have seen, cannot.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+from ...config.judge_config import ScoringSection
+from ...config.loader import DEFAULT, load_config
+from ...core.check import Check, Report, check, evidence, now, report
+from ...core.errors import BadInput
+from ...core.files import write_json
+from ...core.jsonl import read_records, read_unique
+from ...core.remedies import remedies
+from ...core.types import Sample
+from ...scoring.batch import BatchJob, score_dialogues
+from ...scoring.judge import DAY_S
+from ...scoring.ledger import LedgerBroken, lines, tail, verify
+from ...scoring.monitor import Progress
+from ...scoring.providers import settings_for
+from ...scoring.scores import Score, first_ask
+from ...scoring.store import Store
+from ...scoring.stub_checks import is_paid, latency_checks, sameness_checks
+from ...scoring.types import ScoringEntry
+from ..anti_simulation import WINDOW, assert_not_simulated, chain_check, scoring_checks
+from ..gate import Finding, RoundContext, evidence_of, findings_of
+from .stored import in_ledger, proved, read_scorings
+
+
+def score_fresh(
+    context: RoundContext,
+    environment: Mapping[str, str],
+    tell: Callable[[str], None],
+    progress: Callable[[Progress], None],
+) -> int:
+    """Draws samples that were never scored and has them scored live. Returns the seed of the draw."""
+    seed = secrets.randbelow(2**31)
+    context.fresh.unlink(missing_ok=True)
+    settings = settings_for(environment, context.scoring, "")
+    if not settings.live:
+        raise BadInput("is off, and a round scores live", where="REWARD_LIVE_MODE", remedy="set REWARD_LIVE_MODE=1")
+    with Store(context.scoring.cache, ttl=context.scoring.ttl_days * DAY_S) as store:
+        drawn = draw_fresh(context, seed, lambda one: store.get(first_ask(one, settings.provider)) is None)
+    order = BatchJob(context.profile.paths.balanced, context.fresh, None, seed, context.scoring.votes, None)
+    score_dialogues(drawn, order, settings, context.scoring, environment, tell, progress)
+    return seed
+
+
+def draw_fresh(context: RoundContext, seed: int, unanswered: Callable[[Sample], bool]) -> list[Sample]:
+    """A random sample of those that are in no line of the ledger and that the judge has not answered about.
+
+    The cache can know a dialogue that the ledger does not: a policy may have said word for word what a sample
+    demonstrates, and a round that was killed leaves votes without a ledger line.
+    """
+    scored = (
+        {line.entry.sample for line in lines(context.ledger) if isinstance(line.entry, ScoringEntry)}
+        if context.ledger.exists()
+        else set()
+    )
+    unscored = [one for one in read_unique(context.profile.paths.balanced, Sample) if one.id not in scored]
+    n = context.profile.sizes.fresh
+    drawn = list(islice(filter(unanswered, Random(seed).sample(unscored, len(unscored))), n))
+    if len(drawn) < n:
+        raise BadInput(
+            f"{len(drawn)} samples have never been scored, and a round needs {n}",
+            where=str(context.profile.paths.balanced),
+            remedy="build a larger pool",
+        )
+    return drawn
+
+
+def fresh_findings(context: RoundContext) -> list[Finding]:
+    """Measured on scores, ledger and stored replies: what the round itself reported is not believed either."""
+    stated = {line.id: line for line in read_records(context.fresh, Score)}
+    samples = [one for one in read_records(context.profile.paths.balanced, Sample) if one.id in stated]
+    scorings = read_scorings(context.ledger, {line.scoring for line in stated.values()})
+    calls = [call for scoring in scorings.values() for call in scoring.calls]
+    paid = [call for call in calls if is_paid(call)]
+    unbilled = sum(call.billable_tokens < 1 for call in paid)
+    unstable = sum(not line.stable for line in stated.values()) / len(stated) if stated else None
+    least, remedy = context.profile.sizes.fresh, remedies("gates")
+    most_unstable = context.profile.thresholds.fresh_unstable_share_max
+    checks = [
+        check("fresh_scored", len(proved(context, samples, stated)), ">=", least, *remedy["fresh_scored"]),
+        check("fresh_from_cache", sum(call.cache_hit for call in calls), "==", 0, *remedy["fresh_scored"]),
+        check("fresh_without_bill", unbilled, "==", 0, *remedy["fresh_without_bill"]),
+        check("fresh_unstable_share", unstable, "<=", most_unstable, *remedy["fresh_unstable_share"]),
+        *latency_checks([call.latency_ms for call in paid]),
+        *sameness_checks(paid),
+    ]
+    return findings_of("fresh", checks, evidence_of(context.fresh))
+
+
+def scoring_findings(context: RoundContext, environment: Mapping[str, str]) -> list[Finding]:
+    """Gate `scoring` in a round: all that `assert_not_simulated` checks, environment and configs included."""
+    made = assert_not_simulated(context.cache_hit_lt, environment)
+    return findings_of("scoring", made.checks, evidence_of(DEFAULT))
+
+
+def ledger_findings(context: RoundContext, provider: str) -> list[Finding]:
+    """Gate `scoring` measured later: the part that the ledger alone shows."""
+    try:
+        verify(context.ledger)
+        scorings = tail(context.ledger, WINDOW)
+    except LedgerBroken as broken:
+        checks = [chain_check(broken)]
+    else:
+        checks = [chain_check(None), *scoring_checks(scorings, provider, context.cache_hit_lt, context.scoring)]
+    return findings_of("scoring", checks, evidence_of(DEFAULT))
+
+
+def validate_scores(path: Path, *, least: int, max_unstable: float, out: Path) -> Report:
+    """Checks a file of live scores: complete, all from calls in the ledger, and a judge that agrees with itself."""
+    started = now()
+    scores, scoring = list(read_unique(path, Score)), load_config().scoring
+    arguments = {"least": least, "max_unstable": max_unstable}
+    checks = [*stability_checks(scores, least, max_unstable), ledger_check(scores, scoring)]
+    figures = {"scores": len(scores), "unstable": sum(not one.stable for one in _usable(scores))}
+    made = report("validate_scores", checks, figures, evidence([path], [], arguments, started))
+    write_json(out, made)
+    return made
+
+
+def stability_checks(scores: list[Score], least: int, max_unstable: float) -> list[Check]:
+    usable, remedy = _usable(scores), remedies("gates")
+    share = sum(not one.stable for one in usable) / len(usable) if usable else None
+    return [
+        check("scored", float(len(usable)), ">=", float(least), *remedy["scored"]),
+        check("not_live", float(sum(not one.live for one in scores)), "==", 0.0, *remedy["scored"]),
+        check("without_score", float(len(scores) - len(usable)), "==", 0.0, *remedy["scored"]),
+        check("unstable_share", share, "<=", max_unstable, *remedy["unstable_share"]),
+    ]
+
+
+def ledger_check(scores: list[Score], scoring: ScoringSection) -> Check:
+    """A score that is not in the ledger proves nothing."""
+    usable = _usable(scores)
+    known = in_ledger(scoring.ledger, scoring.votes, usable) if scoring.ledger.exists() else {}
+    return check("not_in_ledger", float(len(usable) - len(known)), "==", 0.0, *remedies("gates")["scored"])
+
+
+def _usable(scores: list[Score]) -> list[Score]:
+    return [one for one in scores if one.live and one.overall is not None]

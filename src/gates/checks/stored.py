@@ -1,0 +1,144 @@
+"""Recorded episodes and judge scores, derived again from what they were made from.
+
+A recorded episode must follow from its sample: the dialogue is replayed. A stored score is not believed: it must be in
+the ledger, its medians must follow from votes that have ledger lines of their own, and for each vote the cache must
+hold the judge's reply to this very dialogue.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...agents.replay import follows
+from ...config.judge_config import VotesSection
+from ...core.check import Check, check
+from ...core.jsonl import read_records
+from ...core.remedies import remedies
+from ...core.types import Sample
+from ...data.pool.meta import read_meta
+from ...reward.rate import rate
+from ...reward.record import RecordedEpisode, read_recorded
+from ...reward.scored import ScoredEpisode
+from ...scoring.batch import choose
+from ...scoring.ledger import Scoring, lines
+from ...scoring.prompt import Dialogue, dialogue_text
+from ...scoring.scores import Score, score_of
+from ...scoring.store import Stored, read_replies
+from ...scoring.types import CallEntry, ScoringEntry
+from ..anti_simulation import follows_from_votes
+from ..gate import RoundContext
+
+
+@dataclass(frozen=True)
+class DerivedEpisodes:
+    """Episodes of one file rated again, and how many of them could not be derived."""
+
+    recorded: list[RecordedEpisode]
+    scored: list[ScoredEpisode]
+    not_played: int
+    """Episodes that do not follow from their sample."""
+    not_proved: int
+    """Scores that do not follow from ledger and stored replies."""
+    not_drawn: int
+    """Samples of the random draw that are missing, and episodes on samples that were not drawn."""
+    not_drawn_for_judge: int
+    """The same for the episodes that the judge scored."""
+
+    def checks(self) -> list[Check]:
+        remedy = remedies("gates")
+        return [
+            check("episodes_not_played", self.not_played, "==", 0, *remedy["episodes_not_played"]),
+            check("scores_not_proved", self.not_proved, "==", 0, *remedy["scores_not_proved"]),
+            check("episodes_not_drawn", self.not_drawn, "==", 0, *remedy["episodes_not_drawn"]),
+            check("scores_not_drawn", self.not_drawn_for_judge, "==", 0, *remedy["scores_not_drawn"]),
+        ]
+
+
+def derive_episodes(
+    context: RoundContext, episodes: Path, scores: Path, pool: Path, draw: Callable[[int], Sequence[Sample]], seed: int
+) -> DerivedEpisodes:
+    """`draw(n)` gives the random sample of n samples that should have been played; `seed` draws what is judged."""
+    recorded = read_recorded(episodes)
+    wanted = {one.episode.sample_id for one in recorded}
+    samples = {sample.id: sample for sample in read_records(pool, Sample) if sample.id in wanted}
+    tools = read_meta(pool).tools
+    stated = {line.id: line for line in read_records(scores, Score)}
+    judged = [one for one in recorded if one.id in stated]
+    known = [(one, samples[one.episode.sample_id]) for one in recorded if one.episode.sample_id in samples]
+    played = sum(
+        one.source_id == sample.provenance.source_id
+        and one.split == sample.provenance.split
+        and follows(one.episode, sample, tools)
+        for one, sample in known
+    )
+    drawn_for_judge = choose(recorded, min(len(stated), len(recorded)), seed)
+    return DerivedEpisodes(
+        recorded=recorded,
+        scored=rate(recorded, list(samples.values()), stated, {one.id for one in judged}),
+        not_played=len(recorded) - played,
+        not_proved=len(stated) - len(proved(context, judged, stated)),
+        not_drawn=_difference((one.episode.sample_id for one in recorded), (one.id for one in draw(len(recorded)))),
+        not_drawn_for_judge=_difference(stated, (one.id for one in drawn_for_judge)),
+    )
+
+
+def _difference(ids: Iterable[str], drawn: Iterable[str]) -> int:
+    """Number of ids that are in one and not in the other, repetitions counted."""
+    ours, theirs = Counter(iter(ids)), Counter(iter(drawn))
+    return (ours - theirs).total() + (theirs - ours).total()
+
+
+def proved(context: RoundContext, dialogues: Sequence[Dialogue], stated: dict[str, Score]) -> set[str]:
+    """Ids of the dialogues whose score follows from the ledger and from stored replies to that dialogue."""
+    known = in_ledger(context.ledger, context.scoring.votes, stated.values())
+    scored = [(one, known[one.id]) for one in dialogues if one.id in known]
+    replies = read_replies(context.scoring.cache, {call.key for _, scoring in scored for call in scoring.calls})
+    return {one.id for one, scoring in scored if _has_replies(one, scoring, replies)}
+
+
+def in_ledger(ledger: Path, votes: VotesSection, stated: Iterable[Score]) -> dict[str, Scoring]:
+    """The scorings, by id, that the ledger records as stated and whose scores follow from votes in the ledger."""
+    scores = {score.id: score for score in stated}
+    known = read_scorings(ledger, {score.scoring for score in scores.values()})
+    return {
+        name: known[score.scoring]
+        for name, score in scores.items()
+        if score.scoring in known and _is_recorded(score, known[score.scoring], votes)
+    }
+
+
+def read_scorings(ledger: Path, wanted: set[str]) -> dict[str, Scoring]:
+    """These scorings of the ledger with all their calls. The whole chain is checked."""
+    entries: dict[str, ScoringEntry] = {}
+    calls: dict[str, list[CallEntry]] = {}
+    for line in lines(ledger):
+        if isinstance(line.entry, ScoringEntry) and line.entry.scoring in wanted:
+            entries[line.entry.scoring] = line.entry
+        elif isinstance(line.entry, CallEntry) and line.entry.scoring in wanted:
+            calls.setdefault(line.entry.scoring, []).append(line.entry)
+    return {name: Scoring(entry, tuple(calls.get(name, ()))) for name, entry in entries.items()}
+
+
+def _is_recorded(score: Score, scoring: Scoring, votes: VotesSection) -> bool:
+    return (
+        score.live
+        and score.overall is not None
+        and score == score_of(scoring.entry, votes)
+        and follows_from_votes(scoring)
+    )
+
+
+def _has_replies(one: Dialogue, scoring: Scoring, replies: dict[str, list[Stored]]) -> bool:
+    """Whether every vote has a stored reply to this dialogue with the same scores."""
+    text = dialogue_text(one)
+    votes = [call for call in scoring.calls if call.scores and call.status.startswith("ok")]
+    return bool(votes) and all(
+        any(
+            stored.ask.key == call.key and stored.ask.text == text and stored.scores == call.scores
+            for stored in replies.get(call.key, ())
+        )
+        for call in votes
+    )

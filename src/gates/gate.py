@@ -1,0 +1,128 @@
+"""A gate: what it is given (`RoundContext`), and what it returns (`Finding`s with the SHA-256 of what was read)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..config.judge_config import ScoringSection
+from ..config.loader import load_config
+from ..config.profile import Profile
+from ..core.check import Check, Rule, check
+from ..core.errors import BadInput
+from ..core.types import Record
+from .manifest import fingerprint
+
+PREFLIGHT = Path("reports/preflight")
+GATES = (
+    "pool",
+    "difficulty",
+    "weights",
+    "calibration",
+    "shadow",
+    "penalty",
+    "ablation",
+    "config",
+    "disk",
+    "fresh",
+    "scoring",
+    "round1",
+)
+INTEGRITY = ("fresh", "scoring")
+"""Gates whose failure means that something is not genuine: exit code 2. A first round with a failed quality gate is
+genuine; one that cannot be verified any more counts as not measured."""
+MEASURED = "measured"
+"""Name of the check that fails where a gate could not be measured at all."""
+
+
+@dataclass(frozen=True)
+class RoundContext:
+    """What the gates of one round are measured with: profile, scoring settings, and where files are."""
+
+    profile: Profile
+    scoring: ScoringSection
+    round: int
+    work: Path
+    """Folder of the reports that the gates write."""
+    fresh: Path
+    """Scores of the samples that this round drew."""
+    ledger: Path
+    """The ledger at the time of the round, which may be a part of the ledger of today."""
+
+    @property
+    def cache_hit_lt(self) -> float:
+        limits = self.profile.thresholds
+        return limits.cache_hit_lt_round1 if self.round == 1 else limits.cache_hit_lt_round2
+
+
+class Finding(Record, frozen=True):
+    """A check of a gate, and the evidence it was measured on."""
+
+    gate: str
+    name: str
+    value: float | None
+    rule: Rule
+    threshold: float
+    passed: bool
+    remedy: str
+    remedy_zh: str
+    evidence: dict[str, str]
+    """Path and SHA-256 of what was read."""
+
+    @property
+    def verdict(self) -> bool:
+        """Whether value and threshold pass, computed again: what is written in `passed` is not believed."""
+        return check(self.name, self.value, self.rule, self.threshold, "", "").passed
+
+
+Gate = Callable[[RoundContext], list[Finding]]
+
+
+def round_context(profile: Profile, number: int) -> RoundContext:
+    scoring = load_config().scoring
+    if scoring.ledger != profile.paths.ledger:
+        raise BadInput(
+            f"the scoring ledger is {scoring.ledger}, and profile {profile.name} reads {profile.paths.ledger}",
+            where="configs/default.yaml: scoring.ledger",
+            remedy="give both the same path",
+        )
+    work = work_folder(number)
+    return RoundContext(profile, scoring, number, work, work / "fresh_scores.jsonl", scoring.ledger)
+
+
+def work_folder(number: int) -> Path:
+    return PREFLIGHT / f"round{number}"
+
+
+def findings_of(gate: str, checks: Iterable[Check], evidence: Mapping[str, str]) -> list[Finding]:
+    return [
+        Finding(gate, one.name, one.value, one.rule, one.threshold, one.passed, one.remedy, one.remedy_zh, {**evidence})
+        for one in checks
+    ]
+
+
+def unmeasured(gate: str, error: BadInput) -> Finding:
+    """The failed finding of a gate that could not be measured; its remedy says why.
+
+    >>> unmeasured("pool", BadInput("no such file", where="pool.jsonl", remedy="build it")).remedy
+    'pool.jsonl: no such file; build it.'
+    """
+    why = str(error).replace(". What to do: ", "; ")
+    return Finding(gate, MEASURED, None, "==", 1.0, False, why, f"无法测量：{why}", {})
+
+
+def evidence_of(*paths: Path) -> dict[str, str]:
+    """Fingerprints of these files and folders as they are now."""
+    return {str(path): fingerprint(path) for path in paths}
+
+
+def measure(gates: Mapping[str, Gate], context: RoundContext) -> list[Finding]:
+    """Measures every gate. One that cannot be measured fails, and the others are measured all the same."""
+    findings: list[Finding] = []
+    for name, gate in gates.items():
+        try:
+            findings += gate(context)
+        except BadInput as error:
+            findings.append(unmeasured(name, error))
+    return findings

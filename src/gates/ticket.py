@@ -1,0 +1,326 @@
+"""The ticket: how it is issued, verified, and required before training.
+
+A ticket is the report of a second round that passed (`reports/preflight/round2_pass.json`). It lists every check with
+value, threshold and evidence, and the SHA-256 of every file that was measured.
+
+    issue(report, context, manifest)            # a round writes its report: round1.json, the ticket, or a refusal
+    verify_report(TICKET, manifest, sums)       # is the report still true of the files as they are now?
+    admit(Path("configs/ppo_scale.yaml"))       # may training start with this config?
+
+Nothing else makes an `Admission`, so there is no gated training without a verified ticket.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from ..checkpoint.seal import Damaged
+from ..checkpoint.seal import verify as verify_seal
+from ..config.loader import config_fingerprint, load_train_config
+from ..config.profile import Profile, load_profile, profile_path
+from ..config.train_config import TrainConfig
+from ..core import paths as run_paths
+from ..core.check import now
+from ..core.defaults import SEED_POOL_FACTS
+from ..core.errors import BadInput
+from ..core.files import read_json, sha256_file, sidecar, write_checksums, write_json
+from ..core.model_files import base_sha256
+from ..core.types import Record
+from ..scoring.ledger import Head, lines
+from .gate import GATES, INTEGRITY, MEASURED, PREFLIGHT, Finding, RoundContext
+from .manifest import Manifest, fingerprint, is_future
+from .sign_off import require_signature
+
+ROUND1 = PREFLIGHT / "round1.json"
+TICKET = PREFLIGHT / "round2_pass.json"
+REFUSAL = PREFLIGHT / "round2_fail.json"
+ENVELOPE = TICKET.with_suffix(".dsse.json")
+"""The owner's signature of the ticket."""
+FREE_WITH_A_TICKET = ("checkpoint", "device_pref")
+"""Settings that `--set` may change in a gated run."""
+RUN_BOTH = "run `askgate round --round 1` and then `askgate round --round 2`; nobody writes this file by hand"
+_AGAIN = "run both rounds again on the files as they are, or put the file back as it was"
+_LEDGER = "put the ledger back as it was, or score again live and run both rounds again"
+
+
+class Fingerprint(Record, frozen=True):
+    path: str
+    sha256: str
+
+
+class Round(Record, frozen=True, rename={"passed": "pass"}):
+    """The report of a round. That of a second round that passed is the ticket."""
+
+    round: Literal["round1", "round2"]
+    ts: str
+    """When the round ended."""
+    passed: bool
+    profile: str
+    started: str
+    version: str
+    run: str
+    """Name of the run folder that the round belongs to: the first line of the manifest."""
+    after: str
+    """Hash of the manifest's last line before this round."""
+    files: dict[str, Fingerprint]
+    """By role: pool, metrics, balanced, shadow_set, weights, config, templates, ..."""
+    ledger: Head
+    findings: list[Finding]
+    environment: dict[str, str]
+    """RUN_MODE and the judge."""
+    base_model: str = ""
+    """SHA-256 of the model whose episodes were measured, and that may be trained."""
+    fresh_seed: int | None = None
+    """Seed of the random sample that was scored live."""
+    round1_sha256: str = ""
+    """SHA-256 of the report of round 1, in a report of round 2."""
+    to_do: tuple[str, ...] = ()
+    to_do_zh: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> list[Finding]:
+        return [one for one in self.findings if not one.passed]
+
+    @property
+    def exit_code(self) -> int:
+        """1 where a quality gate failed; 2 where something is not genuine or could not be measured."""
+        if self.passed:
+            return 0
+        return 2 if any(one.gate in INTEGRITY or one.name == MEASURED for one in self.failed) else 1
+
+
+def read_round(path: Path) -> Round:
+    try:
+        return msgspec.convert(read_json(path, RUN_BOTH), Round)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"no round has written this ({error})", where=str(path), remedy=RUN_BOTH) from None
+
+
+# Issuing
+
+
+def issue(report: Round, context: RoundContext, manifest: Manifest) -> Path:
+    """Writes the report of a round, and records it with all its evidence in the manifest. Returns its path."""
+    path = ROUND1 if report.round == "round1" else TICKET if report.passed else REFUSAL
+    write_json(path, report)
+    known = dict(_evidence(report))
+    derived = [file for file in sorted(context.work.iterdir()) if file.is_file() and file.suffix != ".lock"]
+    manifest.record(dict.fromkeys([*map(Path, known), *derived, path]), known)
+    if report.ledger.lines:
+        manifest.record_ledger(context.ledger, report.ledger.hash, report.ledger.lines)
+    write_checksums(Path(one.path) for one in report.files.values())
+    return path
+
+
+def withdraw_reports(number: int, manifest: Manifest) -> None:
+    """Withdraws the reports that a round replaces. It does so when it begins, for it overwrites their evidence."""
+    for path in (ROUND1, TICKET, REFUSAL) if number == 1 else (TICKET, REFUSAL):
+        path.unlink(missing_ok=True)
+        manifest.withdraw(path)
+
+
+def _evidence(report: Round) -> Iterator[tuple[str, str]]:
+    yield from ((one.path, one.sha256) for one in report.files.values())
+    for one in report.findings:
+        yield from one.evidence.items()
+
+
+# Verifying
+
+
+class Fingerprints:
+    """Fingerprints of files as they are now, each computed once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}
+
+    def of(self, path: str) -> str:
+        if path not in self._known:
+            self._known[path] = fingerprint(Path(path))
+        return self._known[path]
+
+
+def verify_report(path: Path, manifest: Manifest, sums: Fingerprints) -> Round:
+    """The report of a round, if it is still true of the files as they are now. Else BadInput names what differs.
+
+    Checked are its own bytes, its verdicts, its time, and every file that it was measured on. The ledger, which grows,
+    is left to `verify_ledger`.
+    """
+    report = read_round(path)
+    _refuse_other_run(path, report, manifest)
+    _refuse_wrong_verdict(path, report)
+    if is_future(report.ts) or report.started > report.ts:
+        raise BadInput(
+            f"is of {report.ts}, and the clock says {now()}",
+            where=str(path),
+            remedy="set the clock right; if it is right, run both rounds again",
+        )
+    for name, stated in _evidence(report):
+        try:
+            changed = sums.of(name) != stated
+        except BadInput as error:
+            raise BadInput(f"{error.what}; {path.name} was measured on it", where=name, remedy=_AGAIN) from None
+        if changed:
+            raise BadInput(f"has changed since {path.name} was written", where=name, remedy=_AGAIN)
+    return report
+
+
+def verify_ledger(ledger: Path, heads: list[Head]) -> None:
+    """Checks that the hash chain is whole and passes through every recorded head. It may have grown since."""
+    wanted = {head.lines: head.hash for head in heads if head.lines}
+    for line in lines(ledger):
+        if wanted.pop(line.head.lines, line.head.hash) != line.head.hash:
+            raise BadInput(
+                "is another ledger than the one that was measured: the line does not have the hash on record",
+                where=f"{ledger}:{line.head.lines}",
+                remedy=_LEDGER,
+            )
+    if wanted:
+        raise BadInput(
+            f"lines are missing at its end: it had {max(wanted)} when it was measured",
+            where=str(ledger),
+            remedy=_LEDGER,
+        )
+
+
+def _refuse_other_run(path: Path, report: Round, manifest: Manifest) -> None:
+    entry = manifest.newest().get(str(path))
+    if report.run != manifest.run:
+        raise BadInput("belongs to another run, not to this folder", where=str(path), remedy=RUN_BOTH)
+    if entry is None or entry.kind != "file":
+        raise BadInput(
+            f"is not in {manifest.path}: no round of this run wrote it, or it was withdrawn",
+            where=str(path),
+            remedy=RUN_BOTH,
+        )
+    if entry.sha256 != sha256_file(path):
+        raise BadInput("was changed after the round wrote it", where=str(path), remedy=RUN_BOTH)
+
+
+def _refuse_wrong_verdict(path: Path, report: Round) -> None:
+    """Every verdict is computed again from value and threshold, and the report's own from those of its checks."""
+    for one in report.findings:
+        if one.passed != one.verdict:
+            raise BadInput(
+                f"{one.gate}: {one.name} says {'passed' if one.passed else 'failed'}, and {one.value} {one.rule} "
+                f"{one.threshold} does not",
+                where=str(path),
+                remedy=RUN_BOTH,
+            )
+    needed = [gate for gate in GATES if gate != "round1" or report.round == "round2"]
+    if lacking := [gate for gate in needed if all(one.gate != gate for one in report.findings)]:
+        raise BadInput(f"nothing was measured for {', '.join(lacking)}", where=str(path), remedy=RUN_BOTH)
+    if report.passed != all(one.passed for one in report.findings):
+        raise BadInput("its verdict is not that of its checks", where=str(path), remedy=RUN_BOTH)
+    stated = report.files.get("profile")
+    if stated is None or stated.path != str(profile_path(load_profile(report.profile).name)):
+        raise BadInput(f"does not say which profile {report.profile} it used", where=str(path), remedy=RUN_BOTH)
+
+
+# Admitting
+
+
+class Admission(Record, frozen=True):
+    """Permission to train, with what it was given for."""
+
+    profile: str
+    ticket_sha256: str
+    run: str
+    stands_on: dict[str, str]
+    """SHA-256 of the config and of all that may be trained on, by the config key that names it. Training compares it
+    with what it has read."""
+
+
+def admit(config: Path, overrides: Sequence[str] | None = None) -> Admission:
+    """Verifies the ticket for a training config. Raises BadInput with the reason; writes nothing.
+
+    `overrides`: the command line's `--set`.
+    """
+    if not TICKET.exists():
+        see = f"; {REFUSAL} says what to do" if REFUSAL.exists() else ""
+        raise BadInput(f"there is no ticket, so no training{see}", where=str(TICKET), remedy=RUN_BOTH)
+    manifest = Manifest()
+    manifest.refuse_future()
+    claimed = read_round(TICKET)
+    profile = load_profile(claimed.profile)
+    refuse_other_config(claimed, profile, config)
+    _refuse_other_settings(config, overrides)
+    sums = Fingerprints()
+    ticket = verify_report(TICKET, manifest, sums)
+    if ticket.round != "round2" or not ticket.passed:
+        raise BadInput("is no ticket: a second round has not passed", where=str(TICKET), remedy=RUN_BOTH)
+    first = verify_report(ROUND1, manifest, sums)
+    if sha256_file(ROUND1) != ticket.round1_sha256 or not first.passed or first.profile != ticket.profile:
+        raise BadInput("is not the first round that the ticket is based on", where=str(ROUND1), remedy=RUN_BOTH)
+    verify_ledger(profile.paths.ledger, [first.ledger, ticket.ledger])
+    _refuse_other_model(ticket, config)
+    require_signature(profile, TICKET, ticket.run, ENVELOPE)
+    return Admission(ticket.profile, sha256_file(TICKET), ticket.run, _trained_on(ticket, config, sums))
+
+
+def final_models(config: TrainConfig, remedy: str = "train again: python -m train.ppo_runner") -> list[Path]:
+    """Folders of a gated run's final models, after checking that each is undamaged and sealed with this ticket."""
+    folders = run_paths.final_models(config.seeds)
+    for folder in folders:
+        try:
+            marks = verify_seal(folder).marks
+        except Damaged as error:
+            raise BadInput(str(error), where=str(folder), remedy=remedy) from None
+        if not marks.get("gated") or marks.get("ticket") != sha256_file(TICKET):
+            raise BadInput("was not trained behind the ticket in this run folder", where=str(folder), remedy=remedy)
+    return folders
+
+
+def _trained_on(ticket: Round, config: Path, sums: Fingerprints) -> dict[str, str]:
+    roles = {"seed_pool": "balanced", "shadow_set": "shadow_set", "reward.weights": "weights"}
+    measured = {key: ticket.files[role].sha256 for key, role in roles.items()}
+    # New samples are generated by the sidecar while the run trains.
+    facts = sums.of(str(sidecar(Path(ticket.files["balanced"].path))))
+    files = {"config": config_fingerprint(config), "base_model": ticket.base_model, **measured, SEED_POOL_FACTS: facts}
+    unstable = load_train_config(config).reward.unstable
+    return files | ({"reward.unstable": sums.of(str(unstable))} if unstable else {})
+
+
+def _refuse_other_model(ticket: Round, config: Path) -> None:
+    """Episodes, weights and figures are those of one model; the name of its folder proves nothing."""
+    model = load_train_config(config).base_model
+    if base_sha256(model) != ticket.base_model:
+        raise BadInput(
+            f"{model} is not the model that the rounds measured",
+            where=f"{config}: base_model",
+            remedy="put the model back as it was, or record its episodes and run both rounds again",
+        )
+
+
+def _refuse_other_settings(config: Path, overrides: Sequence[str] | None) -> None:
+    """The ticket answers for the settings in the file, so `--set` may only change what leaves the result as it is."""
+    measured, asked = load_train_config(config), load_train_config(config, overrides)
+    for key, value in measured:
+        if value != getattr(asked, key) and key not in FREE_WITH_A_TICKET:
+            raise BadInput(
+                f"the ticket was issued for another {key}",
+                where=f"--set {key}",
+                remedy=f"leave it out, or change {config} and run both rounds again",
+            )
+
+
+def refuse_other_config(ticket: Round, profile: Profile, config: Path) -> None:
+    """A ticket is for the configs that its profile names; a ticket of a weaker profile is worth nothing elsewhere."""
+    paths = profile.paths
+    if config.resolve() not in {one.resolve() for one in (paths.config, paths.trial) if one}:
+        raise BadInput(
+            f"the ticket is of profile {ticket.profile}, which is for {paths.config}",
+            where=str(config),
+            remedy="run both rounds with the profile that is for this config (`askgate round --profile`)",
+        )
+    asked = load_train_config(config).profile
+    if asked not in ("local", ticket.profile):
+        raise BadInput(
+            f"this config wants a ticket of profile {asked}, and there is one of {ticket.profile}",
+            where=f"{config}: profile",
+            remedy=f"run both rounds with --profile {asked}",
+        )
