@@ -1,8 +1,8 @@
-"""What a policy may say: free reasoning, then one act.
+"""Actions of a policy: a turn is free reasoning, then one action.
 
-`<ask>question</ask>`, `<wiki>query</wiki>`, `<calc>expression</calc>`, `<answer>text</answer>`. The first act tag
-counts; it ends at its closing tag, at the next act tag, or with the turn. Tags inside `<think>...</think>` are
-reasoning, and a `<think>` that never closes has no act after it.
+`<ask>question</ask>`, `<wiki>query</wiki>`, `<calc>expression</calc>`, `<answer>text</answer>`. The first action tag
+counts. The action ends at its closing tag, at the next action tag, or with the turn. Tags inside `<think>...</think>`
+are reasoning, and after a `<think>` that is never closed there is no action.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..core.types import Lang, Turn
 TAGS = ("ask", "wiki", "calc", "answer")
 THINK, THOUGHT = "<think>", "</think>"
 
-_ACT = re.compile(rf"<({'|'.join(TAGS)})>")
+_OPENING = re.compile(rf"<({'|'.join(TAGS)})>")
 _END = re.compile(rf"</?(?:{'|'.join(TAGS)})>")
 
 _SYSTEM: dict[Lang, tuple[str, dict[str, str], str]] = {
@@ -47,8 +47,8 @@ _MALFORMED: dict[Lang, str] = {"en": "error: end with one of {tags}", "zh": "错
 
 
 @dataclass(frozen=True)
-class Act:
-    """One turn of a policy, read. `none` is a turn without an act; its text is all that was said."""
+class Action:
+    """A parsed turn of the policy. `none` is a turn without an action; its text is the whole turn."""
 
     kind: Literal["ask", "call", "answer", "none"]
     text: str
@@ -56,48 +56,48 @@ class Act:
     thought: str = ""
 
 
-def parse(text: str, tools: Sequence[str] = TOOLS) -> Act:
-    """The act of a turn. An empty act and a call of a tool that is not offered are none.
+def parse(text: str, tools: Sequence[str] = TOOLS) -> Action:
+    """Parses a turn. An empty action, and a call of a tool that is not offered, count as none.
 
     >>> parse("Two of them. <ask>Which Lund?</ask>")
-    Act(kind='ask', text='Which Lund?', tool='', thought='Two of them.')
+    Action(kind='ask', text='Which Lund?', tool='', thought='Two of them.')
     >>> parse("<think><calc>1+1</calc></think><answer>2").text
     '2'
     >>> parse("<think><answer>2</answer>").kind
     'none'
     """
-    opened = _first_act(text)
+    opened = _first_action(text)
     if opened is None:
-        return Act("none", text.strip())
+        return Action("none", text.strip())
     closed = _END.search(text, opened.end())
     said = text[opened.end() : closed.start() if closed else len(text)].strip()
     thought = text[: opened.start()].replace(THINK, "").replace(THOUGHT, "").strip()
     tag = opened[1]
     if not said or not _offered(tag, tools):
-        return Act("none", text.strip())
+        return Action("none", text.strip())
     if tag in TOOLS:
-        return Act("call", said, tag, thought)
-    return Act("ask" if tag == "ask" else "answer", said, "", thought)
+        return Action("call", said, tag, thought)
+    return Action("ask" if tag == "ask" else "answer", said, "", thought)
 
 
 def say(turn: Turn, close: bool = True) -> str:
-    """A turn of a demonstration as a policy would say it. In a tight layout the end of the turn closes the tag."""
+    """A turn of a demonstration as the policy would say it. Without `close` the end of the turn closes the tag."""
     tag = turn.tool if turn.act == "call" else turn.act
     if turn.by != "assistant" or tag not in TAGS:
-        raise ValueError(f"not an act of a policy: {turn}")
+        raise ValueError(f"not an action of a policy: {turn}")
     if not close:
         return f"{turn.thought}<{tag}>{turn.text}"
     return f"{turn.thought}\n<{tag}>{turn.text}</{tag}>".lstrip("\n")
 
 
 def system(lang: Lang, tools: Sequence[str] = TOOLS) -> str:
-    """The grammar, told to a model that does not know it."""
+    """The system prompt that explains the actions to a model."""
     head, acts, foot = _SYSTEM[lang]
     return "\n".join([head, *(f"- {text}" for tag, text in acts.items() if _offered(tag, tools)), foot])
 
 
 def malformed(lang: Lang, tools: Sequence[str] = TOOLS) -> str:
-    """What a turn without an act is answered with: one line, because it may come often."""
+    """The reply to a turn without an action: one line, because it may come often."""
     return _MALFORMED[lang].format(tags=" ".join(f"<{tag}>" for tag in TAGS if _offered(tag, tools)))
 
 
@@ -105,11 +105,11 @@ def _offered(tag: str, tools: Sequence[str]) -> bool:
     return tag not in TOOLS or tag in tools
 
 
-def _first_act(text: str) -> re.Match[str] | None:
-    """The first act tag outside think blocks. A cue may have opened the first block, so its end can come alone."""
+def _first_action(text: str) -> re.Match[str] | None:
+    """The first action tag outside think blocks. A cue may open the first block, so `</think>` can come alone."""
     lead = text.find(THOUGHT)
     at = lead + len(THOUGHT) if lead >= 0 and THINK not in text[:lead] else 0
-    while act := _ACT.search(text, at):
+    while act := _OPENING.search(text, at):
         block = text.find(THINK, at, act.start())
         if block < 0:
             return act

@@ -1,4 +1,8 @@
-"""One sample as an episode: the policy speaks, the user simulator or a tool replies. Pure Python, text only."""
+"""The environment of one sample: the policy speaks, the user simulator or a tool replies. Pure Python, text only.
+
+`matches_replay` checks a stored episode by replaying it: only the policy's own words are trusted, everything else is
+derived from the sample again.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +20,14 @@ from .user_simulator import informs, reply
 
 @dataclass(frozen=True)
 class Reply:
+    """A message of the user or of a tool."""
+
     by: Literal["user", "tool"]
     text: str
 
 
 class Env:
-    """The dialogue so far. A turn without an act costs a turn; at the last turn nothing but an answer counts."""
+    """One dialogue in progress. A turn without an action costs a turn; in the last turn only an answer counts."""
 
     def __init__(self, sample: Sample, max_turns: int, tools: Sequence[str] = TOOLS) -> None:
         self.sample, self.max_turns, self.tools = sample, max_turns, tuple(tools)
@@ -29,39 +35,39 @@ class Env:
         self.end: End | None = None
         self.answer: str | None = None
         self.told = False
-        self._spoken = 0
+        """Whether the user gave the missing information."""
+        self._policy_turns = 0
 
     def opening(self) -> str:
         """The first message of the user."""
         return self.sample.prompt
 
     def system(self) -> str:
-        """The grammar in the language of the sample, for models that have to be told."""
+        """The system prompt in the language of the sample, for models that do not know the actions."""
         return system(self.sample.lang, self.tools)
 
     def step(self, text: str) -> Reply | None:
-        """Takes the policy's turn; None when the episode is over."""
+        """Takes a turn of the policy. Returns the reply, or None when the episode is over."""
         if self.end is not None:
             raise RuntimeError("the episode is over")
-        self._spoken += 1
-        act = parse(text, self.tools)
-        self.turns.append(Turn("assistant", "say" if act.kind == "none" else act.kind, act.text, act.thought, act.tool))
-        if act.kind == "answer":
-            self.answer, self.end = act.text, "answer"
+        self._policy_turns += 1
+        action = parse(text, self.tools)
+        act: Literal["say", "ask", "call", "answer"] = "say" if action.kind == "none" else action.kind
+        turn = Turn("assistant", act, action.text, action.thought, action.tool)
+        self.turns.append(turn)
+        if action.kind == "answer":
+            self.answer, self.end = action.text, "answer"
             return None
-        if self._spoken >= self.max_turns:
+        if self._policy_turns >= self.max_turns:
             self.end = "turns"
             return None
-        if act.kind == "ask":
-            said = reply(self.sample, act.text)
-            self.told = self.told or (self.sample.hidden is not None and informs(said))
-            return self._say("user", said)
-        if act.kind == "call":
-            return self._say("tool", self._call(act.tool, act.text), act.tool)
-        return self._say("tool", malformed(self.sample.lang, self.tools))
+        answer = respond(turn, self.sample, self.tools)
+        self.told = self.told or _tells(turn, answer, self.sample)
+        self.turns.append(Turn(answer.by, "say" if answer.by == "user" else "result", answer.text, tool=turn.tool))
+        return answer
 
     def finish(self, end: End, text: str = "") -> None:
-        """Ends the episode from outside, out of tokens; `text` is what the policy had said of its turn."""
+        """Ends the episode from outside, when tokens run out. `text` is what the policy had said of its turn."""
         if self.end is not None:
             raise RuntimeError("the episode is over")
         if text:
@@ -69,7 +75,7 @@ class Env:
         self.end = end
 
     def episode(self, seed: int, level: Level | None = None) -> Episode:
-        """The record of a finished episode, its reward yet to be measured."""
+        """The record of a finished episode, still without its reward."""
         if self.end is None:
             raise RuntimeError("the episode is not over")
         return Episode(
@@ -86,9 +92,45 @@ class Env:
             told=self.told,
         )
 
-    def _call(self, tool: str, text: str) -> str:
-        return calc(text) if tool == "calc" else wiki(self.sample.context, text)
 
-    def _say(self, by: Literal["user", "tool"], text: str, tool: str = "") -> Reply:
-        self.turns.append(Turn(by, "say" if by == "user" else "result", text, tool=tool))
-        return Reply(by, text)
+def respond(turn: Turn, sample: Sample, tools: Sequence[str]) -> Reply:
+    """The reply of the user simulator or of a tool to a turn of the policy."""
+    if turn.act == "ask":
+        return Reply("user", reply(sample, turn.text))
+    if turn.act == "call":
+        return Reply("tool", calc(turn.text) if turn.tool == "calc" else wiki(sample.context, turn.text))
+    return Reply("tool", malformed(sample.lang, tools))
+
+
+def matches_replay(episode: Episode, sample: Sample, tools: Sequence[str] = TOOLS) -> bool:
+    """Whether all replies and all facts of a stored episode are what the sample gives for the policy's turns."""
+    if not episode.turns or episode.turns[0] != Turn("user", "say", sample.prompt):
+        return False
+    policy_turns, replies, told = episode.turns[1::2], episode.turns[2::2], False
+    for index, turn in enumerate(policy_turns):
+        if turn.by != "assistant" or (turn.act == "answer" and index != len(policy_turns) - 1):
+            return False
+        if index < len(replies):
+            expected = respond(turn, sample, tools)
+            act: Literal["say", "result"] = "say" if expected.by == "user" else "result"
+            tool = turn.tool if turn.act == "call" else ""
+            if replies[index] != Turn(expected.by, act, expected.text, tool=tool):
+                return False
+            told = told or _tells(turn, expected, sample)
+    answer = policy_turns[-1].text if policy_turns and policy_turns[-1].act == "answer" else None
+    derived = (sample.id, sample.task, sample.lang, sample.needs_clarification, answer, correct(sample, answer), told)
+    stored = (
+        episode.sample_id,
+        episode.task,
+        episode.lang,
+        episode.needs_clarification,
+        episode.answer,
+        episode.success,
+        episode.told,
+    )
+    return derived == stored and (episode.end == "answer") == (answer is not None)
+
+
+def _tells(turn: Turn, answer: Reply, sample: Sample) -> bool:
+    """Whether the reply gives the missing information."""
+    return turn.act == "ask" and sample.hidden is not None and informs(answer.text)

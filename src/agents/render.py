@@ -1,7 +1,13 @@
-"""From a dialogue to tokens, a piece at a time: the opening, then what follows each turn of the policy.
+"""Renders dialogues as tokens, piece by piece: the opening, then what follows each turn of the policy.
 
-What was tokenized once is never tokenized again: the next turn always begins with the very tokens of the last. Text of
-users, articles and tools is written as plain text, whatever it holds, so no data can speak with a role's marks.
+Nothing is tokenized twice: turn N+1 extends turn N token by token. Text of users, articles and tools is always encoded
+as plain text, whatever it contains, so that no data can forge a role's tags.
+
+`TagRenderer` is the tight layout of `models/tiny`. `ChatRenderer` uses the chat template of any model. A template
+renders whole dialogues, and some change what they rendered before: Qwen3 drops the `<think>` blocks of earlier turns
+once a new user message comes. Trained on that, a policy would learn from a dialogue that it never saw. So the template
+is rendered once, with a dummy dialogue, to find what it puts around each message. An episode is then its opening, the
+policy's own tokens, and replies inside that frame.
 """
 
 from __future__ import annotations
@@ -9,6 +15,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
+
+from jinja2.exceptions import TemplateError
 
 from ..core.errors import BadInput
 from ..core.tokenize import CJK
@@ -19,28 +27,33 @@ if TYPE_CHECKING:
 
 USER, POLICY, TOOL, END, PAD = "<|user|>", "<|policy|>", "<|tool|>", "<|end|>", "<|pad|>"
 SPOKEN = (*(f"<{tag}>" for tag in TAGS), THINK, THOUGHT)
-"""Marks that the policy says itself."""
+"""Tags that the policy says itself."""
 MARKS = (USER, POLICY, TOOL, END, PAD, *SPOKEN)
-"""Every one is a single token of a tokenizer that `TagRenderer` takes."""
+"""All tags. Each is a single token of a tokenizer that `TagRenderer` accepts."""
+_SYSTEM, _PROMPT, _SAID, _REPLY = ('A "dummy"\n' + what for what in ("system", "prompt", "said", "reply"))
+"""Dummy messages with characters that a template might escape. A template that does cannot frame other data."""
+_DATE = "26 Jul 2024"
+"""Some templates print the date; a run that is resumed tomorrow must see the same tokens."""
 
-
+Frame = tuple[str, ...]
+"""Text around data: one piece of data goes between each two parts."""
 _CJK = re.compile(f"[{CJK}]")
 
 
 class Renderer(Protocol):
-    """How a model sees a dialogue."""
+    """Turns a dialogue into the tokens that a model reads, and back."""
 
     stop_ids: frozenset[int]
     """Tokens that end the policy's turn."""
     closes: bool
-    """Whether demonstrations write the closing tag: `grammar.say(turn, renderer.closes)`."""
+    """Whether demonstrations write the closing tag: `actions.say(turn, renderer.closes)`."""
 
     def opening(self, prompt: str, system: str | None) -> list[int]:
-        """Up to and including the cue for the policy to speak."""
+        """The first tokens, up to and including the cue for the policy to speak."""
         ...
 
     def reply(self, by: Literal["user", "tool"], text: str) -> list[int]:
-        """What follows the policy's stop token: the message and the next cue."""
+        """The tokens after the policy's stop token: the message and the next cue."""
         ...
 
     def policy(self, text: str) -> list[int]:
@@ -48,21 +61,21 @@ class Renderer(Protocol):
         ...
 
     def decode(self, ids: Sequence[int]) -> str:
-        """A turn of the policy as text for the grammar, without its stop token."""
+        """A turn of the policy as text for `actions.parse`, without its stop token."""
         ...
 
 
 class TagRenderer:
     """`<|user|>PROMPT<|end|><|policy|>THOUGHT<ask>QUESTION<|end|><|user|>REPLY<|end|><|policy|>...`
 
-    For small models that are trained on this layout. They know the grammar by heart, so the system text is not shown.
+    For small models that are trained on this layout. They know the actions, so they get no system prompt.
     """
 
     closes = False
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
         self.tokenizer = tokenizer
-        self._plain = Plain(tokenizer)
+        self._plain = PlainEncoder(tokenizer)
         self._ids = {mark: _single(tokenizer, mark) for mark in MARKS}
         self.stop_ids = frozenset({self._ids[END]})
         self.pad_id = self._ids[PAD]
@@ -85,25 +98,159 @@ class TagRenderer:
         return decoded(self.tokenizer, ids, self.stop_ids)
 
 
-def spaced(text: str) -> str:
-    """A blank before a first word of letters, so that a name is the same tokens wherever it stands.
+class ChatRenderer:
+    """The chat template of a model.
 
-    A byte-level vocabulary has other tokens for a word with a blank before it than for one without. Chinese has no
-    blanks, and digits stand alone anyway.
+    Tool results have the role `tool` where the template renders it unchanged and lets the policy speak after it, else
+    the role `user`.
+    """
+
+    closes = True
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        if not tokenizer.chat_template:
+            raise BadInput(
+                "the tokenizer has no chat template", where="tokenizer", remedy="use an instruct model, or models/tiny"
+            )
+        self.tokenizer = tokenizer
+        self._plain = PlainEncoder(tokenizer)
+        self._spoken = re.compile(f"({THINK}|{THOUGHT})")
+        self._open = self._frame([_message("user", _PROMPT)], _PROMPT)
+        self._open_with_system = self._system_frame()
+        user = self._after_policy("user")
+        stop = self._first_mark(user[0])
+        self._last_words, _, rest = user[0].partition(stop)
+        self._replies: dict[str, Frame] = {"user": (stop + rest, user[1])}
+        self._replies["tool"] = self._tool_frame(stop) or self._replies["user"]
+        self._stop_id = self._marked(stop)[-1]
+        self.stop_ids = frozenset({self._stop_id, *_listed(tokenizer.eos_token_id)})
+        self._thinks = self._open[-1].rfind(THINK) > self._open[-1].rfind(THOUGHT)
+
+    def opening(self, prompt: str, system: str | None = None) -> list[int]:
+        if system is None:
+            return self._encode(self._open, prompt)
+        if self._open_with_system is None:
+            return self._encode(self._open, f"{system}\n\n{prompt}")
+        return self._encode(self._open_with_system, system, prompt)
+
+    def reply(self, by: Literal["user", "tool"], text: str) -> list[int]:
+        # Encoded with the stop token and cut after it: some tokenizers add a space at the start of a text.
+        ids = self._encode(self._replies[by], text)
+        return ids[ids.index(self._stop_id) + 1 :]
+
+    def policy(self, text: str) -> list[int]:
+        if self._thinks:
+            text = text.removeprefix(THINK) if THOUGHT in text else f"{THOUGHT}\n\n{text}"
+        ids: list[int] = []
+        for part in self._spoken.split(text + self._last_words):
+            ids += self._marked(part) if part in (THINK, THOUGHT) else self._plain(part)
+        return [*ids, self._stop_id]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Adds `<think>` where the cue has opened a think block, so that the turn begins inside it."""
+        return (THINK if self._thinks else "") + decoded(self.tokenizer, ids, self.stop_ids)
+
+    def _encode(self, frame: Frame, *data: str) -> list[int]:
+        """Encodes frame and data as one text, as the template would; piece by piece where the data contains a tag."""
+        if not any(self._plain.holds_mark(text) for text in data):
+            return self._marked("".join(part + text for part, text in zip(frame, (*data, ""), strict=True)))
+        ids = self._marked(frame[0])
+        for text, part in zip(data, frame[1:], strict=True):
+            ids += self._plain(text) + self._marked(part)
+        return ids
+
+    def _marked(self, text: str) -> list[int]:
+        return list(self.tokenizer.encode(text, add_special_tokens=False))
+
+    def _frame(self, messages: list[dict[str, str]], *data: str) -> Frame:
+        """The text that the template puts around the data."""
+        parts = re.split("|".join(map(re.escape, data)), self._rendered(messages))
+        if len(parts) != len(data) + 1:
+            raise _refused(messages, "it does not render each of them once and unchanged")
+        return tuple(parts)
+
+    def _rendered(self, messages: list[dict[str, str]], cue: bool = True) -> str:
+        try:
+            text = self.tokenizer.apply_chat_template(
+                messages, tokenize=False, add_generation_prompt=cue, date_string=_DATE
+            )
+        except (TemplateError, ValueError, TypeError, KeyError) as error:
+            raise _refused(messages, str(error)) from None
+        assert isinstance(text, str)
+        return text
+
+    def _after_policy(self, role: str) -> Frame:
+        """The text from the end of the policy's turn to the reply, and from the reply to the next cue."""
+        messages = [_message("user", _PROMPT), _message("assistant", _SAID), _message(role, _REPLY)]
+        return self._frame(messages, _SAID, _REPLY)[1:]
+
+    def _system_frame(self) -> Frame | None:
+        """The frame of an opening with a system prompt; None where the template takes none."""
+        try:
+            return self._frame([_message("system", _SYSTEM), _message("user", _PROMPT)], _SYSTEM, _PROMPT)
+        except BadInput:
+            return None
+
+    def _tool_frame(self, stop: str) -> Frame | None:
+        """The frame of a tool's message; None unless a policy turn ends as usual before it and another one follows."""
+        opening = [_message("user", _PROMPT)]
+        cue = self._rendered(opening).removeprefix(self._rendered(opening, cue=False))
+        try:
+            before, after = self._after_policy("tool")
+        except BadInput:
+            return None
+        if not before.startswith(self._last_words + stop) or not after.endswith(cue):
+            return None
+        return before.removeprefix(self._last_words), after
+
+    def _first_mark(self, text: str) -> str:
+        marks = [str(token.content) for token in self.tokenizer.added_tokens_decoder.values() if token.special]
+        found = [(text.index(mark), -len(mark), mark) for mark in marks if mark in text]
+        if not found:
+            raise BadInput(
+                "the chat template ends a turn without a special token",
+                where="tokenizer",
+                remedy="use a model whose template has one, such as Qwen3 or Llama 3",
+            )
+        return min(found)[2]
+
+
+def _message(role: str, text: str) -> dict[str, str]:
+    return {"role": role, "content": text}
+
+
+def _refused(messages: list[dict[str, str]], why: str) -> BadInput:
+    roles = ", ".join(message["role"] for message in messages)
+    return BadInput(
+        f"the chat template does not take messages by {roles}: {why}",
+        where="tokenizer",
+        remedy="use a text model with multi-turn chat",
+    )
+
+
+def _listed(token: object) -> list[int]:
+    return [token] if isinstance(token, int) else []
+
+
+def spaced(text: str) -> str:
+    """Adds a space before a first word of letters, so that a name has the same tokens everywhere.
+
+    A byte-level vocabulary has different tokens for a word with and without a space before it. Chinese has no spaces,
+    and each digit is a token anyway.
     """
     return f" {text}" if text and text[0].isalpha() and not _CJK.match(text) else text
 
 
-class Plain:
-    """Encodes text as text: a mark of the tokenizer that stands in it comes apart into ordinary tokens.
+class PlainEncoder:
+    """Encodes text as plain text: a tag in it is split into ordinary tokens.
 
-    `split_special_tokens` of the library does so for special tokens only; `<think>` of Qwen3 is added and not special.
+    The library's `split_special_tokens` does so for special tokens only; `<think>` of Qwen3 is added but not special.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
         self._tokenizer = tokenizer
         marks = [str(token.content) for token in tokenizer.added_tokens_decoder.values()]
-        # Some vocabularies add runs of blanks: these are text.
+        # Some vocabularies add runs of spaces: these are text.
         marks = sorted((mark for mark in marks if len(mark) > 1 and mark.strip()), key=len, reverse=True)
         self._mark = re.compile("|".join(map(re.escape, marks)) or r"(?!)")
 
@@ -124,7 +271,7 @@ class Plain:
 
 
 def decoded(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], stop_ids: frozenset[int]) -> str:
-    """Tokens before the first stop token as text, marks included."""
+    """The tokens before the first stop token as text, tags included."""
     end = next((place for place, token in enumerate(ids) if token in stop_ids), len(ids))
     text = tokenizer.decode(list(ids[:end]), skip_special_tokens=False, clean_up_tokenization_spaces=False)
     assert isinstance(text, str)

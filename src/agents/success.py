@@ -1,4 +1,4 @@
-"""Is the answer right? A name by exact match after the usual normalization, a verdict by meaning, a number by value."""
+"""Success: names by exact match after the usual normalization, yes/no answers by meaning, numbers by value."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _NUMBER = re.compile(r"[-+]?(?:\d+(?:,\d{3})+|\d+)?(?:\.\d+|(?<=\d))")
 
 
 def correct(sample: Sample, answer: str | None) -> bool:
-    """Whether the answer fits the gold answer or an alias. Whether it had to be asked for first is another question."""
+    """Whether the answer matches the gold answer or an alias. Whether the policy had to ask first is not checked."""
     if answer is None or not answer.strip():
         return False
-    return any(_fits(sample.task, gold, answer) for gold in (sample.answer, *sample.aliases))
+    return any(_matches(sample.task, gold, answer) for gold in (sample.answer, *sample.aliases))
 
 
-def _fits(task: str, gold: str, answer: str) -> bool:
+def _matches(task: str, gold: str, answer: str) -> bool:
     if task == "gsm8k":
         wanted, given = number(gold), number(answer)
         return wanted is not None and given is not None and abs(wanted - given) <= TOLERANCE
@@ -33,14 +33,14 @@ def _fits(task: str, gold: str, answer: str) -> bool:
 
 
 def normalized(text: str) -> str:
-    """Lower case, without articles, punctuation and surplus blanks; full-width characters as ordinary ones.
+    """Lower case, without articles, punctuation and extra spaces; full-width characters as ordinary ones.
 
     >>> normalized("The  Frozen Ship!"), normalized("《冰船》。")
     ('frozen ship', '冰船')
     """
     folded = unicodedata.normalize("NFKC", text).casefold()
     bare = "".join(mark for mark in folded if unicodedata.category(mark)[0] not in "PS")
-    # A name may be nothing but an article or punctuation; then it stands for itself.
+    # A name may consist of an article or punctuation only; then it is kept.
     return " ".join(_ARTICLE.sub(" ", bare).split()) or " ".join(folded.split())
 
 
@@ -53,7 +53,7 @@ def verdict(text: str) -> bool | None:
 
 
 def number(text: str) -> Decimal | None:
-    """The one number of the text. Two numbers are no answer: a policy could name them all.
+    """The only number in the text. Two numbers are no answer: a policy could list them all.
 
     >>> number("$1,250.50"), number("36 or 40")
     (Decimal('1250.50'), None)

@@ -1,4 +1,4 @@
-"""An episode as the model saw it: tokens, which of them it said, and how likely each was when it said it."""
+"""The input and the output of a rollout: a job, and a trajectory with tokens, policy mask and log-probabilities."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Job:
-    """One episode to be made."""
+    """One episode to roll out."""
 
     sample: Sample
     level: Level | None = None
     seed: int = 0
-    """Written into the episode; chance itself comes from the generator of the rollout."""
+    """Stored in the episode. The randomness itself comes from the rollout's generator."""
     sample_index: int = 0
-    """Which sample of the batch this is: episodes of the same sample are a group."""
+    """Number of the sample in its batch. Episodes of the same sample are a group."""
 
 
 @dataclass(frozen=True)
 class Trajectory:
-    """`T` tokens of all sides in the order in which the model read them."""
+    """One episode as tokens of all sides, in the order in which the model read them."""
 
     tokens: NDArray[np.int32]
     policy: NDArray[np.bool_]
-    """True on what the policy said, stop tokens included; those that it was cut off without are not its own."""
+    """Mask of policy tokens, its stop tokens included. A stop token added to a turn that was cut off is not one."""
     logp: NDArray[np.float32]
-    """Of the distribution that was sampled from, temperature included; 0 where the policy did not speak."""
+    """Log-probabilities of the distribution sampled from, temperature included; 0 outside the mask."""
     episode: Episode
     sample_index: int
     hidden_NH: Tensor | None = None
-    """The last hidden state before each token that the policy said, where it was asked to be kept."""
+    """The last hidden state before each policy token, where `keep_hidden` was set."""

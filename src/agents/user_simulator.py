@@ -1,8 +1,9 @@
-"""The user simulator: gives what it held back when it is asked for that, and nothing else.
+"""The user simulator: gives the hidden information when it is asked for exactly that, and nothing else.
 
-It never looks at the gold answer. Asked to "please clarify", it asks back what is wanted, whether or not something is
-missing: otherwise a policy could find out, without a thought, whether there is something to ask for. What an ask is
-about is told by the words of the sample (`Hidden.about`, `Hidden.missing`) and by asking: a name alone is no question.
+It never reads the gold answer. Asked to "please clarify", it asks back what is wanted, whether or not something is
+missing: otherwise a policy could find out without thinking whether there is something to ask for. What a question is
+about is decided by the words of the sample (`Hidden.about`, `Hidden.missing`) and by question words: a name alone is
+not a question.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ _ASK_BACK: dict[Lang, str] = {"en": "What exactly would you like to know?", "zh"
 _COMPLETE: dict[Lang, str] = {"en": "Nothing is missing; I told you all of it.", "zh": "没有遗漏，我都说全了。"}
 _OTHER: dict[Lang, str] = {"en": "I have nothing to add on that.", "zh": "这一点我没有要补充的。"}
 _GIVE: dict[Lang, str] = {"en": "I mean this: {span}", "zh": "我补充一下：{span}"}
-ROOM = 6
-"""Words that an ask may have beside three times those that say what is wanted: politeness, not the whole question."""
+EXTRA_WORDS = 6
+"""Content words that a question may have beyond three times those of the missing information. This leaves room for
+politeness, but not for repeating the whole prompt."""
 _EMPTY = frozenset(text for said in (_ASK_BACK, _COMPLETE, _OTHER) for text in said.values())
 
 _COMMON = set(
@@ -39,7 +41,7 @@ _COMMON_ZH = re.compile(
     "缺少|缺|遗漏|漏|一下|一点|告诉|知道|需要|可以|可否|能否|意思|什么|怎么|多少|[哪何几谁再更请您你我们能的是有没在了吗呢吧么]|"
     "[说讲问指想要点些个位家部一每这那里把给还又也对就会不太得]"
 )
-"""Words of every question, and of asking for nothing in particular."""
+"""Words of every question, and of questions about nothing in particular."""
 _POINTS = re.compile(r"\b(?:which|who|whom|whose|what|mean|meant|named?|called|title)\b|[哪何谁指]|什么|[同重]名")
 _TIME = re.compile(
     r"\bwhen\b|\b(?:which|what)\b(?:\W+\w+){0,2}?\W+(?:years?|dates?|times?|periods?)\b"
@@ -48,7 +50,7 @@ _TIME = re.compile(
 
 
 def reply(sample: Sample, ask: str) -> str:
-    """What the user says to an ask. The same ask is always answered the same way."""
+    """The user's reply to a question. The same question always gets the same reply."""
     asked = unicodedata.normalize("NFKC", ask).casefold()
     hidden = sample.hidden
     if hidden is not None and is_about(hidden, asked):
@@ -59,20 +61,20 @@ def reply(sample: Sample, ask: str) -> str:
 
 
 def informs(said: str) -> bool:
-    """Whether a reply gives something, told by the reply alone: whoever hears it knows as much."""
+    """Whether a reply gives information, judged by the reply alone."""
     return said not in _EMPTY
 
 
 def is_about(hidden: Hidden, asked: str) -> bool:
-    """Whether an ask, in lower case, is about what was held back.
+    """Whether a question, in lower case, is about the hidden information.
 
-    It uses a word of it, and either speaks of nothing else, or asks for a time, points at a name, or names most of what
-    makes up the quantity. So a price is not given to who asks for another price, nothing is given to who asks "which
-    one?" of everything, and nothing to who repeats the whole question.
+    It must use a word of it, and either mention nothing else, or ask for a time, point at a name, or name most of what
+    makes up the quantity. So one price is not given in reply to a question about another, and neither "which one?" nor
+    a repetition of the whole prompt gets anything.
     """
     used = [word for word in hidden.about if _has(asked, word)]
     said, wanted = _content(asked), _content(hidden.missing.casefold())
-    if len(said) > 3 * len(wanted) + ROOM:
+    if len(said) > 3 * len(wanted) + EXTRA_WORDS:
         return False
     if not any(_content(word.casefold()) & said for word in used):
         return False
@@ -81,14 +83,14 @@ def is_about(hidden: Hidden, asked: str) -> bool:
     if hidden.kind == "year":
         return _TIME.search(asked) is not None
     if hidden.kind in ("entity", "subject"):
-        # Half a name will do, unless it is a time that is asked for: `partner, which year?`
+        # Half a name is enough, unless the question asks for a time: `partner, which year?`
         named = wanted <= said or (2 * len(wanted & said) >= len(wanted) and not _TIME.search(asked))
         return named and _POINTS.search(asked) is not None
     return len(wanted) < 2 * len(wanted & said)
 
 
 def _given(sample: Sample, hidden: Hidden) -> str:
-    """In the words of the demonstration where it has some."""
+    """The hidden information, in the words of the demonstration where it has some."""
     for turn, after in zip(sample.dialogue, sample.dialogue[1:], strict=False):
         if turn.act == "ask" and after.by == "user" and hidden.span in after.text:
             return after.text
@@ -96,7 +98,7 @@ def _given(sample: Sample, hidden: Hidden) -> str:
 
 
 def _has(asked: str, word: str) -> bool:
-    """Chinese is written without blanks, so a word may stand anywhere; others count as whole words."""
+    """Whether a question contains a word: Chinese anywhere, because it has no spaces; others as whole words."""
     if re.search(f"[{CJK}]", word):
         return word.casefold() in asked
     wanted, given = [_stem(part) for part in words(word)], [_stem(part) for part in words(asked)]
@@ -104,7 +106,7 @@ def _has(asked: str, word: str) -> bool:
 
 
 def _content(text: str) -> set[str]:
-    """Words that say what a text is about, Chinese by the character; what every question has is left out."""
+    """Content words of a text, Chinese by character, without the words of every question."""
     return {_stem(word) for word in words(_COMMON_ZH.sub("", text)) if word not in _COMMON}
 
 

@@ -18,8 +18,7 @@ import msgspec
 import torch
 from msgspec import Struct
 
-from ..agents.chat import ChatRenderer
-from ..agents.render import TagRenderer
+from ..agents.render import ChatRenderer, TagRenderer
 from ..core.check import Check, Report, check, evidence, now, report
 from ..core.defaults import MIX, SEED, TEMPLATES
 from ..core.errors import BadInput

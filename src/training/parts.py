@@ -72,8 +72,7 @@ def open_renderer(model: str) -> Renderer:
     """A chat template where the tokenizer has one, else plain tags."""
     from transformers import AutoTokenizer
 
-    from ..agents.chat import ChatRenderer
-    from ..agents.render import TagRenderer
+    from ..agents.render import ChatRenderer, TagRenderer
 
     tokenizer = AutoTokenizer.from_pretrained(model)
     return ChatRenderer(tokenizer) if tokenizer.chat_template else TagRenderer(tokenizer)

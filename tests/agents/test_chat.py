@@ -10,8 +10,8 @@ import pytest
 from transformers import PreTrainedTokenizerFast
 
 from src.agents.actions import parse, say, system
-from src.agents.chat import ChatRenderer
 from src.agents.env import Env
+from src.agents.render import ChatRenderer
 from src.core.errors import BadInput
 from src.core.types import Article, Sample
 from tests.agents.small_tokenizer import small_tokenizer
@@ -250,7 +250,7 @@ def test_a_template_that_prints_the_day_prints_the_same_every_day() -> None:
     ("template", "reason"),
     [
         (None, "no chat template"),
-        (PLAIN_TEMPLATE.replace("{{ message.content }}", ""), "does not take messages by user: it does not show"),
+        (PLAIN_TEMPLATE.replace("{{ message.content }}", ""), "does not take messages by user: it does not render"),
         (
             "{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}",
             "without a special token",

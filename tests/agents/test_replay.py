@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from src.agents.replay import follows
+from src.agents.env import matches_replay
 from src.core.types import Episode, Sample, Turn
 from tests.data.built import built, small_plan
 from tests.gates.acting import act, ask_first
@@ -26,7 +26,7 @@ def episodes() -> list[tuple[Episode, Sample]]:
 
 def test_what_was_played_follows() -> None:
     made = episodes()
-    assert all(follows(episode, sample) for episode, sample in made)
+    assert all(matches_replay(episode, sample) for episode, sample in made)
     assert {episode.success for episode, _ in made} == {True, False}
     assert any(episode.told for episode, _ in made)
 
@@ -38,7 +38,7 @@ def test_what_was_played_follows() -> None:
 def test_a_fact_that_was_turned_round_does_not(field: str) -> None:
     for episode, sample in episodes():
         turned = replace(episode, **{field: not getattr(episode, field)})
-        assert not follows(turned, sample)
+        assert not matches_replay(turned, sample)
 
 
 def test_words_of_user_and_tools_that_nobody_said_do_not() -> None:
@@ -47,29 +47,29 @@ def test_words_of_user_and_tools_that_nobody_said_do_not() -> None:
             if turn.by != "assistant":
                 turns = list(episode.turns)
                 turns[place] = replace(turn, text=f"{turn.text}!")
-                assert not follows(replace(episode, turns=tuple(turns)), sample)
+                assert not matches_replay(replace(episode, turns=tuple(turns)), sample)
 
 
 def test_another_answer_does_not() -> None:
     for episode, sample in episodes():
-        assert not follows(replace(episode, answer=f"{episode.answer}?"), sample)
+        assert not matches_replay(replace(episode, answer=f"{episode.answer}?"), sample)
 
 
 def test_an_ask_that_was_cut_out_or_put_in_does_not() -> None:
     for episode, sample in episodes():
         cut = [turn for turn in episode.turns if turn.act != "ask"]
         if len(cut) < len(episode.turns):
-            assert not follows(replace(episode, turns=tuple(cut)), sample)
+            assert not matches_replay(replace(episode, turns=tuple(cut)), sample)
         more = (episode.turns[0], Turn("assistant", "ask", "Which one?"), *episode.turns[1:])
-        assert not follows(replace(episode, turns=more), sample)
+        assert not matches_replay(replace(episode, turns=more), sample)
 
 
 def test_an_episode_of_another_sample_does_not() -> None:
     for (episode, _), (_, other) in zip(episodes()[:-2], episodes()[2:], strict=True):
         if episode.sample_id != other.id:
-            assert not follows(episode, other)
+            assert not matches_replay(episode, other)
 
 
 def test_nothing_said_is_no_episode() -> None:
     episode, sample = episodes()[0]
-    assert not follows(replace(episode, turns=()), sample)
+    assert not matches_replay(replace(episode, turns=()), sample)

@@ -1,4 +1,4 @@
-"""What a policy may call: `wiki` and `calc`."""
+"""Tools that a policy may call: `wiki` and `calc`."""
 
 from .calc import calc
 from .wiki import wiki

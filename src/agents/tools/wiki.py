@@ -1,7 +1,7 @@
-"""The `wiki` tool over a sample's own articles: a title shows the article, other words show what they find.
+"""The `wiki` tool over a sample's own articles: a title returns the article, other words return search results.
 
-A name that two articles share is nobody's title, so looking it up shows both: that is how a reader learns that a
-question is ambiguous.
+A name that two articles share is the title of neither, so looking it up returns both: that is how a policy learns that
+a question is ambiguous.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...agents.replay import follows
+from ...agents.env import matches_replay
 from ...core.check import Check, check
 from ...core.defaults import SEED
 from ...core.errors import BadInput
@@ -100,7 +100,7 @@ def _drawn_check(samples: Sequence[Sample], arms: Sequence[Arms]) -> Check:
 def _played_check(samples: Sequence[Sample], tools: Sequence[str], arms: Sequence[Arms]) -> Check:
     known = {sample.id: sample for sample in samples}
     not_played = sum(
-        episode.sample_id not in known or not follows(episode, known[episode.sample_id], tools)
+        episode.sample_id not in known or not matches_replay(episode, known[episode.sample_id], tools)
         for one in arms
         for episode in (*one.without, *one.with_penalty)
     )

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...agents.replay import follows
+from ...agents.env import matches_replay
 from ...config.judge_config import VotesSection
 from ...core.check import Check, check
 from ...core.jsonl import read_records
@@ -71,7 +71,7 @@ def derive_episodes(
     played = sum(
         one.source_id == sample.provenance.source_id
         and one.split == sample.provenance.split
-        and follows(one.episode, sample, tools)
+        and matches_replay(one.episode, sample, tools)
         for one, sample in known
     )
     drawn_for_judge = choose(recorded, min(len(stated), len(recorded)), seed)

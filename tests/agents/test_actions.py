@@ -6,33 +6,33 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from src.agents.actions import TAGS, Act, malformed, parse, say, system
+from src.agents.actions import TAGS, Action, malformed, parse, say, system
 from src.core.types import LANGS, Sample, Turn
 
 
 @pytest.mark.parametrize(
     ("text", "act"),
     [
-        ("<ask>Which Lund?</ask>", Act("ask", "Which Lund?")),
-        ("Two of them.\n<wiki> Lund </wiki>", Act("call", "Lund", "wiki", "Two of them.")),
-        ("<calc>1 < 2</calc>", Act("call", "1 < 2", "calc")),
-        ("so <answer>42", Act("answer", "42", thought="so")),
-        ("<ask>Which?</ask> or <answer>42</answer>", Act("ask", "Which?")),
-        ("<ask>Which?<answer>42", Act("ask", "Which?")),
-        ("<ask>Which?</answer>", Act("ask", "Which?")),
+        ("<ask>Which Lund?</ask>", Action("ask", "Which Lund?")),
+        ("Two of them.\n<wiki> Lund </wiki>", Action("call", "Lund", "wiki", "Two of them.")),
+        ("<calc>1 < 2</calc>", Action("call", "1 < 2", "calc")),
+        ("so <answer>42", Action("answer", "42", thought="so")),
+        ("<ask>Which?</ask> or <answer>42</answer>", Action("ask", "Which?")),
+        ("<ask>Which?<answer>42", Action("ask", "Which?")),
+        ("<ask>Which?</answer>", Action("ask", "Which?")),
         (
             "<think>maybe <answer>1</answer></think><answer>2</answer>",
-            Act("answer", "2", thought="maybe <answer>1</answer>"),
+            Action("answer", "2", thought="maybe <answer>1</answer>"),
         ),
         (
             "it opened in the cue <answer>1</think>\n<answer>2",
-            Act("answer", "2", thought="it opened in the cue <answer>1"),
+            Action("answer", "2", thought="it opened in the cue <answer>1"),
         ),
-        ("<think>a</think>b<think><ask>c</ask></think><ask>d", Act("ask", "d", thought="ab<ask>c</ask>")),
-        ("<answer>2</answer><think>", Act("answer", "2")),
+        ("<think>a</think>b<think><ask>c</ask></think><ask>d", Action("ask", "d", thought="ab<ask>c</ask>")),
+        ("<answer>2</answer><think>", Action("answer", "2")),
     ],
 )
-def test_the_first_act_outside_think_blocks_counts(text: str, act: Act) -> None:
+def test_the_first_act_outside_think_blocks_counts(text: str, act: Action) -> None:
     assert parse(text) == act
 
 
@@ -49,7 +49,7 @@ def test_the_first_act_outside_think_blocks_counts(text: str, act: Act) -> None:
     ],
 )
 def test_a_turn_without_an_act_is_none(text: str) -> None:
-    assert parse(text) == Act("none", text.strip())
+    assert parse(text) == Action("none", text.strip())
 
 
 def test_a_tool_that_is_not_offered_cannot_be_called() -> None:
