@@ -4,14 +4,12 @@ pages behind its lights, with every check and the files that it was measured on.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
-from ..loop.kpi import Kpi
-from ..pages.render import FIGURES, LABELS
+from ..pages.render import LABELS
+from ..pages.results import kpi_rows
 from .owner_lights import LIGHT_KINDS, evidence_of
 from .render import render
 from .run_files import is_inside
@@ -22,7 +20,6 @@ FIRST_VIEW_SECONDS = 0.4
 EVIDENCE_SECONDS = 30.0
 """What the page behind a light waits for a first measurement: it has nothing else to show."""
 REPORTS = ("reports/rc1/*.html", "reports/*.html", "reports/review/*.html")
-KPI_LABELS = {**FIGURES, **LABELS["kpis"]}
 
 
 def overview(board: Board) -> Markup:
@@ -58,28 +55,9 @@ def curves_part(board: Board) -> Markup:
 
 def kpis_part(board: Board) -> Markup:
     kpis = board.kpis.get()
-    groups = {group: _kpi_rows(kpis[group]) for group in LABELS["kpi_groups"]} if kpis else {}
+    groups = {group: kpi_rows(kpis[group]) for group in LABELS["kpi_groups"]} if kpis else {}
     at = time.strftime("%H:%M:%S", time.localtime(board.kpis.at))
     return render("kpis.html", groups=groups, error=board.kpis.error, at=at)
-
-
-def _kpi_rows(kpis: Mapping[str, Kpi]) -> list[dict[str, Any]]:
-    """One row per KPI; base and trained policy share a row."""
-    by_name: dict[str, list[Kpi]] = {}
-    for name, kpi in kpis.items():
-        stem, _, side = name.rpartition("_")
-        both = side in ("base", "trained") and f"{stem}_base" in kpis and f"{stem}_trained" in kpis
-        by_name.setdefault(stem if both else name, []).append(kpi)
-    return [
-        {
-            "name": name,
-            "label": KPI_LABELS.get(name, (name, "")),
-            "kpis": found,
-            "source": Path(found[-1].source).name,
-            "path": found[-1].source if found[-1].source.endswith((".json", ".jsonl")) else "",
-        }
-        for name, found in by_name.items()
-    ]
 
 
 def light_page(board: Board, number: str, name: str) -> Markup | None:

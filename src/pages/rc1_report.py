@@ -6,7 +6,7 @@ match: episodes that changed since they were evaluated are refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -27,19 +27,19 @@ from ..core.paths import step_file
 from ..core.types import Episode, Lang, Level, Sample, Task
 from ..eval.trial import TrialReport
 from ..gates.manifest import MANIFEST, fingerprint
-from ..gates.ticket import ENVELOPE, REFUSAL, ROUND1, TICKET, Fingerprint, Round, final_models, read_round
-from ..gates.verify import verify
+from ..gates.ticket import ENVELOPE, TICKET, Fingerprint, Round
 from ..reward.reward import achieved
 from ..reward.scored import columns, read_scored
 from ..reward.shadow_run import weights_over
 from ..reward.unasked import measurable
 from ..reward.weights import read_baseline, read_weights
+from .rc1_verdict import VerdictPoint, evidence_holds, readable_rounds, verdict
+from .render import LABELS
 
 COMMIT = Path("reports/rc1/git_commit.txt")
 AGAIN = "run `askgate evaluate` again, then `askgate report`"
 HELD_OUT = ("seed", "step", "reward", "success", "overclar_rate", "need_ask_success", "avg_turns")
 """Fields of the held-out evaluations that the report keeps."""
-EVIDENCE = "Evidence"
 CURVES = ("reward", "success", "kl", "overclar_rate", "need_ask_success", "turns", "entropy")
 MOST_POINTS = 400
 """Points of a curve; a picture has hardly more dots across."""
@@ -48,27 +48,6 @@ SHOWN = 20
 OUTCOMES = {(False, True): "gained", (True, False): "lost", (True, True): "both_right", (False, False): "both_wrong"}
 """Group of a held-out sample by whether base and trained policy achieved it."""
 GROUPS = tuple(OUTCOMES.values())
-RULE = (
-    "The held-out samples fall into four groups by the outcomes of base and trained policy: gained, lost, both right, "
-    "both wrong. Each group gives the same number, the first ones by the SHA-256 of the sample's id; where a group has "
-    "too few, the next ones in that order make up for it. Right means right, and asked first where something was "
-    "missing."
-)
-RULE_ZH = (
-    "留出样本按底模与训练后的结果分为四组：变对、变错、都对、都错。每组按样本编号的 SHA-256 顺序取同样多条；"
-    "某组不足时按同一顺序用其余样本补足。“对”指答对，且在有缺失时先问清了缺失的内容。"
-)
-
-
-class VerdictPoint(Struct, frozen=True):
-    """A part of the verdict. What was not measured has not passed."""
-
-    name: str
-    name_zh: str
-    passed: bool
-    told: str
-    genuine: bool = True
-    """False: a file is not what it claims to be, which is worse than a figure that missed its threshold."""
 
 
 class ShadowPoint(Struct, frozen=True):
@@ -145,7 +124,7 @@ def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], he
     paths = profile.paths
     trial = _read_trial(evaluation)
     found = verdict(profile.name, trial)
-    rounds = _readable_rounds()
+    rounds = readable_rounds()
     shadow = _report(paths.shadow_report)
     seeds = {one.seed for one in trial.seeds} if trial else None
     return Rc1(
@@ -232,8 +211,8 @@ def _prints(profile: Profile, evaluation: Path | None) -> dict[str, Fingerprint]
         "ablation report": paths.ablation_report,
         **({"evaluation": evaluation} if evaluation else {}),
     }
-    there = {role: path for role, path in wanted.items() if shipped(path).exists()}
-    return {role: Fingerprint(path.as_posix(), fingerprint(path)) for role, path in there.items()}
+    present = {role: path for role, path in wanted.items() if shipped(path).exists()}
+    return {role: Fingerprint(path.as_posix(), fingerprint(path)) for role, path in present.items()}
 
 
 def _read_episodes(trial: TrialReport) -> EpisodesToRead | None:
@@ -243,9 +222,9 @@ def _read_episodes(trial: TrialReport) -> EpisodesToRead | None:
     if seed is None:
         return None
     files = [Path(path) for path in stated if path.endswith(".jsonl")]
-    ours = [one for one in files if f"seed_{seed}" in one.parts] or files
-    base = next((one for one in ours if one == step_file(one.parent, 0)), None)
-    trained = next((one for one in ours if one == step_file(one.parent, steps)), None)
+    of_seed = [one for one in files if f"seed_{seed}" in one.parts] or files
+    base = next((one for one in of_seed if one == step_file(one.parent, 0)), None)
+    trained = next((one for one in of_seed if one == step_file(one.parent, steps)), None)
     shadow_set = Path(str(trial.config["shadow_set"]))
     if base is None or trained is None:
         return None
@@ -270,98 +249,11 @@ def _reproduce(profile: Profile, trial: TrialReport | None) -> list[str]:
     ]
 
 
-def verdict(profile: str, evaluation: TrialReport | None) -> list[VerdictPoint]:
-    """The verdict on a release candidate: five questions, all answered from the files of the run."""
-    return [
-        _round_point("Round 1", "第一轮预检", profile, (ROUND1,)),
-        _round_point("Round 2", "第二轮预检", profile, (TICKET, REFUSAL)),
-        _evidence_point(),
-        _ticket_point(evaluation),
-        _trial_point(evaluation),
-    ]
-
-
-def evidence_holds(points: Sequence[VerdictPoint]) -> bool:
-    """Whether the evidence was verified, including the owner's signature where the profile asks for one."""
-    return any(one.name == EVIDENCE and one.passed for one in points)
-
-
-def _readable_rounds() -> list[Round]:
-    """Reports of rounds that can be read. Whether they hold is part of the verdict."""
-    found = []
-    for path in (ROUND1, TICKET, REFUSAL):
-        try:
-            found.append(read_round(path))
-        except BadInput:
-            continue
-    return found
-
-
-def _round_point(name: str, name_zh: str, profile: str, paths: Sequence[Path]) -> VerdictPoint:
-    path = next((one for one in paths if one.exists()), None)
-    if path is None:
-        return VerdictPoint(name, name_zh, False, "not run yet 尚未运行")
-    try:
-        report = read_round(path)
-    except BadInput as error:
-        return VerdictPoint(name, name_zh, False, str(error), genuine=False)
-    told = f"{len(report.findings) - len(report.failed)} of {len(report.findings)} checks passed"
-    if report.profile != profile:
-        return VerdictPoint(name, name_zh, False, f"it is of profile {report.profile}, not {profile}")
-    return VerdictPoint(name, name_zh, report.passed and not report.failed, told)
-
-
-def _answered(name: str, name_zh: str, question: Callable[[], str]) -> VerdictPoint:
-    """A point that passes with the answer to `question`, and is not genuine where the answer is a refusal."""
-    try:
-        return VerdictPoint(name, name_zh, True, question())
-    except BadInput as error:
-        return VerdictPoint(name, name_zh, False, str(error), genuine=False)
-
-
-def _evidence_point() -> VerdictPoint:
-    if not ROUND1.exists():
-        return VerdictPoint(EVIDENCE, "证据核验", False, "no evidence yet 尚无证据")
-
-    def verified() -> str:
-        told: list[str] = []
-        verify(False, told.append)
-        return "; ".join(told[1:3])
-
-    return _answered(EVIDENCE, "证据核验", verified)
-
-
-def _ticket_point(evaluation: TrialReport | None) -> VerdictPoint:
-    """Whether the seals of the models, and the evaluation, name the ticket in this run folder."""
-    name, name_zh = "Trained behind this ticket", "持此票训练"
-    if evaluation is None:
-        return VerdictPoint(name, name_zh, False, "not trained yet 尚未训练")
-    if not evaluation.gated:
-        return VerdictPoint(name, name_zh, False, "the run that was evaluated had no ticket 所评测的训练无票")
-
-    def sealed() -> str:
-        if not TICKET.exists() or evaluation.ticket != sha256_file(TICKET):
-            raise BadInput("the run that was evaluated had another ticket", remedy="train and evaluate again")
-        folders = final_models(TrainConfig.model_validate(evaluation.config))
-        return f"{len(folders)} model{'s' if len(folders) > 1 else ''}, every byte as it was saved"
-
-    return _answered(name, name_zh, sealed)
-
-
-def _trial_point(evaluation: TrialReport | None) -> VerdictPoint:
-    name, name_zh = "Gates after the trial", "试跑后闸门"
-    if evaluation is None:
-        return VerdictPoint(name, name_zh, False, "not measured yet 尚未测量")
-    passed = sum(one.passed for one in evaluation.checks)
-    told = f"{passed} of {len(evaluation.checks)} passed, on {evaluation.figures['held_out']:,} held-out samples"
-    return VerdictPoint(name, name_zh, evaluation.passed and passed == len(evaluation.checks) > 0, told)
-
-
 def choose_pairs(
     base: Sequence[Episode], trained: Sequence[Episode], samples: Mapping[str, Sample], seed: int, shown: int = SHOWN
 ) -> EpisodesToRead:
-    """Choose the pairs to read by `RULE`, which leaves nobody a choice: the order of the ids' SHA-256 was fixed before
-    any policy spoke. So failures are shown, and so is what training made worse."""
+    """Choose the pairs to read by a rule that leaves nobody a choice: the order of the ids' SHA-256 was fixed before
+    any policy was trained. So failures are shown, and so is what training made worse."""
     after = {one.sample_id: one for one in trained}
     grouped: dict[str, list[tuple[Episode, Episode]]] = {name: [] for name in GROUPS}
     for one in sorted({one.sample_id: one for one in base}.values(), key=_id_hash):
@@ -380,7 +272,9 @@ def choose_pairs(
     for name, pair in rest[: shown - len(taken)]:
         each[name] = [*each[name], pair]
     pairs = [_pair(name, one, other, samples[one.sample_id]) for name in GROUPS for one, other in each[name]]
-    return EpisodesToRead(RULE, RULE_ZH, seed, {name: len(found) for name, found in grouped.items()}, pairs)
+    return EpisodesToRead(
+        *LABELS["texts"]["reading_rule"], seed, {name: len(found) for name, found in grouped.items()}, pairs
+    )
 
 
 def _id_hash(episode: Episode) -> str:
@@ -421,23 +315,20 @@ def thinned(lines: Sequence[Mapping[str, Any]], names: Sequence[str], most: int 
     >>> thinned(steps, ["reward"], most=2)
     [{'seed': 1, 'step': 2, 'reward': 1.5}, {'seed': 1, 'step': 4, 'reward': 3.5}]
     """
-    by_seed: dict[Any, list[Mapping[str, Any]]] = {}
-    for line in lines:
-        by_seed.setdefault(line["seed"], []).append(line)
-    return [one for found in by_seed.values() for one in _stretches(found, names, most)]
+    stretches = []
+    for seed in dict.fromkeys(line["seed"] for line in lines):
+        of_seed = [line for line in lines if line["seed"] == seed]
+        width = max(1, -(-len(of_seed) // most))
+        for start in range(0, len(of_seed), width):
+            part = of_seed[start : start + width]
+            stretches.append({"seed": seed, "step": part[-1]["step"], **_means(part, names)})
+    return stretches
 
 
-def _stretches(lines: Sequence[Mapping[str, Any]], names: Sequence[str], most: int) -> list[dict[str, Any]]:
-    width = max(1, -(-len(lines) // most))
-    out = []
-    for start in range(0, len(lines), width):
-        part = lines[start : start + width]
-        means = {name: _mean([line.get(name) for line in part]) for name in names}
-        known = {name: value for name, value in means.items() if value is not None}
-        out.append({"seed": part[-1]["seed"], "step": part[-1]["step"], **known})
-    return out
-
-
-def _mean(values: Sequence[Any]) -> float | None:
-    known = [float(value) for value in values if isinstance(value, int | float) and value == value]
-    return sum(known) / len(known) if known else None
+def _means(lines: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, float]:
+    means = {}
+    for name in names:
+        known = [float(value) for line in lines if isinstance(value := line.get(name), int | float) and value == value]
+        if known:
+            means[name] = sum(known) / len(known)
+    return means

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -14,7 +14,7 @@ from ..core.paths import EVAL_METRICS, METRICS, newest_evaluation
 from ..loop.kpi import KPIS, Kpi, key_files, measure
 from ..loop.lights import COMMANDS, Light, lights, next_step
 from ..loop.stage import Stage, State, fingerprints
-from .render import FIGURES, render_page
+from .render import FIGURES, LABELS, render_page
 from .svg import Points
 
 PAGE = Path("reports/rc1/index.html")
@@ -78,7 +78,7 @@ def results_page(
         next=next_step,
         compared=_compared(evaluation or {}),
         series=curve_series(metrics, held_out),
-        kpi_groups=kpis,
+        kpi_groups={group: kpi_rows(found) for group, found in kpis.items()},
         digests=digests,
     )
 
@@ -94,6 +94,29 @@ def _compared(evaluation: Mapping[str, Any]) -> list[dict[str, Any]]:
             names = [name for name in FIGURES if name in changes]
             tables.append({"steps": 0, "over_control": None, **one, "names": names, "episodes": episodes})
     return tables
+
+
+class KpiRow(NamedTuple):
+    """A row of the KPI table: one KPI, or that of base and trained policy."""
+
+    name: str
+    label: tuple[str, str]
+    kpis: list[Kpi]
+
+    @property
+    def source(self) -> str:
+        return self.kpis[-1].source
+
+
+def kpi_rows(kpis: Mapping[str, Kpi]) -> list[KpiRow]:
+    """Rows in the order of the KPIs; base and trained policy share a row."""
+    by_name: dict[str, list[Kpi]] = {}
+    for name, kpi in kpis.items():
+        stem, _, side = name.rpartition("_")
+        both = side in ("base", "trained") and f"{stem}_base" in kpis and f"{stem}_trained" in kpis
+        by_name.setdefault(stem if both else name, []).append(kpi)
+    labels = {**FIGURES, **LABELS["kpis"]}
+    return [KpiRow(name, labels.get(name, (name, "")), found) for name, found in by_name.items()]
 
 
 def curve_series(metrics: Lines, held_out: Lines) -> dict[str, tuple[list[Points], list[Points]]]:

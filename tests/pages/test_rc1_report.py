@@ -24,11 +24,10 @@ from src.pages.rc1_report import (
     EpisodesToRead,
     Rc1,
     ShadowPoint,
-    VerdictPoint,
     choose_pairs,
     gather,
-    verdict,
 )
+from src.pages.rc1_verdict import VerdictPoint, verdict
 from src.pages.svg import Bar, Weight, bars, scatter, weights
 from tests.eval.episodes import episode
 from tests.eval.test_trial import CONTROL, one, reported
