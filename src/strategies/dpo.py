@@ -23,9 +23,8 @@ from torch.nn.functional import logsigmoid
 
 from ..core.api import Batch, Targets
 from . import kl
-from .flat import renumber, segment_sum
+from .flat import at_least, positive, renumber, segment_sum
 from .grpo import EQUAL_REWARDS
-from .options import at_least, positive
 
 
 class DPO:

@@ -1,4 +1,7 @@
-"""Arithmetic on the flat layout: policy tokens of all episodes end to end, `episode_N` holds their episode numbers."""
+"""Helpers of the strategies: arithmetic on the flat layout, and range checks of options.
+
+In the flat layout the policy tokens of all episodes are end to end, and `episode_N` holds their episode numbers.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import torch
 from torch import Tensor
 
 from ..core.api import Batch, Targets
+from ..core.errors import BadInput
 
 
 def segment_sum(x_N: Tensor, segment_N: Tensor, count: int) -> Tensor:
@@ -58,3 +62,21 @@ def take(batch: Batch, targets: Targets, rows: Tensor) -> tuple[Batch, dict[str,
         value_N=select(batch.value_N),
     )
     return part, {name: x[keep_N] if name.endswith("_N") else x[rows] for name, x in targets.items()}
+
+
+def positive(name: str, value: float) -> float:
+    return _checked(name, value, value > 0, "a number above 0")
+
+
+def at_least(name: str, value: float, least: float = 0) -> float:
+    return _checked(name, value, value >= least, f"a number of at least {least:g}")
+
+
+def share(name: str, value: float) -> float:
+    return _checked(name, value, 0 <= value <= 1, "a number from 0 to 1")
+
+
+def _checked(name: str, value: float, fits: bool, wanted: str) -> float:
+    if not fits:
+        raise BadInput(f"{value} is out of range", where=name, remedy=f"give {wanted}")
+    return value

@@ -24,8 +24,7 @@ from torch import Tensor
 
 from ..core.api import Batch, Targets
 from . import kl
-from .flat import is_last, per_token
-from .options import at_least, positive, share
+from .flat import at_least, is_last, per_token, positive, share
 
 
 class PPO(kl.AdaptiveKL):

@@ -38,7 +38,7 @@ def told_by(path: Path, config: TrainConfig) -> Iterator[None]:
 
 def make_strategy(config: TrainConfig) -> Strategy:
     """With `clip`, `kl_coef` and `target_kl` where it takes them, and all of `strategy_options`."""
-    from ..strategies.load import load_strategy, strategy_class
+    from ..engines.load import load_strategy, strategy_class
 
     takes = inspect.signature(strategy_class(config.strategy)).parameters
     headline = {"clip": config.clip, "kl_coef": config.kl_coef, "target_kl": config.target_kl}

@@ -184,8 +184,7 @@ def _run_seed(
 def _fit(ready: Ready, run: _Prepared, store: CheckpointStore, console: Console) -> Outcome:
     from ..callbacks.checkpoint import Checkpoints, Deferred, DeferredStop
     from ..callbacks.eval_shadow import EvalShadow, EvaluationRollout, HasPolicy
-    from ..callbacks.logging import Logging, ProgressBar
-    from ..callbacks.tensorboard import TensorBoard
+    from ..callbacks.logging import Logging, ProgressBar, TensorBoard
     from ..callbacks.watch import Watch
     from ..engines.models import load_policy
     from ..eval.metrics import figures, flat

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from src.agents.tools import wiki
-from src.agents.tools.wiki import SHOWN, search
+from src.agents.tools import SHOWN, search, wiki
 from src.core.types import Article
 
 PAGES = (

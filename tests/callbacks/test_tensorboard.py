@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tensorboardX.proto.event_pb2 import Event, SessionLog
 
-from src.callbacks.tensorboard import TensorBoard
+from src.callbacks.logging import TensorBoard
 from src.core.errors import BadInput
 
 from .fake_engine import FakeEngine

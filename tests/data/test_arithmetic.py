@@ -19,8 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from src.agents.tools import calc, wiki
-from src.agents.tools.calc import evaluate
+from src.agents.tools import calc, evaluate, wiki
 from src.core.files import shipped
 from src.core.tokenize import tokens
 from src.core.types import LANGS, LEVELS, Lang, Level, Sample, join_sentences

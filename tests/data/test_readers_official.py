@@ -10,8 +10,7 @@ from statistics import median
 import numpy as np
 import pytest
 
-from src.agents.tools import calc, wiki
-from src.agents.tools.calc import evaluate
+from src.agents.tools import calc, evaluate, wiki
 from src.core.tokenize import tokens
 from src.core.types import LEVELS, TASKS, Task
 from src.data.difficulty.metrics import level_of

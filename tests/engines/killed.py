@@ -30,7 +30,7 @@ def warm() -> None:
         importlib.import_module(name)
     for name in (
         "callbacks.eval_shadow",
-        "callbacks.tensorboard",
+        "callbacks.logging",
         "engines.pure_pt",
         "training.run",
         "training.sampler",

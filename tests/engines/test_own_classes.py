@@ -11,8 +11,7 @@ import pytest
 
 from src.core.api import Engine, StepResult
 from src.core.errors import BadInput
-from src.engines.load import load_engine
-from src.strategies.load import load_strategy
+from src.engines.load import load_engine, load_strategy
 from src.strategies.ppo import PPO
 from tests.engines.toy import make_job
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ...agents.tools.wiki import SHOWN, search
+from ...agents.tools import SHOWN, search
 from ...core.tokenize import tokens, words
 from ...core.types import Article, Task
 from ..difficulty.text_features import FUNCTION_WORDS

@@ -15,7 +15,7 @@ from random import Random
 
 from msgspec import Struct
 
-from ...agents.tools.calc import CalcError, evaluate, number_text
+from ...agents.tools import CalcError, evaluate, number_text
 from ...core.tokenize import words
 from ...core.types import Article, Hidden
 from ..difficulty.text_features import FUNCTION_WORDS, names_en

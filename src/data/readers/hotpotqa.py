@@ -6,7 +6,7 @@ from html import unescape
 
 from msgspec import Struct, field
 
-from ...agents.tools.wiki import search
+from ...agents.tools import search
 from ...core.tokenize import words
 from ...core.types import Article
 from .articles import YES_NO, Reading, Support, article_kind, cut

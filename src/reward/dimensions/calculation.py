@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from ...agents.tools.calc import CalcError, evaluate
+from ...agents.tools import CalcError, evaluate
 from .numbers import LONGEST
 from .seen import Seen
 

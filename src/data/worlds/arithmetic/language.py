@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from msgspec import field
 
-from ....agents.tools.calc import number_text
+from ....agents.tools import number_text
 from ....core.types import Lang, Record
 from ..grammar import capitalize, fill, with_article
 from ..texts import Lines, Phrases, Words, load_text

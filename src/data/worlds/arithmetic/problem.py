@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from ....agents.tools.calc import number_text
+from ....agents.tools import number_text
 from ....core.tokenize import tokens
 from ....core.types import Article, Hidden, join_sentences
 from ...difficulty.metrics import LEN_TOKENS

@@ -20,7 +20,7 @@ from random import Random
 
 from msgspec import Struct
 
-from ....agents.tools.calc import number_text
+from ....agents.tools import number_text
 from ....core.errors import BadInput
 from ....core.types import Record
 from ..texts import FOLDER, Words, load_text

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from src.core.errors import BadInput
+from src.engines.load import load_strategy
 from src.strategies.dpo import DPO
 from src.strategies.grpo import GRPO
-from src.strategies.load import load_strategy
 from src.strategies.ppo import PPO
 
 

@@ -1,4 +1,9 @@
-"""Exact arithmetic for the `calc` tool: a small parser, no `eval`, every size bounded.
+"""Tools that a policy may call: `wiki` over the articles of its sample, and `calc` for exact arithmetic.
+
+`wiki` returns the article of a title, and search results for other words. A name that two articles share is the title
+of neither, so looking it up returns both: that is how a policy learns that a question is ambiguous.
+
+`calc` is a small parser without `eval`; every size is bounded.
 
 >>> calc("48/2 + 24")
 '48'
@@ -14,11 +19,18 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
+from ..core.tokenize import words
+from ..core.types import Article
+
+SHOWN = 3
+"""Number of search results that `wiki` returns."""
 MAX_CHARS = 400
 MAX_DEPTH = 24
 MAX_BITS = 256
@@ -35,8 +47,40 @@ _COMPARE: dict[str, Callable[[Fraction, Fraction], bool]] = {
 }
 
 
+def wiki(articles: Sequence[Article], query: str) -> str:
+    """The article of that title, else up to three hits with their first sentences, else `nothing found`."""
+    wanted = query.strip()
+    for article in articles:
+        if article.title == wanted:
+            return f"{article.title}: {article.text}"
+    hits = search(articles, wanted)[:SHOWN]
+    if not hits:
+        return "nothing found"
+    return "\n".join(f"{number}. {hit.title}: {hit.sentences[0]}" for number, hit in enumerate(hits, 1))
+
+
+def search(articles: Sequence[Article], query: str) -> list[Article]:
+    """Articles that share a word with the query, best first: rare words count more, words of the title three times."""
+    asked = set(words(query))
+    if not asked:
+        return []
+    titles = [set(words(article.title)) for article in articles]
+    bodies = [set(words(article.text)) for article in articles]
+    seen = Counter(word for title, body in zip(titles, bodies, strict=True) for word in asked & (title | body))
+    rarity = {word: math.log(1 + len(articles) / count) for word, count in seen.items()}
+    scored = [
+        (
+            math.fsum(rarity[word] for word in asked & body) + 3 * math.fsum(rarity[word] for word in asked & title),
+            place,
+        )
+        for place, (title, body) in enumerate(zip(titles, bodies, strict=True))
+    ]
+    ranked = sorted(((-score, place) for score, place in scored if score > 0))
+    return [articles[place] for _, place in ranked]
+
+
 class CalcError(ValueError):
-    pass
+    """An expression that `calc` does not compute."""
 
 
 def calc(expression: str) -> str:
@@ -58,6 +102,7 @@ def number_text(value: Fraction) -> str:
 
 
 def evaluate(expression: str) -> Fraction | bool:
+    """The exact value of an expression; a bool for a comparison. Raises CalcError."""
     if len(expression) > MAX_CHARS:
         raise CalcError("expression too long")
     return _Parser(_split(expression)).whole()
