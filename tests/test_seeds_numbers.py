@@ -9,11 +9,11 @@ import pytest
 from src.config.loader import load_config, load_train_config
 from src.config.profile import load_profile
 from src.config.train_config import CheckpointSection, RewardSection
+from src.core.defaults import MIX_TOLERANCE
 from src.data.difficulty import metrics as difficulty
 from src.data.difficulty.validate_difficulty import EASY_OVERLAP_MIN, HARD_OVERLAP_MAX
 from src.data.pool.build import EVAL, TRAIN
 from src.data.pool.templates import MIN_REGISTERS, MIN_ROLES, MIN_TEMPLATES
-from src.data.quality.consistency import MIX_POINTS
 from src.gates.anti_simulation import WINDOW
 from src.loop.kpi import CACHE_ALARM
 from src.reward.overclar_penalty import ALPHA, CAP
@@ -29,7 +29,7 @@ def test_of_a_pool() -> None:
     wanted = {"min_distinct2": 0.60, "kl3_min": 0.15, "roles_min": 4, "styles_min": 3, "max_dup_pct": 2.0,
               "max_len": 4096, "min_len": 64, "leak_ngram": 5, "leak_sim": 0.85}  # fmt: skip
     assert RC1.thresholds.pool.model_dump(exclude={"max_shortcut_auc"}) == wanted
-    assert MIX_POINTS == 3.0
+    assert MIX_TOLERANCE == 0.03
     assert 20_000 <= RC1.thresholds.counts.pool_samples <= RC1.sizes.pool == 30_000 <= 40_000
     assert RC1.sizes.shadow == RC1.thresholds.counts.shadow_samples == 245
 

@@ -112,12 +112,10 @@ def validate_pool(
 ) -> None:
     """Judge a pool. Diversity, duplicates, lengths, leaks from the shadow set, task mix, shortcuts."""
     from ..data.pool.build import reference_samples
+    from ..data.quality.validate_pool import PoolLimits
     from ..data.quality.validate_pool import validate_pool as judge
 
-    report = judge(
-        pool,
-        reference=reference_samples,
-        out=out,
+    limits = PoolLimits(
         min_distinct2=min_distinct2,
         kl3_min=kl3_min,
         roles_min=roles_min,
@@ -125,11 +123,12 @@ def validate_pool(
         max_dup_pct=max_dup_pct,
         max_len=max_len,
         min_len=min_len,
-        leak_check=leak_check,
         leak_ngram=leak_ngram,
         leak_sim=leak_sim,
-        by_task=parse.tasks(by_task),
         max_shortcut_auc=max_shortcut_auc,
+    )
+    report = judge(
+        pool, limits, leak_check=leak_check, by_task=parse.tasks(by_task), reference=reference_samples, out=out
     )
     show.finish(report, as_json, written=out)
 
@@ -181,20 +180,26 @@ def validate_difficulty(
     as_json: options.Json = False,
 ) -> None:
     """Judge the balanced pool. Shares of each difficulty, limits, clue overlap; histograms beside the report."""
-    from ..data.difficulty.validate_difficulty import validate_difficulty as judge
+    from hashlib import sha256
 
-    report = judge(
-        metrics=metrics,
-        balanced=balanced,
-        min_hard_pct=min_hard_pct,
-        max_easy_pct=max_easy_pct,
-        len_max=len_max,
-        turns_max=turns_max,
-        tool_hops_max=tool_hops_max,
-        clue_overlap_max_easy=clue_overlap_max_easy,
-        clue_overlap_min_hard=clue_overlap_min_hard,
-        out=out,
+    from msgspec.structs import replace
+
+    from ..core.files import atomic_files, json_bytes
+    from ..data.difficulty.validate_difficulty import DifficultyLimits
+    from ..data.difficulty.validate_difficulty import validate_difficulty as judge
+    from ..pages.difficulty import difficulty_page
+
+    limits = DifficultyLimits(
+        min_hard_pct, max_easy_pct, len_max, turns_max, tool_hops_max, clue_overlap_max_easy, clue_overlap_min_hard
     )
+    page = out.with_suffix(".html")
+    report = judge(metrics, balanced, limits, {"the report's page": page, "--out": out})
+    inputs = {path.name: report.evidence.inputs[str(path)] for path in (metrics, balanced)}
+    content = difficulty_page(report.checks, report.figures, inputs)
+    report = replace(report, evidence=replace(report.evidence, outputs={str(page): sha256(content).hexdigest()}))
+    with atomic_files() as start:
+        start(page).write(content)
+        start(out).write(json_bytes(report))
     show.finish(report, as_json, out)
 
 

@@ -24,6 +24,8 @@ SEED_POOL_FACTS = "seed_pool, its sidecar"
 RESUME = "--resume (train.ppo_runner: --resume-from)"
 """How to resume a run, for messages that do not know which command started it."""
 
+MIX_TOLERANCE = 0.03
+"""How far a task's share of a pool may be from the share that was asked for."""
 SUM_TOLERANCE = 1e-6
 """Tolerance of a sum of shares: three times 0.333333 counts as 1."""
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal
 
-import yaml
-
-from .files import HOME
+from .files import package_yaml
 
 Remedy = tuple[str, str]
 """English, Chinese."""
@@ -16,5 +14,5 @@ Remedy = tuple[str, str]
 @cache
 def remedies(group: Literal["pool", "difficulty", "reward", "evaluation", "gates"]) -> dict[str, Remedy]:
     """Remedies of a group of checks, by the name of the check without its scope."""
-    table = yaml.load((HOME / "templates/remedies.yaml").read_bytes(), yaml.CSafeLoader)[group]
+    table = package_yaml("templates/remedies.yaml")[group]
     return {name: (texts["en"], texts["zh"]) for name, texts in table.items()}

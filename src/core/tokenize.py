@@ -1,7 +1,7 @@
 """The tokenizer of all text metrics, tools and gates: what counts as a token.
 
-Words (letters and digits together), single CJK characters, punctuation marks. `data.tokenstream` computes the same
-in bulk; a property test keeps the two equal.
+Words (letters and digits together), single CJK characters, punctuation marks. `data.quality.token_stream` computes the
+same in bulk; a property test keeps the two equal.
 """
 
 from __future__ import annotations

@@ -16,10 +16,10 @@ from msgspec import Struct
 
 from ..config.profile import Thresholds
 from ..core.check import Check, check
+from ..core.remedies import remedies
 from ..core.types import Episode
 from .compare import DIGITS, Change, compare
 from .metrics import figures
-from .remedies import REMEDIES
 
 ABLATION_THRESHOLDS = {
     "overclar_change_pct_max",
@@ -45,8 +45,20 @@ def ablation_checks(changes: dict[str, Change], limits: Thresholds) -> list[Chec
     drop = None if success is None else 0.0 - success
     return [
         _overclar(changes["overclar_rate"], limits),
-        check("turns_change", changes["avg_turns"].delta, "<=", limits.turns_change_max, *REMEDIES["ablation_turns"]),
-        check("success_drop_points", drop, "<=", limits.success_drop_points_max, *REMEDIES["ablation_success"]),
+        check(
+            "turns_change",
+            changes["avg_turns"].delta,
+            "<=",
+            limits.turns_change_max,
+            *remedies("evaluation")["ablation_turns"],
+        ),
+        check(
+            "success_drop_points",
+            drop,
+            "<=",
+            limits.success_drop_points_max,
+            *remedies("evaluation")["ablation_success"],
+        ),
     ]
 
 
@@ -83,6 +95,18 @@ def _headline(episodes: Sequence[Episode]) -> dict[str, Any]:
 def _overclar(change: Change, limits: Thresholds) -> Check:
     without = change.base.value
     if without is not None and without < limits.overclar_small:
-        return check("overclar_rate", change.trained.value, "<", limits.overclar_small, *REMEDIES["ablation_overclar"])
+        return check(
+            "overclar_rate",
+            change.trained.value,
+            "<",
+            limits.overclar_small,
+            *remedies("evaluation")["ablation_overclar"],
+        )
     percent = overclar_change_pct(change)
-    return check("overclar_change_pct", percent, "<=", limits.overclar_change_pct_max, *REMEDIES["ablation_overclar"])
+    return check(
+        "overclar_change_pct",
+        percent,
+        "<=",
+        limits.overclar_change_pct_max,
+        *remedies("evaluation")["ablation_overclar"],
+    )

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from ..config.profile import Thresholds
 from ..core.check import Check, check
 from ..core.errors import BadInput
+from ..core.remedies import remedies
 from ..core.types import Episode
 from .metrics import F64, HARD_READING, NAMES, Figure, Table, figures, is_share, ratio, table
-from .remedies import REMEDIES
 
 RESAMPLES = 2000
 AT_ONCE = 100
@@ -59,16 +59,22 @@ def trial_checks(changes: dict[str, Change], limits: Thresholds) -> list[Check]:
             changes["need_ask_success"].delta_pp,
             ">=",
             limits.need_ask_pp_min,
-            *REMEDIES["need_ask_success"],
+            *remedies("evaluation")["need_ask_success"],
         ),
         _overclar_check(changes["overclar_rate"], limits),
-        check("avg_turns_change", changes["avg_turns"].delta, "<=", limits.turns_change_max, *REMEDIES["avg_turns"]),
+        check(
+            "avg_turns_change",
+            changes["avg_turns"].delta,
+            "<=",
+            limits.turns_change_max,
+            *remedies("evaluation")["avg_turns"],
+        ),
         check(
             "success_hard_pp",
             changes[f"success_{HARD_READING}"].delta_pp,
             ">=",
             limits.hard_pp_min,
-            *REMEDIES["success_hard"],
+            *remedies("evaluation")["success_hard"],
         ),
     ]
 
@@ -77,8 +83,14 @@ def _overclar_check(change: Change, limits: Thresholds) -> Check:
     base, trained = change.base.value, change.trained.value
     if base is None or trained is None or base >= limits.overclar_small:
         relative = None if base is None or trained is None else round((trained - base) / base, DIGITS)
-        return check("overclar_relative", relative, "<=", limits.overclar_change_pct_max / 100, *REMEDIES["overclar"])
-    return check("overclar_rate", trained, "<", limits.overclar_small, *REMEDIES["overclar"])
+        return check(
+            "overclar_relative",
+            relative,
+            "<=",
+            limits.overclar_change_pct_max / 100,
+            *remedies("evaluation")["overclar"],
+        )
+    return check("overclar_rate", trained, "<", limits.overclar_small, *remedies("evaluation")["overclar"])
 
 
 def _paired(base: Sequence[Episode], trained: Sequence[Episode]) -> tuple[list[Episode], list[Episode]]:

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from ..config.profile import Thresholds
 from ..core.check import Check, check
+from ..core.remedies import remedies
 from ..core.types import LEVELS, TASKS
 from .gain import DIGITS, SMALL, gain_check, gain_pct
 from .ranking import Ranking, interval, kendall, overlap, resamples, spearman, top_places
-from .remedies import REMEDIES
 from .scored import Scores
 
 F64 = NDArray[np.float64]
@@ -91,15 +91,15 @@ def of_scores(scores: Scores, old_D: F64, new_D: F64, seed: int, where_N: NDArra
 
 def agreement_checks(found: Agreement, limits: Thresholds) -> list[Check]:
     return [
-        check("spearman", found.spearman, ">=", limits.spearman_min, *REMEDIES["spearman"]),
-        check("top10_overlap", found.top10_overlap, ">=", limits.top10_min, *REMEDIES["top10_overlap"]),
+        check("spearman", found.spearman, ">=", limits.spearman_min, *remedies("reward")["spearman"]),
+        check("top10_overlap", found.top10_overlap, ">=", limits.top10_min, *remedies("reward")["top10_overlap"]),
         gain_check(
             "corr_improve_pct",
             "corr_improve",
             found.corr_to_success_old,
             found.corr_to_success_new,
             limits.corr_improve_pct_min,
-            *REMEDIES["corr_improve"],
+            *remedies("reward")["corr_improve"],
         ),
     ]
 

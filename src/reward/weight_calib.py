@@ -24,9 +24,9 @@ from ..config.profile import Thresholds
 from ..core.check import Check, Report, check, evidence, now, report
 from ..core.errors import BadInput
 from ..core.files import atomic_files, json_bytes, refuse_overlap, sha256_file, shipped
+from ..core.remedies import remedies
 from .calibration import Calibration, calibrate_weights
 from .gain import DIGITS, gain_check, gain_pct
-from .remedies import REMEDIES
 from .scored import ScoredEpisode, columns, live_check, read_scored, refuse_too_little
 from .unasked import measurable
 from .weights import CAP, Calibrated, Weights, read_baseline
@@ -103,9 +103,9 @@ def calibration_checks(found: Calibration, limits: Thresholds) -> list[Check]:
             found.rank_corr.old,
             found.rank_corr.new,
             limits.rank_corr_gain_pct_min,
-            *REMEDIES["rank_corr"],
+            *remedies("reward")["rank_corr"],
         ),
-        check("mae_change_pct", _mae_change_pct(found), "<=", limits.mae_change_pct_max, *REMEDIES["mae"]),
+        check("mae_change_pct", _mae_change_pct(found), "<=", limits.mae_change_pct_max, *remedies("reward")["mae"]),
     ]
 
 

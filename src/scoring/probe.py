@@ -18,7 +18,7 @@ from ..core.check import Check, Report, check, evidence, now, report
 from ..core.defaults import MIX, TEMPLATES
 from ..core.files import shipped
 from ..core.types import Record, Sample, Turn
-from ..data.pool.build import make_jobs, make_sample, open_source, settled
+from ..data.pool.build import make_jobs, make_sample, open_source, with_languages
 from ..data.pool.plan import BuildPlan
 from ..data.pool.templates import load_pack
 from . import monitor
@@ -74,7 +74,7 @@ def probe_samples(n: int, seed: int) -> list[Sample]:
         templates_dir=TEMPLATES,
     )
     source, pack = open_source(plan), load_pack(shipped(TEMPLATES))
-    plan = settled(plan, source)
+    plan = with_languages(plan, source)
     return [make_sample(plan, source, pack, job) for job in make_jobs(plan, source)]
 
 

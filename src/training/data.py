@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ..data.pool.plan import BuildPlan
 
 MINIMAL = (Path("data/train_min.jsonl"), Path("data/eval_min.jsonl"))
-MIX_TOLERANCE = 0.03
-"""How far a pool's mix may be from the config's, as in validate_pool."""
 
 
 def require(config: TrainConfig) -> None:
@@ -86,7 +84,7 @@ def require_mix(config: TrainConfig) -> None:
     counts = Counter(sample.task for sample in read_records(config.seed_pool, Sample))
     for task in TASKS:
         wanted, found = config.datasets.get(task, 0.0), counts[task] / max(1, counts.total())
-        if abs(wanted - found) > MIX_TOLERANCE + defaults.SUM_TOLERANCE:
+        if abs(wanted - found) > defaults.MIX_TOLERANCE + defaults.SUM_TOLERANCE:
             raise BadInput(
                 f"{config.seed_pool} has a share of {found:.2f}, the config says {wanted:.2f}",
                 where=f"datasets.{task}",
@@ -99,7 +97,7 @@ def held_out(config: TrainConfig) -> tuple[list[Sample], list[Level]]:
     from ..core.jsonl import read_unique
     from ..core.types import Sample
     from ..data.difficulty.metrics import measure_all
-    from ..data.pool.shadow_set import evenly_apart
+    from ..data.pool.shadow_set import evenly_spaced
 
-    chosen = evenly_apart(list(read_unique(config.shadow_set, Sample)), config.eval.n)
+    chosen = evenly_spaced(list(read_unique(config.shadow_set, Sample)), config.eval.n)
     return chosen, [record.level for record in measure_all(chosen)]

@@ -31,8 +31,8 @@ from ..core.errors import BadInput
 from ..core.jsonl import decode, read_unique
 from ..core.types import LEVELS, Episode, Level, Sample
 from ..data.difficulty.metrics import DifficultyRecord, measured
-from ..data.pool.fresh import Fresh
-from ..data.pool.meta import PoolMeta, described, read_meta
+from ..data.pool.fresh import FreshSamples
+from ..data.pool.meta import PoolMeta, read_meta, verify_sha256
 from ..data.pool.shadow_set import read_shadow
 
 Bucket = Level | Literal["all"]
@@ -73,7 +73,7 @@ class Sampler:
         levels: Mapping[str, Level],
         sampling: SamplingSection,
         seed: int,
-        fresh: Fresh | None = None,
+        fresh: FreshSamples | None = None,
         weights: Mapping[str, float] | None = None,
     ) -> None:
         """`levels` and `weights` are keyed by sample id, `levels` in the order of the samples; the default weight is 1.
@@ -298,7 +298,7 @@ def open_sampler(
     """The sampler of a pool. `metrics` is the file that difficulty_metrics wrote for this pool or the pool that it was
     balanced from; without it the levels are measured here."""
     meta = read_meta(pool)
-    described(pool, meta, Sample)
+    verify_sha256(pool, meta, Sample)
     if meta.kind not in ("pool", "balanced"):
         raise BadInput(f"this is a {meta.kind}, not a pool to train on", where=str(pool), remedy="name the seed pool")
     levels = _levels(pool, meta, metrics)
@@ -306,7 +306,7 @@ def open_sampler(
     source_ids = set(source_of.values())
     held_out = read_shadow(shadow, meta)
     _refuse_shared(source_ids, held_out, shadow)
-    fresh = Fresh(meta, source_ids, held_out, seed) if min(_pool_shares(sampling)) < 1 else None
+    fresh = FreshSamples(meta, source_ids, held_out, seed) if min(_pool_shares(sampling)) < 1 else None
     return Sampler(PoolFile(pool), {one: levels[one] for one in source_of}, sampling, seed, fresh, weights)
 
 
@@ -314,7 +314,7 @@ def _levels(pool: Path, meta: PoolMeta, metrics: Path | None) -> dict[str, Level
     if metrics is None:
         return {record.id: record.level for record in measured(pool)}
     facts = read_meta(metrics)
-    described(metrics, facts, DifficultyRecord)
+    verify_sha256(metrics, facts, DifficultyRecord)
     if facts.kind != "metrics" or facts.parent_sha256 not in {meta.sha256, meta.parent_sha256} - {""}:
         raise BadInput(
             f"does not measure {pool.name} nor the pool that it was balanced from",

@@ -11,12 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from src.core.errors import BadInput
 from src.core.files import sidecar
 from src.data.pool.build import reference_samples
 from src.data.quality.validate_pool import validate_pool
 from tests.conftest import Askgate, Outcome
+from tests.rc1 import POOL_LIMITS
 
 ROOT = Path(__file__).resolve().parents[2]
 AT = 3
@@ -246,18 +248,9 @@ def test_a_similarity_given_as_a_percentage_lets_no_leak_pass(small_pool: Path, 
     with pytest.raises(BadInput, match=r"--leak_sim: 85 is no share of 1.*write 0\.85"):
         validate_pool(
             small_pool,
-            min_distinct2=0.6,
-            kl3_min=0.15,
-            roles_min=4,
-            styles_min=3,
-            max_dup_pct=2.0,
-            max_len=4096,
-            min_len=64,
+            replace(POOL_LIMITS, leak_sim=85),
             leak_check=small_shadow,
-            leak_ngram=5,
-            leak_sim=85,
             by_task=("gsm8k",),
-            max_shortcut_auc=0.7,
             reference=reference_samples,
             out=small_pool.with_name("report.json"),
         )

@@ -24,7 +24,7 @@ from src.core.files import shipped
 from src.core.tokenize import tokens
 from src.core.types import LANGS, LEVELS, Lang, Level, Sample, join_sentences
 from src.data.difficulty.metrics import measure_all
-from src.data.pool.dialogue import dress
+from src.data.pool.dialogue import item_to_sample
 from src.data.pool.source import Item, Want
 from src.data.pool.templates import load_pack
 from src.data.quality.near_duplicates import near_duplicates
@@ -157,7 +157,7 @@ def dressed(lang: Lang) -> tuple[tuple[Level, Sample], ...]:
     for level in LEVELS:
         for number in range(300):
             item = problem(lang, level, number % 3 == 0, f"dressed:{lang}:{level}:{number}")
-            samples.append((level, dress(item, pack, ("wiki", "calc"), "train", 7)))
+            samples.append((level, item_to_sample(item, pack, ("wiki", "calc"), "train", 7)))
     return tuple(samples)
 
 

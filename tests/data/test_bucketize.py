@@ -15,7 +15,7 @@ from src.core.errors import BadInput
 from src.core.files import sha256_file, sidecar
 from src.core.jsonl import read_records
 from src.core.types import LEVELS, TASKS, Level, Sample, Task
-from src.data.difficulty.bucketize import Balanced, apportion, difficulty_bucketize, exact, largest_plan, split
+from src.data.difficulty.bucketize import BalancedPool, apportion, difficulty_bucketize, exact, largest_balanced, split
 from src.data.difficulty.metrics import difficulty_metrics, measure
 from src.data.pool.meta import read_meta
 from tests.data.difficulty_samples import TARGET, even_supply, graded, graded_samples
@@ -33,7 +33,9 @@ def measured_pool(
     return pool, metrics
 
 
-def balance(folder: Path, samples: list[Sample], mix: dict[Task, float] = MIX, seed: int = 7) -> tuple[Balanced, Path]:
+def balance(
+    folder: Path, samples: list[Sample], mix: dict[Task, float] = MIX, seed: int = 7
+) -> tuple[BalancedPool, Path]:
     _, metrics = measured_pool(folder, samples, mix=mix, seed=seed)
     out = folder / "seed.balanced.jsonl"
     return difficulty_bucketize(metrics, TARGET, [task for task in TASKS if mix.get(task)], out), out
@@ -51,7 +53,7 @@ def test_shares_hold_in_every_task_and_the_mix_is_kept(tmp_path: Path) -> None:
     assert done.scarcest == ("hotpotqa", "medium")
 
 
-def test_lines_are_copied_as_they_are_in_pool_order_and_never_twice(tmp_path: Path) -> None:
+def test_lines_are_copied_unchanged_in_order_and_never_twice(tmp_path: Path) -> None:
     done, out = balance(tmp_path, graded_samples(even_supply(20, 30, 40)))
     pool_lines = (tmp_path / "seed.jsonl").read_bytes().splitlines()
     lines = out.read_bytes().splitlines()
@@ -88,7 +90,7 @@ def test_a_last_line_without_newline_is_still_a_whole_line(tmp_path: Path) -> No
     assert (tmp_path / "out.jsonl").read_bytes().endswith(b"}\n")
 
 
-def test_an_empty_bucket_is_named_with_the_knob_to_turn(tmp_path: Path) -> None:
+def test_an_empty_bucket_is_named_with_its_remedy(tmp_path: Path) -> None:
     supply = even_supply(9, 9, 9)
     supply["gsm8k"]["hard"] = 0
     with pytest.raises(BadInput, match=r"gsm8k has 0 hard samples.*--ops_numeric.*--target") as refused:
@@ -97,7 +99,7 @@ def test_an_empty_bucket_is_named_with_the_knob_to_turn(tmp_path: Path) -> None:
     assert not (tmp_path / "seed.balanced.jsonl").exists()
 
 
-def test_too_few_easy_samples_say_how_to_make_easier_ones(tmp_path: Path) -> None:
+def test_too_few_easy_samples_name_the_remedy(tmp_path: Path) -> None:
     supply = even_supply(9, 9, 9)
     supply["hotpotqa"]["easy"] = 0
     with pytest.raises(BadInput, match=r"hotpotqa has 0 easy samples.*lower --tool_hops"):
@@ -111,7 +113,7 @@ def test_metrics_without_sidecar_are_refused(tmp_path: Path) -> None:
         difficulty_bucketize(metrics, TARGET, TASKS, tmp_path / "out.jsonl")
 
 
-def test_a_pool_changed_or_gone_since_it_was_measured_is_refused(tmp_path: Path) -> None:
+def test_a_pool_changed_or_gone_since_measuring_is_refused(tmp_path: Path) -> None:
     pool, metrics = measured_pool(tmp_path, graded_samples(even_supply(3, 3, 3)))
     pool.write_bytes(pool.read_bytes().replace(b"Anna", b"Inga"))
     with pytest.raises(BadInput, match="changed since it was measured"):
@@ -130,7 +132,7 @@ def test_metrics_edited_by_hand_are_refused(tmp_path: Path) -> None:
 
 def test_an_id_that_comes_twice_is_refused(tmp_path: Path) -> None:
     samples = [graded("same", "gsm8k", level) for level in LEVELS]
-    with pytest.raises(BadInput, match="'same' stands twice"):
+    with pytest.raises(BadInput, match="'same' occurs twice"):
         balance(tmp_path, samples, mix=ONE_TASK)
 
 
@@ -150,7 +152,7 @@ def test_shares_that_are_not_shares_are_refused(tmp_path: Path, target: dict[Lev
         difficulty_bucketize(tmp_path / "m.jsonl", target, TASKS, tmp_path / "out.jsonl")
 
 
-def test_shares_that_sum_to_one_but_for_rounding_are_taken(tmp_path: Path) -> None:
+def test_shares_that_sum_to_one_after_rounding_are_accepted(tmp_path: Path) -> None:
     _, metrics = measured_pool(tmp_path, graded_samples(even_supply(9, 9, 9)))
     third = {"easy": 0.3333333, "medium": 0.3333333, "hard": 0.3333333}
     assert difficulty_bucketize(metrics, third, TASKS, tmp_path / "out.jsonl").n > 0
@@ -183,7 +185,7 @@ levels = st.fixed_dictionaries(dict.fromkeys(LEVELS, counts))
 
 @given(st.fixed_dictionaries(dict.fromkeys(TASKS, levels)))
 def test_no_larger_pool_would_fit(supply: dict[Task, dict[Level, int]]) -> None:
-    plan = largest_plan(supply, MIX, TARGET)
+    plan = largest_balanced(supply, MIX, TARGET)
     shares = {task: exact(MIX[task]) for task in TASKS}
     wanted = {level: exact(TARGET[level]) for level in LEVELS}
 

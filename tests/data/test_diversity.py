@@ -12,19 +12,19 @@ import pytest
 from src.core.errors import BadInput
 from src.core.types import Article, Hidden
 from src.data.quality.diversity import WINDOW, distinct_n, diversity_report, kl3, wording, zipf_slope
-from src.data.quality.scan import SpokenChoice, rendered, spoken
+from src.data.quality.scan import SpokenSample, rendered, spoken
 from src.data.quality.token_stream import TokenStream, token_stream
 from tests.data.samples import changed, make_sample, write_pool
-from tests.data.wordy import V1, V2, Pack, wordy
+from tests.data.worded_samples import V1, V2, Pack, wordy
 
 
 def chosen(count: int, pack: Pack, seed: int = 1, most: int = 4_000) -> TokenStream:
-    choice = SpokenChoice(most, seed=9)
+    choice = SpokenSample(most, seed=9)
     choice.add(wordy(count, pack, seed))
     return choice.stream()
 
 
-def test_spoken_text_has_no_tool_results_and_rendered_text_has_all() -> None:
+def test_only_rendered_text_has_tool_results() -> None:
     sample = make_sample(
         "a",
         "PROMPT",
@@ -46,7 +46,7 @@ def test_a_prompt_that_opens_the_dialogue_counts_once() -> None:
     assert rendered(opened) == rendered(sample)
 
 
-def test_distinct_2_is_that_of_windows_and_not_of_the_whole() -> None:
+def test_distinct_2_is_measured_in_windows() -> None:
     """One word for ever is as poor as can be, all different is 1, and a long text is not poor for its length."""
     assert distinct_n(np.ones(20_000, dtype=np.uint64), 2, seed=1) == pytest.approx(1 / (WINDOW - 1))
     assert distinct_n(np.arange(20_000, dtype=np.uint64), 2, seed=1) == 1.0
@@ -109,10 +109,10 @@ def test_too_little_v1_is_not_measured() -> None:
     assert (found.kl3, found.kl3_floor, found.kl3_excess) == (None, None, None)
 
 
-def test_the_choice_is_the_start_of_one_random_order() -> None:
+def test_spoken_samples_are_the_start_of_one_random_order() -> None:
     """However the pool is cut into batches, and whatever the limit, the same samples come first."""
     samples = wordy(400, V2)
-    whole, pieces, few = SpokenChoice(400, 3), SpokenChoice(400, 3), SpokenChoice(20, 3)
+    whole, pieces, few = SpokenSample(400, 3), SpokenSample(400, 3), SpokenSample(20, 3)
     whole.add(samples)
     for start in range(0, 400, 37):
         pieces.add(samples[start : start + 37])
@@ -125,7 +125,7 @@ def test_the_choice_is_the_start_of_one_random_order() -> None:
     assert chinese.texts == sum(sample.task == "gsm8k" and sample.lang == "zh" for sample in samples)
 
 
-def test_the_report_has_the_figures_overall_per_task_and_per_language(tmp_path: Path) -> None:
+def test_the_report_has_figures_overall_per_task_and_language(tmp_path: Path) -> None:
     pool = write_pool(tmp_path / "pool.jsonl", wordy(600, V2))
     out = tmp_path / "reports" / "diversity_report.json"
     diversity_report(pool, out, lambda meta, n: wordy(n, V1, meta.seed))

@@ -13,11 +13,11 @@ from src.core.jsonl import read_records
 from src.core.types import LEVELS, Sample
 from src.data.difficulty.metrics import measure
 from src.data.pool.build import build_pool
-from src.data.pool.fresh import CHUNK, KEPT, Fresh
+from src.data.pool.fresh import CHUNK, KEPT, FreshSamples
 from src.data.pool.meta import PoolMeta, read_meta
 from src.data.quality.consistency import contradictions
 from src.data.readers.official import OfficialSource
-from tests.data.built import built, small_plan
+from tests.data.build_samples import built, small_plan
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +41,12 @@ def source_ids(samples: list[Sample]) -> set[str]:
     return {sample.provenance.source_id for sample in samples}
 
 
-def some(fresh: Fresh, count: int) -> list[Sample]:
+def some(fresh: FreshSamples, count: int) -> list[Sample]:
     return [fresh.take(LEVELS[number % 3]) for number in range(count)]
 
 
-def test_they_have_the_wanted_level_and_contradict_nothing(meta: PoolMeta, samples: list[Sample]) -> None:
-    fresh = Fresh(meta, source_ids(samples), [], seed=1)
+def test_fresh_samples_have_the_wanted_level_and_are_consistent(meta: PoolMeta, samples: list[Sample]) -> None:
+    fresh = FreshSamples(meta, source_ids(samples), [], seed=1)
     for level in LEVELS:
         for _ in range(30):
             made = fresh.take(level)
@@ -54,22 +54,22 @@ def test_they_have_the_wanted_level_and_contradict_nothing(meta: PoolMeta, sampl
             assert not contradictions(made, replace(meta, seed=made.provenance.seed))
 
 
-def test_none_comes_twice_and_none_is_of_the_pool_or_the_shadow_set(meta: PoolMeta, samples: list[Sample]) -> None:
+def test_fresh_samples_never_repeat_pool_or_shadow_set(meta: PoolMeta, samples: list[Sample]) -> None:
     shadow = built(small_plan(60, split="shadow"))
-    made = some(Fresh(meta, source_ids(samples), shadow, seed=1), 2 * CHUNK)
+    made = some(FreshSamples(meta, source_ids(samples), shadow, seed=1), 2 * CHUNK)
     assert len(source_ids(made)) == len({one.id for one in made}) == 2 * CHUNK
     assert not source_ids(made) & (source_ids(samples) | source_ids(shadow))
 
 
-def test_a_source_id_that_is_taken_is_never_made(meta: PoolMeta) -> None:
+def test_a_taken_source_id_is_never_used(meta: PoolMeta) -> None:
     """The first chunk, forbidden: what stands there next time was made from other source ids."""
-    first = source_ids(some(Fresh(meta, (), [], seed=1), 60))
-    assert not first & source_ids(some(Fresh(meta, first, [], seed=1), 60))
+    first = source_ids(some(FreshSamples(meta, (), [], seed=1), 60))
+    assert not first & source_ids(some(FreshSamples(meta, first, [], seed=1), 60))
 
 
-def test_what_resembles_the_shadow_set_is_thrown_away(meta: PoolMeta) -> None:
+def test_samples_similar_to_the_shadow_set_are_dropped(meta: PoolMeta) -> None:
     """A shadow set of the very questions that a chunk will hold, under other source ids and with a word changed."""
-    honest = some(Fresh(meta, (), [], seed=1), 30)
+    honest = some(FreshSamples(meta, (), [], seed=1), 30)
     planted = [
         replace(
             sample,
@@ -79,49 +79,49 @@ def test_what_resembles_the_shadow_set_is_thrown_away(meta: PoolMeta) -> None:
         )
         for number, sample in enumerate(honest[:10])
     ]
-    made = some(Fresh(meta, (), planted, seed=1), 30)
+    made = some(FreshSamples(meta, (), planted, seed=1), 30)
     assert not {one.id for one in made} & {one.id for one in honest[:10]}
     assert len({one.id for one in made} & {one.id for one in honest[10:]}) >= 15, "the others stay"
 
 
 def test_runs_with_other_seeds_and_pools_get_other_samples(meta: PoolMeta) -> None:
-    one = {sample.id for sample in some(Fresh(meta, (), [], seed=1), 30)}
-    assert one == {sample.id for sample in some(Fresh(meta, (), [], seed=1), 30)}
-    assert not one & {sample.id for sample in some(Fresh(meta, (), [], seed=2), 30)}
-    assert not one & {sample.id for sample in some(Fresh(replace(meta, sha256="0" * 64), (), [], seed=1), 30)}
+    one = {sample.id for sample in some(FreshSamples(meta, (), [], seed=1), 30)}
+    assert one == {sample.id for sample in some(FreshSamples(meta, (), [], seed=1), 30)}
+    assert not one & {sample.id for sample in some(FreshSamples(meta, (), [], seed=2), 30)}
+    assert not one & {sample.id for sample in some(FreshSamples(replace(meta, sha256="0" * 64), (), [], seed=1), 30)}
 
 
 def test_no_chunk_is_made_twice_however_uneven_the_levels(meta: PoolMeta, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
-    make = Fresh._made
-    monkeypatch.setattr(Fresh, "_made", lambda fresh, number: made.append(number) or make(fresh, number))
-    fresh = Fresh(meta, (), [], seed=1)
+    make = FreshSamples._make_chunk
+    monkeypatch.setattr(FreshSamples, "_make_chunk", lambda fresh, number: made.append(number) or make(fresh, number))
+    fresh = FreshSamples(meta, (), [], seed=1)
     taken = [fresh.take("hard" if number % 8 else "easy") for number in range(480)]
     assert len({one.id for one in taken}) == 480
     assert made == list(range(len(made)))
     assert len(made) > KEPT, "long enough for easy ones to be left behind"
 
 
-def test_they_go_on_where_they_stood(meta: PoolMeta) -> None:
-    first = Fresh(meta, (), [], seed=1)
+def test_fresh_samples_resume_where_they_stopped(meta: PoolMeta) -> None:
+    first = FreshSamples(meta, (), [], seed=1)
     some(first, CHUNK + 5)
-    second = Fresh(meta, (), [], seed=1)
+    second = FreshSamples(meta, (), [], seed=1)
     second.load_state_dict(json.loads(json.dumps(first.state_dict())))
     assert some(first, 40) == some(second, 40)
 
 
 def test_templates_that_changed_since_the_pool_was_built_are_refused(meta: PoolMeta) -> None:
     with pytest.raises(BadInput, match=r"templates have changed .*gsm8k"):
-        Fresh(replace(meta, templates_sha256=meta.templates_sha256 | {"gsm8k.json": "0" * 64}), (), [], seed=1)
+        FreshSamples(replace(meta, templates_sha256=meta.templates_sha256 | {"gsm8k.json": "0" * 64}), (), [], seed=1)
 
 
-def test_official_records_are_taken_only_where_the_pool_left_some(official_data: Path, tmp_path: Path) -> None:
+def test_official_records_of_the_pool_are_not_reused(official_data: Path, tmp_path: Path) -> None:
     path = tmp_path / "pool.jsonl"
     plan = small_plan(40, langs=("en",), mix={"gsm8k": 1.0}, source="dir", data_dir=official_data)
     meta = build_pool(plan, path)
     assert meta.left_aside["gsm8k"] > 0, "the pool's facts tell of records without a way to their answer"
     used = source_ids(list(read_records(path, Sample)))
-    made = some(Fresh(meta, used, [], seed=1), 30)
+    made = some(FreshSamples(meta, used, [], seed=1), 30)
     assert {one.provenance.source for one in made} == {"dir"}
     assert not source_ids(made) & used
 
@@ -129,5 +129,5 @@ def test_official_records_are_taken_only_where_the_pool_left_some(official_data:
 def test_a_source_with_nothing_left_is_refused_at_the_start(official_data: Path, tmp_path: Path) -> None:
     plan = small_plan(10, langs=("en",), mix={"gsm8k": 1.0}, source="dir", data_dir=official_data)
     meta = build_pool(plan, tmp_path / "pool.jsonl")
-    with pytest.raises(BadInput, match="no samples can be made afresh"):
-        Fresh(meta, OfficialSource(official_data).load("gsm8k").records, [], seed=1)
+    with pytest.raises(BadInput, match="no fresh samples can be made"):
+        FreshSamples(meta, OfficialSource(official_data).load("gsm8k").records, [], seed=1)

@@ -96,9 +96,7 @@ def refusal(folder: Path) -> str:
         (lambda found: found[0].update(answer=["{% include 'secrets' %}"]), "field answer"),
     ],
 )
-def test_a_template_that_does_not_fit_is_named_with_file_template_and_field(
-    tmp_path: Path, change: Change, named: str
-) -> None:
+def test_a_bad_template_is_named_with_file_and_field(tmp_path: Path, change: Change, named: str) -> None:
     said = refusal(changed(tmp_path, change))
     assert "hotpotqa.json, template hotpotqa-en-user-plain-1" in said
     assert named in said
@@ -119,7 +117,7 @@ def test_an_id_is_used_once_in_the_whole_pack(tmp_path: Path) -> None:
     assert "first in gsm8k.json" in said
 
 
-def test_a_template_without_an_id_is_named_by_its_place(tmp_path: Path) -> None:
+def test_a_template_without_an_id_is_named_by_position(tmp_path: Path) -> None:
     assert "hotpotqa.json, template #2" in refusal(changed(tmp_path, lambda found: found[1].pop("id")))
 
 
@@ -129,7 +127,7 @@ def test_both_languages_must_be_there(tmp_path: Path) -> None:
     assert "'zh'" in said
 
 
-def test_missing_strange_and_broken_files_are_named(tmp_path: Path) -> None:
+def test_missing_unknown_and_broken_files_are_named(tmp_path: Path) -> None:
     assert "nowhere" in refusal(tmp_path / "nowhere")
     folder = changed(tmp_path, lambda found: None)
     (folder / "hotpot.json").write_text("[]", encoding="utf-8")
@@ -150,7 +148,7 @@ def test_data_is_never_evaluated(value: str) -> None:
 
 
 @pytest.mark.parametrize("pack", [V1, V2], ids=["v1", "v2"])
-def test_every_field_that_must_show_its_value_shows_it_whole_and_once(pack: Pack) -> None:
+def test_required_values_appear_whole_and_once(pack: Pack) -> None:
     value = "Ann {{ 7 * 7 }} <b>\n林若川"
     for template, field, alternative in alternatives(pack):
         shown = render(alternative, **({OFFERED[field]: value} if OFFERED[field] else {}))
@@ -175,7 +173,7 @@ def test_every_field_that_must_show_its_value_shows_it_whole_and_once(pack: Pack
         "{{ question }} }}",
     ],
 )
-def test_nothing_but_a_plain_variable_stands_in_braces(tmp_path: Path, text: str) -> None:
+def test_only_plain_variables_are_allowed_in_braces(tmp_path: Path, text: str) -> None:
     """Each of these could lose or change the question for some of its values."""
     said = refusal(changed(tmp_path, lambda found: found[0].update(user=[text])))
     assert "hotpotqa.json, template hotpotqa-en-user-plain-1, field user, alternative 1" in said
@@ -188,7 +186,7 @@ def test_single_braces_are_text(tmp_path: Path) -> None:
     assert render(template.user[0], question="Why?") == "{so} 100% Why? #1 }"
 
 
-def test_a_value_that_was_not_given_is_an_error_not_an_empty_text() -> None:
+def test_a_missing_value_is_an_error() -> None:
     with pytest.raises(KeyError):
         render("{{ question }}", clue="x")
 
@@ -199,7 +197,7 @@ def test_a_worker_process_gets_or_loads_the_same_pack() -> None:
         assert workers.submit(load_pack, ROOT / "pack_v2").result() == V2
 
 
-def test_the_same_seed_draws_the_same_template_and_the_same_person_replies() -> None:
+def test_the_same_seed_draws_the_same_templates_and_role() -> None:
     def drawn(seed: int) -> list[str]:
         rng = Random(seed)
         ids = []
@@ -225,14 +223,14 @@ def test_fingerprints_are_those_of_the_files(tmp_path: Path) -> None:
     assert [name for name in before if before[name] != after[name]] == ["hotpotqa.json"]
 
 
-def test_v2_is_a_full_pack_and_v1_is_told_what_it_lacks() -> None:
+def test_v2_is_complete_and_v1_is_not() -> None:
     assert pack_requirements(V2) == []
     lacks = pack_requirements(V1)
     assert len(lacks) == 2 * len(TASKS) * len(LANGS) * 3
     assert "clarify_gsm8k.json (zh): 1 templates, at least 6 wanted" in lacks
 
 
-def test_v2_has_eight_roles_and_five_registers_in_every_file_and_language() -> None:
+def test_v2_has_eight_roles_and_five_registers_everywhere() -> None:
     for kind in (V2.tasks, V2.clarify):
         for task in TASKS:
             for lang in LANGS:
@@ -255,7 +253,7 @@ def test_v2_offers_many_alternatives_and_often_no_thought() -> None:
                 assert 0.2 <= silent <= 0.4 if field in THOUGHTS else silent == 0, f"{template.id}: {field}"
 
 
-def test_nothing_is_said_twice_in_a_language_of_v2() -> None:
+def test_no_alternative_occurs_twice_in_a_language_of_v2() -> None:
     """The bare variable is everybody's; any other wording belongs to one template."""
     owner: dict[tuple[str, str, str], str] = {}
     for template, field, alternative in alternatives(V2):
@@ -285,7 +283,7 @@ def test_languages_do_not_mix_and_asks_are_questions(pack: Pack) -> None:
 
 @pytest.mark.parametrize("lang", LANGS)
 @pytest.mark.parametrize("task", TASKS)
-def test_fifty_samples_of_v2_hardly_repeat_a_wording_where_v1_only_repeats(task: Task, lang: Lang) -> None:
+def test_fifty_samples_of_v2_hardly_repeat_a_wording(task: Task, lang: Lang) -> None:
     """Wording alone, values left out: about what a window of the distinct-2 gate holds of it."""
     assert _distinct2(V2, task, lang) > 0.60
     assert _distinct2(V1, task, lang) < 0.10

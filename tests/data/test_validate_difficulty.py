@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path
 
 import msgspec
 import pytest
+import typer
 
+from src.cli.data import validate_difficulty as command
 from src.core.check import Check, Report
 from src.core.errors import BadInput
 from src.core.files import sha256_file, sidecar
@@ -19,7 +22,7 @@ from src.data.difficulty.validate_difficulty import validate_difficulty
 from src.data.pool.meta import read_meta, write_meta
 from tests.data.difficulty_samples import TARGET, dialogue, even_supply, graded_samples
 from tests.data.samples import write_pool
-from tests.rc1 import DIFFICULTY
+from tests.rc1 import DIFFICULTY_LIMITS
 
 
 def failed(report: Report) -> set[str]:
@@ -31,12 +34,21 @@ def by_name(report: Report, name: str) -> Check:
 
 
 def validate(folder: Path) -> Report:
-    return validate_difficulty(
-        folder / "seed.metrics.jsonl",
-        folder / "seed.balanced.jsonl",
-        **DIFFICULTY,
-        out=folder / "rc1" / "difficulty_report.json",
-    )
+    return validate_difficulty(folder / "seed.metrics.jsonl", folder / "seed.balanced.jsonl", DIFFICULTY_LIMITS)
+
+
+def write_reports(folder: Path) -> tuple[str, Report]:
+    """The page and the report that the command writes."""
+    out = folder / "rc1" / "difficulty_report.json"
+    with suppress(typer.Exit):
+        command(
+            metrics=folder / "seed.metrics.jsonl",
+            balanced=folder / "seed.balanced.jsonl",
+            out=out,
+            **msgspec.structs.asdict(DIFFICULTY_LIMITS),
+        )
+    page = out.with_suffix(".html").read_text(encoding="utf-8")
+    return page, msgspec.json.decode(out.read_bytes(), type=Report)
 
 
 def honest(folder: Path) -> None:
@@ -91,7 +103,7 @@ def test_an_all_easy_pool_fails_on_its_shares(tmp_path: Path) -> None:
     assert "--tool_hops" in by_name(report, "hard_share[hotpotqa]").remedy_zh
 
 
-def test_one_task_of_easy_samples_cannot_hide_behind_the_others(tmp_path: Path) -> None:
+def test_one_task_of_easy_samples_fails_its_own_checks(tmp_path: Path) -> None:
     supply: dict[Task, dict[Level, int]] = {task: {"easy": 3, "medium": 5, "hard": 12} for task in TASKS}
     supply["strategyqa"] = {"easy": 9, "medium": 9, "hard": 2}
     sold_as_balanced(tmp_path, graded_samples(supply))
@@ -107,7 +119,7 @@ def test_hard_questions_that_restate_their_clue_fail(tmp_path: Path) -> None:
     assert "raise --paraphrase" in by_name(report, "clue_overlap_hard_max").remedy
 
 
-def test_hard_questions_that_share_nothing_with_their_support_fail(tmp_path: Path) -> None:
+def test_hard_questions_without_overlap_with_their_support_fail(tmp_path: Path) -> None:
     samples, levels = balanced_mix()
     apart = changed(samples, levels, "hard", lambda one: msgspec.structs.replace(one, support=("Zzyzx qwop jkvb.",)))
     sold_as_balanced(tmp_path, apart)
@@ -181,7 +193,7 @@ def test_metrics_edited_by_hand_are_caught(tmp_path: Path, sidecar_too: bool, ca
     assert by_name(report, "metrics_match").value == easy > 0
 
 
-def test_the_levels_come_from_the_samples_even_when_the_metrics_call_all_of_them_hard(tmp_path: Path) -> None:
+def test_levels_come_from_the_samples_not_from_the_metrics(tmp_path: Path) -> None:
     sold_as_balanced(tmp_path, graded_samples({task: {"easy": 9} for task in TASKS}))
     edit_metrics(tmp_path, True)
     assert {"hard_share", "easy_share", "metrics_match"} <= failed(validate(tmp_path))
@@ -194,7 +206,7 @@ def test_a_sample_taken_twice_is_caught(tmp_path: Path) -> None:
     assert "copies" in failed(validate(tmp_path))
 
 
-def test_a_balanced_sample_that_nobody_measured_is_refused(tmp_path: Path) -> None:
+def test_a_balanced_sample_without_metrics_is_refused(tmp_path: Path) -> None:
     honest(tmp_path)
     balanced = tmp_path / "seed.balanced.jsonl"
     rewrite(balanced, balanced.read_bytes().replace(b'"id":"s0', b'"id":"t0', 1))
@@ -236,12 +248,14 @@ def test_one_changed_sample_is_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["seed.jsonl", "seed.metrics.jsonl", "seed.balanced.jsonl", "report.html"])
-def test_the_report_overwrites_neither_what_it_reads_nor_its_own_page(tmp_path: Path, name: str) -> None:
+def test_the_report_overwrites_no_input_and_not_its_page(tmp_path: Path, name: str) -> None:
     honest(tmp_path)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
     metrics, balanced = tmp_path / "seed.metrics.jsonl", tmp_path / "seed.balanced.jsonl"
     with pytest.raises(BadInput, match=r"^--out: .* would overwrite"):
-        validate_difficulty(metrics, balanced, **DIFFICULTY, out=tmp_path / name)
+        validate_difficulty(
+            metrics, balanced, DIFFICULTY_LIMITS, {"page": tmp_path / "report.html", "--out": tmp_path / name}
+        )
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
@@ -253,7 +267,7 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
         validate(tmp_path)
 
 
-def test_an_empty_balanced_pool_passes_nothing_that_needs_samples(tmp_path: Path) -> None:
+def test_an_empty_balanced_pool_fails_checks_that_need_samples(tmp_path: Path) -> None:
     honest(tmp_path)
     rewrite(tmp_path / "seed.balanced.jsonl", b"")
     assert {"hard_share", "easy_share", "clue_overlap_easy_min[gsm8k]", "mix[gsm8k]"} <= failed(validate(tmp_path))
@@ -262,8 +276,6 @@ def test_an_empty_balanced_pool_passes_nothing_that_needs_samples(tmp_path: Path
 def test_the_report_has_counts_quantiles_histograms_and_its_evidence(tmp_path: Path) -> None:
     honest(tmp_path)
     report = validate(tmp_path)
-    written = msgspec.json.decode((tmp_path / "rc1" / "difficulty_report.json").read_bytes(), type=Report)
-    assert written == report
     pool, balanced = report.figures["pool"], report.figures["balanced"]
     assert pool["counts"] == even_supply(20, 30, 25)
     assert balanced["n"] == sum(sum(levels.values()) for levels in balanced["counts"].values())
@@ -274,6 +286,14 @@ def test_the_report_has_counts_quantiles_histograms_and_its_evidence(tmp_path: P
         assert histogram["edges"] == balanced["histograms"][metric]["edges"]
     files = [tmp_path / name for name in ("seed.metrics.jsonl", "seed.balanced.jsonl", "seed.jsonl")]
     assert report.evidence.inputs == {str(one): sha256_file(one) for path in files for one in (path, sidecar(path))}
+
+
+def test_the_written_report_names_its_page_by_checksum(tmp_path: Path) -> None:
+    honest(tmp_path)
+    _, written = write_reports(tmp_path)
+    page = tmp_path / "rc1" / "difficulty_report.html"
+    assert written.evidence.outputs == {str(page): sha256_file(page)}
+    assert written.checks == validate(tmp_path).checks
 
 
 class Outline(HTMLParser):
@@ -297,12 +317,11 @@ class Outline(HTMLParser):
 
 
 @pytest.mark.parametrize("poisoned", [False, True])
-def test_the_page_is_whole_loads_nothing_and_shows_the_verdict(tmp_path: Path, poisoned: bool) -> None:
+def test_the_page_loads_nothing_and_shows_the_verdict(tmp_path: Path, poisoned: bool) -> None:
     honest(tmp_path)
     if poisoned:
         edit_metrics(tmp_path, True)
-    validate(tmp_path)
-    page = (tmp_path / "rc1" / "difficulty_report.html").read_text(encoding="utf-8")
+    page, _ = write_reports(tmp_path)
     outline = Outline()
     outline.feed(page)
     assert not outline.open
@@ -315,7 +334,6 @@ def test_text_from_the_data_cannot_become_markup(tmp_path: Path) -> None:
     samples, _ = balanced_mix()
     samples[0] = msgspec.structs.replace(samples[0], ambiguity=("<script>alert(1)</script>",))
     sold_as_balanced(tmp_path, samples)
-    validate(tmp_path)
-    page = (tmp_path / "rc1" / "difficulty_report.html").read_text(encoding="utf-8")
+    page, _ = write_reports(tmp_path)
     assert "<script" not in page
     assert "&lt;script&gt;" in page

@@ -14,7 +14,7 @@ import yaml
 from src.core.errors import BadInput
 from src.core.types import LANGS, Lang, Record
 from src.data.pool.build import build_pool
-from src.data.pool.fresh import Fresh
+from src.data.pool.fresh import FreshSamples
 from src.data.pool.meta import read_meta
 from src.data.worlds.arithmetic.language import ProblemText, SceneTexts
 from src.data.worlds.arithmetic.program import PlanTexts
@@ -22,7 +22,7 @@ from src.data.worlds.grammar import compiled, slots_of
 from src.data.worlds.names import ChineseLists, EnglishLists
 from src.data.worlds.texts import FOLDER, load_text, text_fingerprints
 from src.data.worlds.wording import ArticleText, DialectText, QuestionText, world_text
-from tests.data.built import small_plan
+from tests.data.build_samples import small_plan
 
 STRUCTS: dict[str, type[Record]] = {
     "articles_en.yaml": ArticleText,
@@ -126,10 +126,10 @@ def test_texts_that_changed_since_the_pool_was_built_are_refused(own_texts: Path
     pool = own_texts.parents[1] / "pool.jsonl"
     change(own_texts / "names_en.yaml", "Almark", "Elmark")
     build_pool(small_plan(200), pool)
-    assert Fresh(read_meta(pool), (), [], seed=1).take("easy")
+    assert FreshSamples(read_meta(pool), (), [], seed=1).take("easy")
     shutil.rmtree(own_texts)
     with pytest.raises(BadInput, match=r"have changed since the pool was built \(worlds/names_en.yaml\)"):
-        Fresh(read_meta(pool), (), [], seed=1)
+        FreshSamples(read_meta(pool), (), [], seed=1)
 
 
 def test_fingerprints_are_those_of_the_texts_in_use(own_texts: Path) -> None:

@@ -24,7 +24,7 @@ from src.strategies.dpo import DPO
 from src.strategies.grpo import GRPO
 from src.strategies.ppo import PPO
 from tests.agents.small_tokenizer import small_tokenizer
-from tests.data.built import built, small_plan
+from tests.data.build_samples import built, small_plan
 from tests.engines.toy import Pick, ToySampler, fingerprint, make_job, renderer_of
 
 pytest.importorskip("trl", reason="TRL is not installed (pip install 'askgate[trl]')")

@@ -24,7 +24,7 @@ from src.data.pool.plan import BuildPlan
 from src.data.pool.shadow_set import materialize_shadow
 from src.data.quality.validate_pool import validate_pool
 from tests.gates.conftest import finished, run
-from tests.rc1 import DIFFICULTY
+from tests.rc1 import DIFFICULTY_LIMITS, POOL_LIMITS
 
 from .table import add_properties, print_table
 
@@ -77,18 +77,9 @@ def judge(pool: Path, shadow: Path) -> Report:
     """`validate_pool` with the seeds' thresholds."""
     return validate_pool(
         pool,
-        min_distinct2=0.60,
-        kl3_min=0.15,
-        roles_min=4,
-        styles_min=3,
-        max_dup_pct=2.0,
-        max_len=4096,
-        min_len=64,
+        POOL_LIMITS,
         leak_check=shadow,
-        leak_ngram=5,
-        leak_sim=0.85,
         by_task=TASKS,
-        max_shortcut_auc=0.70,
         reference=reference_samples,
         out=pool.with_name("pool_report.json"),
     )
@@ -106,7 +97,7 @@ def judge_difficulty(
             write_records(handle, rows)
         write_meta(metrics, replace(read_meta(metrics), sha256=sha256_file(metrics)))
     difficulty_bucketize(metrics, SEEDS_TARGET, TASKS, balanced)
-    return validate_difficulty(metrics, balanced, **DIFFICULTY, out=folder / "difficulty_report.json")
+    return validate_difficulty(metrics, balanced, DIFFICULTY_LIMITS)
 
 
 def sell(pool: Path, samples: list[Sample], folder: Path, **facts: Any) -> Report:
@@ -116,7 +107,7 @@ def sell(pool: Path, samples: list[Sample], folder: Path, **facts: Any) -> Repor
         write_records(handle, samples)
     honest = replace(read_meta(pool), kind="balanced", parent=pool.name, parent_sha256=sha256_file(pool))
     write_meta(balanced, replace(honest, sha256=sha256_file(balanced), n=len(samples), **facts))
-    return validate_difficulty(folder / "forged.metrics.jsonl", balanced, **DIFFICULTY, out=folder / "sold_report.json")
+    return validate_difficulty(folder / "forged.metrics.jsonl", balanced, DIFFICULTY_LIMITS)
 
 
 def failed(report: Report) -> set[str]:

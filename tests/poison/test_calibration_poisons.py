@@ -173,11 +173,3 @@ def test_weights_that_are_not_lawful_are_refused(weights: dict[str, float], tmp_
     path.write_text(str({"weights": weights}).replace("'", '"'))
     with pytest.raises(BadInput):
         read_weights(path)
-
-
-def test_every_remedy_comes_in_both_languages() -> None:
-    from src.reward.remedies import REMEDIES
-
-    for english, chinese in REMEDIES.values():
-        assert english.isascii()
-        assert any("\u4e00" <= letter <= "\u9fff" for letter in chinese)

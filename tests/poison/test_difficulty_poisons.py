@@ -14,7 +14,7 @@ from src.core.jsonl import read_records
 from src.core.types import TASKS, Sample, Turn
 from src.data.difficulty.metrics import measure_all
 from src.data.difficulty.validate_difficulty import validate_difficulty
-from tests.rc1 import DIFFICULTY
+from tests.rc1 import DIFFICULTY_LIMITS
 
 from .conftest import Honest, failed, forge, judge_difficulty, sell
 from .table import poison, twin
@@ -135,7 +135,7 @@ def test_metrics_that_are_not_those_of_their_sidecar_fail(honest: Honest, tmp_pa
     assert judge_difficulty(forge(honest, tmp_path, lambda samples: samples), tmp_path).passed
     metrics = tmp_path / "forged.metrics.jsonl"
     metrics.write_bytes(metrics.read_bytes() + b"\n")
-    report = validate_difficulty(metrics, tmp_path / "forged.balanced.jsonl", **DIFFICULTY, out=tmp_path / "again.json")
+    report = validate_difficulty(metrics, tmp_path / "forged.balanced.jsonl", DIFFICULTY_LIMITS)
     assert failed(report) == {"metrics_edited"}
 
 

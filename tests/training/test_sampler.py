@@ -14,10 +14,10 @@ from src.config.train_config import RatioAt, SamplingSection
 from src.core.errors import BadInput
 from src.core.types import LEVELS, Level, Sample
 from src.data.pool.build import build_pool
-from src.data.pool.fresh import Fresh
+from src.data.pool.fresh import FreshSamples
 from src.data.pool.meta import PoolMeta
 from src.training.sampler import KEPT, TRIES, Drawn, Sampler
-from tests.data.built import small_plan
+from tests.data.build_samples import small_plan
 from tests.data.samples import make_sample
 from tests.eval.episodes import episode
 
@@ -78,7 +78,9 @@ def test_a_level_with_no_share_is_never_drawn_and_one_with_a_share_must_be_there
 
 def test_the_share_from_the_pool_follows_its_schedule_and_does_not_skew_the_levels(facts: PoolMeta) -> None:
     schedule = (RatioAt(step=0, ratio=0.5), RatioAt(step=100, ratio=0.25), RatioAt(step=200, ratio=1.0))
-    one = sampler(Pool(50, 50, 50), SamplingSection(seed_ratio_schedule=schedule), fresh=Fresh(facts, (), [], seed=1))
+    one = sampler(
+        Pool(50, 50, 50), SamplingSection(seed_ratio_schedule=schedule), fresh=FreshSamples(facts, (), [], seed=1)
+    )
     for start, ratio in ((0, 0.5), (100, 0.25), (200, 1.0)):
         batch = [drawn for step in range(start, start + 100) for drawn in one.draw(step, 8)]
         assert sum(drawn.origin != "fresh" for drawn in batch) / 800 == pytest.approx(ratio, abs=0.01)
@@ -201,7 +203,7 @@ def test_samples_with_an_unstable_score_count_less() -> None:
 def test_a_resumed_run_draws_what_the_unbroken_one_draws(facts: PoolMeta, stopped_at: int) -> None:
     def make() -> Sampler:
         sampling = SamplingSection(seed_ratio_schedule=(RatioAt(step=0, ratio=0.8), RatioAt(step=15, ratio=0.4)))
-        return sampler(Pool(30, 40, 50), sampling, fresh=Fresh(facts, (), [], seed=1))
+        return sampler(Pool(30, 40, 50), sampling, fresh=FreshSamples(facts, (), [], seed=1))
 
     def run(one: Sampler, steps: range) -> list[list[str]]:
         drawn = []

@@ -20,7 +20,7 @@ from src.data.pool.build import build_pool
 from src.data.pool.meta import read_meta, write_meta
 from src.data.pool.source import TARGET
 from src.training.sampler import PoolFile, open_sampler
-from tests.data.built import small_plan
+from tests.data.build_samples import small_plan
 
 SAMPLING = SamplingSection(seed_ratio=0.5)
 

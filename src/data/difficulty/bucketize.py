@@ -1,7 +1,7 @@
-"""Stage `difficulty_bucketize`: from a measured pool the largest one that keeps task mix and difficulty shares.
+"""Stage `difficulty_bucketize`: the largest pool with the target difficulty in every task and the task mix kept.
 
-Two passes. The first reads the metrics and keeps two small numbers a sample; the second walks metrics and pool side
-by side and copies the chosen lines as they are. No sample is taken twice.
+Two passes. The first reads the metrics and keeps one byte per sample; the second reads metrics and pool side by side
+and copies the chosen lines unchanged. No sample is taken twice.
 """
 
 from __future__ import annotations
@@ -22,16 +22,19 @@ from ...core.defaults import SUM_TOLERANCE
 from ...core.errors import BadInput
 from ...core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sha256_file, sidecar, written
 from ...core.jsonl import decode, read_lines, read_records, read_unique
+from ...core.remedies import remedies
 from ...core.types import LEVELS, TASKS, Level, Task
-from ..pool.meta import described, parent_of, read_meta
-from .knobs import more_of
-from .metrics import DifficultyRecord, Parent, derived_meta, table, where_from
+from ..pool.meta import derived_meta, parent_of, read_meta, verify_sha256
+from .metrics import DifficultyRecord, LevelCounts, level_counts
+
+_CELLS: list[tuple[Task, Level]] = [(task, level) for task in TASKS for level in LEVELS]
 
 
-class Balanced(Struct, frozen=True):
+class BalancedPool(Struct, frozen=True):
+    """Composition of a balanced pool."""
+
     n: int
-    supply: dict[Task, dict[Level, int]]
-    counts: dict[Task, dict[Level, int]]
+    counts: LevelCounts
     scarcest: tuple[Task, Level]
     """The bucket that ran out first: more of it would give a larger pool."""
 
@@ -40,64 +43,59 @@ class _Id(Struct):
     id: str
 
 
-def difficulty_bucketize(metrics: Path, target: dict[Level, float], by_task: Sequence[Task], out: Path) -> Balanced:
-    """Finds the pool through the metrics' sidecar and writes the balanced pool with its own."""
-    check_target(target)
+def difficulty_bucketize(metrics: Path, target: dict[Level, float], by_task: Sequence[Task], out: Path) -> BalancedPool:
+    """Writes the balanced pool with its sidecar. The measured pool is found through the sidecar of the metrics."""
+    _check_target(target)
     require_jsonl(out, "--out")
     metrics_meta = read_meta(metrics)
     pool = parent_of(metrics, metrics_meta)
     refuse_overlap({"--out": out}, {"--metrics": metrics, "the measured pool": pool})
-    described(metrics, metrics_meta, DifficultyRecord)
+    verify_sha256(metrics, metrics_meta, DifficultyRecord)
     pool_meta = read_meta(pool)
 
-    cells = _cells(metrics)
-    supply = Counter(cells)
-    _same_tasks(supply, by_task, metrics)
+    cells = array("B", (_CELLS.index((one.task, one.level)) for one in read_unique(metrics, DifficultyRecord)))
+    supply = level_counts(Counter({_CELLS[cell]: count for cell, count in Counter(cells).items()}))
+    _check_tasks(supply, by_task, metrics)
     mix = {task: pool_meta.mix.get(task, 0.0) for task in by_task}
-    plan = largest_plan(table(_named(supply)), mix, target)
-    if plan is None:
-        raise _too_few(table(_named(supply)), mix, target, metrics)
+    balanced = largest_balanced(supply, mix, target)
+    if balanced is None:
+        raise _too_few(supply, mix, target, metrics)
 
-    chosen = _choose(cells, plan, pool_meta.seed)
+    chosen = _choose(cells, balanced, pool_meta.seed)
     with atomic_files() as start:
         handle, facts = start(out), start(sidecar(out))
         _copy(pool, metrics, chosen, handle)
-        parent = Parent(where_from(out, pool), metrics_meta.parent_sha256)
-        facts.write(json_bytes(derived_meta(pool_meta, "balanced", sha256_file(written(handle)), plan.n, parent)))
-    return Balanced(plan.n, table(_named(supply)), plan.counts, plan.scarcest)
+        sha256 = sha256_file(written(handle))
+        meta = derived_meta(pool_meta, "balanced", balanced.n, sha256, out, pool, metrics_meta.parent_sha256)
+        facts.write(json_bytes(meta))
+    return balanced
 
 
-def _cells(metrics: Path) -> array[int]:
-    """Task and bucket of every sample in one byte; an id that comes twice would be a copy in the balanced pool."""
-    return array("B", (_cell(record.task, record.level) for record in read_unique(metrics, DifficultyRecord)))
-
-
-def _cell(task: Task, level: Level) -> int:
-    return TASKS.index(task) * len(LEVELS) + LEVELS.index(level)
-
-
-def _named(supply: Counter[int]) -> Counter[tuple[Task, Level]]:
-    return Counter({(task, level): supply[_cell(task, level)] for task in TASKS for level in LEVELS})
-
-
-def _same_tasks(supply: Counter[int], by_task: Sequence[Task], metrics: Path) -> None:
-    """Shares are held per task, so every task of the pool is named, and no other."""
-    present = set(table(_named(supply)))
-    if present != set(by_task) or len(set(by_task)) != len(by_task):
+def _check_target(target: dict[Level, float]) -> None:
+    if set(target) != set(LEVELS) or min(target.values()) < 0 or abs(sum(target.values()) - 1) > SUM_TOLERANCE:
         raise BadInput(
-            f"the pool has {' '.join(sorted(present)) or 'no samples'}, by_task names {' '.join(by_task) or 'none'}",
+            f"shares must be given for {', '.join(LEVELS)}, none negative, and add up to 1",
+            where="--target",
+            remedy='write for example "easy:0.25,medium:0.45,hard:0.30"',
+        )
+
+
+def _check_tasks(supply: LevelCounts, by_task: Sequence[Task], metrics: Path) -> None:
+    """Shares hold per task, so `by_task` must name every task of the pool once, and no other."""
+    if set(supply) != set(by_task) or len(set(by_task)) != len(by_task):
+        raise BadInput(
+            f"the pool has {' '.join(sorted(supply)) or 'no samples'}, by_task names {' '.join(by_task) or 'none'}",
             where=str(metrics),
             remedy="name each task of the pool once in --by_task, or build a pool with those tasks (--mix)",
         )
 
 
-def _too_few(
-    supply: dict[Task, dict[Level, int]], mix: dict[Task, float], target: dict[Level, float], metrics: Path
-) -> BadInput:
-    """The bucket with the least for its share is the one to name."""
+def _too_few(supply: LevelCounts, mix: dict[Task, float], target: dict[Level, float], metrics: Path) -> BadInput:
+    """The error that names the bucket with the fewest samples for its share."""
     wanted = [(task, level) for task in mix for level in LEVELS if mix[task] > 0 and target[level] > 0]
     task, level = min(wanted, key=lambda cell: supply[cell[0]][cell[1]] / (mix[cell[0]] * target[cell[1]]))
-    remedy, remedy_zh = more_of(level, task)
+    table = remedies("difficulty")
+    remedy, remedy_zh = table[f"more_{level}_{task}" if level == "hard" else f"more_{level}"]
     return BadInput(
         f"{task} has {supply[task][level]} {level} samples, too few for a share of {target[level]:g} "
         f"({task} 的 {level} 样本只有 {supply[task][level]} 条)",
@@ -106,12 +104,12 @@ def _too_few(
     )
 
 
-def _choose(cells: array[int], plan: Plan, seed: int) -> bytearray:
-    """One flag a sample. Each bucket draws with its own random stream, so that they do not disturb each other."""
+def _choose(cells: array[int], balanced: BalancedPool, seed: int) -> bytearray:
+    """One flag per sample. Each bucket draws from its own random stream, so that buckets do not affect each other."""
     chosen = bytearray(len(cells))
-    for task, levels in plan.counts.items():
+    for task, levels in balanced.counts.items():
         for level, count in levels.items():
-            cell = _cell(task, level)
+            cell = _CELLS.index((task, level))
             places = array("L", (place for place, one in enumerate(cells) if one == cell))
             for pick in Random(f"{seed}:{task}:{level}").sample(range(len(places)), count):
                 chosen[places[pick]] = 1
@@ -119,7 +117,7 @@ def _choose(cells: array[int], plan: Plan, seed: int) -> bytearray:
 
 
 def _copy(pool: Path, metrics: Path, chosen: bytearray, handle: IO[bytes]) -> None:
-    """Lines go over as they are. Metrics and pool walk in step, which a look at the ids proves."""
+    """Copies the chosen lines unchanged. The ids prove that metrics and pool are in the same order."""
     only_id = msgspec.json.Decoder(_Id)
     records = read_records(metrics, DifficultyRecord)
     for (number, line), record, wanted in zip(read_lines(pool), records, chosen, strict=True):
@@ -130,33 +128,13 @@ def _copy(pool: Path, metrics: Path, chosen: bytearray, handle: IO[bytes]) -> No
             handle.write(line if line.endswith(b"\n") else line + b"\n")
 
 
-# How many samples of each task and bucket make the largest balanced pool. Pure arithmetic, exact fractions.
+def largest_balanced(supply: LevelCounts, mix: dict[Task, float], target: dict[Level, float]) -> BalancedPool | None:
+    """The largest pool in which every bucket has its share and no sample is needed twice; None if there is none.
 
-
-Supply = dict[Task, dict[Level, int]]
-
-
-class Plan(Struct, frozen=True):
-    n: int
-    counts: Supply
-    scarcest: tuple[Task, Level]
-
-
-def check_target(target: dict[Level, float]) -> None:
-    if set(target) != set(LEVELS) or min(target.values()) < 0 or abs(sum(target.values()) - 1) > SUM_TOLERANCE:
-        raise BadInput(
-            f"shares must be given for {', '.join(LEVELS)}, none negative, and add up to 1",
-            where="--target",
-            remedy='write for example "easy:0.25,medium:0.45,hard:0.30"',
-        )
-
-
-def largest_plan(supply: Supply, mix: dict[Task, float], target: dict[Level, float]) -> Plan | None:
-    """The largest pool in which every bucket has its share and no sample is needed twice; None when there is none.
-
-    A bound comes from the scarcest bucket; from there it goes down to the first size that holds after rounding.
+    The scarcest bucket gives an upper bound; from there the size goes down until rounding fits. Fractions are exact.
     """
-    shares = _shares(mix)
+    parts = {task: exact(part) for task, part in mix.items() if part > 0}
+    shares = {task: part / sum(parts.values()) for task, part in parts.items()}
     wanted = {level: exact(target[level]) for level in LEVELS}
     cells = [(task, level) for task, share in shares.items() for level in LEVELS if share * wanted[level] > 0]
     if not cells:
@@ -168,13 +146,14 @@ def largest_plan(supply: Supply, mix: dict[Task, float], target: dict[Level, flo
     slack = max(2 / (shares[task] * wanted[level]) for task, level in cells)
     for n in range(min(total, floor(room[scarcest] + slack)), 0, -1):
         counts = {task: split(size, wanted) for task, size in apportion(n, shares).items()}
-        if _holds(counts, supply, cells):
-            return Plan(n, counts, scarcest)
+        enough = all(0 <= counts[task][level] <= supply[task][level] for task in counts for level in LEVELS)
+        if enough and all(counts[task][level] > 0 for task, level in cells):
+            return BalancedPool(n, counts, scarcest)
     return None
 
 
 def split(n: int, target: dict[Level, Fraction]) -> dict[Level, int]:
-    """Hard is rounded up and easy down, so that `hard >= its share` and `easy <= its share` hold exactly."""
+    """Sizes of the buckets. Hard is rounded up and easy down, so that neither limit is missed by rounding."""
     hard, easy = ceil(n * target["hard"]), floor(n * target["easy"])
     return {"easy": easy, "medium": n - hard - easy, "hard": hard}
 
@@ -191,15 +170,3 @@ def apportion(n: int, shares: dict[Task, Fraction]) -> dict[Task, int]:
 def exact(share: float) -> Fraction:
     """0.3 as 3/10, not as the binary number next to it."""
     return Fraction(repr(share))
-
-
-def _shares(mix: dict[Task, float]) -> dict[Task, Fraction]:
-    parts = {task: exact(part) for task, part in mix.items() if part > 0}
-    whole = sum(parts.values())
-    return {task: part / whole for task, part in parts.items()}
-
-
-def _holds(counts: Supply, supply: Supply, cells: list[tuple[Task, Level]]) -> bool:
-    """Enough of everything, and no wanted bucket left empty by rounding."""
-    enough = all(0 <= count <= supply[task][level] for task in counts for level, count in counts[task].items())
-    return enough and all(counts[task][level] > 0 for task, level in cells)

@@ -1,7 +1,7 @@
-"""What a task's wording tells about its difficulty: entities, connectors, pronouns and asked-for arithmetic.
+"""Features of a task's wording that make it hard: names, connectors, pronouns, arithmetic asked for, clue overlap.
 
-All of it is rules on text, the same for every source, cheap enough for a million samples. They read what the user
-says (premise, clue, question), not the articles: those are the same whatever is asked.
+All of them are rules on text, the same for every source and cheap enough for a million samples. They read what the
+user says (premise, clue, question), not the articles: those are the same whatever is asked.
 """
 
 from __future__ import annotations
@@ -12,79 +12,28 @@ from collections.abc import Iterable, Sequence
 
 from ...core.tokenize import CJK
 from ...core.types import Sample
+from ..lexicon import lexicon, word_set
 
-# English words that name nothing, although a sentence may open with their capital.
-_FUNCTION_WORDS = """
-    a about after all also although an and any are as at because before both but by can could despite did do does
-    during each either every few finally first following for from given had has have he help her here hers hi hello hey
-    his how however i if in instead is it its just last later let many may maybe most much my neither next no nor not
-    now of off on once one only or other our out over per please quick same she should since so some still such than
-    thanks that the their them then there therefore these they this those though through thus to together today
-    tomorrow two under unless until was we were what when where whether which while who whom whose why will with within
-    without would yes yesterday yet you your"""
-FUNCTION_WORDS = frozenset(_FUNCTION_WORDS.split())
+FUNCTION_WORDS = word_set("function_words")
+_CHINESE = lexicon("chinese")
+
+
+def _either(words: str) -> str:
+    return "|".join(words.split())
+
+
+# --- Names and numbers ---
+
 _NAME = re.compile(r"[A-Z][\w'’&-]*(?: (?:(?:of|de|von|van)(?: the)? )?[A-Z][\w'’&-]*)*")
 _POSSESSIVE = re.compile(r"['’]s?$")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _QUOTED_ZH = re.compile(r"《([^《》]{1,40})》|“([^“”]{1,40})”|「([^「」]{1,40})」")
 _DOTTED_ZH = re.compile(rf"(?:(?![的是在和与有])[{CJK}]){{1,6}}(?:·(?:(?![的是在和与有])[{CJK}]){{1,6}})+")
-# Characters that end a Chinese name on its left: particles, pronouns, measure words, common verbs.
-_NOT_IN_NAME = "的了在是和与从到于为有把被对向及或也都就他她它这那哪其个位座所家间条每某一二两三几多少该此去来往过住第"
-_PLACE_ZH = re.compile(
-    rf"(?:(?![{_NOT_IN_NAME}])[{CJK}]){{2,4}}?"
-    r"(?:大学|学院|中学|小学|公司|集团|银行|医院|博物馆|美术馆|图书馆|出版社|研究所|剧院|剧团|乐团|车站|机场|广场|"
-    r"省|市|县|州|镇|城|村|岛|湖|湾|河|江|山|港|桥|街)"
-)
-# Common surnames, without those that are also common words (于, 何, 任, 高, 和, 时, 平 ...).
-_SURNAMES = (
-    "王李张刘陈杨赵黄周吴徐孙胡朱林郭马罗梁宋郑谢韩唐冯董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶余潘杜戴夏钟汪田姜范石姚谭廖邹熊"
-    "陆郝孔崔康毛邱秦江史顾侯邵孟龙段钱汤尹黎武乔贺赖龚褚卫尤施严陶戚喻柏窦章葛奚鲁韦苗俞柳鲍费廉岑雷倪滕殷毕邬卞齐伍穆祁臧"
-)
+_PLACE_ZH = re.compile(rf"(?:(?![{_CHINESE['not_in_name']}])[{CJK}]){{2,4}}?(?:{_either(_CHINESE['place_endings'])})")
 _PERSON_ZH = re.compile(
-    rf"(?:^|(?<=[\s，。！？；、：]))[{_SURNAMES}小阿老][{CJK}]{{1,2}}?"
+    rf"(?:^|(?<=[\s，。！？；、：]))[{_CHINESE['surnames']}小阿老][{CJK}]{{1,2}}?"
     r"(?=[有买卖的和与把每从在花给想说用去吃读跑种做赚收先又再还比要带拿得存养写画骑])"
 )
-
-_CONNECTOR_EN = re.compile(
-    r"\b(?:and|or|but|because|since|if|then|unless|so|therefore|thus|hence|although|though|while|whereas|however|both"
-    r"|either|neither|nor|meanwhile|otherwise|provided)\b",
-    re.IGNORECASE,
-)
-# Longer ones first: 而且 is one connector, not 且 alone.
-_CONNECTOR_ZH = re.compile(
-    "因此|从而|同时|因为|由于|所以|于是|因而|如果|假如|倘若|要是|那么|然后|接着|但是|可是|不过|然而|虽然|尽管|而且|并且|"
-    "或者|还是|以及|不仅|不但|否则|除非|只有|只要|既然|即使|无论|和|与|或|但|且"
-)
-
-PRONOUN_EN = re.compile(
-    r"\b(?:it|its|itself|they|them|their|theirs|this|that|these|those|he|him|his|she|her|hers)\b", re.IGNORECASE
-)
-# 其他, 其中, 尤其 are not references; 那么, 这样 neither; 应该 holds no 该.
-PRONOUN_ZH = re.compile(
-    r"(?<!其)他们?|她们?|它们?|(?<![尤极])其(?![他中实余次它她])|这(?![样么])|那(?![么样])|(?<!应)该"
-)
-
-_ASKED_EN = re.compile(
-    r"\bhow (?:many|much) (?:more |fewer |less )?(?:(?:years|months|weeks|days|hours|minutes) )?"
-    r"(?:older|younger|earlier|later|longer|shorter|more|fewer|less)\b"
-    r"|\b(?:years|months|weeks|days|hours|minutes) (?:between|after|before|apart|passed)\b"
-    r"|\b(?:older|younger|earlier|later|longer|shorter|higher|lower|larger|bigger|smaller|taller|greater|faster|slower"
-    r"|heavier|cheaper|fewer)\b"
-    r"|\b(?:more|less)\b(?=[^.?!]{0,40}\bthan\b)|\bdifference between\b",
-    re.IGNORECASE,
-)
-_ASKED_ZH = re.compile(
-    r"相[差隔距]了?(?:多少|几)?|多少[年月天]|[几多]少?(?:年|个月|天|小时)(?:[前后]|之间)|早(?:多少|几)|晚(?:多少|几)|差多少|差几|"
-    r"比[^，。？！]{1,30}?(?:更|多|少|早|晚|大|小|高|低|长|短|快|慢|重|轻|贵|便宜)|哪[一个位座部条家]{1,2}更|"
-    r"更[早晚大小高低长短快慢重轻多少]"
-)
-# An operator counts when a number or a bracket stands before it, so that a sign does not.
-_OPERATOR = re.compile(r"(?<=[\d)])\s*(?:\*\*|>=|<=|==|!=|[-+*/%<>=])")
-
-CHARACTERS_PER_CHINESE_WORD = 1.6
-"""Chinese is written without spaces; running text has about 1.6 characters a word."""
-_CHINESE_CHARACTER = re.compile(rf"[{CJK}]")
-_OTHER_WORD = re.compile(rf"[^\W{CJK}]+")
 
 
 def short_name(title: str) -> str:
@@ -97,7 +46,7 @@ def short_name(title: str) -> str:
 
 
 def names_en(text: str) -> Iterable[tuple[int, str]]:
-    """Runs of capitalised words with their places; a function word that only opens the sentence is no name."""
+    """Runs of capitalised words with their positions; a function word that only opens a sentence is no name."""
     for match in _NAME.finditer(text):
         at, run = match.start(), match.group()
         opens = text[:at].rstrip(" \"'“‘(")[-1:] in ("", ".", "?", "!", ":", ";", "\n")
@@ -109,9 +58,9 @@ def names_en(text: str) -> Iterable[tuple[int, str]]:
 
 
 def names_zh(text: str, titles: Iterable[str]) -> list[tuple[int, str]]:
-    """Titles of the articles, quoted things, dotted names, places and organisations, people who do something.
+    """Article titles, quoted things, dotted names, places and organisations, and people who do something.
 
-    What one rule found is blanked out before the next, so that nothing counts twice.
+    Each rule blanks out its matches before the next one runs, so that nothing counts twice.
     """
     found: list[tuple[int, str]] = []
     rest = text
@@ -131,6 +80,7 @@ def names_zh(text: str, titles: Iterable[str]) -> list[tuple[int, str]]:
 
 
 def names(text: str, lang: str, titles: Iterable[str]) -> list[tuple[int, str]]:
+    """Names in a text with their positions."""
     return names_zh(text, titles) if lang == "zh" else list(names_en(text))
 
 
@@ -138,8 +88,42 @@ def numbers(text: str) -> set[str]:
     return set(_NUMBER.findall(text))
 
 
+# --- Connectors, pronouns, arithmetic ---
+
+_CONNECTOR_EN = re.compile(rf"\b(?:{_either(lexicon('english')['connectors'])})\b", re.IGNORECASE)
+_CONNECTOR_ZH = re.compile(_either(_CHINESE["connectors"]))
+PRONOUN_EN = re.compile(
+    r"\b(?:it|its|itself|they|them|their|theirs|this|that|these|those|he|him|his|she|her|hers)\b", re.IGNORECASE
+)
+# 其他, 其中, 尤其 are no references, nor are 那么 and 这样; 应该 contains no 该.
+PRONOUN_ZH = re.compile(
+    r"(?<!其)他们?|她们?|它们?|(?<![尤极])其(?![他中实余次它她])|这(?![样么])|那(?![么样])|(?<!应)该"
+)
+_ASKED_EN = re.compile(
+    r"\bhow (?:many|much) (?:more |fewer |less )?(?:(?:years|months|weeks|days|hours|minutes) )?"
+    r"(?:older|younger|earlier|later|longer|shorter|more|fewer|less)\b"
+    r"|\b(?:years|months|weeks|days|hours|minutes) (?:between|after|before|apart|passed)\b"
+    r"|\b(?:older|younger|earlier|later|longer|shorter|higher|lower|larger|bigger|smaller|taller|greater|faster|slower"
+    r"|heavier|cheaper|fewer)\b"
+    r"|\b(?:more|less)\b(?=[^.?!]{0,40}\bthan\b)|\bdifference between\b",
+    re.IGNORECASE,
+)
+_ASKED_ZH = re.compile(
+    r"相[差隔距]了?(?:多少|几)?|多少[年月天]|[几多]少?(?:年|个月|天|小时)(?:[前后]|之间)|早(?:多少|几)|晚(?:多少|几)|差多少|差几|"
+    r"比[^，。？！]{1,30}?(?:更|多|少|早|晚|大|小|高|低|长|短|快|慢|重|轻|贵|便宜)|哪[一个位座部条家]{1,2}更|"
+    r"更[早晚大小高低长短快慢重轻多少]"
+)
+# An operator counts when a number or a bracket is before it, so that a sign does not.
+_OPERATOR = re.compile(r"(?<=[\d)])\s*(?:\*\*|>=|<=|==|!=|[-+*/%<>=])")
+
+CHARACTERS_PER_CHINESE_WORD = 1.6
+"""Chinese is written without spaces; running text has about 1.6 characters a word."""
+_CHINESE_CHARACTER = re.compile(rf"[{CJK}]")
+_OTHER_WORD = re.compile(rf"[^\W{CJK}]+")
+
+
 def connector_density(text: str) -> float:
-    """Logical connectors in 100 words. A Chinese word is 1.6 characters."""
+    """Logical connectors per 100 words."""
     chinese = len(_CHINESE_CHARACTER.findall(text)) if not text.isascii() else 0
     length = chinese / CHARACTERS_PER_CHINESE_WORD + len(_OTHER_WORD.findall(text))
     if not length:
@@ -149,11 +133,12 @@ def connector_density(text: str) -> float:
 
 
 def pronouns(text: str) -> int:
+    """Number of pronouns and demonstratives."""
     return len(PRONOUN_EN.findall(text)) + (0 if text.isascii() else len(PRONOUN_ZH.findall(text)))
 
 
 def operators(expression: str) -> int:
-    """Binary operators and comparisons of a `calc` expression.
+    """Number of binary operators and comparisons in a `calc` expression.
 
     >>> operators("-(48/2 + 24) > 3")
     3
@@ -162,7 +147,7 @@ def operators(expression: str) -> int:
 
 
 def asked_arithmetic(question: str) -> int:
-    """Comparisons and differences (of dates, ages, sizes) that the question asks for in words.
+    """Number of comparisons and differences (of dates, ages, sizes) that the question asks for in words.
 
     >>> asked_arithmetic("How many years older is Ann than Bo?"), asked_arithmetic("李华比王芳大几岁？")
     (1, 1)
@@ -170,11 +155,25 @@ def asked_arithmetic(question: str) -> int:
     return len(_ASKED_EN.findall(question)) + (0 if question.isascii() else len(_ASKED_ZH.findall(question)))
 
 
-# Why a question may be read in more than one way: rule hits on its text and its articles.
-#
-# The rules never look at `needs_clarification`. A vague phrase whose referent is in reach is flagged too; whether to
-# ask takes reading.
+# --- Clue overlap ---
 
+_AFTER_CHINESE_MARK = re.compile("(?<=[。？！；：，]) ")
+"""Chinese sentences join without a space, however they were joined before measuring."""
+
+
+def char_trigrams(text: str) -> set[str]:
+    flat = _AFTER_CHINESE_MARK.sub("", " ".join(text.lower().split()))
+    return {flat[i : i + 3] for i in range(len(flat) - 2)}
+
+
+def clue_overlap(asked: str, support: str) -> float:
+    """Character 3-gram Jaccard similarity between what is asked (clue and question) and the supporting text."""
+    left, right = char_trigrams(asked), char_trigrams(support)
+    union = len(left | right)
+    return len(left & right) / union if union else 0.0
+
+
+# --- Ambiguity ---
 
 _YEAR = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
 _AMOUNT = re.compile(r"\d+(?:[.,]\d+)*")
@@ -190,15 +189,18 @@ _POINTING_EN = re.compile(
     re.IGNORECASE,
 )
 _POINTING_ZH = re.compile(r"[这那][个位部座家条本次场届支名款]|(?<!应)该")
-# Chinese nouns carry no article: a pronoun this close to the start cannot have one before it.
+# Chinese nouns have no article: a pronoun this close to the start cannot have a noun before it.
 _OPENING_ZH = 4
 
 
 def ambiguity_flags(sample: Sample, said: str, names: Sequence[tuple[int, str]]) -> tuple[str, ...]:
-    """`said` is what the user says of the task, `names` its names with their places.
+    """Reasons why a question may be read in more than one way, by rules on its text and its articles.
+
+    `said` is what the user says, `names` the names in it with their positions. The rules never read
+    `needs_clarification`: a vague phrase is flagged even if its referent is in reach.
 
     multi-entity: the text uses a short name that two articles share, and neither full title.
-    unclear-reference: a personal pronoun before anything that it could stand for.
+    unclear-reference: a personal pronoun before anything that it could refer to.
     under-specified: "that film", 这部电影, with no name before it.
     time-unspecified: asks for an amount without a year, while a supporting article gives amounts for several years.
     """
@@ -249,22 +251,3 @@ def _amounts_by_year(sample: Sample) -> bool:
         if len(years) > 1:
             return True
     return False
-
-
-# `clue_overlap`: how much of its supporting text a question restates.
-
-
-_AFTER_CHINESE_MARK = re.compile("(?<=[。？！；：，]) ")
-"""Chinese sentences join without a space, however somebody joined them before measuring."""
-
-
-def char_trigrams(text: str) -> set[str]:
-    flat = _AFTER_CHINESE_MARK.sub("", " ".join(text.lower().split()))
-    return {flat[i : i + 3] for i in range(len(flat) - 2)}
-
-
-def clue_overlap(asked: str, support: str) -> float:
-    """Character 3-gram Jaccard between what is asked (clue and question) and the supporting text."""
-    left, right = char_trigrams(asked), char_trigrams(support)
-    union = len(left | right)
-    return len(left & right) / union if union else 0.0

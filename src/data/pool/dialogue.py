@@ -1,4 +1,4 @@
-"""A template dresses a task: the prompt as a person puts it, and a demonstration dialogue with true tool results."""
+"""From an item to a sample: a template words the prompt, and the steps become a dialogue with true tool results."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from .templates import ClarifyTemplate, Pack, TaskTemplate, render
 PROMPT_TRIES = 20
 
 
-def dress(item: Item, pack: Pack, tools: tuple[str, ...], split: Literal["train", "shadow"], seed: int) -> Sample:
-    """The same item, pack and seed give the same sample."""
+def item_to_sample(
+    item: Item, pack: Pack, tools: tuple[str, ...], split: Literal["train", "shadow"], seed: int
+) -> Sample:
+    """The sample of an item. The same item, pack and seed give the same sample."""
     rng = Random(f"dress:{seed}:{item.source_id}")
-    voice = pack.choose(rng, item.task, item.lang)
-    prompt = _prompt(item, voice, rng)
+    template = pack.choose(rng, item.task, item.lang)
+    prompt = _prompt(item, template, rng)
     return Sample(
         id=f"{item.task}-{blake2b(f'{seed}:{item.source_id}'.encode(), digest_size=8).hexdigest()}",
         task=item.task,
@@ -34,14 +36,14 @@ def dress(item: Item, pack: Pack, tools: tuple[str, ...], split: Literal["train"
         answer=item.answer,
         aliases=item.aliases,
         needs_clarification=item.hidden is not None,
-        dialogue=tuple(_dialogue(item, prompt, voice, pack, tools, rng)),
+        dialogue=tuple(_dialogue(item, prompt, template, pack, tools, rng)),
         provenance=Provenance(
             source=item.source,
             split=split,
             source_id=item.source_id,
-            template_id=voice.id,
-            role=voice.role,
-            register=voice.register,
+            template_id=template.id,
+            role=template.role,
+            register=template.register,
             seed=seed,
         ),
         hidden=item.hidden,
@@ -49,42 +51,39 @@ def dress(item: Item, pack: Pack, tools: tuple[str, ...], split: Literal["train"
     )
 
 
-def _prompt(item: Item, voice: TaskTemplate, rng: Random) -> str:
-    """What the person says. A template's own words may happen to hold the hidden span; then other words are chosen."""
+def _prompt(item: Item, template: TaskTemplate, rng: Random) -> str:
+    """The first user message. The template's own words may contain the hidden span; then others are drawn."""
     for _ in range(PROMPT_TRIES):
-        prompt = _worded(item, voice, rng)
+        clue = render(rng.choice(template.clue), clue=item.clue) if item.clue else ""
+        topic = render(rng.choice(template.topic), topic=item.topic) if item.topic else ""
+        body = join_sentences([topic, item.premise, clue, item.question])
+        prompt = render(rng.choice(template.user), question=body)
         if item.hidden is None or not occurs(item.hidden.span, prompt):
             return prompt
-    raise ValueError(f"{item.source_id}: the task itself holds the span that it hides: {item.hidden}")
-
-
-def _worded(item: Item, voice: TaskTemplate, rng: Random) -> str:
-    clue = render(rng.choice(voice.clue), clue=item.clue) if item.clue else ""
-    topic = render(rng.choice(voice.topic), topic=item.topic) if item.topic else ""
-    body = join_sentences([topic, item.premise, clue, item.question])
-    return render(rng.choice(voice.user), question=body)
+    raise ValueError(f"{item.source_id}: the task itself contains the span that it hides: {item.hidden}")
 
 
 def _dialogue(
-    item: Item, prompt: str, voice: TaskTemplate, pack: Pack, tools: tuple[str, ...], rng: Random
+    item: Item, prompt: str, template: TaskTemplate, pack: Pack, tools: tuple[str, ...], rng: Random
 ) -> list[Turn]:
     turns = [Turn("user", "say", prompt)]
     titles = {article.title for article in item.context}
-    clarify = pack.choose_clarify(rng, item.task, item.lang, voice.role) if item.hidden else None
+    clarify = pack.choose_clarify(rng, item.task, item.lang, template.role) if item.hidden else None
     thanks = ""
     for number, step in enumerate(item.steps):
         if clarify is not None and number == item.ask_after:
             turns += _ask(item, clarify, rng)
             thanks = rng.choice(clarify.thanks)
         if step.tool in tools:
-            thought = step.note or _thought(step, voice, titles, rng)
+            thought = step.note or _thought(step, template, titles, rng)
+            result = calc(step.input) if step.tool == "calc" else wiki(item.context, step.input)
             turns.append(Turn("assistant", "call", step.input, join_sentences([thanks, thought]), step.tool))
-            turns.append(Turn("tool", "result", _result(item, step), tool=step.tool))
+            turns.append(Turn("tool", "result", result, tool=step.tool))
             thanks = ""
     if clarify is not None and item.ask_after >= len(item.steps):
         turns += _ask(item, clarify, rng)
         thanks = rng.choice(clarify.thanks)
-    thought = render(rng.choice(voice.answer), answer=item.answer)
+    thought = render(rng.choice(template.answer), answer=item.answer)
     turns.append(Turn("assistant", "answer", item.answer, join_sentences([thanks, thought])))
     return turns
 
@@ -97,11 +96,7 @@ def _ask(item: Item, clarify: ClarifyTemplate, rng: Random) -> list[Turn]:
     ]
 
 
-def _thought(step: Step, voice: TaskTemplate, titles: set[str], rng: Random) -> str:
+def _thought(step: Step, template: TaskTemplate, titles: set[str], rng: Random) -> str:
     if step.tool == "calc":
-        return render(rng.choice(voice.compute), expression=step.input)
-    return render(rng.choice(voice.open if step.input in titles else voice.search), name=step.input)
-
-
-def _result(item: Item, step: Step) -> str:
-    return calc(step.input) if step.tool == "calc" else wiki(item.context, step.input)
+        return render(rng.choice(template.compute), expression=step.input)
+    return render(rng.choice(template.open if step.input in titles else template.search), name=step.input)

@@ -1,8 +1,8 @@
-"""Samples made while training runs: source, templates and plan are the frozen pool's, the source ids are others.
+"""Fresh samples, made while training runs with the source, templates and plan of the seed pool, from new source ids.
 
-They come in chunks. A chunk is a small pool of its own: the pool builder makes it from a seed that pool, run and the
-chunk's number decide, never from a source id of the pool or of the shadow set, and what the leak check finds in it is
-thrown away. So one number per level tells where a run stands, and the same chunk can be made again at any time.
+They come in chunks. A chunk is a small pool: the pool builder makes it with a seed derived from pool, run and chunk
+number, from no source id of the pool or of the shadow set, and samples that the leak check flags are dropped. So the
+position of a run is one number per level, and the same chunk can be made again at any time.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from .templates import load_pack, pack_fingerprints
 
 CHUNK = 128
 KEPT = 4
-"""Chunks in memory. Levels do not run out at the same time; what lies further back is passed over."""
+"""Chunks in memory. Levels are used up at different speeds; older chunks are skipped."""
 TRIED = 20
-"""Chunks without one sample of a level, after which there will be none."""
+"""Chunks without a sample of a level after which the level counts as used up."""
 
 WHERE = "priority_sampling.seed_ratio_schedule"
 REMEDY = "set the ratios to 1.0, so that all samples come from the pool, or build a pool that leaves records unused"
 
 
-class Fresh:
-    """Hands out samples of a wanted level. No record twice in a chunk; a source of files may give one again later."""
+class FreshSamples:
+    """Supply of fresh samples by level. A chunk uses no record twice; a later chunk may use it again."""
 
     def __init__(self, meta: PoolMeta, taken: Collection[str], shadow: Sequence[Sample], seed: int) -> None:
-        """`taken` are the source ids of the pool. What cannot be made at all is refused here; a level that
-        runs out is found out only when it does."""
+        """`taken` are the source ids of the pool. A plan that cannot give any samples is refused here; a level that
+        is used up is refused by `take`."""
         self._meta, self._seed = meta, seed
         self._plan = replace(plan_of(meta), n=CHUNK)
         self._source, self._pack = open_source(self._plan), load_pack(shipped(self._plan.templates_dir))
@@ -51,11 +51,12 @@ class Fresh:
         try:
             self._chunk(0)
         except BadInput as error:
-            raise BadInput(f"no samples can be made afresh: {error.what}", where=WHERE, remedy=REMEDY) from None
+            raise BadInput(f"no fresh samples can be made: {error.what}", where=WHERE, remedy=REMEDY) from None
         if meta.sources_sha256:  # sidecars of the built-in source had none before its texts were files
             self._refuse_changed("source files", self._source.fingerprints, meta.sources_sha256)
 
     def take(self, level: Level) -> Sample:
+        """The next fresh sample of a level."""
         oldest = max(number for number, _ in self._at.values()) - KEPT + 1
         self._at[level] = max(self._at[level], (oldest, 0))
         for _ in range(TRIED):
@@ -65,7 +66,7 @@ class Fresh:
                 self._at[level] = (number, used + 1)
                 return supply[used]
             self._at[level] = (number + 1, 0)
-        raise BadInput(f"no {level} samples come out of source {self._plan.source}", where=WHERE, remedy=REMEDY)
+        raise BadInput(f"source {self._plan.source} gives no {level} samples", where=WHERE, remedy=REMEDY)
 
     def state_dict(self) -> dict[str, Any]:
         return {level: list(at) for level, at in self._at.items()}
@@ -77,10 +78,10 @@ class Fresh:
         if number not in self._chunks:
             while len(self._chunks) >= KEPT:
                 del self._chunks[min(self._chunks)]
-            self._chunks[number] = self._made(number)
+            self._chunks[number] = self._make_chunk(number)
         return self._chunks[number]
 
-    def _made(self, number: int) -> dict[Level, list[Sample]]:
+    def _make_chunk(self, number: int) -> dict[Level, list[Sample]]:
         plan = replace(self._plan, seed=_number(f"fresh:{self._meta.sha256}:{self._seed}:{number}"))
         jobs = make_jobs(plan, self._source, self._taken)
         samples = [make_sample(plan, self._source, self._pack, job) for job in jobs]

@@ -1,7 +1,8 @@
-"""The sidecar of a pool: what was asked for, so that later stages need no more flags than the pool's path."""
+"""The sidecar of a pool (`.meta.json`): how the pool was built, so that later stages need only the pool's path."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -14,12 +15,12 @@ from ...core.types import Lang, Record, Task
 
 
 class PoolMeta(Record, frozen=True):
-    """Facts of a pool file. No clock in it: same arguments, same bytes."""
+    """Content of a sidecar. No timestamps: the same arguments give the same bytes."""
 
     kind: str
     """`pool`, `shadow`, `metrics` or `balanced`."""
     sha256: str
-    """Of the file that this sidecar describes."""
+    """SHA-256 of the file that this sidecar describes."""
     n: int
     seed: int
     split: str
@@ -37,13 +38,14 @@ class PoolMeta(Record, frozen=True):
     templates_sha256: dict[str, str]
     sources_sha256: dict[str, str]
     parent: str = ""
-    """The file that this one was derived from, relative to this one's folder, and its SHA-256."""
+    """The file that this one was derived from, relative to this one's folder."""
     parent_sha256: str = ""
     left_aside: dict[Task, int] = field(default_factory=dict)
-    """Records of the source that could not be used: repeated, or without a way to the answer."""
+    """Number of unusable records of the source by task: repeated, or without a way to the answer."""
 
 
 def read_meta(pool: Path) -> PoolMeta:
+    """The sidecar of a pool file."""
     if not pool.is_file():
         raise BadInput("no such file", where=str(pool), remedy="check the path, or build the file first")
     path = sidecar(pool)
@@ -65,8 +67,18 @@ def write_meta(pool: Path, meta: PoolMeta) -> None:
     write_json(sidecar(pool), meta)
 
 
+def derived_meta(
+    meta: PoolMeta, kind: str, n: int, sha256: str, out: Path, parent: Path, parent_sha256: str
+) -> PoolMeta:
+    """The sidecar of a file `out` that was derived from the pool `parent` with sidecar `meta`."""
+    # Folders lose their links first, because `link/..` is not the folder that holds the link. The parent keeps its
+    # own name: its sidecar has the same.
+    relative = Path(os.path.relpath(parent.parent.resolve() / parent.name, out.parent.resolve())).as_posix()
+    return msgspec.structs.replace(meta, kind=kind, sha256=sha256, n=n, parent=relative, parent_sha256=parent_sha256)
+
+
 def parent_of(path: Path, meta: PoolMeta) -> Path:
-    """The pool that a file was made from: it must still lie where it lay, and be what it was."""
+    """The pool that a file was derived from. It must still be in its place and unchanged."""
     remedy = "run difficulty_metrics on the pool again and keep the files in their folder"
     parent = path.parent / meta.parent
     if not meta.parent_sha256 or not parent.is_file():
@@ -76,10 +88,10 @@ def parent_of(path: Path, meta: PoolMeta) -> Path:
     return parent
 
 
-def described(path: Path, meta: PoolMeta, kind: type[Identified]) -> str:
-    """The file's SHA-256, which must be the one in its sidecar: else seed and mix there belong to another file.
+def verify_sha256(path: Path, meta: PoolMeta, kind: type[Identified]) -> str:
+    """SHA-256 of a file, which must be the one in its sidecar: else seed and mix there belong to another file.
 
-    Where it is not, the file was changed; if that left a line that does not fit, the line is what to name.
+    A changed file is refused. If the change left a line that cannot be read, the error names that line.
     """
     if not path.is_file():
         raise BadInput("no such file", where=str(path), remedy="check the path, or build the file again")

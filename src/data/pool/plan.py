@@ -1,4 +1,4 @@
-"""What a pool is asked to be, and the list of tasks to make for it."""
+"""The plan of a pool, and the list of tasks to make for it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from .source import Want
 
 
 class BuildPlan(Struct, frozen=True):
+    """The arguments of `build_rollout_pool`."""
+
     n: int
     mix: dict[Task, float]
     seed: int
     langs: tuple[Lang, ...]
-    """Empty: all that the source has."""
+    """Empty: all languages of the source."""
     templates_dir: Path
     max_turns: int = 6
     clarify_rate: float = 0.30
@@ -34,7 +36,7 @@ class BuildPlan(Struct, frozen=True):
 
 
 def check_plan(plan: BuildPlan) -> None:
-    """Refuses what cannot be built, naming the flag."""
+    """Refuses a plan that cannot be built, naming the flag."""
 
     def refuse(flag: str, what: str, remedy: str) -> None:
         raise BadInput(what, where=flag, remedy=remedy)
@@ -58,19 +60,19 @@ def check_plan(plan: BuildPlan) -> None:
         refuse("--tool_hops", f"{plan.tool_hops} is out of range", f"give {MIN_STEPS} to {MAX_STEPS}")
     if not MIN_STEPS <= plan.ops_numeric <= MAX_STEPS:
         refuse("--ops_numeric", f"{plan.ops_numeric} is out of range", f"give {MIN_STEPS} to {MAX_STEPS}")
-    strange = set(plan.tools) - set(TOOLS)
-    if strange:
-        refuse("--tools", f"unknown tool {sorted(strange)[0]!r}", f"use {', '.join(TOOLS)}")
+    unknown = set(plan.tools) - set(TOOLS)
+    if unknown:
+        refuse("--tools", f"unknown tool {sorted(unknown)[0]!r}", f"use {', '.join(TOOLS)}")
 
 
 def wants(plan: BuildPlan, levels: Callable[[Task], dict[Level, float]]) -> dict[Task, list[Want]]:
-    """For every task the wants in random order: exact counts per level, clarification and language."""
+    """Wants of every task in random order, with exact counts per level, clarification and language."""
     counts = dict(zip(plan.mix, shares_to_counts(list(plan.mix.values()), plan.n), strict=True))
     return {task: _task_wants(plan, task, count, levels(task)) for task, count in counts.items() if count}
 
 
 def _task_wants(plan: BuildPlan, task: Task, count: int, levels: dict[Level, float]) -> list[Want]:
-    """Clarification and language are spread evenly within a level, so that neither gives the other away."""
+    """Wants of one task. Clarification and language are spread evenly, so that neither predicts the other."""
     made = []
     owed = 0.0
     for level, total in zip(levels, shares_to_counts(list(levels.values()), count), strict=True):

@@ -1,4 +1,4 @@
-"""The shadow set: held-out samples on which old and new reward are compared. No pool may share a source id with it."""
+"""The shadow set: held-out samples that no pool shares a source id with. Rewards and policies are compared on it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ...core.jsonl import read_records, read_unique
 from ...core.types import Sample, Task
 from ..difficulty.metrics import measure_all
 from .build import write_pool
-from .meta import PoolMeta, described, read_meta
+from .meta import PoolMeta, read_meta, verify_sha256
 from .plan import BuildPlan, check_plan, shares_to_counts
 
 
 def materialize_shadow(plan: BuildPlan, stratify: bool, out: Path, manifest: Path | None, tag: str) -> PoolMeta:
-    """Writes the shadow set with its sidecar and, when asked, the list of what is in it: all of them or none.
+    """Writes the shadow set, its sidecar and, if asked, a manifest of its samples: all of them or none.
 
-    Stratified, every task has exactly its share; else the tasks are drawn at random with the shares as chances.
+    Stratified, every task has exactly its share; else tasks are drawn at random with the shares as probabilities.
     """
     require_jsonl(out, "--materialize")
     refuse_overlap({"--materialize": out, **({"--dump-manifest": manifest} if manifest else {})}, {})
@@ -39,11 +39,11 @@ def materialize_shadow(plan: BuildPlan, stratify: bool, out: Path, manifest: Pat
 
 
 def read_shadow(path: Path, pool: PoolMeta) -> list[Sample]:
-    """The shadow set that a pool is held against; it must come from the same source."""
+    """The shadow set that a pool is compared with; it must come from the same source."""
     meta = read_meta(path)
     if meta.source != pool.source:
         raise BadInput(
-            f"the shadow set comes from source {meta.source} and the pool from {pool.source}: no leak could be seen",
+            f"the shadow set comes from source {meta.source} and the pool from {pool.source}: no leak could be found",
             where=str(path),
             remedy=f"materialize the shadow set with --source {pool.source}",
         )
@@ -51,9 +51,9 @@ def read_shadow(path: Path, pool: PoolMeta) -> list[Sample]:
 
 
 def read_set(path: Path) -> list[Sample]:
-    """The samples of a shadow set as it was materialized."""
+    """The samples of a shadow set, unchanged since it was materialized."""
     meta = read_meta(path)
-    described(path, meta, Sample)
+    verify_sha256(path, meta, Sample)
     if meta.kind != "shadow":
         raise BadInput(
             f"this is a {meta.kind}, not a shadow set", where=str(path), remedy="materialize one with shadow_run"
@@ -65,7 +65,7 @@ def read_set(path: Path) -> list[Sample]:
 
 
 def draw_shadow(samples: Sequence[Sample], n: int, seed: int, stratify: bool) -> list[Sample]:
-    """All where there are `n`; of more, `n` by lot. Stratified, every task keeps its share."""
+    """A random sample of `n`, or all if there are `n`. Stratified, every task keeps its share."""
     if n > len(samples):
         raise BadInput(
             f"the shadow set has {len(samples)} samples, not {n}", where="--n", remedy="ask for fewer, or materialize"
@@ -80,8 +80,8 @@ def draw_shadow(samples: Sequence[Sample], n: int, seed: int, stratify: bool) ->
     return [samples[place] for place in sorted(taken)]
 
 
-def evenly_apart(samples: Sequence[Sample], n: int | None) -> list[Sample]:
-    """So many of them, or all: the samples that a policy is looked at with. Nobody chooses which."""
+def evenly_spaced(samples: Sequence[Sample], n: int | None) -> list[Sample]:
+    """At most `n` evenly spaced samples, or all: those that a policy is evaluated on."""
     n = min(n or len(samples), len(samples))
     return [samples[place * len(samples) // n] for place in range(n)]
 

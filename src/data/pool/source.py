@@ -1,7 +1,8 @@
-"""What a source of tasks hands to the pool builder.
+"""The contract between the pool builder and a source of tasks.
 
-A source knows its own world (a generated encyclopedia, a dataset's files). It does not know templates: it gives an
-`Item`, the plain task with its way to the answer, and `pool.dress` turns that into a `Sample`.
+A source knows its own world (a generated encyclopedia, a dataset's files), not the templates. The builder asks for a
+task with a `Want`; the source answers with an `Item`, the plain task with its way to the answer; `pool.dialogue` turns
+that into a `Sample`.
 """
 
 from __future__ import annotations
@@ -17,11 +18,25 @@ from ...core.types import Article, Hidden, Lang, Level, Task
 from ..difficulty.metrics import EASY_MAX_SCORE, HARD_MIN_SCORE
 
 TARGET: dict[Level, float] = {"easy": 0.25, "medium": 0.45, "hard": 0.30}
-"""The shares that a balanced pool wants, aimed at from the start so that balancing throws little away."""
+"""Shares of a balanced pool. The builder aims at them from the start, so that balancing discards little."""
+
+USUAL = 4
+"""Usual value of --tool_hops and --ops_numeric."""
+OPERATIONS_MORE = 2
+"""Number of operations that a problem may have beyond those asked for."""
+SCORES: dict[Level, tuple[int, int]] = {
+    "easy": (0, EASY_MAX_SCORE),
+    "medium": (EASY_MAX_SCORE + 1, HARD_MIN_SCORE - 1),
+    "hard": (HARD_MIN_SCORE, 16),
+}
+"""Lowest and highest difficulty score of each level."""
+MEDIUM_SHARE_PER_NOTCH = 1 / 8
+"""Share of the medium samples that follow a knob, per notch from its usual value. All of them would leave no medium
+bucket."""
 
 
 class Want(Struct, frozen=True):
-    """What the builder asks a source for."""
+    """One task that the builder asks a source for."""
 
     lang: Lang
     level: Level
@@ -37,7 +52,7 @@ class Want(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """One tool call on the way to the answer. `note` is a thought of the source's own; templates add theirs."""
+    """One tool call on the way to the answer. `note` is a thought from the source itself; templates add theirs."""
 
     tool: str
     input: str
@@ -45,7 +60,7 @@ class Step(Struct, frozen=True):
 
 
 class Item(Struct, frozen=True):
-    """A task before a template dresses it."""
+    """A task before a template words it."""
 
     task: Task
     lang: Lang
@@ -62,14 +77,14 @@ class Item(Struct, frozen=True):
     steps: tuple[Step, ...]
     hidden: Hidden | None = None
     ask_after: int = 0
-    """How many steps come before the ask: those that show that something is missing."""
+    """Number of steps before the ask: those that show that something is missing."""
     topic: str = ""
     """An article that the user says they were reading; it may or may not be what a vague phrase refers to."""
     ambiguity: tuple[str, ...] = ()
 
 
 class Source(Protocol):
-    """Where tasks come from. Keys are small and picklable, so that worker processes can make items from them."""
+    """A source of tasks. Keys are small and picklable, so that worker processes can make items from them."""
 
     name: str
     languages: tuple[Lang, ...]
@@ -78,11 +93,11 @@ class Source(Protocol):
 
     @property
     def left_aside(self) -> dict[Task, int]:
-        """By task, how many records cannot be used: repeated, or without a way to the answer."""
+        """Number of unusable records by task: repeated, or without a way to the answer."""
         ...
 
     def levels(self, task: Task) -> dict[Level, float]:
-        """Shares of wants by level after which measured difficulty comes out near `TARGET`."""
+        """Shares of wants by level that make the measured difficulty come out near `TARGET`."""
         ...
 
     def assign(self, task: Task, wants: list[Want], split: str, seed: int, taken: Collection[str] = ()) -> list[str]:
@@ -92,43 +107,27 @@ class Source(Protocol):
     def item(self, task: Task, key: str, want: Want, seed: int) -> Item: ...
 
 
-# What --tool_hops and --ops_numeric ask of a sample, and how far they may carry it past the level that was wanted.
-#
-# A hard sample takes what the knobs say; so does a share of the medium ones, by half, and the share grows the further a
-# knob is turned. At the usual values every sample comes out at its level. A knob that is turned up lets samples come
-# out
-# harder, one that is turned down lets them come out easier: else the builder would make up elsewhere for what the knob
-# asks, and turning it would change nothing that is measured.
-
-
-USUAL = 4
-"""Of both knobs."""
-OPERATIONS_MORE = 2
-"""A problem may have so many more operations than are asked for."""
-SCORES: dict[Level, tuple[int, int]] = {
-    "easy": (0, EASY_MAX_SCORE),
-    "medium": (EASY_MAX_SCORE + 1, HARD_MIN_SCORE - 1),
-    "hard": (HARD_MIN_SCORE, 16),
-}
-MEDIUM_PULLED_A_NOTCH = 1 / 8
-"""Share of the medium samples that follow a knob, by how far it is from its usual value. All of them would leave no
-medium bucket."""
+# What --tool_hops and --ops_numeric ask of a sample. A hard sample takes the full values; a share of the medium ones
+# takes half, and the share grows with each notch. A knob that is turned up allows samples to come out harder than
+# wanted, one that is turned down allows easier ones: else the builder would compensate elsewhere and the knob would
+# change nothing that is measured. At the usual values every sample comes out at its level.
 
 
 def followed(want: Want, key: str) -> Want:
-    """The want of the sample with that key: most medium ones keep to the usual values."""
+    """The want of the sample with that key. Most medium samples keep the usual values of the knobs."""
     notches = max(abs(want.tool_hops - USUAL), abs(want.ops_numeric - USUAL))
-    if want.level != "medium" or Random(f"knobs:{key}").random() < MEDIUM_PULLED_A_NOTCH * notches:
+    if want.level != "medium" or Random(f"knobs:{key}").random() < MEDIUM_SHARE_PER_NOTCH * notches:
         return want
     return msgspec.structs.replace(want, tool_hops=USUAL, ops_numeric=USUAL)
 
 
 def calls_wanted(want: Want) -> float:
+    """Number of tool calls that a sample should take."""
     return {"easy": 1.0, "medium": want.tool_hops / 2, "hard": float(want.tool_hops)}[want.level]
 
 
 def operations_missed(operations: int, want: Want) -> int:
-    """By how many a problem has too few or too many of them; an easy one may have any number."""
+    """Number of operations that a problem has too few or too many; an easy one may have any number."""
     if want.level == "easy":
         return 0
     least = want.ops_numeric if want.level == "hard" else want.ops_numeric // 2
@@ -136,7 +135,7 @@ def operations_missed(operations: int, want: Want) -> int:
 
 
 def points_missed(points: int, want: Want, *knobs: int) -> int:
-    """How far a score is from the level's, the side that one of the task's knobs pulls to left out."""
+    """Distance of a difficulty score from the level's range, except on the side that one of the knobs pulls to."""
     low, high = SCORES[want.level]
     easier = want.level != "easy" and min(knobs) < USUAL
     harder = want.level != "easy" and max(knobs) > USUAL

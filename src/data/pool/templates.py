@@ -1,10 +1,10 @@
-"""Template packs: how people word a task and how an assistant thinks aloud. The schema is in `templates/README.md`.
+"""Template packs: how users word a task and how an assistant thinks aloud. The schema is in `templates/README.md`.
 
-A pack is written by people, so reading it is strict: what does not fit is named with file, template and field. The
-templates stay plain strings, so a pack can be pickled to worker processes; `render` splits each string once.
+A pack is written by people, so it is read strictly: an error names file, template and field. Templates stay plain
+strings, so a pack can be pickled to worker processes; `render` splits each string once.
 
 An alternative is text with `{{ variable }}` in it, nothing more. A template engine would let a template shorten, change
-or withhold the question, and no probe can prove that it does not.
+or withhold the question, and no check can prove that it does not.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ OFFERED: dict[str, str] = {
     "reply": "span",
     "thanks": "",
 }
-"""The one variable that each field may use."""
+"""The one variable that each field may use; empty: none."""
 MUST_SHOW = ("user", "clue", "topic", "ask", "reply")
-"""Fields that would lose a part of the task if they did not show their variable exactly once."""
+"""Fields that must use their variable exactly once, or a part of the task would be lost."""
 
 MIN_TEMPLATES, MIN_ROLES, MIN_REGISTERS = 6, 4, 3
 
 
 class TaskTemplate(Record, frozen=True):
-    """One person's voice for a task, and the thoughts of the assistant that serves that person."""
+    """How one user words a task, and the thoughts of the assistant that serves them."""
 
     id: Name
     lang: Lang
@@ -79,7 +79,7 @@ T = TypeVar("T", TaskTemplate, ClarifyTemplate)
 
 
 class Pack(Record, frozen=True):
-    """Every list has at least one template; their order is the order in the files."""
+    """A template pack. Every list has at least one template, in the order of the files."""
 
     tasks: dict[Task, dict[Lang, tuple[TaskTemplate, ...]]]
     clarify: dict[Task, dict[Lang, tuple[ClarifyTemplate, ...]]]
@@ -88,14 +88,14 @@ class Pack(Record, frozen=True):
         return rng.choice(self.tasks[task][lang])
 
     def choose_clarify(self, rng: Random, task: Task, lang: Lang, role: str) -> ClarifyTemplate:
-        """The same person goes on speaking where the pack knows them; else anyone does."""
-        found = self.clarify[task][lang]
-        return rng.choice([one for one in found if one.role == role] or found)
+        """A clarification template of the same role where the pack has one, else of any role."""
+        templates = self.clarify[task][lang]
+        return rng.choice([one for one in templates if one.role == role] or templates)
 
 
 def load_pack(folder: Path) -> Pack:
-    """The pack in `folder`, every alternative checked. Takes milliseconds, so a worker process may simply call it."""
-    _refuse_strange_files(folder)
+    """The pack in `folder`, every alternative checked. Takes milliseconds."""
+    _refuse_unknown_files(folder)
     seen: dict[str, Path] = {}
     return Pack(
         tasks={task: _read(folder / f"{task}.json", TaskTemplate, seen) for task in TASKS},
@@ -104,12 +104,12 @@ def load_pack(folder: Path) -> Pack:
 
 
 def pack_fingerprints(folder: Path) -> dict[str, str]:
-    """File name -> SHA-256: what a pool's sidecar says about its templates."""
+    """SHA-256 of every file of a pack by name, for the sidecar of a pool."""
     return {path.name: sha256_file(path) for path in sorted(folder.glob("*.json"))}
 
 
 def pack_requirements(pack: Pack) -> list[str]:
-    """What the pack lacks of a full one: enough templates, roles and registers, per task, kind and language."""
+    """Problems of an incomplete pack: too few templates, roles or registers, per task, kind and language."""
     problems = []
     for where, templates in _groups(pack):
         counts = {
@@ -131,7 +131,7 @@ def _groups(pack: Pack) -> Iterator[tuple[str, tuple[AnyTemplate, ...]]]:
 
 
 def render(alternative: str, **values: str) -> str:
-    """The alternative with its variables filled in. Values are only ever values: braces in them mean nothing."""
+    """The alternative with its variables filled in. Braces in the values mean nothing."""
     parts = list(_split(alternative))
     parts[1::2] = [values[name] for name in parts[1::2]]
     return "".join(parts)
@@ -143,12 +143,12 @@ _OTHER_BRACES = re.compile(r"\{[{%#]|[}%#]\}")
 
 @cache
 def _split(alternative: str) -> tuple[str, ...]:
-    """Text, name of a variable, text, and so on: an odd number of parts."""
+    """Parts of an alternative: text, name of a variable, text, and so on."""
     return tuple(_VARIABLE.split(alternative))
 
 
-def _refuse_strange_files(folder: Path) -> None:
-    """A misspelt file would otherwise be left out in silence."""
+def _refuse_unknown_files(folder: Path) -> None:
+    """Refuses misspelt file names, which would be ignored otherwise."""
     if not folder.is_dir():
         raise BadInput("no such folder of templates", where=str(folder), remedy="check --templates_dir")
     known = {f"{prefix}{task}.json" for prefix in ("", "clarify_") for task in TASKS}
@@ -183,7 +183,7 @@ def _read(path: Path, kind: type[T], seen: dict[str, Path]) -> dict[Lang, tuple[
 
 
 def _label(raw: Any, number: int) -> str:
-    """The id where there is one, else the place in the file."""
+    """The id of a template if it has one, else its position in the file."""
     name = raw.get("id") if isinstance(raw, dict) else None
     return name if isinstance(name, str) and name else f"#{number}"
 
@@ -218,8 +218,8 @@ def _check_alternative(alternative: str, field: str, where: str) -> None:
                 where=where,
                 remedy="write plain text; " + offer,
             )
-    if strange := sorted(set(named) - {offered}):
-        raise BadInput(f"unknown variable {', '.join(strange)}", where=where, remedy=offer)
+    if unknown := sorted(set(named) - {offered}):
+        raise BadInput(f"unknown variable {', '.join(unknown)}", where=where, remedy=offer)
     if field in MUST_SHOW and len(named) != 1:
         times = "never" if not named else f"{len(named)} times"
         raise BadInput(f"shows {offered} {times}", where=where, remedy=f"use {{{{ {offered} }}}} exactly once")

@@ -1,4 +1,4 @@
-"""Does a sample say the same thing in all its fields? A policy learns from the demonstration what is written there."""
+"""Consistency of a sample with itself, and of a pool with its sidecar."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import msgspec
 
 from ...agents.tools import calc, wiki
 from ...core.check import Check, check
+from ...core.defaults import MIX_TOLERANCE
+from ...core.remedies import remedies
 from ...core.tokenize import tokens
 from ...core.types import Sample, Task, Turn
 from ..pool.meta import PoolMeta
-from .remedies import REMEDIES
 
 
 def contradictions(sample: Sample, meta: PoolMeta) -> list[str]:
-    """Names of the rules that the sample breaks."""
+    """Names of the rules that the sample breaks. SFT imitates the demonstration, so it must be true."""
     needs, turns = sample.needs_clarification, sample.dialogue
     said = [turn for turn in turns if turn.by == "assistant"]
     origin = sample.provenance
@@ -40,7 +41,10 @@ def contradictions(sample: Sample, meta: PoolMeta) -> list[str]:
 
 
 def occurs(span: str, text: str) -> bool:
-    """As whole tokens, in any case: a hidden 5 does not occur in 15. A span without tokens hides nothing."""
+    """Whether the text has the span as whole tokens, in any case: a hidden 5 does not occur in 15.
+
+    A span without tokens hides nothing, so it occurs everywhere.
+    """
     wanted, given = tokens(span.lower()), tokens(text.lower())
     return any(given[i : i + len(wanted)] == wanted for i in range(len(given) - len(wanted) + 1))
 
@@ -57,7 +61,7 @@ def _replies_give_the_span(sample: Sample) -> bool:
 
 
 def _results_are_true(sample: Sample) -> bool:
-    """Every call is followed by what the tool really says."""
+    """Whether every call is followed by what the tool really returns."""
     for turn, result in zip(sample.dialogue, (*sample.dialogue[1:], None), strict=False):
         if turn.act == "call":
             true = calc(turn.text) if turn.tool == "calc" else wiki(sample.context, turn.text)
@@ -68,31 +72,26 @@ def _results_are_true(sample: Sample) -> bool:
     return True
 
 
-# Is every task there with the share that was asked for?
-
-
-MIX_POINTS = 3.0
-"""Percentage points that a task's share may be off what was asked."""
-
-
 def mix_checks(counts: Mapping[Task, int], mix: Mapping[Task, float]) -> list[Check]:
-    """A task that was not asked for has a wanted share of 0. Of no samples at all, no share can be measured."""
+    """One check per task: its share of the samples, in percentage points off the mix that was asked for.
+
+    A task that was not asked for has a wanted share of 0. Without samples no share can be measured.
+    """
     n, asked = sum(counts.values()), sum(mix.values())
     checks = []
     for task in dict.fromkeys([*mix, *counts]):
         wanted = mix.get(task, 0.0) / asked if asked else 0.0
         off = abs(counts.get(task, 0) / n - wanted) * 100 if n else None
-        checks.append(check(f"mix[{task}]", off, "<=", MIX_POINTS, *REMEDIES["mix"]))
+        checks.append(check(f"mix[{task}]", off, "<=", 100 * MIX_TOLERANCE, *remedies("pool")["mix"]))
     return checks
 
 
-# Is this the pool that its sidecar tells of? The same arguments give the same tasks, so some are made again.
-#
-# Whoever edits a pool can make the sidecar's hash fit. What they cannot do is make the builder give their samples.
-
-
 def task_hash(sample: Sample) -> int:
-    """Of everything that a source made. The wording is the template's, and the reference has another."""
+    """Hash of everything that the source made, without the wording of the templates.
+
+    The arguments in a sidecar give the same tasks again. An edited pool can get a sidecar with a matching SHA-256,
+    but the builder will not produce its edited tasks.
+    """
     made = (
         sample.id,
         sample.task,
@@ -111,6 +110,6 @@ def task_hash(sample: Sample) -> int:
     return int.from_bytes(blake2b(msgspec.json.encode(made), digest_size=8).digest())
 
 
-def differing(pool: Iterable[int], made_again: Iterable[int]) -> int:
-    """How many of the tasks that were made again are not what stands in the pool at their place."""
-    return sum(ours != theirs for ours, theirs in zip(pool, made_again, strict=False))
+def count_differing(pool: Iterable[int], rebuilt: Iterable[int]) -> int:
+    """Number of rebuilt tasks (by `task_hash`) that differ from the pool's at the same position."""
+    return sum(ours != theirs for ours, theirs in zip(pool, rebuilt, strict=False))

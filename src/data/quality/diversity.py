@@ -1,20 +1,22 @@
-"""How varied the wording of a pool is. Everything is measured on what user and assistant say (`spoken`).
+"""How varied the wording of a pool is, and the stage `diversity_report`.
 
-Tokens count as they stand: case and punctuation are part of a register.
+Everything is measured on what user and assistant say (`scan.spoken`). Tokens keep their case, and punctuation counts:
+both are part of a register.
 
 *distinct-n* of a whole corpus falls with its size and says nothing, so it is the mean over random windows of 5,000
-tokens of samples that stand one after another in random order; a bigram lies inside its window.
+tokens, of samples in random order; a bigram is inside its window.
 
-*3-gram KL to v1* is KL(pool || v1), smoothed by adding half a count to every 3-gram that either side has. Most
-3-grams of any text are seen once, so two halves of v1 are far from each other too; that distance is the noise floor,
-and the gate takes what lies above it. Three rules keep the figure comparable between pools:
+*3-gram KL to v1* is KL(pool || v1), smoothed by adding half a count to every 3-gram that either side has. Most 3-grams
+of any text occur once, so two halves of v1 are far from each other too; that distance is the noise floor, and the gate
+takes the excess above it. Three rules keep the figure comparable between pools:
 
 - both sides have the same number of samples and then of 3-grams, at any pool size, and so have the halves that make
-  the floor: an estimate of KL depends on how much text it is made from;
+  the floor: an estimate of KL depends on the amount of text;
 - words that fewer than one sample in 200 uses count as one and the same word: new names and numbers (another seed)
   are not new wording;
-- pool and v1 are read in the same random order, and the first part of the pool meets the last part of v1: the same
-  questions in two wordings never meet, so the pool is as far from that part in content as the first part of v1 is.
+- pool and v1 are read in the same random order, and the first part of the pool is compared with the last part of v1:
+  the same question in two wordings is never compared, so the pool differs from that part in content as much as the
+  first part of v1 does.
 
 v1 against v1, of the same or another seed, measures an excess near 0.
 """
@@ -38,26 +40,31 @@ from ...core.files import refuse_overlap, sidecar, write_json
 from ...core.types import LANGS, Lang, Sample, Task
 from ..pool.meta import PoolMeta, read_meta
 from .consistency import task_hash
-from .scan import MOST_SAMPLES, Scan, SpokenChoice, scan, seed_of
+from .scan import BATCH, MAX_SAMPLES, PoolScan, SpokenSample, measuring_seed, scan
 from .token_stream import I64, U64, TokenStream, ngrams, pairs
 
 WINDOW = 5_000
 WINDOWS = 64
-MOST_REFERENCE = MOST_SAMPLES
-"""Of v1, which has to be built to be read: a half of it meets as many samples of the pool."""
 ADDED = 0.5
 COMMON = 1 / 200
 ZIPF_RANKS = 1_000
+COUNTS_FROM = 0.01
+"""Share of the samples from which a role or register counts: three odd samples are no coverage."""
+
+Reference = Callable[[PoolMeta, int], Iterable[Sample]]
+"""Makes the first `n` samples of a pool again with `pack_v1`: same builder, source, mix and seed."""
+Scope = tuple[Task | None, Lang | None]
 
 
 class Wording(Struct, frozen=True):
-    """None where there is too little text: a window of 5,000 tokens for distinct-n, two samples a side for KL."""
+    """Diversity figures. None where there is too little text: a window of 5,000 tokens for distinct-n, two samples a
+    side for KL."""
 
     samples: int
-    """Samples that these figures were made from."""
+    """Number of samples that the figures are made from."""
     tokens: int
     ttr: float | None
-    """Different tokens over tokens, over all of them; comparable only between texts of the same size."""
+    """Type-token ratio; comparable only between texts of the same size."""
     distinct1: float | None
     distinct2: float | None
     zipf_slope: float | None
@@ -76,10 +83,75 @@ class Divergence:
         return self.distance - self.floor
 
 
+def diversity_report(pool: Path, out: Path, reference: Reference) -> dict[str, Any]:
+    """Writes the diversity figures of a pool to `out`."""
+    refuse_overlap({"--out": out}, {"POOL": pool})
+    started = now()
+    meta = read_meta(pool)
+    scanned = scan(pool, meta)
+    v1, _ = read_reference(scanned, meta, reference)
+    figures = diversity_figures(scanned, wording_by_scope(scanned, meta, v1))
+    proof = evidence([pool, sidecar(pool)], [], {"pool": str(pool), "out": str(out)}, started)
+    report = {"stage": "diversity_report", "samples": len(scanned.ids), **figures, "evidence": proof}
+    write_json(out, report)
+    return report
+
+
+def read_reference(scanned: PoolScan, meta: PoolMeta, reference: Reference) -> tuple[SpokenSample, list[int]]:
+    """The spoken text of v1, and the hashes of its tasks, which are the pool's tasks built again."""
+    v1 = SpokenSample(MAX_SAMPLES, measuring_seed(meta))
+    rebuilt: list[int] = []
+    # Never more than the pool has: a source of real questions may have no more.
+    samples = iter(reference(meta, min(MAX_SAMPLES, len(scanned.ids))))
+    while batch := list(islice(samples, BATCH)):
+        v1.add(batch)
+        rebuilt += [task_hash(sample) for sample in batch]
+    return v1, rebuilt
+
+
+def wording_by_scope(scanned: PoolScan, meta: PoolMeta, v1: SpokenSample) -> dict[Scope, Wording]:
+    """Figures of everything, of each language, of each task, and of each language in a task."""
+    out: dict[Scope, Wording] = {}
+    scopes: list[Scope] = [(task, lang) for task in (None, *scanned.tasks()) for lang in (None, *LANGS)]
+    for task, lang in scopes:
+        texts = scanned.spoken.stream(task, lang)
+        if texts.texts:
+            out[task, lang] = wording(texts, v1.stream(task, lang), measuring_seed(meta))
+    return out
+
+
+def diversity_figures(scanned: PoolScan, scopes: dict[Scope, Wording]) -> dict[str, Any]:
+    """The figures as a report has them: overall and by task."""
+
+    def figures(task: Task | None) -> dict[str, Any]:
+        return {
+            **msgspec.structs.asdict(scopes[task, None]),
+            "roles": _shares(scanned.tally.roles, task),
+            "registers": _shares(scanned.tally.registers, task),
+            "langs": {lang: scopes[task, lang] for lang in LANGS if (task, lang) in scopes},
+        }
+
+    return {"overall": figures(None), "tasks": {task: figures(task) for task in scanned.tasks()}}
+
+
+def _shares(counts: Counter[tuple[Task, str]], task: Task | None) -> dict[str, float]:
+    """The share of each role or register, largest first."""
+    names: Counter[str] = Counter()
+    for (its_task, name), count in counts.items():
+        if task in (None, its_task):
+            names[name] += count
+    return {name: count / names.total() for name, count in names.most_common()}
+
+
+def covered(counts: Counter[tuple[Task, str]]) -> int:
+    """Number of roles or registers with a share of at least `COUNTS_FROM`."""
+    return sum(share >= COUNTS_FROM for share in _shares(counts, None).values())
+
+
 def wording(texts: TokenStream, reference: TokenStream, seed: int) -> Wording:
-    """`texts` and `reference` in random order; of `texts` the first `MOST_SAMPLES` are used."""
-    texts = texts.slice(0, min(texts.texts, MOST_SAMPLES))
-    found = kl3(texts, reference)
+    """Figures of `texts`, which like `reference` is in random order; the first `MAX_SAMPLES` are used."""
+    texts = texts.slice(0, min(texts.texts, MAX_SAMPLES))
+    divergence = kl3(texts, reference)
     tokens = texts.hashes
     return Wording(
         samples=texts.texts,
@@ -88,9 +160,9 @@ def wording(texts: TokenStream, reference: TokenStream, seed: int) -> Wording:
         distinct1=distinct_n(tokens, 1, seed),
         distinct2=distinct_n(tokens, 2, seed),
         zipf_slope=zipf_slope(tokens),
-        kl3=found.distance if found else None,
-        kl3_floor=found.floor if found else None,
-        kl3_excess=found.excess if found else None,
+        kl3=divergence.distance if divergence else None,
+        kl3_floor=divergence.floor if divergence else None,
+        kl3_excess=divergence.excess if divergence else None,
     )
 
 
@@ -116,13 +188,16 @@ def zipf_slope(tokens: U64) -> float | None:
 
 
 def kl3(texts: TokenStream, reference: TokenStream) -> Divergence | None:
+    """3-gram KL divergence of `texts` from `reference`, with its noise floor (see the top of this file)."""
     half = min(reference.texts // 2, texts.texts)
     if half < 1:
         return None
     first, last = reference.slice(0, half), reference.slice(reference.texts - half, reference.texts)
     sides = [texts.slice(0, half), first, last]
     common = _common_words(sides)
-    ours, v1, far = _equal_lengths([ngrams(_masked(side, common), 3).hashes for side in sides])
+    grams = [ngrams(_masked(side, common), 3).hashes for side in sides]
+    shortest = min(map(len, grams))
+    ours, v1, far = (side[:shortest] for side in grams)
     return Divergence(distance=_divergence(ours, far), floor=_divergence(v1, far))
 
 
@@ -130,8 +205,7 @@ def _common_words(sides: list[TokenStream]) -> U64:
     """Words that at least one sample in 200 uses, on any side."""
     found = []
     for side in sides:
-        per_sample = _used_in(side)
-        words, samples = np.unique(per_sample, return_counts=True)
+        words, samples = np.unique(_used_in(side), return_counts=True)
         found.append(words[samples >= max(2, COMMON * side.texts)])
     return np.unique(np.concatenate(found))
 
@@ -146,12 +220,8 @@ def _used_in(side: TokenStream) -> U64:
 
 
 def _masked(side: TokenStream, common: U64) -> TokenStream:
+    """The stream with every uncommon word replaced by one and the same token."""
     return TokenStream(np.where(np.isin(side.hashes, common), side.hashes, np.uint64(0)), side.offsets)
-
-
-def _equal_lengths(sides: list[U64]) -> list[U64]:
-    shortest = min(len(side) for side in sides)
-    return [side[:shortest] for side in sides]
 
 
 def _divergence(ours: U64, theirs: U64) -> float:
@@ -164,77 +234,3 @@ def _divergence(ours: U64, theirs: U64) -> float:
 def _smoothed(numbers: I64, kinds: int) -> NDArray[np.float64]:
     counts = np.bincount(numbers, minlength=kinds).astype(np.float64) + ADDED
     return counts / np.sum(counts)
-
-
-# The figures of a pool's wording: overall, per task, per language; and the stage that writes them.
-
-
-Reference = Callable[[PoolMeta, int], Iterable[Sample]]
-"""`n` samples of the same builder, sources, mix and seed with `pack_v1`."""
-
-COUNTS_FROM = 0.01
-"""A role or register counts when it has this share of the samples: three odd samples are no coverage."""
-
-Scope = tuple[Task | None, Lang | None]
-
-
-def diversity_report(pool: Path, out: Path, reference: Reference) -> dict[str, Any]:
-    refuse_overlap({"--out": out}, {"POOL": pool})
-    started = now()
-    meta = read_meta(pool)
-    found = scan(pool, meta)
-    figures = diversity_figures(found, scoped_wording(found, meta, read_reference(found, meta, reference)[0]))
-    proof = evidence([pool, sidecar(pool)], [], {"pool": str(pool), "out": str(out)}, started)
-    report = {"stage": "diversity_report", "samples": len(found.ids), **figures, "evidence": proof}
-    write_json(out, report)
-    return report
-
-
-def read_reference(found: Scan, meta: PoolMeta, reference: Reference) -> tuple[SpokenChoice, list[int]]:
-    """What v1 says, and the hashes of the tasks that were made again to hear it."""
-    v1 = SpokenChoice(MOST_REFERENCE, seed_of(meta))
-    made_again: list[int] = []
-    # Never more than the pool has: a source of real questions may hold no more.
-    samples = iter(reference(meta, min(MOST_REFERENCE, len(found.ids))))
-    while batch := list(islice(samples, 256)):
-        v1.add(batch)
-        made_again += [task_hash(sample) for sample in batch]
-    return v1, made_again
-
-
-def scoped_wording(found: Scan, meta: PoolMeta, v1: SpokenChoice) -> dict[Scope, Wording]:
-    """Of everything, of each language, of each task, and of each language in a task."""
-    tasks: list[Task | None] = [None, *found.tasks()]
-    langs: list[Lang | None] = [None, *LANGS]
-    out: dict[Scope, Wording] = {}
-    for task in tasks:
-        for lang in langs:
-            texts = found.choice.stream(task, lang)
-            if texts.texts:
-                out[task, lang] = wording(texts, v1.stream(task, lang), seed_of(meta))
-    return out
-
-
-def diversity_figures(found: Scan, scopes: dict[Scope, Wording]) -> dict[str, Any]:
-    def figures(task: Task | None) -> dict[str, Any]:
-        return {
-            **msgspec.structs.asdict(scopes[task, None]),
-            "roles": shares(found.tally.roles, task),
-            "registers": shares(found.tally.registers, task),
-            "langs": {lang: scopes[task, lang] for lang in LANGS if (task, lang) in scopes},
-        }
-
-    return {"overall": figures(None), "tasks": {task: figures(task) for task in found.tasks()}}
-
-
-def shares(counts: Counter[tuple[Task, str]], task: Task | None) -> dict[str, float]:
-    """The share of each role or register, largest first."""
-    names: Counter[str] = Counter()
-    for (its_task, name), count in counts.items():
-        if task in (None, its_task):
-            names[name] += count
-    return {name: count / names.total() for name, count in names.most_common()}
-
-
-def covered(counts: Counter[tuple[Task, str]]) -> int:
-    return sum(share >= COUNTS_FROM for share in shares(counts, None).values())

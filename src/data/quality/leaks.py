@@ -1,26 +1,27 @@
-"""Does the pool give away the shadow set? Similarity of pool samples with shadow samples.
+"""Leaks of the shadow set into the pool: similarity of pool samples with shadow samples.
 
-Any text of a pool sample (prompt, complete question) may hold any text of a shadow sample: what a forger writes into
+Any text of a pool sample (prompt, complete question) may contain any text of a shadow sample: what a forger writes into
 one field says nothing about the other. Similarity is the largest of three numbers:
 
-- the Jaccard similarity of n-gram shingles, which sees copies;
-- containment: the share of the shadow text's shingles that the pool text has, which sees copies inside longer texts;
-- how much of the shadow text's content the pool text has: the share, weighted by `rarity`, of its tokens that the
-  pool text has beside the same neighbour. It sees copies in which a few words were changed: three new words break
-  fifteen 5-grams, and they lower even a Jaccard of single tokens weighted by idf, because new words are rare words.
-  (GSM8K questions with three words replaced by new ones, similarity >= 0.85: that Jaccard sees 15 in 100, this share
-  92, and neither sees one in 2,000 honest questions.)
+- the Jaccard similarity of n-gram shingles, which finds copies;
+- containment: the share of the shadow text's shingles that the pool text has, which finds copies inside longer texts;
+- content share: the share of the shadow text's tokens, weighted by `Rarity`, that the pool text has beside the same
+  neighbour. It finds copies in which a few words were changed: three new words break fifteen 5-grams, and they lower
+  even a Jaccard of single tokens weighted by idf, because new words are rare words. (GSM8K questions with three words
+  replaced by new ones, similarity >= 0.85: that Jaccard finds 15 in 100, this share 92, and neither flags one in 2,000
+  honest questions.)
 
-The last two ask what the shadow text has, not what the pool text adds. So they look inside a longer text only for a
-shadow text of some length, and for changed words only in one place; and they count only where the shadow text's own
-part is shared too (`OwnPart`): an honest sibling from the same generator has the same wording but other names and
-numbers.
+The last two ask what the shadow text has, not what the pool text adds. So they search inside a longer text only for a
+shadow text of some length, and for changed words only in one place; and they count only where the part that is unique
+to the shadow text is shared too (`UniquePart`): an honest sibling from the same generator has the same wording but
+other names and numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,18 @@ from .token_stream import I64, U64, TokenStream, blocks, distinct, join_streams,
 
 HALF = 0.5
 LONG = 8
-"""Shingles of a shadow text that is worth looking for inside longer texts; a shorter one may stand there by chance."""
+"""Shingles of a shadow text that is searched for inside longer texts; a shorter one may occur there by chance."""
 EXAMPLES = 20
+RARITY_TEXTS = 20_000
+"""Texts that rarity is measured on: enough to know the wording of a pool of any size."""
+RARITY_FLOOR = 0.3
+"""Least weight of a token. Without it two texts of nothing but fixed wording would have no similarity."""
+RAREST = 8
+"""Number of bigrams, with all that are as rare, that make the unique part: two names with their neighbours."""
+RAREST_SHARED = 0.7
+"""Share of them that a leak has. Three changed words spoil few bigrams of a name, another name spoils all of them."""
+
+F64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,36 +54,32 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Likeness:
+class SimilarSamples:
     count: int
-    """Pool samples at or above the similarity with at least one shadow sample."""
+    """Number of pool samples at or above the similarity with at least one shadow sample."""
     examples: list[Match]
     matches: frozenset[int]
-    """Places in the pool of all samples that are counted."""
+    """Positions in the pool of all counted samples."""
 
 
 def similar_samples(
     pool: tuple[TokenStream, ...], shadow: tuple[TokenStream, ...], n: int, threshold: float
-) -> Likeness:
-    """`pool` and `shadow` hold one or more views (prompts, complete questions) of their samples."""
+) -> SimilarSamples:
+    """Pool samples that are similar to a shadow sample. Both sides come in one or more views (prompts, questions)."""
     theirs = join_streams(shadow)
     best: dict[int, Match] = {}
     if theirs.texts and pool[0].texts:
-        rare, own = rarity(join_streams([*pool, theirs])), OwnPart(pool, shadow)
+        rare, unique = rarity(join_streams([*pool, theirs])), UniquePart(pool, shadow)
         for ours in pool:
-            for match in _matches(ours, theirs, n, threshold, rare, own):
+            for match in chain(
+                _shingle_matches(ours, theirs, n, threshold, unique),
+                _content_matches(ours, theirs, n, threshold, rare, unique),
+            ):
                 sample = Match(match.pool, match.shadow % shadow[0].texts, match.similarity)
                 if sample.pool not in best or best[sample.pool].similarity < sample.similarity:
                     best[sample.pool] = sample
     ranked = sorted(best.values(), key=lambda match: (-match.similarity, match.pool))
-    return Likeness(len(best), ranked[:EXAMPLES], frozenset(best))
-
-
-def _matches(
-    ours: TokenStream, theirs: TokenStream, n: int, threshold: float, rare: Rarity, own: OwnPart
-) -> Iterator[Match]:
-    yield from _shingle_matches(ours, theirs, n, threshold, own)
-    yield from _content_matches(ours, theirs, n, threshold, rare, own)
+    return SimilarSamples(len(best), ranked[:EXAMPLES], frozenset(best))
 
 
 class _Index:
@@ -92,7 +99,9 @@ class _Index:
         return sparse.csr_matrix((ones, place[known], counts), shape=(sets.texts, len(self.columns)))
 
 
-def _shingle_matches(pool: TokenStream, shadow: TokenStream, n: int, threshold: float, own: OwnPart) -> Iterator[Match]:
+def _shingle_matches(
+    pool: TokenStream, shadow: TokenStream, n: int, threshold: float, unique: UniquePart
+) -> Iterator[Match]:
     index = _Index(distinct(ngrams(shadow, n)))
     turned = index.matrix.T.tocsr()
     first = 0
@@ -105,13 +114,13 @@ def _shingle_matches(pool: TokenStream, shadow: TokenStream, n: int, threshold: 
             row, column = int(both.row[at]), int(both.col[at])
             if _reaches(jaccard[at], threshold):
                 yield Match(first + row, column, float(jaccard[at]))
-            if _reaches(held[at], threshold) and own.is_in(block.text(row), shadow.text(column)):
+            if _reaches(held[at], threshold) and unique.is_in(block.text(row), shadow.text(column)):
                 yield Match(first + row, column, float(held[at]))
         first += block.texts
 
 
 def _content_matches(
-    pool: TokenStream, shadow: TokenStream, n: int, threshold: float, rare: Rarity, own: OwnPart
+    pool: TokenStream, shadow: TokenStream, n: int, threshold: float, rare: Rarity, unique: UniquePart
 ) -> Iterator[Match]:
     index = _Index(distinct(shadow))
     weights = _set_weights(index, shadow, rare)
@@ -128,13 +137,13 @@ def _content_matches(
             if not _half_shared(ours, theirs):
                 continue
             similarity = content_share(ours, theirs, rare)
-            if _reaches(similarity, threshold) and own.is_in(ours, theirs):
+            if _reaches(similarity, threshold) and unique.is_in(ours, theirs):
                 yield Match(first + int(row), int(column), similarity)
         first += block.texts
 
 
 def likest_passage(ours: U64, theirs: U64) -> U64:
-    """The stretch of `ours`, little longer than `theirs`, with the most bigrams of it: a copy stands in one place."""
+    """The passage of `ours`, a little longer than `theirs`, with the most bigrams of `theirs`."""
     length = len(theirs) + LONG
     if len(ours) <= length:
         return ours
@@ -149,7 +158,7 @@ def _half_shared(ours: U64, theirs: U64) -> bool:
 
 
 def _set_weights(index: _Index, shadow: TokenStream, rare: Rarity) -> NDArray[np.float32]:
-    """A weight for each column. Columns are hashes cut to 56 bits, weights are known by the whole hash."""
+    """A weight for each column. Columns are hashes cut to 56 bits, weights go by the whole hash."""
     whole = np.unique(shadow.hashes)
     return rare.of(whole)[np.searchsorted(whole >> np.uint64(8), index.columns)].astype(np.float32)
 
@@ -157,7 +166,7 @@ def _set_weights(index: _Index, shadow: TokenStream, rare: Rarity) -> NDArray[np
 def content_share(ours: U64, theirs: U64, rare: Rarity) -> float:
     """Weighted share of the different tokens of `theirs` that `ours` has beside one of their neighbours there.
 
-    A text's edges are neighbours too. The neighbour keeps a number that siblings use elsewhere from counting as shared.
+    A text's edges are neighbours too. Without the neighbour, a number that a sibling uses elsewhere would count.
     """
     if not len(theirs):
         return 0.0
@@ -167,43 +176,34 @@ def content_share(ours: U64, theirs: U64, rare: Rarity) -> float:
 
 
 def _reaches(similarity: Any, threshold: float) -> Any:
-    """Sums in single precision may fall a hair short of a share that is exactly the threshold."""
+    """Comparison with a margin: single-precision sums may fall just short of a share that is exactly the threshold."""
     return similarity >= threshold - 1e-6
-
-
-# How much a token tells about its text: how surprising it is where it stands.
-#
-# Inverse document frequency would call every word of a word-problem skeleton rare, because few samples use that
-# skeleton, and two honest siblings that differ in their names and numbers would look alike. But within the skeleton
-# each word is certain from the one beside it. So a token weighs what it surprises, in nats, after the token before it
-# or before the token after it, whichever predicts it better, on average over the pool. Names and numbers weigh much,
-# fixed wording little; in free text every content word weighs.
-
-
-F64 = NDArray[np.float64]
-
-TEXTS = 20_000
-"""Enough to know the wording of a pool of any size."""
-
-FLOOR = 0.3
-"""Even fixed wording counts a little: without it two texts of nothing but fixed wording would have no similarity."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rarity:
+    """Weight of each token: how surprising it is beside its neighbours, in nats, on average over the pool.
+
+    Inverse document frequency would call every word of a word-problem skeleton rare, because few samples use that
+    skeleton, and two honest siblings that differ in names and numbers would look alike. But within the skeleton each
+    word is certain from the one beside it. So a token weighs its surprise after the token before it or before the token
+    after it, whichever is smaller. Names and numbers weigh much, fixed wording little; in free text every content word
+    weighs.
+    """
+
     tokens: U64
     weights: F64
 
     def of(self, tokens: U64) -> F64:
-        """Tokens that the pool does not have weigh as much as its heaviest."""
+        """Weights of tokens. Those that the pool does not have weigh as much as its heaviest."""
         place = np.minimum(np.searchsorted(self.tokens, tokens), len(self.tokens) - 1)
         return np.where(self.tokens[place] == tokens, self.weights[place], self.weights.max())
 
 
 def rarity(stream: TokenStream) -> Rarity:
-    """From an evenly spread choice of texts; the pool's order is already random."""
-    if stream.texts > TEXTS:
-        stream = stream.take(np.linspace(0, stream.texts - 1, TEXTS).astype(np.int64))
+    """Rarity of every token, from evenly spaced texts; the pool's order is already random."""
+    if stream.texts > RARITY_TEXTS:
+        stream = stream.take(np.linspace(0, stream.texts - 1, RARITY_TEXTS).astype(np.int64))
     line = with_edges(stream)
     kinds, kind, of_kind = _numbered(line)
     _, pair, of_pair = _numbered(pairs(line))
@@ -212,7 +212,7 @@ def rarity(stream: TokenStream) -> Rarity:
     surprise = np.minimum(after, before)
     inner = kind[1:-1]
     weights = np.bincount(inner, weights=surprise, minlength=len(kinds)) / np.maximum(of_kind, 1)
-    return Rarity(kinds, weights + FLOOR)
+    return Rarity(kinds, weights + RARITY_FLOOR)
 
 
 def with_edges(stream: TokenStream) -> U64:
@@ -226,19 +226,12 @@ def _numbered(values: U64) -> tuple[U64, NDArray[np.intp], NDArray[Any]]:
     return np.unique(values, return_inverse=True, return_counts=True)
 
 
-RAREST = 8
-"""Bigrams, and all that are as rare: two names with their neighbours."""
+class UniquePart:
+    """The part of a shadow text that is its own: the bigrams that the fewest other samples have.
 
-MOST = 0.7
-"""Of them. Three changed words spoil few bigrams of a name, another name spoils all of its own."""
-
-
-class OwnPart:
-    """What a shadow text has for itself: its bigrams that the fewest other samples have.
-
-    A rank and not a limit on how many: a question planted a hundred times makes all its bigrams more frequent alike,
-    and samples taken out of the pool make none of them rarer than the names. In Chinese, where a character is a token,
-    a bigram is what a name begins with.
+    It goes by rank, not by a limit on the count: a question planted a hundred times makes all its bigrams equally more
+    frequent, and samples taken out of the pool make none of them rarer than the names. In Chinese, where a character
+    is a token, a bigram is the start of a name.
     """
 
     def __init__(self, pool: tuple[TokenStream, ...], shadow: tuple[TokenStream, ...]) -> None:
@@ -246,7 +239,7 @@ class OwnPart:
         self.samples = self._most(pool) + self._most(shadow)
 
     def _most(self, views: tuple[TokenStream, ...]) -> I64:
-        """In how many samples each bigram stands; prompt and question of one sample are not two samples."""
+        """Number of samples with each bigram; prompt and question of one sample are not two samples."""
         most: I64 = np.max([self._samples(view) for view in views], axis=0)
         return most
 
@@ -259,10 +252,11 @@ class OwnPart:
         return counts
 
     def is_in(self, ours: U64, theirs: U64) -> bool:
+        """Whether `ours` has enough of the unique part of the shadow text `theirs`."""
         bigrams = np.unique(pairs(theirs) >> np.uint64(8))
         if not len(bigrams):
             return True
         shared = np.isin(bigrams, pairs(ours) >> np.uint64(8))
         others = self.samples[np.searchsorted(self.bigrams, bigrams)] - shared
         rarest = others <= np.sort(others)[min(RAREST, len(others)) - 1]
-        return bool(shared[rarest].mean() >= MOST)
+        return bool(shared[rarest].mean() >= RAREST_SHARED)

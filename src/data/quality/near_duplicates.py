@@ -2,16 +2,16 @@
 
 1. Texts with the same set of shingles are collapsed; all but the first are duplicates.
 2. Prefix filter: order all shingles by rarity. Two sets with Jaccard >= t share one of their rarest
-   `|x| - ceil(t|x|) + 1`. So only texts that meet in a posting list of such a rare shingle are compared, and most
-   posting lists of honest texts have one member.
-3. A pair that meets is dropped when its sizes, the places of the shared shingle, or a 256-bit parity sketch (whose
+   `|x| - ceil(t|x|) + 1`. So only texts in the posting list of such a rare shingle are compared, and most posting
+   lists of honest texts have one member.
+3. A pair in a list is dropped when its sizes, the positions of the shared shingle, or a 256-bit parity sketch (whose
    differing bits are a lower bound of the symmetric difference) rule the similarity out. The rest is counted exactly.
 
 Work is bounded for pools of almost identical texts. Each text is compared with its nearest earlier neighbours in a
 list first and leaves every list once it is known as a duplicate, so 30,000 copies cost one comparison each. Where
-texts crowd the same lists without being duplicates, comparing stops after `PAIRS_PER_TEXT` pairs a text on average.
-The texts that were not compared with everybody by then are counted as `unresolved`, and a gate must count them as
-duplicates: a pool that crowds so much is no better.
+texts crowd the same lists without being duplicates, comparing stops after `PAIRS_PER_TEXT` pairs per text on average.
+The texts that were not compared with all others by then are counted as `unresolved`, and a gate must count them as
+duplicates.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ _RARITY_BITS = 4
 class NearDuplicates:
     texts: int
     duplicate: NDArray[np.bool_]
-    """For every text: is it an exact or near duplicate of an earlier one?"""
+    """For every text, whether it is an exact or near duplicate of an earlier one."""
     exact: int
-    """Those of them whose set of shingles equals that of an earlier text."""
+    """Number of duplicates whose set of shingles equals that of an earlier text."""
     unresolved: int
     """Texts not known as duplicates that were not compared with every earlier text that they could duplicate."""
     examples: list[tuple[int, int]]
-    """(earlier, later) numbers of some pairs."""
+    """Positions (earlier, later) of some pairs."""
 
     @property
     def count(self) -> int:
@@ -188,7 +188,7 @@ class _Search:
 
 
 def _row_overlaps(sets: TokenStream, pairs: I64) -> I64:
-    """Shared elements of each pair: both sets in one row, sorted; what stands twice is shared."""
+    """Shared elements of each pair: both sets in one row, sorted; what occurs twice is shared."""
     flat = sets.take(pairs.ravel())
     sizes = flat.sizes.reshape(-1, 2).sum(axis=1)
     rows = np.full((len(pairs), int(sizes.max(initial=1))), np.iinfo(np.uint64).max, dtype=np.uint64)

@@ -1,4 +1,5 @@
-"""One pass over a pool. What stays in memory is small: token hashes of the questions, counts, and a bounded choice."""
+"""One pass over a pool. What stays in memory is small: token hashes of the questions, counts, and a bounded sample of
+the spoken text."""
 
 from __future__ import annotations
 
@@ -14,138 +15,61 @@ from numpy.typing import NDArray
 from ...core.errors import BadInput
 from ...core.jsonl import read_unique
 from ...core.types import LANGS, TASKS, Lang, Sample, Task, Turn
-from ..pool.meta import PoolMeta, described
+from ..pool.meta import PoolMeta, verify_sha256
 from .consistency import contradictions, task_hash
 from .token_stream import I64, U64, TokenStream, count_tokens, join_streams, mix64, offsets_of, token_stream
 
 BATCH = 256
-MOST_SAMPLES = 4_000
-"""Samples that a figure is made from; a seeded choice where there are more."""
-EXAMPLES = 20
+MAX_SAMPLES = 4_000
+"""Samples of a group whose spoken text is kept; a seeded random sample where there are more."""
 
 
-@dataclass(slots=True)
-class Tally:
-    """What is counted sample by sample."""
+def spoken(sample: Sample) -> str:
+    """What user and assistant say and think: prompt, thoughts, asks, call inputs, replies, answer.
 
-    roles: Counter[tuple[Task, str]] = field(default_factory=Counter)
-    registers: Counter[tuple[Task, str]] = field(default_factory=Counter)
-    contradictions: Counter[str] = field(default_factory=Counter)
-    contradicting: list[str] = field(default_factory=list)
-    """Ids of the samples that contradict themselves."""
-    from_shadow: list[str] = field(default_factory=list)
-    """Ids of the samples whose source id the shadow set has."""
-
-    made: list[int] = field(default_factory=list)
-    """`task_hash` of every sample, in order."""
-
-    def add(self, sample: Sample, meta: PoolMeta, shadow_sources: Collection[str]) -> None:
-        self.made.append(task_hash(sample))
-        self.roles[sample.task, sample.provenance.role] += 1
-        self.registers[sample.task, sample.provenance.register] += 1
-        if sample.provenance.source_id in shadow_sources:
-            self.from_shadow.append(sample.id)
-        if broken := contradictions(sample, meta):
-            self.contradictions.update(broken)
-            self.contradicting.append(sample.id)
+    Tool results and articles are left out: no template can make them more varied.
+    """
+    parts = [sample.prompt]
+    for turn in _after_prompt(sample):
+        if turn.act != "result":
+            parts += (turn.thought, turn.text)
+    return "\n".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Arrays with one entry for each sample, in the pool's order."""
-
-    prompts: TokenStream
-    originals: TokenStream
-    lengths: I64
-    """Tokens of the rendered sample."""
-    tasks: NDArray[np.uint8]
-    langs: NDArray[np.uint8]
-    needs: NDArray[np.bool_]
-
-    @staticmethod
-    def of(samples: list[Sample]) -> Columns:
-        return Columns(
-            prompts=token_stream([sample.prompt for sample in samples]),
-            originals=token_stream([sample.original for sample in samples]),
-            lengths=count_tokens([rendered(sample) for sample in samples]),
-            tasks=np.array([TASKS.index(sample.task) for sample in samples], dtype=np.uint8),
-            langs=np.array([LANGS.index(sample.lang) for sample in samples], dtype=np.uint8),
-            needs=np.array([sample.needs_clarification for sample in samples], dtype=np.bool_),
-        )
-
-    @staticmethod
-    def join(parts: list[Columns]) -> Columns:
-        return Columns(
-            prompts=join_streams([part.prompts for part in parts]),
-            originals=join_streams([part.originals for part in parts]),
-            lengths=np.concatenate([part.lengths for part in parts]),
-            tasks=np.concatenate([part.tasks for part in parts]),
-            langs=np.concatenate([part.langs for part in parts]),
-            needs=np.concatenate([part.needs for part in parts]),
-        )
-
-    def where(self, task: Task, lang: Lang | None = None) -> I64:
-        """Numbers of the samples of a task, in one language or in all."""
-        mask = self.tasks == TASKS.index(task)
-        if lang is not None:
-            mask &= self.langs == LANGS.index(lang)
-        return np.flatnonzero(mask)
+def rendered(sample: Sample) -> str:
+    """Everything that a model may have to read: prompt, articles, and the dialogue with its tool results."""
+    parts = [sample.prompt]
+    for article in sample.context:
+        parts.append(article.title)
+        parts += article.sentences
+    for turn in _after_prompt(sample):
+        parts += (turn.thought, turn.text)
+    return "\n".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Scan:
-    ids: list[str]
-    columns: Columns
-    tally: Tally
-    choice: SpokenChoice
-
-    def tasks(self) -> list[Task]:
-        return [task for task in TASKS if len(self.columns.where(task))]
+def _after_prompt(sample: Sample) -> tuple[Turn, ...]:
+    """The dialogue without the prompt, which may also be its first turn: it is counted once."""
+    opening = sample.dialogue[:1]
+    if opening and opening[0].by == "user" and opening[0].text == sample.prompt:
+        return sample.dialogue[1:]
+    return sample.dialogue
 
 
-def seed_of(meta: PoolMeta) -> int:
-    """Of every random choice that a measurement makes: from the pool's own bytes, so that nobody can know beforehand
-    by which samples a pool will be judged and spare only those."""
-    return int(meta.sha256[:8], 16)
+class SpokenSample:
+    """A bounded random sample of spoken texts for each task and language, drawn while a pool streams by.
 
+    Each text gets a random number from its position and the seed, and a group keeps those with the smallest numbers.
+    So the choice for a task, a language or everything is the start of one random order, whatever the size of the pool.
+    """
 
-def scan(pool: Path, meta: PoolMeta, shadow_sources: Collection[str] = ()) -> Scan:
-    """Reads the pool once; what is no pool, or not the one of its sidecar, is refused."""
-    described(pool, meta, Sample)
-    ids: list[str] = []
-    parts: list[Columns] = []
-    tally, choice = Tally(), SpokenChoice(MOST_SAMPLES, seed_of(meta))
-    samples = read_unique(pool, Sample)
-    while batch := list(islice(samples, BATCH)):
-        choice.add(batch)
-        parts.append(Columns.of(batch))
-        ids += [sample.id for sample in batch]
-        for sample in batch:
-            tally.add(sample, meta, shadow_sources)
-    if not ids:
-        raise BadInput("the pool is empty", where=str(pool), remedy="build it with build_rollout_pool")
-    if len(ids) != meta.n:
-        what = f"the pool has {len(ids)} samples and its sidecar says {meta.n}"
-        raise BadInput(what, where=str(pool), remedy="build the pool again")
-    return Scan(ids, Columns.join(parts), tally, choice)
-
-
-# A bounded random choice of samples' spoken text, for each task and language, made while a pool streams by.
-#
-# Each sample gets a random number from its place and the seed, and a group keeps those with the smallest numbers. So
-# the choice for a task, a language or everything is the start of one random order, whatever the size of the pool.
-
-
-Group = tuple[Task, Lang]
-
-
-class SpokenChoice:
     def __init__(self, most: int, seed: int) -> None:
         self._most = most
         self._seed = mix64(np.array([seed % 2**63], dtype=np.uint64))[0]
         self._seen = 0
-        self._kept: dict[Group, list[tuple[int, U64]]] = {(task, lang): [] for task in TASKS for lang in LANGS}
-        self._limit: dict[Group, int] = dict.fromkeys(self._kept, 2**64)
+        self._kept: dict[tuple[Task, Lang], list[tuple[int, U64]]] = {
+            (task, lang): [] for task in TASKS for lang in LANGS
+        }
+        self._limit: dict[tuple[Task, Lang], int] = dict.fromkeys(self._kept, 2**64)
 
     def add(self, samples: Sequence[Sample]) -> None:
         numbers = np.arange(self._seen, self._seen + len(samples), dtype=np.uint64)
@@ -161,10 +85,12 @@ class SpokenChoice:
             self._kept[sample.task, sample.lang].append((rank, stream.text(index).copy()))
         for group, kept in self._kept.items():
             if len(kept) > 2 * self._most:
-                self._cut(group)
+                kept.sort(key=lambda entry: entry[0])
+                del kept[self._most :]
+                self._limit[group] = kept[-1][0]
 
     def stream(self, task: Task | None = None, lang: Lang | None = None) -> TokenStream:
-        """Up to `most` samples of a task and a language (None: all) in random order."""
+        """Up to `most` texts of a task and a language (None: all) in random order."""
         kept = [
             entry
             for (its_task, its_lang), entries in self._kept.items()
@@ -176,41 +102,108 @@ class SpokenChoice:
         sizes = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
         return TokenStream(np.concatenate([np.zeros(0, dtype=np.uint64), *texts]), offsets_of(sizes))
 
-    def _cut(self, group: Group) -> None:
-        kept = sorted(self._kept[group], key=lambda entry: entry[0])[: self._most]
-        self._kept[group] = kept
-        self._limit[group] = kept[-1][0]
+
+@dataclass(slots=True)
+class Tally:
+    """Counts over the samples of a pool."""
+
+    roles: Counter[tuple[Task, str]] = field(default_factory=Counter)
+    registers: Counter[tuple[Task, str]] = field(default_factory=Counter)
+    contradictions: Counter[str] = field(default_factory=Counter)
+    contradicting: list[str] = field(default_factory=list)
+    """Ids of the samples that contradict themselves."""
+    from_shadow: list[str] = field(default_factory=list)
+    """Ids of the samples whose source id the shadow set has."""
+    task_hashes: list[int] = field(default_factory=list)
+
+    def add(self, sample: Sample, meta: PoolMeta, shadow_sources: Collection[str]) -> None:
+        self.task_hashes.append(task_hash(sample))
+        self.roles[sample.task, sample.provenance.role] += 1
+        self.registers[sample.task, sample.provenance.register] += 1
+        if sample.provenance.source_id in shadow_sources:
+            self.from_shadow.append(sample.id)
+        if broken := contradictions(sample, meta):
+            self.contradictions.update(broken)
+            self.contradicting.append(sample.id)
 
 
-# Which text of a sample a metric reads.
+@dataclass(frozen=True, slots=True)
+class SampleColumns:
+    """Arrays with one entry per sample, in the pool's order."""
+
+    prompts: TokenStream
+    originals: TokenStream
+    lengths: I64
+    """Tokens of the rendered sample."""
+    tasks: NDArray[np.uint8]
+    langs: NDArray[np.uint8]
+    needs: NDArray[np.bool_]
+
+    @staticmethod
+    def of(samples: list[Sample]) -> SampleColumns:
+        return SampleColumns(
+            prompts=token_stream([sample.prompt for sample in samples]),
+            originals=token_stream([sample.original for sample in samples]),
+            lengths=count_tokens([rendered(sample) for sample in samples]),
+            tasks=np.array([TASKS.index(sample.task) for sample in samples], dtype=np.uint8),
+            langs=np.array([LANGS.index(sample.lang) for sample in samples], dtype=np.uint8),
+            needs=np.array([sample.needs_clarification for sample in samples], dtype=np.bool_),
+        )
+
+    @staticmethod
+    def join(parts: list[SampleColumns]) -> SampleColumns:
+        return SampleColumns(
+            prompts=join_streams([part.prompts for part in parts]),
+            originals=join_streams([part.originals for part in parts]),
+            lengths=np.concatenate([part.lengths for part in parts]),
+            tasks=np.concatenate([part.tasks for part in parts]),
+            langs=np.concatenate([part.langs for part in parts]),
+            needs=np.concatenate([part.needs for part in parts]),
+        )
+
+    def where(self, task: Task, lang: Lang | None = None) -> I64:
+        """Positions of the samples of a task, in one language or in all."""
+        mask = self.tasks == TASKS.index(task)
+        if lang is not None:
+            mask &= self.langs == LANGS.index(lang)
+        return np.flatnonzero(mask)
 
 
-def spoken(sample: Sample) -> str:
-    """What user and assistant say and think: prompt, thoughts, asks, call inputs, replies, answer.
+@dataclass(frozen=True, slots=True)
+class PoolScan:
+    """Everything that the quality checks need of a pool."""
 
-    Tool results and articles are left out: they are the world's words, and no template can make them more varied.
-    """
-    parts = [sample.prompt]
-    for turn in after_prompt(sample):
-        if turn.act != "result":
-            parts += (turn.thought, turn.text)
-    return "\n".join(parts)
+    ids: list[str]
+    columns: SampleColumns
+    tally: Tally
+    spoken: SpokenSample
 
-
-def rendered(sample: Sample) -> str:
-    """Everything that a model may have to read: prompt, articles, and the dialogue with its tool results."""
-    parts = [sample.prompt]
-    for article in sample.context:
-        parts.append(article.title)
-        parts += article.sentences
-    for turn in after_prompt(sample):
-        parts += (turn.thought, turn.text)
-    return "\n".join(parts)
+    def tasks(self) -> list[Task]:
+        return [task for task in TASKS if len(self.columns.where(task))]
 
 
-def after_prompt(sample: Sample) -> tuple[Turn, ...]:
-    """The dialogue without the prompt, which may stand as its first turn: it is said once and counted once."""
-    opening = sample.dialogue[:1]
-    if opening and opening[0].by == "user" and opening[0].text == sample.prompt:
-        return sample.dialogue[1:]
-    return sample.dialogue
+def measuring_seed(meta: PoolMeta) -> int:
+    """Seed of every random choice of a measurement. It comes from the pool's own bytes, so nobody can know in advance
+    which samples will be measured and keep only those clean."""
+    return int(meta.sha256[:8], 16)
+
+
+def scan(pool: Path, meta: PoolMeta, shadow_sources: Collection[str] = ()) -> PoolScan:
+    """Reads the pool once. A file that is no pool, or not the one that its sidecar describes, is refused."""
+    verify_sha256(pool, meta, Sample)
+    ids: list[str] = []
+    parts: list[SampleColumns] = []
+    tally, spoken_sample = Tally(), SpokenSample(MAX_SAMPLES, measuring_seed(meta))
+    samples = read_unique(pool, Sample)
+    while batch := list(islice(samples, BATCH)):
+        spoken_sample.add(batch)
+        parts.append(SampleColumns.of(batch))
+        ids += [sample.id for sample in batch]
+        for sample in batch:
+            tally.add(sample, meta, shadow_sources)
+    if not ids:
+        raise BadInput("the pool is empty", where=str(pool), remedy="build it with build_rollout_pool")
+    if len(ids) != meta.n:
+        what = f"the pool has {len(ids)} samples and its sidecar says {meta.n}"
+        raise BadInput(what, where=str(pool), remedy="build the pool again")
+    return PoolScan(ids, SampleColumns.join(parts), tally, spoken_sample)

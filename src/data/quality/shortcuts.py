@@ -1,9 +1,9 @@
-"""Shortcut gate: can a bag of words of the first user message tell whether the sample needs a clarification?
+"""Shortcut gate: can a bag of words of the first user message predict whether the sample needs a clarification?
 
-A logistic regression on which unigrams and bigrams occur, scored out of fold (5 folds, stratified), per task and
-language. If it can, a policy learns a word and not when to ask. The gate looks at the lower 95% bound (one-sided) of
-the area under the ROC curve, by DeLong's variance, which assumes nothing about how the scores are spread; with AUC
-1.00 the variance is 0 and the bound is 1.00.
+If it can, a policy learns a word and not when to ask. The classifier is a logistic regression on the presence of
+unigrams and bigrams, scored out of fold (5 stratified folds), per task and language. The gate compares the one-sided
+lower 95% bound of the ROC AUC, by DeLong's variance, which assumes nothing about the distribution of the scores; with
+AUC 1.00 the variance is 0 and the bound is 1.00.
 
 With these features GSM8K with a random sentence dropped measures 0.70 to 0.71, a number replaced by "some" 0.99.
 """
@@ -24,14 +24,14 @@ from .token_stream import TokenStream, ngrams
 
 FOLDS = 5
 MIN_EACH = 20
-"""With fewer samples of either class no AUC is worth the name."""
+"""Samples of each class below which no AUC is measured."""
 MAX_SAMPLES = 4_000
 Z_95 = 1.6448536269514722
 
 
 class ShortcutAuc(Struct, frozen=True):
     samples: int
-    """Samples in the group; at most `MAX_SAMPLES` of them were used."""
+    """Samples in the group; at most `MAX_SAMPLES` of them are used."""
     needing: int
     auc: float | None = None
     """None: not measured, because the group has fewer than `MIN_EACH` samples of one class."""
@@ -52,7 +52,7 @@ def shortcut_auc(prompts: TokenStream, needs: NDArray[np.bool_], seed: int) -> S
 def out_of_fold(features: Any, needs: NDArray[np.bool_], seed: int) -> NDArray[np.float64]:
     scores = np.zeros(len(needs))
     for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(features, needs):
-        # Far more words than samples: the dual problem gives the same scores ten times sooner.
+        # Far more words than samples: the dual problem gives the same scores ten times faster.
         model = LogisticRegression(solver="liblinear", dual=True, tol=1e-3, max_iter=1000, random_state=seed)
         model.fit(features[train], needs[train])
         scores[test] = model.decision_function(features[test])

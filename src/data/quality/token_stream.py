@@ -1,8 +1,8 @@
-"""The tokens of many texts at once, as arrays: the same tokens as `core.words.tokens`, without a loop over them.
+"""Tokens and n-grams of many texts at once, as numpy arrays. The tokens are those of `core.tokenize.tokens`.
 
-Texts are joined, seen as code points, classed by a table, and cut where a token starts. A token is known by a 64-bit
-hash: the sum of a random number for each of its characters times a random odd number for its place in the token.
-Two different tokens share a hash about once in 2**64 pairs, so every count made here may be taken as exact.
+Texts are joined, converted to code points, classified by a table, and cut where a token starts. A token is identified
+by a 64-bit hash: the sum over its characters of a random number for the character times a random odd number for its
+position. Two different tokens share a hash about once in 2**64 pairs, so every count made here is exact in practice.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]
 
 CHARS_AT_ONCE = 2**19
-"""Characters in flight: small enough that the working arrays stay near the processor."""
+"""Characters handled at once: small enough that the working arrays stay in the processor's cache."""
 
 SPACE, WORD, SINGLE = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
 class TokenStream:
-    """Tokens of many texts, one after another: text `i` has `hashes[offsets[i] : offsets[i + 1]]`."""
+    """Token hashes of many texts, concatenated: text `i` has `hashes[offsets[i] : offsets[i + 1]]`."""
 
     hashes: U64
     offsets: I64
@@ -142,7 +142,7 @@ def _hashed(texts: list[str]) -> TokenStream:
 
 @cache
 def _class_table() -> NDArray[np.uint8]:
-    """The class of every code point, asked from `re` itself so that the two can never drift apart."""
+    """The class of every code point, taken from `re` itself so that the two cannot differ."""
     table = np.full(0x110000, SINGLE, dtype=np.uint8)
     everything = np.arange(0x110000, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
     for pattern, kind in ((r"\w+", WORD), (r"\s+", SPACE), (rf"[{CJK}]+", SINGLE)):
@@ -156,9 +156,6 @@ def _point_table() -> U64:
     return mix64(np.arange(0x110000, dtype=np.uint64))
 
 
-# n-grams and sets of a token stream, still as arrays.
-
-
 TEXTS_AT_ONCE = 2**13
 
 _LOCAL_BITS = 8
@@ -166,7 +163,7 @@ _LOCAL_BITS = 8
 
 
 def blocks(stream: TokenStream, texts: int = TEXTS_AT_ONCE) -> Iterator[TokenStream]:
-    """The stream in pieces, so that working memory does not grow with it."""
+    """The stream in pieces of a bounded number of texts, so that working memory does not grow with it."""
     for first in range(0, stream.texts, texts):
         yield stream.slice(first, min(first + texts, stream.texts))
 

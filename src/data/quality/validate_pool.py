@@ -1,7 +1,7 @@
-"""Stage `validate_pool`: the gates of the data plane, from one pass over the pool.
+"""Stage `validate_pool`: the data gates, from one pass over the pool.
 
-Every check compares a measured value with a threshold that came from outside; what could not be measured passes
-nothing.
+Every check compares a measured value with a threshold that came from outside. What could not be measured has not
+passed.
 """
 
 from __future__ import annotations
@@ -10,179 +10,133 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from ...core.check import Check, Report, Rule, check, evidence, now, report, require_share
+from ...core.defaults import MIX_TOLERANCE
 from ...core.errors import BadInput
 from ...core.files import refuse_overlap, sidecar, write_json
+from ...core.remedies import remedies
 from ...core.types import LANGS, Lang, Sample, Task
 from ..pool.meta import PoolMeta, read_meta
 from ..pool.shadow_set import read_shadow
-from .consistency import MIX_POINTS, differing, mix_checks
-from .diversity import Reference, Scope, Wording, covered, diversity_figures, read_reference, scoped_wording
-from .leaks import Likeness, similar_samples
+from .consistency import count_differing, mix_checks
+from .diversity import Reference, Scope, Wording, covered, diversity_figures, read_reference, wording_by_scope
+from .leaks import SimilarSamples, similar_samples
 from .near_duplicates import NearDuplicates, near_duplicates
-from .remedies import REMEDIES
-from .scan import Scan, scan, seed_of
+from .scan import PoolScan, measuring_seed, scan
 from .shortcuts import ShortcutAuc, shortcut_auc
 from .token_stream import token_stream
 
 EXAMPLES = 20
 
 
+class PoolLimits(Struct, frozen=True, kw_only=True):
+    """The flags of the stage: limits that a pool must keep."""
+
+    min_distinct2: float
+    kl3_min: float
+    roles_min: int
+    styles_min: int
+    max_dup_pct: float
+    max_len: int
+    min_len: int
+    leak_ngram: int
+    leak_sim: float
+    max_shortcut_auc: float
+
+
 def validate_pool(
     pool: Path,
+    limits: PoolLimits,
     *,
-    min_distinct2: float,
-    kl3_min: float,
-    roles_min: int,
-    styles_min: int,
-    max_dup_pct: float,
-    max_len: int,
-    min_len: int,
     leak_check: Path | None,
-    leak_ngram: int,
-    leak_sim: float,
     by_task: tuple[Task, ...],
-    max_shortcut_auc: float,
     reference: Reference,
     out: Path,
 ) -> Report:
-    """Writes the report to `out` whatever the verdict."""
+    """Writes the report to `out`, whatever the verdict."""
     started = now()
-    arguments = {
-        "pool": str(pool),
-        "min_distinct2": min_distinct2,
-        "kl3_min": kl3_min,
-        "roles_min": roles_min,
-        "styles_min": styles_min,
-        "max_dup_pct": max_dup_pct,
-        "max_len": max_len,
-        "min_len": min_len,
-        "leak_check": str(leak_check) if leak_check else None,
-        "leak_ngram": leak_ngram,
-        "leak_sim": leak_sim,
-        "by_task": list(by_task),
-        "max_shortcut_auc": max_shortcut_auc,
-    }
-    for flag, share in {
-        "min_distinct2": min_distinct2,
-        "leak_sim": leak_sim,
-        "max_shortcut_auc": max_shortcut_auc,
-    }.items():
-        require_share(share, f"--{flag}")
+    for flag in ("min_distinct2", "leak_sim", "max_shortcut_auc"):
+        require_share(getattr(limits, flag), f"--{flag}")
     refuse_overlap({"--out": out}, {"POOL": pool, **({"--leak_check": leak_check} if leak_check else {})})
     meta = read_meta(pool)
     shadow = read_shadow(leak_check, meta) if leak_check else []
-    found = scan(pool, meta, {sample.provenance.source_id for sample in shadow})
-    _refuse_absent(by_task, found, pool)
-
-    v1, made_again = read_reference(found, meta, reference)
-    scopes = scoped_wording(found, meta, v1)
-    duplicates = near_duplicates(found.columns.prompts)
-    shortcuts = _shortcuts(found, seed_of(meta))
-    checks = [
-        *_wording_checks(scopes, by_task, min_distinct2, kl3_min),
-        _check("roles", covered(found.tally.roles), ">=", roles_min),
-        _check("styles", covered(found.tally.registers), ">=", styles_min),
-        _check("dup_pct", _duplicate_percent(duplicates), "<=", max_dup_pct),
-        _check("len_min", int(found.columns.lengths.min()), ">=", min_len),
-        _check("len_max", int(found.columns.lengths.max()), "<=", max_len),
-        *mix_checks({task: len(found.columns.where(task)) for task in found.tasks()}, meta.mix),
-        *_shortcut_checks(shortcuts, meta, max_shortcut_auc),
-        _check("consistency", len(found.tally.contradicting), "==", 0),
-        *_as_asked(found, meta, made_again),
-    ]
-    figures: dict[str, Any] = {
-        "samples": len(found.ids),
-        "diversity": diversity_figures(found, scopes),
-        "duplicates": _duplicate_figures(duplicates, found.ids),
-        "lengths": _length_figures(found, min_len, max_len),
-        "shortcut": {_scope(task, lang): auc for (task, lang), auc in shortcuts.items()},
-        "consistency": {
-            "broken_rules": dict(found.tally.contradictions),
-            "samples": found.tally.contradicting[:EXAMPLES],
-        },
-    }
-    if leak_check:
-        likeness = _likeness(found, shadow, leak_ngram, leak_sim)
-        checks.append(_check("leak_similar", likeness.count, "==", 0))
-        checks.append(_check("leak_source_ids", len(found.tally.from_shadow), "==", 0))
-        figures["leak"] = _leak_figures(likeness, found, shadow)
-    shadow_files = [leak_check, sidecar(leak_check)] if leak_check else []
-    proof = evidence([pool, sidecar(pool), *shadow_files], [], arguments, started)
-    made = report("validate_pool", checks, figures, proof)
-    write_json(out, made)
-    return made
-
-
-def _check(name: str, value: float | None, rule: Rule, threshold: float, *scope: str) -> Check:
-    return check(
-        f"{name}[{','.join(scope)}]" if scope else name,
-        value,
-        rule,
-        threshold,
-        *REMEDIES[name],
-    )
-
-
-def _refuse_absent(by_task: tuple[Task, ...], found: Scan, pool: Path) -> None:
-    if absent := [task for task in by_task if task not in found.tasks()]:
+    scanned = scan(pool, meta, {sample.provenance.source_id for sample in shadow})
+    if absent := [task for task in by_task if task not in scanned.tasks()]:
         raise BadInput(
             f"the pool has no samples of {', '.join(absent)}",
             where=str(pool),
             remedy="leave these tasks out of --by_task, or build the pool with them in --mix",
         )
 
+    v1, rebuilt = read_reference(scanned, meta, reference)
+    scopes = wording_by_scope(scanned, meta, v1)
+    duplicates = near_duplicates(scanned.columns.prompts)
+    shortcuts = _shortcuts(scanned, measuring_seed(meta))
+    # Texts that could not be compared with all others count as duplicates: see `near_duplicates`.
+    duplicate_percent = 100 * (duplicates.count + duplicates.unresolved) / duplicates.texts
+    checks = [
+        *_wording_checks(scopes, by_task, limits),
+        _check("roles", covered(scanned.tally.roles), ">=", limits.roles_min),
+        _check("styles", covered(scanned.tally.registers), ">=", limits.styles_min),
+        _check("dup_pct", duplicate_percent, "<=", limits.max_dup_pct),
+        _check("len_min", int(scanned.columns.lengths.min()), ">=", limits.min_len),
+        _check("len_max", int(scanned.columns.lengths.max()), "<=", limits.max_len),
+        *mix_checks({task: len(scanned.columns.where(task)) for task in scanned.tasks()}, meta.mix),
+        *_shortcut_checks(shortcuts, meta, limits.max_shortcut_auc),
+        _check("consistency", len(scanned.tally.contradicting), "==", 0),
+        *_sidecar_checks(scanned, meta, rebuilt),
+    ]
+    figures: dict[str, Any] = {
+        "samples": len(scanned.ids),
+        "diversity": diversity_figures(scanned, scopes),
+        "duplicates": _duplicate_figures(duplicates, scanned.ids),
+        "lengths": _length_figures(scanned, limits),
+        "shortcut": {f"{task},{lang}" if lang else task: auc for (task, lang), auc in shortcuts.items()},
+        "consistency": {
+            "broken_rules": dict(scanned.tally.contradictions),
+            "samples": scanned.tally.contradicting[:EXAMPLES],
+        },
+    }
+    if leak_check:
+        similar = _similar_to_shadow(scanned, shadow, limits)
+        checks.append(_check("leak_similar", similar.count, "==", 0))
+        checks.append(_check("leak_source_ids", len(scanned.tally.from_shadow), "==", 0))
+        figures["leak"] = _leak_figures(similar, scanned, shadow)
+    inputs = [pool, sidecar(pool), *([leak_check, sidecar(leak_check)] if leak_check else [])]
+    arguments = {"pool": str(pool), **asdict(limits)}
+    arguments |= {"leak_check": str(leak_check) if leak_check else None, "by_task": list(by_task)}
+    made = report("validate_pool", checks, figures, evidence(inputs, [], arguments, started))
+    write_json(out, made)
+    return made
 
-def _wording_checks(
-    scopes: dict[Scope, Wording], by_task: tuple[Task, ...], min_distinct2: float, kl3_min: float
-) -> list[Check]:
+
+def _check(name: str, value: float | None, rule: Rule, threshold: float, *scope: str) -> Check:
+    full = f"{name}[{','.join(scope)}]" if scope else name
+    return check(full, value, rule, threshold, *remedies("pool")[name])
+
+
+def _wording_checks(scopes: dict[Scope, Wording], by_task: tuple[Task, ...], limits: PoolLimits) -> list[Check]:
     checks = []
     for task in (None, *by_task):
         scope = [task] if task else []
-        checks.append(_check("distinct2", scopes[task, None].distinct2, ">=", min_distinct2, *scope))
-        checks.append(_check("kl3", scopes[task, None].kl3_excess, ">=", kl3_min, *scope))
+        checks.append(_check("distinct2", scopes[task, None].distinct2, ">=", limits.min_distinct2, *scope))
+        checks.append(_check("kl3", scopes[task, None].kl3_excess, ">=", limits.kl3_min, *scope))
     return checks
 
 
-def _duplicate_percent(duplicates: NearDuplicates) -> float:
-    """Texts that could not be compared with all others count as duplicates: see `neardup`."""
-    return 100 * (duplicates.count + duplicates.unresolved) / duplicates.texts
-
-
-def _duplicate_figures(duplicates: NearDuplicates, ids: list[str]) -> dict[str, Any]:
-    return {
-        "exact": duplicates.exact,
-        "near": duplicates.count - duplicates.exact,
-        "unresolved": duplicates.unresolved,
-        "examples": [[ids[earlier], ids[later]] for earlier, later in duplicates.examples],
-    }
-
-
-def _length_figures(found: Scan, min_len: int, max_len: int) -> dict[str, Any]:
-    lengths = found.columns.lengths
-    p10, p50, p90 = np.percentile(lengths, [10, 50, 90]).tolist()
-    outside = np.flatnonzero((lengths < min_len) | (lengths > max_len))
-    return {
-        "min": int(lengths.min()),
-        "p10": p10,
-        "p50": p50,
-        "p90": p90,
-        "max": int(lengths.max()),
-        "outside": len(outside),
-        "examples": [found.ids[number] for number in outside[:EXAMPLES]],
-    }
-
-
-def _shortcuts(found: Scan, seed: int) -> dict[tuple[Task, Lang | None], ShortcutAuc]:
-    """Per task and, where a task has several languages, per language too."""
+def _shortcuts(scanned: PoolScan, seed: int) -> dict[tuple[Task, Lang | None], ShortcutAuc]:
+    """Shortcut AUC per task and, where a task has several languages, per language too."""
     out: dict[tuple[Task, Lang | None], ShortcutAuc] = {}
-    for task in found.tasks():
-        present = [lang for lang in LANGS if len(found.columns.where(task, lang))]
+    columns = scanned.columns
+    for task in scanned.tasks():
+        present = [lang for lang in LANGS if len(columns.where(task, lang))]
         scopes: list[Lang | None] = [None, *present] if len(present) > 1 else [None]
         for lang in scopes:
-            chosen = found.columns.where(task, lang)
-            out[task, lang] = shortcut_auc(found.columns.prompts.take(chosen), found.columns.needs[chosen], seed)
+            chosen = columns.where(task, lang)
+            out[task, lang] = shortcut_auc(columns.prompts.take(chosen), columns.needs[chosen], seed)
     return out
 
 
@@ -198,34 +152,56 @@ def _shortcut_checks(
     return checks
 
 
-def _as_asked(found: Scan, meta: PoolMeta, made_again: list[int]) -> list[Check]:
-    """A balanced pool is chosen from another one: neither its order nor its share of asks is what was asked for."""
+def _sidecar_checks(scanned: PoolScan, meta: PoolMeta, rebuilt: list[int]) -> list[Check]:
+    """Whether the pool is what its sidecar asks for. A balanced pool is drawn from another one, so neither its order
+    nor its share of asks can be compared."""
     if meta.kind == "balanced":
         return []
-    off = abs(float(found.columns.needs.mean()) - meta.clarify_rate) * 100
+    off = abs(float(scanned.columns.needs.mean()) - meta.clarify_rate) * 100
     return [
-        _check("clarify_rate", off, "<=", MIX_POINTS),
-        _check("rebuilt", differing(found.tally.made, made_again), "==", 0),
+        _check("clarify_rate", off, "<=", 100 * MIX_TOLERANCE),
+        _check("rebuilt", count_differing(scanned.tally.task_hashes, rebuilt), "==", 0),
     ]
 
 
-def _scope(task: Task, lang: Lang | None) -> str:
-    return f"{task},{lang}" if lang else task
-
-
-def _likeness(found: Scan, shadow: list[Sample], n: int, threshold: float) -> Likeness:
+def _similar_to_shadow(scanned: PoolScan, shadow: list[Sample], limits: PoolLimits) -> SimilarSamples:
     theirs = (
         token_stream([sample.prompt for sample in shadow]),
         token_stream([sample.original for sample in shadow]),
     )
-    return similar_samples((found.columns.prompts, found.columns.originals), theirs, n, threshold)
+    ours = (scanned.columns.prompts, scanned.columns.originals)
+    return similar_samples(ours, theirs, limits.leak_ngram, limits.leak_sim)
 
 
-def _leak_figures(likeness: Likeness, found: Scan, shadow: list[Sample]) -> dict[str, Any]:
+def _duplicate_figures(duplicates: NearDuplicates, ids: list[str]) -> dict[str, Any]:
+    return {
+        "exact": duplicates.exact,
+        "near": duplicates.count - duplicates.exact,
+        "unresolved": duplicates.unresolved,
+        "examples": [[ids[earlier], ids[later]] for earlier, later in duplicates.examples],
+    }
+
+
+def _length_figures(scanned: PoolScan, limits: PoolLimits) -> dict[str, Any]:
+    lengths = scanned.columns.lengths
+    p10, p50, p90 = np.percentile(lengths, [10, 50, 90]).tolist()
+    outside = np.flatnonzero((lengths < limits.min_len) | (lengths > limits.max_len))
+    return {
+        "min": int(lengths.min()),
+        "p10": p10,
+        "p50": p50,
+        "p90": p90,
+        "max": int(lengths.max()),
+        "outside": len(outside),
+        "examples": [scanned.ids[number] for number in outside[:EXAMPLES]],
+    }
+
+
+def _leak_figures(similar: SimilarSamples, scanned: PoolScan, shadow: list[Sample]) -> dict[str, Any]:
     return {
         "similar": [
-            {"pool": found.ids[one.pool], "shadow": shadow[one.shadow].id, "similarity": one.similarity}
-            for one in likeness.examples
+            {"pool": scanned.ids[one.pool], "shadow": shadow[one.shadow].id, "similarity": one.similarity}
+            for one in similar.examples
         ],
-        "same_source": found.tally.from_shadow[:EXAMPLES],
+        "same_source": scanned.tally.from_shadow[:EXAMPLES],
     }

@@ -1,7 +1,7 @@
-"""From a `Reading` to an `Item`: which articles, which clue, which steps, so that the item has the level asked for.
+"""From an `ArticleQuestion` to an `Item` of the level asked for: which articles, which clue, which steps.
 
-The wording is settled by the record and the mode `hidden` or `twin` alone; which of the two it is shows only in the
-article that the user says they were reading. So no word of the prompt gives away that something is missing.
+In the modes `hidden` and `twin` a record has the same wording. They differ only in the article that the user says they
+were reading, so no word of the prompt gives away that something is missing.
 """
 
 from __future__ import annotations
@@ -14,19 +14,27 @@ from msgspec import Struct
 
 from ...core.tokenize import tokens, words
 from ...core.types import Article, Hidden, Level, join_sentences
+from ..lexicon import word_set
 from ..pool.source import Item, Step, Want, calls_wanted, followed
-from .articles import Mode, Reading, Spare, article_kind, article_tokens, found_anyway, query_for
-from .level_fit import OVERLAP_BANDS, choose_clue, misfit, turns
-from .listed import listed
+from .articles import (
+    ArticleQuestion,
+    Mode,
+    SpareArticle,
+    article_kind,
+    article_tokens,
+    hidden_article_is_findable,
+    search_query,
+)
+from .level_fit import choose_clue, misfit, turns
 from .mentions import Mention, shares_name
 
-NOT_NEEDED = 1.0
-"""What it counts against an ambiguous item when searching for what is left of the question finds the hidden article."""
+FINDABLE = 1.0
+"""Misfit of an ambiguous item whose hidden article can be found by searching for the rest of the question."""
 PREMISE_TOKENS = 45
-_ROOM: dict[Level, tuple[int, ...]] = {"easy": (0, 260, 420), "medium": (330, 520, 800), "hard": (900, 1500)}
-"""How many tokens of context to fill up to with distractors."""
-_PRONOUN_START = listed("He She It They His Her Its Their This These Those")
-_CLASS_WORDS = {
+_CONTEXT_TOKENS: dict[Level, tuple[int, ...]] = {"easy": (0, 260, 420), "medium": (330, 520, 800), "hard": (900, 1500)}
+"""Sizes of the context that are tried; distractors fill it up."""
+_PRONOUN_STARTS = word_set("pronoun_starts")
+_CATEGORY_WORDS = {
     "person": ("person", "who"),
     "work": ("work",),
     "place": ("place",),
@@ -40,21 +48,21 @@ _CLASS_WORDS = {
 }
 
 
-class _Plan(Struct, frozen=True):
-    """A way through: what is restated, which articles are opened, and how much looking around there is."""
+class _Path(Struct, frozen=True):
+    """A way to the answer: what is restated, which articles are opened, and how many searches there are."""
 
     clue: str
     opened: tuple[Article, ...]
     searches: int = 0
-    """How many of the openings come after a search."""
-    look_first: bool = False
-    """Whether the article that the user was reading is opened first, before the ask where there is one."""
+    """Number of articles that are opened after a search for them."""
+    open_topic: bool = False
+    """Whether the article that the user was reading is opened first, before the ask if there is one."""
 
 
-class _Told(Struct, frozen=True):
-    """What does not change between the plans for one item."""
+class _Setting(Struct, frozen=True):
+    """The parts of an item that all paths share."""
 
-    reading: Reading
+    record: ArticleQuestion
     mention: Mention | None
     hides: bool
     question: str
@@ -63,195 +71,196 @@ class _Told(Struct, frozen=True):
     premise: str = ""
 
 
-def make_item(reading: Reading, mode: Mode, want: Want, seed: int, spares: Sequence[Spare]) -> Item | None:
-    """The item that comes nearest to the level asked for; `None` where the record cannot be told in this mode."""
-    want = followed(want, reading.source_id)
-    rng = Random(f"{seed}:{reading.source_id}")
-    told = _tell(reading, mode, rng, spares)
-    if told is None:
+def make_item(
+    record: ArticleQuestion, mode: Mode, want: Want, seed: int, spares: Sequence[SpareArticle]
+) -> Item | None:
+    """The item nearest to the level asked for; `None` where the record cannot be worded in this mode."""
+    want = followed(want, record.source_id)
+    rng = Random(f"{seed}:{record.source_id}")
+    setting = _setting(record, mode, rng, spares)
+    if setting is None:
         return None
-    if reading.task == "strategyqa" and want.level == "hard":
-        told = msgspec.structs.replace(told, premise=_quoted(told.topic))
-    best: tuple[float, int, Item] | None = None
-    order = list(range(len(reading.gold) + len(told.distractors) + 1))
+    if record.task == "strategyqa" and want.level == "hard":
+        setting = msgspec.structs.replace(setting, premise=_quotation(setting.topic))
+    best: tuple[float, Item] | None = None
+    order = list(range(len(record.gold) + len(setting.distractors) + 1))
     rng.shuffle(order)
-    for plan in _plans(told, want):
-        for room in _ROOM[want.level]:
-            item = _assemble(told, plan, room, order)
+    for path in _paths(setting, want):
+        for size in _CONTEXT_TOKENS[want.level]:
+            item = _assemble(setting, path, size, order)
             if turns(item) > want.max_turns:
                 continue
-            off = misfit(item, want) + (NOT_NEEDED if found_anyway(item) else 0.0)
+            off = item_misfit(item, want)
             if best is None or off < best[0] - 1e-9:
-                best = (off, room, item)
+                best = (off, item)
         if best is not None and best[0] == 0:
             break
-    return best[2] if best else None
+    return best[1] if best else None
 
 
-def _quoted(article: Article) -> str:
-    """What the user repeats from the page that they were reading. StrategyQA's short questions are hard only with it:
-    it names more things, whichever of them matter."""
+def item_misfit(item: Item, want: Want) -> float:
+    """Misfit of an item, with a penalty if its hidden article can be found anyway."""
+    return misfit(item, want) + (FINDABLE if hidden_article_is_findable(item) else 0.0)
+
+
+def _quotation(article: Article) -> str:
+    """A sentence that the user repeats from the page that they were reading; empty if none stands alone.
+
+    StrategyQA's short questions are hard only with it: it names more things, whether or not they matter.
+    """
     for sentence in article.sentences[:3]:
-        if sentence.split()[0] not in _PRONOUN_START and len(tokens(sentence)) <= PREMISE_TOKENS:
+        if sentence.split()[0] not in _PRONOUN_STARTS and len(tokens(sentence)) <= PREMISE_TOKENS:
             return sentence
     return ""
 
 
-def _tell(reading: Reading, mode: Mode, rng: Random, spares: Sequence[Spare]) -> _Told | None:
-    others = list(reading.others)
+def _setting(record: ArticleQuestion, mode: Mode, rng: Random, spares: Sequence[SpareArticle]) -> _Setting | None:
+    others = list(record.others)
     rng.shuffle(others)
-    taken = {article.title for article in (*reading.gold, *others)}
+    taken = {article.title for article in (*record.gold, *others)}
     foreign = [spare for spare in rng.sample(spares, min(40, len(spares))) if spare.article.title not in taken]
     distractors = (*others, *(spare.article for spare in foreign[:12]))
     if mode == "intact":
-        topic = rng.choice([*reading.gold, *distractors[: len(reading.gold) + 1]])
-        return _Told(reading, None, False, reading.question, topic, distractors)
-    if not reading.mentions:
+        topic = rng.choice([*record.gold, *distractors[: len(record.gold) + 1]])
+        return _Setting(record, None, False, record.question, topic, distractors)
+    if not record.mentions:
         return None
-    mention = reading.mentions[0]
+    mention = record.mentions[0]
     if mode == "twin":
-        referent = next(article for article in reading.gold if article.title == mention.title)
-        return _Told(reading, mention, False, mention.blurred, referent, distractors)
-    unlike = _something_else(mention, others, foreign)
-    return None if unlike is None else _Told(reading, mention, True, mention.blurred, unlike, distractors)
+        referent = next(article for article in record.gold if article.title == mention.title)
+        return _Setting(record, mention, False, mention.blurred, referent, distractors)
+    unlike = _unlike_article(mention, others, foreign)
+    return None if unlike is None else _Setting(record, mention, True, mention.blurred, unlike, distractors)
 
 
-def _something_else(mention: Mention, others: Sequence[Article], foreign: Sequence[Spare]) -> Article | None:
+def _unlike_article(mention: Mention, others: Sequence[Article], foreign: Sequence[SpareArticle]) -> Article | None:
     """An article that plainly is not what is meant: `the lake` is not an actress."""
     near = [(article, article_kind(article)) for article in others]
     for article, kind in (*near, *((spare.article, spare.kind) for spare in foreign)):
-        if kind is None or kind.of == mention.kind.of or mention.kind.noun in words(article.title):
+        if kind is None or kind.category == mention.kind.category or mention.kind.noun in words(article.title):
             continue
         if not shares_name(mention.span, article.title) and mention.span.lower() not in article.text.lower():
             return article
     return None
 
 
-def _plans(told: _Told, want: Want) -> Iterator[_Plan]:
-    gold = told.reading.gold
-    budget = want.max_turns - 1 - told.hides
+def _paths(setting: _Setting, want: Want) -> Iterator[_Path]:
+    """Ways to the answer for a level, the preferred ones first."""
+    gold = setting.record.gold
+    budget = want.max_turns - 1 - setting.hides
     if want.level == "easy":
-        for page in _answering(told):
-            clue = _clue(told, opened=(page,), paraphrase=want.paraphrase)
+        for page in _answering(setting):
+            clue = _clue(setting, opened=(page,), paraphrase=want.paraphrase)
             if clue:
-                yield _Plan(clue, (page,))
-        clue = _clue(told, opened=gold[:2], paraphrase=want.paraphrase)
-        yield _Plan(clue, gold[:2])
+                yield _Path(clue, (page,))
+        yield _Path(_clue(setting, opened=gold[:2], paraphrase=want.paraphrase), gold[:2])
     elif want.level == "medium":
-        pages = gold[:2]
-        yield _Plan("", pages, searches=_searches(int(min(calls_wanted(want), budget)), pages))
-        yield _Plan("", gold[:3], searches=min(1, budget - min(len(gold), 3)))
-        yield _Plan("", gold[:2], look_first=told.hides)
-        yield _Plan(_clue(told, opened=gold[:2], paraphrase=1.0), gold[:2])
+        yield _Path("", gold[:2], searches=_searches(int(min(calls_wanted(want), budget)), gold[:2]))
+        yield _Path("", gold[:3], searches=min(1, budget - min(len(gold), 3)))
+        yield _Path("", gold[:2], open_topic=setting.hides)
+        yield _Path(_clue(setting, opened=gold[:2], paraphrase=1.0), gold[:2])
     else:
         calls = max(len(gold[:2]), min(budget, want.tool_hops))
         for pages in (gold[:2], gold[:3], gold):
-            look = calls > len(gold[:2]) if told.hides else calls > 2 * len(pages) and told.topic not in gold
-            if calls >= len(pages) + look:
-                yield _Plan("", pages, searches=_searches(calls - look, pages), look_first=look)
+            extra = calls > len(gold[:2]) if setting.hides else calls > 2 * len(pages) and setting.topic not in gold
+            if calls >= len(pages) + extra:
+                yield _Path("", pages, searches=_searches(calls - extra, pages), open_topic=extra)
 
 
 def _searches(calls: int, pages: Sequence[Article]) -> int:
-    """How many of so many calls are left for searching, at most one before each page."""
+    """Number of calls that are left for searching, at most one before each page."""
     return min(max(calls - len(pages), 0), len(pages))
 
 
-def _answering(told: _Told) -> Iterator[Article]:
+def _answering(setting: _Setting) -> Iterator[Article]:
     """Articles from which, with a clue about the rest, the answer follows. A vague question opens what it means."""
-    reading = told.reading
-    for article in reading.gold:
-        if told.mention is not None and article.title != told.mention.title:
+    record = setting.record
+    for article in record.gold:
+        if setting.mention is not None and article.title != setting.mention.title:
             continue
-        if reading.in_question or reading.answer.lower() in f"{article.title} {article.text}".lower():
+        if record.offers_answer or record.answer.lower() in f"{article.title} {article.text}".lower():
             yield article
 
 
-def _clue(told: _Told, opened: tuple[Article, ...], paraphrase: float) -> str:
-    """Whole supporting sentences that neither name what is vague nor give the answer away; empty where there are none.
+def _clue(setting: _Setting, opened: tuple[Article, ...], paraphrase: float) -> str:
+    """Whole supporting sentences that neither name what is vague nor give the answer away; empty if there are none.
 
-    Every supporting article that is not opened must be covered, for the answer has to follow.
+    Every supporting article that is not opened must be covered, because the answer has to follow.
     """
-    reading = told.reading
-    titles = {article.title for article in opened}
-    uncovered = {fact.title for fact in reading.support if fact.title} - titles
-    allowed = [fact for fact in reading.support if _may_restate(told, fact.title, fact.sentence)]
+    record = setting.record
+    uncovered = {fact.title for fact in record.support if fact.title} - {article.title for article in opened}
+    allowed = [fact for fact in record.support if _may_restate(setting, fact.title, fact.sentence)]
 
     def fits(chosen: tuple[int, ...]) -> bool:
-        told_about = {allowed[index].title for index in chosen}
-        return uncovered <= told_about and len(chosen) < max(2, len(reading.support))
+        covered = {allowed[index].title for index in chosen}
+        return uncovered <= covered and len(chosen) < max(2, len(record.support))
 
-    low, high = OVERLAP_BANDS["easy"]
-    support = [fact.sentence for fact in reading.support]
-    aim = high - (high - low) * paraphrase
-    chosen = choose_clue([fact.sentence for fact in allowed], told.question, support, aim, fits)
+    support = [fact.sentence for fact in record.support]
+    chosen = choose_clue([fact.sentence for fact in allowed], setting.question, support, paraphrase, fits)
     return " ".join(allowed[index].sentence for index in chosen) if chosen else ""
 
 
-def _may_restate(told: _Told, title: str, sentence: str) -> bool:
-    reading = told.reading
-    if sentence.split()[0] in _PRONOUN_START:
+def _may_restate(setting: _Setting, title: str, sentence: str) -> bool:
+    record = setting.record
+    if sentence.split()[0] in _PRONOUN_STARTS:
         return False
-    if not reading.in_question and reading.answer.lower() in sentence.lower():
+    if not record.offers_answer and record.answer.lower() in sentence.lower():
         return False
-    if told.mention is None:
+    if setting.mention is None:
         return True
-    return title != told.mention.title and not shares_name(told.mention.span, sentence)
+    return title != setting.mention.title and not shares_name(setting.mention.span, sentence)
 
 
-def _assemble(told: _Told, plan: _Plan, room: int, order: Sequence[int]) -> Item:
-    reading, mention = told.reading, told.mention
-    context = _context(told, room, order)
+def _assemble(setting: _Setting, path: _Path, size: int, order: Sequence[int]) -> Item:
+    record, mention = setting.record, setting.mention
+    context = _context(setting, size, order)
     steps: list[Step] = []
-    if plan.look_first:
-        steps.append(Step("wiki", told.topic.title))
-    for number, article in enumerate(plan.opened):
-        if number < plan.searches:
-            query = query_for(context, article, reading)
-            steps.extend([Step("wiki", query)] if query else [])
+    if path.open_topic:
+        steps.append(Step("wiki", setting.topic.title))
+    for number, article in enumerate(path.opened):
+        query = search_query(context, article, record) if number < path.searches else ""
+        if query:
+            steps.append(Step("wiki", query))
         steps.append(Step("wiki", article.title))
     hidden = None
-    if told.hides and mention is not None:
+    if setting.hides and mention is not None:
         noun = mention.kind.noun
         hidden = Hidden(
-            kind="subject" if reading.task == "strategyqa" else "entity",
+            kind="subject" if record.task == "strategyqa" else "entity",
             span=mention.span,
             missing=f"which {noun} you mean",
-            about=(noun, *_CLASS_WORDS[mention.kind.of]),
+            about=(noun, *_CATEGORY_WORDS[mention.kind.category]),
         )
     return Item(
-        task=reading.task,
+        task=record.task,
         lang="en",
         source="",
-        source_id=reading.source_id,
-        premise=told.premise,
-        clue=plan.clue,
-        question=told.question,
-        original=join_sentences((told.premise, reading.question)),
+        source_id=record.source_id,
+        premise=setting.premise,
+        clue=path.clue,
+        question=setting.question,
+        original=join_sentences((setting.premise, record.question)),
         context=context,
-        support=tuple(fact.sentence for fact in reading.support),
-        answer=reading.answer,
+        support=tuple(fact.sentence for fact in record.support),
+        answer=record.answer,
         aliases=(),
         steps=tuple(steps),
         hidden=hidden,
-        ask_after=int(plan.look_first and told.hides),
-        topic=told.topic.title,
+        ask_after=int(path.open_topic and setting.hides),
+        topic=setting.topic.title,
         ambiguity=("vague-reference",) if mention is not None else (),
     )
 
 
-def _context(told: _Told, room: int, order: Sequence[int]) -> tuple[Article, ...]:
-    """The supporting articles, what the user was reading, and distractors up to `room` tokens; in mixed order."""
-    chosen = list(told.reading.gold)
-    if told.topic not in chosen:
-        chosen.append(told.topic)
+def _context(setting: _Setting, size: int, order: Sequence[int]) -> tuple[Article, ...]:
+    """The supporting articles, what the user was reading, and distractors up to `size` tokens; in random order."""
+    chosen = list(setting.record.gold)
+    if setting.topic not in chosen:
+        chosen.append(setting.topic)
     used = sum(map(article_tokens, chosen))
-    for article in told.distractors:
-        if article in chosen:
-            continue
-        size = article_tokens(article)
-        if used + size > room:
-            continue
-        chosen.append(article)
-        used += size
+    for article in setting.distractors:
+        if article not in chosen and used + article_tokens(article) <= size:
+            chosen.append(article)
+            used += article_tokens(article)
     ranked = sorted(zip(order, chosen, strict=False), key=lambda pair: pair[0])
     return tuple(article for _, article in ranked)

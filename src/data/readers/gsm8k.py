@@ -1,7 +1,9 @@
-"""GSM8K: word problems with annotated calculations. One annotation is one `calc` call.
+"""GSM8K: word problems with annotated calculations (`<<48/2=24>>`). One annotation is one `calc` call.
 
-What a problem leaves out may stand in the notes, an article beside it. The prompt is the same either way, so whether
-to ask takes looking there.
+A sentence that a problem leaves out may be in the notes, an article beside the problem. The prompt is the same either
+way, so deciding whether to ask takes opening the notes. Only plain sentences with one number are left out, because the
+clarifying question is made from the sentence itself: `Janet's ducks lay 16 eggs per day.` -> `how many eggs Janet's
+ducks lay per day`.
 """
 
 from __future__ import annotations
@@ -19,21 +21,62 @@ from ...agents.tools import CalcError, evaluate, number_text
 from ...core.tokenize import words
 from ...core.types import Article, Hidden
 from ..difficulty.text_features import FUNCTION_WORDS, names_en
+from ..lexicon import lexicon, word_set
 from ..pool.source import Item, Step, Want, calls_wanted, followed
 from .articles import Mode, split_sentences
-from .level_fit import OVERLAP_BANDS, choose_clue, misfit, turns
-from .listed import listed
+from .level_fit import choose_clue, misfit, turns
 
 NOTES_SENTENCES = 2
-_DATES = listed(
-    """
-    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september october november december christmas easter halloween thanksgiving
-    """
+NOTE_CHARS = 140
+EXPRESSION_CHARS = 80
+_ANNOTATION = re.compile(r"<<([^<>]*)>>")
+_NUMBER = re.compile(r"(?<![\w.])(?:\d+\.?\d*|\.\d+)(?![\w.])")
+_DIGITS = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
+NUMBER_WORDS = {word: Fraction(value) for value, word in enumerate(lexicon("english")["numbers_to_twenty"].split())} | {
+    "thirty": Fraction(30),
+    "forty": Fraction(40),
+    "fifty": Fraction(50),
+    "hundred": Fraction(100),
+    "dozen": Fraction(12),
+}
+_FRACTION_WORDS = re.compile(r"\b(?:half|twice|double|triple|thrice|third|quarter|fourth|fifth|times)\b", re.IGNORECASE)
+_PLAIN_SENTENCE = re.compile(
+    rf"(?P<before>[A-Z][^,;:()\"\d]*?) (?P<money>\$)?(?P<number>\d[\d,.]*|{'|'.join(NUMBER_WORDS)})"
+    r"(?P<rest>(?: [^,;:()\"$%\d]+)?)\."
 )
+_JOINED = re.compile(r"\b(?:and|but|so|which|who|because|if|when|then|while|where|that)\b")
+_CALENDAR_NAMES = word_set("calendar_names")
+_BAD_STARTS = word_set("omission_bad_starts")
+_BAD_BEFORE = word_set("omission_bad_before_number")
+_BAD_AFTER = word_set("omission_bad_after_number")
+_LOWER = word_set("lower_case_inside_sentence")
+_IRREGULAR_PLURALS = frozenset({"people", "children", "men", "feet"})
 
 
-class Problem(Struct, frozen=True):
+class GsmRecord(Struct, frozen=True):
+    """A record of the official files."""
+
+    question: str
+    answer: str
+
+
+class Calculation(Struct, frozen=True):
+    expression: str
+    value: Fraction
+    note: str = ""
+    """The annotator's sentence, without the annotations."""
+
+
+class Omission(Struct, frozen=True):
+    """A sentence of the premise that can be left out, and what to ask for then."""
+
+    index: int
+    sentence: str
+    missing: str
+    about: tuple[str, ...]
+
+
+class WordProblem(Struct, frozen=True):
     source_id: str
     premise: tuple[str, ...]
     question: str
@@ -42,14 +85,18 @@ class Problem(Struct, frozen=True):
     omissions: tuple[Omission, ...]
     notes_title: str
 
+    @property
+    def text(self) -> str:
+        return " ".join((*self.premise, self.question))
+
 
 def source_id(record: GsmRecord) -> str:
-    """From the text, so that a file in another order keeps its ids."""
+    """Id of a record, from its text, so that a file in another order keeps its ids."""
     flat = " ".join(record.question.lower().split())
     return f"gsm8k:{hashlib.sha256(flat.encode()).hexdigest()[:16]}"
 
 
-def read(record: GsmRecord) -> Problem | None:
+def read(record: GsmRecord) -> WordProblem | None:
     """`None` where the annotations do not compute or do not end on the answer, or there is nothing but the question."""
     solution, mark, final = record.answer.rpartition("####")
     answer = parse_number(final)
@@ -60,19 +107,19 @@ def read(record: GsmRecord) -> Problem | None:
     if len(sentences) < 2 or not sentences[-1].endswith("?"):
         return None
     premise, question = sentences[:-1], sentences[-1]
-    return Problem(
+    return WordProblem(
         source_id=source_id(record),
         premise=premise,
         question=question,
         answer=answer,
         steps=steps,
         omissions=omissions(premise, question, steps),
-        notes_title=_notes_title(premise, question),
+        notes_title=_notes_title(" ".join((*premise, question))),
     )
 
 
-def make_item(problem: Problem, mode: Mode, want: Want, seed: int) -> Item | None:
-    """The item that comes nearest to the level asked for; `None` where the record cannot be told in this mode."""
+def make_item(problem: WordProblem, mode: Mode, want: Want, seed: int) -> Item | None:
+    """The item nearest to the level asked for; `None` where the record cannot be worded in this mode."""
     want = followed(want, problem.source_id)
     rng = Random(f"{seed}:{problem.source_id}")
     if mode != "intact" and not problem.omissions:
@@ -81,89 +128,83 @@ def make_item(problem: Problem, mode: Mode, want: Want, seed: int) -> Item | Non
     visible = tuple(one for place, one in enumerate(problem.premise) if left_out is None or place != left_out.index)
     notes = _notes(problem, visible, left_out if mode == "twin" else None, rng)
     has_notes = mode != "intact" or rng.random() < 0.5
+    hidden = None
+    if mode == "hidden" and left_out:
+        hidden = Hidden(kind="quantity", span=left_out.sentence, missing=left_out.missing, about=left_out.about)
+    premise, clue = _premise_and_clue(problem, visible, want)
     best: tuple[float, Item] | None = None
-    for calculations in _ways(problem, want, mode):
-        for premise, clue in _tellings(problem, visible, want):
-            item = Item(
-                task="gsm8k",
-                lang="en",
-                source="",
-                source_id=problem.source_id,
-                premise=premise,
-                clue=clue,
-                question=problem.question,
-                original=" ".join((*problem.premise, problem.question)),
-                context=(notes,) if has_notes else (),
-                support=problem.premise,
-                answer=number_text(problem.answer),
-                aliases=(),
-                steps=_steps(calculations, problem.notes_title if mode != "intact" else ""),
-                hidden=_hidden(left_out) if mode == "hidden" and left_out else None,
-                ask_after=1 if mode == "hidden" else 0,
-                ambiguity=("left-out-quantity",) if left_out else (),
-            )
-            if turns(item) > want.max_turns:
-                continue
-            off = misfit(item, want)
-            if best is None or off < best[0] - 1e-9:
-                best = (off, item)
-            if off == 0:
-                return item
+    for calculations in _merged_solutions(problem, want, mode):
+        steps = [Step("calc", one.expression, one.note) for one in calculations]
+        if mode != "intact":
+            steps.insert(0, Step("wiki", problem.notes_title))
+        item = Item(
+            task="gsm8k",
+            lang="en",
+            source="",
+            source_id=problem.source_id,
+            premise=premise,
+            clue=clue,
+            question=problem.question,
+            original=problem.text,
+            context=(notes,) if has_notes else (),
+            support=problem.premise,
+            answer=number_text(problem.answer),
+            aliases=(),
+            steps=tuple(steps),
+            hidden=hidden,
+            ask_after=1 if mode == "hidden" else 0,
+            ambiguity=("left-out-quantity",) if left_out else (),
+        )
+        if turns(item) > want.max_turns:
+            continue
+        off = misfit(item, want)
+        if best is None or off < best[0] - 1e-9:
+            best = (off, item)
+        if off == 0:
+            return item
     return best[1] if best else None
 
 
-def _hidden(left_out: Omission) -> Hidden:
-    return Hidden(kind="quantity", span=left_out.sentence, missing=left_out.missing, about=left_out.about)
-
-
-def _ways(problem: Problem, want: Want, mode: Mode) -> Iterator[tuple[Calculation, ...]]:
+def _merged_solutions(problem: WordProblem, want: Want, mode: Mode) -> Iterator[tuple[Calculation, ...]]:
     """The calculation in fewer or more calls, those first that come nearest to the calls asked for."""
-    given = numbers_in(" ".join((*problem.premise, problem.question)))
-    looks = mode != "intact"
-    most = want.max_turns - 1 - looks - (mode == "hidden")
+    given = numbers_in(problem.text)
+    opens_notes = mode != "intact"
+    most = want.max_turns - 1 - opens_notes - (mode == "hidden")
     counts = range(1, min(len(problem.steps), most) + 1)
-    for count in sorted(counts, key=lambda count: abs(count + looks - calls_wanted(want))):
+    for count in sorted(counts, key=lambda count: abs(count + opens_notes - calls_wanted(want))):
         merged = merge(problem.steps, count, given)
         if merged is not None:
             yield merged
 
 
-def _tellings(problem: Problem, visible: tuple[str, ...], want: Want) -> Iterator[tuple[str, str]]:
-    """(premise, clue): an easy problem has some of its sentences right before the question, none twice."""
+def _premise_and_clue(problem: WordProblem, visible: tuple[str, ...], want: Want) -> tuple[str, str]:
+    """An easy problem has some of its sentences as a clue right before the question, none twice."""
     if want.level == "easy":
-        low, high = OVERLAP_BANDS["easy"]
-        aim = high - (high - low) * want.paraphrase
         last = len(visible) - 1
-        chosen = choose_clue(visible, problem.question, problem.premise, aim, lambda some: max(some) == last)
-        chosen = chosen or choose_clue(visible, problem.question, problem.premise, aim, lambda some: True)
+        arguments = (visible, problem.question, problem.premise, want.paraphrase)
+        chosen = choose_clue(*arguments, lambda some: max(some) == last) or choose_clue(*arguments, lambda some: True)
         if chosen:
             rest = " ".join(one for place, one in enumerate(visible) if place not in chosen)
-            yield rest, " ".join(visible[place] for place in chosen)
-            return
-    yield " ".join(visible), ""
+            return rest, " ".join(visible[place] for place in chosen)
+    return " ".join(visible), ""
 
 
-def _steps(calculations: tuple[Calculation, ...], notes_title: str) -> tuple[Step, ...]:
-    look = (Step("wiki", notes_title),) if notes_title else ()
-    return (*look, *(Step("calc", one.expression, one.note) for one in calculations))
+def _notes(problem: WordProblem, visible: tuple[str, ...], left_out: Omission | None, rng: Random) -> Article:
+    """An article with a few sentences of the problem; in a twin, the one that the message leaves out is among them."""
+    count = NOTES_SENTENCES - (left_out is not None)
+    sentences = rng.sample(visible, min(count, len(visible)))
+    if left_out is not None:
+        sentences.append(left_out.sentence)
+    rng.shuffle(sentences)
+    return Article(problem.notes_title, tuple(sentences))
 
 
-def _notes(problem: Problem, visible: tuple[str, ...], holds: Omission | None, rng: Random) -> Article:
-    """A few sentences of the problem; only in a complete twin is the one among them that the message leaves out."""
-    count = NOTES_SENTENCES - (holds is not None)
-    said = rng.sample(visible, min(count, len(visible)))
-    told = [*said, holds.sentence] if holds is not None else said
-    rng.shuffle(told)
-    return Article(problem.notes_title, tuple(told))
-
-
-def _notes_title(premise: tuple[str, ...], question: str) -> str:
+def _notes_title(text: str) -> str:
     """`Notes of Natalia`, else after the word that the problem repeats most.
 
     A capital says little at the start of a sentence, except of the first: there somebody is introduced.
     """
-    text = " ".join((*premise, question))
-    plainly = set(re.findall(r"\b[a-z]+\b", text)) | _DATES
+    plainly = set(re.findall(r"\b[a-z]+\b", text)) | _CALENDAR_NAMES
     starts = {0} | {match.end() for match in re.finditer(r"[.?!] ", text)}
     named = [(at, name) for at, name in names_en(text) if re.fullmatch(r"[a-z]{3,}", name) and name not in plainly]
     counted = Counter(name for at, name in named)
@@ -175,28 +216,7 @@ def _notes_title(premise: tuple[str, ...], question: str) -> str:
     return f"Notes on {common[0][0]}" if common else "Notes"
 
 
-class GsmRecord(Struct, frozen=True):
-    question: str
-    answer: str
-
-
-# GSM8K's `<<48/2=24>>` marks: the calculations of a solution, checked with our own `calc`, and merged into fewer.
-#
-# >>> [step.expression for step in parse_solution("May: 48/2 = <<48/2=24>>24.\nAll: <<48+24=72>>72.")]
-# ['48/2', '48+24']
-
-
-NOTE_CHARS = 140
-EXPRESSION_CHARS = 80
-_MARK = re.compile(r"<<([^<>]*)>>")
-_NUMBER = re.compile(r"(?<![\w.])(?:\d+\.?\d*|\.\d+)(?![\w.])")
-
-
-class Calculation(Struct, frozen=True):
-    expression: str
-    value: Fraction
-    note: str = ""
-    """The annotator's sentence, without the marks."""
+# --- Annotated calculations ---
 
 
 def parse_number(text: str) -> Fraction | None:
@@ -208,12 +228,16 @@ def parse_number(text: str) -> Fraction | None:
 
 
 def parse_solution(solution: str) -> tuple[Calculation, ...]:
-    """Every mark in order; empty where there is none or one of them does not compute to what it says."""
+    """Every annotation in order; empty if there is none or one of them does not compute to what it says.
+
+    >>> [step.expression for step in parse_solution("May: 48/2 = <<48/2=24>>24.\\nAll: <<48+24=72>>72.")]
+    ['48/2', '48+24']
+    """
     found: list[Calculation] = []
     for line in solution.splitlines():
-        note = " ".join(_MARK.sub("", line).split())
-        for mark in _MARK.findall(line):
-            expression, _, stated = mark.rpartition("=")
+        note = " ".join(_ANNOTATION.sub("", line).split())
+        for annotation in _ANNOTATION.findall(line):
+            expression, _, stated = annotation.rpartition("=")
             cleaned = expression.replace("$", "").replace(",", "").replace(" ", "")
             value = parse_number(stated)
             if value is None or not _computes(cleaned, value):
@@ -223,10 +247,10 @@ def parse_solution(solution: str) -> tuple[Calculation, ...]:
 
 
 def merge(steps: tuple[Calculation, ...], count: int, given: frozenset[Fraction]) -> tuple[Calculation, ...] | None:
-    """The same calculation in `count` steps: a result is put, in brackets, where a later step uses it.
+    """The same calculation in `count` steps: an expression replaces its result, in brackets, in later steps.
 
-    `given` are the numbers of the problem. A result that equals one of them is not merged, for nobody can tell which
-    of the two the later step means. `None` where the steps cannot be brought down to `count`.
+    `given` are the numbers of the problem. A result that equals one of them is not merged, because nobody can tell
+    which of the two a later step means. `None` where the steps cannot be reduced to `count`.
     """
     merged = list(steps)
     while len(merged) > count:
@@ -240,21 +264,17 @@ def merge(steps: tuple[Calculation, ...], count: int, given: frozenset[Fraction]
     return tuple(merged)
 
 
-def operands(expression: str) -> list[Fraction]:
-    return [Fraction(number) for number in _NUMBER.findall(expression)]
-
-
 def _substituted(steps: list[Calculation], place: int) -> list[Calculation] | None:
-    """The steps without that one, its expression standing for its value in every later step that uses it."""
+    """The steps without one of them, its expression in place of its value in every later step that uses it."""
     early = steps[place]
 
-    def in_its_place(found: re.Match[str]) -> str:
-        return f"({early.expression})" if Fraction(found[0]) == early.value else found[0]
+    def replacement(match: re.Match[str]) -> str:
+        return f"({early.expression})" if Fraction(match[0]) == early.value else match[0]
 
     out = steps[:place]
     used = False
     for step in steps[place + 1 :]:
-        expression = _NUMBER.sub(in_its_place, step.expression)
+        expression = _NUMBER.sub(replacement, step.expression)
         if expression != step.expression:
             used = True
             if len(expression) > EXPRESSION_CHARS or not _computes(expression, step.value):
@@ -271,52 +291,7 @@ def _computes(expression: str, value: Fraction) -> bool:
     return not isinstance(got, bool) and abs(got - value) <= Fraction(1, 10**6)
 
 
-# Leaving a sentence with a needed number out of a word problem, and saying what one would have to ask for.
-#
-# Only plain sentences with one number qualify, because the question for it is made from the sentence itself:
-# `Janet's ducks lay 16 eggs per day.` -> `how many eggs Janet's ducks lay per day`.
-
-
-_TO_TWENTY = """
-    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-    eighteen nineteen twenty
-"""
-NUMBER_WORDS = {word: Fraction(value) for value, word in enumerate(_TO_TWENTY.split())} | {
-    "thirty": Fraction(30),
-    "forty": Fraction(40),
-    "fifty": Fraction(50),
-    "hundred": Fraction(100),
-    "dozen": Fraction(12),
-}
-_FRACTION_WORDS = re.compile(r"\b(?:half|twice|double|triple|thrice|third|quarter|fourth|fifth|times)\b", re.IGNORECASE)
-_DIGITS = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
-_PLAIN = re.compile(
-    rf"(?P<before>[A-Z][^,;:()\"\d]*?) (?P<money>\$)?(?P<number>\d[\d,.]*|{'|'.join(NUMBER_WORDS)})"
-    r"(?P<rest>(?: [^,;:()\"$%\d]+)?)\."
-)
-_STARTS = listed(
-    """
-    In On At If When After Before For During While With From By To Since As Out Then Later Of And But So First Next
-    Last Today Yesterday Every
-    """
-)
-_BAD_BEFORE = listed("of the a an each than least first another only other every these those all about for")
-_BAD_AFTER = listed("is are was were have has cost costs will do does can and or of than more less fewer times")
-_JOINED = re.compile(r"\b(?:and|but|so|which|who|because|if|when|then|while|where|that)\b")
-_LOWER = listed(
-    """
-    The A An There His Her Their Its My Our Each Every He She It They We You One This That These Those Another All
-    Both Last Today
-    """
-)
-
-
-class Omission(Struct, frozen=True):
-    index: int
-    """Which sentence of the premise is left out."""
-    sentence: str
-    missing: str
-    about: tuple[str, ...]
+# --- Sentences that can be left out ---
 
 
 def numbers_in(text: str) -> frozenset[Fraction]:
@@ -326,18 +301,18 @@ def numbers_in(text: str) -> frozenset[Fraction]:
 
 
 def omissions(premise: Sequence[str], question: str, steps: Sequence[Calculation]) -> tuple[Omission, ...]:
-    """Sentences whose one number a calculation needs and nothing else in the problem tells."""
+    """Sentences whose one number a calculation needs and nothing else in the problem gives.
+
+    The first sentence introduces people, so it stays.
+    """
     found: list[Omission] = []
-    for index, sentence in enumerate(premise):
-        if index == 0:
-            # The first sentence introduces people; what follows would hang in the air.
-            continue
+    for index, sentence in enumerate(premise[1:], start=1):
         values = numbers_in(sentence)
         if len(values) != 1 or _FRACTION_WORDS.search(sentence) or len(_DIGITS.findall(sentence)) > 1:
             continue
         (value,) = values
         rest = " ".join([*premise[:index], *premise[index + 1 :], question])
-        if value <= 1 or value in numbers_in(rest) or not _taken_part(value, steps):
+        if value <= 1 or value in numbers_in(rest) or not _is_used(value, steps):
             continue
         asked = _asked_for(sentence)
         if asked is not None:
@@ -345,10 +320,10 @@ def omissions(premise: Sequence[str], question: str, steps: Sequence[Calculation
     return tuple(found)
 
 
-def _taken_part(value: Fraction, steps: Sequence[Calculation]) -> bool:
+def _is_used(value: Fraction, steps: Sequence[Calculation]) -> bool:
     """Whether a step uses the number before any step has it as a result."""
     for step in steps:
-        if value in operands(step.expression):
+        if value in map(Fraction, _NUMBER.findall(step.expression)):
             return True
         if step.value == value:
             return False
@@ -357,11 +332,11 @@ def _taken_part(value: Fraction, steps: Sequence[Calculation]) -> bool:
 
 def _asked_for(sentence: str) -> tuple[str, tuple[str, ...]] | None:
     """The embedded question and the words that an ask must be about, for a plain sentence."""
-    match = _PLAIN.fullmatch(sentence)
+    match = _PLAIN_SENTENCE.fullmatch(sentence)
     if match is None:
         return None
     before, rest = match["before"].split(), match["rest"].split()
-    if before[0] in _STARTS or len(before) > 8 or before[-1].lower() in _BAD_BEFORE or len(rest) > 9:
+    if before[0] in _BAD_STARTS or len(before) > 8 or before[-1].lower() in _BAD_BEFORE or len(rest) > 9:
         return None
     if _JOINED.search(" ".join(before + rest)):
         return None
@@ -369,25 +344,21 @@ def _asked_for(sentence: str) -> tuple[str, tuple[str, ...]] | None:
     if match["money"]:
         if rest and rest[0] in _BAD_AFTER - {"more", "of"}:
             return None
-        return " ".join(["how much", *start, *rest]), _about([*before, *rest], ("much", "cost", "price", "money"))
-    size = next((size for size in (1, 2, 3) if len(rest) >= size and _plural(rest[size - 1])), 0)
+        return " ".join(["how much", *start, *rest]), _telling([*before, *rest], ("much", "cost", "price", "money"))
+    size = next((size for size in (1, 2, 3) if len(rest) >= size and _is_plural(rest[size - 1])), 0)
     if not size or any(not word.islower() for word in rest[:size]):
         return None
     things, after = rest[:size], rest[size:]
     if rest[0] in _BAD_AFTER or (after and after[0] in _BAD_AFTER):
         return None
-    return " ".join(["how many", *things, *start, *after]), _about([*things, *before, *after], ())
+    return " ".join(["how many", *things, *start, *after]), _telling([*things, *before, *after], ())
 
 
-def _plural(word: str) -> bool:
-    return (word.endswith("s") and not word.endswith(("ss", "us", "is"))) or word in (
-        "people",
-        "children",
-        "men",
-        "feet",
-    )
+def _is_plural(word: str) -> bool:
+    return (word.endswith("s") and not word.endswith(("ss", "us", "is"))) or word in _IRREGULAR_PLURALS
 
 
-def _about(found: Sequence[str], more: tuple[str, ...]) -> tuple[str, ...]:
-    telling = [word for part in found for word in words(part) if word not in FUNCTION_WORDS and len(word) > 2]
+def _telling(parts: Sequence[str], more: tuple[str, ...]) -> tuple[str, ...]:
+    """Words that say what a sentence is about."""
+    telling = [word for part in parts for word in words(part) if word not in FUNCTION_WORDS and len(word) > 2]
     return tuple(dict.fromkeys([*telling, *more]))

@@ -9,15 +9,21 @@ from msgspec import Struct, field
 from ...agents.tools import search
 from ...core.tokenize import words
 from ...core.types import Article
-from .articles import YES_NO, Reading, Support, article_kind, cut
+from .articles import YES_NO, ArticleQuestion, Support, article_kind, shorten
 from .mentions import Mention, find_mention
 
 
-def source_id(record: HotpotRecord) -> str:
-    return f"hotpotqa:{record.id}"
+class HotpotRecord(Struct, frozen=True):
+    """A record of the official files. Test files without `answer` are not read."""
+
+    id: str = field(name="_id")
+    question: str
+    answer: str
+    supporting_facts: tuple[tuple[str, int], ...]
+    context: tuple[tuple[str, tuple[str, ...]], ...]
 
 
-def read(record: HotpotRecord) -> Reading | None:
+def read(record: HotpotRecord) -> ArticleQuestion | None:
     """`None` where a supporting sentence is not in the context: the answer could not be shown to follow."""
     raw = {unescape(title): tuple(unescape(text).strip() for text in page) for title, page in record.context}
     support: list[Support] = []
@@ -32,11 +38,11 @@ def read(record: HotpotRecord) -> Reading | None:
         return None
     needed = frozenset(fact.sentence for fact in support)
     pages = {title: tuple(filter(None, page)) for title, page in raw.items()}
-    articles = {title: cut(Article(title, page), needed) for title, page in pages.items() if page}
+    articles = {title: shorten(Article(title, page), needed) for title, page in pages.items() if page}
     gold = _in_reading_order([articles[title] for title in titles], question, record.answer)
-    return Reading(
+    return ArticleQuestion(
         task="hotpotqa",
-        source_id=source_id(record),
+        source_id=f"hotpotqa:{record.id}",
         question=question,
         answer=record.answer.strip(),
         gold=gold,
@@ -47,19 +53,22 @@ def read(record: HotpotRecord) -> Reading | None:
 
 
 def _in_reading_order(gold: list[Article], question: str, answer: str) -> tuple[Article, ...]:
-    """First what the question names, last what holds the answer."""
+    """Articles that the question names first, the one with the answer last."""
     spans = answer.lower() not in YES_NO
 
-    def place(article: Article) -> tuple[bool, int]:
+    def order(article: Article) -> tuple[bool, int]:
         named = question.find(article.title)
-        holds_answer = spans and answer in article.text and named < 0
-        return holds_answer, named if named >= 0 else len(question)
+        has_answer = spans and answer in article.text and named < 0
+        return has_answer, named if named >= 0 else len(question)
 
-    return tuple(sorted(gold, key=place))
+    return tuple(sorted(gold, key=order))
 
 
 def _mentions(question: str, answer: str, gold: tuple[Article, ...], pages: tuple[Article, ...]) -> tuple[Mention, ...]:
-    """Those first that a search for the rest of the question does not give away; none whose kind is the answer."""
+    """Mentions of the supporting articles, without those whose noun is in the answer.
+
+    First come those that a search for the rest of the question does not find.
+    """
     found: list[tuple[bool, Mention]] = []
     for article in gold:
         kind = article_kind(article)
@@ -68,13 +77,3 @@ def _mentions(question: str, answer: str, gold: tuple[Article, ...], pages: tupl
             hits = search(pages, mention.blurred)
             found.append((bool(hits) and hits[0].title == mention.title, mention))
     return tuple(mention for _, mention in sorted(found, key=lambda pair: pair[0]))
-
-
-class HotpotRecord(Struct, frozen=True):
-    """HotpotQA, distractor setting. Answerless test files have no `answer` and are not read."""
-
-    id: str = field(name="_id")
-    question: str
-    answer: str
-    supporting_facts: tuple[tuple[str, int], ...]
-    context: tuple[tuple[str, tuple[str, ...]], ...]

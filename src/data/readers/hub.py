@@ -1,7 +1,7 @@
 """Source `hf`: the same records from the Hugging Face hub, for the tasks whose files are not in the data folder.
 
-HotpotQA and GSM8K come through `datasets`. StrategyQA's evidence is nested unevenly, which `datasets` cannot hold in
-columns, and most mirrors leave it out; `voidful/StrategyQA` keeps the official files, so they are taken as they are.
+HotpotQA and GSM8K come through `datasets`. StrategyQA's evidence is nested unevenly, which `datasets` cannot store in
+columns, and most mirrors leave it out; `voidful/StrategyQA` has the official files, which are downloaded as they are.
 Nothing is ever written to the data folder.
 """
 
@@ -16,10 +16,11 @@ import msgspec
 
 from ...core.errors import BadInput
 from ...core.types import Task
+from . import gsm8k, hotpotqa
 from .gsm8k import GsmRecord
 from .hotpotqa import HotpotRecord
 from .official import OfficialSource
-from .official_files import Shelf, dataset_files, load, read_files, shelve_gsm8k, shelve_hotpotqa
+from .official_files import Dataset, dataset_files, load, read_files, usable
 
 T = TypeVar("T")
 
@@ -35,15 +36,15 @@ class HubSource(OfficialSource):
         super().__init__(data_dir or Path())
         self._local = data_dir
 
-    def load(self, task: Task) -> Shelf:
-        """Files that somebody put into the data folder win over the hub."""
+    def load(self, task: Task) -> Dataset:
+        """The dataset of a task; files in the data folder take precedence over the hub."""
         if self._local is not None and dataset_files(self._local, task):
             return load(self._local, task)
         return _strategyqa() if task == "strategyqa" else _through_datasets(task)
 
 
 def hotpot_record(row: dict[str, Any]) -> HotpotRecord:
-    """The hub stores lists of pairs as pairs of lists."""
+    """The official form of a hub row, which has pairs of lists in place of lists of pairs."""
     facts, context = row["supporting_facts"], row["context"]
     return msgspec.convert(
         {
@@ -61,7 +62,7 @@ def gsm_record(row: dict[str, Any]) -> GsmRecord:
     return GsmRecord(question=row["question"], answer=row["answer"])
 
 
-def _through_datasets(task: Task) -> Shelf:
+def _through_datasets(task: Task) -> Dataset:
     try:
         import datasets
     except ImportError:
@@ -73,13 +74,13 @@ def _through_datasets(task: Task) -> Shelf:
     if task == "hotpotqa":
         rows = _fetched(HOTPOTQA, lambda: datasets.load_dataset(HOTPOTQA, "distractor"))
         pages, sha256 = _converted(HOTPOTQA, rows, ("train", "validation"), hotpot_record)
-        return shelve_hotpotqa(pages, sha256)
+        return usable(pages, hotpotqa.read, sha256)
     rows = _fetched(GSM8K, lambda: datasets.load_dataset(GSM8K, "main"))
     problems, sha256 = _converted(GSM8K, rows, ("train", "test"), gsm_record)
-    return shelve_gsm8k(problems, sha256)
+    return usable(problems, gsm8k.read, sha256)
 
 
-def _strategyqa() -> Shelf:
+def _strategyqa() -> Dataset:
     try:
         from huggingface_hub import hf_hub_download
     except ImportError:
@@ -93,12 +94,14 @@ def _strategyqa() -> Shelf:
         return Path(hf_hub_download(repo_id=STRATEGYQA, filename=name, repo_type="dataset"))
 
     files = [_fetched(STRATEGYQA, lambda name=name: download(name)) for name in STRATEGYQA_FILES]  # type: ignore[misc]
-    shelf = read_files("strategyqa", files, files[0].parent)
-    return msgspec.structs.replace(shelf, sha256={f"{STRATEGYQA}/{name}": one for name, one in shelf.sha256.items()})
+    dataset = read_files("strategyqa", files, files[0].parent)
+    return msgspec.structs.replace(
+        dataset, sha256={f"{STRATEGYQA}/{name}": one for name, one in dataset.sha256.items()}
+    )
 
 
 def _fetched(name: str, fetch: Callable[[], T]) -> T:
-    """The errors of the hub's client are `OSError`s, and `ValueError`s where its offline mode is on."""
+    """Result of a download. The hub's client raises `OSError`s, and `ValueError`s in its offline mode."""
     try:
         return fetch()
     except (OSError, ValueError) as error:

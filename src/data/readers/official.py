@@ -1,4 +1,4 @@
-"""Source `dir`: the official HotpotQA, StrategyQA and GSM8K files of a folder, read once."""
+"""Source `dir`: the official HotpotQA, StrategyQA and GSM8K files of a folder, and which record serves which want."""
 
 from __future__ import annotations
 
@@ -16,18 +16,26 @@ from ...core.types import Lang, Level, Task
 from ..pool.source import TARGET, Item, Want, followed
 from ..quality.leaks import similar_samples
 from ..quality.token_stream import token_stream
-from . import article_items as pages
-from . import gsm8k
-from .article_items import NOT_NEEDED
-from .articles import Mode, Reading, Spare, article_kind, found_anyway
-from .gsm8k import Problem
-from .level_fit import misfit
-from .official_files import Shelf, load
+from . import article_items, gsm8k
+from .articles import ArticleQuestion, Mode, SpareArticle, article_kind
+from .gsm8k import WordProblem
+from .official_files import Dataset, Question, load
 
 SHADOW_EVERY = 7
-"""One record in seven is held out for the shadow set, by a hash of its source id: no row order, no seed moves it."""
-SAMPLED = 8
-"""How many records to look at for one want; a whole dataset is more than a small pool needs."""
+"""One record in seven is held out for the shadow set, by a hash of its source id, whatever the row order or seed."""
+RECORDS_PER_WANT = 8
+"""Number of records that are considered for one want; a whole dataset is more than a small pool needs."""
+GOOD_ENOUGH = 0.95
+"""Largest misfit at which a record still has the level. Beyond it a record is used only where an ask is needed."""
+TWIN_SHARE = {"hotpotqa": 0.9, "strategyqa": 0.85, "gsm8k": 0.85}
+"""Share of the complete samples that sound as vague as the ambiguous ones, if there are enough records. The others are
+worded as in the dataset."""
+SIBLING_NGRAM = 5
+SIBLING_SIMILARITY = 0.70
+"""Stricter than the leak gate's 0.85: a left-out sentence or a template makes prompts more alike than their records."""
+
+_SCARCE_FIRST: tuple[Level, ...] = ("easy", "hard", "medium")
+"""Easy questions that lack something are the scarcest, then hard ones that lack nothing."""
 
 
 def split_of(source_id: str) -> str:
@@ -46,40 +54,38 @@ class OfficialSource:
             )
         self.data_dir = data_dir
         self.fingerprints: dict[str, str] = {}
-        self._shelves: dict[Task, Shelf] = {}
-        self._spares: dict[tuple[Task, str], list[Spare]] = {}
+        self._datasets: dict[Task, Dataset] = {}
+        self._spares: dict[tuple[Task, str], list[SpareArticle]] = {}
 
     @property
     def left_aside(self) -> dict[Task, int]:
-        return {task: shelf.seen - len(shelf.records) for task, shelf in self._shelves.items()}
+        return {task: dataset.seen - len(dataset.records) for task, dataset in self._datasets.items()}
 
     def levels(self, task: Task) -> dict[Level, float]:
-        """What is aimed at is nearly always reached, so the shares are those of the balanced pool."""
+        """The level asked for is nearly always reached, so the shares are those of the balanced pool."""
         return dict(TARGET)
 
     def assign(self, task: Task, wants: list[Want], split: str, seed: int, taken: Collection[str] = ()) -> list[str]:
-        """A key for every want, no record twice: what can be ambiguous where that is wanted, what fits the level."""
-        records = self._shelf(task).records
+        """A key for every want, no record twice: the records that fit the wants best."""
+        records = self._dataset(task).records
         ids = sorted(one for one in records if split_of(one) == split)
         if split == "train":
-            ids = without_siblings(ids, [one for one in records if split_of(one) == "shadow"], records)
+            ids = _without_siblings(ids, [one for one in records if split_of(one) == "shadow"], records)
         ids = [one for one in ids if one not in taken]
         rng = Random(f"{seed}:{task}:{split}")
         if len(ids) < len(wants):
             raise self._too_few(task, split, f"{len(wants)} samples asked for, {len(ids)} records")
         rng.shuffle(ids)
-        ids = self._enough(ids, wants, records)
+        limit = RECORDS_PER_WANT * len(wants) + 100
+        vague = [one for one in ids if _can_be_vague(records[one])][:limit]
+        plain = [one for one in ids if not _can_be_vague(records[one])][:limit]
 
-        def fits(source_id: str, mode: Mode, want: Want) -> float | None:
+        def misfit(source_id: str, mode: Mode, want: Want) -> float | None:
             item = self._make(task, source_id, mode, want, seed)
-            if item is None:
-                return None
-            return misfit(item, followed(want, source_id)) + (NOT_NEEDED if found_anyway(item) else 0.0)
+            return None if item is None else article_items.item_misfit(item, followed(want, source_id))
 
-        vague = frozenset(one for one in ids if _can_be_vague(records[one]))
-        chosen = choose_records(wants, ids, vague, fits, TWIN_SHARE[task], rng)
-        unmet = [want for want, choice in zip(wants, chosen, strict=True) if choice is None]
-        if unmet:
+        chosen = choose_records(wants, [*vague, *plain], frozenset(vague), misfit, TWIN_SHARE[task], rng)
+        if None in chosen:
             ambiguous = sum(want.clarify for want in wants)
             raise self._too_few(
                 task, split, f"{ambiguous} ambiguous samples asked for, {len(vague)} records can be made so"
@@ -89,47 +95,41 @@ class OfficialSource:
     def item(self, task: Task, key: str, want: Want, seed: int) -> Item:
         """The item of a key that `assign` gave for this want and seed."""
         mode, _, source_id = key.partition("|")
-        if mode not in get_args(Mode) or source_id not in self._shelf(task).records:
+        if mode not in get_args(Mode) or source_id not in self._dataset(task).records:
             raise BadInput(
                 f"no such {task} record: {key}", remedy="use the keys that assign gave for the same data folder"
             )
         made = self._make(task, source_id, mode, want, seed)  # type: ignore[arg-type]
         if made is None:
-            raise BadInput(f"{key} cannot be told within {want.max_turns} turns", remedy="use a larger --max_turns")
+            raise BadInput(f"{key} does not fit in {want.max_turns} turns", remedy="use a larger --max_turns")
         return msgspec.structs.replace(made, source=self.name)
 
-    def load(self, task: Task) -> Shelf:
+    def load(self, task: Task) -> Dataset:
         return load(self.data_dir, task)
 
     def _make(self, task: Task, source_id: str, mode: Mode, want: Want, seed: int) -> Item | None:
-        record = self._shelf(task).records[source_id]
-        if isinstance(record, Problem):
+        record = self._dataset(task).records[source_id]
+        if isinstance(record, WordProblem):
             return gsm8k.make_item(record, mode, want, seed)
-        return pages.make_item(record, mode, want, seed, self._spares_of(task, split_of(source_id)))
+        return article_items.make_item(record, mode, want, seed, self._spare_articles(task, split_of(source_id)))
 
-    def _enough(self, ids: list[str], wants: list[Want], records: dict[str, Reading | Problem]) -> list[str]:
-        """The first of the shuffled ids, those that can be made ambiguous in front: they are the scarce ones."""
-        able = [one for one in ids if _can_be_vague(records[one])]
-        others = [one for one in ids if not _can_be_vague(records[one])]
-        limit = SAMPLED * len(wants) + 100
-        return [*able[:limit], *others[:limit]]
+    def _dataset(self, task: Task) -> Dataset:
+        if task not in self._datasets:
+            self._datasets[task] = self.load(task)
+            self.fingerprints |= self._datasets[task].sha256
+        return self._datasets[task]
 
-    def _shelf(self, task: Task) -> Shelf:
-        if task not in self._shelves:
-            self._shelves[task] = self.load(task)
-            self.fingerprints |= self._shelves[task].sha256
-        return self._shelves[task]
-
-    def _spares_of(self, task: Task, split: str) -> list[Spare]:
+    def _spare_articles(self, task: Task, split: str) -> list[SpareArticle]:
+        """Supporting articles of all records of a split whose kind is known."""
         if (task, split) not in self._spares:
-            found: dict[str, Spare] = {}
-            for source_id, record in self._shelf(task).records.items():
-                if isinstance(record, Reading) and split_of(source_id) == split:
+            found: dict[str, SpareArticle] = {}
+            for source_id, record in self._dataset(task).records.items():
+                if isinstance(record, ArticleQuestion) and split_of(source_id) == split:
                     known = {mention.title: mention.kind for mention in record.mentions}
                     for article in record.gold:
                         kind = known.get(article.title) or article_kind(article)
                         if kind is not None:
-                            found.setdefault(article.title, Spare(article, kind))
+                            found.setdefault(article.title, SpareArticle(article, kind))
             self._spares[task, split] = list(found.values())
         return self._spares[task, split]
 
@@ -141,100 +141,105 @@ class OfficialSource:
         )
 
 
-def _can_be_vague(record: Reading | Problem) -> bool:
-    return bool(record.omissions if isinstance(record, Problem) else record.mentions)
+def _can_be_vague(record: Question) -> bool:
+    return bool(record.omissions if isinstance(record, WordProblem) else record.mentions)
 
 
-# Giving every want its record: the scarce combinations first, every record at most once.
+def _without_siblings(ids: Sequence[str], held_out: Sequence[str], records: Mapping[str, Question]) -> list[str]:
+    """The ids whose records are similar to none of those held out.
+
+    Datasets have variants of one record: GSM8K asks about the same cookie jar what was in it and what is left in it.
+    With one of the two in the shadow set and the other in a pool, the pool leaks, although their ids differ.
+    """
+    if not ids or not held_out:
+        return list(ids)
+    ours, theirs = (token_stream([_full_text(records[one]) for one in some]) for some in (ids, held_out))
+    similar = similar_samples((ours,), (theirs,), SIBLING_NGRAM, SIBLING_SIMILARITY).matches
+    return [one for place, one in enumerate(ids) if place not in similar]
 
 
-GOOD_ENOUGH = 0.95
-"""A misfit up to here still has the level; past it a record is taken only where somebody must be asked."""
-TWIN_SHARE = {"hotpotqa": 0.9, "strategyqa": 0.85, "gsm8k": 0.85}
-"""Of the complete samples, how many sound as vague as the ambiguous ones, where there are records enough. The others
-are as the dataset has them."""
+def _full_text(record: Question) -> str:
+    return record.text if isinstance(record, WordProblem) else record.question
 
 
-class Choice(Struct, frozen=True):
+class RecordChoice(Struct, frozen=True):
+    """A record and the mode in which it is worded."""
+
     source_id: str
     mode: Mode
 
 
-class Fits(Protocol):
-    """How far a record is from a want when it is told in that mode; `None` where it cannot be."""
+class Misfit(Protocol):
+    """Distance of a record in a mode from a want; `None` where it cannot be worded in that mode."""
 
     def __call__(self, source_id: str, mode: Mode, want: Want) -> float | None: ...
 
 
-# Easy questions that lack something are the scarcest, then hard ones that lack nothing.
-_LEVELS: tuple[Level, ...] = ("easy", "hard", "medium")
-
-
 def choose_records(
-    wants: Sequence[Want], ids: Sequence[str], vague: Collection[str], fits: Fits, twin_share: float, rng: Random
-) -> list[Choice | None]:
-    """One choice a want, `None` where no record is left that can be told that way. `ids` come in random order.
+    wants: Sequence[Want], ids: Sequence[str], vague: Collection[str], misfit: Misfit, twin_share: float, rng: Random
+) -> list[RecordChoice | None]:
+    """One choice per want, no record twice; `None` where no record is left. `ids` come in random order.
 
-    The wording is drawn before the coin is tossed: for each level, records that do on either side of the coin are
-    chosen first, and only then is it drawn which of them are ambiguous. Else the wording itself would tell. What is
-    left of the vague records makes twins too, and the rest are told as they are.
+    1. Per level: records that fit both as `hidden` and as `twin` are chosen for the ambiguous wants and as many
+       complete ones, and only then is it drawn which of them are ambiguous. Otherwise the wording would give it away.
+    2. Vague records that are left become twins too, up to `twin_share` of the complete wants.
+    3. The other complete wants get records worded as they are.
     """
-    chosen: list[Choice | None] = [None] * len(wants)
+    chosen: list[RecordChoice | None] = [None] * len(wants)
     free = dict.fromkeys(ids)
-    twins: dict[Level, list[int]] = {}
-    complete: dict[Level, list[int]] = {}
 
-    def take(places: Sequence[int], found: Sequence[str], mode: Mode) -> None:
+    def assign(places: Sequence[int], found: Sequence[str], mode: Mode) -> None:
         for place, source_id in zip(places, found, strict=False):
-            chosen[place] = Choice(source_id, "hidden" if wants[place].clarify else mode)
+            chosen[place] = RecordChoice(source_id, "hidden" if wants[place].clarify else mode)
             del free[source_id]
 
-    def open_places(places: Sequence[int]) -> list[int]:
-        return [place for place in places if chosen[place] is None]
+    def nearest(
+        candidates: Sequence[str], places: Sequence[int], off_by: Callable[[str, Want], float | None]
+    ) -> list[tuple[float, str]]:
+        return _nearest(candidates, [wants[place] for place in places], off_by)
 
-    for level in _LEVELS:
+    def either(source_id: str, want: Want) -> float | None:
+        hidden = misfit(source_id, "hidden", want)
+        if hidden is None or hidden > GOOD_ENOUGH:
+            return hidden
+        twin = misfit(source_id, "twin", want)
+        return None if twin is None else max(hidden, twin)
+
+    complete: dict[Level, list[int]] = {}
+    for level in _SCARCE_FIRST:
         able = [one for one in free if one in vague]
-        left = [want for want in wants if want.level not in twins]
-        hidden = [place for place, want in enumerate(wants) if want.level == level and want.clarify]
+        share = _affordable_twins([want for want in wants if want.level not in complete], len(able), twin_share)
+        ambiguous = [place for place, want in enumerate(wants) if want.level == level and want.clarify]
         complete[level] = [place for place, want in enumerate(wants) if want.level == level and not want.clarify]
         rng.shuffle(complete[level])
-        twins[level] = complete[level][: round(_twin_share(left, len(able), twin_share) * len(complete[level]))]
-        places = [*hidden, *twins[level]]
-        found = _best(able, [wants[place] for place in places], lambda one, want: _either(fits, one, want))
+        places = [*ambiguous, *complete[level][: round(share * len(complete[level]))]]
+        found = nearest(able, places, either)
         good = [one for off, one in found if off <= GOOD_ENOUGH]
-        kept = good if len(good) >= len(hidden) else [one for _, one in found[: len(hidden)]]
+        kept = good if len(good) >= len(ambiguous) else [one for _, one in found[: len(ambiguous)]]
         rng.shuffle(kept)
-        take(places, kept, "twin")
-    for level in _LEVELS:
-        most = round(twin_share * len(complete[level]))
-        open_now = open_places(complete[level])
-        places = open_now[: max(0, most - (len(complete[level]) - len(open_now)))]
+        assign(places, kept, "twin")
+    for level in _SCARCE_FIRST:
+        still_open = [place for place in complete[level] if chosen[place] is None]
+        twins = len(complete[level]) - len(still_open)
+        places = still_open[: max(0, round(twin_share * len(complete[level])) - twins)]
         able = [one for one in free if one in vague]
-        found = _best(able, [wants[place] for place in places], lambda one, want: fits(one, "twin", want))
-        take(places, [one for off, one in found if off <= GOOD_ENOUGH], "twin")
+        found = nearest(able, places, lambda one, want: misfit(one, "twin", want))
+        assign(places, [one for off, one in found if off <= GOOD_ENOUGH], "twin")
     for level in ("hard", "easy", "medium"):
-        places = open_places(complete[level])
-        found = _best(list(free), [wants[place] for place in places], lambda one, want: fits(one, "intact", want))
-        take(places, [one for _, one in found], "intact")
+        places = [place for place in complete[level] if chosen[place] is None]
+        found = nearest(list(free), places, lambda one, want: misfit(one, "intact", want))
+        assign(places, [one for _, one in found], "intact")
     return chosen
 
 
-def _twin_share(wants: Sequence[Want], vague: int, twin_share: float) -> float:
-    """Of the complete wants that are left, how many become twins: as many as the records allow."""
-    asked = sum(want.clarify for want in wants)
-    complete = len(wants) - asked
-    return min(twin_share, max(0, vague - asked) / complete) if complete else 0.0
+def _affordable_twins(wants: Sequence[Want], vague: int, twin_share: float) -> float:
+    """Share of the complete wants that become twins: as many as the vague records allow."""
+    ambiguous = sum(want.clarify for want in wants)
+    complete = len(wants) - ambiguous
+    return min(twin_share, max(0, vague - ambiguous) / complete) if complete else 0.0
 
 
-def _either(fits: Fits, source_id: str, want: Want) -> float | None:
-    hidden = fits(source_id, "hidden", want)
-    if hidden is None or hidden > GOOD_ENOUGH:
-        return hidden
-    twin = fits(source_id, "twin", want)
-    return None if twin is None else max(hidden, twin)
-
-
-def _best(
+def _nearest(
     candidates: Sequence[str], wants: Sequence[Want], off_by: Callable[[str, Want], float | None]
 ) -> list[tuple[float, str]]:
     """As many records as wants: the first that fit, in the order of the candidates, then those that come nearest."""
@@ -250,30 +255,3 @@ def _best(
             near.append((off, place, one))
     near.sort()
     return [*good, *((off, one) for off, _, one in near[: len(wants) - len(good)])]
-
-
-# Records that tell a held-out record again.
-#
-# Datasets hold variants of one another: GSM8K asks of the same cookie jar what was in it and what is left in it. With
-# one of the two in the shadow set and the other in a pool, the pool leaks, although their ids differ.
-
-
-SHINGLE = 5
-LIKE = 0.70
-"""Stricter than the gate's 0.85: a left-out sentence or a template makes two prompts more alike than their records."""
-
-
-def without_siblings(
-    ids: Sequence[str], held_out: Sequence[str], records: Mapping[str, Reading | Problem]
-) -> list[str]:
-    """The ids whose records are like none of those held out."""
-    if not ids or not held_out:
-        return list(ids)
-    ours = token_stream([_told(records[one]) for one in ids])
-    theirs = token_stream([_told(records[one]) for one in held_out])
-    like = similar_samples((ours,), (theirs,), SHINGLE, LIKE).matches
-    return [one for place, one in enumerate(ids) if place not in like]
-
-
-def _told(record: Reading | Problem) -> str:
-    return " ".join((*record.premise, record.question)) if isinstance(record, Problem) else record.question

@@ -9,13 +9,12 @@ from ...core.files import sha256_file
 from ...core.jsonl import read_lines
 from ...core.remedies import remedies
 from ...core.types import Sample
-from ...data.difficulty.metrics import Parent, derived_meta, where_from
-from ...data.difficulty.validate_difficulty import validate_difficulty
+from ...data.difficulty.validate_difficulty import DifficultyLimits, validate_difficulty
 from ...data.pool.build import reference_samples
-from ...data.pool.meta import read_meta
+from ...data.pool.meta import derived_meta, read_meta
 from ...data.pool.shadow_set import read_set
-from ...data.quality.consistency import differing, task_hash
-from ...data.quality.validate_pool import validate_pool
+from ...data.quality.consistency import count_differing, task_hash
+from ...data.quality.validate_pool import PoolLimits, validate_pool
 from ..gate import Finding, RoundContext, evidence_of, findings_of
 
 
@@ -23,11 +22,11 @@ def pool_findings(context: RoundContext) -> list[Finding]:
     paths, limits, remedy = context.profile.paths, context.profile.thresholds, remedies("gates")
     report = validate_pool(
         paths.pool,
+        PoolLimits(**limits.pool.model_dump()),
         reference=reference_samples,
         out=context.work / "pool_report.json",
         leak_check=paths.shadow_set,
         by_task=context.profile.tasks,
-        **limits.pool.model_dump(),
     )
     shadow = read_set(paths.shadow_set)
     more = [
@@ -42,14 +41,12 @@ def _not_rebuilt(path: Path, shadow: list[Sample]) -> int:
     """Number of samples that differ from what the builder gives for the sidecar's plan, or are too many or too few."""
     meta = read_meta(path)
     again = [task_hash(sample) for sample in reference_samples(meta, meta.n)]
-    return differing(map(task_hash, shadow), again) + abs(len(shadow) - len(again))
+    return count_differing(map(task_hash, shadow), again) + abs(len(shadow) - len(again))
 
 
 def difficulty_findings(context: RoundContext) -> list[Finding]:
     paths, limits, remedy = context.profile.paths, context.profile.thresholds, remedies("gates")
-    report = validate_difficulty(
-        paths.metrics, paths.balanced, out=context.work / "difficulty_report.json", **limits.difficulty.model_dump()
-    )
+    report = validate_difficulty(paths.metrics, paths.balanced, DifficultyLimits(**limits.difficulty.model_dump()))
     pool = sha256_file(paths.pool)
     derived = {"metrics": paths.metrics, "balanced": paths.balanced}
     of_other_pool = sum(read_meta(path).parent_sha256 != pool for path in derived.values())
@@ -64,5 +61,5 @@ def difficulty_findings(context: RoundContext) -> list[Finding]:
 def _is_edited(path: Path, kind: str, pool: Path) -> bool:
     """Whether a sidecar says anything but what follows from the pool's sidecar, which the builder wrote."""
     lines = sum(1 for _ in read_lines(path))
-    parent = Parent(where_from(path, pool), sha256_file(pool))
-    return read_meta(path) != derived_meta(read_meta(pool), kind, sha256_file(path), lines, parent)
+    wanted = derived_meta(read_meta(pool), kind, lines, sha256_file(path), path, pool, sha256_file(pool))
+    return read_meta(path) != wanted

@@ -19,7 +19,7 @@ from ...core.paths import ABLATION_SIDES, ablation_file
 from ...core.remedies import remedies
 from ...core.types import Episode, Sample
 from ...data.pool.meta import read_meta
-from ...data.pool.shadow_set import evenly_apart, read_set
+from ...data.pool.shadow_set import evenly_spaced, read_set
 from ...eval.ablation import Arms, ablation_checks, ablation_figures
 from ...reward.overclar_penalty import ALPHA, CAP, over_clarification_penalty
 from ..gate import Finding, RoundContext, evidence_of, findings_of
@@ -90,7 +90,7 @@ def _size_checks(context: RoundContext, arms: Sequence[Arms]) -> list[Check]:
 def _drawn_check(samples: Sequence[Sample], arms: Sequence[Arms]) -> Check:
     """Leaving out samples could leave out those on which the penalty does harm."""
     chosen = sum(
-        sorted(one.sample_id for one in played) != sorted(one.id for one in evenly_apart(samples, len(played)))
+        sorted(one.sample_id for one in played) != sorted(one.id for one in evenly_spaced(samples, len(played)))
         for one in arms
         for played in (one.without, one.with_penalty)
     )

@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from src.data.quality.shortcuts import MAX_SAMPLES, MIN_EACH, ShortcutAuc, auc_with_error, shortcut_auc
 from src.data.quality.token_stream import token_stream
-from tests.data.wordy import V2, wordy
+from tests.data.worded_samples import V2, wordy
 
 
 def measured(texts: list[str], needs: list[bool]) -> ShortcutAuc:
@@ -39,7 +39,7 @@ def test_a_tell_tale_word_measures_one() -> None:
     assert found.lower > 0.98
 
 
-def test_a_word_in_half_of_the_samples_is_over_the_limit() -> None:
+def test_a_word_in_half_the_samples_is_a_shortcut() -> None:
     texts, needs = questions(1_000)
     rng = Random(3)
     told = [f"some {text}" if need and rng.random() < 0.6 else text for text, need in zip(texts, needs, strict=True)]
@@ -49,7 +49,7 @@ def test_a_word_in_half_of_the_samples_is_over_the_limit() -> None:
 
 
 @pytest.mark.parametrize("needing", [0, MIN_EACH - 1, 300 - MIN_EACH + 1, 300])
-def test_too_few_of_either_kind_are_not_measured(needing: int) -> None:
+def test_too_few_samples_of_a_class_are_not_measured(needing: int) -> None:
     texts, _ = questions(300)
     found = measured(texts, [number < needing for number in range(300)])
     assert (found.samples, found.needing, found.auc, found.lower) == (300, needing, None, None)
@@ -72,7 +72,7 @@ def test_the_area_is_that_of_scikit_learn(pairs: list[tuple[int, bool]]) -> None
     assert error >= 0
 
 
-def test_the_error_is_the_spread_of_the_area_over_many_draws() -> None:
+def test_the_standard_error_is_the_spread_over_many_draws() -> None:
     rng = np.random.default_rng(4)
     areas, errors = [], []
     for _ in range(400):

@@ -17,14 +17,14 @@ from src.data.readers.gsm8k import GsmRecord
 from src.data.readers.hotpotqa import HotpotRecord
 from src.data.readers.level_fit import misfit, score, turns
 from src.data.worlds.arithmetic import make_problem
-from tests.data.made_records import hotpot
+from tests.data.dataset_records import hotpot
 
 
 def want(level: Level, clarify: bool = False, hops: int = USUAL, ops: int = USUAL, max_turns: int = 6) -> Want:
     return Want("en", level, clarify, max_turns, hops, ops, 0.5)
 
 
-def long_sum(terms: int) -> gsm8k.Problem:
+def long_sum(terms: int) -> gsm8k.WordProblem:
     """A running sum with one annotation a term."""
     told = [f"On day {day} the mill grinds {100 + 7 * day} sacks." for day in range(1, terms + 1)]
     marks, total = [], 107
@@ -51,7 +51,7 @@ def test_at_the_usual_values_only_the_level_counts(level: Level) -> None:
     assert points_missed(low - 1, usual, USUAL) == 1
 
 
-def test_a_knob_excuses_only_the_side_that_it_pulls_to_and_never_an_easy_sample() -> None:
+def test_a_knob_excuses_only_the_side_it_pulls_to() -> None:
     assert points_missed(16, want("medium"), 8) == 0
     assert points_missed(0, want("medium"), 8) == 6
     assert points_missed(0, want("hard"), 1) == 0
@@ -59,7 +59,7 @@ def test_a_knob_excuses_only_the_side_that_it_pulls_to_and_never_an_easy_sample(
     assert points_missed(7, want("easy"), 8) == 2
 
 
-def test_the_further_a_knob_is_turned_the_more_medium_samples_follow() -> None:
+def test_more_medium_samples_follow_a_knob_turned_further() -> None:
     def following(hops: int) -> int:
         turned = want("medium", hops=hops)
         return sum(followed(turned, str(key)) == turned for key in range(400))
@@ -69,7 +69,7 @@ def test_the_further_a_knob_is_turned_the_more_medium_samples_follow() -> None:
     assert all(followed(want("hard", hops=8), str(key)).tool_hops == 8 for key in range(20))
 
 
-def test_operations_are_wanted_in_full_for_hard_and_by_half_for_medium() -> None:
+def test_medium_samples_want_half_the_operations_of_hard_ones() -> None:
     assert [operations_missed(count, want("hard", ops=4)) for count in (2, 4, 6, 9)] == [2, 0, 0, 3]
     assert [operations_missed(count, want("medium", ops=4)) for count in (1, 2, 4, 5)] == [1, 0, 0, 1]
     assert operations_missed(9, want("easy", ops=1)) == 0
@@ -94,13 +94,13 @@ def test_builtin_arithmetic_gets_harder_with_either_knob(lang: str) -> None:
 
 
 @pytest.mark.parametrize(("hops", "calls"), [(1, 1), (2, 2), (4, 4), (5, 5), (8, 5)])
-def test_a_hard_record_of_gsm8k_takes_the_calls_asked_for_as_turns_allow(hops: int, calls: int) -> None:
+def test_hard_gsm8k_items_take_the_calls_asked_for(hops: int, calls: int) -> None:
     item = gsm8k.make_item(long_sum(9), "intact", want("hard", hops=hops), seed=1)
     assert item is not None
     assert len(item.steps) == calls
 
 
-def test_hard_records_of_gsm8k_are_those_with_about_the_operations_asked_for() -> None:
+def test_hard_gsm8k_records_have_about_the_operations_asked_for() -> None:
     def off(terms: int, ops: int) -> float:
         asked = want("hard", ops=ops)
         item = gsm8k.make_item(long_sum(terms), "intact", asked, seed=1)
@@ -112,7 +112,7 @@ def test_hard_records_of_gsm8k_are_those_with_about_the_operations_asked_for() -
 
 
 @pytest.mark.parametrize("mode", ["intact", "hidden"])
-def test_questions_over_articles_take_fewer_or_more_calls(mode: str) -> None:
+def test_article_questions_take_fewer_or_more_calls(mode: str) -> None:
     reading = hotpotqa.read(msgspec.convert(hotpot(3), HotpotRecord))
     assert reading is not None
     found: dict[int, Item] = {}
@@ -129,7 +129,7 @@ def test_questions_over_articles_take_fewer_or_more_calls(mode: str) -> None:
     assert score(found[1], 0.15) < score(found[4], 0.15)
 
 
-def test_medium_questions_over_articles_follow_too() -> None:
+def test_medium_article_questions_follow_the_knob() -> None:
     calls: Counter[int] = Counter()
     for number in range(12):
         reading = hotpotqa.read(msgspec.convert(hotpot(number), HotpotRecord))

@@ -14,14 +14,14 @@ from src.core.types import Sample
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
 from src.data.pool.shadow_set import materialize_shadow
-from src.data.quality.leaks import Likeness, similar_samples
+from src.data.quality.leaks import SimilarSamples, similar_samples
 from src.data.quality.token_stream import TokenStream, token_stream
-from tests.data.wordy import HAN, V2, word, wordy
+from tests.data.worded_samples import HAN, V2, word, wordy
 
 N, THRESHOLD = 5, 0.85
 
 
-def likeness(pool: list[str], shadow: list[str]) -> Likeness:
+def likeness(pool: list[str], shadow: list[str]) -> SimilarSamples:
     return similar_samples((token_stream(pool),), (token_stream(shadow),), N, THRESHOLD)
 
 
@@ -72,7 +72,7 @@ def test_copies_with_a_few_words_changed_are_leaks(words: int) -> None:
     assert likeness(pool + copies, shadow).count >= 90
 
 
-def test_a_wrapped_copy_is_seen_in_the_complete_question() -> None:
+def test_a_wrapped_copy_is_found_in_the_complete_question() -> None:
     pool, shadow = wordy(300, V2, seed=1), wordy(20, V2, seed=2)
     prompts = [sample.prompt for sample in pool]
     originals = [sample.original for sample in pool]
@@ -83,7 +83,7 @@ def test_a_wrapped_copy_is_seen_in_the_complete_question() -> None:
 
 
 @pytest.mark.parametrize("field", ["prompt", "original"])
-def test_a_copy_inside_a_longer_prompt_is_a_leak_whatever_the_original_says(field: str) -> None:
+def test_a_copy_inside_a_longer_prompt_is_a_leak(field: str) -> None:
     """Prompt or complete question of a shadow sample, followed by sixty words of other samples."""
     rng = Random(field)
     pool, shadow = wordy(600, V2, seed=1), wordy(100, V2, seed=2)
@@ -95,13 +95,13 @@ def test_a_copy_inside_a_longer_prompt_is_a_leak_whatever_the_original_says(fiel
     assert similar_samples(views(pool + copies), views(shadow), N, THRESHOLD).matches == set(range(600, 700))
 
 
-def test_a_copy_planted_many_times_in_longer_texts_is_as_much_a_leak() -> None:
+def test_a_copy_planted_many_times_is_still_a_leak() -> None:
     pool, shadow, tails = english(400, 1), english(50, 2), english(100, 3)
     copies = [f"{shadow[7]} {tail}" for tail in tails]
     assert likeness(pool + copies, shadow).matches == set(range(400, 500))
 
 
-def test_two_questions_that_share_all_but_the_name_are_no_leak() -> None:
+def test_questions_that_differ_in_the_name_are_no_leak() -> None:
     """Few other texts have this wording, so that the wording is as rare as the names are."""
     frame = "What was the number of inhabitants of the town in which {} is set?"
     shadow = [frame.format("Storm of the Garden"), *english(50, 2)]
@@ -122,14 +122,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Sample], list[
     return list(read_records(folder / "pool.jsonl", Sample)), list(read_records(folder / "shadow.jsonl", Sample))
 
 
-def test_an_honest_small_pool_is_no_leak_nor_is_any_part_of_it(built: tuple[list[Sample], list[Sample]]) -> None:
+def test_an_honest_small_pool_and_its_parts_do_not_leak(built: tuple[list[Sample], list[Sample]]) -> None:
     pool, shadow = built
     for step in (1, 2, 5):
         assert similar_samples(views(pool[::step]), views(shadow), N, THRESHOLD).count == 0
 
 
 @pytest.mark.parametrize(("words", "least"), [(1, 0.95), (2, 0.95), (3, 0.90)])
-def test_built_samples_with_a_few_words_changed_are_leaks_in_both_languages(
+def test_built_samples_with_words_changed_are_leaks_in_both_languages(
     built: tuple[list[Sample], list[Sample]], words: int, least: float
 ) -> None:
     pool, shadow = built
@@ -142,7 +142,7 @@ def test_built_samples_with_a_few_words_changed_are_leaks_in_both_languages(
         assert found.count >= least * len(stolen)
 
 
-def test_a_long_text_that_has_all_words_of_a_short_one_is_no_leak() -> None:
+def test_a_long_text_with_all_words_is_no_leak() -> None:
     shadow = ["Who painted the old harbour bridge?"]
     long = "Who painted the old harbour bridge? " + " ".join(english(5, 3))
     assert likeness([*english(100, 1), long], shadow).count == 0
@@ -155,7 +155,7 @@ def test_the_threshold_itself_is_a_leak() -> None:
     assert likeness([ours], [theirs]).count == 1
 
 
-def test_real_questions(official_data: Path) -> None:
+def test_leak_check_on_official_questions(official_data: Path) -> None:
     """GSM8K: no honest question is flagged, and copies with three random words replaced nearly all are."""
     lines = (official_data / "gsm8k" / "train.jsonl").read_text(encoding="utf-8").splitlines()[:2_100]
     questions = [json.loads(line)["question"] for line in lines]

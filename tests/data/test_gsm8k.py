@@ -22,7 +22,7 @@ from src.data.readers.gsm8k import (
     read,
     source_id,
 )
-from tests.data.made_records import gsm
+from tests.data.dataset_records import gsm
 
 
 def want(level: str = "medium", clarify: bool = False) -> Want:
@@ -33,7 +33,7 @@ def record(question: str, answer: str) -> GsmRecord:
     return GsmRecord(question, answer)
 
 
-def test_annotations_are_read_in_order_with_the_annotators_sentence() -> None:
+def test_annotations_keep_order_and_the_annotators_sentence() -> None:
     steps = parse_solution("May: 48/2 = $<<48/2=24>>24 clips.\nAll: 1,048+24 = <<1,048+24=1072>>1072 clips.")
     assert [(one.expression, one.value) for one in steps] == [("48/2", Fraction(24)), ("1048+24", Fraction(1072))]
     assert steps[0].note == "May: 48/2 = $24 clips."
@@ -65,7 +65,7 @@ def test_merged_steps_compute_the_same(numbers: list[int], count: int) -> None:
         assert all(calc(one.expression) == str(one.value) for one in merged)
 
 
-def test_a_result_that_is_also_a_given_number_is_not_merged() -> None:
+def test_a_result_equal_to_a_given_number_is_not_merged() -> None:
     steps = parse_solution("<<2*3=6>>\n<<6+6=12>>")
     assert merge(steps, 1, frozenset({Fraction(6)})) is None
     assert merge(steps, 1, frozenset()) is not None
@@ -86,7 +86,7 @@ def test_the_id_follows_the_text_not_the_row() -> None:
     assert source_id(first) != source_id(record("Ann has 4 hens. How many?", "#### 4"))
 
 
-def test_what_can_be_left_out_is_asked_for_in_good_english() -> None:
+def test_questions_for_omitted_sentences_are_good_english() -> None:
     problem = read(record(**gsm(0)))
     assert problem is not None
     assert [one.missing for one in problem.omissions] == [
@@ -107,7 +107,7 @@ def test_what_can_be_left_out_is_asked_for_in_good_english() -> None:
         ("Each box holds 99 pens.", "There are 9 boxes."),
     ],
 )
-def test_a_number_told_twice_or_never_used_or_hard_to_ask_for_stays(sentence: str, rest: str) -> None:
+def test_a_number_repeated_unused_or_hard_to_ask_for_stays(sentence: str, rest: str) -> None:
     steps = parse_solution("<<9*13=117>>")
     found = omissions(["Ann runs a shop.", sentence, rest], "How many pens are there?", steps)
     assert sentence not in [one.sentence for one in found]
@@ -115,7 +115,7 @@ def test_a_number_told_twice_or_never_used_or_hard_to_ask_for_stays(sentence: st
 
 @pytest.mark.parametrize("level", ["easy", "medium", "hard"])
 @pytest.mark.parametrize("mode", MODES)
-def test_the_three_ways_of_telling(mode: Mode, level: str) -> None:
+def test_each_mode_gives_a_consistent_item(mode: Mode, level: str) -> None:
     problem = read(record(**gsm(3)))
     assert problem is not None
     item = make_item(problem, mode, want(level, mode == "hidden"), seed=1)
@@ -145,7 +145,7 @@ def test_the_three_ways_of_telling(mode: Mode, level: str) -> None:
         assert any(word in item.hidden.missing.lower() for word in item.hidden.about)
 
 
-def test_an_easy_problem_moves_sentences_to_the_clue_and_tells_none_twice() -> None:
+def test_an_easy_problem_moves_sentences_to_the_clue() -> None:
     problem = read(record(**gsm(5)))
     assert problem is not None
     item = make_item(problem, "intact", want("easy"), seed=1)

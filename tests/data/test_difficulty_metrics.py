@@ -29,7 +29,7 @@ from tests.data.difficulty_samples import dialogue, even_supply, graded, graded_
 from tests.data.samples import write_pool
 
 
-def test_a_record_has_the_owners_fields_first() -> None:
+def test_a_record_starts_with_the_required_fields() -> None:
     assert DifficultyRecord.__struct_fields__ == (
         *("id", "task", "len_tokens", "turns", "tool_hops", "entities", "ops_numeric", "connector_density"),
         *("coref_pronouns", "clue_overlap", "ambiguity_flags", "needs_clarification", "lang", "level", "score"),
@@ -43,7 +43,7 @@ def test_length_counts_prompt_and_all_context() -> None:
     assert measure(one).len_tokens == len(tokens(text)) == 21
 
 
-def test_asks_calls_and_the_answer_are_turns_and_only_calls_are_hops() -> None:
+def test_only_calls_are_hops_but_asks_and_answers_are_turns() -> None:
     one = sample("a", turns=dialogue([("wiki", "Arnholt"), ("calc", "3+4")], True, "7"))
     assert (measure(one).turns, measure(one).tool_hops) == (4, 2)
 
@@ -60,7 +60,7 @@ def test_asks_calls_and_the_answer_are_turns_and_only_calls_are_hops() -> None:
         ("I gave Anna and Bo pens. Anna kept hers.", {"anna", "bo"}),
     ],
 )
-def test_english_names_are_runs_of_capitals_without_sentence_openers(text: str, expected: set[str]) -> None:
+def test_english_names_are_capitalised_runs_without_sentence_openers(text: str, expected: set[str]) -> None:
     assert {name for _, name in names(text, "en", [])} == expected
 
 
@@ -75,7 +75,7 @@ def test_english_names_are_runs_of_capitals_without_sentence_openers(text: str, 
         ("这家公司在哪个城市成立，一共有多少名员工？", set()),
     ],
 )
-def test_chinese_names_are_titles_quotes_and_places_and_not_every_run(text: str, expected: set[str]) -> None:
+def test_chinese_names_are_titles_quotes_and_places(text: str, expected: set[str]) -> None:
     assert {name for _, name in names(text, "zh", ["周安（建筑师）", "吴晨"])} == expected
 
 
@@ -105,7 +105,7 @@ def test_operators_are_counted_and_signs_are_not(expression: str, count: int) ->
         ("作者是谁？", 0),
     ],
 )
-def test_comparisons_and_date_differences_are_heard_in_the_question(question: str, count: int) -> None:
+def test_comparisons_and_date_differences_in_the_question_are_counted(question: str, count: int) -> None:
     assert asked_arithmetic(question) == count
 
 
@@ -127,7 +127,7 @@ def test_pronouns_are_counted_and_look_alikes_are_not() -> None:
     assert pronouns("他们应该看看其他的书，其中那么多，它呢？") == 2
 
 
-def test_flags_are_rule_hits_that_do_not_look_at_the_label() -> None:
+def test_ambiguity_flags_do_not_depend_on_the_label() -> None:
     shared = (Article("Vera Lindqvist (chemist)", ("A.",)), Article("Vera Lindqvist (painter)", ("B.",)))
     vague = sample("a", question="When was Vera Lindqvist born?", context=shared, ambiguity=("shared-name",))
     assert measure(vague).ambiguity_flags == ("shared-name", "multi-entity")
@@ -151,7 +151,7 @@ def test_pronouns_pointing_words_and_missing_years_are_flagged() -> None:
     assert measure(dated).ambiguity_flags == ()
 
 
-def test_the_table_is_the_owners_at_its_edges() -> None:
+def test_points_change_at_the_edges_of_the_table() -> None:
     assert [density_points(value) for value in (2.99, 3.0, 6.0, 6.01)] == [0, 1, 1, 2]
     assert [overlap_points(value) for value in (0.41, 0.40, 0.20, 0.19)] == [0, 1, 1, 2]
     assert [clarification_points(*one) for one in ((False, 6), (True, 3), (True, 4))] == [0, 1, 2]
@@ -169,7 +169,7 @@ def test_length_points_turn_at_200_and_past_600(words: int, points: int) -> None
 
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("level", get_args(Level))
-def test_graded_samples_measure_as_their_grade(task: Task, level: Level) -> None:
+def test_graded_samples_measure_at_their_grade(task: Task, level: Level) -> None:
     assert measure(graded("s1", task, level)).level == level
 
 
@@ -212,7 +212,7 @@ def test_a_broken_line_is_named_and_leaves_nothing_behind(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["seed.jsonl", "seed.meta.json"]
 
 
-def test_a_pool_without_sidecar_or_changed_since_is_refused(tmp_path: Path) -> None:
+def test_a_pool_without_sidecar_or_changed_is_refused(tmp_path: Path) -> None:
     pool = write_pool(tmp_path / "seed.jsonl", [graded("a", "gsm8k", "easy")])
     pool.write_bytes(pool.read_bytes().replace(b'"gsm8k"', b'"hotpotqa"'))
     with pytest.raises(BadInput, match="changed since"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from src.data.readers.mentions import (
-    CLASSES,
+    CATEGORIES,
     Kind,
     find_mention,
     kind_from_definition,
@@ -34,23 +34,23 @@ def test_a_definition_tells_what_kind_of_thing_it_is(sentence: str, noun: str) -
     assert kind.noun == noun
 
 
-def test_what_the_table_does_not_know_has_no_kind() -> None:
+def test_unknown_nouns_have_no_kind() -> None:
     assert kind_from_definition("Zorp was held in May and nobody came.") is None
     assert kind_from_phrase("quality of being round") is None
     # Somebody with life dates is a person or nothing, whatever noun comes first.
     assert kind_from_definition("Ida Dahl (1820 – 1890) was an island benefactress of some renown.") is None
 
 
-def test_brackets_and_last_words_of_a_title_tell_too() -> None:
+def test_brackets_and_last_words_of_a_title_give_a_kind() -> None:
     assert kind_from_title("Numb (Rihanna song)") == Kind("song", "work")
     assert kind_from_title("Elko Regional Airport") == Kind("airport", "building")
     assert kind_from_title("Battle of Velt") == Kind("battle", "event")
     assert kind_from_title("Zorp") is None
 
 
-def test_every_noun_has_one_class() -> None:
-    assert all(noun.islower() for noun in CLASSES)
-    assert len(set(CLASSES.values())) == 10
+def test_every_noun_has_one_category() -> None:
+    assert all(noun.islower() for noun in CATEGORIES)
+    assert len(set(CATEGORIES.values())) == 10
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_thing_is_not_hidden_behind_its_own_name() -> None:
     assert find_mention("Did he like Red Bands?", "Red Bands", BAND, any_case=True) is None
 
 
-def test_small_letters_count_where_the_dataset_writes_terms_small() -> None:
+def test_lower_case_terms_are_found_where_any_case_counts() -> None:
     mention = find_mention("Does parsley sink in milk?", "Parsley", Kind("plant", "living"), any_case=True)
     assert mention is not None
     assert (mention.span, mention.blurred) == ("parsley", "Does the plant sink in milk?")

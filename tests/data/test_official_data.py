@@ -18,7 +18,7 @@ from src.data.pool.plan import shares_to_counts
 from src.data.pool.source import TARGET, Item, Want
 from src.data.quality.shortcuts import shortcut_auc
 from src.data.quality.token_stream import token_stream
-from src.data.readers.articles import found_anyway
+from src.data.readers.articles import hidden_article_is_findable
 from src.data.readers.level_fit import context_tokens, overlap, score, turns
 from src.data.readers.official import OfficialSource, split_of
 
@@ -77,7 +77,7 @@ def test_every_step_replays_and_leads_to_the_answer(made: Made) -> None:
             assert evaluate(item.steps[-1].input) == evaluate(item.answer)
 
 
-def test_a_hotpotqa_answer_stands_in_what_was_read(official_data: Path) -> None:
+def test_a_hotpotqa_answer_is_in_the_opened_articles(official_data: Path) -> None:
     """Nearly always: some gold answers are worded as no article words them."""
     found = []
     for _, _, item in made_from(official_data, "train", "hotpotqa"):
@@ -87,7 +87,7 @@ def test_a_hotpotqa_answer_stands_in_what_was_read(official_data: Path) -> None:
     assert sum(found) >= 0.97 * len(found)
 
 
-def test_nothing_of_a_hidden_span_shows_and_its_absence_matters(made: Made) -> None:
+def test_a_hidden_span_does_not_show_and_is_needed(made: Made) -> None:
     hidden = [item for _, _, item in made if item.hidden is not None]
     for item in hidden:
         assert item.hidden is not None
@@ -95,10 +95,10 @@ def test_nothing_of_a_hidden_span_shows_and_its_absence_matters(made: Made) -> N
         assert all(given[at : at + len(wanted)] != wanted for at in range(len(given)))
         if item.task == "gsm8k":
             assert not any(item.hidden.span in article.text for article in item.context)
-    assert sum(map(found_anyway, hidden)) <= 0.05 * len(hidden)
+    assert sum(map(hidden_article_is_findable, hidden)) <= 0.05 * len(hidden)
 
 
-def test_a_vague_phrase_is_as_often_complete_as_it_is_not(made: Made) -> None:
+def test_vague_phrases_are_as_often_complete_as_not(made: Made) -> None:
     modes = Counter(key.partition("|")[0] for key, _, _ in made)
     assert modes["twin"] >= modes["hidden"]
     for key, want, item in made:
@@ -108,7 +108,7 @@ def test_a_vague_phrase_is_as_often_complete_as_it_is_not(made: Made) -> None:
             assert item.topic in {article.title for article in item.context}
 
 
-def test_the_wording_does_not_tell_whether_to_ask(made: Made) -> None:
+def test_the_wording_does_not_predict_asking(made: Made) -> None:
     needs = np.array([item.hidden is not None for _, _, item in made])
     measured = shortcut_auc(token_stream([spoken(item) for _, _, item in made]), needs, SEED)
     assert measured.lower is not None
@@ -131,7 +131,7 @@ def test_items_come_out_at_the_level_asked_for_within_bounds(made: Made) -> None
     assert 0.40 <= median(overlaps["easy"]) <= 0.65
 
 
-def test_no_record_is_used_twice_nor_on_both_sides_of_the_hold_out(official_data: Path) -> None:
+def test_no_record_is_used_twice_or_in_both_splits(official_data: Path) -> None:
     for task in TASKS:
         sides = {split: {item.source_id for _, _, item in made_from(official_data, split, task)} for split in COUNTS}
         for split, ids in sides.items():
@@ -140,7 +140,7 @@ def test_no_record_is_used_twice_nor_on_both_sides_of_the_hold_out(official_data
         assert not sides["train"] & sides["shadow"]
 
 
-def test_the_quirks_of_the_official_files_are_known(official_data: Path) -> None:
+def test_quirks_of_the_official_files_are_handled(official_data: Path) -> None:
     source = source_at(official_data)
     for task in TASKS:
         made_from(official_data, "train", task)

@@ -45,7 +45,7 @@ def samples(built: Path) -> list[Sample]:
     return list(read_records(built, Sample))
 
 
-def test_the_same_arguments_give_the_same_bytes_and_another_seed_does_not(built: Path, tmp_path: Path) -> None:
+def test_only_the_same_arguments_give_the_same_bytes(built: Path, tmp_path: Path) -> None:
     build_pool(PLAN, tmp_path / "again.jsonl")
     build_pool(replace(PLAN, seed=12), tmp_path / "other.jsonl")
     assert sha256_file(tmp_path / "again.jsonl") == sha256_file(built)
@@ -82,7 +82,7 @@ def test_ids_and_source_ids_are_unique(samples: list[Sample]) -> None:
     assert len({sample.provenance.source_id for sample in samples}) == len(samples)
 
 
-def test_demonstrations_hold_together_and_their_tool_results_are_true(built: Path, samples: list[Sample]) -> None:
+def test_demonstrations_are_consistent_and_their_tool_results_true(built: Path, samples: list[Sample]) -> None:
     meta = read_meta(built)
     for sample in samples:
         assert contradictions(sample, meta) == []
@@ -93,7 +93,7 @@ def test_demonstrations_hold_together_and_their_tool_results_are_true(built: Pat
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_the_amount_of_context_does_not_tell_who_must_ask(samples: list[Sample], task: Task) -> None:
+def test_the_amount_of_context_does_not_predict_asking(samples: list[Sample], task: Task) -> None:
     """Where articles are pasted into the prompt, a thin pile must not mean that something is missing."""
     of_task = [sample for sample in samples if sample.task == task]
     lengths = [record.len_tokens for record in measure_all(of_task)]
@@ -101,7 +101,7 @@ def test_the_amount_of_context_does_not_tell_who_must_ask(samples: list[Sample],
     assert 0.4 < auc < 0.6
 
 
-def test_the_reference_asks_the_same_questions_in_other_words(built: Path, samples: list[Sample]) -> None:
+def test_the_reference_has_the_same_questions_in_other_words(built: Path, samples: list[Sample]) -> None:
     reference = list(reference_samples(read_meta(built), 50))
     for ours, theirs in zip(samples, reference, strict=False):
         assert ours.question == theirs.question
@@ -150,7 +150,7 @@ def test_a_shadow_set_its_sidecar_and_its_manifest_appear_together(tmp_path: Pat
             materialize_shadow(plan, True, out, same, "")
 
 
-def test_a_missing_data_dir_says_where_a_relative_one_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_data_dir_names_the_base_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     plan = replace(PLAN, source="dir", data_dir=Path("official"))
     with pytest.raises(BadInput, match="relative to the folder where the pool was built"):
@@ -182,7 +182,7 @@ def test_shares_become_whole_numbers_that_add_up() -> None:
         assert sum(shares_to_counts([0.45, 0.30, 0.25], total)) == total
 
 
-def test_more_tool_hops_make_more_hard_samples_and_fewer_make_fewer(tmp_path: Path) -> None:
+def test_more_tool_hops_make_more_hard_samples(tmp_path: Path) -> None:
     hard = []
     for hops in (1, 4, 6):
         out = tmp_path / f"{hops}.jsonl"

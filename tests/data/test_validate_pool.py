@@ -10,33 +10,22 @@ from msgspec.structs import replace
 
 from src.core.check import Check, Report
 from src.core.errors import BadInput
-from src.core.types import Hidden, Sample, Turn
+from src.core.types import TASKS, Hidden, Sample, Turn
 from src.data.quality.consistency import contradictions
 from src.data.quality.validate_pool import validate_pool
 from tests.data.samples import changed, make_sample, pool_meta, write_lines, write_pool
-from tests.data.wordy import V1, V2, wordy
+from tests.data.worded_samples import V1, V2, wordy
+from tests.rc1 import POOL_LIMITS
 
-THRESHOLDS: dict[str, Any] = {
-    "min_distinct2": 0.60,
-    "kl3_min": 0.15,
-    "roles_min": 4,
-    "styles_min": 3,
-    "max_dup_pct": 2.0,
-    "max_len": 4096,
-    "min_len": 64,
-    "leak_check": None,
-    "leak_ngram": 5,
-    "leak_sim": 0.85,
-    "by_task": ("hotpotqa", "strategyqa", "gsm8k"),
-    "max_shortcut_auc": 0.70,
-}
 HONEST = wordy(1_200, V2)
 REFERENCE = wordy(1_200, V1, seed=7)
 
 
 def validated(pool: Path, **thresholds: Any) -> Report:
     out = pool.with_name("report.json")
-    return validate_pool(pool, reference=lambda meta, n: REFERENCE[:n], out=out, **{**THRESHOLDS, **thresholds})
+    rest = {"leak_check": None, "by_task": TASKS, **thresholds}
+    limits = replace(POOL_LIMITS, **{name: rest.pop(name) for name in POOL_LIMITS.__struct_fields__ if name in rest})
+    return validate_pool(pool, limits, reference=lambda meta, n: REFERENCE[:n], out=out, **rest)
 
 
 def failed(report: Report) -> set[str]:
@@ -77,7 +66,7 @@ def test_a_pool_without_a_sidecar_is_refused(tmp_path: Path) -> None:
         validated(write_lines(tmp_path / "pool.jsonl", HONEST[:50]))
 
 
-def test_an_id_that_stands_twice_is_refused_with_both_lines(tmp_path: Path) -> None:
+def test_a_repeated_id_is_refused_with_both_lines(tmp_path: Path) -> None:
     pool = write_pool(tmp_path / "pool.jsonl", [*HONEST[:5], changed(HONEST[6], id=HONEST[2].id)])
     with pytest.raises(BadInput, match=r"pool\.jsonl:6: .* line 3"):
         validated(pool)

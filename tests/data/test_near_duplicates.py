@@ -50,7 +50,7 @@ def texts_with_copies(draw: st.DrawFn) -> list[str]:
 
 @settings(deadline=None)
 @given(texts_with_copies(), st.sampled_from([0.85, 0.7, 0.5, 1.0]))
-def test_they_are_those_of_brute_force(texts: list[str], threshold: float) -> None:
+def test_near_duplicates_equal_those_of_brute_force(texts: list[str], threshold: float) -> None:
     found = near_duplicates(token_stream(texts), threshold)
     assert found.duplicate.tolist() == by_brute_force(texts, threshold)
     assert found.unresolved == 0
@@ -58,7 +58,7 @@ def test_they_are_those_of_brute_force(texts: list[str], threshold: float) -> No
 
 @settings(deadline=None)
 @given(texts_with_copies())
-def test_exact_copies_and_examples_are_what_they_say(texts: list[str]) -> None:
+def test_exact_copies_and_examples_are_true(texts: list[str]) -> None:
     found = near_duplicates(token_stream(texts))
     sets = [shingles(text) for text in texts]
     assert found.exact == len(sets) - len(set(sets))
@@ -72,7 +72,7 @@ def test_a_short_text_is_one_shingle() -> None:
     assert near_duplicates(token_stream(texts)).duplicate.tolist() == [False, False, True, False, True]
 
 
-def test_thirty_thousand_almost_identical_texts_cost_few_comparisons_each(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_almost_identical_texts_cost_few_comparisons_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """All pairs would be 450 million."""
     rng = Random(1)
     base = [f"w{i}" for i in range(80)]
@@ -95,7 +95,7 @@ def test_thirty_thousand_almost_identical_texts_cost_few_comparisons_each(monkey
     assert found.count > 29_000
 
 
-def test_texts_that_were_not_compared_with_all_others_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_texts_not_compared_with_all_others_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Six slots with ten fillers each: everybody shares rare shingles with everybody, few are duplicates."""
     rng = Random(2)
     texts = []

@@ -16,7 +16,7 @@ from src.core.types import TASKS, Task
 from src.data.pool.source import Want
 from src.data.readers.hub import HubSource
 from src.data.readers.official import OfficialSource, split_of
-from tests.data.made_records import GOODS, KEPT, TRADES, gsm, hotpot, strategy, write_all
+from tests.data.dataset_records import GOODS, KEPT, TRADES, gsm, hotpot, strategy, write_all
 
 
 def want(level: str = "medium", clarify: bool = False) -> Want:
@@ -59,7 +59,7 @@ def test_fingerprints_name_the_files_that_were_read_and_no_others(folder: Path) 
     assert source.fingerprints == {"hotpotqa/any_name.json": sha256_file(folder / "hotpotqa" / "any_name.json")}
 
 
-def test_lines_of_another_shape_are_passed_over_and_refused_only_where_nothing_else_is_there(folder: Path) -> None:
+def test_lines_of_another_shape_are_skipped(folder: Path) -> None:
     """GSM8K's release has solutions by models beside its problems."""
     solutions = folder / "gsm8k" / "example_model_solutions.jsonl"
     solutions.write_text(json.dumps({"question": "How many?", "ground_truth": "<<1+1=2>>\n#### 2"}))
@@ -80,7 +80,7 @@ def test_a_question_under_two_ids_is_kept_once(folder: Path) -> None:
     assert source.left_aside == {"strategyqa": 1}
 
 
-def test_too_few_records_are_told_with_counts(folder: Path) -> None:
+def test_too_few_records_are_refused_with_counts(folder: Path) -> None:
     source = OfficialSource(folder)
     with pytest.raises(BadInput, match=r"500 samples asked for, [0-9]+ records in the train part of gsm8k"):
         source.assign("gsm8k", [want()] * 500, "train", 1)
@@ -96,7 +96,7 @@ def test_too_few_records_are_told_with_counts(folder: Path) -> None:
         OfficialSource(folder).assign("gsm8k", [want(clarify=True)] * 5, "train", 1)
 
 
-def test_a_missing_dataset_is_told_only_to_who_asks_for_it(folder: Path) -> None:
+def test_a_missing_dataset_is_refused_only_when_asked_for(folder: Path) -> None:
     (folder / "hotpotqa" / "any_name.json").unlink()
     source = OfficialSource(folder)
     assert source.assign("gsm8k", [want()], "train", 1)
@@ -196,7 +196,7 @@ def test_the_hub_gives_the_same_items_as_the_files(folder: Path, hub: list[str],
     assert hub
 
 
-def test_files_in_the_folder_win_over_the_hub_and_stay_as_they_are(folder: Path, hub: list[str]) -> None:
+def test_local_files_take_precedence_over_the_hub_and_stay_unchanged(folder: Path, hub: list[str]) -> None:
     before = {path: path.read_bytes() for path in folder.rglob("*.json*")}
     source = HubSource(folder)
     source.assign("hotpotqa", [want()], "train", 1)
@@ -209,14 +209,14 @@ def test_files_in_the_folder_win_over_the_hub_and_stay_as_they_are(folder: Path,
 
 
 @pytest.mark.parametrize("task", ["hotpotqa", "strategyqa"])
-def test_without_the_package_the_hub_says_what_to_install(monkeypatch: pytest.MonkeyPatch, task: Task) -> None:
+def test_without_the_package_the_hub_names_what_to_install(monkeypatch: pytest.MonkeyPatch, task: Task) -> None:
     monkeypatch.setitem(sys.modules, "datasets", None)
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(BadInput, match="pip install datasets"):
         HubSource(None).assign(task, [want()], "train", 1)
 
 
-def test_without_a_network_the_hub_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_network_the_hub_names_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     def load_dataset(name: str, config: str) -> None:
         raise ConnectionError("no route")
 

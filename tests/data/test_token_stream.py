@@ -19,7 +19,7 @@ TEXTS = st.lists(st.one_of(MIXED, st.text(max_size=20)), max_size=12)
 @settings(deadline=None)
 @given(TEXTS)
 @example(["", "a", "", "中文abc中", "x y"])
-def test_bulk_tokens_are_the_tokens_of_words(texts: list[str]) -> None:
+def test_bulk_tokens_equal_core_tokens(texts: list[str]) -> None:
     expected = [tokens(text) for text in texts]
     stream = token_stream(texts)
     assert count_tokens(texts).tolist() == [len(one) for one in expected]

@@ -11,7 +11,7 @@ from src.agents.env import Env
 from src.agents.render import MARKS, TagRenderer
 from src.core.types import Sample
 from src.data.collate import demo_tokens
-from tests.data.built import built, small_plan
+from tests.data.build_samples import built, small_plan
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +49,12 @@ def played(sample: Sample, renderer: TagRenderer) -> tuple[list[int], list[bool]
     return tokens, policy
 
 
-def test_it_is_what_a_rollout_of_the_demonstration_would_be(samples: list[Sample], renderer: TagRenderer) -> None:
+def test_demonstration_tokens_equal_its_rollout(samples: list[Sample], renderer: TagRenderer) -> None:
     for sample in samples:
         assert demo_tokens(sample, renderer, thoughts=True) == played(sample, renderer), sample.id
 
 
-def test_the_policy_says_its_turns_with_their_ends_and_nothing_else(
-    samples: list[Sample], renderer: TagRenderer
-) -> None:
+def test_policy_tokens_are_the_assistant_turns_with_their_ends(samples: list[Sample], renderer: TagRenderer) -> None:
     for sample in samples:
         tokens, policy = demo_tokens(sample, renderer, thoughts=True)
         turns = sum(turn.by == "assistant" for turn in sample.dialogue)
@@ -68,7 +66,7 @@ def test_the_policy_says_its_turns_with_their_ends_and_nothing_else(
         assert tokens[-1] in renderer.stop_ids
 
 
-def test_without_thoughts_only_the_acts_are_left(samples: list[Sample], renderer: TagRenderer) -> None:
+def test_without_thoughts_only_the_actions_remain(samples: list[Sample], renderer: TagRenderer) -> None:
     for sample in samples[:20]:
         tokens, policy = demo_tokens(sample, renderer, thoughts=False)
         said = [token for token, mine in zip(tokens, policy, strict=True) if mine]
