@@ -14,7 +14,7 @@ export RUN_MODE=prod REWARD_LIVE_MODE=1
 CONFIGURED="$(sed -n 's/^base_model: *"\{0,1\}\([^" #]*\).*/\1/p' configs/ppo_scale.yaml)"
 export BASE_MODEL="${BASE_MODEL:-$CONFIGURED}"
 if [ "$BASE_MODEL" != "$CONFIGURED" ]; then
-  echo "BASE_MODEL=$BASE_MODEL，而 configs/ppo_scale.yaml 写的是 $CONFIGURED (edit base_model there, and in configs/ppo_trial.yaml)" >&2
+  echo "BASE_MODEL=$BASE_MODEL，而 configs/ppo_scale.yaml 写的是 $CONFIGURED (edit base_model there)" >&2
   exit 2
 fi
 export SCORER_PROVIDER="${SCORER_PROVIDER:-gemini}"   # gemini, deepseek_r1, openai, local, ...

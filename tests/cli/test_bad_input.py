@@ -204,9 +204,7 @@ def test_unknown_tasks_and_targets_are_named(askgate: Askgate, small_pool: Path,
     untouched(old)
 
 
-def test_a_template_without_a_field_is_named_with_file_template_and_field(
-    askgate: Askgate, tmp_path: Path, old: Path
-) -> None:
+def test_an_incomplete_template_is_named_with_file_and_field(askgate: Askgate, tmp_path: Path, old: Path) -> None:
     pack = tmp_path / "pack"
     shutil.copytree(ROOT / "templates" / "pack_v2", pack)
     templates = json.loads((pack / "gsm8k.json").read_text(encoding="utf-8"))
@@ -256,7 +254,7 @@ def test_a_similarity_given_as_a_percentage_lets_no_leak_pass(small_pool: Path, 
         )
 
 
-def test_a_disk_without_room_is_told_in_one_line_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_gives_one_line_and_no_file(tmp_path: Path) -> None:
     def little_room() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 

@@ -110,7 +110,7 @@ def understood(verb: str, arguments: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("verb", WORK_ORDER)
-def test_help_lists_the_work_orders_flags_and_those_of_the_specification(verb: str, askgate: Askgate) -> None:
+def test_help_lists_every_flag_of_the_work_orders(verb: str, askgate: Askgate) -> None:
     shown = askgate(verb, "--help")
     assert shown.code == 0
     flags = set(re.findall(r"^ +(--[\w-]+)", shown.out, flags=re.MULTILINE))

@@ -29,7 +29,7 @@ def test_what_it_lays_out_is_what_the_verbs_then_use(
     assert [line for line in Path("README.md").read_text(encoding="utf-8").splitlines() if "askgate quickstart" in line]
 
 
-def test_an_empty_folder_will_do_and_a_full_one_is_left_alone(askgate: Askgate, tmp_path: Path) -> None:
+def test_a_project_needs_an_empty_folder(askgate: Askgate, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     assert askgate("init", str(tmp_path / "empty")).code == 0
     before = sorted(path for path in (tmp_path / "empty").rglob("*"))

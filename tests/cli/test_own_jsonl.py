@@ -43,7 +43,7 @@ def problem(random: Random) -> dict[str, str]:
     return {"question": question, "answer": answer}
 
 
-def test_the_tutorials_commands_make_a_pool_that_its_config_trains_on(
+def test_the_tutorials_commands_build_a_pool_that_trains(
     askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

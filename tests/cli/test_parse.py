@@ -51,7 +51,7 @@ def test_the_example_in_a_remedy_is_itself_understood() -> None:
     assert set(parse.mix(caught.value.remedy.removeprefix("write it like "))) == set(TASKS)
 
 
-def test_shares_may_be_spaced_and_a_share_of_nothing_is_left_out() -> None:
+def test_shares_may_have_spaces_and_zeros_are_dropped() -> None:
     assert parse.mix(" gsm8k : 1.0 , hotpotqa : 0 ") == {"gsm8k": 1.0}
 
 

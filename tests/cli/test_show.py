@@ -42,7 +42,7 @@ def test_a_passed_gate_is_a_table_that_fits_a_pipe(printed: Callable[[], str]) -
     assert max(cell_len(line) for line in out.splitlines()) <= 80
 
 
-def test_a_failed_gate_names_each_failed_check_its_value_its_threshold_and_what_to_do(
+def test_a_failed_check_shows_value_threshold_and_remedy(
     printed: Callable[[], str],
 ) -> None:
     with pytest.raises(typer.Exit) as left:
@@ -77,7 +77,7 @@ def test_numbers_are_short(value: float, text: str) -> None:
     assert number(value) == text
 
 
-def test_a_value_just_past_its_threshold_does_not_look_equal_to_it(printed: Callable[[], str]) -> None:
+def test_a_value_near_its_threshold_never_looks_equal(printed: Callable[[], str]) -> None:
     near = check("distinct2", 0.5999999, ">=", 0.6, "add templates", "增加模板")
     with pytest.raises(typer.Exit):
         finish(made(near), as_json=False)

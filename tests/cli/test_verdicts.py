@@ -66,9 +66,7 @@ def test_metrics_are_counted_by_task_and_bucket(askgate: Askgate, small_pool: Pa
     assert len(metrics.read_bytes().splitlines()) == 60
 
 
-def test_the_minimal_data_is_enough_and_its_two_halves_share_no_source(
-    askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_minimal_sets_share_no_source(askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert askgate("make_min_data").code == 0
     train = list(read_records(Path("data/train_min.jsonl"), Sample))

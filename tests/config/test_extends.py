@@ -13,6 +13,7 @@ from src.config.profile import load_profile
 from src.core.errors import BadInput
 from src.loop.stage import fingerprints
 from src.loop.stages import stages_of
+from tests.conftest import Askgate
 
 BASE: dict[str, Any] = {
     "profile": "local",
@@ -153,3 +154,10 @@ def test_a_refused_override_is_told_without_its_value(place: Path) -> None:
     with pytest.raises(BadInput) as refused:
         load_train_config(Path("base.yaml"), ["steps=sk-secret-123456"])
     assert "sk-secret" not in str(refused.value)
+
+
+def test_train_refuses_an_unknown_setting_before_anything_is_written(place: Path, askgate: Askgate) -> None:
+    done = askgate("train", "--config", "base.yaml", "--set", "optimizer.lr=1e-4")
+    assert done.code == 2
+    assert "--set optimizer.lr: no such setting" in done.err
+    assert [path.name for path in place.iterdir()] == ["base.yaml"]

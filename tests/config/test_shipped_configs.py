@@ -97,7 +97,7 @@ def test_quickstart_is_a_local_run_of_the_embedded_base() -> None:
     assert config.build is not None
 
 
-def test_the_gated_quickstart_is_the_quickstart_on_the_balanced_pool_with_the_calibrated_reward() -> None:
+def test_gated_quickstart_changes_only_pool_reward_and_control() -> None:
     quick, gated = loaded("quickstart"), loaded("quickstart_gated")
     assert gated.reward.weights == Path("configs/weights.json")
     assert gated.seed_pool == Path("data/rollouts/quickstart.balanced.jsonl")
@@ -107,7 +107,7 @@ def test_the_gated_quickstart_is_the_quickstart_on_the_balanced_pool_with_the_ca
     assert gated.eval.model_copy(update={"control": True}) == quick.eval
 
 
-def test_the_full_quickstart_is_the_gated_one_with_three_seeds_and_the_control() -> None:
+def test_full_quickstart_changes_only_seeds_and_control() -> None:
     quick, full = loaded("quickstart_gated"), loaded("quickstart_full")
     assert (len(full.seeds), full.eval.control, quick.eval.control) == (3, True, False)
     assert quick.seeds[0] == full.seeds[0]
@@ -115,7 +115,7 @@ def test_the_full_quickstart_is_the_gated_one_with_three_seeds_and_the_control()
     assert full.model_copy(update=alike) == quick
 
 
-def test_the_ablation_of_the_quickstart_is_the_quickstart_with_half_the_batch() -> None:
+def test_quickstart_ablation_halves_the_batch() -> None:
     quick, arm = loaded("quickstart"), loaded("quickstart_ablation")
     assert arm.reward == quick.reward
     assert not arm.eval.control
@@ -136,7 +136,7 @@ def test_gated_runs_are_not_local_and_local_ones_are(name: str) -> None:
     assert loaded(name).profile == ("rc1" if name.startswith("ppo_") else "local")
 
 
-def test_the_share_of_the_frozen_pool_falls_as_the_schedule_says() -> None:
+def test_seed_ratio_follows_its_schedule() -> None:
     sampling = loaded("ppo_scale").priority_sampling
     steps = (0, 19_999, 20_000, 39_999, 40_000, 49_999)
     assert [sampling.ratio(step) for step in steps] == [0.50, 0.50, 0.35, 0.35, 0.20, 0.20]

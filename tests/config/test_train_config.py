@@ -108,7 +108,7 @@ def test_a_missing_key_is_named(tmp_path: Path) -> None:
         load_train_config(path)
 
 
-def test_a_misspelt_key_is_told_before_the_one_that_it_was_meant_for(tmp_path: Path) -> None:
+def test_a_misspelt_key_is_named_before_a_missing_one(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(yaml.safe_dump({("seed_pol" if key == "seed_pool" else key): RIGHT[key] for key in RIGHT}))
     with pytest.raises(BadInput, match=r"own.yaml: seed_pol: no such setting. What to do: did you mean seed_pool"):
@@ -149,7 +149,7 @@ def test_a_small_number_may_be_written_as_people_write_it(number: str, tmp_path:
     assert load_train_config(path).lr == 1e-5
 
 
-def test_the_effective_config_shows_every_setting_and_loads_as_the_same(tmp_path: Path) -> None:
+def test_the_effective_config_loads_as_the_same_config(tmp_path: Path) -> None:
     config = load_train_config(written(tmp_path, {"lr": 3e-5}))
     effective = tmp_path / "reports" / "config_effective.yaml"
     write_effective(config, effective)

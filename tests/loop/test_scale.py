@@ -97,9 +97,7 @@ def test_gates_stand_before_and_after_each_stage() -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_a_red_gate_stops_the_growth_and_a_mended_one_lets_it_go_on(
-    askgate: Askgate, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_red_gate_stops_growth_until_it_passes(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
     found = loop()
     monkeypatch.setattr(profile_loop, "stages_of", lambda profile, full: found)
     Path("red").write_text("10_after_stability")

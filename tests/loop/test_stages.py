@@ -85,7 +85,7 @@ def test_a_stage_that_was_broken_off_does_not_hold(stage: Stage) -> None:
     assert "interrupted" in State(Path("state.json")).why_not_valid(stage)
 
 
-def test_an_output_that_a_stage_did_not_write_is_not_missed(stage: Stage) -> None:
+def test_an_output_that_was_never_written_may_be_missing(stage: Stage) -> None:
     """A round writes one of two files."""
     either = replace(stage, outputs=(Path("out.json"), Path("other.json")))
     state = done(either)
@@ -119,7 +119,7 @@ def test_sums_are_as_sha256sum_writes_them(stage: Stage) -> None:
     assert text == f"{empty}  data/rc1_seed.balanced.jsonl\n"
 
 
-def test_no_sum_is_written_over_that_of_another_file_of_a_profile(stage: Stage) -> None:
+def test_checksum_files_of_a_profile_have_different_names(stage: Stage) -> None:
     for name in NAMES:
         files = [path for _, path in load_profile(name).paths if path] + [Path(f"configs/gates/{name}.yaml")]
         kept = {path for path in files if path.parts[0] in CHECKSUM_OF}

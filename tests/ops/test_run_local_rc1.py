@@ -86,7 +86,7 @@ def test_a_failure_is_packed_without_the_key(checkout: Path, code: str) -> None:
     assert b"a library wrote *** here" in everything
 
 
-def test_a_disk_that_is_too_small_is_an_environment_that_is_refused(checkout: Path) -> None:
+def test_a_disk_that_is_too_small_is_refused(checkout: Path) -> None:
     """The look at the disk fails with 2, in one line, and nothing of ours is begun."""
     shutil = 'type("", (), {"disk_usage": staticmethod(lambda path: type("", (), {"free": 2**30}))})'
     small = f"import sys; sys.modules['shutil'] = {shutil}; exec(sys.stdin.read())"

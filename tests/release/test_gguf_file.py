@@ -66,7 +66,7 @@ def test_pairs_of_one_head_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("kind", "most"), [("f16", 1e-3), ("q8_0", 1e-2)])
-def test_numbers_are_as_near_as_their_format_allows_and_norms_are_exact(tmp_path: Path, kind: Any, most: float) -> None:
+def test_stored_values_are_exact_up_to_their_format(tmp_path: Path, kind: Any, most: float) -> None:
     model = qwen3()
     reader = exported(tmp_path, model, kind)
     types = {tensor.name: tensor.tensor_type for tensor in reader.tensors}
@@ -84,7 +84,7 @@ def test_rows_that_are_no_whole_blocks_stay_in_f16(tmp_path: Path) -> None:
     assert types["blk.0.ffn_up.weight"] == GGMLQuantizationType.Q8_0
 
 
-def test_a_weight_that_f16_cannot_hold_is_refused_and_no_file_appears(tmp_path: Path) -> None:
+def test_a_weight_beyond_f16_is_refused_without_a_file(tmp_path: Path) -> None:
     model = qwen3()
     with torch.no_grad():
         model.model.layers[0].mlp.up_proj.weight[3, 4] = 1e6
@@ -128,7 +128,7 @@ def test_the_tokenizer_comes_back_out_of_the_file(tmp_path: Path, way: str) -> N
     assert (after.bos_token_id, after.eos_token_id) == (before.bos_token_id, before.eos_token_id)
 
 
-def test_of_several_chat_templates_the_one_goes_along_that_is_used_where_none_is_named() -> None:
+def test_the_default_chat_template_is_exported() -> None:
     tokenizer = tokenizer_like("qwen2")
     tokenizer.chat_template = {"tool_use": "other", "default": CHATML}
     assert vocabulary(tokenizer, 1000).chat_template == CHATML
@@ -178,7 +178,7 @@ def test_another_family_is_refused(tmp_path: Path) -> None:
         exported(tmp_path, model)
 
 
-def test_adapters_alone_are_no_model_and_a_folder_must_be_there(tmp_path: Path) -> None:
+def test_adapters_without_a_model_are_refused(tmp_path: Path) -> None:
     (tmp_path / "adapter_config.json").write_text("{}")
     with pytest.raises(BadInput, match="these are adapters"):
         load_merged(tmp_path, None)

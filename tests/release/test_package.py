@@ -40,7 +40,7 @@ def test_a_package_verifies_elsewhere_and_tells_what_it_checked(packed: Path) ->
     assert any(name.startswith("templates/pack_v2/") for name in names)
 
 
-def test_one_byte_changed_in_any_file_is_refused_with_its_name(packed: Path) -> None:
+def test_one_changed_byte_is_refused_with_the_file_name(packed: Path) -> None:
     with tarfile.open(packed) as archive:
         names = [member.name for member in archive if member.size > 2]
     chosen = [name for name in names if name.endswith((".safetensors", "weights.json", "round2_pass.json"))]
@@ -58,7 +58,7 @@ def test_one_byte_changed_in_any_file_is_refused_with_its_name(packed: Path) -> 
         assert caught.value.where == name
 
 
-def test_a_changed_list_a_missing_file_and_one_too_many_are_refused(packed: Path) -> None:
+def test_missing_extra_and_relisted_files_are_refused(packed: Path) -> None:
     listed = repacked(packed, lambda at, content: flipped(content) if at == SUMS else content)
     with pytest.raises(BadInput):
         reproduce(listed, silent)
@@ -78,9 +78,7 @@ def test_a_signature_by_somebody_else_is_refused(packed: Path) -> None:
         reproduce(packed, silent, public_key=other)
 
 
-def test_a_plain_installation_checks_all_but_the_signature_and_says_so(
-    packed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_plain_installation_says_that_signatures_are_unchecked(packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(signing, "find_spec", lambda name: None)
     told: list[str] = []
     reproduce(packed, told.append)
@@ -103,7 +101,7 @@ def test_the_model_signing_package_verifies_the_same_signature(packed: Path) -> 
     assert subprocess.run(command, capture_output=True, check=False).returncode != 0
 
 
-def test_a_key_with_a_password_signs_and_one_of_a_foreign_curve_is_refused(tmp_path: Path) -> None:
+def test_keys_may_have_passwords_but_not_other_curves(tmp_path: Path) -> None:
     model, public = tmp_path / "model", tmp_path / "public"
     model.mkdir()
     (model / "weights").write_bytes(b"1 2 3")
@@ -149,7 +147,7 @@ def test_the_gates_are_in_toto_test_results(packed: Path) -> None:
         assert f"{MODEL}/model.safetensors" in [subject["name"] for subject in one["subject"]]
 
 
-def test_what_does_not_verify_or_was_not_gated_is_not_packed(run: Path) -> None:
+def test_only_verified_gated_runs_are_packed(run: Path) -> None:
     out = Path("package.tgz")
     with pytest.raises(BadInput, match="is missing"):
         make_package(CONFIG, out, None, None, silent)

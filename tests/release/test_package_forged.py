@@ -22,7 +22,7 @@ from tests.release.packing import MODEL, finished, packed, put, repacked, rewrit
 __all__ = ["finished", "packed", "run"]
 
 
-def test_nothing_is_written_outside_and_what_is_no_package_is_refused(packed: Path) -> None:
+def test_damaged_packages_are_refused_and_write_nothing_outside(packed: Path) -> None:
     for name in ("../outside.txt", "/tmp/outside_askgate.txt"):
         with pytest.raises(BadInput):
             reproduce(repacked(packed, lambda at, content: content, {name: b"x"}), silent)
@@ -54,7 +54,7 @@ def test_only_plain_files_come_out_of_a_package(kind: bytes, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", ["a\udcff.txt", "a\nb.txt", "a\x1b[2Jb.txt"])
-def test_a_name_that_cannot_be_shown_is_refused_and_shown_as_it_is(name: str, tmp_path: Path) -> None:
+def test_unprintable_file_names_are_refused_and_escaped(name: str, tmp_path: Path) -> None:
     with tarball(tmp_path / "odd.tgz") as target:
         put(target, name, b"x")
     with pytest.raises(BadInput, match="not a plain file") as caught:
@@ -70,7 +70,7 @@ def test_a_few_bytes_cannot_fill_the_disk(tmp_path: Path, monkeypatch: pytest.Mo
         reproduce(tmp_path / "bomb.tgz", silent)
 
 
-def test_no_code_of_a_package_runs_when_it_is_trained_again(tmp_path: Path) -> None:
+def test_no_code_of_a_package_is_run(tmp_path: Path) -> None:
     for name in ("src/__init__.py", "src/cli/__init__.py", "src/cli/__main__.py", "yaml.py", "torch.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("open('ran', 'w')\n")
@@ -80,7 +80,7 @@ def test_no_code_of_a_package_runs_when_it_is_trained_again(tmp_path: Path) -> N
     assert "there is no ticket" in done.stderr
 
 
-def test_who_rewrites_a_file_and_the_list_still_meets_the_evidence(packed: Path) -> None:
+def test_a_rewritten_list_does_not_hide_a_changed_file(packed: Path) -> None:
     """Fingerprints that were made to fit again: the manifest and the ticket hold the old ones."""
 
     def change(found: dict[str, bytes]) -> None:
@@ -122,7 +122,7 @@ def test_the_signature_covers_the_whole_package(packed: Path) -> None:
     reproduce(unsigned(packed, unmeasured), silent)
 
 
-def test_a_package_holds_the_models_of_its_config_behind_its_own_ticket(packed: Path) -> None:
+def test_models_must_match_config_and_ticket(packed: Path) -> None:
     with pytest.raises(BadInput):
         reproduce(unsigned(packed, no_models), silent)
 

@@ -56,7 +56,7 @@ def test_a_file_is_evaluated_and_compared_with_pytorch(askgate: Askgate) -> None
     assert found["model_sha256"] == sha256_file(Path("tiny.gguf"))
 
 
-def test_what_cannot_be_exported_or_evaluated_is_refused_in_one_line(askgate: Askgate) -> None:
+def test_bad_models_are_refused_in_one_line(askgate: Askgate) -> None:
     Path("no.gguf").write_text("no model")
     for arguments, why in (
         (("export_gguf", "--model", "models/tiny", "--out", "tiny.bin"), "does not end in .gguf"),

@@ -141,7 +141,7 @@ run_stages(stages, State(Path("state.json")), os.environ, print)
     ("after", "signal_number"),
     [("a", signal.SIGKILL), ("b", signal.SIGKILL), ("c", signal.SIGKILL), ("b", signal.SIGTERM)],
 )
-def test_killed_in_any_stage_it_goes_on_to_the_same_files(after: str, signal_number: int) -> None:
+def test_a_killed_loop_resumes_to_the_same_files(after: str, signal_number: int) -> None:
     Path("start").write_text("!")
     command = [sys.executable, "-c", LOOP]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

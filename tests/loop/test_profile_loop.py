@@ -67,7 +67,7 @@ def test_the_full_quickstart_shares_all_but_the_training() -> None:
     assert full[-2].needs == ("round2",)
 
 
-def test_the_status_is_that_of_the_training_that_was_begun_last(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_status_shows_the_training_that_started_last(monkeypatch: pytest.MonkeyPatch) -> None:
     state = State(Path("state.json"))
     assert not stages.last_was_full(state)
     for number, name in enumerate(("train_full", "train", "train_full")):
@@ -91,7 +91,7 @@ def test_the_embedded_loop_can_call_nobody_else() -> None:
     assert kept == {"PATH": "/bin", "RUN_MODE": "prod", "REWARD_LIVE_MODE": "1", "SCORER_PROVIDER": "local"}
 
 
-def test_before_a_run_the_lights_are_grey_and_say_how_to_begin(askgate: Askgate) -> None:
+def test_before_a_run_all_lights_are_grey(askgate: Askgate) -> None:
     shown = askgate("status")
     assert shown.code == 1
     assert "askgate quickstart" in shown.out
@@ -128,9 +128,7 @@ def few(profile: Profile, full: bool = False) -> list[Stage]:
     ]
 
 
-def test_a_red_light_ends_in_exit_code_1_with_its_reason_and_a_page(
-    askgate: Askgate, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_red_light_gives_exit_code_1_and_its_reason(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(profile_loop, "stages_of", few)
     for again in (False, True):
         shown = askgate("quickstart")
@@ -155,7 +153,7 @@ def test_rc1_stops_at_the_first_red_light(askgate: Askgate, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("environment", [{}, {"RUN_MODE": "prod"}, {"REWARD_LIVE_MODE": "1"}])
-def test_rc1_is_refused_before_it_pays_for_a_probe_that_no_gate_would_take(
+def test_rc1_without_live_scores_is_refused_before_any_call(
     environment: dict[str, str], askgate: Askgate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("RUN_MODE", "REWARD_LIVE_MODE"):
@@ -168,7 +166,7 @@ def test_rc1_is_refused_before_it_pays_for_a_probe_that_no_gate_would_take(
     assert "export RUN_MODE=prod REWARD_LIVE_MODE=1" in shown.err
 
 
-def test_no_light_and_no_kpi_is_cut_in_a_narrow_terminal(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_cut_off_in_a_narrow_terminal(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     assert "…" not in askgate("status").out
     assert "(round2 did not pass, or is no longer valid)" in askgate("status").out
