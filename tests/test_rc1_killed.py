@@ -111,7 +111,7 @@ def test_killed_on_its_way_it_ends_with_the_same_bytes(tmp_path: Path) -> None:
         kill_when(lambda text, there=there: there.exists(), killed, tmp_path / "training.txt")
     to_the_end(killed, tmp_path / "killed.txt")
     assert "still valid" in (tmp_path / "killed.txt").read_text()
-    assert "going on after step" in (killed / "logs/train.log").read_text()
+    assert "resumed after step" in (killed / "logs/train.log").read_text()
     # To begin anew would end with the same bytes.
     assert not list((killed / "checkpoints").glob("rc1_before_*/**/step_*"))
 

@@ -22,8 +22,6 @@ from .. import __version__
 from ..core.errors import BadInput
 from ..runtime.disk import explain_disk_errors
 from ..runtime.secrets import masker
-from ..training import ablation, evaluate
-from ..training import gated as train_gated
 from . import data, gates, loop, pages, release, reward, scoring, show, train
 
 VERBS: dict[str, list[Callable[..., None]]] = {
@@ -38,8 +36,8 @@ VERBS: dict[str, list[Callable[..., None]]] = {
         data.make_min_data,
     ],
     "Judge and scores": [scoring.probe_scorer, scoring.assert_not_simulated, scoring.score, scoring.validate_scores],
-    "Reward": [reward.weight_calib, reward.shadow_run, ablation.overclar_penalty],
-    "Training": [train.train, train_gated.ppo_runner, evaluate.evaluate],
+    "Reward": [reward.weight_calib, reward.shadow_run, reward.overclar_penalty],
+    "Training": [train.train, train.ppo_runner, train.evaluate],
     "Gates": [gates.run_round, gates.verify, gates.sign_off],
     "Whole loop": [loop.rc1, loop.scale, loop.kpi, loop.sync, pages.report, pages.review],
     "Release": [release.export_gguf, release.eval_model, release.package, release.reproduce],

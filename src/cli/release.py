@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -77,12 +76,7 @@ def eval_model(
 
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     settings = load_train_config(config, [*(overrides or ()), *([f"eval.n={n}"] if n is not None else [])])
-    with ExitStack() as end:
-
-        def progress(total: int) -> show.Advance:
-            return end.enter_context(show.progress(f"evaluating with {backend}", total))
-
-        found, checks = evaluate_model(model, backend, settings, greedy, compare, progress)
+    found, checks = evaluate_model(model, backend, settings, greedy, compare, show.Terminal())
     path = out or REPORTS / f"eval_{backend}.json"
     write_json(path, found)
     if as_json:

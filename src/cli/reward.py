@@ -1,28 +1,41 @@
-"""Verbs that check the reward: shadow_run, weight_calib."""
+"""Verbs that check the reward: shadow_run, weight_calib, overclar_penalty."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
+from ..core.defaults import MIN_SAMPLES
 from ..core.errors import BadInput
-from ..training import base_episodes as played
+from ..core.paths import ABLATION_SIDES
 from . import options, parse, show
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..core.check import Report
     from ..core.types import Sample
-    from ..data.pool.plan import BuildPlan
+    from ..training.record_episodes import RatedEpisodes
 
+CONFIG = Path("configs/quickstart.yaml")
 SHADOW_EPISODES = Path("data/episodes/shadow.jsonl")
 CALIBRATION_EPISODES = Path("data/episodes/calibration.jsonl")
 BASELINE = Path("configs/weights_baseline.json")
 WEIGHTS = Path("configs/weights.json")
-FIGURES = (
+
+Config = Annotated[Path, typer.Option("--config", help="Training config of the base policy and its rollout settings.")]
+Episodes = Annotated[
+    Path, typer.Option("--episodes", help="File with the base policy's episodes; recorded there if it is missing.")
+]
+LiveN = Annotated[
+    int | None,
+    typer.Option("--live_n", min=MIN_SAMPLES, help="Episodes for the judge to score, a random sample. Default: all."),
+]
+
+SHADOW_ROWS = (
     "spearman",
     "kendall_tau",
     "top10_overlap",
@@ -31,8 +44,7 @@ FIGURES = (
     "corr_to_success_new",
     "corr_improve_pct",
 )
-
-PARTS = {
+SHADOW_COLUMNS = {
     "episodes": "n",
     "success_rate": "success",
     "spearman": "spearman",
@@ -40,33 +52,39 @@ PARTS = {
     "corr_to_success_old": "corr old",
     "corr_to_success_new": "corr new",
 }
+ABLATION_ROWS = {
+    "overclar_rate": "over-clarification",
+    "avg_turns": "mean turns",
+    "success": "success",
+    "need_ask_success": "need-ask success",
+}
 
 
 def shadow_run(
     n: Annotated[int, typer.Option("--n", min=1, help="Number of samples of the shadow set.")] = 245,
     seed: options.Seed = options.SEED,
-    stratify: Annotated[bool, typer.Option("--stratify", help="Give every task its exact share.")] = False,
+    stratify: Annotated[bool, typer.Option("--stratify", help="Give every task exactly its share.")] = False,
     materialize: Annotated[
-        Path | None, typer.Option("--materialize", help="Only write the shadow set to this file.")
+        Path | None, typer.Option("--materialize", help="Write the shadow set to this file and stop.")
     ] = None,
-    dump_manifest: Annotated[Path | None, typer.Option("--dump-manifest", help="List of the samples to write.")] = (
-        None
-    ),
-    tag: Annotated[str, typer.Option("--tag", help="Tag in the manifest and the report's file name.")] = "",
+    dump_manifest: Annotated[
+        Path | None, typer.Option("--dump-manifest", help="Write the list of samples to this file.")
+    ] = None,
+    tag: Annotated[str, typer.Option("--tag", help="Part of the manifest and of the report's file name.")] = "",
     shadow_set: Annotated[
         Path | None,
         typer.Option("--shadow_set", help="The materialized set. Default: data/shadow_eval_<n>.jsonl."),
     ] = None,
-    episodes: Annotated[Path, typer.Option("--episodes", help="Episodes of the base policy; recorded if missing.")] = (
-        SHADOW_EPISODES
-    ),
-    config: played.Config = played.POLICY,
+    episodes: Episodes = SHADOW_EPISODES,
+    config: Config = CONFIG,
     overrides: options.Set = None,
     weights: Annotated[
         Path | None,
-        typer.Option("--weights", help="Weights of the new score. Default: configs/weights.json, else the prior."),
+        typer.Option(
+            "--weights", help="Weights of the new score. Default: configs/weights.json, or the prior if it is missing."
+        ),
     ] = None,
-    live_n: played.LiveN = None,
+    live_n: LiveN = None,
     provider: options.Provider = "",
     source: options.Source = "builtin",
     data_dir: options.DataDir = None,
@@ -76,8 +94,13 @@ def shadow_run(
     as_json: options.Json = False,
 ) -> None:
     """Compare the old reward with the new one on the shadow set. With --materialize: only make that set."""
+    from ..config.loader import load_train_config
+    from ..config.profile import profile_for
     from ..data.pool.plan import BuildPlan
     from ..data.pool.shadow_set import materialize_shadow
+    from ..eval.metrics import figures, flat
+    from ..reward import shadow_run as comparison
+    from ..training.record_episodes import shadow_samples
 
     plan = BuildPlan(
         n=n,
@@ -96,93 +119,29 @@ def shadow_run(
         return
     if dump_manifest is not None:
         raise BadInput("is written with the shadow set", where="--dump-manifest", remedy="add --materialize FILE")
-    report, path = _compare(
-        plan,
-        stratify,
-        shadow_set or Path(f"data/shadow_eval_{n}.jsonl"),
-        tag=parse.tag(tag),
-        episodes=episodes,
-        config=config,
-        overrides=overrides,
-        weights=weights,
-        live_n=live_n,
-        provider=provider,
-    )
-    if not as_json:
-        _show_agreement(report)
-    show.finish(report, as_json, path)
-
-
-def _compare(
-    plan: BuildPlan,
-    stratify: bool,
-    shadow_set: Path,
-    *,
-    tag: str,
-    episodes: Path,
-    config: Path,
-    overrides: Sequence[str] | None,
-    weights: Path | None,
-    live_n: int | None,
-    provider: str,
-) -> tuple[Report, Path]:
-    from ..config.loader import load_train_config
-    from ..config.profile import profile_for
-    from ..eval.metrics import figures, flat
-    from ..reward import shadow_run as reward
-
-    samples = _samples(plan, stratify, shadow_set)
-    rated = played.rated_episodes(shadow_set, samples, config, episodes, plan.seed, live_n, provider, overrides)
+    name = parse.tag(tag) or comparison.TAG
+    shadow_set = shadow_set or Path(f"data/shadow_eval_{n}.jsonl")
+    samples = shadow_samples(plan, stratify, shadow_set, show.Terminal())
+    rated = _rated(shadow_set, samples, config, episodes, seed, live_n, provider, overrides)
     measured = figures([one.episode for one in rated.recorded])
     if weights is None and WEIGHTS.exists():
         weights = WEIGHTS
     if weights is None:
-        show.complain(f"{WEIGHTS} is not there yet: the new score has the weights that weight_calib starts from")
-    return reward.shadow_run(
+        show.complain(f"{WEIGHTS} is missing: the new score uses the prior that weight_calib starts from")
+    report, path = comparison.shadow_run(
         rated.scored,
         BASELINE,
         weights,
         {**flat(measured), "policy": measured, "model_sha256": rated.recorded[0].model},
-        seed=plan.seed,
+        seed=seed,
         limits=profile_for(load_train_config(config, overrides)).thresholds,
-        tag=tag or reward.TAG,
+        tag=name,
         live_n=live_n,
         made_from=rated.made_from,
     )
-
-
-def _samples(plan: BuildPlan, stratify: bool, shadow_set: Path) -> list[Sample]:
-    """Of the materialized set, which is made where it is not there: these flags say all about it."""
-    from ..data.pool.shadow_set import draw_shadow, materialize_shadow, read_set
-
-    if plan.n < played.FEWEST:
-        raise BadInput(f"fewer than {played.FEWEST} samples tell nothing", where="--n", remedy="ask for more")
-    if not shadow_set.exists():
-        materialize_shadow(plan, stratify, out=shadow_set, manifest=None, tag="")
-        show.complain(f"made {shadow_set}: {plan.n} held-out samples")
-    return draw_shadow(read_set(shadow_set), plan.n, plan.seed, stratify)
-
-
-def _show_agreement(report: Report) -> None:
-    found = report.figures
-    table = Table("old score against new", box=None, pad_edge=False)
-    for name in ("value", "95% from", "to"):
-        table.add_column(name, justify="right")
-    for name in FIGURES:
-        low, high = found["intervals"].get(name, (None, None))
-        table.add_row(name, *(show.cell(value) for value in (found[name], low, high)))
-    show.print_table(table)
-    by_part = Table("part", box=None, pad_edge=False)
-    for title in PARTS.values():
-        by_part.add_column(title, justify="right")
-    beside = {name: found[name] for name in ("judged", "stable")}
-    for part, one in {**found["task"], **found["difficulty"], **beside}.items():
-        by_part.add_row(part, *(show.cell(one[name]) for name in PARTS))
-    show.print_table(by_part)
-    show.say(
-        f"{found['live_episodes']} of {found['episodes']} episodes were scored live, {found['unstable_episodes']} of "
-        f"them unstable; weights: {found['weights']}"
-    )
+    if not as_json:
+        _show_comparison(report)
+    show.finish(report, as_json, path)
 
 
 def weight_calib(
@@ -191,36 +150,42 @@ def weight_calib(
     boot: Annotated[int, options.threshold("calibration.boot", "Bootstrap resamples.", min=0, max=100_000)],
     l2: Annotated[float, options.threshold("calibration.l2", "Strength of the pull towards the baseline.", min=0)],
     seed: Annotated[int, options.threshold("calibration.seed", "Seed of the folds and the bootstrap.", min=0)],
-    tag: Annotated[str, typer.Option("--tag", help="Tag in the report's file name.")] = "",
-    n: Annotated[int, typer.Option("--n", min=played.FEWEST, help="Number of episodes, sampled at random.")] = 600,
-    pool: Annotated[Path, typer.Option("--pool", help="Pool of the samples; none of the shadow set.")] = (
+    tag: Annotated[str, typer.Option("--tag", help="Part of the report's file name.")] = "",
+    n: Annotated[
+        int, typer.Option("--n", min=MIN_SAMPLES, help="Number of episodes to calibrate on, a random sample.")
+    ] = 600,
+    pool: Annotated[Path, typer.Option("--pool", help="Pool of the samples; none may be of the shadow set.")] = (
         options.BALANCED
     ),
-    episodes: Annotated[Path, typer.Option("--episodes", help="Episodes of the base policy; recorded if missing.")] = (
-        CALIBRATION_EPISODES
-    ),
-    config: played.Config = played.POLICY,
+    episodes: Episodes = CALIBRATION_EPISODES,
+    config: Config = CONFIG,
     overrides: options.Set = None,
-    live_n: played.LiveN = None,
+    live_n: LiveN = None,
     provider: options.Provider = "",
     scored: Annotated[
-        Path | None, typer.Option("--scored", help="Episodes that are scored already; no rollout, no judge.")
+        Path | None, typer.Option("--scored", help="Episodes that are scored already; nothing is recorded or judged.")
     ] = None,
-    baseline: Annotated[Path, typer.Option("--baseline", help="Old weights, names of new dimensions.")] = BASELINE,
-    out: Annotated[Path, typer.Option("--out", help="Weights to write; the report goes to reports/.")] = WEIGHTS,
+    baseline: Annotated[
+        Path, typer.Option("--baseline", help="File with the old weights and the names of the new dimensions.")
+    ] = BASELINE,
+    out: Annotated[Path, typer.Option("--out", help="Output file of the weights; the report goes to reports/.")] = (
+        WEIGHTS
+    ),
     as_json: options.Json = False,
 ) -> None:
     """Calibrate the weights of the reward. Least squares on success, judged on held-out folds."""
     from ..config.loader import load_train_config
     from ..config.profile import profile_for
-    from ..reward import weight_calib as calib
+    from ..reward import weight_calib as calibration
+    from ..training.record_episodes import calibration_samples
 
-    name = parse.tag(tag) or calib.TAG
+    name = parse.tag(tag) or calibration.TAG
     made_from: list[Path] = []
     if scored is None:
-        rated = played.rated_episodes(pool, _drawn(pool, n, seed), config, episodes, seed, live_n, provider, overrides)
+        samples = calibration_samples(pool, n, seed)
+        rated = _rated(pool, samples, config, episodes, seed, live_n, provider, overrides)
         scored, made_from = rated.scored, rated.made_from
-    report, path = calib.weight_calib(
+    report, path = calibration.weight_calib(
         scored,
         baseline,
         cv=cv,
@@ -238,39 +203,138 @@ def weight_calib(
     show.finish(report, as_json, path)
 
 
-def _drawn(pool: Path, n: int, seed: int) -> list[Sample]:
-    from ..core.jsonl import read_unique
-    from ..core.types import Sample
-    from ..scoring.batch import choose
+def overclar_penalty(
+    alpha: Annotated[
+        float | None, typer.Option("--alpha", min=0, max=1, help="Penalty per needless ask. Default: the config's.")
+    ] = None,
+    cap: Annotated[
+        int | None, typer.Option("--cap", min=0, max=64, help="Most asks that are counted. Default: the config's.")
+    ] = None,
+    ablation: Annotated[
+        bool, typer.Option("--ablation", help="Train with and without the penalty; compare on held-out samples.")
+    ] = False,
+    config: Annotated[Path, typer.Option("--config", help="Training config of both ablation runs.")] = CONFIG,
+    steps: Annotated[int, typer.Option("--steps", min=1, max=2000, help="Training steps per ablation run.")] = 20,
+    seeds: Annotated[str, typer.Option("--seeds", help="Comma-separated seeds, one run each.")] = str(options.SEED),
+    n: Annotated[
+        int | None, typer.Option("--n", min=1, help="Number of held-out samples of the evaluation. Default: all.")
+    ] = None,
+    episodes: Annotated[
+        Path | None,
+        typer.Option("--episodes", help="Folder for the held-out episodes. Default: data/episodes/TAG_ablation."),
+    ] = None,
+    tag: Annotated[str, typer.Option("--tag", help="Part of the report's file name. Default: the config's name.")] = "",
+    overrides: options.Set = None,
+    as_json: options.Json = False,
+) -> None:
+    """Show what needless asks cost. With --ablation: train with and without the penalty, on the same seeds."""
+    from ..config.loader import load_config, load_train_config
+    from ..config.profile import profile_for
 
-    if not pool.is_file():
-        raise BadInput(
-            f"{pool} is not there, and no --scored episodes were given",
-            where="--pool",
-            remedy="build it with build_rollout_pool and difficulty_bucketize, or name another pool",
-        )
-    samples = list(read_unique(pool, Sample))
-    if held_out := sum(sample.provenance.split == "shadow" for sample in samples):
-        raise BadInput(
-            f"{held_out} samples are of a shadow set, which is there to look at weights that never saw it",
-            where=str(pool),
-            remedy="name a pool of the training split",
-        )
-    return choose(samples, n, seed)
+    section = load_config().overclar
+    alpha, cap = section.alpha if alpha is None else alpha, section.cap if cap is None else cap
+    if not ablation:
+        _show_penalties(alpha, cap, as_json)
+        return
+    if not alpha or not cap:
+        raise BadInput("the penalty is always 0", where="--alpha, --cap", remedy="give values above 0")
+    from ..training.ablation import AblationPlan, ablate
+
+    name = parse.tag(tag) or config.stem
+    folder = episodes or Path("data/episodes") / f"{name}_ablation"
+    plan = AblationPlan(config, alpha, cap, steps, parse.seeds(seeds), n, folder, name, tuple(overrides or ()))
+    limits = profile_for(load_train_config(config, overrides)).thresholds
+    report, path = ablate(plan, limits, show.Terminal())
+    if not as_json:
+        _show_ablation(report)
+    show.finish(report, as_json, path)
+
+
+def _rated(
+    pool: Path,
+    samples: Sequence[Sample],
+    config: Path,
+    episodes: Path,
+    seed: int,
+    live_n: int | None,
+    provider: str,
+    overrides: list[str] | None,
+) -> RatedEpisodes:
+    from ..training.record_episodes import rated_episodes
+
+    return rated_episodes(
+        pool,
+        samples,
+        config,
+        episodes,
+        seed,
+        live_n=live_n,
+        provider=provider,
+        overrides=overrides,
+        reporter=show.Terminal(),
+        scoring_bar=lambda: show.scoring_progress("scoring"),
+    )
+
+
+def _show_comparison(report: Report) -> None:
+    figures = report.figures
+    table = Table("old score against new", box=None, pad_edge=False)
+    for name in ("value", "95% from", "to"):
+        table.add_column(name, justify="right")
+    for name in SHADOW_ROWS:
+        low, high = figures["intervals"].get(name, (None, None))
+        table.add_row(name, *(show.cell(value) for value in (figures[name], low, high)))
+    show.print_table(table)
+    by_part = Table("part", box=None, pad_edge=False)
+    for title in SHADOW_COLUMNS.values():
+        by_part.add_column(title, justify="right")
+    judged = {name: figures[name] for name in ("judged", "stable")}
+    for part, one in {**figures["task"], **figures["difficulty"], **judged}.items():
+        by_part.add_row(part, *(show.cell(one[name]) for name in SHADOW_COLUMNS))
+    show.print_table(by_part)
+    show.say(
+        f"{figures['live_episodes']} of {figures['episodes']} episodes were scored live, "
+        f"{figures['unstable_episodes']} of them unstable; weights: {figures['weights']}"
+    )
 
 
 def _show_weights(report: Report) -> None:
-    found = report.figures
     table = Table("dimension", box=None, pad_edge=False)
     for name in ("old", "prior", "weight", "95% from", "to"):
         table.add_column(name, justify="right")
-    for name, weight in found["weights"].items():
+    for name, weight in report.figures["weights"].items():
         values = (weight["old"], weight["prior"], weight["value"], weight["low"], weight["high"])
-        table.add_row(name, *map(show.cell, values))
+        table.add_row(name, *(show.cell(value) for value in values))
     show.print_table(table)
     for title, figure in (("rank correlation with success", "rank_corr"), ("mean absolute error", "mae")):
-        compared: dict[str, Any] = found[figure]
+        compared: dict[str, Any] = report.figures[figure]
         show.say(
             f"{title}, held out: {show.cell(compared['old'])} by the old weights, {show.cell(compared['new'])} "
             f"by the new (change {show.cell(compared['change_low'])} to {show.cell(compared['change_high'])})"
         )
+
+
+def _show_penalties(alpha: float, cap: int, as_json: bool) -> None:
+    from ..reward.overclar_penalty import over_clarification_penalty
+
+    penalties = {asks: over_clarification_penalty(False, asks, alpha, cap) for asks in range(cap + 3)}
+    if as_json:
+        by_asks = {str(asks): penalty for asks, penalty in penalties.items()}
+        show.print_json({"alpha": alpha, "cap": cap, "penalty": by_asks})
+        return
+    table = Table("asks where nothing is missing", "penalty", box=None, pad_edge=False)
+    for asks, penalty in penalties.items():
+        table.add_row(str(asks), show.number(penalty))
+    show.print_table(table)
+    show.say("an ask that is needed costs nothing; --ablation trains with and without the penalty")
+
+
+def _show_ablation(report: Report) -> None:
+    figures = report.figures
+    table = Table(f"{figures['steps']} steps, {len(figures['seeds'])} seeds", box=None, pad_edge=False)
+    for column in (*ABLATION_SIDES, "change", "95% interval"):
+        table.add_column(column, justify="right")
+    for name, label in ABLATION_ROWS.items():
+        table.add_row(label, *show.change_cells(name, figures["changes"][name]))
+    show.print_table(table)
+    show.say(f"{figures['samples']} held-out samples, the same for all; shares in percent")

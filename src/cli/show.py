@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +19,10 @@ from rich.text import Text
 from ..core.check import Check, Report
 from ..core.files import sha256_file
 from ..core.types import LEVELS, Level, Task
+from ..runtime.progress import Reporter
 
 if TYPE_CHECKING:
+    from ..eval.compare import Change
     from ..scoring.monitor import Progress as Done
 
 Advance = Callable[[int], None]
@@ -228,3 +230,26 @@ def _money(cost: float | None, at_end: float | None) -> str:
     if cost == at_end == 0:
         return "free"
     return "cost not known" if cost is None or at_end is None else f"${cost:.4f} of about ${at_end:.4f}"
+
+
+class Terminal(Reporter):
+    """Messages and progress bars of long-running code on standard error."""
+
+    def message(self, text: str) -> None:
+        complain(text)
+
+    def progress(self, label: str, total: int) -> AbstractContextManager[Advance]:
+        return progress(label, total)
+
+
+def change_cells(name: str, change: Change) -> list[str]:
+    """Base, trained, change and interval of a figure as text; shares in percent."""
+    from ..eval.metrics import is_share
+
+    scale, digits = (100, 1) if is_share(name) else (1, 2)
+
+    def shown(value: float | None, sign: str = "") -> str:
+        return "-" if value is None else f"{scale * value:{sign}.{digits}f}"
+
+    interval = "-" if change.low is None else f"{shown(change.low, '+')} to {shown(change.high, '+')}"
+    return [shown(change.base.value), shown(change.trained.value), shown(change.delta, "+"), interval]

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
@@ -52,6 +53,20 @@ def load(path: Path, model: type[Model], overrides: Sequence[str] | None = None)
         return model.model_validate(content)
     except ValidationError as error:
         raise invalid_setting(error, model, path, list(given)) from None
+
+
+@contextmanager
+def naming_keys(path: Path, config: TrainConfig) -> Iterator[None]:
+    """Adds the config's path to a BadInput that names one of its settings: `kl_coef` becomes `own.yaml: kl_coef`."""
+    try:
+        yield
+    except BadInput as error:
+        where = error.where
+        if where in config.strategy_options:
+            where = f"strategy_options.{where}"
+        if where.split(".")[0] not in TrainConfig.model_fields:
+            raise
+        raise BadInput(error.what, where=f"{path}: {where}", remedy=error.remedy) from error
 
 
 def write_effective(config: TrainConfig, path: Path = EFFECTIVE) -> None:

@@ -26,6 +26,8 @@ RESUME = "--resume (train.ppo_runner: --resume-from)"
 
 MIX_TOLERANCE = 0.03
 """How far a task's share of a pool may be from the share that was asked for."""
+MIN_SAMPLES = 30
+"""Fewest episodes on which scores are compared or calibrated; fewer show nothing."""
 SUM_TOLERANCE = 1e-6
 """Tolerance of a sum of shares: three times 0.333333 counts as 1."""
 

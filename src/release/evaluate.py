@@ -27,7 +27,8 @@ from ..eval.compare import DIGITS
 from ..eval.metrics import Figure, figures
 from ..rollout.scheduler import generate
 from ..runtime.device import get_device, get_dtype, prepare_device
-from ..training import data as train_data
+from ..runtime.progress import Reporter
+from ..training.data import build_missing, held_out, require_data
 from .gguf_check import renderer_for
 from .gguf_export import load_merged, load_tokenizer, model_folder
 from .gguf_tokenizer import read_tokenizer
@@ -75,19 +76,16 @@ def evaluate_model(
     config: TrainConfig,
     greedy: bool,
     compare: Path | None,
-    progress: Callable[[int], Progress],
+    reporter: Reporter,
 ) -> tuple[ModelEvaluation, list[Check]]:
-    """The evaluation, and checks against the report `compare` of the other backend, if given.
-
-    `progress` takes the number of samples and returns the function that counts those done.
-    """
+    """The evaluation, and checks against the report `compare` of the other backend, if given."""
     if backend == "llamacpp":
         require_gguf(model)
     else:
         model_folder(model)
-    train_data.require(config)
-    train_data.build_missing(config)
-    samples, levels = train_data.held_out(config)
+    require_data(config)
+    build_missing(config, reporter)
+    samples, levels = held_out(config)
     limits = config.rollout_limits(read_meta(config.shadow_set).tools)
     settings = EvalSettings(limits, greedy or config.eval.greedy, config.seeds[0])
     shadow = sha256_file(config.shadow_set)
@@ -96,11 +94,11 @@ def evaluate_model(
         Job(sample, level, settings.seed, place)
         for place, (sample, level) in enumerate(zip(samples, levels, strict=True))
     ]
-    count = progress(len(jobs))
-    if backend == "llamacpp":
-        episodes = with_llamacpp(model, jobs, settings, count)
-    else:
-        episodes = with_pytorch(model_folder(model), jobs, settings, count)
+    with reporter.progress(f"evaluating with {backend}", len(jobs)) as progress:
+        if backend == "llamacpp":
+            episodes = with_llamacpp(model, jobs, settings, progress)
+        else:
+            episodes = with_pytorch(model_folder(model), jobs, settings, progress)
     found = ModelEvaluation(
         backend=backend,
         model=str(model),

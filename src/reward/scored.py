@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.check import Check, check
+from ..core.defaults import MIN_SAMPLES
 from ..core.errors import BadInput
 from ..core.jsonl import read_unique
 from ..core.types import Level, Record, Task
@@ -23,7 +24,6 @@ from .unasked import is_unasked, judged_among, means_where_asked
 F64 = NDArray[np.float64]
 
 AGAIN = "score these episodes again"
-MIN_SAMPLES = 30
 SOME = 3
 """How many of the episodes at fault a message names."""
 

@@ -1,240 +1,211 @@
-"""The verb `overclar_penalty`: what needless asks cost, and whether that price is worth having (--ablation)."""
+"""The ablation of the over-clarification penalty: two policies from one base, trained with and without it.
+
+    askgate overclar_penalty --ablation
+
+Each side is a whole training run, started by the same command as a user's, in a folder of its own under
+`.askgate/ablation`. It resumes where it was interrupted, and is not made again where it is complete.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import shutil
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
 
-import typer
-from rich.table import Table
+import yaml
 
-from ..cli import options, parse, show
+from .. import __version__
+from ..config.loader import config_files, load_train_config
+from ..config.profile import Thresholds
+from ..config.train_config import TrainConfig
+from ..core.check import Report, evidence, now, report
 from ..core.defaults import SEED
 from ..core.errors import BadInput
+from ..core.files import HOME, PACKAGE, atomic_files, atomic_write, sha256_file, shipped, write_json
+from ..core.jsonl import read_records, write_records
+from ..core.model_files import base_sha256, model_sha256
+from ..core.paths import ABLATION_SIDES, EVAL_EPISODES, REPORTS, ablation_file, seed_folder, step_file
+from ..core.types import Episode, Sample
+from ..eval.ablation import ABLATION_THRESHOLDS, Arms, ablation_checks, ablation_figures
+from ..runtime.progress import Reporter
+from .data import build_missing, require_data
 
-if TYPE_CHECKING:
-    from ..config.profile import Thresholds
-    from ..config.train_config import TrainConfig
-    from ..core.check import Report
-    from ..eval.ablation import Arms
-    from ..eval.compare import Change
-    from .ablation_run import Arm
-
-CONFIG = Path("configs/quickstart.yaml")
 WORK = Path(".askgate/ablation")
-REPORTS = Path("reports")
-SIDES = ("without", "with")
-ROWS = {
-    "overclar_rate": "over-clarification",
-    "avg_turns": "mean turns",
-    "success": "success",
-    "need_ask_success": "need-ask success",
-}
+CONFIG = "arm.yaml"
+COMMAND_MODULE = f"{__name__.split('.')[0]}.cli"
+INTERRUPTED = (130, -2)
+"""Exit codes of a run that was interrupted with Ctrl-C."""
 
 
 @dataclass(frozen=True)
-class Order:
-    """One ablation."""
-
+class AblationPlan:
     config: Path
     alpha: float
     cap: int
     steps: int
     seeds: tuple[int, ...]
     n: int | None
-    """Held-out samples; None: all."""
+    """Number of held-out samples; None: all."""
     episodes: Path
-    """Folder: `seed_<s>/` with a file for each of SIDES."""
+    """Folder that gets `seed_<s>/{without,with}.jsonl`."""
     tag: str
     overrides: tuple[str, ...] = ()
-    """What `--set` says, `key=value` each."""
+    """`--set` options, `key=value` each."""
 
 
-def overclar_penalty(
-    alpha: Annotated[
-        float | None, typer.Option("--alpha", min=0, max=1, help="Price of a needless ask; left out: the config's.")
-    ] = None,
-    cap: Annotated[
-        int | None, typer.Option("--cap", min=0, max=64, help="Asks that are counted, most; left out: the config's.")
-    ] = None,
-    ablation: Annotated[
-        bool, typer.Option("--ablation", help="Train with and without it, and compare on held-out samples.")
-    ] = False,
-    config: Annotated[Path, typer.Option("--config", help="The training config that both arms are made from.")] = (
-        CONFIG
-    ),
-    steps: Annotated[int, typer.Option("--steps", min=1, max=2000, help="Of an arm.")] = 20,
-    seeds: Annotated[str, typer.Option("--seeds", help="Of the runs, with commas.")] = str(SEED),
-    n: Annotated[
-        int | None, typer.Option("--n", min=1, help="Held-out samples that both arms play; left out: all.")
-    ] = None,
-    episodes: Annotated[
-        Path | None, typer.Option("--episodes", help="Folder for their episodes; left out: data/episodes/TAG_ablation.")
-    ] = None,
-    tag: Annotated[str, typer.Option("--tag", help="In the report's name; left out: the config's name.")] = "",
-    overrides: options.Set = None,
-    as_json: options.Json = False,
-) -> None:
-    """Price needless asks, and ablate the price. Two policies from one base, with and without, on the same seeds."""
-    from ..config.loader import load_config, load_train_config
-    from ..config.profile import profile_for
-
-    section = load_config().overclar
-    alpha, cap = section.alpha if alpha is None else alpha, section.cap if cap is None else cap
-    if not ablation:
-        _show_prices(alpha, cap, as_json)
-        return
-    if not alpha or not cap:
-        raise BadInput("with it nothing costs anything", where="--alpha, --cap", remedy="give values above 0")
-    limits = profile_for(load_train_config(config, overrides)).thresholds
-    name = parse.tag(tag) or config.stem
-    folder = episodes or Path("data/episodes") / f"{name}_ablation"
-    order = Order(config, alpha, cap, steps, parse.seeds(seeds), n, folder, name, tuple(overrides or ()))
-    report, path = ablate(order, limits)
-    if not as_json:
-        _show_arms(report)
-    show.finish(report, as_json, path)
-
-
-def ablate(order: Order, limits: Thresholds) -> tuple[Report, Path]:
-    """Both arms trained, looked at and compared. What is there of an earlier, broken-off call is not made again."""
-    from ..config.loader import config_files, load_train_config
-    from ..core.check import evidence, now, report
-    from ..core.files import shipped, write_json
-    from ..eval.ablation import ABLATION_THRESHOLDS, ablation_checks, ablation_figures
-    from . import data as train_data
-
-    started, config = now(), load_train_config(order.config, order.overrides)
-    train_data.require(config)
-    train_data.build_missing(config)
-    _refuse_too_few(config, order)
-    arms = {name: _trained(config, order, name, penalty) for name, penalty in (("without", False), ("with", True))}
-    files, compared = _kept(arms, order)
+def ablate(plan: AblationPlan, limits: Thresholds, reporter: Reporter) -> tuple[Report, Path]:
+    """Trains both sides, evaluates and compares them. What an earlier, interrupted call has made is used."""
+    started, config = now(), load_train_config(plan.config, plan.overrides)
+    require_data(config)
+    build_missing(config, reporter)
+    _require_samples(config, plan)
+    runs = {side: _train(config, plan, side, reporter) for side in ABLATION_SIDES}
+    files, compared = _collect_episodes(runs, plan)
     changes, figures = ablation_figures(compared, SEED)
     arguments = {
-        "alpha": order.alpha,
-        "cap": order.cap,
-        "steps": order.steps,
-        "seeds": list(order.seeds),
-        "n": order.n,
-        **({"set": list(order.overrides)} if order.overrides else {}),
+        "alpha": plan.alpha,
+        "cap": plan.cap,
+        "steps": plan.steps,
+        "seeds": list(plan.seeds),
+        "n": plan.n,
+        **({"set": list(plan.overrides)} if plan.overrides else {}),
         **limits.model_dump(include=ABLATION_THRESHOLDS),
     }
-    given = [
-        shipped(path) for path in (*config_files(order.config), config.reward.weights, config.reward.unstable) if path
-    ]
-    inputs = [*given, config.seed_pool, config.shadow_set]
-    proof = evidence(inputs, files, {**arguments, "base_sha256": base_sha256(config)}, started)
+    settings = (*config_files(plan.config), config.reward.weights, config.reward.unstable)
+    inputs = [*(shipped(path) for path in settings if path), config.seed_pool, config.shadow_set]
+    proof = evidence(inputs, files, {**arguments, "base_sha256": base_sha256(config.base_model)}, started)
     whole = report("overclar_ablation", ablation_checks(changes, limits), {**arguments, **figures}, proof)
-    path = REPORTS / f"overclar_ablation_{order.tag}.json"
+    path = REPORTS / f"overclar_ablation_{plan.tag}.json"
     write_json(path, whole)
     return whole, path
 
 
-def _trained(config: TrainConfig, order: Order, name: str, penalty: bool) -> Arm:
-    from .ablation_run import Arm, arm_config
-
-    made = arm_config(
-        config,
-        penalty=penalty,
-        alpha=order.alpha,
-        cap=order.cap,
-        steps=order.steps,
-        seeds=order.seeds,
-        n=order.n,
-    )
-    arm = Arm(WORK / order.tag, name, made)
-    show.complain(f"{name} the penalty: {order.steps} steps, seeds {', '.join(map(str, order.seeds))}, in {arm.folder}")
-    arm.run()
-    return arm
+def _train(config: TrainConfig, plan: AblationPlan, side: str, reporter: Reporter) -> AblationRun:
+    run = AblationRun(WORK / plan.tag, side, side_config(config, plan, penalty=side == "with"))
+    seeds = ", ".join(map(str, plan.seeds))
+    reporter.message(f"{side} the penalty: {plan.steps} steps, seeds {seeds}, in {run.folder}")
+    run.complete()
+    return run
 
 
-def _kept(arms: dict[str, Arm], order: Order) -> tuple[list[Path], list[Arms]]:
-    """The episodes in the folder that was asked for: they outlive the work folder, and the gates count them again."""
-    from ..core.files import atomic_files
-    from ..core.jsonl import write_records
-    from ..eval.ablation import Arms
-
+def _collect_episodes(runs: dict[str, AblationRun], plan: AblationPlan) -> tuple[list[Path], list[Arms]]:
+    """Copies the held-out episodes to the folder that was asked for: they outlive the work folder, and the gates
+    measure them again."""
     files: list[Path] = []
     compared: list[Arms] = []
-    drop_other_seeds(order)
+    drop_other_seeds(plan)
     with atomic_files() as start:
-        for seed in order.seeds:
-            sides = {name: arms[name].episodes(seed) for name in SIDES}
-            for name, played in sides.items():
-                files.append(order.episodes / f"seed_{seed}" / f"{name}.jsonl")
-                write_records(start(files[-1]), played)
+        for seed in plan.seeds:
+            sides = {side: runs[side].episodes(seed) for side in ABLATION_SIDES}
+            for side, episodes in sides.items():
+                files.append(ablation_file(plan.episodes, seed, side))
+                write_records(start(files[-1]), episodes)
             compared.append(Arms(seed, sides["without"], sides["with"]))
     return files, compared
 
 
-def drop_other_seeds(order: Order) -> None:
-    """Episodes of an earlier call with other seeds: the gates would take them for a part of this one."""
-    ours = {f"{side}.jsonl" for side in SIDES}
-    for folder in order.episodes.glob("seed_*"):
-        if folder.name in {f"seed_{seed}" for seed in order.seeds}:
+def drop_other_seeds(plan: AblationPlan) -> None:
+    """Removes episodes of an earlier call with other seeds, which the gates would take for a part of this one."""
+    ours = {ablation_file(plan.episodes, 0, side).name for side in ABLATION_SIDES}
+    for folder in plan.episodes.glob("seed_*"):
+        if folder.name in {f"seed_{seed}" for seed in plan.seeds}:
             continue
-        strange = [path for path in folder.iterdir() if path.name not in ours] if folder.is_dir() else [folder]
-        if strange:
+        others = [path for path in folder.iterdir() if path.name not in ours] if folder.is_dir() else [folder]
+        if others:
             raise BadInput(
-                f"{strange[0]} was not made by an ablation, so nothing here is removed",
+                f"{others[0]} was not made by an ablation, so nothing here is removed",
                 where="--episodes",
                 remedy="name a folder for the ablation alone",
             )
         shutil.rmtree(folder)
 
 
-def base_sha256(config: TrainConfig) -> str:
-    from ..core.files import shipped
-    from ..core.model_files import model_sha256
-
-    folder = shipped(Path(config.base_model))
-    return model_sha256(folder) if folder.is_dir() else config.base_model
+def _require_samples(config: TrainConfig, plan: AblationPlan) -> None:
+    count = sum(1 for _ in read_records(config.shadow_set, Sample))
+    if plan.n is not None and plan.n > count:
+        raise BadInput(f"{config.shadow_set} has {count} samples", where="--n", remedy=f"give at most {count}")
 
 
-def _refuse_too_few(config: TrainConfig, order: Order) -> None:
-    from ..core.jsonl import read_records
-    from ..core.types import Sample
+class AblationRun:
+    """The training run of one side. `complete` returns when the training has ended; then `episodes` are there."""
 
-    there = sum(1 for _ in read_records(config.shadow_set, Sample))
-    if order.n is not None and order.n > there:
-        raise BadInput(f"{config.shadow_set} has {there} samples", where="--n", remedy=f"give at most {there}")
+    def __init__(self, work: Path, side: str, config: TrainConfig) -> None:
+        self.config, self._work, self._side = config, work, side
+        # Another config, base or pool gets another folder, so that what is stored there is always of this very run.
+        self.folder = work / f"{side}-{_fingerprint(config)}"
+
+    def complete(self) -> None:
+        """Trains what is missing. Raises BadInput if the run was refused or stopped; its log is on standard error."""
+        if not all(self._file(seed).exists() for seed in self.config.seeds):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with atomic_write(self.folder / CONFIG) as file:
+                file.write(yaml.safe_dump(self.config.model_dump(mode="json")).encode())
+            self._train()
+        for old in self._work.glob(f"{self._side}-*"):
+            if old != self.folder:
+                shutil.rmtree(old)
+
+    def episodes(self, seed: int) -> list[Episode]:
+        """Held-out episodes of the trained policy."""
+        return list(read_records(self._file(seed), Episode))
+
+    def _train(self) -> None:
+        command = [sys.executable, "-m", COMMAND_MODULE, "train", "--config", CONFIG, "--json", "--resume"]
+        paths = [str(HOME)] if PACKAGE.name == "src" else []
+        paths += filter(None, [os.environ.get("PYTHONPATH")])
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+        # Its table is dropped; its log goes to our standard error as it comes.
+        done = subprocess.run(command, cwd=self.folder, env=environment, stdout=subprocess.DEVNULL, check=False)
+        if done.returncode in INTERRUPTED:
+            raise KeyboardInterrupt
+        if done.returncode:
+            raise BadInput(
+                f"the run did not complete (exit code {done.returncode})",
+                where=str(self.folder),
+                remedy="see its messages above; the same command resumes from its newest checkpoint",
+            )
+
+    def _file(self, seed: int) -> Path:
+        return step_file(seed_folder(self.folder / EVAL_EPISODES, seed, self.config.seeds), self.config.steps)
 
 
-def _show_prices(alpha: float, cap: int, as_json: bool) -> None:
-    from ..reward.overclar_penalty import over_clarification_penalty
-
-    prices = {asks: over_clarification_penalty(False, asks, alpha, cap) for asks in range(cap + 3)}
-    if as_json:
-        show.print_json({"alpha": alpha, "cap": cap, "penalty": {str(asks): cost for asks, cost in prices.items()}})
-        return
-    table = Table("asks where nothing is missing", "penalty", box=None, pad_edge=False)
-    for asks, cost in prices.items():
-        table.add_row(str(asks), show.number(cost))
-    show.print_table(table)
-    show.say("an ask that is needed costs nothing; --ablation trains with and without")
+def _fingerprint(config: TrainConfig) -> str:
+    files = [config.seed_pool, config.shadow_set, *filter(None, [config.reward.weights, config.reward.unstable])]
+    base = Path(config.base_model)
+    known = [model_sha256(base)] if base.is_dir() else []
+    facts = [config.model_dump_json(), __version__, *known, *(sha256_file(path) for path in files)]
+    return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:12]
 
 
-def _show_arms(report: Report) -> None:
-    from ..eval.metrics import is_share
+def side_config(config: TrainConfig, plan: AblationPlan, penalty: bool) -> TrainConfig:
+    """The same run with or without the penalty: local, without a judge, evaluated only at its end.
 
-    found = report.figures
-    table = Table(f"{found['steps']} steps, {len(found['seeds'])} seeds", box=None, pad_edge=False)
-    for column in (*SIDES, "change", "95% interval"):
-        table.add_column(column, justify="right")
-    for name, label in ROWS.items():
-        change: Change = found["changes"][name]
-        shown = [change.base.value, change.trained.value]
-        share = is_share(name)
-        interval = "-" if change.low is None else f"{_cell(change.low, share, '+')} to {_cell(change.high, share, '+')}"
-        table.add_row(label, *(_cell(value, share) for value in shown), _cell(change.delta, share, "+"), interval)
-    show.print_table(table)
-    show.say(f"{found['samples']} held-out samples, the same for all; shares in percent")
-
-
-def _cell(value: float | None, percent: bool, sign: str = "") -> str:
-    if value is None:
-        return "-"
-    return f"{100 * value:{sign}.1f}" if percent else f"{value:{sign}.2f}"
+    The reward-hacking watch is off: the ablation is there to show what an unrestrained policy does.
+    """
+    settings = config.model_dump(mode="json")
+    for key in ("seed_pool", "shadow_set"):
+        settings[key] = str(Path(settings[key]).absolute())
+    for key in ("weights", "unstable"):
+        if settings["reward"][key]:
+            settings["reward"][key] = str(shipped(Path(settings["reward"][key])).absolute())
+    base = shipped(Path(config.base_model))
+    return TrainConfig.model_validate(
+        settings
+        | {
+            "profile": "local",
+            "live_mode": False,
+            "base_model": str(base.absolute()) if base.is_dir() else config.base_model,
+            "build": None,
+            "steps": plan.steps,
+            "seeds": list(plan.seeds),
+            "use_overclar_penalty": penalty,
+            "reward": {**settings["reward"], "alpha": plan.alpha, "cap": plan.cap},
+            "eval": {**settings["eval"], "every_steps": plan.steps, "n": plan.n, "base": False, "control": False},
+            "checkpoint": {**settings["checkpoint"], "mirror": None},
+            "watch": {"ask_spam": 1.0, "malformed": 1.0, "bare_answer": 1.0, "echo": 1.0, "spike": 1000.0},
+        }
+    )

@@ -1,25 +1,26 @@
-"""The two files that a run reads: the pool that it trains on, and the held-out samples that it is judged by."""
+"""The two data files of a run: the seed pool that it trains on, and the held-out samples that it is evaluated on."""
 
 from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ..cli import show
 from ..config.train_config import BuildSection, TrainConfig
 from ..core import defaults
 from ..core.errors import BadInput
-
-if TYPE_CHECKING:
-    from ..core.types import Level, Sample
-    from ..data.pool.plan import BuildPlan
+from ..core.jsonl import read_records, read_unique
+from ..core.types import TASKS, Level, Sample
+from ..data.difficulty.metrics import measure_all
+from ..data.pool.build import build_pool
+from ..data.pool.plan import BuildPlan
+from ..data.pool.shadow_set import evenly_spaced, materialize_shadow
+from ..runtime.progress import Reporter
 
 MINIMAL = (Path("data/train_min.jsonl"), Path("data/eval_min.jsonl"))
 
 
-def require(config: TrainConfig) -> None:
-    """Both files are there, or the config says how to make them. Otherwise: the command that does."""
+def require_data(config: TrainConfig) -> None:
+    """Refuses a config whose files are missing, with the command that makes them, unless it has a `build` section."""
     if config.build:
         return
     for key, path in (("seed_pool", config.seed_pool), ("shadow_set", config.shadow_set)):
@@ -43,25 +44,20 @@ def _command(config: TrainConfig, key: str, path: Path) -> str:
     )
 
 
-def build_missing(config: TrainConfig) -> None:
-    """What is not there yet, with a bar. What is there is never written over."""
-    from ..data.pool.build import build_pool
-    from ..data.pool.shadow_set import materialize_shadow
-
+def build_missing(config: TrainConfig, reporter: Reporter) -> None:
+    """Builds the files that are missing by the `build` section. A file that exists is never overwritten."""
     if config.build and not config.shadow_set.exists():
         shadow = _plan(config, config.build, config.build.shadow_n)
         materialize_shadow(shadow, stratify=True, out=config.shadow_set, manifest=None, tag="")
-        show.complain(f"made {config.shadow_set}: {shadow.n} held-out samples")
+        reporter.message(f"made {config.shadow_set}: {shadow.n} held-out samples")
     if config.build and not config.seed_pool.exists():
         pool = _plan(config, config.build, config.build.n)
-        with show.progress(f"making {config.seed_pool}", pool.n) as progress:
+        with reporter.progress(f"making {config.seed_pool}", pool.n) as progress:
             build_pool(pool, config.seed_pool, progress)
-        show.complain(f"made {config.seed_pool}: {pool.n} samples")
+        reporter.message(f"made {config.seed_pool}: {pool.n} samples")
 
 
 def _plan(config: TrainConfig, build: BuildSection, n: int) -> BuildPlan:
-    from ..data.pool.plan import BuildPlan
-
     return BuildPlan(
         n=n,
         mix=config.datasets,
@@ -77,10 +73,7 @@ def _plan(config: TrainConfig, build: BuildSection, n: int) -> BuildPlan:
 
 
 def require_mix(config: TrainConfig) -> None:
-    """The pool has the tasks in the shares that the config says."""
-    from ..core.jsonl import read_records
-    from ..core.types import TASKS, Sample
-
+    """Refuses a pool whose shares of the tasks differ from those in the config."""
     counts = Counter(sample.task for sample in read_records(config.seed_pool, Sample))
     for task in TASKS:
         wanted, found = config.datasets.get(task, 0.0), counts[task] / max(1, counts.total())
@@ -93,11 +86,6 @@ def require_mix(config: TrainConfig) -> None:
 
 
 def held_out(config: TrainConfig) -> tuple[list[Sample], list[Level]]:
-    """The samples that the policy is looked at with, and how hard they are; of many, some evenly apart."""
-    from ..core.jsonl import read_unique
-    from ..core.types import Sample
-    from ..data.difficulty.metrics import measure_all
-    from ..data.pool.shadow_set import evenly_spaced
-
+    """Held-out samples of an evaluation with their levels: `eval.n` of them, evenly spaced, or all."""
     chosen = evenly_spaced(list(read_unique(config.shadow_set, Sample)), config.eval.n)
     return chosen, [record.level for record in measure_all(chosen)]

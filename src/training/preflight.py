@@ -1,4 +1,4 @@
-"""The local preflight: whatever can be known to go wrong is refused before anything is written."""
+"""The preflight of a run: whatever can be known to fail is refused before anything is written."""
 
 from __future__ import annotations
 
@@ -7,32 +7,33 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ..config.loader import load_train_config
+import torch
+from transformers.utils.hub import cached_file
+
+from ..agents.render import Renderer
+from ..config.loader import load_train_config, naming_keys
 from ..config.train_config import TrainConfig
+from ..core.api import Engine
 from ..core.errors import BadInput
 from ..core.files import shipped
-from . import data as train_data
-from .parts import make_callbacks, make_strategy, open_renderer, told_by
-from .reward import judge_settings, unstable_weights
-
-if TYPE_CHECKING:
-    import torch
-
-    from ..agents.render import Renderer
-    from ..core.api import Engine
-    from ..engines.job import TrainJob
-    from ..gates.ticket import Admission
+from ..core.model_files import may_be_on_hub, unreadable
+from ..engines.job import TrainJob
+from ..engines.load import load_engine
+from ..gates.ticket import Admission
+from ..runtime.device import get_device, get_dtype, lora_targets, memory_gb
+from ..runtime.progress import TO_LOG, Reporter
+from .components import judge_settings, make_callbacks, make_strategy, open_renderer, unstable_weights
+from .data import build_missing, require_data, require_mix
 
 GB = 2**30
 LEAST_FREE = GB // 2
-"""Logs and data of a small run."""
+"""Disk space for logs and data of a small run."""
 
 
 @dataclass(frozen=True)
 class Ready:
-    """A config that can run here, with what was found out on the way."""
+    """A config that can run here, with everything that the preflight found out."""
 
     path: Path
     config: TrainConfig
@@ -43,24 +44,28 @@ class Ready:
     dtype: torch.dtype
     targets: tuple[str, ...]
     admission: Admission | None
-    """What the gates gave; None: a local run."""
+    """Admission by the gates; None for a local run."""
 
 
-def preflight(path: Path, admission: Admission | None = None, overrides: Sequence[str] | None = None) -> Ready:
-    """Checks config, engine and strategy, data, device and disk, cheapest first. `overrides`: what `--set` says."""
+def preflight(
+    path: Path,
+    admission: Admission | None = None,
+    overrides: Sequence[str] | None = None,
+    reporter: Reporter = TO_LOG,
+) -> Ready:
+    """Checks config, data, engine and strategy, device and disk, cheapest first; builds data that the config may build.
+    `overrides` is what `--set` says."""
     config = load_train_config(path, overrides)
-    with told_by(path, config):
+    with naming_keys(path, config):
         if admission is None:
-            _only_local(config)
+            _require_local(config)
         else:
-            # A config for local runs that has a ticket runs gated, as a run of the ticket's profile.
+            # A local config with a ticket runs gated, under the ticket's profile.
             config = config.model_copy(update={"profile": admission.profile})
-        train_data.require(config)
+        require_data(config)
         judge_settings(config)
         unstable_weights(config)
-        _not_ppo_on_trl(config)
-        from ..engines.load import load_engine
-
+        _refuse_ppo_on_trl(config)
         engine = load_engine(config.engine, config.strategy)
         strategy = make_strategy(config)
         if config.batch_size % strategy.group_size:
@@ -70,21 +75,19 @@ def preflight(path: Path, admission: Admission | None = None, overrides: Sequenc
                 remedy=f"give a multiple of {strategy.group_size}",
             )
         make_callbacks(config)
-        from ..runtime.device import get_device, get_dtype, lora_targets, memory_gb
-
         device = get_device(config.device_pref)
-        _adapters_possible(config, device)
+        _require_adapters(config, device)
         targets = lora_targets(config.finetune.targets, memory_gb(device))
-        model, weights = _base_model(config)
-        _room_on_disk(config, weights)
+        model, weights = _find_model(config)
+        _require_disk_space(config, weights)
         renderer = open_renderer(model)
-        train_data.build_missing(config)
-        train_data.require_mix(config)
+        build_missing(config, reporter)
+        require_mix(config)
         dtype = get_dtype(device, config.precision)
     return Ready(path, config, engine, model, renderer, device, dtype, targets, admission)
 
 
-def _only_local(config: TrainConfig) -> None:
+def _require_local(config: TrainConfig) -> None:
     if config.profile != "local":
         raise BadInput(
             f"this is a run of profile {config.profile}; only profile local runs without a ticket",
@@ -93,8 +96,8 @@ def _only_local(config: TrainConfig) -> None:
         )
 
 
-def _not_ppo_on_trl(config: TrainConfig) -> None:
-    """The one pair of names that everybody tries first deserves its reason."""
+def _refuse_ppo_on_trl(config: TrainConfig) -> None:
+    """Refuses the pair of names that everybody tries first, with the reason."""
     if (config.engine, config.strategy) == ("trl_ppo", "ppo"):
         raise BadInput(
             "TRL has no PPO any more (PPOTrainer was removed in 1.13)",
@@ -103,7 +106,7 @@ def _not_ppo_on_trl(config: TrainConfig) -> None:
         )
 
 
-def _adapters_possible(config: TrainConfig, device: torch.device) -> None:
+def _require_adapters(config: TrainConfig, device: torch.device) -> None:
     method = config.finetune.method
     if method == "qlora" and device.type != "cuda":
         raise BadInput(
@@ -121,29 +124,21 @@ def _adapters_possible(config: TrainConfig, device: torch.device) -> None:
             )
 
 
-def _base_model(config: TrainConfig) -> tuple[str, int]:
-    """What `transformers` is given, and the bytes of its weights as far as they are on this machine."""
-    from transformers.utils.hub import cached_file
-
+def _find_model(config: TrainConfig) -> tuple[str, int]:
+    """Name of the base model for `transformers`, and the size of its weights as far as they are on this machine."""
     path = shipped(Path(config.base_model))
-    refusal = BadInput(
-        f"no model can be read from {config.base_model}",
-        where="base_model",
-        remedy="name a folder with config.json and safetensors, or a model on the hub that this machine can reach",
-    )
-    # What lies in a folder of ours, or has no `owner/name`, is no name on the hub; asking there takes half a minute.
-    if not path.exists() and (len(path.parts) != 2 or path.parent.exists() or path.parts[0] == "models"):
-        raise refusal
+    if not path.exists() and not may_be_on_hub(path):
+        raise unreadable(config.base_model)
     try:
         found = cached_file(str(path), "config.json")
     except OSError as error:
-        raise refusal from error
+        raise unreadable(config.base_model) from error
     assert found is not None
     return str(path), sum(file.stat().st_size for file in Path(found).parent.glob("*.safetensors"))
 
 
-def _room_on_disk(config: TrainConfig, weights: int) -> None:
-    """A checkpoint holds weights and two moments in fp32: six times a file in sixteen bits. Adapters are small."""
+def _require_disk_space(config: TrainConfig, weights: int) -> None:
+    """A checkpoint holds weights and two Adam moments in fp32: six times a file in 16 bits. Adapters are small."""
     one = 6 * weights if config.finetune.method == "full" else weights // 10
     copies = config.checkpoint.keep + 2
     need = LEAST_FREE + copies * one * len(config.seeds)

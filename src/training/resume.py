@@ -1,159 +1,258 @@
-"""Whether a run goes on from checkpoints, and what must be the same when it does.
+"""Resuming a run: whether it resumes from its checkpoints, and what must be the same when it does.
 
-A run that goes on with other settings or files would be a run that nobody can repeat. A gated one goes on by itself
-where it was broken off: a lost connection costs nothing, and nobody has to remember a flag.
+A run that continued with other settings or files could not be repeated. So a checkpoint records the config and the
+SHA-256 of model, pool and held-out set, and evaluations are stored beside a key that says how they were made. A gated
+run resumes by itself: a lost connection costs nothing, and nobody has to remember a flag.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from ..checkpoint.seal import MANIFEST, read_seal
 from ..checkpoint.store import HACKING, STOPPED, Checkpoint, CheckpointFolder, find_latest
+from ..config.loader import config_fingerprint
 from ..config.schema import Section
-from ..core.defaults import RESUME
+from ..config.train_config import TrainConfig
+from ..core.defaults import RESUME, SEED_POOL_FACTS
 from ..core.errors import BadInput
-from ..core.files import sha256_file
-from ..core.paths import FINAL_MODEL
-from .paths import mirror_of, told_roots
+from ..core.files import json_bytes, sha256_file, shipped, sidecar, write_json
+from ..core.model_files import base_sha256
+from ..core.paths import final_models, seed_folder
+from ..gates.manifest import Manifest
+from ..gates.ticket import Admission
 
 if TYPE_CHECKING:
-    from ..config.train_config import TrainConfig
-    from ..gates.ticket import Admission
+    from ..engines.job import TrainJob
     from .preflight import Ready
 
 GATED, SOURCES = "gated", "sources"
-"""Marks of a checkpoint: whether a ticket was there, and what the run stands on, by SHA-256."""
+"""Marks of a checkpoint: whether the run had a ticket, and the SHA-256 of the files that it was made from."""
+EVALUATION_KEY = "key.json"
 FREE_TO_CHANGE = ("checkpoint", "eval", "device_pref", "build", "watch")
-"""What a resumed run may have otherwise than the run it goes on with; `steps` too where no schedule hangs on them."""
+"""Settings that may change between a run and its resumption; `steps` too where no schedule depends on them."""
 FREE_WITHOUT_GATES = ("lr", "optimizer.critic_lr")
-"""These make other weights, so a gated run, which a ticket answers for, may not change them on its way."""
+"""Settings that a local run may change too. They change the weights, which a gated run's ticket answers for."""
+_RESTORE = f"put the old one back, or start a new run without {RESUME}"
 
 log = logging.getLogger(__name__)
 
 
+def mirror_folder(config: TrainConfig, seed: int) -> Path | None:
+    """Copy of a seed's checkpoints in the mirror, which may be the root of a drive and is shared by profiles."""
+    if config.checkpoint.mirror is None:
+        return None
+    return seed_folder(config.checkpoint.mirror / config.checkpoint_root.name, seed, config.seeds)
+
+
+def checkpoint_roots(config: TrainConfig) -> list[Path]:
+    """Folders of all checkpoints of a run, the mirror's included."""
+    mirror = config.checkpoint.mirror
+    return [config.checkpoint_root, *([mirror / config.checkpoint_root.name] if mirror else [])]
+
+
 def steps_done(config: TrainConfig, seed: int) -> int:
-    """By the names of its checkpoints, whole or not; 0: there are none, here or in the mirror."""
+    """Newest step by the names of the checkpoints, undamaged or not, here or in the mirror; 0 if there is none."""
     return max((step for folder in _folders(config, seed) for step in folder.steps()), default=0)
 
 
-def goes_on(config: TrainConfig, admission: Admission) -> bool:
-    """Whether the gated run that lies here is this one, so that it goes on by itself; one that has ended with this very
-    ticket only says so once more.
+def resumes_by_itself(config: TrainConfig, admission: Admission) -> bool:
+    """Whether the gated run in this folder is the one that is starting. A run that has ended with this very ticket
+    resumes too, and only reports again.
 
-    True too where no checkpoint is whole: whoever opens them names the damage. Raises where somebody stopped it.
+    True too where no checkpoint is undamaged: opening them names the damage. Raises if somebody stopped the run.
     """
-    found = [one for seed in config.seeds if (one := find_latest(_folders(config, seed))[0])]
-    if not found:
+    newest = [one for seed in config.seeds if (one := find_latest(_folders(config, seed))[0])]
+    if not newest:
         return any(steps_done(config, seed) for seed in config.seeds)
-    if not all(_is_of(one, config, admission) for one in found):
+    if not all(_is_same_run(one, config, admission) for one in newest):
         return False
-    if ended_with := _tickets_at_the_end(config):
-        return ended_with == {admission.ticket_sha256}
-    for one in found:
-        if why := one.marks.get(STOPPED) or one.marks.get(HACKING):
+    if tickets := _final_tickets(config):
+        return tickets == {admission.ticket_sha256}
+    for one in newest:
+        if reason := one.marks.get(STOPPED) or one.marks.get(HACKING):
             raise BadInput(
-                f"the run was stopped after step {one.step}: {why}",
+                f"the run was stopped after step {one.step}: {reason}",
                 where=str(one.path),
-                remedy=f"read logs/episodes first; then move {told_roots(config)} away and begin anew, or go on all"
-                " the same with --resume-from checkpoints/rc1/latest, where what stopped it looks on",
+                remedy=f"read logs/episodes; then move {_names(checkpoint_roots(config))} away and start again, or"
+                " resume with --resume-from checkpoints/rc1/latest, where the same check still applies",
             )
     return True
 
 
-def require_begun(config: TrainConfig) -> None:
-    """Whoever asks to go on means a run that is here."""
+def require_checkpoint(config: TrainConfig) -> None:
     if not any(steps_done(config, seed) for seed in config.seeds):
         raise BadInput(
             f"there is no checkpoint for {'these seeds' if config.several_seeds else 'a run of one seed'}",
-            where=told_roots(config),
-            remedy="start without --resume-from; what lies there is then moved aside",
+            where=_names(checkpoint_roots(config)),
+            remedy="start without --resume-from; what is stored there is then moved aside",
         )
 
 
-def refuse_no_way_on(start: Checkpoint, ready: Ready) -> None:
-    """From behind the last step, and from a last step that the watch stopped: no step is left in which it could look
-    again, so what it stopped would become a final model."""
+def require_steps_left(start: Checkpoint, ready: Ready) -> None:
+    """Refuses a checkpoint beyond the last step, and one of the last step that the reward-hacking watch stopped: no
+    step is left in which it could check again, and the policy would become a final model."""
     steps = ready.config.steps
     if start.step > steps:
         raise BadInput(
             f"steps is {steps}, and the newest checkpoint is of step {start.step}",
             where=str(ready.path),
-            remedy="put the old value back, or start anew",
+            remedy="put the old value back, or start a new run",
         )
-    if (why := start.marks.get(HACKING)) and start.step == steps:
+    if (reason := start.marks.get(HACKING)) and start.step == steps:
         raise BadInput(
-            f"the watch stopped the run at its last step: {why}",
+            f"the watch stopped the run at its last step: {reason}",
             where=str(start.path),
-            remedy="read logs/episodes, mend what it learned to exploit, and begin anew",
+            remedy="read logs/episodes, fix what the policy learned to exploit, and start a new run",
         )
 
 
-def same_config(marks: dict[str, Any], ready: Ready) -> None:
-    now, then = _both(ready.config, marks)
-    free = _free(ready.config, ready.admission is not None)
-    for key in _differing(now, then):
+def require_same_config(marks: Mapping[str, Any], ready: Ready) -> None:
+    now, then = _both_settings(ready.config, marks)
+    free = _free_keys(ready.config, ready.admission is not None)
+    for key in _changed_keys(now, then):
         if _is_free(key, free):
             log.info("%s was %s and is %s from here on", key, then.get(key), now.get(key))
             continue
         if key in now and key in then:
             what = "is not what the run began with"
-            remedy = f"put the old value back (checkpoints/.../manifest.json has it), or start anew without {RESUME}"
+            remedy = f"put the old value back (see checkpoints/.../manifest.json), or start a new run without {RESUME}"
         else:
-            older = key in now
-            what = f"the checkpoint is of {'an older version, without' if older else 'another version, with'} this key"
+            version = "an older version, without" if key in now else "another version, with"
+            what = f"the checkpoint is of {version} this key"
             remedy = f"start a new run, without {RESUME}"
         raise BadInput(what, where=f"{ready.path}: {key}", remedy=remedy)
 
 
-def same_gate(marks: dict[str, Any], ready: Ready) -> None:
-    """What no gate has seen does not become gated by going on."""
+def require_same_gate(marks: Mapping[str, Any], ready: Ready) -> None:
+    """Refuses to resume an ungated run as a gated one, or the other way round."""
     if bool(marks.get(GATED)) != (ready.admission is not None):
         raise BadInput(
             "the newest checkpoint is of a run that no gate has seen" if ready.admission else "this is a gated run",
             where=str(ready.config.checkpoints(ready.config.seeds[0])),
-            remedy="move the folder away and start anew",
+            remedy="move the folder away and start a new run",
         )
 
 
+def source_hashes(ready: Ready) -> dict[str, str]:
+    """SHA-256 of what a run is made from, by the config key that names it. A hub model must have been loaded once."""
+    config = ready.config
+    files = {"reward.weights": config.reward.weights, "reward.unstable": config.reward.unstable}
+    return {
+        "base_model": base_sha256(ready.model),
+        "seed_pool": sha256_file(config.seed_pool),
+        SEED_POOL_FACTS: sha256_file(sidecar(config.seed_pool)),
+        "shadow_set": sha256_file(config.shadow_set),
+        **{key: sha256_file(shipped(path)) for key, path in files.items() if path},
+    }
+
+
+def require_same_sources(now: Mapping[str, str], then: Mapping[str, str], path: Path) -> None:
+    for key, digest in now.items():
+        if then.get(key, digest) != digest:
+            what = f"the file is not what the run began with (SHA-256 {digest[:12]}, it was {then[key][:12]})"
+            raise BadInput(what, where=f"{path}: {key}", remedy=_RESTORE)
+
+
+def require_admitted_sources(now: Mapping[str, str], ready: Ready) -> None:
+    """Refuses a gated run whose files were exchanged after the ticket was checked."""
+    if ready.admission is None:
+        return
+    here = {"config": config_fingerprint(ready.path), **now}
+    for key, admitted in ready.admission.stands_on.items():
+        if here.get(key) != admitted:
+            raise BadInput(
+                "changed after the ticket was checked",
+                where=f"{ready.path}: {key}",
+                remedy="put it back as it was, or run both rounds again; nothing may write there meanwhile",
+            )
+
+
+def evaluation_key(ready: Ready, job: TrainJob, sources: Mapping[str, str]) -> dict[str, Any]:
+    """All that decides the episodes of an evaluation and their rewards."""
+    config = ready.config
+    return {
+        "base_model": sources["base_model"],
+        "shadow_set": sources["shadow_set"],
+        "n": config.eval.n,
+        "greedy": config.eval.greedy,
+        "seed": job.seed,
+        "talk": job.rollout.facts(),
+        "reward": config.reward.model_dump(mode="json"),
+        "weights": sources.get("reward.weights"),
+        "use_overclar_penalty": config.use_overclar_penalty,
+        "dtype": str(job.dtype),
+    }
+
+
+def digest(key: Mapping[str, Any]) -> str:
+    return sha256(json_bytes(key)).hexdigest()
+
+
+def has_key(file: Path, key: Mapping[str, Any]) -> bool:
+    try:
+        return bool(msgspec.json.decode(file.read_bytes()) == msgspec.json.decode(json_bytes(key)))
+    except (OSError, msgspec.DecodeError):
+        return False
+
+
+def open_evaluations(folder: Path, key: Mapping[str, Any]) -> None:
+    """Moves evaluations that were made with another key aside, so that they are made again."""
+    if has_key(folder / EVALUATION_KEY, key):
+        return
+    if folder.exists() and any(folder.glob("*.jsonl")):
+        aside = folder.with_name(f"{folder.name}_before_{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
+        folder.rename(aside)
+        log.warning("the evaluations so far were made with other settings; they are in %s now", aside)
+    write_json(folder / EVALUATION_KEY, key)
+
+
 def _folders(config: TrainConfig, seed: int) -> list[CheckpointFolder]:
-    return [CheckpointFolder(place) for place in (config.checkpoints(seed), mirror_of(config, seed)) if place]
+    return [CheckpointFolder(folder) for folder in (config.checkpoints(seed), mirror_folder(config, seed)) if folder]
 
 
-def _is_of(found: Checkpoint, config: TrainConfig, admission: Admission) -> bool:
-    """Another ticket for the same config and files is no other run."""
-    free = _free(config, gated=True)
-    same = all(_is_free(key, free) for key in _differing(*_both(config, found.marks)))
-    stood_on = found.marks.get(SOURCES, {})
-    admitted = {key: value for key, value in admission.stands_on.items() if key in stood_on}
-    gated = bool(found.marks.get(GATED)) and found.step <= config.steps
-    return gated and same and all(stood_on[key] == value for key, value in admitted.items())
+def _names(folders: Sequence[Path]) -> str:
+    return " and ".join(map(str, folders))
 
 
-def _tickets_at_the_end(config: TrainConfig) -> set[str]:
-    """Those that its final models are sealed with; none where one is not on record, the last thing that a run does."""
-    from ..gates.manifest import Manifest
+def _is_same_run(newest: Checkpoint, config: TrainConfig, admission: Admission) -> bool:
+    """Whether config and files are those of the checkpoint. Another ticket for them is the same run."""
+    free = _free_keys(config, gated=True)
+    same = all(_is_free(key, free) for key in _changed_keys(*_both_settings(config, newest.marks)))
+    sources = newest.marks.get(SOURCES, {})
+    admitted = {key: value for key, value in admission.stands_on.items() if key in sources}
+    gated = bool(newest.marks.get(GATED)) and newest.step <= config.steps
+    return gated and same and all(sources[key] == value for key, value in admitted.items())
 
+
+def _final_tickets(config: TrainConfig) -> set[str]:
+    """Tickets that the final models are sealed with; none unless all are in the manifest, a run's last act."""
     recorded = Manifest().newest()
-    seals = [config.checkpoints(seed) / FINAL_MODEL / MANIFEST for seed in config.seeds]
+    seals = [folder / MANIFEST for folder in final_models(config.seeds, config.checkpoint_root)]
     ended = all(
         seal.is_file() and str(seal) in recorded and recorded[str(seal)].sha256 == sha256_file(seal) for seal in seals
     )
     return {str(read_seal(seal.parent).marks.get("ticket")) for seal in seals} if ended else set()
 
 
-def _both(config: TrainConfig, marks: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _both_settings(config: TrainConfig, marks: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Settings by dotted key: those of the config and those of the checkpoint."""
     sections = [key for key, value in config if isinstance(value, Section)]
-    return _settings(config.model_dump(mode="json"), sections), _settings(marks["config"], sections)
+    return _flat(config.model_dump(mode="json"), sections), _flat(marks["config"], sections)
 
 
-def _differing(now: Mapping[str, Any], then: Mapping[str, Any]) -> list[str]:
+def _changed_keys(now: Mapping[str, Any], then: Mapping[str, Any]) -> list[str]:
     return [key for key in dict.fromkeys([*now, *then]) if now.get(key) != then.get(key)]
 
 
-def _free(config: TrainConfig, gated: bool) -> tuple[str, ...]:
+def _free_keys(config: TrainConfig, gated: bool) -> tuple[str, ...]:
     steps = ("steps",) if config.optimizer.schedule == "constant" else ()
     return (*FREE_TO_CHANGE, *steps, *(() if gated else FREE_WITHOUT_GATES))
 
@@ -162,8 +261,7 @@ def _is_free(key: str, free: Sequence[str]) -> bool:
     return key in free or key.partition(".")[0] in free
 
 
-def _settings(config: dict[str, Any], sections: Sequence[str]) -> dict[str, Any]:
-    """Key by key, and so within each section."""
+def _flat(config: Mapping[str, Any], sections: Sequence[str]) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for key, value in config.items():
         if key in sections and isinstance(value, dict):

@@ -1,4 +1,11 @@
-"""One run of a training config: seed after seed, logged, resumable, and with a report of what went wrong if it does."""
+"""The run of a training config, top to bottom: preflight, then for each seed prepare, fit and evaluate, then report.
+
+    python -m train.ppo_runner --config configs/ppo_scale.yaml     # gated: `run_gated`
+    askgate train --config configs/train_local.yaml                # local: `run`
+
+The loop over steps is the engine's (`engines/pure_pt.py`); everything around a step is a callback. An error after
+the preflight leaves a report in `reports/`.
+"""
 
 from __future__ import annotations
 
@@ -6,117 +13,160 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import typer
 from rich.console import Console
+from transformers.utils import logging as transformers_logging
 
-from ..checkpoint.store import HACKING, STOPPED
-from ..config.loader import write_effective
+from ..callbacks.checkpoint import Checkpoints, Deferred, DeferredStop
+from ..callbacks.eval_shadow import EvalShadow, EvaluationRollout, HasPolicy
+from ..callbacks.logging import Logging, ProgressBar, TensorBoard
+from ..callbacks.watch import Watch
+from ..checkpoint.seal import MANIFEST
+from ..checkpoint.store import HACKING, LATEST, STOPPED, CheckpointStore
+from ..config.loader import naming_keys, write_effective
 from ..config.train_config import TrainConfig
-from ..core.api import Stop
+from ..core.api import Callback, Engine, Stop
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.files import sweep
+from ..core.paths import (
+    EPISODES,
+    EVAL_EPISODES,
+    EVAL_METRICS,
+    FINAL_MODEL,
+    GATED_CHECKPOINTS,
+    JUDGED,
+    LOGS,
+    METRICS,
+    REPORTS,
+    TENSORBOARD,
+    TRAIN_LOG,
+    newest_evaluation,
+    seed_folder,
+)
+from ..core.types import Episode
+from ..data.pool.meta import read_meta
+from ..engines.job import TrainJob
+from ..engines.models import load_policy
+from ..eval.metrics import figures, flat
+from ..eval.trial import TrialReport
+from ..gates.manifest import Manifest
+from ..gates.ticket import Admission, admit
+from ..reward.live_share import CourtRoom, LiveShare
+from ..runtime.device import prepare_device
 from ..runtime.disk import explain_disk_errors
 from ..runtime.lock import lock_folder
 from ..runtime.logs import StepLog, add_link, logging_to, write_error_report
-from . import data as train_data
+from ..runtime.progress import TO_LOG, Reporter
+from .components import make_callbacks, make_job, make_strategy, open_judge, unstable_weights
 from .control import control, tokens_seen
-from .facts import as_admitted, digest, evaluation_key, open_evaluations, same_sources, sources
-from .outcome import Outcome, write_report
-from .parts import make_callbacks, make_job, make_strategy, told_by
-from .paths import mirror_of, of_seed, roots, told_roots
+from .data import held_out
 from .preflight import Ready, preflight
-from .resume import GATED, SOURCES, goes_on, refuse_no_way_on, require_begun, same_config, same_gate
-from .reward import open_judge, unstable_weights
+from .results import CONTROL_FILE, write_results
+from .resume import (
+    GATED,
+    SOURCES,
+    checkpoint_roots,
+    digest,
+    evaluation_key,
+    mirror_folder,
+    open_evaluations,
+    require_admitted_sources,
+    require_checkpoint,
+    require_same_config,
+    require_same_gate,
+    require_same_sources,
+    require_steps_left,
+    resumes_by_itself,
+    source_hashes,
+)
+from .sampler import open_sampler
 
-if TYPE_CHECKING:
-    from ..checkpoint.store import CheckpointStore
-    from ..core.api import Callback, Engine
-    from ..core.types import Episode
-    from ..engines.job import LiveJudge, TrainJob
-    from ..gates.ticket import Admission
-    from ..reward.live_share import CourtRoom
-
-LOGS, REPORTS = Path("logs"), Path("reports")
-LOG = LOGS / "train.log"
-METRICS, EVAL = LOGS / "metrics.jsonl", LOGS / "eval.jsonl"
-EPISODES, EVAL_EPISODES, CURVES = LOGS / "episodes", LOGS / "eval", LOGS / "tensorboard"
-JUDGED = LOGS / "judged"
-OF_A_RUN = (METRICS, EVAL, EPISODES, EVAL_EPISODES, JUDGED, CURVES)
+RUN_FILES = (METRICS, EVAL_METRICS, EPISODES, EVAL_EPISODES, JUDGED, TENSORBOARD)
+"""Logs that a new run moves aside."""
 STEP_LINES = "callbacks.logging"
 TARGETS = "lora_targets"
-"""Mark of a checkpoint: the layers that got an adapter."""
+"""Mark of a checkpoint: the layers that have an adapter."""
 
 log = logging.getLogger(__name__)
 
 
+def run_gated(
+    path: Path, resume_from: Path | None, overrides: Sequence[str] | None = None, reporter: Reporter = TO_LOG
+) -> TrialReport:
+    """A run behind the gates. The ticket is checked first, and no option skips that."""
+    admission = admit(path, overrides)
+    if resume_from is not None:
+        require_gated_folder(resume_from)
+    report = run(path, resume_from is not None, admission, overrides, reporter)
+    record_outputs()
+    return report
+
+
 def run(
-    path: Path, resume: bool, admission: Admission | None = None, overrides: Sequence[str] | None = None
-) -> list[Outcome]:
-    """Refuses what cannot run before it writes anything; after that every exception leaves a report.
-
-    With an admission it is a gated run, which only `train_gated` starts. It goes on by itself where it was broken off.
-    """
-    # A user's own strategy or engine lies in the folder that the command is run in.
+    path: Path,
+    resume: bool,
+    admission: Admission | None = None,
+    overrides: Sequence[str] | None = None,
+    reporter: Reporter = TO_LOG,
+) -> TrialReport:
+    """Trains every seed and reports on all of them. With an admission it is a gated run, which resumes by itself."""
+    # The user's own strategy or engine is a module in the folder that the command is run in.
     sys.path.insert(0, os.getcwd())
-    ready = preflight(path, admission, overrides)
-
-    from transformers.utils import logging as transformers_logging
-
+    ready = preflight(path, admission, overrides, reporter)
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     console = Console(stderr=True, markup=False, highlight=False, emoji=False, soft_wrap=True)
-    held = lock_folder(LOGS)
+    lock = lock_folder(LOGS)
     try:
-        for written in OF_A_RUN:
+        for written in RUN_FILES:
             sweep(written)
         if admission and resume:
-            require_begun(ready.config)
-        by_itself = admission is not None and not resume and goes_on(ready.config, admission)
-        with logging_to(LOG, _Said(console)), _reported(ready), explain_disk_errors(LOGS, only_full=True):
+            require_checkpoint(ready.config)
+        by_itself = admission is not None and not resume and resumes_by_itself(ready.config, admission)
+        with logging_to(TRAIN_LOG, _ConsoleLog(console)), _reporting(ready), explain_disk_errors(LOGS, only_full=True):
             if by_itself:
-                log.info("this run has begun before; to begin anew, move %s away", told_roots(ready.config))
+                folders = " and ".join(map(str, checkpoint_roots(ready.config)))
+                log.info("this run has begun before and is resumed; to start again, move %s away", folders)
             return _run_seeds(ready, resume or by_itself, console)
     finally:
-        os.close(held)
+        os.close(lock)
 
 
-def _run_seeds(ready: Ready, resume: bool, console: Console) -> list[Outcome]:
+def _run_seeds(ready: Ready, resume: bool, console: Console) -> TrialReport:
     config = ready.config
     with open_judge(config, resume, make_strategy(config).group_size) as room:
-        made: dict[int, _Prepared] = {}
+        prepared: dict[int, _SeedRun] = {}
         if not resume:
-            # What cannot be built is refused while the run before still lies where it lay.
-            made[config.seeds[0]] = _prepare(ready, config.seeds[0], ready.targets, room)
+            # Whatever cannot be built is refused before the earlier run is moved aside.
+            prepared[config.seeds[0]] = _prepare(ready, config.seeds[0], ready.targets, room)
             set_aside(config)
         write_effective(config)
         add_link(REPORTS / METRICS.name, METRICS)
-        outcomes = [_run_seed(ready, seed, resume, console, made, room) for seed in config.seeds]
-        log.info("wrote %s", write_report(outcomes, config, REPORTS))
-        return outcomes
+        for seed in config.seeds:
+            _run_seed(ready, seed, resume, console, prepared, room)
+        report, paths = write_results(config, f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+        log.info("wrote %s", paths[0])
+        return report
 
 
 @dataclass(frozen=True)
-class _Prepared:
-    """All of a seed's run but the checkpoints."""
+class _SeedRun:
+    """The run of one seed, before its checkpoints are opened."""
 
     engine: Engine
     job: TrainJob
-    stands_on: dict[str, str]
+    sources: dict[str, str]
+    """SHA-256 of what the run is made from."""
     stores: list[CheckpointStore] = field(default_factory=list)
-    """The one that the run rolls back with, once it is open."""
+    """The checkpoint store that the engine rolls back with, once it is open."""
 
 
-def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: CourtRoom | None = None) -> _Prepared:
-    from ..data.pool.meta import read_meta
-    from ..runtime.device import prepare_device
-    from .sampler import open_sampler
-
+def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: CourtRoom | None = None) -> _SeedRun:
     config = ready.config
     stores: list[CheckpointStore] = []
 
@@ -124,139 +174,132 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: CourtRoom 
         found = stores[0].latest_good(before)
         return found.path if found else None
 
-    with told_by(ready.path, config):
-        weights = unstable_weights(config)
-        sampler = open_sampler(config.seed_pool, config.shadow_set, config.priority_sampling, seed, weights=weights)
+    with naming_keys(ready.path, config):
+        judge = None
+        if room:
+            group_size, folder = make_strategy(config).group_size, seed_folder(JUDGED, seed, config.seeds)
+            judge = LiveShare(room, config.reward.live_share, seed, group_size, folder)
         job = make_job(
             config,
             seed,
             model=ready.model,
             renderer=ready.renderer,
-            sampler=sampler,
+            sampler=open_sampler(
+                config.seed_pool, config.shadow_set, config.priority_sampling, seed, weights=unstable_weights(config)
+            ),
             last_good=last_good,
             tools=read_meta(config.seed_pool).tools,
             device=ready.device,
             dtype=ready.dtype,
             targets=targets,
-            judge=_judge_share(config, seed, room) if room else None,
+            judge=judge,
         )
         prepare_device(ready.device)
         engine = ready.engine(job)
         if config.eval.control:
             tokens_seen(engine)
-    stands_on = sources(ready)
-    as_admitted(stands_on, ready)
-    return _Prepared(engine, job, stands_on, stores)
-
-
-def _judge_share(config: TrainConfig, seed: int, room: CourtRoom) -> LiveJudge:
-    from ..reward.live_share import LiveShare
-
-    group_size = make_strategy(config).group_size
-    return LiveShare(room, config.reward.live_share, seed, group_size, of_seed(config, JUDGED, seed))
+    sources = source_hashes(ready)
+    require_admitted_sources(sources, ready)
+    return _SeedRun(engine, job, sources, stores)
 
 
 def _run_seed(
-    ready: Ready, seed: int, resume: bool, console: Console, made: dict[int, _Prepared], room: CourtRoom | None
-) -> Outcome:
-    from ..checkpoint.store import CheckpointStore
-
+    ready: Ready, seed: int, resume: bool, console: Console, prepared: dict[int, _SeedRun], room: CourtRoom | None
+) -> None:
     config = ready.config
-    with CheckpointStore(config.checkpoints(seed), mirror_of(config, seed), config.checkpoint.keep) as store:
+    with CheckpointStore(config.checkpoints(seed), mirror_folder(config, seed), config.checkpoint.keep) as store:
         start = store.newest() if resume and store.last_step is not None else None
         targets = ready.targets
         if start:
-            same_config(start.marks, ready)
-            same_gate(start.marks, ready)
-            refuse_no_way_on(start, ready)
+            require_same_config(start.marks, ready)
+            require_same_gate(start.marks, ready)
+            require_steps_left(start, ready)
             targets = tuple(start.marks.get(TARGETS, targets))
         else:
             store.require_new()
-        run = made.pop(seed, None) or _prepare(ready, seed, targets, room)
-        run.stores.append(store)
+        seed_run = prepared.pop(seed, None) or _prepare(ready, seed, targets, room)
+        seed_run.stores.append(store)
         if start:
-            same_sources(run.stands_on, start.marks.get(SOURCES, {}), ready.path)
-            run.engine.load(start.path)
-        _announce(ready, seed, run.engine, resume)
-        return _fit(ready, run, store, console)
+            require_same_sources(seed_run.sources, start.marks.get(SOURCES, {}), ready.path)
+            seed_run.engine.load(start.path)
+        _announce(ready, seed, seed_run.engine, resume)
+        _fit_and_evaluate(ready, seed_run, store, console)
 
 
-def _fit(ready: Ready, run: _Prepared, store: CheckpointStore, console: Console) -> Outcome:
-    from ..callbacks.checkpoint import Checkpoints, Deferred, DeferredStop
-    from ..callbacks.eval_shadow import EvalShadow, EvaluationRollout, HasPolicy
-    from ..callbacks.logging import Logging, ProgressBar, TensorBoard
-    from ..callbacks.watch import Watch
-    from ..engines.models import load_policy
-    from ..eval.metrics import figures, flat
-
-    config, engine, job, seed = ready.config, run.engine, run.job, run.job.seed
-    play = EvaluationRollout(job, *train_data.held_out(config), greedy=config.eval.greedy)
-    folder = of_seed(config, EVAL_EPISODES, seed)
-    key = evaluation_key(ready, job, run.stands_on)
-    open_evaluations(folder, key)
-
-    def measure(episodes: Sequence[Episode]) -> dict[str, float]:
-        return flat(figures(episodes))
-
-    looks = config.eval
-    shadow = EvalShadow(seed, config.steps, looks.every_steps, play, measure, StepLog(EVAL), folder, looks.base)
+def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, console: Console) -> None:
+    """Trains one seed, then makes the evaluations that the report needs and that are not stored yet."""
+    config, engine, job, seed = ready.config, seed_run.engine, seed_run.job, seed_run.job.seed
+    evaluations = seed_folder(EVAL_EPISODES, seed, config.seeds)
+    key = evaluation_key(ready, job, seed_run.sources)
+    open_evaluations(evaluations, key)
+    rollout = EvaluationRollout(job, *held_out(config), greedy=config.eval.greedy)
+    shadow = EvalShadow(
+        seed,
+        config.steps,
+        config.eval.every_steps,
+        rollout,
+        _measure,
+        StepLog(EVAL_METRICS),
+        evaluations,
+        config.eval.base,
+    )
     watch = Watch(seed, config.watch, StepLog(METRICS))
     bar = ProgressBar(f"seed {seed}", config.steps, console)
-    ending = DeferredStop()
+    stop = DeferredStop()
     callbacks: list[Callback] = [
         shadow,
         watch,
-        Logging(seed, config.steps, StepLog(METRICS), of_seed(config, EPISODES, seed)),
-        TensorBoard(of_seed(config, CURVES, seed)),
+        Logging(seed, config.steps, StepLog(METRICS), seed_folder(EPISODES, seed, config.seeds)),
+        TensorBoard(seed_folder(TENSORBOARD, seed, config.seeds)),
         bar,
-        *(Deferred(own, ending) for own in make_callbacks(config)),
+        *(Deferred(own, stop) for own in make_callbacks(config)),
         Checkpoints(
             store,
             config.checkpoint.every_steps,
             config.checkpoint.every_minutes,
-            _marks(ready, run),
+            _marks(ready, seed_run),
             best_by="eval/reward",
             valued_by=digest(key),
-            ending=lambda: {STOPPED: ending.reason, HACKING: watch.breach},
+            ending=lambda: {STOPPED: stop.reason, HACKING: watch.breach},
         ),
-        ending,
+        stop,
         watch.stopper,
     ]
-    with ExitStack() as end:
-        end.callback(bar.stop)
+    try:
         engine.fit(callbacks)
-    beside = None
+    finally:
+        bar.stop()
     if config.eval.control:
-        on = {"seed_pool": run.stands_on["seed_pool"]}
-        beside = control(config, job, play, tokens_seen(engine), folder / "control.jsonl", key | on)
-    if not isinstance(engine, HasPolicy):
-        return Outcome(seed, engine.step, None, None, beside)
-    trained = shadow.episodes_or_rollout(engine.policy, engine.step)
-    base = shadow.episodes(0)
-    if base is None and config.eval.base:
-        base = shadow.episodes_or_rollout(
-            load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype), 0
-        )
-    return Outcome(seed, engine.step, base, trained, beside)
+        control_key = key | {"seed_pool": seed_run.sources["seed_pool"]}
+        control(config, job, rollout, tokens_seen(engine), evaluations / CONTROL_FILE, control_key)
+    if isinstance(engine, HasPolicy):
+        shadow.episodes_or_rollout(engine.policy, engine.step)
+        if config.eval.base and shadow.episodes(0) is None:
+            base = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
+            shadow.episodes_or_rollout(base, 0)
 
 
-def _marks(ready: Ready, run: _Prepared) -> dict[str, Any]:
-    """A release takes no checkpoint of a run that no gate has seen."""
+def _measure(episodes: Sequence[Episode]) -> dict[str, float]:
+    return flat(figures(episodes))
+
+
+def _marks(ready: Ready, seed_run: _SeedRun) -> dict[str, Any]:
+    """Marks of a checkpoint. Only a gated run's checkpoints are releasable."""
     return {
         GATED: ready.admission is not None,
         "releasable": ready.admission is not None,
         "ticket": ready.admission.ticket_sha256 if ready.admission else None,
         "profile": ready.config.profile,
         "config": ready.config.model_dump(mode="json"),
-        SOURCES: run.stands_on,
-        TARGETS: list(run.job.lora_targets),
+        SOURCES: seed_run.sources,
+        TARGETS: list(seed_run.job.lora_targets),
     }
 
 
 def _announce(ready: Ready, seed: int, engine: Engine, resume: bool) -> None:
     config = ready.config
     if engine.step:
-        log.info("seed %d: going on after step %d of %d", seed, engine.step, config.steps)
+        log.info("seed %d: resumed after step %d of %d", seed, engine.step, config.steps)
     elif resume:
         log.info("seed %d: no checkpoint in %s yet, so it starts at the beginning", seed, config.checkpoints(seed))
     log.info(
@@ -274,23 +317,50 @@ def _announce(ready: Ready, seed: int, engine: Engine, resume: bool) -> None:
 
 
 def set_aside(config: TrainConfig) -> None:
-    """What an earlier run left moves out of the way. Nothing is written over, and `train.log` goes on."""
+    """Moves logs and checkpoints of an earlier run aside. Nothing is overwritten; `train.log` is appended to."""
     stamp = f"before_{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-    old = [path for path in OF_A_RUN if path.exists()]
+    old = [path for path in RUN_FILES if path.exists()]
     if old:
         aside = LOGS / stamp
         aside.mkdir(parents=True)
         for path in old:
             path.rename(aside / path.name)
-        log.info("the logs of the run before are in %s now", aside)
-    for folder in roots(config):
+        log.info("the logs of the earlier run are in %s now", aside)
+    for folder in checkpoint_roots(config):
         if any(path.is_file() for path in folder.rglob("*")):  # an empty folder was made by hand, beforehand
             moved = folder.rename(folder.with_name(f"{folder.name}_{stamp}"))
-            log.info("the checkpoints of the run before are in %s now", moved)
+            log.info("the checkpoints of the earlier run are in %s now", moved)
 
 
-class _Said(logging.Handler):
-    """The log on standard error; on a terminal without the line of each step, which the bar shows there."""
+def require_gated_folder(folder: Path) -> None:
+    """Accepts `checkpoints/rc1/latest`, a seed's `latest`, or the folder that contains it. Each seed resumes from its
+    newest checkpoint, so no single step can be named."""
+    root = GATED_CHECKPOINTS
+    inside = folder.absolute().is_relative_to(root.absolute()) and folder.resolve().is_relative_to(root.resolve())
+    parent = folder.parent if folder.name == LATEST else folder
+    # The link may be missing: several seeds have one each, some drives have no links, or only the mirror is left.
+    if not folder.exists() and folder.name != LATEST:
+        what = "there is no checkpoint here"
+    elif not inside:
+        what = f"a gated run resumes from checkpoints in {root}"
+    elif parent.resolve() not in [one.resolve() for one in (root, *root.glob("seed_*"))]:
+        what = "a run resumes from its newest checkpoint, and no other can be named"
+    else:
+        return
+    raise BadInput(
+        what, where=f"--resume-from {folder}", remedy=f"give {root / LATEST}, or start without --resume-from"
+    )
+
+
+def record_outputs() -> None:
+    """Records in the manifest what a gated run left: seals of the final models, and the newest report on them."""
+    seals = sorted(GATED_CHECKPOINTS.glob(f"**/{FINAL_MODEL}/{MANIFEST}"))
+    report = newest_evaluation()
+    Manifest().record([*seals, *([report] if report else [])])
+
+
+class _ConsoleLog(logging.Handler):
+    """The log on standard error; on a terminal without the line of each step, which the progress bar shows there."""
 
     def __init__(self, console: Console) -> None:
         super().__init__()
@@ -302,20 +372,21 @@ class _Said(logging.Handler):
 
 
 @contextmanager
-def _reported(ready: Ready) -> Iterator[None]:
+def _reporting(ready: Ready) -> Iterator[None]:
+    """Logs why a run ended early; an error leaves `reports/ERROR_<time>.json` too."""
     try:
         yield
     except KeyboardInterrupt:
-        log.warning("stopped by hand; %s goes on from the newest checkpoint", RESUME)
+        log.warning("interrupted; %s resumes from the newest checkpoint", RESUME)
         raise
     except Stop as reason:
-        log.error("a callback ended the run: %s; %s goes on from the newest checkpoint", reason, RESUME)
-        raise typer.Exit(1) from None
+        log.error("a callback ended the run: %s; %s resumes from the newest checkpoint", reason, RESUME)
+        raise
     except Exception as error:
         log.error("%s: %s", type(error).__name__, error)
         facts = {"config": str(ready.path), "effective_config": ready.config.model_dump_json()}
         try:
-            log.error("report of the failure: %s", write_error_report(error, LOG, REPORTS, facts))
+            log.error("error report: %s", write_error_report(error, TRAIN_LOG, REPORTS, facts))
         except (BadInput, OSError) as refused:
-            log.error("no report of the failure could be written: %s", refused)
+            log.error("the error report could not be written: %s", refused)
         raise

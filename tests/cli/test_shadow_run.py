@@ -113,7 +113,7 @@ def test_the_report_tells_how_the_policy_did_and_what_it_was_made_from(done: tup
 
 def test_recorded_episodes_are_played_again_only_for_another_seed_set_or_model(again: Path, askgate: Askgate) -> None:
     before = sha256_file(Path("data/episodes/shadow.jsonl"))
-    assert "are not played again" in askgate(*SHADOW).err
+    assert "are not made again" in askgate(*SHADOW).err
     assert sha256_file(Path("data/episodes/shadow.jsonl")) == before
     assert "made data/episodes/shadow.jsonl" in askgate(*SHADOW, "--seed", "8").err
     assert sha256_file(Path("data/episodes/shadow.jsonl")) != before

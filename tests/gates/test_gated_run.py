@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 import torch
-import typer
 from msgspec.structs import replace
 
 from src.checkpoint.seal import read_seal
+from src.core.api import Stop
 from src.core.defaults import SEED_POOL_FACTS
 from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.core.model_files import model_sha256
 from src.gates.ticket import Admission
-from src.training.gated import outcomes_of, record, require_ours
+from src.training.run import record_outputs, require_gated_folder
 from src.training.run import run as train
 from tests.training.training import furnish, write_config
 
@@ -65,11 +65,11 @@ def test_a_gated_run_is_marked_and_has_its_own_checkpoints(folder: Path) -> None
 def test_a_run_that_was_broken_off_goes_on_by_itself(folder: Path) -> None:
     config = write_config(folder, steps=3)
     train(config, False, admitted(config))
-    record(outcomes_of())
+    record_outputs()
     whole = sha256_file(FINAL_MODEL)
     _break_off_after(2)
     train(config, False, admitted(config))
-    assert "going on after step 2" in _logged()
+    assert "resumed after step 2" in _logged()
     assert not list(Path("checkpoints").glob("rc1_before_*"))
     assert sha256_file(FINAL_MODEL) == whole
 
@@ -79,7 +79,7 @@ def test_another_ticket_for_the_same_config_and_files_is_no_other_run(folder: Pa
     train(config, False, admitted(config))
     _break_off_after(1)
     train(config, False, replace(admitted(config), ticket_sha256="c" * 64))
-    assert "going on after step 1" in _logged()
+    assert "resumed after step 1" in _logged()
     assert read_seal(Path("checkpoints/rc1/final_model")).marks["ticket"] == "c" * 64
 
 
@@ -89,11 +89,11 @@ def test_started_again_after_its_last_step_it_ends_without_another_one(folder: P
     config = write_config(folder, steps=2)
     train(config, False, admitted(config))
     if on_record:
-        record(outcomes_of())
+        record_outputs()
     for report in Path("reports").glob("ppo_eval_*"):
         report.unlink()
     train(config, False, admitted(config))
-    assert "going on after step 2 of 2" in _logged()
+    assert "resumed after step 2 of 2" in _logged()
     assert list(Path("reports").glob("ppo_eval_*.json"))
     assert not list(Path("checkpoints").glob("rc1_before_*"))
 
@@ -103,7 +103,7 @@ def test_a_run_that_ended_with_another_ticket_or_is_another_is_moved_aside(folde
     config = write_config(folder, steps=3)
     train(config, False, admitted(config))
     if other == "ended":
-        record(outcomes_of())
+        record_outputs()
     else:
         _break_off_after(2)
     if other == "file":
@@ -112,7 +112,7 @@ def test_a_run_that_ended_with_another_ticket_or_is_another_is_moved_aside(folde
     train(again, False, replace(admitted(again), ticket_sha256="c" * 64))
     (aside,) = Path("checkpoints").glob("rc1_before_*")
     assert (aside / "step_00001").is_dir()
-    assert "going on after" not in _logged()
+    assert "resumed after" not in _logged()
 
 
 def test_a_checkpoint_beyond_the_last_step_is_no_place_to_go_on_from(folder: Path) -> None:
@@ -135,11 +135,11 @@ def test_a_gated_run_does_not_learn_at_another_rate_on_its_way(folder: Path) -> 
 
 def test_what_the_watch_stopped_is_not_gone_on_with_unasked_and_never_becomes_a_final_model(folder: Path) -> None:
     config = write_config(folder, steps=2, watch={"malformed": 0.0, "window": 1})
-    with pytest.raises(typer.Exit):
+    with pytest.raises(Stop):
         train(config, False, admitted(config))
     with pytest.raises(BadInput, match=r"stopped after step 1: malformed.*--resume-from"):
         train(config, False, admitted(config))
-    with pytest.raises(typer.Exit):
+    with pytest.raises(Stop):
         train(config, True, admitted(config))
     for resume, told in ((False, "stopped after step 2"), (True, "the watch stopped the run at its last step")):
         with pytest.raises(BadInput, match=told):
@@ -169,9 +169,9 @@ def test_where_only_the_mirror_is_left_the_run_goes_on_from_there(folder: Path) 
     train(config, False, admitted(config))
     shutil.rmtree("checkpoints")
     shutil.rmtree("drive/rc1/final_model")
-    require_ours(Path("checkpoints/rc1/latest"))
+    require_gated_folder(Path("checkpoints/rc1/latest"))
     train(config, False, admitted(config))
-    assert "going on after step 2 of 2" in _logged()
+    assert "resumed after step 2 of 2" in _logged()
     assert "move checkpoints/rc1 and drive/rc1 away" in _logged()
 
 
@@ -210,25 +210,25 @@ def test_what_is_exchanged_after_the_ticket_was_checked_is_not_trained_on(folder
 
 def test_a_gated_run_goes_on_from_its_own_checkpoints_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    require_ours(Path("checkpoints/rc1/latest"))  # the mirror may have it
+    require_gated_folder(Path("checkpoints/rc1/latest"))  # the mirror may have it
     with pytest.raises(BadInput, match="no checkpoint here"):
-        require_ours(Path("checkpoints/rc1/seed_1"))
+        require_gated_folder(Path("checkpoints/rc1/seed_1"))
     Path("checkpoints/rc1/step_00001").mkdir(parents=True)
     Path("checkpoints/rc1/latest").symlink_to("step_00001")
-    require_ours(Path("checkpoints/rc1/latest"))
-    require_ours(Path("checkpoints/rc1"))
+    require_gated_folder(Path("checkpoints/rc1/latest"))
+    require_gated_folder(Path("checkpoints/rc1"))
     with pytest.raises(BadInput, match=r"from its newest checkpoint.*give checkpoints/rc1/latest"):
-        require_ours(Path("checkpoints/rc1/step_00001"))
+        require_gated_folder(Path("checkpoints/rc1/step_00001"))
     Path("checkpoints/local/step_00001").mkdir(parents=True)
-    with pytest.raises(BadInput, match="goes on from what lies in"):
-        require_ours(Path("checkpoints/local/step_00001"))
+    with pytest.raises(BadInput, match="a gated run resumes from checkpoints in"):
+        require_gated_folder(Path("checkpoints/local/step_00001"))
     Path("checkpoints/rc1/elsewhere").symlink_to("../local/step_00001")
-    with pytest.raises(BadInput, match="goes on from what lies in"):
-        require_ours(Path("checkpoints/rc1/elsewhere"))
+    with pytest.raises(BadInput, match="a gated run resumes from checkpoints in"):
+        require_gated_folder(Path("checkpoints/rc1/elsewhere"))
 
 
 def test_several_seeds_have_their_latest_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("checkpoints/rc1/seed_1/latest").mkdir(parents=True)
     for folder in ("latest", "seed_1/latest", "seed_1"):
-        require_ours(Path("checkpoints/rc1") / folder)
+        require_gated_folder(Path("checkpoints/rc1") / folder)

@@ -15,8 +15,7 @@ from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.core.jsonl import read_records
 from src.core.types import Episode
-from src.training.ablation import Order, drop_other_seeds
-from src.training.ablation_run import Arm, arm_config
+from src.training.ablation import AblationPlan, AblationRun, drop_other_seeds, side_config
 from tests.conftest import Askgate
 
 from .training import furnish, write_config
@@ -52,12 +51,13 @@ def differences(one: Any, other: Any, path: str = "") -> dict[str, tuple[Any, An
     return {} if one == other else {path.lstrip("."): (one, other)}
 
 
+def plan(seeds: tuple[int, ...], episodes: Path = Path("kept")) -> AblationPlan:
+    return AblationPlan(Path("own.yaml"), 0.2, 2, 4, seeds, 6, episodes, "own")
+
+
 def test_the_arms_differ_in_the_penalty_alone(place: Path) -> None:
     config = load_train_config(Path("own.yaml"))
-    made = [
-        arm_config(config, penalty=penalty, alpha=0.2, cap=2, steps=4, seeds=(1, 2), n=6).model_dump(mode="json")
-        for penalty in (False, True)
-    ]
+    made = [side_config(config, plan((1, 2)), penalty).model_dump(mode="json") for penalty in (False, True)]
     assert differences(*made) == {"use_overclar_penalty": (False, True)}
     assert made[1]["reward"]["alpha"] == 0.2
     changed = differences(config.model_dump(mode="json"), made[1])
@@ -69,8 +69,7 @@ def test_the_arms_differ_in_the_penalty_alone(place: Path) -> None:
 def test_another_base_or_pool_under_the_same_name_is_another_arm(place: Path) -> None:
     def folder() -> Path:
         config = load_train_config(Path("own.yaml"))
-        made = arm_config(config, penalty=True, alpha=0.2, cap=2, steps=4, seeds=(1,), n=6)
-        return Arm(Path("work"), "with", made).folder
+        return AblationRun(Path("work"), "with", side_config(config, plan((1,)), penalty=True)).folder
 
     first = folder()
     assert folder() == first
@@ -113,7 +112,7 @@ def test_an_arm_that_cannot_run_is_refused_with_its_folder(place: Path, askgate:
     write_config(place, strategy="nobody:Knows")
     done = askgate(*ORDER, *SMALL)
     assert done.code == 2
-    assert "the run did not come to its end (exit code 2)" in done.err
+    assert "the run did not complete (exit code 2)" in done.err
     assert not (place / "reports/overclar_ablation_own.json").exists()
 
 
@@ -121,7 +120,7 @@ class TestRefused:
     def test_a_penalty_of_nothing(self, place: Path, askgate: Askgate) -> None:
         done = askgate("overclar_penalty", "--alpha", "0", "--ablation", "--config", "own.yaml")
         assert done.code == 2
-        assert "--alpha, --cap: with it nothing costs anything" in done.err
+        assert "--alpha, --cap: the penalty is always 0" in done.err
 
     def test_more_samples_than_there_are(self, place: Path, askgate: Askgate) -> None:
         done = askgate(*ORDER, "--n", "9")
@@ -144,14 +143,14 @@ def test_episodes_of_other_seeds_go_and_what_an_ablation_did_not_make_stays(plac
     for path in ("seed_1/without.jsonl", "seed_7/with.jsonl"):
         (folder / path).parent.mkdir(parents=True)
         (folder / path).touch()
-    order = Order(Path("own.yaml"), 0.2, 2, 1, (1,), 6, folder, "own")
-    drop_other_seeds(order)
+    ours = plan((1,), folder)
+    drop_other_seeds(ours)
     assert [path.name for path in folder.iterdir()] == ["seed_1"]
 
     checkpoint = folder / "seed_7/latest"
     checkpoint.mkdir(parents=True)
     with pytest.raises(BadInput, match="was not made by an ablation"):
-        drop_other_seeds(order)
+        drop_other_seeds(ours)
     assert checkpoint.exists()
 
 

@@ -12,12 +12,12 @@ import torch
 from msgspec.structs import replace
 
 from src.checkpoint.seal import COMPLETE, MANIFEST, read_seal, seal
+from src.cli.train import show_results
 from src.core.check import evidence, now
 from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
 from src.core.types import Episode, Turn
 from src.eval.trial import About, SeedRun, trial_report
-from src.training.evaluate import show_trial
 from tests.conftest import Askgate
 from tests.eval.episodes import episode
 from tests.rc1 import THRESHOLDS
@@ -155,7 +155,7 @@ def test_a_share_is_in_percent_also_where_the_trained_policy_has_none(capsys: py
     base = [episode("a", needs=True, asks=1), episode("b", asks=1)]
     trained = [episode("a", needs=True), episode("b")]
     about = About(now(), "local", False, None, {})
-    show_trial(trial_report([SeedRun(1, 1, base, trained, None)], about, THRESHOLDS, evidence([], [], {}, now())))
+    show_results(trial_report([SeedRun(1, 1, base, trained, None)], about, THRESHOLDS, evidence([], [], {}, now())))
     (line,) = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("ask precision")]
     assert line == ["ask", "precision", "50.0", "-", "-", "-"]
 

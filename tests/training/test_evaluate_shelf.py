@@ -10,7 +10,7 @@ import pytest
 
 from src.checkpoint.seal import seal
 from src.config.loader import load_train_config
-from src.training.evaluate import as_it_ran
+from src.training.results import as_it_ran
 
 CONFIG = Path("configs/quickstart_gated.yaml")
 

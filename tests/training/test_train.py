@@ -19,8 +19,8 @@ from src.core.jsonl import read_records
 from src.core.types import Episode
 from src.engines.base import reproducible_metrics
 from src.training.control import tokens_seen
-from src.training.facts import same_sources, sources
 from src.training.preflight import preflight
+from src.training.resume import require_same_sources, source_hashes
 from src.training.run import _marks, _prepare
 from tests.conftest import Askgate, Outcome
 
@@ -116,7 +116,7 @@ def test_a_resumed_run_equals_the_unbroken_one(place: Path, askgate: Askgate) ->
         file.truncate((place / "logs" / "metrics.jsonl").stat().st_size - 20)
     done = askgate("train", "--config", place / "own.yaml", "--resume")
     assert done.code == 0, done.err
-    assert "going on after step 2 of 4" in done.err
+    assert "resumed after step 2 of 4" in done.err
     assert same_metrics(place / "logs" / "metrics.jsonl") == unbroken
     assert (place / "logs" / "eval.jsonl").read_bytes() == evaluated
     assert weights(place) == whole
@@ -181,11 +181,11 @@ def test_resume_on_another_base_or_other_data_under_the_same_name_is_refused(
     assert askgate("train", "--config", config).code == 0
     ready = preflight(config)
     then = json.loads((place / "checkpoints/local/latest/manifest.json").read_text())["marks"]["sources"]
-    assert sources(ready) == then
+    assert source_hashes(ready) == then
     with open(place / file, "ab") as handle:
         handle.write(b"\n")
     with pytest.raises(BadInput, match="is not what the run began with") as refusal:
-        same_sources(sources(ready), then, config)
+        require_same_sources(source_hashes(ready), then, config)
     assert refusal.value.where == f"{config}: {key}"
 
 
@@ -241,7 +241,7 @@ def test_another_base_before_the_first_checkpoint_is_looked_at_itself(place: Pat
 
 
 def test_a_control_needs_an_engine_that_counts_tokens() -> None:
-    with pytest.raises(BadInput, match="does not tell how many tokens") as refusal:
+    with pytest.raises(BadInput, match="does not count the tokens") as refusal:
         tokens_seen(object())
     assert refusal.value.where == "eval.control"
 
@@ -296,7 +296,7 @@ def test_the_control_stands_beside_the_trained_policy(place: Path, askgate: Askg
     assert done.code == 0, done.err
     assert re.search(r"^seed 1, 1 steps +base +SFT control +trained ", done.out, flags=re.MULTILINE), done.out
     tokens = sum(line["tokens"] * 4 for line in lines(place / "logs" / "metrics.jsonl"))
-    assert f"control: the base learns from demonstrations, {tokens:.0f} tokens" in done.err
+    assert f"control: SFT of the base on {tokens:.0f} tokens" in done.err
     assert len(list(read_records(place / "logs" / "eval" / "control.jsonl", Episode))) == 8
     (path,) = (place / "reports").glob("ppo_eval_*.json")
     report = json.loads(path.read_text())
@@ -344,7 +344,7 @@ def test_a_callback_of_ones_own_may_end_the_run(place: Path, askgate: Askgate) -
     (place / "own_callback.py").write_text(OWN_CALLBACK)
     done = askgate("train", "--config", write_config(place, callbacks=["own_callback:Enough"]))
     assert done.code == 1
-    assert "a callback ended the run: two steps will do; --resume (train.ppo_runner: --resume-from) goes on" in done.err
+    assert "a callback ended the run: two steps will do; --resume (train.ppo_runner: --resume-from) resumes" in done.err
     assert [line["step"] for line in lines(place / "logs" / "metrics.jsonl")] == [1, 2]
     assert not list((place / "reports").glob("ERROR_*"))
     saved = place / "checkpoints" / "local"
@@ -415,7 +415,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"strategy_options": {"group_size": 7.9}},
         "strategy_options.group_size: 7.9 is not of type int",
     ),
-    "a penalty that cannot grow": ({"kl_coef": 0.0}, "kl_coef: a weight of 0 never moves"),
+    "a penalty that cannot grow": ({"kl_coef": 0.0}, "kl_coef: a coefficient of 0 never adapts"),
     "an option out of range": ({"strategy_options": {"lam": 2.0}}, "strategy_options.lam: 2.0 is out of range"),
     "episodes that make no groups": ({"strategy": "grpo"}, "batch_size: 4 episodes do not make whole groups of 8"),
     "a callback of nobody": ({"callbacks": ["no_such_module:Mine"]}, "callbacks: no_such_module:Mine: No module named"),

@@ -203,7 +203,7 @@ class TestRefused:
         config = write_config(place, steps=1, reward={"weights": "weights.json", "dimensions": 0.5})
         assert askgate("train", "--config", config).code == 0
         weigh(place, {**RULES, "support": 0.3, "form": 0.4})
-        refused(askgate("train", "--config", config, "--resume"), "reward.weights: what lies there is not what the run")
+        refused(askgate("train", "--config", config, "--resume"), "reward.weights: the file is not what the run")
 
 
 def test_a_judge_that_falls_silent_stops_the_run_and_a_resumed_one_asks_again(

@@ -1,0 +1,24 @@
+"""How long-running code reports to its caller: lines of text and progress bars.
+
+The command line passes a `Reporter` that writes to the terminal; this one, the default, writes to the log.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
+log = logging.getLogger(__name__)
+
+
+class Reporter:
+    def message(self, text: str) -> None:
+        log.info("%s", text)
+
+    def progress(self, label: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
+        """A progress bar; the function that it yields takes how many more are done."""
+        return nullcontext(lambda more: None)
+
+
+TO_LOG = Reporter()

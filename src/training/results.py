@@ -1,0 +1,119 @@
+"""Results of a run: base, control and trained policy on the same held-out samples, read from the stored episodes.
+
+`train` writes `reports/ppo_eval_<time>` when a run ends; `evaluate` derives the same report again, under a tag.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..checkpoint.seal import MANIFEST, Damaged, read_seal
+from ..config.profile import profile_for
+from ..config.train_config import TrainConfig
+from ..core.check import evidence, now
+from ..core.defaults import RESUME
+from ..core.errors import BadInput
+from ..core.files import atomic_files, json_bytes, read_json, sha256_file
+from ..core.jsonl import read_records
+from ..core.paths import EVAL_EPISODES, EVAL_METRICS, FINAL_MODEL, evaluation_report, seed_folder, step_file
+from ..core.types import Episode
+from ..eval.trial import About, SeedRun, TrialReport, stated_limits, trial_report
+from ..pages.trial import trial_page
+from ..runtime.logs import StepLog
+from .resume import EVALUATION_KEY, GATED
+
+CONTROL_FILE = "control.jsonl"
+_TRAIN = f"run the training to its end; with {RESUME} it makes the evaluations that are missing"
+
+
+def evaluate(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Path]]:
+    """Report on a finished run. Refuses evaluations that are missing or were made with other settings."""
+    config = as_it_ran(config)
+    for seed in config.seeds:
+        _require_same_settings(config, seed)
+        for file in _episode_files(config, seed).values():
+            if not file.exists():
+                raise BadInput("no such evaluation", where=str(file), remedy=_TRAIN)
+    return write_results(config, tag)
+
+
+def write_results(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Path]]:
+    """Writes `ppo_eval_<tag>.json` and `.html`, both or neither, from the evaluations that are there."""
+    started, limits = now(), profile_for(config).thresholds
+    inputs = [config.shadow_set]
+    runs: list[SeedRun] = []
+    for seed in config.seeds:
+        files = {who: file for who, file in _episode_files(config, seed).items() if file.exists()}
+        episodes = {who: list(read_records(file, Episode)) for who, file in files.items()}
+        runs.append(SeedRun(seed, config.steps, episodes.get("base"), episodes.get("trained"), episodes.get("control")))
+        inputs += [_evaluations(config, seed) / EVALUATION_KEY, *files.values(), _final_seal(config, seed)]
+    arguments = {"tag": tag, "seeds": list(config.seeds), "steps": config.steps, **stated_limits(limits)}
+    proof = evidence([path for path in (*inputs, EVAL_METRICS) if path.exists()], [], arguments, started)
+    report = trial_report(runs, _about(config), limits, proof)
+    curves = [line for seed in config.seeds for line in StepLog(EVAL_METRICS).lines(seed)]
+    paths = evaluation_report(tag)
+    with atomic_files() as start:
+        start(paths[0]).write(json_bytes(report))
+        start(paths[1]).write(trial_page(report, curves))
+    return report, paths
+
+
+def as_it_ran(config: TrainConfig) -> TrainConfig:
+    """The config with the profile of its run: a local config with a ticket runs gated, under the ticket's profile.
+
+    Where there are final models of both kinds, the newer one counts.
+    """
+    kinds = (config, config.model_copy(update={"profile": "quickstart"}) if config.profile == "local" else config)
+    seals = [seal for one in kinds if (seal := _final_seal(one, config.seeds[0])).exists()]
+    if not seals:
+        return config
+    newest = max(seals, key=lambda seal: seal.stat().st_mtime)
+    return config.model_copy(update={"profile": _marks(newest)["profile"]})
+
+
+def _evaluations(config: TrainConfig, seed: int) -> Path:
+    return seed_folder(EVAL_EPISODES, seed, config.seeds)
+
+
+def _episode_files(config: TrainConfig, seed: int) -> dict[str, Path]:
+    folder = _evaluations(config, seed)
+    files = {"base": step_file(folder, 0), "trained": step_file(folder, config.steps)}
+    return files | ({"control": folder / CONTROL_FILE} if config.eval.control else {})
+
+
+def _final_seal(config: TrainConfig, seed: int) -> Path:
+    return config.checkpoints(seed) / FINAL_MODEL / MANIFEST
+
+
+def _marks(seal: Path) -> dict[str, Any]:
+    """Marks that the run left in the seal of a final model. Refuses a seal that was edited."""
+    try:
+        return read_seal(seal.parent).marks
+    except Damaged as error:
+        raise BadInput(str(error), where=str(seal.parent), remedy=_TRAIN) from None
+
+
+def _about(config: TrainConfig) -> About:
+    """Which run it was. The seals of the final models say so, not the config file, which may have changed since."""
+    seals = [_final_seal(config, seed) for seed in config.seeds]
+    marks = [_marks(path) for path in seals if path.exists()]
+    gated = len(marks) == len(seals) and all(one.get(GATED) for one in marks)
+    ticket = marks[0].get("ticket") if gated else None
+    ran = marks[0].get("config") if marks else None
+    return About(now(), config.profile, gated, ticket, ran or config.model_dump(mode="json"))
+
+
+def _require_same_settings(config: TrainConfig, seed: int) -> None:
+    """Refuses evaluations of another held-out set, seed or setting: they cannot be compared."""
+    file = _evaluations(config, seed) / EVALUATION_KEY
+    key = read_json(file, _TRAIN)
+    expected = {
+        "shadow_set": sha256_file(config.shadow_set),
+        "n": config.eval.n,
+        "greedy": config.eval.greedy,
+        "seed": seed,
+    }
+    for name, value in expected.items():
+        if key.get(name) != value:
+            raise BadInput(f"these evaluations were made with another {name}", where=str(file), remedy=_TRAIN)
