@@ -89,7 +89,7 @@ class Env:
             answer=self.answer,
             success=correct(self.sample, self.answer),
             seed=seed,
-            told=self.told,
+            received_info=self.told,
         )
 
 

@@ -269,7 +269,7 @@ def text_of(episode: Episode) -> str:
 
 def _columns(one: Episode) -> tuple[object, ...]:
     return (
-        one.sample_id, one.task, one.level, one.lang, one.needs_clarification, one.asks, one.success, one.told,
+        one.sample_id, one.task, one.level, one.lang, one.needs_clarification, one.asks, one.success, one.received_info,
         one.policy_turns, sum(one.reward.values()),
     )  # fmt: skip
 

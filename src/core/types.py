@@ -115,7 +115,7 @@ class Episode(Record, frozen=True):
     success: bool
     """The answer matches the gold answer. `need_ask_success` also requires the clarifying question."""
     seed: int
-    told: bool = False
+    received_info: bool = field(default=False, name="told")
     """The policy asked for the missing information and the user gave it."""
     reward: dict[str, float] = field(default_factory=dict)
     """Terms of the reward; their sum is what was trained on."""
@@ -132,7 +132,7 @@ class Episode(Record, frozen=True):
     @property
     def need_ask_success(self) -> bool:
         """Correct, and got the missing information by asking. A lucky guess after another question does not count."""
-        return self.needs_clarification and self.success and self.told
+        return self.needs_clarification and self.success and self.received_info
 
 
 def join_sentences(sentences: tuple[str, ...] | list[str]) -> str:

@@ -21,16 +21,16 @@ def load_user_class(name: str, where: str, remedy: str) -> type[Any]:
         raise BadInput(f"unknown {where} {name!r}", where=where, remedy=remedy)
     other = next((one for one in STARTS if one != HERE), "")
     try:
-        found = vars(import_module(module)).get(member)
+        member_class = vars(import_module(module)).get(member)
     except ModuleNotFoundError as error:
         if error.name == other and not module.startswith(f"{other}."):
             raise _two_names(module, other, where) from error
         raise BadInput(f"{name}: {error}", where=where, remedy=remedy) from error
     if _is_this_package(other):
         raise _two_names(module, other, where)
-    if not isinstance(found, type):
+    if not isinstance(member_class, type):
         raise BadInput(f"{module} has no class {member!r}", where=where, remedy=remedy)
-    return found
+    return member_class
 
 
 def _is_this_package(name: str) -> bool:

@@ -27,7 +27,10 @@ MEASURES: dict[str, Callable[[Episode], tuple[float, float]]] = {
     "overclar_rate": lambda one: (not one.needs_clarification and one.asks > 0, not one.needs_clarification),
     "ask_precision": lambda one: (one.needs_clarification and one.asks > 0, one.asks > 0),
     "ask_recall": lambda one: (one.needs_clarification and one.asks > 0, one.needs_clarification),
-    "lucky_guess_rate": lambda one: (one.needs_clarification and one.success and not one.told, one.needs_clarification),
+    "lucky_guess_rate": lambda one: (
+        one.needs_clarification and one.success and not one.received_info,
+        one.needs_clarification,
+    ),
     "avg_turns": lambda one: (one.policy_turns, 1),
 }
 HARD_READING = "hard_hotpotqa_strategyqa"

@@ -59,8 +59,8 @@ def failpack(root: Path, environment: Mapping[str, str]) -> Path:
 
 def wanted(root: Path) -> list[Path]:
     """Plain files to pack. Links are left out: through a link a file from outside the run could be packed."""
-    found = {file for pattern in WANTED for file in root.glob(pattern) if file.is_file() and not file.is_symlink()}
-    return sorted(found)
+    files = {file for pattern in WANTED for file in root.glob(pattern) if file.is_file() and not file.is_symlink()}
+    return sorted(files)
 
 
 def last_lines(root: Path, environment: Mapping[str, str]) -> Iterator[str]:
@@ -89,7 +89,7 @@ def _main() -> None:
     here = Path(".")
     for line in last_lines(here, os.environ):
         sys.stdout.write(f"{line}\n")
-    sys.stdout.write(f"packed {failpack(here, os.environ)}: send it to whoever looks into the failure 请回传该归档\n")
+    sys.stdout.write(f"packed {failpack(here, os.environ)}: send it to those who diagnose the failure 请回传该归档\n")
 
 
 if __name__ == "__main__":

@@ -150,8 +150,8 @@ class StepLog:
         """All lines of this seed."""
         if not self.path.exists():
             return []
-        found = [msgspec.json.decode(line) for line in self.path.read_bytes().splitlines()]
-        return [line for line in found if line["seed"] == seed]
+        lines = [msgspec.json.decode(line) for line in self.path.read_bytes().splitlines()]
+        return [line for line in lines if line["seed"] == seed]
 
 
 def _is_kept(line: bytes, seed: int, step: int) -> bool:

@@ -55,8 +55,8 @@ def secrets_in(environment: Mapping[str, str]) -> list[str]:
     >>> secrets_in({"SCORER_API_KEY": "sk-123456", "KEYBOARD": "qwerty", "HF_TOKEN": "hf_1"})
     ['sk-123456', 'hf_1']
     """
-    found = {value for name, value in environment.items() if _SECRET_NAME.search(name) and len(value) >= SHORTEST}
-    return sorted(found, key=_longest_first)
+    values = {value for name, value in environment.items() if _SECRET_NAME.search(name) and len(value) >= SHORTEST}
+    return sorted(values, key=_longest_first)
 
 
 def redact(text: str, secrets: Iterable[str]) -> str:

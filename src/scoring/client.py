@@ -202,18 +202,18 @@ def _reply(body: bytes, request_id: str, latency_ms: float, mask: Mask) -> Reply
     """The reply in an answer with status 200. A completion without a text is a reply too: it was billed."""
     try:
         # Not msgspec: it would refuse a whole paid reply because of one lone surrogate in it.
-        found = json.loads(body)
+        completion = json.loads(body)
     except (ValueError, RecursionError) as error:
         start = mask(body.decode("utf-8", "replace")).strip()[:NOT_A_REPLY_SHOWN]
         return CallFailed("not_a_reply", f"not a chat completion ({error}): {start}")
-    if not isinstance(found, dict) or "choices" not in found:
-        return CallFailed("not_a_reply", f"no chat completion: {mask(json.dumps(found))[:NOT_A_REPLY_SHOWN]}")
-    usage = found.get("usage")
+    if not isinstance(completion, dict) or "choices" not in completion:
+        return CallFailed("not_a_reply", f"no chat completion: {mask(json.dumps(completion))[:NOT_A_REPLY_SHOWN]}")
+    usage = completion.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     return Reply(
-        text=mask(_content(found["choices"])),
-        request_id=mask(request_id or _string(found.get("id"))),
-        model=mask(_string(found.get("model"))),
+        text=mask(_content(completion["choices"])),
+        request_id=mask(request_id or _string(completion.get("id"))),
+        model=mask(_string(completion.get("model"))),
         tokens_in=_tokens(usage.get("prompt_tokens")),
         tokens_out=_tokens(usage.get("completion_tokens")),
         latency_ms=latency_ms,
@@ -243,14 +243,14 @@ def _string(value: Any) -> str:
 
 def _failure(status: int, body: bytes, headers: Mapping[str, str], mask: Mask) -> CallFailed:
     """The failure that an answer with another status than 200 means."""
-    said = f"HTTP {status}: {' '.join(mask(body.decode('utf-8', 'replace')).split())[:SHOWN]}"
+    detail = f"HTTP {status}: {' '.join(mask(body.decode('utf-8', 'replace')).split())[:SHOWN]}"
     if status == 429 and b"insufficient_quota" not in body:
-        return CallFailed("rate_limited", said, retry_after(headers))
+        return CallFailed("rate_limited", detail, retry_after(headers))
     if status >= 500:
-        return CallFailed("server_error", said, retry_after(headers))
+        return CallFailed("server_error", detail, retry_after(headers))
     if status in (408, 425):
-        return CallFailed("timeout", said)
-    return CallFailed("refused", f"{said}. What to do: {_REMEDIES.get(status, _REMEDY)}")
+        return CallFailed("timeout", detail)
+    return CallFailed("refused", f"{detail}. What to do: {_REMEDIES.get(status, _REMEDY)}")
 
 
 _REMEDY = "check SCORER_BASE_URL and SCORER_MODEL"

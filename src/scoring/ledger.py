@@ -147,7 +147,7 @@ def verify(path: Path) -> Head:
 
 def lines(path: Path) -> Iterator[Line]:
     """Every line, checked against the one before it. Lines appended during the read are not included."""
-    size = settled_size(path)
+    size = stable_size(path)
     head = EMPTY
     with explain_disk_errors(path, RUN_AGAIN), open(path, "rb", buffering=16 * BLOCK) as handle:
         read = 0
@@ -179,7 +179,7 @@ def _unseal_next(line: bytes, after: Head) -> Line:
     return decoded
 
 
-def settled_size(path: Path) -> int:
+def stable_size(path: Path) -> int:
     """The size of the file between two appends, never in the middle of one."""
     with explain_disk_errors(path, RUN_AGAIN), write_lock(path, create=False):
         try:
@@ -215,7 +215,7 @@ def tail(path: Path, n_scorings: int) -> list[Scoring]:
 
 
 def _backwards(path: Path) -> Iterator[Line]:
-    end = settled_size(path)
+    end = stable_size(path)
     with explain_disk_errors(path, RUN_AGAIN), open(path, "rb") as handle:
         for raw in _raw_lines_backwards(handle, end):
             try:

@@ -90,7 +90,7 @@ class RateLimit:
         self._cut_at = now
 
     def _estimate(self, now: float, told_to_wait: bool) -> float:
-        """The ceiling, by the requests accepted and refused lately: over seconds if the rate was steady for so long."""
+        """The ceiling, by the requests accepted and refused lately: over several seconds if the rate was steady."""
         steady = not (self._searching or told_to_wait or self._cut_at == -inf)
         steady_s = now - self._cut_at - self._window_s if steady else 0.0
         since = now - min(max(steady_s, self._window_s), self._history_s)

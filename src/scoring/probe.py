@@ -134,8 +134,8 @@ async def _score(
 
 
 def _calls(ledger: Path, scorings: set[str]) -> list[CallEntry]:
-    found = tail(ledger, len(scorings) + OTHERS)
-    return [call for scoring in found if scoring.entry.scoring in scorings for call in scoring.calls]
+    newest = tail(ledger, len(scorings) + OTHERS)
+    return [call for scoring in newest if scoring.entry.scoring in scorings for call in scoring.calls]
 
 
 def _checks(entries: list[ScoringEntry], calls: list[CallEntry]) -> list[Check]:

@@ -116,19 +116,19 @@ def _provider(environment: Mapping[str, str], scoring: ScoringSection, run_mode:
         row = _custom(name, base_url, model, list(scoring.providers))
     elif run_mode == PROD and base_url and (row.base_url or name == LOCAL) and not _same(base_url, row.base_url):
         raise BadInput(
-            f"RUN_MODE=prod asks {name}, and no other server in its stead",
+            f"RUN_MODE=prod asks {name}, and no other server instead",
             where="SCORER_BASE_URL",
             remedy="unset it, or set SCORER_PROVIDER=custom",
         )
-    own = name == LOCAL and not (base_url or row.base_url)
-    if gguf and not own:
+    started_here = name == LOCAL and not (base_url or row.base_url)
+    if gguf and not started_here:
         who = "a server that has an address" if name == LOCAL else f"the provider {name}"
         raise BadInput(
             f"is for the judge that AskGate starts itself, not for {who}",
             where="SCORER_GGUF",
             remedy="unset it, or set SCORER_PROVIDER=local without SCORER_BASE_URL",
         )
-    if own:
+    if started_here:
         model = _model_of_file(gguf, model)
     try:
         row = ProviderSection.model_validate(

@@ -115,8 +115,8 @@ class ScoreFile:
         torn = _is_torn(end)
         decoder = msgspec.json.Decoder(Score)
         raw = whole if torn else [*whole, end]
-        found = [decode(decoder, line, f"{self.path}:{number}") for number, line in enumerate(raw, start=1) if line]
-        if strange := next((score.id for score in found if score.id not in self._pool), None):
+        scores = [decode(decoder, line, f"{self.path}:{number}") for number, line in enumerate(raw, start=1) if line]
+        if strange := next((score.id for score in scores if score.id not in self._pool), None):
             raise BadInput(
                 f"holds the sample {strange!r}, which is not in this pool",
                 where=str(self.path),
@@ -126,7 +126,7 @@ class ScoreFile:
             os.truncate(self.path, sum(len(line) + 1 for line in whole))
         elif end:
             _append(self.path, b"\n")
-        return {score.id: score for score in found}
+        return {score.id: score for score in scores}
 
 
 def unstable_beside(out: Path) -> Path:

@@ -258,7 +258,7 @@ def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 _OTHER_PROCESS_HANGS = (
     "another process has been asking for this vote, and for {:g} s no reply came. What to do: see whether an askgate"
-    " is stopped (`ps` shows it with T), end it or let it go on, then run the same command again"
+    " is stopped (`ps` shows it with T), end it or resume it, then run the same command again"
 )
 
 

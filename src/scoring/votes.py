@@ -39,18 +39,18 @@ def parse_scores(reply: str, dimensions: tuple[str, ...]) -> dict[str, float]:
     if not text:
         raise BadReply("it is empty")
     try:
-        found = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+        marks = json.loads(text, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
     except BadReply:
         raise
     except (ValueError, RecursionError) as error:
         raise BadReply(f"not JSON: {error}") from None
-    if not isinstance(found, dict):
-        raise BadReply(f"a JSON object was asked for, not {type(found).__name__}")
-    if absent := [name for name in dimensions if name not in found]:
+    if not isinstance(marks, dict):
+        raise BadReply(f"a JSON object was asked for, not {type(marks).__name__}")
+    if absent := [name for name in dimensions if name not in marks]:
         raise BadReply(f"dimension {absent[0]} is missing")
-    if strange := sorted(set(found) - set(dimensions)):
+    if strange := sorted(set(marks) - set(dimensions)):
         raise BadReply(f"dimension {strange[0][:40]} was not asked for")
-    return {name: _score(name, found[name]) for name in dimensions}
+    return {name: _score(name, marks[name]) for name in dimensions}
 
 
 def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:

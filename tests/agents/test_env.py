@@ -122,5 +122,5 @@ def test_who_asks_vaguely_and_guesses_right_was_lucky(pool: list[Sample]) -> Non
     episode = env.episode(seed=0)
     assert episode.success
     assert episode.asks == 1
-    assert not episode.told
+    assert not episode.received_info
     assert not episode.need_ask_success

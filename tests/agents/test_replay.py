@@ -28,12 +28,12 @@ def test_what_was_played_follows() -> None:
     made = episodes()
     assert all(matches_replay(episode, sample) for episode, sample in made)
     assert {episode.success for episode, _ in made} == {True, False}
-    assert any(episode.told for episode, _ in made)
+    assert any(episode.received_info for episode, _ in made)
 
 
 @pytest.mark.parametrize(
     "field",
-    ["success", "told", "needs_clarification"],
+    ["success", "received_info", "needs_clarification"],
 )
 def test_a_fact_that_was_turned_round_does_not(field: str) -> None:
     for episode, sample in episodes():

@@ -54,7 +54,7 @@ def episode(number: int, *, success: bool, asks: bool = False, text: str = "", r
         answer="in the bay",
         success=success,
         seed=number,
-        told=needs and asks,
+        received_info=needs and asks,
         reward={
             "outcome": float(success) if reward is None else reward,
             "overclar": -0.07 if asks and not needs else 0,

@@ -14,7 +14,7 @@ def episode(
     asks: int = 0,
     calls: int = 1,
     success: bool = True,
-    told: bool | None = None,
+    received_info: bool | None = None,
 ) -> Episode:
     turns = [Turn("user", "say", "the question")]
     for _ in range(asks):
@@ -33,5 +33,5 @@ def episode(
         answer="yes",
         success=success,
         seed=7,
-        told=needs and asks > 0 if told is None else told,
+        received_info=needs and asks > 0 if received_info is None else received_info,
     )

@@ -115,7 +115,7 @@ def test_llamacpp_reproduces_the_evaluation_of_pytorch(played: tuple[Any, Any]) 
 def test_a_share_of_nothing_or_all_reproduces_itself(played: tuple[Any, Any]) -> None:
     """The interval of 0 of 40 begins at 0, whatever the last bits say."""
     for right in (False, True):
-        same = evaluated([replace(one, success=right, told=right) for one in played[0]])
+        same = evaluated([replace(one, success=right, received_info=right) for one in played[0]])
         assert all(one.passed for one in compared(same, same))
 
 

@@ -44,7 +44,7 @@ def tampered(sample: Sample) -> list[Sample]:
 def lookalikes(episode: Episode) -> list[Episode]:
     """The same dialogue, with another verdict on it."""
     flipped = replace(episode, success=not episode.success, needs_clarification=not episode.needs_clarification)
-    return [flipped, replace(episode, told=not episode.told, reward={"outcome": 1.0}, level=None)]
+    return [flipped, replace(episode, received_info=not episode.received_info, reward={"outcome": 1.0}, level=None)]
 
 
 def episodes(sample: Sample) -> list[Episode]:

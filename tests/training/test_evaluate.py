@@ -75,7 +75,7 @@ def _played(one: Episode, right: bool) -> Episode:
     asks = right == one.needs_clarification
     answer = Turn("assistant", "answer", "x")
     turns = (one.turns[0], *(ask if asks else ()), *([answer] if right else [ask[0], ask[1], answer]))
-    return replace(one, turns=turns, success=right, told=right and one.needs_clarification)
+    return replace(one, turns=turns, success=right, received_info=right and one.needs_clarification)
 
 
 def test_a_run_leaves_the_report_and_the_page_by_itself(ended: Path) -> None:
