@@ -1,4 +1,4 @@
-"""The door of the house: `askgate VERB`, and the same verbs behind the scripts' names."""
+"""Command line: `askgate VERB`, and the same verbs as scripts."""
 
 from .app import door, main, scorecache_cli
 

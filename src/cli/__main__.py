@@ -1,4 +1,4 @@
-"""`python -m src.cli VERB`, for a checkout in which nothing is installed."""
+"""`python -m src.cli VERB`, for a checkout that is not installed."""
 
 from . import main
 

@@ -1,8 +1,8 @@
 """`askgate VERB`. Exit codes: 0 passed, 1 a gate failed, 2 bad input or usage.
 
-Any other exception is a defect, or a machine that failed: 2 as well, with its traceback. 1 is kept for what was
-measured, since a verdict that stands is not reached again. Verbs import what they need when they run, so that
-`askgate --help` answers at once.
+Any other exception is a bug or a failing machine: exit code 2 as well, with its traceback. Exit code 1 is kept for
+measured verdicts, because the loop does not repeat a stage that has one. Verbs import what they need when they run, so
+that `askgate --help` is fast.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _say_version(wanted: bool) -> None:
 @app.callback()
 def common(
     version: Annotated[
-        bool, typer.Option("--version", is_eager=True, callback=_say_version, help="Show the version and leave.")
+        bool, typer.Option("--version", is_eager=True, callback=_say_version, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """From sources to a trained policy. Exit codes: 0 passed, 1 gate failed, 2 bad input or not genuine."""
@@ -93,16 +93,16 @@ def common(
 def main(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A remedy in Chinese must not crash a terminal that cannot show it.
+            # A terminal that cannot show Chinese must not crash on a remedy in Chinese.
             stream.reconfigure(errors="replace")
     try:
-        with explain_disk_errors(Path(), "run the command again; nothing is left half-written", only_full=True):
+        with explain_disk_errors(Path(), "run the command again; no file is left half-written", only_full=True):
             app(arguments, prog_name="askgate")
     except BadInput as error:
         show.complain(f"askgate: {error}")
         sys.exit(error.exit_code)
     except SystemExit as left:
-        # Nobody reads what we say any more. Libraries leave with 1 then, which would be a verdict.
+        # The reader of our output is gone. Libraries exit with 1 then, which would be a verdict.
         if isinstance(left.__context__, BrokenPipeError):
             sys.exit(BadInput.exit_code)
         raise
@@ -112,10 +112,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def scorecache_cli() -> None:
-    """`scorecache-cli`: the name that the work order gives to `askgate scorecache`."""
+    """`scorecache-cli`, the name of `askgate scorecache` in the work order."""
     door("scorecache")
 
 
 def door(verb: str) -> None:
-    """A script's way in: its arguments go to the verb of that name."""
+    """Entry point of a script: passes its arguments to the verb of that name."""
     main([verb, *sys.argv[1:]])

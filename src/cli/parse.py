@@ -1,4 +1,4 @@
-"""Flags that carry a small language of their own: shares (`gsm8k:0.25,...`) and lists of names (`en,zh`)."""
+"""Parsers of flag values: shares (`gsm8k:0.25,...`), lists of names (`en,zh`), seeds, sizes and tags."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def tasks(text: str, flag: str = "--by_task") -> tuple[Task, ...]:
 
 
 def langs(text: str, flag: str = "--lang") -> tuple[Lang, ...]:
-    """An empty text asks for every language that the source has."""
+    """Languages; none given means every language of the source."""
     return names(text, flag, LANGS) if text.strip() else ()
 
 
@@ -46,14 +46,14 @@ def tools(text: str, flag: str = "--tools") -> tuple[str, ...]:
 
 
 def tag(text: str, flag: str = "--tag") -> str:
-    """It becomes part of a file's name.
+    """A tag that becomes part of a file name.
 
     >>> tag("pre_run_check")
     'pre_run_check'
     """
     if not re.fullmatch(r"[\w.-]{0,100}", text):
         raise BadInput(
-            f"{text[:100]!r} cannot be in a file's name", where=flag, remedy="use letters, digits, . _ and -"
+            f"{text[:100]!r} cannot be part of a file name", where=flag, remedy="use letters, digits, . _ and -"
         )
     return text
 
@@ -65,7 +65,7 @@ def seeds(text: str, flag: str = "--seeds") -> tuple[int, ...]:
     """
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isascii() and part.isdigit() for part in parts) or len(set(parts)) < len(parts):
-        raise BadInput(f"{text!r} is no list of different whole numbers", where=flag, remedy="write it like 1,2,3")
+        raise BadInput(f"{text!r} is not a list of different whole numbers", where=flag, remedy="write it like 1,2,3")
     return tuple(int(part) for part in parts)
 
 
@@ -77,14 +77,14 @@ def sizes(text: str, flag: str = "--to") -> list[int]:
     try:
         found = [int(part) for part in text.split(",")]
     except ValueError:
-        raise BadInput(f"{text!r} is no list of sizes", where=flag, remedy="write it like 1000,5000") from None
+        raise BadInput(f"{text!r} is not a list of sizes", where=flag, remedy="write it like 1000,5000") from None
     if found[0] < 1 or any(one >= other for one, other in pairwise(found)):
         raise BadInput(f"{text} does not rise", where=flag, remedy="write it like 1000,5000")
     return found
 
 
 def shares(text: str, flag: str, allowed: Sequence[Name]) -> dict[Name, float]:
-    """Shares by name; a share of 0 leaves its name out."""
+    """Shares by name; names with a share of 0 are dropped."""
     remedy = f"write it like {_example(allowed)}"
     given: dict[Name, float] = {}
     for part in text.split(","):

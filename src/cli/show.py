@@ -1,4 +1,4 @@
-"""What a command prints: a report as a table or as JSON, failed checks with their remedies, a progress bar."""
+"""Terminal output of the verbs: reports as tables or JSON, failed checks with their remedies, progress bars."""
 
 from __future__ import annotations
 
@@ -35,21 +35,22 @@ def print_table(table: Table) -> None:
 
 
 def say(text: str | Text) -> None:
-    """One line, never broken: paths and hashes are there to be copied."""
+    """Prints one line without wrapping, so that paths and hashes can be copied."""
     _console().print(text, soft_wrap=True)
 
 
 def complain(text: str) -> None:
+    """Prints one line to standard error."""
     _console(stderr=True).print(text, soft_wrap=True)
 
 
 def _console(stderr: bool = False) -> Console:
-    """Text comes out as it is: brackets in a path are no markup, and `pool.jsonl:100:` holds no emoji."""
+    """A console that prints text literally: brackets in a path are not markup, `pool.jsonl:100:` has no emoji."""
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
 
 
 def print_json(value: object) -> None:
-    """The report and nothing else on standard output, in UTF-8 whatever the terminal says."""
+    """Prints the value and nothing else to standard output, always in UTF-8."""
     sys.stdout.flush()
     sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
     sys.stdout.buffer.flush()
@@ -63,14 +64,14 @@ def password_of(key: Path | None) -> bytes | None:
 
 
 def finish(report: Report, as_json: bool, written: Path | None = None, failed_code: int = 1) -> None:
-    """Prints the report and leaves with `failed_code` when a gate failed: 1 for quality, 2 for integrity.
+    """Prints the report and exits with `failed_code` if a gate failed: 1 for quality, 2 for integrity.
 
-    `written` is where the stage put it.
+    `written`: path of the report.
     """
     if as_json:
         print_json(report)
     else:
-        _tell(report)
+        _show_report(report)
         for path in [*report.evidence.outputs, *([written] if written else [])]:
             say(f"wrote {path}")
     if not report.passed:
@@ -80,9 +81,9 @@ def finish(report: Report, as_json: bool, written: Path | None = None, failed_co
 def made(
     files: Sequence[Path], as_json: bool, counts: Counts | None = None, left_aside: Mapping[Task, int] | None = None
 ) -> None:
-    """What a building verb made: every file with its SHA-256, and how many samples of each task and bucket.
+    """Prints the files that a verb made with their SHA-256, and the number of samples by task and difficulty.
 
-    `left_aside` are the records of a source that could not be used.
+    `left_aside`: number of records of a source that could not be used.
     """
     hashes = {str(path): sha256_file(path) for path in files}
     unused = {task: count for task, count in (left_aside or {}).items() if count}
@@ -93,13 +94,13 @@ def made(
     if counts:
         _console().print(_counts(counts))
     for task, count in unused.items():
-        say(f"left aside {count} records of {task}: repeated, or without a way to the answer")
+        say(f"skipped {count} records of {task}: repeated, or without a way to the answer")
     for path, digest in hashes.items():
         say(f"wrote {path}")
         say(f"  sha256 {digest}")
 
 
-def _tell(report: Report) -> None:
+def _show_report(report: Report) -> None:
     failed = [check for check in report.checks if not check.passed]
     if report.passed:
         _console().print(_table(report.checks))
@@ -116,7 +117,7 @@ DIVERSITY = ("ttr", "distinct1", "distinct2", "kl3", "kl3_floor", "kl3_excess", 
 
 
 def diversity(found: dict[str, Any]) -> None:
-    """The figures of a diversity report, a column for the pool and one for each task."""
+    """Prints a diversity report, with a column for the pool and one for each task."""
     scopes = {"all": found["overall"], **found["tasks"]}
     table = Table("figure", box=None, pad_edge=False)
     for scope in scopes:
@@ -162,7 +163,7 @@ def cell(value: float | None) -> str:
 
 
 def number(value: float, beside: float | None = None) -> str:
-    """Short, but with digits enough not to look like the threshold beside it when it is another number.
+    """A short number, with enough digits not to look equal to a different threshold beside it.
 
     >>> number(0.123456), number(30000.0), number(0.7)
     ('0.1235', '30000', '0.7')
@@ -180,7 +181,7 @@ def _short(value: float) -> str:
 
 @contextmanager
 def progress(label: str, total: int) -> Iterator[Advance]:
-    """A bar on standard error when that is a terminal. The caller reports how many more are done."""
+    """A progress bar on standard error, if that is a terminal."""
     console = _console(stderr=True)
     if not console.is_terminal:
         yield lambda more: None
@@ -207,7 +208,7 @@ def scoring_progress(doing: str) -> Iterator[Callable[[Done], None]]:
 
 
 def _lines(doing: str, say: Callable[[str], None], clock: Callable[[], float]) -> Callable[[Done], None]:
-    """One line for every tenth of the samples."""
+    """Prints one line per tenth of the samples."""
     started, told = clock(), 0
 
     def progress(done: Done) -> None:

@@ -1,1 +1,1 @@
-"""What leaves the house: a model in GGUF, checked against the one that was trained."""
+"""Release of models and runs: GGUF export, evaluation, reproduction packages, signatures."""

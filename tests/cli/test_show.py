@@ -109,7 +109,7 @@ def test_records_that_a_source_could_not_use_are_told(
     file.write_text("{}")
     made_files([file], as_json=False, left_aside={"hotpotqa": 0, "gsm8k": 858})
     told = capfdbinary.readouterr().out.decode()
-    assert "left aside 858 records of gsm8k: repeated, or without a way to the answer" in told
+    assert "skipped 858 records of gsm8k: repeated, or without a way to the answer" in told
     assert "hotpotqa" not in told
     made_files([file], as_json=True, left_aside={"hotpotqa": 0, "gsm8k": 858})
     assert json.loads(capfdbinary.readouterr().out)["left_aside"] == {"gsm8k": 858}

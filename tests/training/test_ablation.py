@@ -130,7 +130,7 @@ class TestRefused:
     def test_seeds_that_are_none(self, place: Path, askgate: Askgate) -> None:
         done = askgate(*ORDER, "--seeds", "1,x")
         assert done.code == 2
-        assert "--seeds: '1,x' is no list of different whole numbers" in done.err
+        assert "--seeds: '1,x' is not a list of different whole numbers" in done.err
 
     def test_a_tag_that_leads_elsewhere(self, place: Path, askgate: Askgate) -> None:
         done = askgate(*ORDER, *SMALL, "--tag", "../../up")
