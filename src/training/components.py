@@ -1,4 +1,4 @@
-"""The components that a config names: strategy, callbacks, renderer, reward and judge, and the job that joins them."""
+"""The components that a config names: strategy, callbacks, renderer, reward and live judge."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import asyncio
 import inspect
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from transformers import AutoTokenizer
 
@@ -21,7 +19,6 @@ from ..core.errors import BadInput
 from ..core.jsonl import read_records
 from ..core.types import Sample
 from ..core.user_class import load_user_class
-from ..engines.job import LiveJudge, TrainJob
 from ..engines.load import load_strategy, strategy_class
 from ..reward.live_share import CourtRoom
 from ..reward.new_score import AdvancedReward
@@ -31,10 +28,6 @@ from ..scoring.monitor import forecast, score_once
 from ..scoring.providers import ScorerSettings, settings_for
 from ..scoring.scores import Score
 from .resume import steps_done
-from .sampler import Sampler
-
-if TYPE_CHECKING:
-    import torch
 
 log = logging.getLogger(__name__)
 
@@ -73,42 +66,6 @@ def open_renderer(model: str) -> Renderer:
     """Renders with the tokenizer's chat template if it has one, else with plain tags."""
     tokenizer = AutoTokenizer.from_pretrained(model)
     return ChatRenderer(tokenizer) if tokenizer.chat_template else TagRenderer(tokenizer)
-
-
-def make_job(
-    config: TrainConfig,
-    seed: int,
-    *,
-    model: str,
-    renderer: Renderer,
-    sampler: Sampler,
-    last_good: Callable[[int], Path | None],
-    tools: tuple[str, ...],
-    device: torch.device,
-    dtype: torch.dtype,
-    targets: tuple[str, ...],
-    judge: LiveJudge | None = None,
-) -> TrainJob:
-    return TrainJob(
-        model=model,
-        renderer=renderer,
-        strategy=make_strategy(config),
-        sampler=sampler,
-        reward=make_reward(config),
-        seed=seed,
-        max_steps=config.steps,
-        batch_size=config.batch_size,
-        device=device,
-        dtype=dtype,
-        lr=config.lr,
-        rollout=config.rollout_limits(tools),
-        optimizer=config.optimizer,
-        finetune=config.finetune,
-        lora_targets=targets,
-        kl_alert=config.kl_alert,
-        judge=judge,
-        last_good=last_good,
-    )
 
 
 def make_reward(config: TrainConfig) -> OutcomeReward:

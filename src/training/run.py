@@ -63,7 +63,7 @@ from ..runtime.disk import explain_disk_errors
 from ..runtime.lock import lock_folder
 from ..runtime.logs import StepLog, add_link, logging_to, write_error_report
 from ..runtime.progress import TO_LOG, Reporter
-from .components import make_callbacks, make_job, make_strategy, open_judge, unstable_weights
+from .components import make_callbacks, make_reward, make_strategy, open_judge, unstable_weights
 from .control import control, tokens_seen
 from .data import held_out
 from .preflight import Ready, preflight
@@ -175,24 +175,31 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: CourtRoom 
         return found.path if found else None
 
     with naming_keys(ready.path, config):
+        strategy = make_strategy(config)
         judge = None
         if room:
-            group_size, folder = make_strategy(config).group_size, seed_folder(JUDGED, seed, config.seeds)
-            judge = LiveShare(room, config.reward.live_share, seed, group_size, folder)
-        job = make_job(
-            config,
-            seed,
+            folder = seed_folder(JUDGED, seed, config.seeds)
+            judge = LiveShare(room, config.reward.live_share, seed, strategy.group_size, folder)
+        weights = unstable_weights(config)
+        job = TrainJob(
             model=ready.model,
             renderer=ready.renderer,
-            sampler=open_sampler(
-                config.seed_pool, config.shadow_set, config.priority_sampling, seed, weights=unstable_weights(config)
-            ),
-            last_good=last_good,
-            tools=read_meta(config.seed_pool).tools,
+            strategy=strategy,
+            sampler=open_sampler(config.seed_pool, config.shadow_set, config.priority_sampling, seed, weights=weights),
+            reward=make_reward(config),
+            seed=seed,
+            max_steps=config.steps,
+            batch_size=config.batch_size,
             device=ready.device,
             dtype=ready.dtype,
-            targets=targets,
+            lr=config.lr,
+            rollout=config.rollout_limits(read_meta(config.seed_pool).tools),
+            optimizer=config.optimizer,
+            finetune=config.finetune,
+            lora_targets=targets,
+            kl_alert=config.kl_alert,
             judge=judge,
+            last_good=last_good,
         )
         prepare_device(ready.device)
         engine = ready.engine(job)

@@ -75,7 +75,7 @@ def read(path: str) -> dict[str, Any]:
     return found
 
 
-def test_the_base_plays_the_shadow_set_and_its_share_is_scored_live(done: tuple[Path, dict[str, int]]) -> None:
+def test_the_base_is_recorded_and_a_share_scored_live(done: tuple[Path, dict[str, int]]) -> None:
     folder, asked = done
     recorded = read_recorded(folder / "data/episodes/shadow.jsonl")
     assert len({one.episode.sample_id for one in recorded}) == 40
@@ -93,7 +93,7 @@ def test_no_sample_is_on_both_sides(done: tuple[Path, dict[str, int]]) -> None:
     assert {one.source_id for one in shadow}.isdisjoint(one.source_id for one in calibration)
 
 
-def test_the_report_tells_how_the_policy_did_and_what_it_was_made_from(done: tuple[Path, dict[str, int]]) -> None:
+def test_the_report_has_the_policy_figures_and_its_inputs(done: tuple[Path, dict[str, int]]) -> None:
     folder, _ = done
     report = json.loads((folder / "reports/shadow_run_first.json").read_bytes())
     figures, inputs = report["figures"], report["evidence"]["inputs"]
@@ -111,7 +111,7 @@ def test_the_report_tells_how_the_policy_did_and_what_it_was_made_from(done: tup
     assert report["checks"][-1]["passed"]
 
 
-def test_recorded_episodes_are_played_again_only_for_another_seed_set_or_model(again: Path, askgate: Askgate) -> None:
+def test_episodes_are_recorded_again_for_another_seed_set_or_model(again: Path, askgate: Askgate) -> None:
     before = sha256_file(Path("data/episodes/shadow.jsonl"))
     assert "are not made again" in askgate(*SHADOW).err
     assert sha256_file(Path("data/episodes/shadow.jsonl")) == before
@@ -119,7 +119,7 @@ def test_recorded_episodes_are_played_again_only_for_another_seed_set_or_model(a
     assert sha256_file(Path("data/episodes/shadow.jsonl")) != before
 
 
-def test_with_the_judge_off_the_rules_work_and_no_gate_is_satisfied(again: Path, askgate: Askgate) -> None:
+def test_without_a_judge_no_gate_passes(again: Path, askgate: Askgate) -> None:
     done = askgate(*SHADOW, "--tag", "off")
     assert done.code == 1
     assert "FAILED not_live: 30, must be == 0" in done.out
@@ -127,7 +127,9 @@ def test_with_the_judge_off_the_rules_work_and_no_gate_is_satisfied(again: Path,
     assert not any(one.live for one in read_scored(Path("data/episodes/shadow.scored.jsonl")))
 
 
-def test_what_the_judge_said_is_not_asked_again(again: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stored_judge_scores_are_not_requested_again(
+    again: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with JudgeServer() as judge:
         for name, value in {**LIVE_MODE, "SCORER_BASE_URL": judge.url}.items():
             monkeypatch.setenv(name, value)
@@ -168,7 +170,7 @@ def test_what_cannot_be_compared_is_refused(
     assert sorted(Path("reports").iterdir()) == reports
 
 
-def test_an_episode_of_the_judges_lot_that_came_back_without_a_score_is_named(
+def test_an_unscored_episode_of_the_judged_sample_is_named(
     again: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REWARD_LIVE_MODE", "1")
@@ -190,9 +192,7 @@ def test_an_episode_of_the_judges_lot_that_came_back_without_a_score_is_named(
         ((*SHADOW, "--episodes", "data/shadow_eval_40.jsonl"), "--episodes"),
     ],
 )
-def test_nothing_that_is_read_is_written_over(
-    arguments: tuple[str, ...], flag: str, again: Path, askgate: Askgate
-) -> None:
+def test_inputs_are_never_overwritten(arguments: tuple[str, ...], flag: str, again: Path, askgate: Askgate) -> None:
     kept = {
         path: path.read_bytes() for path in Path("data").rglob("*") if path.is_file() and ".scored" not in path.name
     }
@@ -203,7 +203,7 @@ def test_nothing_that_is_read_is_written_over(
     assert {path: path.read_bytes() for path in kept} == kept
 
 
-def test_a_policy_that_is_always_wrong_stops_it(again: Path, askgate: Askgate) -> None:
+def test_a_policy_that_always_fails_is_refused(again: Path, askgate: Askgate) -> None:
     Path("short.yaml").write_text(CONFIG.replace("rollout_len: 32", "rollout_len: 1"))
     done = askgate(*SHADOW, "--config", "short.yaml", "--tag", "wrong")
     assert done.code == 2

@@ -128,9 +128,7 @@ def test_weights_do_not_overwrite_the_baseline(episodes: Path, askgate: Askgate)
     assert "would overwrite" in done.err
 
 
-def test_a_share_of_live_scores_is_enough_where_it_was_asked_for_and_its_means_go_into_the_weights(
-    episodes: Path, askgate: Askgate
-) -> None:
+def test_a_requested_share_of_live_scores_is_enough(episodes: Path, askgate: Askgate) -> None:
     found = scored(245, baseline=SHIPPED)
     half = [
         one if place < 40 else replace(one, live=False, dims={k: v for k, v in one.dims.items() if k not in LIVE})
@@ -145,9 +143,7 @@ def test_a_share_of_live_scores_is_enough_where_it_was_asked_for_and_its_means_g
     assert "FAILED not_live: 205" in askgate(*SCORED, "--boot", "10").out
 
 
-def test_without_any_judge_the_weights_are_over_the_rules_alone_and_pass_nothing(
-    episodes: Path, askgate: Askgate
-) -> None:
+def test_without_a_judge_rules_alone_are_weighted_and_fail(episodes: Path, askgate: Askgate) -> None:
     rules = [
         replace(one, live=False, dims={k: v for k, v in one.dims.items() if k not in LIVE})
         for one in scored(245, baseline=SHIPPED)
@@ -160,7 +156,7 @@ def test_without_any_judge_the_weights_are_over_the_rules_alone_and_pass_nothing
     assert set(weights.weights) == set(SHIPPED.names) - set(LIVE)
 
 
-def test_without_a_pool_it_says_how_to_get_one(episodes: Path, askgate: Askgate) -> None:
+def test_a_missing_pool_is_refused_with_the_command(episodes: Path, askgate: Askgate) -> None:
     done = askgate("weight_calib")
     assert done.code == 2
     assert "data/rollouts/rc1_seed.balanced.jsonl is not there" in done.err
@@ -168,7 +164,7 @@ def test_without_a_pool_it_says_how_to_get_one(episodes: Path, askgate: Askgate)
 
 
 @pytest.mark.parametrize("l2", ["nan", "inf", "-0.1"])
-def test_a_pull_that_is_no_number_is_refused(l2: str, episodes: Path, askgate: Askgate) -> None:
+def test_an_l2_that_is_no_number_is_refused(l2: str, episodes: Path, askgate: Askgate) -> None:
     done = askgate(*SCORED, "--boot", "10", "--l2", l2)
     assert done.code == 2
     assert "--l2" in done.err
@@ -176,6 +172,6 @@ def test_a_pull_that_is_no_number_is_refused(l2: str, episodes: Path, askgate: A
 
 
 @pytest.mark.parametrize("tag", ["../up", "a/b", "a b", "x" * 101])
-def test_a_tag_that_is_no_part_of_a_files_name_is_refused(tag: str, episodes: Path, askgate: Askgate) -> None:
+def test_a_tag_with_a_path_is_refused(tag: str, episodes: Path, askgate: Askgate) -> None:
     assert askgate(*SCORED, "--tag", tag).code == 2
     assert not Path("reports").exists()

@@ -20,8 +20,8 @@ import transformers
 from src.checkpoint.store import CheckpointStore, Write
 from src.cli import main
 from tests.checkpoint import disk_faults
-from tests.training.training import furnish as furnish_anew
-from tests.training.training import write_config
+from tests.training.tiny_run import furnish as furnish_anew
+from tests.training.tiny_run import write_config
 
 
 def warm() -> None:

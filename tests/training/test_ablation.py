@@ -18,7 +18,7 @@ from src.core.types import Episode
 from src.training.ablation import AblationPlan, AblationRun, drop_other_seeds, side_config
 from tests.conftest import Askgate
 
-from .training import furnish, write_config
+from .tiny_run import furnish, write_config
 
 ORDER = ("overclar_penalty", "--alpha", "0.2", "--cap", "2", "--ablation", "--config", "own.yaml")
 SMALL = ("--steps", "1", "--seeds", "1,2", "--n", "6")
@@ -55,7 +55,7 @@ def plan(seeds: tuple[int, ...], episodes: Path = Path("kept")) -> AblationPlan:
     return AblationPlan(Path("own.yaml"), 0.2, 2, 4, seeds, 6, episodes, "own")
 
 
-def test_the_arms_differ_in_the_penalty_alone(place: Path) -> None:
+def test_the_two_configs_differ_only_in_the_penalty(place: Path) -> None:
     config = load_train_config(Path("own.yaml"))
     made = [side_config(config, plan((1, 2)), penalty).model_dump(mode="json") for penalty in (False, True)]
     assert differences(*made) == {"use_overclar_penalty": (False, True)}
@@ -66,7 +66,7 @@ def test_the_arms_differ_in_the_penalty_alone(place: Path) -> None:
     }  # fmt: skip
 
 
-def test_another_base_or_pool_under_the_same_name_is_another_arm(place: Path) -> None:
+def test_a_changed_base_or_pool_gets_another_work_folder(place: Path) -> None:
     def folder() -> Path:
         config = load_train_config(Path("own.yaml"))
         return AblationRun(Path("work"), "with", side_config(config, plan((1,)), penalty=True)).folder
@@ -80,7 +80,7 @@ def test_another_base_or_pool_under_the_same_name_is_another_arm(place: Path) ->
         assert folder() != before
 
 
-def test_an_ablation_from_base_to_report_and_what_is_there_is_not_made_again(place: Path, askgate: Askgate) -> None:
+def test_an_ablation_writes_its_report_and_reuses_finished_runs(place: Path, askgate: Askgate) -> None:
     done = askgate(*ORDER, *SMALL, "--json")
     assert done.code in (0, 1), done.err
     report = json.loads(done.out)
@@ -108,7 +108,7 @@ def test_an_ablation_from_base_to_report_and_what_is_there_is_not_made_again(pla
     assert [(folder / "logs/train.log").read_bytes() for folder in arms] == logs, "nothing was trained again"
 
 
-def test_an_arm_that_cannot_run_is_refused_with_its_folder(place: Path, askgate: Askgate) -> None:
+def test_a_run_that_fails_is_reported_with_its_folder(place: Path, askgate: Askgate) -> None:
     write_config(place, strategy="nobody:Knows")
     done = askgate(*ORDER, *SMALL)
     assert done.code == 2
@@ -117,7 +117,7 @@ def test_an_arm_that_cannot_run_is_refused_with_its_folder(place: Path, askgate:
 
 
 class TestRefused:
-    def test_a_penalty_of_nothing(self, place: Path, askgate: Askgate) -> None:
+    def test_a_penalty_of_zero(self, place: Path, askgate: Askgate) -> None:
         done = askgate("overclar_penalty", "--alpha", "0", "--ablation", "--config", "own.yaml")
         assert done.code == 2
         assert "--alpha, --cap: the penalty is always 0" in done.err
@@ -127,18 +127,18 @@ class TestRefused:
         assert done.code == 2
         assert "--n: data/shadow.jsonl has 8 samples" in done.err
 
-    def test_seeds_that_are_none(self, place: Path, askgate: Askgate) -> None:
+    def test_seeds_that_are_not_numbers(self, place: Path, askgate: Askgate) -> None:
         done = askgate(*ORDER, "--seeds", "1,x")
         assert done.code == 2
         assert "--seeds: '1,x' is not a list of different whole numbers" in done.err
 
-    def test_a_tag_that_leads_elsewhere(self, place: Path, askgate: Askgate) -> None:
+    def test_a_tag_with_a_path(self, place: Path, askgate: Askgate) -> None:
         done = askgate(*ORDER, *SMALL, "--tag", "../../up")
         assert done.code == 2
         assert "--tag" in done.err
 
 
-def test_episodes_of_other_seeds_go_and_what_an_ablation_did_not_make_stays(place: Path) -> None:
+def test_only_ablation_episodes_of_other_seeds_are_removed(place: Path) -> None:
     folder = place / "kept"
     for path in ("seed_1/without.jsonl", "seed_7/with.jsonl"):
         (folder / path).parent.mkdir(parents=True)
@@ -154,7 +154,7 @@ def test_episodes_of_other_seeds_go_and_what_an_ablation_did_not_make_stays(plac
     assert checkpoint.exists()
 
 
-def test_without_ablation_it_tells_what_asks_cost(place: Path, askgate: Askgate) -> None:
+def test_without_ablation_the_penalties_are_shown(place: Path, askgate: Askgate) -> None:
     done = askgate("overclar_penalty", "--alpha", "0.07", "--cap", "3", "--json")
     assert done.code == 0
     prices = json.loads(done.out)["penalty"]

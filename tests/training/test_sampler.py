@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from src.config.train_config import RatioAt, SamplingSection
 from src.core.errors import BadInput
+from src.core.files import sidecar
+from src.core.jsonl import read_records
 from src.core.types import LEVELS, Level, Sample
+from src.data.difficulty.bucketize import difficulty_bucketize
+from src.data.difficulty.metrics import difficulty_metrics, measure
 from src.data.pool.build import build_pool
 from src.data.pool.fresh import FreshSamples
-from src.data.pool.meta import PoolMeta
-from src.training.sampler import KEPT, TRIES, Drawn, Sampler
+from src.data.pool.meta import PoolMeta, read_meta, write_meta
+from src.data.pool.source import TARGET
+from src.training.sampler import KEPT, TRIES, Drawn, PoolFile, Sampler, open_sampler
 from tests.data.build_samples import small_plan
 from tests.data.samples import make_sample
 from tests.eval.episodes import episode
@@ -68,7 +75,7 @@ def test_difficulty_shares_hold_over_any_stretch_of_steps(count: int) -> None:
             assert abs(batch.count(level) - share * count) <= 2 + 1e-9  # type: ignore[arg-type]
 
 
-def test_a_level_with_no_share_is_never_drawn_and_one_with_a_share_must_be_there() -> None:
+def test_levels_without_a_share_are_not_drawn_or_needed() -> None:
     sampling = SamplingSection(by_difficulty={"easy": 0.0, "medium": 0.5, "hard": 0.5})
     seen = {drawn.level for step in range(20) for drawn in sampler(Pool(0, 9, 9), sampling).draw(step, 8)}
     assert seen == {"medium", "hard"}
@@ -76,7 +83,7 @@ def test_a_level_with_no_share_is_never_drawn_and_one_with_a_share_must_be_there
         sampler(Pool(9, 9, 0))
 
 
-def test_the_share_from_the_pool_follows_its_schedule_and_does_not_skew_the_levels(facts: PoolMeta) -> None:
+def test_the_pool_share_follows_its_schedule_at_every_level(facts: PoolMeta) -> None:
     schedule = (RatioAt(step=0, ratio=0.5), RatioAt(step=100, ratio=0.25), RatioAt(step=200, ratio=1.0))
     one = sampler(
         Pool(50, 50, 50), SamplingSection(seed_ratio_schedule=schedule), fresh=FreshSamples(facts, (), [], seed=1)
@@ -90,13 +97,13 @@ def test_the_share_from_the_pool_follows_its_schedule_and_does_not_skew_the_leve
             assert share == pytest.approx({"easy": 0.2, "medium": 0.4, "hard": 0.4}[level], abs=0.02)
 
 
-def test_a_schedule_that_wants_fresh_samples_needs_a_maker() -> None:
+def test_a_schedule_with_fresh_samples_needs_a_generator() -> None:
     with pytest.raises(ValueError, match="fresh"):
         sampler(Pool(9, 9, 9), SamplingSection(seed_ratio=0.5))
 
 
 @pytest.mark.parametrize(("cap", "count"), [(0.30, 10), (0.30, 32), (0.30, 3), (0.0, 10), (1.0, 10)])
-def test_low_performers_come_again_within_their_cap(cap: float, count: int) -> None:
+def test_low_performers_repeat_up_to_their_cap(cap: float, count: int) -> None:
     one = sampler(Pool(60, 60, 60), SamplingSection(low_perf_cap=cap))
     failed: set[str] = set()
     again = []
@@ -113,7 +120,7 @@ def test_low_performers_come_again_within_their_cap(cap: float, count: int) -> N
     assert again[5:] == [most] * 25
 
 
-def test_what_goes_well_does_not_come_again_out_of_turn() -> None:
+def test_successful_samples_do_not_repeat_early() -> None:
     one = sampler(Pool(40, 40, 40))
     for step in range(6):
         batch = one.draw(step, 16)
@@ -131,15 +138,13 @@ def test_what_goes_well_does_not_come_again_out_of_turn() -> None:
         (False, 0, False, True),
     ],
 )
-def test_needless_asks_and_lucky_guesses_are_low_performance_too(
-    needs: bool, asks: int, success: bool, low: bool
-) -> None:
+def test_needless_asks_and_lucky_guesses_are_low_performance(needs: bool, asks: int, success: bool, low: bool) -> None:
     one = sampler(Pool(5, 5, 5))
     one.observe([episode("s7", needs=needs, asks=asks, success=success)])
     assert one.metrics()["low_performers_medium"] == float(low)
 
 
-def test_episodes_of_a_sample_count_together_and_old_news_counts_half() -> None:
+def test_episodes_are_averaged_and_the_old_score_counts_half() -> None:
     one = sampler(Pool(5, 5, 5))
     one.observe([episode("s1", success=False), episode("s1", success=True)])
     assert one.metrics()["low_performers_easy"] == 0, "half of them went well"
@@ -151,7 +156,7 @@ def test_episodes_of_a_sample_count_together_and_old_news_counts_half() -> None:
     assert one.metrics()["low_performers_easy"] == 0
 
 
-def test_one_that_never_goes_well_makes_room_after_some_tries() -> None:
+def test_a_hopeless_sample_is_dropped_after_some_tries() -> None:
     one = sampler(Pool(1, 1, 200), SamplingSection(by_difficulty={"easy": 0.0, "medium": 0.0, "hard": 1.0}))
     one.observe([episode("s2", success=False)])
     drawn_again = 0
@@ -162,7 +167,7 @@ def test_one_that_never_goes_well_makes_room_after_some_tries() -> None:
     assert drawn_again == TRIES
 
 
-def test_every_sample_of_a_level_comes_once_before_any_comes_again() -> None:
+def test_every_sample_of_a_level_is_drawn_before_any_repeats() -> None:
     one = sampler(Pool(11, 17, 23))
     seen: Counter[str] = Counter()
     for step in range(40):
@@ -176,13 +181,13 @@ def test_a_pool_smaller_than_the_batch_repeats() -> None:
     assert len(sampler(Pool(1, 1, 1)).draw(0, 32)) == 32
 
 
-def test_another_seed_draws_others_and_the_same_seed_the_same() -> None:
+def test_the_seed_decides_the_draw() -> None:
     pool = Pool(200, 200, 200)
     assert ids(sampler(pool, seed=1).draw(0, 16)) == ids(sampler(pool, seed=1).draw(0, 16))
     assert ids(sampler(pool, seed=1).draw(0, 16)) != ids(sampler(pool, seed=2).draw(0, 16))
 
 
-def test_switched_off_it_draws_the_pool_evenly() -> None:
+def test_disabled_priorities_draw_the_pool_evenly() -> None:
     one = sampler(Pool(10, 70, 20), SamplingSection(enable=False, seed_ratio=0.5))
     batch = []
     for step in range(10):
@@ -200,7 +205,7 @@ def test_samples_with_an_unstable_score_count_less() -> None:
 
 
 @pytest.mark.parametrize("stopped_at", [0, 1, 13, 29])
-def test_a_resumed_run_draws_what_the_unbroken_one_draws(facts: PoolMeta, stopped_at: int) -> None:
+def test_a_resumed_run_draws_the_same_samples(facts: PoolMeta, stopped_at: int) -> None:
     def make() -> Sampler:
         sampling = SamplingSection(seed_ratio_schedule=(RatioAt(step=0, ratio=0.8), RatioAt(step=15, ratio=0.4)))
         return sampler(Pool(30, 40, 50), sampling, fresh=FreshSamples(facts, (), [], seed=1))
@@ -223,7 +228,7 @@ def test_a_resumed_run_draws_what_the_unbroken_one_draws(facts: PoolMeta, stoppe
     assert before + run(second, range(stopped_at, 30)) == unbroken
 
 
-def test_another_pool_at_a_resume_is_refused() -> None:
+def test_resuming_with_another_pool_is_refused() -> None:
     state = sampler(Pool(5, 5, 5)).state_dict()
     with pytest.raises(BadInput, match="not what the run began with"):
         sampler(Pool(5, 6, 5)).load_state_dict(state)
@@ -244,3 +249,61 @@ def test_neither_state_nor_draw_grows_with_the_pool() -> None:
         assert one.metrics() == {f"low_performers_{level}": float(KEPT) for level in LEVELS}
     assert looks == [16, 16]
     assert sizes[1] < 1.2 * sizes[0] < 30_000
+
+
+HALF_FRESH = SamplingSection(seed_ratio=0.5)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made: Path = tmp_path_factory.mktemp("training")
+    build_pool(small_plan(200), made / "pool.jsonl")
+    build_pool(small_plan(30, split="shadow"), made / "shadow.jsonl")
+    difficulty_metrics(made / "pool.jsonl", made / "metrics.jsonl")
+    difficulty_bucketize(made / "metrics.jsonl", TARGET, ("hotpotqa", "strategyqa", "gsm8k"), made / "balanced.jsonl")
+    return made
+
+
+def test_a_pool_file_decodes_its_samples(folder: Path) -> None:
+    samples = list(read_records(folder / "pool.jsonl", Sample))
+    pool = PoolFile(folder / "pool.jsonl")
+    assert [pool[place] for place in range(200)] == samples
+    assert [pool[place] for place in (150, 3, 3)] == [samples[150], samples[3], samples[3]]
+
+
+@pytest.mark.parametrize("name", ["pool.jsonl", "balanced.jsonl"])
+def test_levels_are_the_same_with_or_without_a_metrics_file(folder: Path, name: str) -> None:
+    draws = [
+        open_sampler(folder / name, folder / "shadow.jsonl", HALF_FRESH, 1, metrics).draw(0, 24)
+        for metrics in (None, folder / "metrics.jsonl")
+    ]
+    assert draws[0] == draws[1]
+    for drawn in draws[0]:
+        assert measure(drawn.sample).level == drawn.level
+
+
+def test_a_file_that_is_no_pool_or_was_edited_is_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="not a pool to train on"):
+        open_sampler(folder / "shadow.jsonl", folder / "shadow.jsonl", HALF_FRESH, 1)
+    for name in ("pool.jsonl", "pool.meta.json"):
+        shutil.copy(folder / name, tmp_path / name)
+    edited = tmp_path / "pool.jsonl"
+    edited.write_bytes(edited.read_bytes().replace(b'"role":"nurse"', b'"role":"actor"'))
+    with pytest.raises(BadInput, match="has changed since its sidecar"):
+        open_sampler(edited, folder / "shadow.jsonl", HALF_FRESH, 1)
+
+
+def test_metrics_of_another_pool_are_refused(folder: Path, tmp_path: Path) -> None:
+    build_pool(small_plan(20, seed=12), tmp_path / "other.jsonl")
+    with pytest.raises(BadInput, match=r"does not measure other\.jsonl"):
+        open_sampler(tmp_path / "other.jsonl", folder / "shadow.jsonl", HALF_FRESH, 1, folder / "metrics.jsonl")
+
+
+def test_a_pool_that_shares_sources_with_the_shadow_set_is_refused(folder: Path, tmp_path: Path) -> None:
+    """A part of the pool sold as the shadow set."""
+    for source, target in ((folder / "pool.jsonl", "held.jsonl"), (sidecar(folder / "pool.jsonl"), "held.meta.json")):
+        shutil.copy(source, tmp_path / target)
+    held = tmp_path / "held.jsonl"
+    write_meta(held, replace(read_meta(held), kind="shadow"))
+    with pytest.raises(BadInput, match="source ids are in the seed pool"):
+        open_sampler(folder / "pool.jsonl", held, HALF_FRESH, 1)

@@ -23,7 +23,7 @@ from tests.conftest import Askgate, Outcome
 from tests.engines.killed import furnish
 from tests.scoring.server import JudgeServer
 
-from .training import write_config
+from .tiny_run import write_config
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = {"support": 0.4, "form": 0.3, "economy": 0.3}
@@ -82,7 +82,7 @@ def weights(place: Path) -> bytes:
     return (place / "checkpoints/local/final_model/model.safetensors").read_bytes()
 
 
-def test_the_dimensions_join_the_outcome_as_terms_that_sum_to_the_reward(place: Path, askgate: Askgate) -> None:
+def test_outcome_and_dimensions_sum_to_the_reward(place: Path, askgate: Askgate) -> None:
     weigh(place, {**RULES, "grounding": 0.0})
     config = write_config(place, reward={"weights": "weights.json", "dimensions": 0.5}, steps=1, batch_size=64)
     done = askgate("train", "--config", config)
@@ -96,7 +96,7 @@ def test_the_dimensions_join_the_outcome_as_terms_that_sum_to_the_reward(place: 
     assert not (place / ".askgate").exists(), "nobody was asked"
 
 
-def test_live_mode_without_a_live_dimension_that_has_a_weight_asks_nobody(place: Path, askgate: Askgate) -> None:
+def test_no_judge_is_called_without_a_weighted_live_dimension(place: Path, askgate: Askgate) -> None:
     weigh(place, {**RULES, "live_logic": 0.0})
     done = askgate("train", "--config", write_config(place, steps=1, **LIVE))
     assert done.code == 0, done.err
@@ -104,7 +104,7 @@ def test_live_mode_without_a_live_dimension_that_has_a_weight_asks_nobody(place:
     assert not (place / ".askgate").exists()
 
 
-def test_a_share_is_judged_and_its_price_is_told_before_the_first_step(
+def test_a_share_is_judged_and_its_cost_announced_first(
     place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     weigh(place, WITH_JUDGE)
@@ -128,7 +128,7 @@ def test_a_share_is_judged_and_its_price_is_told_before_the_first_step(
     assert [line["live_share"] for line in metrics(place)] == [0.5] * 3
 
 
-def test_a_resumed_run_equals_the_unbroken_one_whatever_the_judge_says_by_then(
+def test_a_resumed_run_uses_the_stored_judge_scores(
     place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     weigh(place, WITH_JUDGE)
@@ -151,7 +151,7 @@ def test_a_resumed_run_equals_the_unbroken_one_whatever_the_judge_says_by_then(
     assert weights(place) == whole
 
 
-def test_votes_that_disagree_make_an_episode_count_less(
+def test_disagreeing_votes_lower_the_weight_of_an_episode(
     place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     weigh(place, WITH_JUDGE)
@@ -175,12 +175,12 @@ def refused(done: Outcome, *said: str) -> None:
 
 
 class TestRefused:
-    def test_weights_that_are_not_there(self, place: Path, askgate: Askgate) -> None:
+    def test_missing_weights(self, place: Path, askgate: Askgate) -> None:
         config = write_config(place, reward={"weights": "none.json", "dimensions": 0.3})
         refused(askgate("train", "--config", config), "none.json: no such file", "run weight_calib")
         assert not (place / "logs").exists()
 
-    def test_a_list_of_unstable_samples_that_is_not_there(self, place: Path, askgate: Askgate) -> None:
+    def test_missing_list_of_unstable_samples(self, place: Path, askgate: Askgate) -> None:
         refused(askgate("train", "--config", write_config(place, reward={"unstable": "none.jsonl"})), "none.jsonl")
         assert not (place / "logs").exists()
 
@@ -198,7 +198,7 @@ class TestRefused:
         refused(done, "the judge gives no score: refused", "probe_scorer --live")
         assert not (place / "checkpoints").exists()
 
-    def test_other_weights_under_the_same_name_on_resume(self, place: Path, askgate: Askgate) -> None:
+    def test_changed_weights_on_resume(self, place: Path, askgate: Askgate) -> None:
         weigh(place, RULES)
         config = write_config(place, steps=1, reward={"weights": "weights.json", "dimensions": 0.5})
         assert askgate("train", "--config", config).code == 0
@@ -206,7 +206,7 @@ class TestRefused:
         refused(askgate("train", "--config", config, "--resume"), "reward.weights: the file is not what the run")
 
 
-def test_a_judge_that_falls_silent_stops_the_run_and_a_resumed_one_asks_again(
+def test_a_failing_judge_stops_the_run_until_it_answers(
     place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     weigh(place, WITH_JUDGE)

@@ -20,7 +20,7 @@ from src.data.collate import demo_tokens
 from src.engines.sft import Demo, SftPlan, fine_tune
 from tests.conftest import Askgate
 
-from .training import furnish, write_config
+from .tiny_run import furnish, write_config
 
 WORDS = {
     "always asks": ('f"<ask>Could you tell me more about that?</ask>"', "ask_spam"),
@@ -93,7 +93,7 @@ def teach_to_ask(place: Path) -> None:
 
 
 @pytest.mark.parametrize("hack", WORDS)
-def test_a_planted_hack_stops_the_run_with_the_figure(place: Path, askgate: Askgate, hack: str) -> None:
+def test_reward_hacking_stops_the_run_with_its_figure(place: Path, askgate: Askgate, hack: str) -> None:
     words, figure = WORDS[hack]
     module = f"own_{figure}"
     (place / f"{module}.py").write_text(ENGINE.format(words=words))
@@ -106,7 +106,7 @@ def test_a_planted_hack_stops_the_run_with_the_figure(place: Path, askgate: Askg
     assert not (place / "checkpoints/local/final_model").exists()
 
 
-def test_a_policy_that_has_learned_to_ask_and_nothing_else_is_stopped(place: Path, askgate: Askgate) -> None:
+def test_a_policy_that_only_asks_is_stopped(place: Path, askgate: Askgate) -> None:
     teach_to_ask(place)
     done = askgate("train", "--config", write_config(place, steps=9, lr=1e-6, watch={"malformed": 1.0}))
     assert done.code == 1, done.err
@@ -115,7 +115,7 @@ def test_a_policy_that_has_learned_to_ask_and_nothing_else_is_stopped(place: Pat
     assert logged(place)[-1]["step"] == 5
 
 
-def test_the_limits_are_the_configs(place: Path, askgate: Askgate) -> None:
+def test_the_limits_come_from_the_config(place: Path, askgate: Askgate) -> None:
     words, figure = WORDS["repeats the question"]
     (place / "own_patient.py").write_text(ENGINE.format(words=words))
     engine = {"engine": "own_patient:Hacker", "steps": 3}
@@ -127,7 +127,7 @@ def test_the_limits_are_the_configs(place: Path, askgate: Askgate) -> None:
     assert f"{figure} is 1.00 over 2 steps, above watch.{figure} = 0.90 (step 2)" in done.err
 
 
-def test_a_run_that_the_watch_has_stopped_goes_on_with_a_raised_limit(place: Path, askgate: Askgate) -> None:
+def test_a_stopped_run_resumes_with_a_raised_limit(place: Path, askgate: Askgate) -> None:
     words, figure = WORDS["repeats the question"]
     (place / "own_looked_at.py").write_text(ENGINE.format(words=words))
     engine = {"engine": "own_looked_at:Hacker", "steps": 4}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,16 +14,18 @@ from msgspec.structs import replace
 
 from src.checkpoint.seal import COMPLETE, MANIFEST, read_seal, seal
 from src.cli.train import show_results
+from src.config.loader import load_train_config
 from src.core.check import evidence, now
 from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
 from src.core.types import Episode, Turn
 from src.eval.trial import About, SeedRun, trial_report
+from src.training.results import as_it_ran
 from tests.conftest import Askgate
 from tests.eval.episodes import episode
 from tests.rc1 import THRESHOLDS
 
-from .training import furnish, write_config
+from .tiny_run import furnish, write_config
 
 TICKET = {"gated": True, "ticket": "a" * 64, "profile": "quickstart"}
 RUN: dict[str, Any] = {"steps": 1, "seeds": [1, 2], "eval": {"every_steps": 2, "control": True}}
@@ -78,7 +81,7 @@ def _played(one: Episode, right: bool) -> Episode:
     return replace(one, turns=turns, success=right, received_info=right and one.needs_clarification)
 
 
-def test_a_run_leaves_the_report_and_the_page_by_itself(ended: Path) -> None:
+def test_a_run_writes_report_and_page_when_it_ends(ended: Path) -> None:
     (found,) = (ended / "reports").glob("ppo_eval_*.json")
     assert found.with_suffix(".html").exists()
     told = json.loads(found.read_text())
@@ -86,7 +89,7 @@ def test_a_run_leaves_the_report_and_the_page_by_itself(ended: Path) -> None:
     assert told["gated"] is False
 
 
-def test_a_run_that_gained_passes_and_its_report_tells_what_it_read(place: Path, askgate: Askgate) -> None:
+def test_an_improved_policy_passes_and_the_report_lists_its_inputs(place: Path, askgate: Askgate) -> None:
     as_if(place, good=True)
     done = askgate("evaluate", "--config", "own.yaml")
     assert done.code == 0, done.out + done.err
@@ -100,7 +103,7 @@ def test_a_run_that_gained_passes_and_its_report_tells_what_it_read(place: Path,
     assert b"PASSED" in (place / "reports/ppo_eval_own.html").read_bytes()
 
 
-def test_a_run_that_gained_nothing_fails_with_every_gate_named(place: Path, askgate: Askgate) -> None:
+def test_a_run_without_improvement_fails_every_gate(place: Path, askgate: Askgate) -> None:
     as_if(place, good=False)
     done = askgate("evaluate", "--config", "own.yaml", "--tag", "second")
     assert done.code == 1
@@ -110,7 +113,7 @@ def test_a_run_that_gained_nothing_fails_with_every_gate_named(place: Path, askg
     assert report(place, "second")["passed"] is False
 
 
-def test_a_run_behind_a_ticket_is_told_from_one_without(place: Path, askgate: Askgate) -> None:
+def test_the_report_says_whether_the_run_was_gated(place: Path, askgate: Askgate) -> None:
     as_if(place, good=True)
     (place / "checkpoints/local").rename(place / "checkpoints/rc1")
     for folder in (place / "checkpoints/rc1").glob("seed_*/final_model"):
@@ -123,7 +126,7 @@ def test_a_run_behind_a_ticket_is_told_from_one_without(place: Path, askgate: As
     assert (told["gated"], told["ticket"], told["profile"]) == (True, "a" * 64, "quickstart")
 
 
-def test_a_seal_that_was_edited_makes_no_run_gated(place: Path, askgate: Askgate) -> None:
+def test_an_edited_seal_is_refused(place: Path, askgate: Askgate) -> None:
     as_if(place, good=True)
     for manifest in (place / "checkpoints/local").glob("seed_*/final_model/manifest.json"):
         found = json.loads(manifest.read_text())
@@ -134,23 +137,23 @@ def test_a_seal_that_was_edited_makes_no_run_gated(place: Path, askgate: Askgate
     assert not (place / "reports/ppo_eval_own.json").exists()
 
 
-def test_the_report_has_the_config_that_ran_and_not_the_one_of_today(place: Path, askgate: Askgate) -> None:
+def test_the_report_has_the_config_of_the_run(place: Path, askgate: Askgate) -> None:
     askgate("evaluate", "--config", write_config(place, **RUN, lr=0.5))
     assert report(place)["config"]["lr"] != 0.5
 
 
-def test_the_curves_of_the_page_are_among_what_was_read(place: Path, askgate: Askgate) -> None:
+def test_the_curves_are_among_the_inputs(place: Path, askgate: Askgate) -> None:
     askgate("evaluate", "--config", "own.yaml")
     assert report(place)["evidence"]["inputs"]["logs/eval.jsonl"] == sha256_file(place / "logs/eval.jsonl")
 
 
-def test_a_tag_that_leads_elsewhere_is_refused(place: Path, askgate: Askgate) -> None:
+def test_a_tag_with_a_path_is_refused(place: Path, askgate: Askgate) -> None:
     done = askgate("evaluate", "--config", "own.yaml", "--tag", "../../up")
     assert done.code == 2
     assert "--tag" in done.err
 
 
-def test_a_share_is_in_percent_also_where_the_trained_policy_has_none(capsys: pytest.CaptureFixture[str]) -> None:
+def test_shares_are_shown_in_percent_beside_a_missing_value(capsys: pytest.CaptureFixture[str]) -> None:
     """Who never asks has no ask precision; that of the base is still 50 and not 0.50."""
     base = [episode("a", needs=True, asks=1), episode("b", asks=1)]
     trained = [episode("a", needs=True), episode("b")]
@@ -160,7 +163,7 @@ def test_a_share_is_in_percent_also_where_the_trained_policy_has_none(capsys: py
     assert line == ["ask", "precision", "50.0", "-", "-", "-"]
 
 
-def test_a_run_that_has_not_ended_is_refused(place: Path, askgate: Askgate) -> None:
+def test_an_unfinished_run_is_refused(place: Path, askgate: Askgate) -> None:
     (place / "logs/eval/seed_2/step_00001.jsonl").unlink()
     done = askgate("evaluate", "--config", "own.yaml")
     assert done.code == 2
@@ -176,9 +179,40 @@ def test_evaluations_on_another_shadow_set_are_refused(place: Path, askgate: Ask
     assert "made with another shadow_set" in done.err
 
 
-def test_without_a_run_there_is_nothing_to_evaluate(place: Path, askgate: Askgate) -> None:
+def test_evaluation_without_a_run_is_refused(place: Path, askgate: Askgate) -> None:
     shutil.rmtree(place / "logs")
     done = askgate("evaluate", "--config", "own.yaml")
     assert done.code == 2
     assert "run the training to its end" in done.err
     assert "--resume-from" in done.err, "a gated run has another flag"
+
+
+GATED_CONFIG = Path("configs/quickstart_gated.yaml")
+
+
+@pytest.fixture
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def final_model(kind: str, profile: str, at: int) -> None:
+    folder = Path("checkpoints") / kind / "final_model"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    seal(folder, 1, {"profile": profile})
+    os.utime(folder / "manifest.json", (at, at))
+
+
+@pytest.mark.usefixtures("empty_folder")
+def test_without_a_run_the_profile_is_that_of_the_config() -> None:
+    assert as_it_ran(load_train_config(GATED_CONFIG)).profile == "local"
+
+
+@pytest.mark.usefixtures("empty_folder")
+def test_the_newer_of_local_and_gated_run_is_evaluated() -> None:
+    final_model("rc1", "quickstart", at=100)
+    assert as_it_ran(load_train_config(GATED_CONFIG)).profile == "quickstart"
+    final_model("local", "local", at=200)
+    assert as_it_ran(load_train_config(GATED_CONFIG)).profile == "local"
+    final_model("rc1", "quickstart", at=300)
+    assert as_it_ran(load_train_config(GATED_CONFIG)).checkpoint_root.name == "rc1"

@@ -14,6 +14,7 @@ import pytest
 import torch
 import yaml
 
+from src.config.loader import load_train_config
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
 from src.core.types import Episode
@@ -21,10 +22,10 @@ from src.engines.base import reproducible_metrics
 from src.training.control import tokens_seen
 from src.training.preflight import preflight
 from src.training.resume import require_same_sources, source_hashes
-from src.training.run import _marks, _prepare
+from src.training.run import _marks, _prepare, set_aside
 from tests.conftest import Askgate, Outcome
 
-from .training import furnish, write_config
+from .tiny_run import furnish, write_config
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +69,7 @@ def refused(outcome: Outcome, *said: str) -> None:
         assert words in outcome.err
 
 
-def test_a_run_leaves_what_was_promised_and_ends_with_a_table(place: Path, askgate: Askgate) -> None:
+def test_a_run_writes_its_files_and_ends_with_a_table(place: Path, askgate: Askgate) -> None:
     done = askgate("train", "--config", write_config(place))
     assert done.code == 0, done.err
     for row in ("need-ask success", "over-clarification", "success", "mean turns"):
@@ -96,7 +97,7 @@ def test_a_run_leaves_what_was_promised_and_ends_with_a_table(place: Path, askga
     assert not list((place / "reports").glob("ERROR_*"))
 
 
-def test_its_checkpoints_say_that_no_gate_has_seen_them(place: Path, askgate: Askgate) -> None:
+def test_checkpoints_of_a_local_run_are_marked_ungated(place: Path, askgate: Askgate) -> None:
     assert askgate("train", "--config", write_config(place, steps=1)).code == 0
     for name in ("latest", "final_model"):
         marks = json.loads((place / "checkpoints" / "local" / name / "manifest.json").read_text())["marks"]
@@ -122,7 +123,7 @@ def test_a_resumed_run_equals_the_unbroken_one(place: Path, askgate: Askgate) ->
     assert weights(place) == whole
 
 
-def test_resume_before_the_first_checkpoint_starts_at_the_beginning(place: Path, askgate: Askgate) -> None:
+def test_resume_without_a_checkpoint_starts_at_the_beginning(place: Path, askgate: Askgate) -> None:
     done = askgate("train", "--config", write_config(place, steps=1), "--resume")
     assert done.code == 0
     assert "no checkpoint in checkpoints/local yet" in done.err
@@ -135,7 +136,7 @@ def test_resume_with_other_settings_is_refused_with_the_key(place: Path, askgate
     assert f"{place / 'own.yaml'}: clip: is not what the run began with" in done.err
 
 
-def test_a_checkpoint_of_a_version_without_a_key_is_told_as_such(
+def test_a_checkpoint_of_an_older_version_is_named_as_such(
     place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def of_an_older_version(*of_run: Any) -> dict[str, Any]:
@@ -153,7 +154,7 @@ def test_a_checkpoint_of_a_version_without_a_key_is_told_as_such(
     assert "put the old value back" not in done.err
 
 
-def test_a_resumed_run_may_learn_more_slowly_as_the_remedy_for_divergence_says(place: Path, askgate: Askgate) -> None:
+def test_a_resumed_run_may_change_its_learning_rate(place: Path, askgate: Askgate) -> None:
     slow = {"critic_lr": 1e-4}
     assert askgate("train", "--config", write_config(place, steps=1)).code == 0
     done = askgate("train", "--config", write_config(place, steps=2, lr=1e-4, optimizer=slow), "--resume")
@@ -162,7 +163,7 @@ def test_a_resumed_run_may_learn_more_slowly_as_the_remedy_for_divergence_says(p
     assert [line["lr"] for line in lines(place / "logs" / "metrics.jsonl")] == [1e-3, 1e-4]
 
 
-def test_more_steps_are_refused_where_the_schedule_hangs_on_them(place: Path, askgate: Askgate) -> None:
+def test_more_steps_are_refused_where_the_schedule_depends_on_them(place: Path, askgate: Askgate) -> None:
     falls = {"schedule": "linear"}
     assert askgate("train", "--config", write_config(place, steps=1, optimizer=falls)).code == 0
     done = askgate("train", "--config", write_config(place, steps=2, optimizer=falls), "--resume")
@@ -174,9 +175,7 @@ def test_more_steps_are_refused_where_the_schedule_hangs_on_them(place: Path, as
     ("key", "file"),
     [("base_model", "model/model.safetensors"), ("shadow_set", "data/shadow.jsonl"), ("seed_pool", "data/pool.jsonl")],
 )
-def test_resume_on_another_base_or_other_data_under_the_same_name_is_refused(
-    place: Path, askgate: Askgate, key: str, file: str
-) -> None:
+def test_resume_with_changed_base_or_data_is_refused(place: Path, askgate: Askgate, key: str, file: str) -> None:
     config = write_config(place, steps=1)
     assert askgate("train", "--config", config).code == 0
     ready = preflight(config)
@@ -189,7 +188,7 @@ def test_resume_on_another_base_or_other_data_under_the_same_name_is_refused(
     assert refusal.value.where == f"{config}: {key}"
 
 
-def test_a_start_that_is_refused_leaves_the_run_before_where_it_is(place: Path, askgate: Askgate) -> None:
+def test_a_refused_start_leaves_the_earlier_run_in_place(place: Path, askgate: Askgate) -> None:
     config = write_config(place, steps=1)
     assert askgate("train", "--config", config).code == 0
     before = weights(place)
@@ -200,9 +199,7 @@ def test_a_start_that_is_refused_leaves_the_run_before_where_it_is(place: Path, 
     assert not list((place / "logs").glob("before_*"))
 
 
-def test_base_and_control_are_made_again_under_other_settings_and_after_a_loss_of_the_logs(
-    place: Path, askgate: Askgate
-) -> None:
+def test_missing_or_outdated_evaluations_are_made_again(place: Path, askgate: Askgate) -> None:
     def go(steps: int, **looks: Any) -> dict[str, Any]:
         config = write_config(place, steps=steps, eval={"every_steps": 2, "control": True, **looks})
         done = askgate("train", "--config", config, "--resume", "--json")
@@ -228,7 +225,7 @@ def test_base_and_control_are_made_again_under_other_settings_and_after_a_loss_o
     assert go(3, n=4, greedy=False) == fewer
 
 
-def test_another_base_before_the_first_checkpoint_is_looked_at_itself(place: Path, askgate: Askgate) -> None:
+def test_a_changed_base_is_evaluated_again(place: Path, askgate: Askgate) -> None:
     config = write_config(place, steps=1)
     assert askgate("train", "--config", config).code == 0
     shutil.rmtree(place / "checkpoints")
@@ -246,7 +243,7 @@ def test_a_control_needs_an_engine_that_counts_tokens() -> None:
     assert refusal.value.where == "eval.control"
 
 
-def test_the_tools_are_those_of_the_pool_and_the_adapters_those_of_the_checkpoint(place: Path) -> None:
+def test_tools_come_from_the_pool_and_adapters_from_the_checkpoint(place: Path) -> None:
     meta = place / "data" / "pool.meta.json"
     meta.write_text(json.dumps(json.loads(meta.read_text()) | {"tools": ["calc"]}))
     adapters = {"method": "lora", "rank": 2, "targets": [{"memory_gb": 0, "modules": ["q_proj"]}]}
@@ -257,7 +254,7 @@ def test_the_tools_are_those_of_the_pool_and_the_adapters_those_of_the_checkpoin
     assert _marks(ready, made)["lora_targets"] == ["v_proj"]
 
 
-def test_a_new_run_moves_the_old_one_aside_and_loses_nothing(place: Path, askgate: Askgate) -> None:
+def test_a_new_run_moves_the_old_one_aside(place: Path, askgate: Askgate) -> None:
     config = write_config(place, steps=1)
     assert askgate("train", "--config", config).code == 0
     old = (place / "logs" / "metrics.jsonl").read_bytes(), weights(place)
@@ -269,9 +266,7 @@ def test_a_new_run_moves_the_old_one_aside_and_loses_nothing(place: Path, askgat
     assert len(lines(place / "logs" / "metrics.jsonl")) == 1
 
 
-def test_a_mirror_has_the_checkpoints_too_and_does_not_stand_in_the_way_of_a_new_run(
-    place: Path, askgate: Askgate
-) -> None:
+def test_the_mirror_has_the_checkpoints_and_is_moved_aside(place: Path, askgate: Askgate) -> None:
     config = write_config(place, steps=1, checkpoint={"mirror": "drive"})
     for _ in range(2):
         done = askgate("train", "--config", config)
@@ -290,7 +285,7 @@ def test_every_seed_has_its_own_folder_and_table(place: Path, askgate: Askgate) 
     assert (place / "logs" / "episodes" / "seed_2" / "step_00001.jsonl").exists()
 
 
-def test_the_control_stands_beside_the_trained_policy(place: Path, askgate: Askgate) -> None:
+def test_the_control_is_compared_with_the_trained_policy(place: Path, askgate: Askgate) -> None:
     looks = {"every_steps": 2, "control": True, "control_lr": 0.01}
     done = askgate("train", "--config", write_config(place, steps=1, eval=looks))
     assert done.code == 0, done.err
@@ -304,7 +299,7 @@ def test_the_control_stands_beside_the_trained_policy(place: Path, askgate: Askg
     assert report["seeds"][0]["over_control"]["success"]["base"]["n"] == 8
 
 
-def test_as_json_every_seed_comes_with_its_changes(place: Path, askgate: Askgate) -> None:
+def test_json_output_has_the_changes_of_every_seed(place: Path, askgate: Askgate) -> None:
     (found,) = json.loads(askgate("train", "--config", write_config(place, steps=1), "--json").out)
     assert (found["seed"], found["steps"]) == (1, 1)
     assert found["changes"]["success"]["base"]["n"] == 8
@@ -321,7 +316,7 @@ class Mine(PPO):
 """
 
 
-def test_a_strategy_in_a_file_beside_the_config_is_used(place: Path, askgate: Askgate) -> None:
+def test_a_user_strategy_in_the_working_folder_is_used(place: Path, askgate: Askgate) -> None:
     (place / "own_strategy_used.py").write_text(OWN)
     mine = {"strategy": "own_strategy_used:Mine", "strategy_options": {"boldness": 0.5}}
     done = askgate("train", "--config", write_config(place, steps=1, **mine))
@@ -340,7 +335,7 @@ class Enough:
 """
 
 
-def test_a_callback_of_ones_own_may_end_the_run(place: Path, askgate: Askgate) -> None:
+def test_a_user_callback_may_end_the_run(place: Path, askgate: Askgate) -> None:
     (place / "own_callback.py").write_text(OWN_CALLBACK)
     done = askgate("train", "--config", write_config(place, callbacks=["own_callback:Enough"]))
     assert done.code == 1
@@ -352,7 +347,7 @@ def test_a_callback_of_ones_own_may_end_the_run(place: Path, askgate: Askgate) -
     assert not (saved / "final_model").exists()
 
 
-def test_adapters_are_saved_alone(place: Path, askgate: Askgate) -> None:
+def test_only_adapters_are_saved(place: Path, askgate: Askgate) -> None:
     adapters = {"method": "lora", "rank": 2, "targets": [{"memory_gb": 0, "modules": ["q_proj"]}]}
     done = askgate("train", "--config", write_config(place, steps=1, finetune=adapters))
     assert done.code == 0, done.err
@@ -361,7 +356,7 @@ def test_adapters_are_saved_alone(place: Path, askgate: Askgate) -> None:
     assert not (final / "model.safetensors").exists()
 
 
-def test_data_that_is_missing_is_made_where_the_config_says_how(place: Path, askgate: Askgate) -> None:
+def test_missing_data_is_built_by_the_build_section(place: Path, askgate: Askgate) -> None:
     shutil.rmtree(place / "data")
     done = askgate("train", "--config", write_config(place, steps=1, build={"n": 60, "shadow_n": 5, "lang": ["en"]}))
     assert done.code == 0, done.err
@@ -434,9 +429,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_run_is_refused_in_one_line_and_nothing_is_written(
-    case: str, place: Path, askgate: Askgate
-) -> None:
+def test_a_bad_config_is_refused_before_anything_is_written(case: str, place: Path, askgate: Askgate) -> None:
     changes, said = REFUSED[case]
     config = write_config(place, **changes)
     before = sorted(place.rglob("*"))
@@ -444,7 +437,7 @@ def test_what_cannot_run_is_refused_in_one_line_and_nothing_is_written(
     assert sorted(path for path in place.rglob("*") if "__pycache__" not in path.parts) == before
 
 
-def test_trl_ppo_does_not_run_ppo_and_says_what_to_do(place: Path, askgate: Askgate) -> None:
+def test_trl_ppo_refuses_ppo_with_a_remedy(place: Path, askgate: Askgate) -> None:
     refused(
         askgate("train", "--config", write_config(place, engine="trl_ppo")),
         "strategy: TRL has no PPO",
@@ -452,18 +445,18 @@ def test_trl_ppo_does_not_run_ppo_and_says_what_to_do(place: Path, askgate: Askg
     )
 
 
-def test_a_config_that_is_not_there_is_refused(place: Path, askgate: Askgate) -> None:
+def test_a_missing_config_is_refused(place: Path, askgate: Askgate) -> None:
     refused(askgate("train", "--config", place / "none.yaml"), "none.yaml: no such file")
     assert not (place / "logs").exists()
 
 
-def test_a_full_disk_is_refused_before_it_hurts(place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_refused(place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9 - 1000, 1000))
     refused(askgate("train", "--config", write_config(place)), "checkpoint.keep: 0.0 GB are free, the run needs about")
     assert not (place / "logs").exists()
 
 
-def test_two_runs_at_a_time_do_not_mix(place: Path, askgate: Askgate) -> None:
+def test_a_second_run_at_the_same_time_is_refused(place: Path, askgate: Askgate) -> None:
     from src.runtime.lock import lock_folder
 
     held = lock_folder(place / "logs")
@@ -471,3 +464,18 @@ def test_two_runs_at_a_time_do_not_mix(place: Path, askgate: Askgate) -> None:
         refused(askgate("train", "--config", write_config(place)), "logs: another run is writing here")
     finally:
         os.close(held)
+
+
+def test_only_folders_with_checkpoints_are_moved_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = load_train_config(Path("configs/quickstart.yaml"))
+    root = tmp_path / config.checkpoint_root
+    (root / "best").mkdir(parents=True)
+    set_aside(config)
+    assert [path.name for path in root.parent.iterdir()] == [root.name]
+
+    (root / "best/step_00002.json").touch()
+    set_aside(config)
+    moved = list(root.parent.iterdir())
+    assert [path.name.startswith(f"{root.name}_before_") for path in moved] == [True]
+    assert (moved[0] / "best/step_00002.json").exists()
