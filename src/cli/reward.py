@@ -177,11 +177,12 @@ def weight_calib(
     from ..config.loader import load_train_config
     from ..config.profile import profile_for
     from ..reward import weight_calib as calibration
-    from ..training.record_episodes import calibration_samples
 
     name = parse.tag(tag) or calibration.TAG
     made_from: list[Path] = []
     if scored is None:
+        from ..training.record_episodes import calibration_samples
+
         samples = calibration_samples(pool, n, seed)
         rated = _rated(pool, samples, config, episodes, seed, live_n, provider, overrides)
         scored, made_from = rated.scored, rated.made_from

@@ -30,25 +30,11 @@ from ..checkpoint.seal import MANIFEST
 from ..checkpoint.store import HACKING, LATEST, STOPPED, CheckpointStore
 from ..config.loader import naming_keys, write_effective
 from ..config.train_config import TrainConfig
+from ..core import paths
 from ..core.api import Callback, Engine, Stop
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.files import sweep
-from ..core.paths import (
-    EPISODES,
-    EVAL_EPISODES,
-    EVAL_METRICS,
-    FINAL_MODEL,
-    GATED_CHECKPOINTS,
-    JUDGED,
-    LOGS,
-    METRICS,
-    REPORTS,
-    TENSORBOARD,
-    TRAIN_LOG,
-    newest_evaluation,
-    seed_folder,
-)
 from ..core.types import Episode
 from ..data.pool.meta import read_meta
 from ..engines.job import TrainJob
@@ -87,7 +73,7 @@ from .resume import (
 )
 from .sampler import open_sampler
 
-RUN_FILES = (METRICS, EVAL_METRICS, EPISODES, EVAL_EPISODES, JUDGED, TENSORBOARD)
+RUN_FILES = (paths.METRICS, paths.EVAL_METRICS, paths.EPISODES, paths.EVAL_EPISODES, paths.JUDGED, paths.TENSORBOARD)
 """Logs that a new run moves aside."""
 STEP_LINES = "callbacks.logging"
 TARGETS = "lora_targets"
@@ -121,14 +107,18 @@ def run(
     ready = preflight(path, admission, overrides, reporter)
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     console = Console(stderr=True, markup=False, highlight=False, emoji=False, soft_wrap=True)
-    lock = lock_folder(LOGS)
+    lock = lock_folder(paths.LOGS)
     try:
         for written in RUN_FILES:
             sweep(written)
         if admission and resume:
             require_checkpoint(ready.config)
         by_itself = admission is not None and not resume and resumes_by_itself(ready.config, admission)
-        with logging_to(TRAIN_LOG, _ConsoleLog(console)), _reporting(ready), explain_disk_errors(LOGS, only_full=True):
+        with (
+            logging_to(paths.TRAIN_LOG, _ConsoleLog(console)),
+            _reporting(ready),
+            explain_disk_errors(paths.LOGS, only_full=True),
+        ):
             if by_itself:
                 folders = " and ".join(map(str, checkpoint_roots(ready.config)))
                 log.info("this run has begun before and is resumed; to start again, move %s away", folders)
@@ -146,11 +136,11 @@ def _run_seeds(ready: Ready, resume: bool, console: Console) -> TrialReport:
             prepared[config.seeds[0]] = _prepare(ready, config.seeds[0], ready.targets, room)
             set_aside(config)
         write_effective(config)
-        add_link(REPORTS / METRICS.name, METRICS)
+        add_link(paths.REPORTS / paths.METRICS.name, paths.METRICS)
         for seed in config.seeds:
-            _run_seed(ready, seed, resume, console, prepared, room)
-        report, paths = write_results(config, f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
-        log.info("wrote %s", paths[0])
+            _run_seed(ready, seed, resume, console, room, prepared)
+        report, files = write_results(config, f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+        log.info("wrote %s", files[0])
         return report
 
 
@@ -178,7 +168,7 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: CourtRoom 
         strategy = make_strategy(config)
         judge = None
         if room:
-            folder = seed_folder(JUDGED, seed, config.seeds)
+            folder = paths.seed_folder(paths.JUDGED, seed, config.seeds)
             judge = LiveShare(room, config.reward.live_share, seed, strategy.group_size, folder)
         weights = unstable_weights(config)
         job = TrainJob(
@@ -211,7 +201,7 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: CourtRoom 
 
 
 def _run_seed(
-    ready: Ready, seed: int, resume: bool, console: Console, prepared: dict[int, _SeedRun], room: CourtRoom | None
+    ready: Ready, seed: int, resume: bool, console: Console, room: CourtRoom | None, prepared: dict[int, _SeedRun]
 ) -> None:
     config = ready.config
     with CheckpointStore(config.checkpoints(seed), mirror_folder(config, seed), config.checkpoint.keep) as store:
@@ -224,6 +214,7 @@ def _run_seed(
             targets = tuple(start.marks.get(TARGETS, targets))
         else:
             store.require_new()
+        # Taken out of the dict, so that the model of this seed is freed before the next one.
         seed_run = prepared.pop(seed, None) or _prepare(ready, seed, targets, room)
         seed_run.stores.append(store)
         if start:
@@ -236,7 +227,7 @@ def _run_seed(
 def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, console: Console) -> None:
     """Trains one seed, then makes the evaluations that the report needs and that are not stored yet."""
     config, engine, job, seed = ready.config, seed_run.engine, seed_run.job, seed_run.job.seed
-    evaluations = seed_folder(EVAL_EPISODES, seed, config.seeds)
+    evaluations = paths.seed_folder(paths.EVAL_EPISODES, seed, config.seeds)
     key = evaluation_key(ready, job, seed_run.sources)
     open_evaluations(evaluations, key)
     rollout = EvaluationRollout(job, *held_out(config), greedy=config.eval.greedy)
@@ -246,18 +237,18 @@ def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, 
         config.eval.every_steps,
         rollout,
         _measure,
-        StepLog(EVAL_METRICS),
+        StepLog(paths.EVAL_METRICS),
         evaluations,
         config.eval.base,
     )
-    watch = Watch(seed, config.watch, StepLog(METRICS))
+    watch = Watch(seed, config.watch, StepLog(paths.METRICS))
     bar = ProgressBar(f"seed {seed}", config.steps, console)
     stop = DeferredStop()
     callbacks: list[Callback] = [
         shadow,
         watch,
-        Logging(seed, config.steps, StepLog(METRICS), seed_folder(EPISODES, seed, config.seeds)),
-        TensorBoard(seed_folder(TENSORBOARD, seed, config.seeds)),
+        Logging(seed, config.steps, StepLog(paths.METRICS), paths.seed_folder(paths.EPISODES, seed, config.seeds)),
+        TensorBoard(paths.seed_folder(paths.TENSORBOARD, seed, config.seeds)),
         bar,
         *(Deferred(own, stop) for own in make_callbacks(config)),
         Checkpoints(
@@ -328,7 +319,7 @@ def set_aside(config: TrainConfig) -> None:
     stamp = f"before_{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
     old = [path for path in RUN_FILES if path.exists()]
     if old:
-        aside = LOGS / stamp
+        aside = paths.LOGS / stamp
         aside.mkdir(parents=True)
         for path in old:
             path.rename(aside / path.name)
@@ -342,7 +333,7 @@ def set_aside(config: TrainConfig) -> None:
 def require_gated_folder(folder: Path) -> None:
     """Accepts `checkpoints/rc1/latest`, a seed's `latest`, or the folder that contains it. Each seed resumes from its
     newest checkpoint, so no single step can be named."""
-    root = GATED_CHECKPOINTS
+    root = paths.GATED_CHECKPOINTS
     inside = folder.absolute().is_relative_to(root.absolute()) and folder.resolve().is_relative_to(root.resolve())
     parent = folder.parent if folder.name == LATEST else folder
     # The link may be missing: several seeds have one each, some drives have no links, or only the mirror is left.
@@ -361,8 +352,8 @@ def require_gated_folder(folder: Path) -> None:
 
 def record_outputs() -> None:
     """Records in the manifest what a gated run left: seals of the final models, and the newest report on them."""
-    seals = sorted(GATED_CHECKPOINTS.glob(f"**/{FINAL_MODEL}/{MANIFEST}"))
-    report = newest_evaluation()
+    seals = sorted(paths.GATED_CHECKPOINTS.glob(f"**/{paths.FINAL_MODEL}/{MANIFEST}"))
+    report = paths.newest_evaluation()
     Manifest().record([*seals, *([report] if report else [])])
 
 
@@ -393,7 +384,7 @@ def _reporting(ready: Ready) -> Iterator[None]:
         log.error("%s: %s", type(error).__name__, error)
         facts = {"config": str(ready.path), "effective_config": ready.config.model_dump_json()}
         try:
-            log.error("error report: %s", write_error_report(error, TRAIN_LOG, REPORTS, facts))
+            log.error("error report: %s", write_error_report(error, paths.TRAIN_LOG, paths.REPORTS, facts))
         except (BadInput, OSError) as refused:
             log.error("the error report could not be written: %s", refused)
         raise

@@ -149,7 +149,7 @@ def test_a_damaged_record_of_episodes_is_made_again(again: Path, askgate: Askgat
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("shadow_run", "--n", "29"), "fewer than 30 samples"),
         (("shadow_run", "--n", "50", "--shadow_set", "data/shadow_eval_40.jsonl"), "has 40 samples, not 50"),
@@ -161,12 +161,12 @@ def test_a_damaged_record_of_episodes_is_made_again(again: Path, askgate: Askgat
     ],
 )
 def test_what_cannot_be_compared_is_refused(
-    arguments: tuple[str, ...], told: str, again: Path, askgate: Askgate
+    arguments: tuple[str, ...], message: str, again: Path, askgate: Askgate
 ) -> None:
     reports = sorted(Path("reports").iterdir())
     done = askgate(*arguments)
     assert done.code == 2, done.err
-    assert told in done.err
+    assert message in done.err
     assert sorted(Path("reports").iterdir()) == reports
 
 

@@ -93,7 +93,7 @@ def twice(found: list[ScoredEpisode]) -> list[ScoredEpisode]:
 
 
 @pytest.mark.parametrize(
-    ("fault", "told"),
+    ("fault", "message"),
     [
         (lacking, "scores are missing for 1 of 245 episodes: 'e3' lacks logic_rigor"),
         (unknown, "the weights file does not know charm"),
@@ -103,12 +103,12 @@ def twice(found: list[ScoredEpisode]) -> list[ScoredEpisode]:
         (twice, "the id 'e0' occurs twice"),
     ],
 )
-def test_bad_episodes_are_refused(fault: object, told: str, episodes: Path, askgate: Askgate) -> None:
+def test_bad_episodes_are_refused(fault: object, message: str, episodes: Path, askgate: Askgate) -> None:
     assert callable(fault)
     write(episodes, fault(scored(245, baseline=SHIPPED)))
     done = askgate(*SCORED)
     assert done.code == 2
-    assert told in done.err
+    assert message in done.err
     assert "What to do" in done.err
     assert not Path("configs/weights.json").exists()
     assert not Path("reports").exists()

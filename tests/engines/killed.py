@@ -20,8 +20,7 @@ import transformers
 from src.checkpoint.store import CheckpointStore, Write
 from src.cli import main
 from tests.checkpoint import disk_faults
-from tests.training.tiny_run import furnish as furnish_anew
-from tests.training.tiny_run import write_config
+from tests.training.tiny_run import make_model_and_data, write_config
 
 
 def warm() -> None:
@@ -56,7 +55,7 @@ def furnish(folder: str, steps: int, every_steps: int) -> int:
     from src.engines.sft import Demo, SftPlan, fine_tune
 
     place = Path(folder)
-    furnish_anew(place)
+    make_model_and_data(place)
     write_config(
         place,
         steps=steps,

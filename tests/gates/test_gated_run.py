@@ -19,7 +19,7 @@ from src.core.model_files import model_sha256
 from src.gates.ticket import Admission
 from src.training.run import record_outputs, require_gated_folder
 from src.training.run import run as train
-from tests.training.tiny_run import furnish, write_config
+from tests.training.tiny_run import make_model_and_data, write_config
 
 TICKET = "a" * 64
 FINAL_MODEL = Path("checkpoints/rc1/final_model/model.safetensors")
@@ -40,7 +40,7 @@ def admitted(config: Path) -> Admission:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     torch.set_num_threads(1)
-    furnish(tmp_path)
+    make_model_and_data(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -18,23 +18,23 @@ from src.core.types import Episode
 from src.training.ablation import AblationPlan, AblationRun, drop_other_seeds, side_config
 from tests.conftest import Askgate
 
-from .tiny_run import furnish, write_config
+from .tiny_run import make_model_and_data, write_config
 
-ORDER = ("overclar_penalty", "--alpha", "0.2", "--cap", "2", "--ablation", "--config", "own.yaml")
+COMMAND = ("overclar_penalty", "--alpha", "0.2", "--cap", "2", "--ablation", "--config", "own.yaml")
 SMALL = ("--steps", "1", "--seeds", "1,2", "--n", "6")
 
 
 @pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("furnished")
-    furnish(folder)
+def model_and_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("run")
+    make_model_and_data(folder)
     write_config(folder)
     return folder
 
 
 @pytest.fixture
-def place(furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    shutil.copytree(furnished, tmp_path, dirs_exist_ok=True)
+def place(model_and_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(model_and_data, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
@@ -81,7 +81,7 @@ def test_a_changed_base_or_pool_gets_another_work_folder(place: Path) -> None:
 
 
 def test_an_ablation_writes_its_report_and_reuses_finished_runs(place: Path, askgate: Askgate) -> None:
-    done = askgate(*ORDER, *SMALL, "--json")
+    done = askgate(*COMMAND, *SMALL, "--json")
     assert done.code in (0, 1), done.err
     report = json.loads(done.out)
     assert done.code == (0 if report["passed"] else 1)
@@ -93,24 +93,24 @@ def test_an_ablation_writes_its_report_and_reuses_finished_runs(place: Path, ask
     for path in kept:
         assert len(list(read_records(path, Episode))) == 6
     assert report["figures"]["seeds"][1]["seed"] == 2
-    arms = sorted((place / ".askgate/ablation/own").iterdir())
+    folders = sorted((place / ".askgate/ablation/own").iterdir())
     used = {
         folder.name.split("-")[0]: yaml.safe_load((folder / "arm.yaml").read_text())["use_overclar_penalty"]
-        for folder in arms
+        for folder in folders
     }
     assert used == {"with": True, "without": False}
-    trained = [folder / "checkpoints/local/seed_1/final_model/model.safetensors" for folder in arms]
+    trained = [folder / "checkpoints/local/seed_1/final_model/model.safetensors" for folder in folders]
     assert all(path.exists() for path in trained)
 
-    logs = [(folder / "logs/train.log").read_bytes() for folder in arms]
-    again = askgate(*ORDER, *SMALL, "--json")
+    logs = [(folder / "logs/train.log").read_bytes() for folder in folders]
+    again = askgate(*COMMAND, *SMALL, "--json")
     assert json.loads(again.out)["figures"] == report["figures"]
-    assert [(folder / "logs/train.log").read_bytes() for folder in arms] == logs, "nothing was trained again"
+    assert [(folder / "logs/train.log").read_bytes() for folder in folders] == logs, "nothing was trained again"
 
 
 def test_a_run_that_fails_is_reported_with_its_folder(place: Path, askgate: Askgate) -> None:
     write_config(place, strategy="nobody:Knows")
-    done = askgate(*ORDER, *SMALL)
+    done = askgate(*COMMAND, *SMALL)
     assert done.code == 2
     assert "the run did not complete (exit code 2)" in done.err
     assert not (place / "reports/overclar_ablation_own.json").exists()
@@ -123,17 +123,17 @@ class TestRefused:
         assert "--alpha, --cap: the penalty is always 0" in done.err
 
     def test_more_samples_than_there_are(self, place: Path, askgate: Askgate) -> None:
-        done = askgate(*ORDER, "--n", "9")
+        done = askgate(*COMMAND, "--n", "9")
         assert done.code == 2
         assert "--n: data/shadow.jsonl has 8 samples" in done.err
 
     def test_seeds_that_are_not_numbers(self, place: Path, askgate: Askgate) -> None:
-        done = askgate(*ORDER, "--seeds", "1,x")
+        done = askgate(*COMMAND, "--seeds", "1,x")
         assert done.code == 2
         assert "--seeds: '1,x' is not a list of different whole numbers" in done.err
 
     def test_a_tag_with_a_path(self, place: Path, askgate: Askgate) -> None:
-        done = askgate(*ORDER, *SMALL, "--tag", "../../up")
+        done = askgate(*COMMAND, *SMALL, "--tag", "../../up")
         assert done.code == 2
         assert "--tag" in done.err
 

@@ -25,7 +25,7 @@ from tests.conftest import Askgate
 from tests.eval.episodes import episode
 from tests.rc1 import THRESHOLDS
 
-from .tiny_run import furnish, write_config
+from .tiny_run import make_model_and_data, write_config
 
 TICKET = {"gated": True, "ticket": "a" * 64, "profile": "quickstart"}
 RUN: dict[str, Any] = {"steps": 1, "seeds": [1, 2], "eval": {"every_steps": 2, "control": True}}
@@ -37,7 +37,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from src.cli import main
 
     folder = tmp_path_factory.mktemp("ended")
-    furnish(folder)
+    make_model_and_data(folder)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch:
@@ -84,9 +84,9 @@ def _played(one: Episode, right: bool) -> Episode:
 def test_a_run_writes_report_and_page_when_it_ends(ended: Path) -> None:
     (found,) = (ended / "reports").glob("ppo_eval_*.json")
     assert found.with_suffix(".html").exists()
-    told = json.loads(found.read_text())
-    assert [one["seed"] for one in told["seeds"]] == [1, 2]
-    assert told["gated"] is False
+    content = json.loads(found.read_text())
+    assert [one["seed"] for one in content["seeds"]] == [1, 2]
+    assert content["gated"] is False
 
 
 def test_an_improved_policy_passes_and_the_report_lists_its_inputs(place: Path, askgate: Askgate) -> None:
@@ -122,8 +122,8 @@ def test_the_report_says_whether_the_run_was_gated(place: Path, askgate: Askgate
             (folder / name).unlink()
         seal(folder, 1, marks | TICKET)
     assert askgate("evaluate", "--config", "own.yaml").code == 0
-    told = report(place)
-    assert (told["gated"], told["ticket"], told["profile"]) == (True, "a" * 64, "quickstart")
+    content = report(place)
+    assert (content["gated"], content["ticket"], content["profile"]) == (True, "a" * 64, "quickstart")
 
 
 def test_an_edited_seal_is_refused(place: Path, askgate: Askgate) -> None:

@@ -20,7 +20,7 @@ from src.engines.base import reproducible_metrics
 from src.reward.live_share import Verdict
 from src.scoring.prompt import DIMENSIONS
 from tests.conftest import Askgate, Outcome
-from tests.engines.killed import furnish
+from tests.engines.killed import make_model_and_data
 from tests.scoring.server import JudgeServer
 
 from .tiny_run import write_config
@@ -32,16 +32,16 @@ LIVE = {"live_mode": True, "reward": {"weights": "weights.json", "dimensions": 0
 
 
 @pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def model_and_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """With a policy that has seen enough demonstrations to ask and to answer, so that rewards differ."""
-    folder = tmp_path_factory.mktemp("furnished")
-    furnish(str(folder), steps=3, every_steps=1)
+    folder = tmp_path_factory.mktemp("run")
+    make_model_and_data(str(folder), steps=3, every_steps=1)
     return folder
 
 
 @pytest.fixture
-def place(furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    shutil.copytree(furnished, tmp_path, dirs_exist_ok=True)
+def place(model_and_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    shutil.copytree(model_and_data, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     for name in ("RUN_MODE", "REWARD_LIVE_MODE", "SCORER_PROVIDER", "SCORER_BASE_URL", "SCORER_MODEL"):
@@ -112,9 +112,9 @@ def test_a_share_is_judged_and_its_cost_announced_first(
         hire(server, place, monkeypatch)
         done = askgate("train", "--config", write_config(place, **LIVE))
     assert done.code == 0, done.err
-    told = re.search(r"live scoring by custom of 50% of the episodes, for 3 steps in all: (.*); by", done.err)
-    assert told, done.err
-    assert re.match(r"6 dialogues, 18 calls \(66 at most\), about \$\d.*, about \d+ s ", told[1])
+    cost = re.search(r"live scoring by custom of 50% of the episodes, for 3 steps in all: (.*); by", done.err)
+    assert cost, done.err
+    assert re.match(r"6 dialogues, 18 calls \(66 at most\), about \$\d.*, about \d+ s ", cost[1])
     assert done.err.index("live scoring by") < done.err.index("evaluated after step 0")
     for step, batch in enumerate(trained(place), start=1):
         verdicts = {one.row: one for one in read_records(place / f"logs/judged/step_{step:05d}.jsonl", Verdict)}

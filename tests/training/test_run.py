@@ -25,20 +25,20 @@ from src.training.resume import require_same_sources, source_hashes
 from src.training.run import _marks, _prepare, set_aside
 from tests.conftest import Askgate, Outcome
 
-from .tiny_run import furnish, write_config
+from .tiny_run import make_model_and_data, write_config
 
 
 @pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("furnished")
-    furnish(folder)
+def model_and_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("run")
+    make_model_and_data(folder)
     return folder
 
 
 @pytest.fixture
-def place(furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def place(model_and_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A working folder with model and data; the run's files appear in it."""
-    shutil.copytree(furnished, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(model_and_data, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     threads = torch.get_num_threads()

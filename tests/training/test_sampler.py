@@ -32,15 +32,15 @@ POOL_ONLY = SamplingSection()
 
 
 class Pool:
-    """Samples of known level that tell how often one was looked at."""
+    """Samples of known level that count how often one is read."""
 
     def __init__(self, easy: int, medium: int, hard: int) -> None:
         levels: list[Level] = ["easy"] * easy + ["medium"] * medium + ["hard"] * hard
         self.levels = {f"s{number}": level for number, level in enumerate(levels)}
-        self.looks = 0
+        self.reads = 0
 
     def __getitem__(self, place: int) -> Sample:
-        self.looks += 1
+        self.reads += 1
         return make_sample(f"s{place}", f"Question {place}?")
 
 
@@ -242,9 +242,9 @@ def test_neither_state_nor_draw_grows_with_the_pool() -> None:
         pool = Pool(size, size, size)
         one = sampler(pool)
         one.observe([episode(f"s{number}", success=False) for number in range(3 * size)])
-        pool.looks = 0
+        pool.reads = 0
         one.draw(5, 16)
-        looks.append(pool.looks)
+        looks.append(pool.reads)
         sizes.append(len(json.dumps(one.state_dict())))
         assert one.metrics() == {f"low_performers_{level}": float(KEPT) for level in LEVELS}
     assert looks == [16, 16]

@@ -20,7 +20,7 @@ from src.data.collate import demo_tokens
 from src.engines.sft import Demo, SftPlan, fine_tune
 from tests.conftest import Askgate
 
-from .tiny_run import furnish, write_config
+from .tiny_run import make_model_and_data, write_config
 
 WORDS = {
     "always asks": ('f"<ask>Could you tell me more about that?</ask>"', "ask_spam"),
@@ -53,15 +53,15 @@ class Hacker(PurePT):
 
 
 @pytest.fixture(scope="module")
-def furnished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("furnished")
-    furnish(folder)
+def model_and_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("run")
+    make_model_and_data(folder)
     return folder
 
 
 @pytest.fixture
-def place(furnished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    shutil.copytree(furnished, tmp_path, dirs_exist_ok=True)
+def place(model_and_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    shutil.copytree(model_and_data, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     threads = torch.get_num_threads()

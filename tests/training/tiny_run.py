@@ -34,7 +34,7 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def furnish(folder: Path) -> None:
+def make_model_and_data(folder: Path) -> None:
     """Model and data, as `CONFIG` names them."""
     plan = BuildPlan(n=60, mix=MIX, seed=3, langs=("en",), templates_dir=Path("templates/pack_v2"))
     build_pool(plan, folder / "data" / "pool.jsonl")
