@@ -126,7 +126,7 @@ def matches_replay(episode: Episode, sample: Sample, tools: Sequence[str] = TOOL
         episode.needs_clarification,
         episode.answer,
         episode.success,
-        episode.told,
+        episode.received_info,
     )
     return derived == stored and (episode.end == "answer") == (answer is not None)
 
