@@ -34,7 +34,7 @@ class Env:
         self.turns = [Turn("user", "say", sample.prompt)]
         self.end: End | None = None
         self.answer: str | None = None
-        self.told = False
+        self.received_info = False
         """Whether the user gave the missing information."""
         self._policy_turns = 0
 
@@ -62,7 +62,7 @@ class Env:
             self.end = "turns"
             return None
         answer = respond(turn, self.sample, self.tools)
-        self.told = self.told or _tells(turn, answer, self.sample)
+        self.received_info = self.received_info or _tells(turn, answer, self.sample)
         self.turns.append(Turn(answer.by, "say" if answer.by == "user" else "result", answer.text, tool=turn.tool))
         return answer
 
@@ -89,7 +89,7 @@ class Env:
             answer=self.answer,
             success=correct(self.sample, self.answer),
             seed=seed,
-            received_info=self.told,
+            received_info=self.received_info,
         )
 
 
