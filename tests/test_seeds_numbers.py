@@ -13,7 +13,6 @@ from src.core.defaults import MIX_TOLERANCE
 from src.data.difficulty import metrics as difficulty
 from src.data.difficulty.validate_difficulty import EASY_OVERLAP_MIN, HARD_OVERLAP_MAX
 from src.data.pool.build import EVAL, TRAIN
-from src.data.pool.templates import MIN_REGISTERS, MIN_ROLES, MIN_TEMPLATES
 from src.gates.anti_simulation import WINDOW
 from src.loop.kpi import CACHE_ALARM
 from src.reward.overclar_penalty import ALPHA, CAP
@@ -32,10 +31,6 @@ def test_of_a_pool() -> None:
     assert MIX_TOLERANCE == 0.03
     assert 20_000 <= RC1.thresholds.counts.pool_samples <= RC1.sizes.pool == 30_000 <= 40_000
     assert RC1.sizes.shadow == RC1.thresholds.counts.shadow_samples == 245
-
-
-def test_of_a_template_pack() -> None:
-    assert (MIN_TEMPLATES, MIN_ROLES, MIN_REGISTERS) == (6, 4, 3)
 
 
 def test_of_difficulty() -> None:

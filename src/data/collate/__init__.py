@@ -1,6 +1,4 @@
-"""A sample's demonstration as tokens: exactly the layout that an episode of it would have, so that what SFT teaches is
-what a rollout continues.
-"""
+"""A demonstration as tokens, in exactly the layout of an episode, so that SFT teaches what a rollout produces."""
 
 from __future__ import annotations
 
@@ -14,9 +12,9 @@ from ...core.types import Sample, Turn
 def demo_tokens(
     sample: Sample, renderer: Renderer, thoughts: bool, system: str | None = None
 ) -> tuple[list[int], list[bool]]:
-    """Tokens of the whole dialogue, and which of them the policy says: its words and the token that ends its turn.
+    """Tokens of the whole dialogue, and a mask of those that the policy produces: its turns with their end tokens.
 
-    Without `thoughts` the policy acts at once. After the answer nothing follows.
+    Without `thoughts` the turns have only their actions. Nothing follows the answer.
     """
     tokens = list(renderer.opening(sample.prompt, system))
     policy = [False] * len(tokens)

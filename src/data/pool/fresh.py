@@ -18,8 +18,7 @@ from ...core.errors import BadInput
 from ...core.files import shipped
 from ...core.types import LEVELS, Level, Sample
 from ..difficulty.metrics import measure_all
-from ..quality.leaks import similar_samples
-from ..quality.token_stream import TokenStream, token_stream
+from ..quality.leaks import leak_views, similar_samples
 from .build import make_jobs, make_sample, open_source, plan_of
 from .meta import PoolMeta
 from .templates import load_pack, pack_fingerprints
@@ -44,7 +43,7 @@ class FreshSamples:
         self._plan = replace(plan_of(meta), n=CHUNK)
         self._source, self._pack = open_source(self._plan), load_pack(shipped(self._plan.templates_dir))
         self._taken = frozenset(taken) | {sample.provenance.source_id for sample in shadow}
-        self._shadow = _views(shadow)
+        self._shadow = leak_views(shadow)
         self._chunks: dict[int, dict[Level, list[Sample]]] = {}
         self._at: dict[Level, tuple[int, int]] = dict.fromkeys(LEVELS, (0, 0))
         self._refuse_changed("templates", pack_fingerprints(shipped(self._plan.templates_dir)), meta.templates_sha256)
@@ -85,7 +84,7 @@ class FreshSamples:
         plan = replace(self._plan, seed=_number(f"fresh:{self._meta.sha256}:{self._seed}:{number}"))
         jobs = make_jobs(plan, self._source, self._taken)
         samples = [make_sample(plan, self._source, self._pack, job) for job in jobs]
-        leaks = similar_samples(_views(samples), self._shadow, LEAK_NGRAM, LEAK_SIM).matches
+        leaks = similar_samples(leak_views(samples), self._shadow, LEAK_NGRAM, LEAK_SIM).matches
         by_level: dict[Level, list[Sample]] = {level: [] for level in LEVELS}
         for place, (sample, record) in enumerate(zip(samples, measure_all(samples), strict=True)):
             if place not in leaks:
@@ -100,11 +99,6 @@ class FreshSamples:
                 where=WHERE,
                 remedy="build the pool again, or set the ratios to 1.0",
             )
-
-
-def _views(samples: Sequence[Sample]) -> tuple[TokenStream, ...]:
-    """The two texts of a sample that the leak check compares, as in `validate_pool`."""
-    return token_stream([sample.prompt for sample in samples]), token_stream([sample.original for sample in samples])
 
 
 def _number(text: str) -> int:

@@ -10,7 +10,6 @@ or withhold the question, and no check can prove that it does not.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -42,8 +41,6 @@ OFFERED: dict[str, str] = {
 """The one variable that each field may use; empty: none."""
 MUST_SHOW = ("user", "clue", "topic", "ask", "reply")
 """Fields that must use their variable exactly once, or a part of the task would be lost."""
-
-MIN_TEMPLATES, MIN_ROLES, MIN_REGISTERS = 6, 4, 3
 
 
 class TaskTemplate(Record, frozen=True):
@@ -106,28 +103,6 @@ def load_pack(folder: Path) -> Pack:
 def pack_fingerprints(folder: Path) -> dict[str, str]:
     """SHA-256 of every file of a pack by name, for the sidecar of a pool."""
     return {path.name: sha256_file(path) for path in sorted(folder.glob("*.json"))}
-
-
-def pack_requirements(pack: Pack) -> list[str]:
-    """Problems of an incomplete pack: too few templates, roles or registers, per task, kind and language."""
-    problems = []
-    for where, templates in _groups(pack):
-        counts = {
-            "templates": (len(templates), MIN_TEMPLATES),
-            "roles": (len({one.role for one in templates}), MIN_ROLES),
-            "registers": (len({one.register for one in templates}), MIN_REGISTERS),
-        }
-        problems += [
-            f"{where}: {n} {what}, at least {least} wanted" for what, (n, least) in counts.items() if n < least
-        ]
-    return problems
-
-
-def _groups(pack: Pack) -> Iterator[tuple[str, tuple[AnyTemplate, ...]]]:
-    for task in TASKS:
-        for lang in LANGS:
-            yield f"{task}.json ({lang})", pack.tasks[task][lang]
-            yield f"clarify_{task}.json ({lang})", pack.clarify[task][lang]
 
 
 def render(alternative: str, **values: str) -> str:

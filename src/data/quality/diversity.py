@@ -75,6 +75,8 @@ class Wording(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
+    """3-gram KL to v1 and its noise floor."""
+
     distance: float
     floor: float
 

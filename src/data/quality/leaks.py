@@ -19,7 +19,7 @@ other names and numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .token_stream import I64, U64, TokenStream, blocks, distinct, join_streams, ngrams, pairs
+from ...core.types import Sample
+from .token_stream import I64, U64, TokenStream, blocks, distinct, join_streams, ngrams, pairs, token_stream
 
 HALF = 0.5
 LONG = 8
@@ -60,6 +61,11 @@ class SimilarSamples:
     examples: list[Match]
     matches: frozenset[int]
     """Positions in the pool of all counted samples."""
+
+
+def leak_views(samples: Sequence[Sample]) -> tuple[TokenStream, TokenStream]:
+    """The two texts of a sample that the leak check compares: prompt and complete question."""
+    return token_stream([sample.prompt for sample in samples]), token_stream([sample.original for sample in samples])
 
 
 def similar_samples(

@@ -23,11 +23,10 @@ from ..pool.meta import PoolMeta, read_meta
 from ..pool.shadow_set import read_shadow
 from .consistency import count_differing, mix_checks
 from .diversity import Reference, Scope, Wording, covered, diversity_figures, read_reference, wording_by_scope
-from .leaks import SimilarSamples, similar_samples
+from .leaks import SimilarSamples, leak_views, similar_samples
 from .near_duplicates import NearDuplicates, near_duplicates
 from .scan import PoolScan, measuring_seed, scan
 from .shortcuts import ShortcutAuc, shortcut_auc
-from .token_stream import token_stream
 
 EXAMPLES = 20
 
@@ -101,7 +100,8 @@ def validate_pool(
         },
     }
     if leak_check:
-        similar = _similar_to_shadow(scanned, shadow, limits)
+        ours = (scanned.columns.prompts, scanned.columns.originals)
+        similar = similar_samples(ours, leak_views(shadow), limits.leak_ngram, limits.leak_sim)
         checks.append(_check("leak_similar", similar.count, "==", 0))
         checks.append(_check("leak_source_ids", len(scanned.tally.from_shadow), "==", 0))
         figures["leak"] = _leak_figures(similar, scanned, shadow)
@@ -162,15 +162,6 @@ def _sidecar_checks(scanned: PoolScan, meta: PoolMeta, rebuilt: list[int]) -> li
         _check("clarify_rate", off, "<=", 100 * MIX_TOLERANCE),
         _check("rebuilt", count_differing(scanned.tally.task_hashes, rebuilt), "==", 0),
     ]
-
-
-def _similar_to_shadow(scanned: PoolScan, shadow: list[Sample], limits: PoolLimits) -> SimilarSamples:
-    theirs = (
-        token_stream([sample.prompt for sample in shadow]),
-        token_stream([sample.original for sample in shadow]),
-    )
-    ours = (scanned.columns.prompts, scanned.columns.originals)
-    return similar_samples(ours, theirs, limits.leak_ngram, limits.leak_sim)
 
 
 def _duplicate_figures(duplicates: NearDuplicates, ids: list[str]) -> dict[str, Any]:
