@@ -32,7 +32,7 @@ from src.core.types import LANGS, Sample, Turn
         ("<answer>2</answer><think>", Action("answer", "2")),
     ],
 )
-def test_the_first_act_outside_think_blocks_counts(text: str, act: Action) -> None:
+def test_the_first_action_outside_think_blocks_counts(text: str, act: Action) -> None:
     assert parse(text) == act
 
 
@@ -48,7 +48,7 @@ def test_the_first_act_outside_think_blocks_counts(text: str, act: Action) -> No
         "<ANSWER>1",
     ],
 )
-def test_a_turn_without_an_act_is_none(text: str) -> None:
+def test_a_turn_without_an_action_is_none(text: str) -> None:
     assert parse(text) == Action("none", text.strip())
 
 
@@ -64,19 +64,19 @@ def test_a_tool_that_is_not_offered_cannot_be_called() -> None:
         )
     )
 )
-def test_any_text_is_read_and_no_act_is_empty(parts: list[str]) -> None:
+def test_any_text_parses_and_no_action_is_empty(parts: list[str]) -> None:
     act = parse("".join(parts))
     assert act.kind == "none" or act.text
 
 
 @pytest.mark.parametrize("close", [True, False])
-def test_every_turn_of_a_demonstration_is_read_as_it_was_said(pool: list[Sample], close: bool) -> None:
+def test_demonstration_turns_survive_saying_and_parsing(pool: list[Sample], close: bool) -> None:
     for turn in (turn for sample in pool for turn in sample.dialogue if turn.by == "assistant"):
         act = parse(say(turn, close))
         assert (act.kind, act.text, act.tool, act.thought) == (turn.act, turn.text, turn.tool, turn.thought)
 
 
-def test_only_an_act_can_be_said() -> None:
+def test_only_actions_can_be_said() -> None:
     with pytest.raises(ValueError, match="not an act"):
         say(Turn("user", "say", "Hello"))
     with pytest.raises(ValueError, match="not an act"):
@@ -84,7 +84,7 @@ def test_only_an_act_can_be_said() -> None:
 
 
 @pytest.mark.parametrize("lang", LANGS)
-def test_a_model_is_told_of_what_it_may_say_and_of_nothing_else(lang: str) -> None:
+def test_the_system_prompt_lists_exactly_the_offered_actions(lang: str) -> None:
     for tag in TAGS:
         assert f"<{tag}>" in system(lang)
         assert f"<{tag}>" in malformed(lang)

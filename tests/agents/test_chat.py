@@ -161,7 +161,7 @@ def test_a_demonstration_reads_back_as_it_was_said(name: str, pool: list[Sample]
         assert ids[-1] in renderer.stop_ids
 
 
-def test_where_the_cue_opens_a_think_block_the_policy_is_inside_it() -> None:
+def test_a_cue_that_opens_a_think_block_is_continued() -> None:
     renderer = ChatRenderer(with_template(trl_template("qwen3_5_think")))
     thinking = renderer.tokenizer.encode("maybe <answer>1</answer>", add_special_tokens=False)
     assert parse(renderer.decode(thinking)).kind == "none"
@@ -201,12 +201,12 @@ def test_a_demonstration_cannot_end_its_turn_early(qwen3: PreTrainedTokenizerFas
     assert [qwen3.decode([token]) for token in ids if token in qwen3.added_tokens_decoder] == ["<|im_end|>"]
 
 
-def test_where_a_template_has_no_tools_their_results_are_the_users() -> None:
+def test_without_a_tool_role_results_come_from_the_user() -> None:
     renderer = ChatRenderer(with_template(PLAIN_TEMPLATE))
     assert renderer.reply("tool", "42") == renderer.reply("user", "42")
 
 
-def test_so_they_are_where_it_would_change_them() -> None:
+def test_tool_role_that_changes_results_is_not_used() -> None:
     """A frame found with a dummy cannot be put around data that the template rewrites."""
     renderer = ChatRenderer(with_template(SHOUTS))
     assert renderer.reply("tool", "a result") == renderer.reply("user", "a result")
@@ -216,30 +216,30 @@ def without_refusal(template: str) -> str:
     return template.replace("{{ raise_exception('no tools here') }}", "")
 
 
-def test_so_they_are_where_the_policy_would_not_speak_after_them() -> None:
+def test_tool_role_without_a_following_cue_is_not_used() -> None:
     mute = without_refusal(PLAIN_TEMPLATE).replace("if add_g", "if messages[-1].role != 'tool' and add_g")
     renderer = ChatRenderer(with_template(mute))
     assert renderer.reply("tool", "42") == renderer.reply("user", "42")
 
 
-def test_so_they_are_where_a_call_ends_a_turn_in_another_way() -> None:
+def test_tool_role_that_changes_the_turn_end_is_not_used() -> None:
     """The policy has said its stop token before anyone knows who replies."""
     end = "{% if loop.nextitem and loop.nextitem.role == 'tool' %}<|eom|>{% else %}<|eot|>{% endif %}"
     renderer = ChatRenderer(with_template(without_refusal(PLAIN_TEMPLATE).replace("<|eot|>", end)))
     assert renderer.reply("tool", "42") == renderer.reply("user", "42")
 
 
-def test_else_they_have_a_role_of_their_own() -> None:
+def test_tool_results_have_the_tool_role() -> None:
     tokenizer = with_template(without_refusal(PLAIN_TEMPLATE))
     assert tokenizer.decode(ChatRenderer(tokenizer).reply("tool", "42")).startswith("<|head|>tool<|body|>")
 
 
-def test_where_a_template_has_no_system_message_the_user_tells_it() -> None:
+def test_without_a_system_role_the_prompt_carries_it() -> None:
     renderer = ChatRenderer(with_template(NO_SYSTEM))
     assert renderer.opening("Hello", "Be brief.") == renderer.opening("Be brief.\n\nHello", None)
 
 
-def test_a_template_that_prints_the_day_prints_the_same_every_day() -> None:
+def test_a_template_that_prints_the_date_is_stable() -> None:
     dated = PLAIN_TEMPLATE.replace(
         "<s>", "<s>{{ date_string if date_string is defined else strftime_now('%d %b %Y') }}"
     )

@@ -41,12 +41,12 @@ def test_a_demonstration_plays_out_word_for_word_and_succeeds(pool: list[Sample]
     holds(pool)
 
 
-def test_so_it_does_on_the_official_files(official_pool: list[Sample]) -> None:
+def test_demonstrations_of_official_files_succeed(official_pool: list[Sample]) -> None:
     assert any(sample.needs_clarification for sample in official_pool)
     holds(official_pool)
 
 
-def test_each_act_is_answered_by_whom_it_is_addressed_to() -> None:
+def test_each_action_gets_a_reply_from_its_addressee() -> None:
     env = Env(COMPLETE, 9)
     assert env.opening() == "What is 6 times 7?"
     assert env.step("<calc>6*7</calc>") == Reply("tool", "42")
@@ -58,7 +58,7 @@ def test_each_act_is_answered_by_whom_it_is_addressed_to() -> None:
     assert [turn.act for turn in env.turns] == ["say", "call", "result", "call", "result", "ask", "say", "answer"]
 
 
-def test_a_turn_without_an_act_costs_a_turn_and_is_told_what_may_be_said() -> None:
+def test_a_turn_without_an_action_costs_a_turn() -> None:
     env = Env(COMPLETE, 2)
     assert env.step("42, I think") == Reply("tool", malformed("en"))
     assert env.step("42, I am sure") is None
@@ -85,14 +85,14 @@ def test_a_lucky_guess_is_a_success_that_did_not_ask() -> None:
     assert not episode.need_ask_success
 
 
-def test_out_of_tokens_is_an_end_of_its_own_and_keeps_what_was_said() -> None:
+def test_running_out_of_tokens_keeps_the_partial_turn() -> None:
     env = Env(COMPLETE, 9)
     env.finish("length", "let me see")
     episode = env.episode(seed=0)
     assert (episode.end, episode.success, episode.turns[-1].text) == ("length", False, "let me see")
 
 
-def test_a_finished_episode_takes_no_more_turns_and_an_unfinished_one_gives_no_record() -> None:
+def test_only_a_finished_episode_has_a_record() -> None:
     env = Env(COMPLETE, 9)
     with pytest.raises(RuntimeError, match="not over"):
         env.episode(seed=0)
@@ -114,7 +114,7 @@ def test_the_record_carries_sample_seed_and_level() -> None:
     )
 
 
-def test_who_asks_vaguely_and_guesses_right_was_lucky(pool: list[Sample]) -> None:
+def test_a_vague_question_and_a_lucky_guess_do_not_count(pool: list[Sample]) -> None:
     sample = next(sample for sample in pool if sample.hidden is not None)
     env = Env(sample, max_turns=4)
     env.step("<ask>Could you clarify?" if sample.lang == "en" else "<ask>请说清楚？")

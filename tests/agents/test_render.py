@@ -35,7 +35,7 @@ def test_the_marks_of_the_policy_are_single_tokens() -> None:
     assert marks(RENDERER.policy("<think>so</think>I<calc>6*7")) == ["<think>", "</think>", "<calc>", "<|end|>"]
 
 
-def test_a_name_is_the_same_tokens_at_the_start_of_a_message_and_inside_it() -> None:
+def test_a_name_has_the_same_tokens_everywhere() -> None:
     inside = TOKENIZER.encode("I mean Vera", add_special_tokens=False)
     name = RENDERER.reply("user", "Vera")[1:-2]
     assert inside[-len(name) :] == name
@@ -47,7 +47,7 @@ def test_a_turn_reads_back_as_it_was_said(pool: list[Sample]) -> None:
         assert (act.kind, act.text, act.tool, act.thought) == (turn.act, turn.text, turn.tool, turn.thought)
 
 
-def test_what_comes_after_the_stop_token_is_not_read() -> None:
+def test_text_after_the_stop_token_is_ignored() -> None:
     (end,) = RENDERER.stop_ids
     assert TOKENIZER.decode([end]) == END
     assert RENDERER.decode([*RENDERER.policy("<answer>1"), *RENDERER.policy("<answer>2")]) == "<answer>1"

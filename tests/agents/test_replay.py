@@ -24,7 +24,7 @@ def episodes() -> list[tuple[Episode, Sample]]:
     ]
 
 
-def test_what_was_played_follows() -> None:
+def test_a_real_episode_matches_its_replay() -> None:
     made = episodes()
     assert all(matches_replay(episode, sample) for episode, sample in made)
     assert {episode.success for episode, _ in made} == {True, False}
@@ -35,13 +35,13 @@ def test_what_was_played_follows() -> None:
     "field",
     ["success", "received_info", "needs_clarification"],
 )
-def test_a_fact_that_was_turned_round_does_not(field: str) -> None:
+def test_changed_facts_are_detected(field: str) -> None:
     for episode, sample in episodes():
         turned = replace(episode, **{field: not getattr(episode, field)})
         assert not matches_replay(turned, sample)
 
 
-def test_words_of_user_and_tools_that_nobody_said_do_not() -> None:
+def test_changed_replies_are_detected() -> None:
     for episode, sample in episodes():
         for place, turn in enumerate(episode.turns):
             if turn.by != "assistant":
@@ -50,12 +50,12 @@ def test_words_of_user_and_tools_that_nobody_said_do_not() -> None:
                 assert not matches_replay(replace(episode, turns=tuple(turns)), sample)
 
 
-def test_another_answer_does_not() -> None:
+def test_a_changed_answer_is_detected() -> None:
     for episode, sample in episodes():
         assert not matches_replay(replace(episode, answer=f"{episode.answer}?"), sample)
 
 
-def test_an_ask_that_was_cut_out_or_put_in_does_not() -> None:
+def test_removed_or_inserted_questions_are_detected() -> None:
     for episode, sample in episodes():
         cut = [turn for turn in episode.turns if turn.act != "ask"]
         if len(cut) < len(episode.turns):
@@ -64,12 +64,12 @@ def test_an_ask_that_was_cut_out_or_put_in_does_not() -> None:
         assert not matches_replay(replace(episode, turns=more), sample)
 
 
-def test_an_episode_of_another_sample_does_not() -> None:
+def test_an_episode_of_another_sample_is_detected() -> None:
     for (episode, _), (_, other) in zip(episodes()[:-2], episodes()[2:], strict=True):
         if episode.sample_id != other.id:
             assert not matches_replay(episode, other)
 
 
-def test_nothing_said_is_no_episode() -> None:
+def test_an_empty_episode_does_not_match() -> None:
     episode, sample = episodes()[0]
     assert not matches_replay(replace(episode, turns=()), sample)

@@ -37,7 +37,7 @@ def asked(task: Task, gold: str, *aliases: str) -> Sample:
         ("gsm8k", "42", "４２"),
     ],
 )
-def test_right(task: Task, gold: str, answer: str) -> None:
+def test_correct_answers(task: Task, gold: str, answer: str) -> None:
     assert correct(asked(task, gold), answer)
 
 
@@ -62,7 +62,7 @@ def test_right(task: Task, gold: str, answer: str) -> None:
         ("gsm8k", "42", " "),
     ],
 )
-def test_wrong(task: Task, gold: str, answer: str) -> None:
+def test_wrong_answers(task: Task, gold: str, answer: str) -> None:
     assert not correct(asked(task, gold), answer)
 
 

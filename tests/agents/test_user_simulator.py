@@ -73,7 +73,7 @@ def ask_of(sample: Sample) -> str:
         (YEAR_ZH, "zh", "说的是哪一年的居民？"),
     ],
 )
-def test_who_asks_for_it_in_his_own_words_is_given_the_span_every_time(hidden: Hidden, lang: str, ask: str) -> None:
+def test_a_question_in_own_words_gets_the_hidden_span(hidden: Hidden, lang: str, ask: str) -> None:
     sample = without_demonstration(hidden, lang)
     assert hidden.span in reply(sample, ask)
     assert reply(sample, ask) == reply(sample, ask)
@@ -94,23 +94,23 @@ def test_who_asks_for_it_in_his_own_words_is_given_the_span_every_time(hidden: H
         (YEAR_ZH, "zh", "您指的是哪一位？"),
     ],
 )
-def test_who_asks_for_something_else_is_not(hidden: Hidden, lang: str, ask: str) -> None:
+def test_unrelated_questions_get_nothing(hidden: Hidden, lang: str, ask: str) -> None:
     assert hidden.span not in reply(without_demonstration(hidden, lang), ask)
 
 
-def test_the_words_of_the_demonstration_are_used_where_there_are_some(pool: list[Sample]) -> None:
+def test_replies_use_the_words_of_the_demonstration(pool: list[Sample]) -> None:
     for sample in lacking(pool):
         said = [after for turn, after in zip(sample.dialogue, sample.dialogue[1:], strict=False) if turn.act == "ask"]
         assert reply(sample, ask_of(sample)) == said[0].text
 
 
-def test_a_bare_demand_is_asked_back_whether_or_not_something_is_missing(pool: list[Sample]) -> None:
+def test_a_bare_demand_is_always_asked_back(pool: list[Sample]) -> None:
     """Were the replies different, the cheapest ask would tell what only reading should."""
     for sample in pool:
         assert {reply(sample, ask) for ask in BARE[sample.lang]} == {ASK_BACK[sample.lang]}
 
 
-def test_where_nothing_is_missing_it_says_so_in_the_language_of_the_sample(pool: list[Sample]) -> None:
+def test_complete_samples_say_so_in_their_language(pool: list[Sample]) -> None:
     asks = {lang: [ask_of(sample) for sample in lacking(pool) if sample.lang == lang][:20] for lang in ("en", "zh")}
     for sample in pool:
         if not sample.needs_clarification:
@@ -118,7 +118,7 @@ def test_where_nothing_is_missing_it_says_so_in_the_language_of_the_sample(pool:
                 assert reply(sample, ask).startswith(NOTHING[sample.lang])
 
 
-def test_asking_about_anything_but_the_hidden_thing_never_gives_the_span(pool: list[Sample]) -> None:
+def test_other_questions_never_reveal_the_span(pool: list[Sample]) -> None:
     """Asks of other samples too, as far as they want another kind of thing."""
     for sample in lacking(pool):
         assert sample.hidden is not None
@@ -171,12 +171,12 @@ def test_replies_do_not_depend_on_the_gold_answer(pool: list[Sample]) -> None:
 @pytest.mark.parametrize(
     ("hidden", "lang", "ask"), [(NAME, "en", "Which one do you mean?"), (NAME_ZH, "zh", "您指的是哪一位？")]
 )
-def test_who_asks_which_one_of_everything_is_asked_back(hidden: Hidden, lang: str, ask: str) -> None:
+def test_which_one_of_everything_is_asked_back(hidden: Hidden, lang: str, ask: str) -> None:
     """Else the cheapest ask of all would open every name without a look at it."""
     assert not informs(reply(without_demonstration(hidden, lang), ask))
 
 
-def test_who_repeats_the_whole_question_is_given_little(pool: list[Sample]) -> None:
+def test_repeating_the_prompt_rarely_helps(pool: list[Sample]) -> None:
     needy = [sample for sample in pool if sample.hidden is not None]
     opened = [informs(reply(sample, f"Which one do you mean, what year, who: {sample.prompt}")) for sample in needy]
     assert sum(opened) < 0.1 * len(needy)

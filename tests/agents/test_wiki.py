@@ -21,7 +21,7 @@ def test_a_title_shows_the_whole_article() -> None:
     assert wiki(PAGES, " 春江大桥 ") == "春江大桥: 春江大桥建于1979年。它横跨春江。"
 
 
-def test_a_shared_name_shows_both_who_bear_it() -> None:
+def test_a_shared_name_returns_both_articles() -> None:
     shown = wiki(PAGES, "Vera Lindqvist")
     assert shown.splitlines() == [
         "1. Vera Lindqvist (painter): Vera Lindqvist was a painter.",
@@ -29,7 +29,7 @@ def test_a_shared_name_shows_both_who_bear_it() -> None:
     ]
 
 
-def test_words_of_the_title_count_more_than_words_of_the_text() -> None:
+def test_title_words_count_more_than_text_words() -> None:
     assert search(PAGES, "where is Lund")[0].title == "Lund"
 
 
@@ -37,7 +37,7 @@ def test_a_chinese_query_finds_a_chinese_page() -> None:
     assert search(PAGES, "大桥建于哪一年")[0].title == "春江大桥"
 
 
-def test_nothing_found_is_said() -> None:
+def test_an_empty_search_says_so() -> None:
     assert wiki(PAGES, "Tokyo") == "nothing found"
     assert wiki(PAGES, "") == "nothing found"
     assert wiki(PAGES, "?!") == "nothing found"

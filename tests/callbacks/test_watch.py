@@ -106,7 +106,8 @@ def test_a_spike_in_the_spread_of_rewards_stops_the_run(tmp_path: Path, samples:
 
 
 def test_demonstrations_are_not_flagged(tmp_path: Path, samples: list[Sample]) -> None:
-    run(tmp_path, batches(paid(samples, [demonstrated(sample) for sample in samples])))
+    watch = run(tmp_path, batches(paid(samples, [demonstrated(sample) for sample in samples])))
+    assert watch.breach == ""
 
 
 def test_the_honest_base_is_not_flagged(tmp_path: Path, samples: list[Sample]) -> None:

@@ -77,7 +77,7 @@ def test_the_file_is_an_ordinary_safetensors_file_of_several_blocks(
     assert unpack_state(tmp_path)["b"]["c"]["d"].equal(torch.arange(3))
 
 
-def test_chance_and_optimizer_go_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+def test_random_state_and_optimizer_survive_unchanged(tmp_path: Path) -> None:
     torch.manual_seed(3)
     layer = torch.nn.Linear(3, 2)
     optimizer = torch.optim.AdamW(layer.parameters())
@@ -103,7 +103,7 @@ def test_chance_and_optimizer_go_on_as_if_nothing_had_happened(tmp_path: Path) -
     assert repr(other.state_dict()) == repr(optimizer.state_dict())
 
 
-def test_a_tensor_that_stands_twice_is_written_once(tmp_path: Path) -> None:
+def test_a_shared_tensor_is_written_once(tmp_path: Path) -> None:
     tied = torch.randn(1000)
     pack_state(tmp_path, {"embedding": tied, "head": tied, "half": tied[:500]})
     assert (tmp_path / "state.safetensors").stat().st_size < 1.6 * 4000
@@ -123,14 +123,14 @@ def test_a_tensor_that_stands_twice_is_written_once(tmp_path: Path) -> None:
         ([0, {"c": {1, 2}}], "a.b.1.c: a set cannot"),
     ],
 )
-def test_what_cannot_be_kept_is_refused_by_its_path(tmp_path: Path, value: Any, why: str) -> None:
+def test_unsupported_values_are_refused_with_their_path(tmp_path: Path, value: Any, why: str) -> None:
     with pytest.raises(TypeError) as refused:
         pack_state(tmp_path, {"a": {"b": value}})
     assert str(refused.value).startswith(why)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_layout_that_does_not_fit_is_refused_by_its_path() -> None:
+def test_a_different_layout_is_refused_with_its_path() -> None:
     like = {"weights": {"a.b": torch.zeros(2, 3), "c": torch.zeros(4)}, "step": 0}
     fits = {"weights": {"a.b": torch.ones(2, 3), "c": torch.ones(4)}, "step": "anything"}
     same_layout(fits, like, "run")
@@ -179,7 +179,7 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
         same_layout(unpack_state(tmp_path), {"a": torch.ones(5), "b": torch.ones(3)}, "state")
 
 
-def test_a_file_cut_short_later_does_not_reach_what_was_loaded(tmp_path: Path) -> None:
+def test_truncating_the_file_later_does_not_change_loaded_tensors(tmp_path: Path) -> None:
     found = there_and_back(tmp_path, {"a": torch.arange(100_000)})
     (tmp_path / "state.safetensors").write_bytes(b"")
     assert found["a"].equal(torch.arange(100_000))

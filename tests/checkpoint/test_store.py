@@ -46,7 +46,7 @@ def names(folder: Path) -> list[str]:
     return sorted(entry.name for entry in folder.iterdir() if not entry.name.startswith("."))
 
 
-def test_a_checkpoint_has_what_was_written_its_marks_and_a_marker(root: Path) -> None:
+def test_a_checkpoint_holds_files_marks_and_marker(root: Path) -> None:
     saved(root, 7)
     found = newest_in(root)
     assert (found.step, found.path, found.marks) == (7, root / "step_00007", LOCAL)
@@ -54,7 +54,7 @@ def test_a_checkpoint_has_what_was_written_its_marks_and_a_marker(root: Path) ->
     assert json.loads((found.path / "state.json").read_text()) == {"step": 7}
 
 
-def test_latest_is_a_relative_link_so_that_the_folder_can_be_moved(root: Path) -> None:
+def test_latest_is_a_relative_link(root: Path) -> None:
     saved(root, 7, 12)
     assert os.readlink(root / "latest") == "step_00012"
     root.rename(root.with_name("moved"))
@@ -66,7 +66,7 @@ def test_the_last_k_are_kept(root: Path) -> None:
     assert names(root) == ["latest", "step_00003", "step_00004", "step_00005"]
 
 
-def test_the_one_to_roll_back_to_is_kept_however_old(root: Path) -> None:
+def test_the_rollback_target_is_kept_however_old(root: Path) -> None:
     with CheckpointStore(root, None, keep=2) as store:
         store.save(1, writer(1), {})
         store.save(2, writer(2), {"alert": False, "timed": False})
@@ -80,7 +80,7 @@ def test_the_one_to_roll_back_to_is_kept_however_old(root: Path) -> None:
         assert store.newest().step == 6
 
 
-def test_with_each_one_that_is_kept_stays_the_one_to_roll_back_to_from_there(root: Path) -> None:
+def test_pruning_keeps_the_rollback_target_of_each_checkpoint(root: Path) -> None:
     with CheckpointStore(root, None, keep=2) as store:
         for step, alert in ((1, False), (2, False), (3, True), (4, False)):
             store.save(step, writer(step), {"alert": alert})
@@ -92,7 +92,7 @@ def test_with_each_one_that_is_kept_stays_the_one_to_roll_back_to_from_there(roo
         assert good.step == 2
 
 
-def test_weights_that_are_known_to_breach_are_no_place_to_go_back_to(root: Path) -> None:
+def test_breaching_checkpoints_are_not_rolled_back_to(root: Path) -> None:
     with CheckpointStore(root, None, keep=2) as store:
         for step in (1, 2, 3):
             store.save(step, writer(step), {"alert": False})
@@ -106,14 +106,14 @@ def test_weights_that_are_known_to_breach_are_no_place_to_go_back_to(root: Path)
         assert store.latest_good(2) is None
 
 
-def test_the_newest_one_is_not_known_to_be_good_so_the_good_one_before_it_stays(root: Path) -> None:
+def test_pruning_keeps_the_good_checkpoint_before_the_newest(root: Path) -> None:
     with CheckpointStore(root, None, keep=1) as store:
         for step in (1, 2, 3):
             store.save(step, writer(step), {"alert": False})
         assert names(root) == ["latest", "step_00002", "step_00003"]
 
 
-def test_a_run_without_a_good_checkpoint_has_none_to_roll_back_to(root: Path) -> None:
+def test_without_a_good_checkpoint_there_is_no_rollback_target(root: Path) -> None:
     with CheckpointStore(root, None, keep=2) as store:
         assert store.latest_good(9) is None
         store.save(3, writer(3), {"alert": True})
@@ -122,7 +122,7 @@ def test_a_run_without_a_good_checkpoint_has_none_to_roll_back_to(root: Path) ->
 
 @pytest.mark.parametrize("file", ["state.json", "state.safetensors", "manifest.json", "COMPLETE"])
 @pytest.mark.parametrize("damage", ["cut short", "a byte changed", "missing", "empty"])
-def test_a_damaged_newest_checkpoint_is_named_with_the_file_and_the_one_before_is_used(
+def test_a_damaged_checkpoint_is_named_and_skipped(
     root: Path, file: str, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     saved(root, 1, 2, 3)
@@ -170,7 +170,7 @@ def test_a_checkpoint_under_the_name_of_another_step_is_damaged(root: Path) -> N
     assert "manifest.json is of step 1" in damaged_in(root)[0]
 
 
-def test_when_none_is_whole_what_was_found_is_told(root: Path) -> None:
+def test_all_damaged_checkpoints_are_named_when_none_is_whole(root: Path) -> None:
     saved(root, 1, 2)
     harm(root / "step_00001" / "state.json", "missing")
     harm(root / "step_00002" / "COMPLETE", "missing")
@@ -184,7 +184,7 @@ def test_when_none_is_whole_what_was_found_is_told(root: Path) -> None:
     assert names(root) == ["latest", "step_00001", "step_00002"]
 
 
-def test_an_empty_folder_is_told(root: Path) -> None:
+def test_an_empty_folder_is_refused(root: Path) -> None:
     with CheckpointStore(root, None, keep=9) as store:
         store.require_new()
         with pytest.raises(BadInput, match=r"no checkpoint here.*without --resume"):
@@ -204,7 +204,7 @@ def test_steps_only_increase(root: Path) -> None:
         store.save(6, writer(6), {})
 
 
-def test_a_second_run_on_the_same_folder_is_refused_until_the_first_has_ended(root: Path) -> None:
+def test_a_second_run_on_the_same_folder_is_refused(root: Path) -> None:
     code = (
         "import sys, pathlib; from src.checkpoint.store import CheckpointStore; "
         "CheckpointStore(pathlib.Path(sys.argv[1]), None, 2)"
@@ -219,7 +219,7 @@ def test_a_second_run_on_the_same_folder_is_refused_until_the_first_has_ended(ro
     assert subprocess.run(other).returncode == 0
 
 
-def test_left_overs_of_a_killed_save_are_removed_when_the_store_is_opened(root: Path) -> None:
+def test_leftovers_of_a_killed_save_are_removed(root: Path) -> None:
     saved(root, 1)
     for left in (".saving_step_00002", ".dropped_step_00000", "best/.saving_step_00001"):
         (root / left / "deep").mkdir(parents=True)
@@ -242,7 +242,7 @@ def test_a_writer_that_fails_leaves_nothing(root: Path) -> None:
         assert sorted(entry.name for entry in root.iterdir()) == [".lock", "latest", "step_00001"]
 
 
-def test_libraries_that_tell_a_full_disk_in_words_are_understood(root: Path) -> None:
+def test_full_disk_errors_of_libraries_are_understood(root: Path) -> None:
     def fails(folder: Path) -> None:
         raise RuntimeError("Error while serializing: I/O error: No space left on device (os error 28)")
 
@@ -253,7 +253,7 @@ def test_libraries_that_tell_a_full_disk_in_words_are_understood(root: Path) -> 
         store.save(2, fails, {})
 
 
-def test_best_is_added_to_and_never_changed(root: Path) -> None:
+def test_best_is_only_added_to(root: Path) -> None:
     with CheckpointStore(root, None, keep=1) as store:
         for step, value in ((1, 0.5), (2, 0.4), (3, 0.5), (4, 0.7)):
             store.save(step, writer(step), LOCAL)
@@ -268,7 +268,7 @@ def test_best_is_added_to_and_never_changed(root: Path) -> None:
     assert (found.path / "state.safetensors").read_bytes() == (root / "step_00004" / "state.safetensors").read_bytes()
 
 
-def test_the_final_model_is_replaced_whole_and_the_same_again_changes_nothing(root: Path) -> None:
+def test_the_final_model_is_replaced_atomically(root: Path) -> None:
     with CheckpointStore(root, None, keep=1) as store:
         final = store.final(3, writer(3), LOCAL)
         assert final == root / "final_model"
@@ -283,7 +283,7 @@ def test_the_final_model_is_replaced_whole_and_the_same_again_changes_nothing(ro
         assert sorted(entry.name for entry in root.iterdir()) == [".lock", "final_model"]
 
 
-def test_the_mirror_has_the_same_and_a_lost_folder_goes_on_from_it(root: Path, tmp_path: Path) -> None:
+def test_a_lost_folder_resumes_from_the_mirror(root: Path, tmp_path: Path) -> None:
     mirror = tmp_path / "drive" / "run"
     with CheckpointStore(root, mirror, keep=2) as store:
         for step in (1, 2, 3):
@@ -305,9 +305,7 @@ def test_the_mirror_has_the_same_and_a_lost_folder_goes_on_from_it(root: Path, t
     assert names(mirror) == ["best", "final_model", "latest", "step_00003", "step_00004"]
 
 
-def test_a_copy_in_the_mirror_stands_in_for_a_damaged_one(
-    root: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_the_mirror_replaces_a_damaged_checkpoint(root: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     mirror = tmp_path / "drive"
     saved(root, 1, 2, mirror=mirror)
     harm(root / "step_00002" / "state.safetensors", "cut short")
@@ -317,7 +315,7 @@ def test_a_copy_in_the_mirror_stands_in_for_a_damaged_one(
     assert "state.safetensors has 256 bytes, 512 were saved" in caplog.text
 
 
-def test_the_run_outlives_its_mirror(root: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_run_survives_a_failing_mirror(root: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     mirror = tmp_path / "drive"
     with CheckpointStore(root, mirror, keep=2) as store:
         store.save(1, writer(1), {})
@@ -332,7 +330,7 @@ def test_the_run_outlives_its_mirror(root: Path, tmp_path: Path, caplog: pytest.
     assert newest_in(root).step == 3
 
 
-def test_a_drive_without_links_holds_checkpoints_all_the_same(
+def test_a_drive_without_links_still_holds_checkpoints(
     root: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def no_links(target: str, path: Path) -> None:
@@ -359,15 +357,13 @@ def test_files_and_folders_are_really_synced(root: Path, monkeypatch: pytest.Mon
     assert synced >= files | {str(new), str(root), str(root.parent)}
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "checkpoints").write_text("a file")
     with pytest.raises(BadInput, match="choose another path"):
         CheckpointStore(tmp_path / "checkpoints" / "local", None, keep=2)
 
 
-def test_a_final_model_is_not_lost_when_the_next_one_does_not_arrive(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_replacement_keeps_the_final_model(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = Disk.rename
 
     def failing(self: Disk, old: Path, new: Path) -> None:
@@ -383,7 +379,7 @@ def test_a_final_model_is_not_lost_when_the_next_one_does_not_arrive(
     assert verify(root / "final_model").step == 1
 
 
-def test_a_final_model_is_back_after_a_kill_between_the_two_renames(root: Path) -> None:
+def test_the_final_model_survives_a_kill_between_renames(root: Path) -> None:
     with CheckpointStore(root, None, keep=2) as store:
         store.final(1, writer(1), LOCAL)
     (root / "final_model").rename(root / ".replaced_final_model")
@@ -392,7 +388,7 @@ def test_a_final_model_is_back_after_a_kill_between_the_two_renames(root: Path) 
     assert not (root / ".replaced_final_model").exists()
 
 
-def test_what_changed_on_the_way_into_the_mirror_is_not_signed_for(
+def test_a_copy_that_changed_is_not_sealed(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def flipped(path: Path) -> list[bytes]:

@@ -80,9 +80,7 @@ def assert_recovers(top: Path, among: set[int]) -> int:
 
 
 @pytest.mark.parametrize("kind", KILLS)
-def test_a_save_killed_at_any_operation_leaves_a_whole_newest_checkpoint(
-    fork_server: ForkServer, scene: Path, kind: Kind
-) -> None:
+def test_a_killed_save_leaves_a_whole_newest_checkpoint(fork_server: ForkServer, scene: Path, kind: Kind) -> None:
     newest = []
     for at, top in each_operation(scene):
         code = fork_server.run("broken", top, kind=kind, at=at, step=3)
@@ -97,7 +95,7 @@ def test_a_save_killed_at_any_operation_leaves_a_whole_newest_checkpoint(
 
 
 @pytest.mark.parametrize("kind", ERRORS)
-def test_a_disk_that_refuses_at_any_operation_is_told_and_harms_nothing(scene: Path, kind: Kind) -> None:
+def test_disk_errors_are_reported_and_harm_nothing(scene: Path, kind: Kind) -> None:
     refused = 0
     for at, top in each_operation(scene):
         faulty = disk_faults.install(kind, at, top)
@@ -123,7 +121,7 @@ def refused_save(top: Path, step: int) -> BadInput | None:
     return None
 
 
-def test_what_was_saved_outlives_a_power_cut_right_after(fork_server: ForkServer, scene: Path) -> None:
+def test_a_save_survives_an_immediate_power_cut(fork_server: ForkServer, scene: Path) -> None:
     assert fork_server.run("cut_off_after_all", scene, step=3) == 0
     for shelf in (scene / "run", scene / "mirror"):
         for name in ("step_00003", "latest", "best/step_00003", "final_model"):

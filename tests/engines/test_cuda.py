@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="this mach
 
 @pytest.mark.parametrize("method", ["full", "lora"])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32], ids=str)
-def test_steps_save_and_go_on(
+def test_steps_save_and_resume(
     taught: Path, tmp_path: Path, dtype: torch.dtype, method: Literal["full", "lora"]
 ) -> None:
     def made() -> PurePT:

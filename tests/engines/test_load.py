@@ -70,7 +70,7 @@ class NotOne:
 """
 
 
-def test_a_class_in_a_file_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_class_in_a_users_file_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "my_strategies.py").write_text(OWN)
     monkeypatch.syspath_prepend(tmp_path)
     assert vars(load_strategy("my_strategies:Mine", {"taste": 3}))["taste"] == 3
@@ -83,7 +83,7 @@ def test_a_class_in_a_file_of_ones_own(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize(("key", "value"), [("group_size", 7.9), ("divide_by_std", "no"), ("group_size", True)])
-def test_an_option_has_the_type_of_its_argument(key: str, value: object) -> None:
+def test_options_must_have_the_annotated_type(key: str, value: object) -> None:
     with pytest.raises(BadInput, match="is no") as refusal:
         load_strategy("grpo", {key: value})
     assert refusal.value.where == f"strategy_options.{key}"

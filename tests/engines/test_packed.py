@@ -179,9 +179,7 @@ def test_the_critic_reaches_the_trunk_only_when_set(folder: Path) -> None:
     assert moved(reaches=True, critic_only=True) == (False, True)
 
 
-def test_a_large_vocabulary_is_read_in_parts_with_the_same_result(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_chunked_logits_give_the_same_result(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run() -> tuple[Tensor, Tensor]:
         learner = learner_of(folder)
         (one,) = pack(episodes(), 10_000, CPU)

@@ -88,7 +88,7 @@ class Recorder:
         self.heard.append("end")
 
 
-def test_callbacks_hear_every_step_once(taught: Path) -> None:
+def test_callbacks_are_called_once_per_step(taught: Path) -> None:
     first, second = Recorder(), Recorder()
     callbacks: list[Callback] = [first, second]
     PurePT(make_job(taught, PPO(), steps=2, batch=8)).fit(callbacks)
@@ -142,7 +142,7 @@ def test_more_minibatches_than_groups_leave_none_empty() -> None:
     assert [len(part) for part in parts] == [2, 2, 2]
 
 
-def test_the_rollouts_values_are_those_of_the_training_forward(taught: Path) -> None:
+def test_rollout_values_equal_those_of_training(taught: Path) -> None:
     engine = PurePT(make_job(taught, PPO(), steps=2, batch=16, lr=1e-2))
     engine.take_step()
     got = collect(engine.job, engine.policy, engine.step, StepTimer(engine.job.device), engine.learner.critic)

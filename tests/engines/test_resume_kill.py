@@ -99,7 +99,7 @@ def assert_ends_the_same(fork_server: ForkServer, place: Path, unbroken: dict[st
     assert not list((place / RUN).rglob(".saving*"))
 
 
-def test_the_run_is_a_run(unbroken: dict[str, Any]) -> None:
+def test_the_reference_run_is_complete(unbroken: dict[str, Any]) -> None:
     """Were nothing learned or all rewards the same, equal ends would prove little."""
     metrics = unbroken["metrics"]
     assert [line["step"] for line in metrics] == [*range(1, STEPS + 1)]
@@ -182,7 +182,7 @@ def test_killed_at_twenty_random_moments(
     kill_at_random(fork_server, furnished, tmp_path, unbroken, moments=20, seed=2)
 
 
-def test_killed_at_every_save_in_turn_it_still_ends_the_same(
+def test_a_run_killed_at_every_save_ends_the_same(
     fork_server: ForkServer, furnished: Path, tmp_path: Path, unbroken: dict[str, Any]
 ) -> None:
     place = copied(furnished, tmp_path / "run")
@@ -193,7 +193,7 @@ def test_killed_at_every_save_in_turn_it_still_ends_the_same(
 
 
 @pytest.mark.parametrize("file", ["state.safetensors", "state.json", "COMPLETE"])
-def test_a_newest_checkpoint_cut_short_is_named_and_the_one_before_is_used(
+def test_a_truncated_checkpoint_is_named_and_skipped(
     fork_server: ForkServer, before_the_save: Path, tmp_path: Path, unbroken: dict[str, Any], file: str
 ) -> None:
     place = copied(before_the_save, tmp_path / "run")
@@ -207,9 +207,7 @@ def test_a_newest_checkpoint_cut_short_is_named_and_the_one_before_is_used(
     assert warning in (place / "logs/train.log").read_text()
 
 
-def test_a_run_that_rolls_back_does_so_again_when_it_is_resumed(
-    fork_server: ForkServer, furnished: Path, tmp_path: Path
-) -> None:
+def test_a_resumed_run_repeats_its_rollback(fork_server: ForkServer, furnished: Path, tmp_path: Path) -> None:
     """An alert level that every step breaks: no checkpoint is one to go back to, so the run goes back to its base."""
     place = copied(furnished, tmp_path / "whole")
     config = place / "own.yaml"
@@ -247,7 +245,7 @@ def fail_at(fork_server: ForkServer, before: Path, place: Path, unbroken: dict[s
 
 
 @pytest.mark.parametrize("at", [1, 5, 10, 16])
-def test_a_disk_that_fills_up_while_saving_is_told_and_the_run_goes_on_once_there_is_space(
+def test_a_run_resumes_after_a_full_disk_has_space(
     fork_server: ForkServer, before_the_save: Path, tmp_path: Path, unbroken: dict[str, Any], at: int
 ) -> None:
     assert not fail_at(fork_server, before_the_save, tmp_path / "run", unbroken, "disk full", at)
@@ -255,7 +253,7 @@ def test_a_disk_that_fills_up_while_saving_is_told_and_the_run_goes_on_once_ther
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ERRORS)
-def test_a_disk_that_refuses_any_operation_of_a_checkpoint_is_told(
+def test_every_disk_error_of_a_save_is_reported(
     fork_server: ForkServer, before_the_save: Path, tmp_path: Path, unbroken: dict[str, Any], kind: Kind
 ) -> None:
     for at in range(1, 100):
@@ -264,7 +262,7 @@ def test_a_disk_that_refuses_any_operation_of_a_checkpoint_is_told(
     assert at > 20
 
 
-def test_logs_without_room_end_the_run_in_one_line_and_it_goes_on_once_there_is_space(
+def test_a_full_log_disk_ends_the_run_resumably(
     fork_server: ForkServer, before_the_save: Path, tmp_path: Path, unbroken: dict[str, Any]
 ) -> None:
     """The kernel refuses the bytes; the log of the run itself is among the files that are full."""
@@ -281,7 +279,7 @@ def test_logs_without_room_end_the_run_in_one_line_and_it_goes_on_once_there_is_
     assert_ends_the_same(fork_server, place, unbroken)
 
 
-def test_a_file_that_the_system_cuts_short_is_told(
+def test_a_file_size_limit_is_reported(
     fork_server: ForkServer, furnished: Path, tmp_path: Path, unbroken: dict[str, Any]
 ) -> None:
     """No fault layer here: the kernel itself refuses the bytes past a limit."""

@@ -55,7 +55,7 @@ def demo(tokens: list[int], said: list[int]) -> Demo:
     return Demo(np.array(tokens, np.int32), np.array([place in said for place in range(len(tokens))]))
 
 
-def test_the_loss_is_that_of_the_policys_tokens_alone(samples: list[Sample]) -> None:
+def test_the_loss_covers_policy_tokens_only(samples: list[Sample]) -> None:
     model = make_network(SMALL, make_tokenizer(samples, SMALL.vocab), 0)
     one, two = demo([5, 6, 7, 8, 9], [2, 4]), demo([9, 8, 7], [1])
     (stream,) = pack([one, two], 100, torch.device("cpu"))
@@ -66,7 +66,7 @@ def test_the_loss_is_that_of_the_policys_tokens_alone(samples: list[Sample]) -> 
     assert sft_loss(model, stream).item() == pytest.approx(torch.stack(by_hand).mean().item(), abs=1e-5)
 
 
-def test_fine_tuning_lowers_the_loss_and_is_the_same_every_time(samples: list[Sample]) -> None:
+def test_fine_tuning_lowers_the_loss_reproducibly(samples: list[Sample]) -> None:
     tokenizer = make_tokenizer(samples, SMALL.vocab)
     demos = [demo([9, 20, 21, 22, 23], [2, 3, 4]), demo([9, 30, 31], [1, 2])]
     plan = SftPlan(tokens=600, lr=1e-2, batch_tokens=64, seed=0)
@@ -92,7 +92,7 @@ def test_an_epoch_shows_every_demonstration_once() -> None:
     assert sorted(seen) == list(range(len(demos)))
 
 
-def test_who_asks_vaguely_is_asked_back(samples: list[Sample]) -> None:
+def test_vague_questions_are_asked_back(samples: list[Sample]) -> None:
     for sample in samples:
         shown = vaguely(sample, Random(0))
         assert (shown == sample) is not sample.needs_clarification
@@ -103,7 +103,7 @@ def test_who_asks_vaguely_is_asked_back(samples: list[Sample]) -> None:
             assert all(is_asked_back(sample, ask) for ask in VAGUE[sample.lang])
 
 
-def test_who_asks_early_is_asked_back_and_goes_on_as_shown(samples: list[Sample]) -> None:
+def test_early_questions_are_asked_back(samples: list[Sample]) -> None:
     for sample in samples:
         first, asked, answered, *rest = early_on(sample, Random(0)).dialogue
         assert (first, *rest) == sample.dialogue
@@ -111,7 +111,7 @@ def test_who_asks_early_is_asked_back_and_goes_on_as_shown(samples: list[Sample]
         assert answered.text == reply(sample, "?")
 
 
-def test_a_sentence_is_not_the_answer_that_was_wanted(samples: list[Sample]) -> None:
+def test_wordy_answers_are_wrong_except_numbers(samples: list[Sample]) -> None:
     for sample in samples:
         *before, answer = wordily(sample, Random(0)).dialogue
         assert tuple(before) == sample.dialogue[:-1]
@@ -138,7 +138,7 @@ def is_asked_back(sample: Sample, ask: str) -> bool:
     return reply(sample, ask) == reply(sample, "?")
 
 
-def test_the_tokenizer_keeps_digits_apart_and_gives_text_back(samples: list[Sample]) -> None:
+def test_the_tokenizer_splits_digits_and_round_trips(samples: list[Sample]) -> None:
     tokenizer = make_tokenizer(samples, SMALL.vocab)
     assert [tokenizer.decode([token]) for token in tokenizer.encode("1975")] == ["1", "9", "7", "5"]
     for text in ("Vera Lindqvist's 3rd firm; 25%", "沙屏东篱商行（茶叶，1944）", "emoji 🙂 and\nnew line"):
@@ -155,7 +155,7 @@ def one_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("one_worker")
-def test_a_base_is_made_and_goes_on_where_it_was_cut_short(tmp_path: Path) -> None:
+def test_making_a_base_resumes_after_an_interruption(tmp_path: Path) -> None:
     stages = [Stage(60, seed, 1.0, 0.5, 1e-3, 4096, habits) for seed, habits in ((1, Habits()), (2, Habits(vague=0.5)))]
     said: list[str] = []
     model, tokenizer = make_base(SMALL, stages, tmp_path / "a", torch.device("cpu"), said.append)
@@ -172,7 +172,7 @@ def test_a_base_is_made_and_goes_on_where_it_was_cut_short(tmp_path: Path) -> No
     assert "| success_gsm8k |" in text
 
 
-def test_a_stage_of_another_recipe_does_not_pass_for_this_one() -> None:
+def test_a_stage_of_another_recipe_is_not_reused() -> None:
     first, second = Stage(60, 1, 1.0, 0.5, 1e-3, 4096), Stage(60, 2, 1.0, 0.5, 1e-3, 4096)
     others = [
         stage_name(replace(SMALL, width=64), [first, second]),

@@ -136,7 +136,7 @@ def test_a_resumed_run_is_equal_bit_by_bit(taught: Path, tmp_path: Path, strateg
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".safetensors"]
 
 
-def test_only_adapters_learn_and_the_model_without_them_is_the_reference(taught: Path, tmp_path: Path) -> None:
+def test_only_adapters_learn_and_the_base_is_the_reference(taught: Path, tmp_path: Path) -> None:
     job = make_job(taught, GRPO(group_size=4, kl_coef=0.3), steps=2, batch=16, lr=1e-2)
     job = replace(job, finetune=FinetuneSection(method="lora", rank=4), lora_targets=("q_proj", "v_proj"))
     ours, theirs = PurePT(job), TrlPPO(replace(job, strategy=GRPO(group_size=4, kl_coef=0.3), sampler=ToySampler(0)))
@@ -151,7 +151,7 @@ def test_only_adapters_learn_and_the_model_without_them_is_the_reference(taught:
 
 
 @pytest.mark.parametrize("saved", [True, False], ids=["checkpoint", "base"])
-def test_three_alerts_running_go_back(taught: Path, tmp_path: Path, saved: bool) -> None:
+def test_three_consecutive_alerts_roll_back(taught: Path, tmp_path: Path, saved: bool) -> None:
     """The first step has a KL of exactly 0 and is good; every one after it is an alert."""
     kept = tmp_path / "good"
     kept.mkdir()
@@ -223,7 +223,7 @@ def test_a_step_on_real_samples_with_tools(chance: Path, strategy: Make) -> None
     assert max(episode.policy_turns for episode in result.episodes) == 3
 
 
-def test_what_trl_is_given_marks_the_words_of_the_policy_and_no_others(chance: Path) -> None:
+def test_trl_masks_exactly_the_policy_tokens(chance: Path) -> None:
     engine = TrlPPO(real_job(chance, GRPO(group_size=4)))
     got = engine._collect()
     cue = renderer_of(chance).opening("")[-1]
@@ -250,7 +250,7 @@ def test_ppo_is_refused_with_the_reason_and_the_way_out(taught: Path) -> None:
         TrlPPO(make_job(taught, PPO(), steps=1))
 
 
-def test_a_loss_of_ones_own_is_refused_because_trl_would_not_run_it(taught: Path) -> None:
+def test_a_users_loss_is_refused_by_trl(taught: Path) -> None:
     class Mine(GRPO):
         pass
 
@@ -280,7 +280,7 @@ def test_dpo_at_another_temperature_is_refused(taught: Path) -> None:
         TrlPPO(replace(job, rollout=job.rollout.model_copy(update={"temperature": 0.7})))
 
 
-def test_without_trl_one_is_told_how_to_get_it(taught: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_trl_the_error_says_how_to_install_it(taught: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [])
     monkeypatch.delitem(sys.modules, "trl")
     monkeypatch.setattr(sys, "path_importer_cache", {})

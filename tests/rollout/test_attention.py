@@ -59,7 +59,7 @@ def stream() -> torch.Tensor:
 
 
 @pytest.mark.parametrize("make", [qwen3, qwen2, llama])
-def test_packed_logits_and_gradients_are_those_of_each_sequence_alone(make) -> None:
+def test_packed_logits_and_gradients_equal_unpacked_ones(make) -> None:
     plain, packed = made(make), made(make)
     tokens = stream()
 

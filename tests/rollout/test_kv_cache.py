@@ -19,7 +19,7 @@ WAYS = pytest.mark.parametrize("padded", [False, True], ids=["as on a CPU", "as 
 
 @WAYS
 @pytest.mark.parametrize("make", [qwen3, llama])
-def test_reading_on_is_reading_it_all(make: Callable[[], PreTrainedModel], padded: bool) -> None:
+def test_incremental_reads_equal_one_full_read(make: Callable[[], PreTrainedModel], padded: bool) -> None:
     model, plain = made(make), made(make)
     slots = KVCache(model, 6, 70, CPU, torch.float32)
     slots.padded = padded
@@ -43,7 +43,7 @@ def test_reading_on_is_reading_it_all(make: Callable[[], PreTrainedModel], padde
 
 
 @WAYS
-def test_a_slot_takes_over_what_another_has_read(padded: bool) -> None:
+def test_a_slot_copies_a_prefix_from_another(padded: bool) -> None:
     model = made(qwen3)
     slots = KVCache(model, 3, 40, CPU, torch.float32)
     slots.padded = padded
@@ -61,7 +61,7 @@ def test_a_slot_takes_over_what_another_has_read(padded: bool) -> None:
     torch.testing.assert_close(later[0], later[1], atol=1e-5, rtol=1e-5)
 
 
-def test_an_accelerators_way_through_a_packed_stream_is_the_same() -> None:
+def test_padded_attention_gives_the_same_result() -> None:
     grads = []
     for padded in (False, True):
         model = made(qwen3)

@@ -95,7 +95,7 @@ def turns_of(one: Trajectory) -> list[tuple[int, int]]:
     return list(zip(edges[::2], edges[1::2], strict=True))
 
 
-def test_log_probabilities_are_those_of_the_training_forward(model, renderer, pool) -> None:
+def test_rollout_logprobs_equal_those_of_training(model, renderer, pool) -> None:
     played = play(model, renderer, pool[:12])
     assert sum(len(turns_of(one)) for one in played) > 20
     tokens = torch.from_numpy(np.concatenate([one.tokens for one in played])).long()
@@ -108,7 +108,7 @@ def test_log_probabilities_are_those_of_the_training_forward(model, renderer, po
     assert all((one.logp[~one.policy] == 0).all() for one in played)
 
 
-def test_an_episode_is_its_opening_then_turns_and_replies_and_nothing_else(model, renderer, pool) -> None:
+def test_an_episode_is_opening_turns_and_replies_only(model, renderer, pool) -> None:
     """What the policy said is played again: the environment's replies fill every gap, token by token."""
     for sample, one in zip(pool[:30], play(model, renderer, pool[:30]), strict=True):
         env = Env(sample, max_turns=3)
@@ -132,7 +132,7 @@ def test_an_episode_is_its_opening_then_turns_and_replies_and_nothing_else(model
         assert one.episode.end == env.end
 
 
-def test_the_cast_of_episodes_has_every_kind(model, renderer, pool) -> None:
+def test_the_test_episodes_cover_every_kind(model, renderer, pool) -> None:
     """Otherwise the other tests would hold for want of cases."""
     played = play(model, renderer, pool[:30])
     assert {one.episode.end for one in played} >= {"answer", "turns"}
@@ -142,7 +142,7 @@ def test_the_cast_of_episodes_has_every_kind(model, renderer, pool) -> None:
     assert not all(cut)
 
 
-def test_all_jobs_come_back_in_their_order_with_what_they_were_given(model, renderer, pool) -> None:
+def test_trajectories_come_back_in_job_order(model, renderer, pool) -> None:
     heard: list[int] = []
     played = play(model, renderer, pool[:9], slots=2, progress=heard.append)
     assert [one.episode.sample_id for one in played] == [sample.id for sample in pool[:9]]
@@ -155,7 +155,7 @@ def test_all_jobs_come_back_in_their_order_with_what_they_were_given(model, rend
 
 @pytest.mark.parametrize("greedy", [True, False])
 @pytest.mark.parametrize("slots", [1, 3, 64])
-def test_what_is_said_does_not_depend_on_the_number_of_slots(model, renderer, pool, greedy, slots) -> None:
+def test_episodes_do_not_depend_on_the_number_of_slots(model, renderer, pool, greedy, slots) -> None:
     samples = [sample for sample in pool[:5] for _ in range(3)]
     assert_same(
         play(model, renderer, samples, greedy=greedy, slots=4),
@@ -163,7 +163,7 @@ def test_what_is_said_does_not_depend_on_the_number_of_slots(model, renderer, po
     )
 
 
-def test_chance_comes_from_the_generator(model, renderer, pool) -> None:
+def test_randomness_comes_from_the_generator(model, renderer, pool) -> None:
     samples = [pool[0]] * 4
     one, again = play(model, renderer, samples), play(model, renderer, samples)
     assert_same(one, again)
@@ -172,7 +172,7 @@ def test_chance_comes_from_the_generator(model, renderer, pool) -> None:
     assert len({tuple(t.tokens.tolist()) for t in one}) > 1
 
 
-def test_tokens_are_drawn_as_often_as_the_model_says() -> None:
+def test_sampling_frequencies_match_probabilities() -> None:
     logits = torch.randn(40, generator=torch.Generator().manual_seed(2)) * 2
     expected = (logits.double() / TEMPERATURE).softmax(-1).numpy()
     drawn, logps = sample_tokens(logits.expand(20_000, -1), TEMPERATURE, np.random.default_rng(3).random(20_000))
@@ -181,7 +181,7 @@ def test_tokens_are_drawn_as_often_as_the_model_says() -> None:
     assert np.allclose(logps, np.log(expected)[drawn], atol=1e-5)
 
 
-def test_what_has_no_probability_is_never_drawn() -> None:
+def test_tokens_of_probability_zero_are_never_sampled() -> None:
     logits = torch.full((3, 5), -torch.inf)
     logits[:, 2] = 1.0
     assert sample_tokens(logits, 1.0, np.array([0.0, 0.5, 1 - 2**-53]))[0] == [2, 2, 2]
@@ -196,7 +196,7 @@ def test_greedy_takes_the_likeliest_token(model, renderer, pool) -> None:
         assert torch.equal(best[said - 1], tokens[said])
 
 
-def test_an_episode_out_of_tokens_ends_where_it_stands(model, renderer, pool) -> None:
+def test_an_episode_ends_when_tokens_run_out(model, renderer, pool) -> None:
     """The last turn is cut off, or the reply is not read any more; all before is as with room enough."""
     (whole,) = play(model, renderer, pool[:1])
     opening = len(renderer.opening(pool[0].prompt))
@@ -220,7 +220,7 @@ def test_an_episode_out_of_tokens_ends_where_it_stands(model, renderer, pool) ->
     assert unread_replies
 
 
-def test_an_opening_that_fills_the_episode_leaves_nothing_to_say(model, renderer, pool) -> None:
+def test_an_opening_that_fills_the_episode_ends_it(model, renderer, pool) -> None:
     short, long = sorted(pool[:30], key=lambda sample: len(renderer.opening(sample.prompt)))[::29]
     room = len(renderer.opening(long.prompt))
     one, two = play(model, renderer, [long, short], max_tokens=room)
@@ -235,7 +235,7 @@ def test_no_episode_has_more_turns_than_allowed(model, renderer, pool) -> None:
 
 
 @pytest.mark.parametrize("slots", [6, 64])
-def test_what_one_episode_has_read_the_others_copy_prefix(model, renderer, pool, slots) -> None:
+def test_shared_prefixes_are_read_once(model, renderer, pool, slots) -> None:
     """Eight episodes of a sample that all say the same cost the openings and replies of one."""
     read = []
     hook = model.model.embed_tokens.register_forward_hook(lambda module, args, out: read.append(out.shape[1]))
@@ -249,7 +249,7 @@ def test_what_one_episode_has_read_the_others_copy_prefix(model, renderer, pool,
     assert once + again < sum(len(one.tokens) for one in played) / 2
 
 
-def test_with_adapters_and_from_the_midst_of_training(model, renderer, pool) -> None:
+def test_rollouts_work_with_adapters_during_training(model, renderer, pool) -> None:
     plain = play(model, renderer, pool[:6])
     adapted = get_peft_model(
         Qwen3ForCausalLM(model.config), LoraConfig(r=4, lora_dropout=0.5, target_modules=["q_proj", "v_proj"])
@@ -271,7 +271,7 @@ def test_with_adapters_and_from_the_midst_of_training(model, renderer, pool) -> 
     assert [one.tokens.tolist() for one in changed] != [one.tokens.tolist() for one in plain]
 
 
-def test_training_goes_on_after_a_rollout(model, renderer, pool) -> None:
+def test_training_works_after_a_rollout(model, renderer, pool) -> None:
     (one,) = play(model, renderer, pool[:1])
     logits = packed_logits(model, torch.from_numpy(one.tokens).long(), [len(one.tokens)])
     logits.square().mean().backward()
@@ -279,7 +279,7 @@ def test_training_goes_on_after_a_rollout(model, renderer, pool) -> None:
     model.zero_grad()
 
 
-def test_a_policy_that_diverged_says_so(renderer, model, pool) -> None:
+def test_a_diverged_policy_raises(renderer, model, pool) -> None:
     broken = Qwen3ForCausalLM(model.config)
     with torch.no_grad():
         broken.lm_head.weight.fill_(float("nan"))
@@ -289,7 +289,7 @@ def test_a_policy_that_diverged_says_so(renderer, model, pool) -> None:
         play(model, renderer, pool[:2], temperature=0.0)
 
 
-def test_a_device_without_64_bits_picks_the_same_tokens_and_none_that_cannot_be(
+def test_sampling_in_32_bits_picks_the_same_tokens(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert rollout_module.exact_dtype(torch.device("mps")) is torch.float32

@@ -15,7 +15,7 @@ from tests.strategies.batches import batches
 
 @settings(max_examples=100, deadline=None)
 @given(whole=batches(), gamma=st.floats(0, 1), lam=st.floats(0, 1))
-def test_gae_is_the_discounted_sum_of_surprises_within_each_episode(whole: Batch, gamma: float, lam: float) -> None:
+def test_gae_is_the_discounted_sum_of_td_errors(whole: Batch, gamma: float, lam: float) -> None:
     assert whole.value_N is not None
     reward_N, value_N, episode_N = whole.logp_N, whole.value_N, whole.episode_N
     tokens = len(reward_N)
@@ -36,12 +36,12 @@ def test_gae_is_the_discounted_sum_of_surprises_within_each_episode(whole: Batch
     torch.testing.assert_close(gae(reward_N, value_N, episode_N, gamma, lam), torch.tensor(wanted, dtype=torch.float64))
 
 
-def test_with_gamma_and_lambda_one_an_advantage_is_what_is_still_to_come_less_the_value() -> None:
+def test_gae_with_gamma_and_lambda_one_is_return_minus_value() -> None:
     reward, value = torch.tensor([0.0, 0.0, 1.0, -1.0]), torch.tensor([0.5, 0.25, 0.125, 0.0])
     assert gae(reward, value, torch.tensor([0, 0, 0, 1]), 1.0, 1.0).tolist() == [0.5, 0.75, 0.875, -1.0]
 
 
-def test_whitening_counts_each_token_by_its_weight() -> None:
+def test_whitening_uses_token_weights() -> None:
     x = torch.tensor([1.0, 3.0, 100.0], dtype=torch.float64)
     weight = torch.tensor([1.0, 1.0, 0.0], dtype=torch.float64)
     white = whiten(x, weight)
@@ -50,7 +50,7 @@ def test_whitening_counts_each_token_by_its_weight() -> None:
     torch.testing.assert_close(whiten(torch.tensor([1.0, 4.0]), torch.tensor([2.0, 1.0])), twice[1:])
 
 
-def test_whitening_equal_advantages_gives_zeros_and_no_weight_changes_nothing() -> None:
+def test_whitening_handles_equal_values_and_zero_weights() -> None:
     assert whiten(torch.tensor([2.0, 2.0]), torch.ones(2)).tolist() == [0, 0]
     assert whiten(torch.tensor([2.0, 3.0]), torch.zeros(2)).tolist() == [2, 3]
 
@@ -67,7 +67,7 @@ def test_group_advantages_by_hand() -> None:
 
 
 @pytest.mark.parametrize("reward", [0.1, 1 / 3, -0.07 * 3])
-def test_equal_rewards_give_exactly_zero_though_their_mean_is_rounded(reward: float) -> None:
+def test_equal_rewards_give_exactly_zero(reward: float) -> None:
     advantage, teaches = group_advantages(
         torch.full((7,), reward), torch.zeros(7, dtype=torch.long), divide_by_std=True
     )

@@ -11,7 +11,7 @@ from src.strategies.dpo import DPO, best_worst_pairs
 from tests.strategies.batches import batch
 
 
-def test_the_best_meets_the_worst_of_its_own_sample() -> None:
+def test_pairs_are_best_and_worst_of_a_group() -> None:
     reward = torch.tensor([0.5, 0.2, 1.0, 0.2, 0.9, 0.9, 0.0, 1.0])
     group = torch.tensor([0, 1, 0, 0, 1, 1, 2, 3])
     better, worse = best_worst_pairs(reward, group)
@@ -46,7 +46,7 @@ def test_loss_by_hand() -> None:
     assert figures["dpo_margin"].item() == pytest.approx(0.15)
 
 
-def test_a_pair_counts_as_much_as_the_less_sure_of_the_two() -> None:
+def test_a_pair_has_the_smaller_of_two_weights() -> None:
     def loss(weights: list[float]) -> float:
         dpo, whole = DPO(), batch([[-1.0], [-2.0]], [1, 0], groups=[0, 0], weights=weights)
         return dpo.loss(whole.logp_N, torch.zeros(2), None, whole, dpo.targets(whole))[0].item()
@@ -54,7 +54,7 @@ def test_a_pair_counts_as_much_as_the_less_sure_of_the_two() -> None:
     assert loss([0.25, 1.0]) == loss([1.0, 0.25]) == pytest.approx(0.25 * math.log(2))
 
 
-def test_a_step_down_the_gradient_makes_the_better_likelier_and_the_worse_rarer() -> None:
+def test_the_gradient_favours_the_better_episode() -> None:
     dpo, whole = DPO(), batch([[-1.0, -1.0], [-2.0], [-1.0]], [1, 0, 0.5], groups=[0, 0, 0])
     logp_N = whole.logp_N.clone().requires_grad_()
     loss, _ = dpo.loss(logp_N, torch.zeros(4), None, whole, dpo.targets(whole))

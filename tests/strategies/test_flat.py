@@ -26,7 +26,7 @@ def test_last_token_of_each_episode() -> None:
     assert is_last(torch.tensor([], dtype=torch.long)).tolist() == []
 
 
-def test_an_episode_of_half_weight_adds_half_and_the_divisor_stays() -> None:
+def test_weights_scale_the_sum_but_not_the_divisor() -> None:
     two = batch([[0.0, 0.0], [0.0]], [0, 0], weights=[0.5, 1.0])
     assert per_token(torch.tensor([2.0, 4.0, 6.0]), two).item() == (1 + 2 + 6) / 3
 
@@ -47,9 +47,7 @@ def test_a_part_is_numbered_from_zero_again() -> None:
 )
 @settings(max_examples=40, deadline=None)
 @given(whole=batches(), data=st.data())
-def test_losses_of_parts_weighed_by_tokens_add_up_to_the_loss_of_the_whole(
-    strategy: Strategy, whole: Batch, data: st.DataObject
-) -> None:
+def test_token_weighted_losses_of_parts_add_up(strategy: Strategy, whole: Batch, data: st.DataObject) -> None:
     targets = strategy.targets(whole)
     logp_N = (whole.logp_N + 0.1).requires_grad_()
     value_N = torch.full_like(whole.logp_N, 0.3)

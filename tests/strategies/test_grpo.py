@@ -31,7 +31,7 @@ def test_loss_by_hand() -> None:
     assert figures["kl_loss"].item() == pytest.approx(1.5 * (1 - math.log(2)) / 3)
 
 
-def test_dividing_by_the_deviation_makes_a_small_difference_as_large_as_a_big_one() -> None:
+def test_dividing_by_std_equalizes_small_and_large_differences() -> None:
     small = batch([[-1.0], [-1.0]], [0.51, 0.5], groups=[0, 0])
     large = batch([[-1.0], [-1.0]], [1.0, 0.0], groups=[0, 0])
     divided = [GRPO().targets(x)["advantage_N"][0].item() for x in (small, large)]
@@ -54,7 +54,7 @@ def test_a_group_of_equal_rewards_teaches_nothing_at_all() -> None:
     assert grpo.metrics()["teaching_share"] == 0.5
 
 
-def test_the_weight_of_the_penalty_follows_the_kl_and_survives_a_resume() -> None:
+def test_the_kl_weight_adapts_and_survives_a_resume() -> None:
     grpo = GRPO(kl_coef=0.02, target_kl=0.03)
     grpo.after_step({"kl": 0.0})
     assert grpo.kl_coef == pytest.approx(0.0196)

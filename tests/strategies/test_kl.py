@@ -17,14 +17,14 @@ distributions = st.lists(st.floats(0.01, 1), min_size=4, max_size=4).map(
 
 
 @given(p=distributions, q=distributions)
-def test_k1_and_k3_are_right_on_average_and_k3_is_never_negative(p: torch.Tensor, q: torch.Tensor) -> None:
+def test_k1_and_k3_are_unbiased_and_k3_is_nonnegative(p: torch.Tensor, q: torch.Tensor) -> None:
     kl = torch.nn.functional.kl_div(q, p, log_target=True, reduction="sum").item()
     assert (p.exp() * k1(p, q)).sum().item() == pytest.approx(kl, abs=1e-12)
     assert (p.exp() * k3(p, q)).sum().item() == pytest.approx(kl, abs=1e-12)
     assert (k3(p, q) >= 0).all()
 
 
-def test_k2_is_right_for_small_differences_only() -> None:
+def test_k2_is_accurate_for_small_differences_only() -> None:
     p = torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64).log()
 
     def off(by: float) -> float:
@@ -36,7 +36,7 @@ def test_k2_is_right_for_small_differences_only() -> None:
     assert off(2.0) > 0.2
 
 
-def test_the_term_in_the_loss_steers_by_the_kl_divergence_and_plain_k3_does_not() -> None:
+def test_the_ratio_weighted_term_has_the_gradient_of_kl() -> None:
     q = torch.tensor([0.1, 0.2, 0.7], dtype=torch.float64).log()
     logits = torch.tensor([0.5, 0.1, -0.3], dtype=torch.float64, requires_grad=True)
     p = torch.log_softmax(logits, 0)
@@ -48,7 +48,7 @@ def test_the_term_in_the_loss_steers_by_the_kl_divergence_and_plain_k3_does_not(
     assert (plain - exact).abs().max() > 0.05
 
 
-def test_figures_by_hand() -> None:
+def test_metrics_by_hand() -> None:
     # log p/q is 0.5 and -0.1.
     found = metrics(batch([[-1.0, -2.0]], [0], ref=[[-1.5, -1.9]]))
     assert found["kl_k1"] == pytest.approx(0.2)
@@ -69,7 +69,7 @@ def test_the_weight_grows_above_the_target_and_shrinks_below_it() -> None:
     assert control.coef == pytest.approx(0.02 * 1.01 * 0.98 * 1.02)
 
 
-def test_without_a_target_the_weight_stays_and_a_target_of_zero_is_refused() -> None:
+def test_without_a_target_the_weight_is_constant() -> None:
     control = KLController(0.02, target=None)
     control.update(1000.0)
     assert control.coef == 0.02

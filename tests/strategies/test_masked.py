@@ -33,7 +33,7 @@ class Reader(torch.nn.Module):
     [PPO(entropy_coef=0.1), GRPO(group_size=2, kl_coef=0.3), DPO(group_size=2)],
     ids=["ppo", "grpo", "dpo"],
 )
-def test_logits_of_tokens_that_the_policy_did_not_say_get_exactly_no_gradient(strategy: Strategy) -> None:
+def test_tokens_outside_the_mask_get_no_gradient(strategy: Strategy) -> None:
     torch.manual_seed(3)
     torch.set_num_threads(1)
     tokens = torch.randint(7, SPOKEN.shape)

@@ -72,7 +72,7 @@ def test_value_clipping(value: float, wanted: float, learns: bool) -> None:
 
 
 @pytest.mark.parametrize(("advantage", "ratio"), [(1.0, 1.3), (-1.0, 0.7)])
-def test_no_gradient_where_the_policy_has_already_moved_far_enough(advantage: float, ratio: float) -> None:
+def test_clipped_tokens_get_no_gradient(advantage: float, ratio: float) -> None:
     part = batch([[-1.0]], [0])
     logp_N = (part.logp_N + math.log(ratio)).requires_grad_()
     targets = {"advantage_N": flat([[advantage]]), "return_N": flat([[0]])}
@@ -80,7 +80,7 @@ def test_no_gradient_where_the_policy_has_already_moved_far_enough(advantage: fl
     assert torch.autograd.grad(loss, logp_N)[0].tolist() == [0]
 
 
-def test_the_weight_of_the_penalty_follows_the_kl_and_survives_a_resume() -> None:
+def test_the_kl_weight_adapts_and_survives_a_resume() -> None:
     ppo = PPO(kl_coef=0.02, target_kl=0.03)
     ppo.after_step({"kl": 0.3})
     assert ppo.metrics()["kl_coef"] == pytest.approx(0.0204)
@@ -89,7 +89,7 @@ def test_the_weight_of_the_penalty_follows_the_kl_and_survives_a_resume() -> Non
     assert resumed.metrics()["kl_coef"] == ppo.metrics()["kl_coef"]
 
 
-def test_a_critic_that_foresees_the_returns_explains_all_of_their_variance() -> None:
+def test_a_perfect_critic_explains_all_variance() -> None:
     ppo = PPO(kl_coef=0.0, lam=1.0)
     ppo.targets(batch([[-1.0], [-1.0]], [1.0, 0.0], values=[[1.0], [0.0]]))
     assert ppo.metrics()["value_explained"] == pytest.approx(1.0)
