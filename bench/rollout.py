@@ -61,8 +61,8 @@ class Endless(TagRenderer):
 
 
 @dataclass(frozen=True)
-class Play:
-    """What is played."""
+class Workload:
+    """Samples, renderer and limits of one measurement."""
 
     name: str
     renderer: TagRenderer
@@ -79,12 +79,12 @@ def pool() -> list[Sample]:
         return list(read_records(file, Sample))
 
 
-def generated(model: Qwen3ForCausalLM, prompts: list[list[int]], play: Play) -> list[list[int]]:
+def generated(model: Qwen3ForCausalLM, prompts: list[list[int]], workload: Workload) -> list[list[int]]:
     """What `generate` says after each prompt."""
     said: list[list[int]] = []
-    pad, stops = play.renderer.pad_id, play.renderer.stop_ids
-    for start in range(0, len(prompts), play.at_once):
-        part = prompts[start : start + play.at_once]
+    pad, stops = workload.renderer.pad_id, workload.renderer.stop_ids
+    for start in range(0, len(prompts), workload.at_once):
+        part = prompts[start : start + workload.at_once]
         longest = max(map(len, part))
         out = model.generate(
             input_ids=torch.tensor([[pad] * (longest - len(p)) + p for p in part], device=model.device),
@@ -93,7 +93,7 @@ def generated(model: Qwen3ForCausalLM, prompts: list[list[int]], play: Play) -> 
             temperature=1.0,
             top_k=0,
             top_p=1.0,
-            max_new_tokens=play.new,
+            max_new_tokens=workload.new,
             eos_token_id=sorted(stops) or None,
             pad_token_id=pad,
         )
@@ -103,13 +103,13 @@ def generated(model: Qwen3ForCausalLM, prompts: list[list[int]], play: Play) -> 
     return said
 
 
-def by_generate(model: Qwen3ForCausalLM, play: Play) -> int:
-    renderer = play.renderer
-    envs = [Env(sample, play.turns) for sample in play.samples]
+def by_generate(model: Qwen3ForCausalLM, workload: Workload) -> int:
+    renderer = workload.renderer
+    envs = [Env(sample, workload.turns) for sample in workload.samples]
     talks = [renderer.opening(env.opening()) for env in envs]
     spoken = 0
     while going := [i for i, env in enumerate(envs) if env.end is None]:
-        for i, said in zip(going, generated(model, [talks[i] for i in going], play), strict=True):
+        for i, said in zip(going, generated(model, [talks[i] for i in going], workload), strict=True):
             spoken += len(said)
             reply = envs[i].step(renderer.decode(said))
             if reply is not None:
@@ -118,16 +118,18 @@ def by_generate(model: Qwen3ForCausalLM, play: Play) -> int:
     return spoken
 
 
-def by_rollout(model: Qwen3ForCausalLM, play: Play) -> int:
-    played = generate(
+def by_rollout(model: Qwen3ForCausalLM, workload: Workload) -> int:
+    trajectories = generate(
         model,
-        play.renderer,
-        [Job(sample) for sample in play.samples],
-        RolloutLimits(max_turns=play.turns, max_new_tokens=play.new, max_tokens=MAX_TOKENS, slots=play.at_once),
+        workload.renderer,
+        [Job(sample) for sample in workload.samples],
+        RolloutLimits(
+            max_turns=workload.turns, max_new_tokens=workload.new, max_tokens=MAX_TOKENS, slots=workload.at_once
+        ),
         generator=torch.Generator().manual_seed(0),
         device=model.device,
     )
-    return sum(int(one.policy.sum()) for one in played)
+    return sum(int(one.policy.sum()) for one in trajectories)
 
 
 def load(width: int | None, layers: int) -> Qwen3ForCausalLM:
@@ -150,10 +152,10 @@ def load(width: int | None, layers: int) -> Qwen3ForCausalLM:
 
 
 def tokens_a_second(
-    make: Callable[[Qwen3ForCausalLM, Play], int], model: Qwen3ForCausalLM, play: Play
+    make: Callable[[Qwen3ForCausalLM, Workload], int], model: Qwen3ForCausalLM, workload: Workload
 ) -> tuple[float, int]:
     start = time.perf_counter()
-    spoken = make(model, play)
+    spoken = make(model, workload)
     if model.device.type == "cuda":
         torch.cuda.synchronize()
     return spoken / (time.perf_counter() - start), spoken
@@ -198,12 +200,12 @@ def main() -> None:
     renderer = TagRenderer(AutoTokenizer.from_pretrained(TINY))
     endless = Endless(renderer)
     jobs = [sample for sample in pool()[: args.samples] for _ in range(GROUP)]
-    plays = [
-        Play("one turn", endless, jobs, 1, args.new, args.slots),
-        Play("three turns", endless, jobs, 3, args.new, args.slots),
+    workloads = [
+        Workload("one turn", endless, jobs, 1, args.new, args.slots),
+        Workload("three turns", endless, jobs, 3, args.new, args.slots),
     ]
     if args.width is None:
-        plays.append(Play("real episodes", renderer, jobs, 6, 96, args.slots))
+        workloads.append(Workload("real episodes", renderer, jobs, 6, 96, args.slots))
 
     # The rollout sets its model to its own attention; the other keeps that of transformers.
     device = torch.device(args.device)
@@ -212,16 +214,16 @@ def main() -> None:
     table = Table(title=f"{size:.1f} M parameters, {len(jobs)} episodes, {args.slots} at once")
     for column in ("", "tokens said", "generate, tokens/s", "rollout, tokens/s", "times as fast"):
         table.add_column(column, justify="right")
-    for play in plays:
+    for workload in workloads:
         slow: list[tuple[float, int]] = []
         fast: list[tuple[float, int]] = []
         for _ in range(args.rounds):
-            slow.append(tokens_a_second(by_generate, theirs, play))
-            fast.append(tokens_a_second(by_rollout, ours, play))
+            slow.append(tokens_a_second(by_generate, theirs, workload))
+            fast.append(tokens_a_second(by_rollout, ours, workload))
         (slowly, also), (quickly, said) = max(slow), max(fast)
-        if play.renderer is endless and said != also:
-            raise SystemExit(f"{play.name}: {said} tokens here and {also} there")
-        table.add_row(play.name, f"{said:,}", f"{slowly:,.0f}", f"{quickly:,.0f}", f"{quickly / slowly:.1f}")
+        if workload.renderer is endless and said != also:
+            raise SystemExit(f"{workload.name}: {said} tokens here and {also} there")
+        table.add_row(workload.name, f"{said:,}", f"{slowly:,.0f}", f"{quickly:,.0f}", f"{quickly / slowly:.1f}")
     console = Console(width=120)
     console.print(table)
     step, products = one_step(ours, args.slots)

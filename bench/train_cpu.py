@@ -6,7 +6,7 @@
 One iteration is a batch of episodes and the one update made from it. The sides:
 
 - *pure_pt, grpo*: ours.
-- *TRL GRPOTrainer*: TRL as it plays multi-turn episodes with tools itself (`bench/train_cpu_trl.py`): an
+- *TRL GRPOTrainer*: TRL's own multi-turn episodes with tools (`bench/train_cpu_trl.py`): an
   `environment_factory` whose methods are the tools, a chat template with the same layout token by token, TRL's own loop
   around `generate` of transformers. It reads the whole dialogue at every turn, waits at each for the longest turn in
   the batch, and fills all episodes up to the longest before it learns from them.
@@ -60,12 +60,12 @@ def run(side: str, pool: Path, seed: int, given: argparse.Namespace) -> dict[str
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{' '.join(command)} left with {done.returncode}:\n{done.stderr}")
-    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return told
+    measured: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return measured
 
 
-def rate(told: dict[str, Any]) -> float:
-    return float(told["counts"]["episodes"] / told["seconds"])
+def rate(measured: dict[str, Any]) -> float:
+    return float(measured["counts"]["episodes"] / measured["seconds"])
 
 
 def speed(rounds: dict[str, list[dict[str, Any]]], title: str) -> Table:
@@ -73,16 +73,16 @@ def speed(rounds: dict[str, list[dict[str, Any]]], title: str) -> Table:
     table.add_column("")
     for column in ("episodes/s", "best", "tokens said/s", "peak MiB", "turns", "tokens said", "all tokens", "reward"):
         table.add_column(column, justify="right")
-    for side, told in rounds.items():
-        sums = {name: sum(one["counts"][name] for one in told) for name in told[0]["counts"]}
-        said = median(one["counts"]["said"] / one["seconds"] for one in told)
+    for side, measured in rounds.items():
+        sums = {name: sum(one["counts"][name] for one in measured) for name in measured[0]["counts"]}
+        said = median(one["counts"]["said"] / one["seconds"] for one in measured)
         means = [sums[name] / sums["episodes"] for name in ("turns", "said", "tokens", "reward")]
         table.add_row(
             SIDES[side],
-            f"{median(map(rate, told)):.1f}",
-            f"{max(map(rate, told)):.1f}",
+            f"{median(map(rate, measured)):.1f}",
+            f"{max(map(rate, measured)):.1f}",
             f"{said:,.0f}",
-            f"{median(one['peak_mib'] for one in told):,.0f}",
+            f"{median(one['peak_mib'] for one in measured):,.0f}",
             *(f"{mean:.{digits}f}" for mean, digits in zip(means, (2, 1, 1, 2), strict=True)),
         )
     return table
@@ -94,11 +94,11 @@ def parts(rounds: dict[str, list[dict[str, Any]]], iterations: int) -> Table:
     table.add_column("")
     for side in rounds:
         table.add_column(SIDES[side], justify="right")
-    names = dict.fromkeys(name for told in rounds.values() for name in told[0]["parts"])
+    names = dict.fromkeys(name for measured in rounds.values() for name in measured[0]["parts"])
     spent = {
-        side: {name: median(one["parts"].get(name, 0.0) for one in told) / iterations * 1000 for name in names}
-        | {"iteration": median(one["seconds"] for one in told) / iterations * 1000}
-        for side, told in rounds.items()
+        side: {name: median(one["parts"].get(name, 0.0) for one in measured) / iterations * 1000 for name in names}
+        | {"iteration": median(one["seconds"] for one in measured) / iterations * 1000}
+        for side, measured in rounds.items()
     }
     for name in names:
         table.add_row(name, *(f"{each[name]:,.1f}" if each[name] else "" for each in spent.values()))
@@ -131,9 +131,9 @@ def main() -> None:
     console.print(speed(rounds, title), parts(rounds, given.iterations))
     ours, theirs = (median(map(rate, rounds[side])) for side in (OURS, THEIRS))
     console.print(f"ours is {ours / theirs:.1f} times as fast as TRL (at least {TIMES_AS_FAST:g})")
-    told = rounds[OURS][0]
+    measured = rounds[OURS][0]
     console.print(
-        f"{platform.machine()}, {os.cpu_count()} cores, {told['threads']} threads, torch {told['torch']}, "
+        f"{platform.machine()}, {os.cpu_count()} cores, {measured['threads']} threads, torch {measured['torch']}, "
         f"TRL {rounds[THEIRS][0]['trl']}, load average {load:.1f} before the run"
     )
     sys.exit(ours < TIMES_AS_FAST * theirs)

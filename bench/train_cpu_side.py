@@ -1,4 +1,4 @@
-"""One side of `bench/train_cpu.py` in a process of its own: so many iterations, told as one line of JSON.
+"""One side of `bench/train_cpu.py` in a process of its own. Prints its measurement as one line of JSON.
 
 python bench/train_cpu_side.py SIDE POOL SEED ITERATIONS SAMPLES GROUP
 """
@@ -34,8 +34,8 @@ from src.training.sampler import Drawn  # noqa: E402
 
 
 @dataclass(frozen=True)
-class Play:
-    """What is played, and by which rules: those of `configs/quickstart.yaml`."""
+class Workload:
+    """Samples and settings of the run, as in `configs/quickstart.yaml`."""
 
     samples: Sequence[Sample]
     """Those of the first iteration, of the second, and so on."""
@@ -58,7 +58,7 @@ class Play:
 
 
 @dataclass
-class Told:
+class Measurement:
     """Sums over the iterations that count: all but the first."""
 
     seconds: float = 0.0
@@ -79,11 +79,11 @@ class Told:
 class Draws:
     """The samples of each iteration, as often each as it takes."""
 
-    def __init__(self, play: Play) -> None:
-        self.play = play
+    def __init__(self, workload: Workload) -> None:
+        self.workload = workload
 
     def draw(self, step: int, count: int) -> list[Drawn]:
-        some = self.play.samples[step * self.play.drawn : (step + 1) * self.play.drawn]
+        some = self.workload.samples[step * self.workload.drawn : (step + 1) * self.workload.drawn]
         return [Drawn(sample, "medium", 1.0, "pool") for sample in some for _ in range(count // len(some))]
 
     def observe(self, episodes: Sequence[object]) -> None: ...
@@ -101,7 +101,7 @@ class Diary:
     """A callback of ours that looks at the clock."""
 
     def __init__(self) -> None:
-        self.told = Told()
+        self.measured = Measurement()
 
     def on_start(self, engine: Engine) -> None:
         self.began = time.perf_counter()
@@ -114,7 +114,7 @@ class Diary:
             "tokens": figures["tokens"],
             "reward": figures["reward"],
         }
-        self.told.add(
+        self.measured.add(
             now - self.began,
             {"episodes": episodes, **{name: mean * episodes for name, mean in means.items()}},
             {name[5:]: value for name, value in figures.items() if name.startswith("time/") and name != "time/step"},
@@ -124,52 +124,55 @@ class Diary:
     def on_end(self, engine: Engine) -> None: ...
 
 
-def by_engine(play: Play, engine: Any, strategy: Any) -> Told:
+def by_engine(workload: Workload, engine: Any, strategy: Any) -> Measurement:
     diary = Diary()
     job = TrainJob(
-        model=play.model,
-        renderer=TagRenderer(AutoTokenizer.from_pretrained(play.model)),
+        model=workload.model,
+        renderer=TagRenderer(AutoTokenizer.from_pretrained(workload.model)),
         strategy=strategy,
-        sampler=Draws(play),
+        sampler=Draws(workload),
         reward=OutcomeReward(),
-        seed=play.seed,
-        max_steps=play.iterations,
-        batch_size=play.batch,
+        seed=workload.seed,
+        max_steps=workload.iterations,
+        batch_size=workload.batch,
         device=torch.device("cpu"),
         dtype=torch.float32,
         rollout=RolloutLimits(
-            max_turns=play.max_turns, max_new_tokens=play.max_new_tokens, max_tokens=play.max_tokens, slots=play.batch
+            max_turns=workload.max_turns,
+            max_new_tokens=workload.max_new_tokens,
+            max_tokens=workload.max_tokens,
+            slots=workload.batch,
         ),
-        lr=play.lr,
+        lr=workload.lr,
         optimizer=OptimizerSection(pack_tokens=16_384, critic_epochs=4),
     )
     engine(job).fit([diary])
-    return diary.told
+    return diary.measured
 
 
-def by(side: str, play: Play) -> Told:
+def by(side: str, workload: Workload) -> Measurement:
     """A side imports what it needs and no more: memory is measured too."""
     if side == "trl":
         from train_cpu_trl import by_trl
 
-        return by_trl(play)
+        return by_trl(workload)
     if side == "trl_ppo":
         from src.engines.trl_ppo import TrlPPO
 
-        return by_engine(play, TrlPPO, GRPO(group_size=play.group))
+        return by_engine(workload, TrlPPO, GRPO(group_size=workload.group))
     from src.engines.pure_pt import PurePT
 
-    return by_engine(play, PurePT, PPO() if side == "ppo" else GRPO(group_size=play.group))
+    return by_engine(workload, PurePT, PPO() if side == "ppo" else GRPO(group_size=workload.group))
 
 
 def main() -> None:
     side, pool = sys.argv[1:3]
     seed, iterations, drawn, group = map(int, sys.argv[3:])
     samples = list(read_records(Path(pool), Sample))[: iterations * drawn]
-    told = asdict(by(side, Play(samples, group, iterations, seed)))
+    measured = asdict(by(side, Workload(samples, group, iterations, seed)))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
     machine = {"threads": torch.get_num_threads(), "torch": torch.__version__, "trl": version("trl")}
-    print(json.dumps({**told, "peak_mib": peak, **machine}))
+    print(json.dumps({**measured, "peak_mib": peak, **machine}))
 
 
 if __name__ == "__main__":

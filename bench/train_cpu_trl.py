@@ -1,8 +1,8 @@
 """TRL's GRPOTrainer playing multi-turn episodes with tools by its own means. `bench/train_cpu.py` runs it.
 
-Nothing of our rollout is in here. TRL is told of the dialogue the way it wants to be told: a chat template, a response
-template, and an environment whose methods are its tools. Asking the user is one of them. A turn without a tool call
-ends the dialogue; that is the answer. Generation, padding, masks, loss and updates are TRL's.
+It uses nothing of our rollout. TRL gets the dialogue in its own way: a chat template, a response template, and an
+environment whose methods are its tools. Asking the user is one of them. A turn without a tool call ends the dialogue;
+that is the answer. Generation, padding, masks, loss and updates are TRL's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 os.environ["TRL_EXPERIMENTAL_SILENCE"] = "1"
 
 from datasets import Dataset
-from train_cpu_side import Play, Told
+from train_cpu_side import Measurement, Workload
 from transformers import AutoTokenizer, PrinterCallback, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
@@ -102,7 +102,7 @@ class Timed(GRPOTrainer):
     """TRL's, with a clock around its parts."""
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
-        self.told = Told()
+        self.measured = Measurement()
         self.seconds: dict[str, float] = {}
         super().__init__(*arguments, **more)
 
@@ -165,41 +165,41 @@ class Watch(TrainerCallback):
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         trainer, now = self.trainer, time.perf_counter()
-        trainer.told.add(now - self.began, trainer.counts, trainer.parts())
+        trainer.measured.add(now - self.began, trainer.counts, trainer.parts())
         self.began = now
 
 
-def by_trl(play: Play) -> Told:
+def by_trl(workload: Workload) -> Measurement:
     """Settings that cost TRL no time: float32 without checkpointing, no logging, one backward pass for the batch."""
-    tokenizer = AutoTokenizer.from_pretrained(play.model, padding_side="left")
+    tokenizer = AutoTokenizer.from_pretrained(workload.model, padding_side="left")
     tokenizer.chat_template, tokenizer.response_template = CHAT, RESPONSE
-    Table.samples, Table.max_turns = play.samples, play.max_turns
+    Table.samples, Table.max_turns = workload.samples, workload.max_turns
     rows = [
         {"prompt": [{"role": "user", "content": spaced(sample.prompt)}], "row": row}
-        for row, sample in enumerate(play.samples)
+        for row, sample in enumerate(workload.samples)
     ]
     with tempfile.TemporaryDirectory() as scratch:
         trainer = Timed(
-            model=play.model,
+            model=workload.model,
             reward_funcs=[closing],
             args=GRPOConfig(
                 output_dir=scratch,
                 use_cpu=True,
                 bf16=False,
                 gradient_checkpointing=False,
-                seed=play.seed,
-                max_steps=play.iterations,
+                seed=workload.seed,
+                max_steps=workload.iterations,
                 shuffle_dataset=False,
-                per_device_train_batch_size=play.batch,
+                per_device_train_batch_size=workload.batch,
                 steps_per_generation=1,
                 gradient_accumulation_steps=1,
-                num_generations=play.group,
-                max_completion_length=play.max_tokens,
-                max_tool_calling_iterations=play.max_turns - 1,
-                generation_kwargs={"max_new_tokens": play.max_new_tokens},
+                num_generations=workload.group,
+                max_completion_length=workload.max_tokens,
+                max_tool_calling_iterations=workload.max_turns - 1,
+                generation_kwargs={"max_new_tokens": workload.max_new_tokens},
                 temperature=1.0,
                 beta=0.02,
-                learning_rate=play.lr,
+                learning_rate=workload.lr,
                 lr_scheduler_type="constant",
                 logging_strategy="no",
                 save_strategy="no",
@@ -211,11 +211,11 @@ def by_trl(play: Play) -> Told:
             processing_class=tokenizer,
             environment_factory=Table,
         )
-        same_layout(trainer, play.samples)
+        same_layout(trainer, workload.samples)
         trainer.remove_callback(PrinterCallback)
         trainer.add_callback(Watch(trainer))
         trainer.train()
-    return trainer.told
+    return trainer.measured
 
 
 def closing(completions: list[list[dict[str, Any]]], environments: list[Table], **_: Any) -> list[float]:

@@ -5,8 +5,8 @@
 
 Random weights, LoRA, 64 episodes of 2 turns with 64 tokens each, the environment's replies between them. The first
 iteration warms up; the second counts. `generate` says the same number of tokens after the same prompts with the same
-adapters in the same numbers, and reads the dialogue again at its second turn. What is done is told as it is done, with
-the seconds since the start; after `--limit` seconds the run ends and shows where it was.
+adapters in the same numbers, and reads the dialogue again at its second turn. Each part is printed as it ends, with the
+seconds since the start; after `--limit` seconds the run ends and shows where it was.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from transformers.utils import logging as transformers_logging
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parent)]
 
-from rollout import TINY, Endless, Play, by_generate, pool  # noqa: E402
+from rollout import TINY, Endless, Workload, by_generate, pool  # noqa: E402
 from src.agents.render import TagRenderer  # noqa: E402
 from src.config.train_config import FinetuneSection, OptimizerSection, RolloutLimits  # noqa: E402
 from src.core.api import StepResult  # noqa: E402
@@ -117,15 +117,15 @@ def iteration(engine: PurePT, label: str) -> StepResult:
     return result
 
 
-def timed_generate(model: Qwen3ForCausalLM, play: Play, device: torch.device, dtype: torch.dtype) -> float:
+def timed_generate(model: Qwen3ForCausalLM, workload: Workload, device: torch.device, dtype: torch.dtype) -> float:
     model.set_attn_implementation("sdpa")
     half = dtype if dtype != torch.float32 else None
     with torch.inference_mode(), torch.autocast(device.type, half, enabled=half is not None):
-        by_generate(model, replace(play, new=4))
+        by_generate(model, replace(workload, new=4))
         tell("generate of transformers has warmed up")
         wait_for(device)
         start = time.perf_counter()
-        said = by_generate(model, play)
+        said = by_generate(model, workload)
         wait_for(device)
     seconds = time.perf_counter() - start
     if said != SAID:
@@ -178,8 +178,8 @@ def main() -> None:
     tell("engine ready")
     iteration(engine, "first iteration, warms up")
     result = iteration(engine, "second iteration, counts")
-    play = Play("episodes", renderer, samples, TURNS, NEW, EPISODES)
-    generate_s = timed_generate(engine.policy.get_base_model(), play, device, dtype)
+    workload = Workload("episodes", renderer, samples, TURNS, NEW, EPISODES)
+    generate_s = timed_generate(engine.policy.get_base_model(), workload, device, dtype)
     faulthandler.cancel_dump_traceback_later()
 
     table = Table(title=f"one PPO iteration, {EPISODES} episodes x {TURNS} turns x {NEW} tokens, {given.dtype}")

@@ -1,4 +1,4 @@
-"""Cuts the power, fills the disk, breaks the disk: at any operation of `core.durable`, counted from 1."""
+"""Fault injection: cuts the power, fills the disk or breaks it at any operation of `runtime.disk`, counted from 1."""
 
 from __future__ import annotations
 
