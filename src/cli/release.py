@@ -9,12 +9,11 @@ import typer
 from rich.table import Table
 
 from ..core.errors import BadInput
+from ..core.paths import REPORTS
 from . import options, show
 
 if TYPE_CHECKING:
     from ..eval.metrics import Figure
-
-REPORTS = Path("reports")
 
 
 def export_gguf(

@@ -13,6 +13,7 @@ import typer
 from rich.table import Table
 
 from ..core.errors import BadInput
+from ..core.paths import LIVE_SCORES
 from . import options, show
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from ..scoring.batch import Summary
     from ..scoring.store import Store
 
-SCORES = Path("reports/rc1/scores.jsonl")
 cache = typer.Typer(
     help="Manage the cache of judge votes. Statistics, invalidation, replies that could not be parsed.",
     no_args_is_help=True,
@@ -79,7 +79,7 @@ def assert_not_simulated(
 def score(
     pool: Annotated[Path, typer.Argument(metavar="POOL", help="Pool to score.")] = options.BALANCED,
     out: Annotated[Path, typer.Option("--out", help="Scores to write, one line per sample; resumed if there.")] = (
-        SCORES
+        LIVE_SCORES
     ),
     n: Annotated[
         int | None, typer.Option("--n", min=1, help="Number of samples, drawn by --seed. Default: all.")
@@ -116,7 +116,7 @@ def score(
 
 
 def validate_scores(
-    scores: Annotated[Path, typer.Argument(metavar="SCORES", help="Output of `askgate score`.")] = SCORES,
+    scores: Annotated[Path, typer.Argument(metavar="SCORES", help="Output of `askgate score`.")] = LIVE_SCORES,
     least: Annotated[int, typer.Option("--least", min=1, help="Minimum number of samples with a live score.")] = 1,
     max_unstable: Annotated[
         float, typer.Option("--max_unstable", min=0, max=1, help="Maximum share of samples with disagreeing votes.")

@@ -25,6 +25,8 @@ EPISODES, EVAL_EPISODES = LOGS / "episodes", LOGS / "eval"
 JUDGED, TENSORBOARD = LOGS / "judged", LOGS / "tensorboard"
 
 REPORTS = Path("reports")
+LIVE_SCORES = REPORTS / "rc1" / "scores.jsonl"
+"""Output of `askgate score`."""
 _EVALUATION = "ppo_eval_"
 
 ABLATION_SIDES = ("without", "with")

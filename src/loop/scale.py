@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ..config.profile import Profile, ProfileName
 from ..core.defaults import SEED
+from ..core.paths import LIVE_SCORES
 from ..gates.gate import Finding, measure, round_context
 from ..gates.rounds import FILE_GATES
 from .profile_loop import open_loop
@@ -21,7 +22,6 @@ from .runner import run_stages, verb, worst
 from .stage import FAILED, Stage, State
 from .stages import data_stages
 
-SCORES = Path("reports/rc1/scores.jsonl")
 FOLDER, STATE = Path("reports/scale"), Path("reports/scale_state.json")
 NEEDED = ("pool_gate", "difficulty_gate", "calibration", "shadow", "ablation")
 """Stages whose lights must be green before anything grows."""
@@ -49,7 +49,7 @@ def grow(name: ProfileName, sizes: list[int], environment: Mapping[str, str], sa
     results = run_stages(scale_stages(loop.profile, sizes, state), state, environment, say, stop_at_red=True)
     last = results[-1]
     if last.code == 0:
-        say(f"grown to {sizes[-1]:,} live-scored samples: {SCORES}")
+        say(f"grown to {sizes[-1]:,} live-scored samples: {LIVE_SCORES}")
     else:
         say(f"growth stopped at: {last.stage.title} {last.stage.title_zh}")
     return worst(results)
@@ -81,9 +81,9 @@ def _score(profile: Profile, size: int) -> Stage:
         f"score_{size}",
         f"Have {size:,} samples scored live",
         f"真实评分扩至 {size}",
-        verb("score", paths.balanced, "--n", str(size), "--seed", str(SEED), "--out", SCORES),
+        verb("score", paths.balanced, "--n", str(size), "--seed", str(SEED), "--out", LIVE_SCORES),
         (paths.balanced,),
-        (SCORES,),
+        (LIVE_SCORES,),
         grows=(paths.ledger,),
     )
 
@@ -98,14 +98,14 @@ def _gates(profile: Profile, when: str, reached: int) -> list[Stage]:
             again.append(replace(stage, name=f"{when}_{stage.name}", command=command, outputs=(out,)))
     if reached:
         out = FOLDER / f"{when}_stability.json"
-        limit = profile.thresholds.fresh_unstable_share_max
+        limits = ("--least", str(reached), "--max_unstable", str(profile.thresholds.fresh_unstable_share_max))
         again.append(
             Stage(
                 f"{when}_stability",
                 f"Judge the {reached:,} live scores: stable, live, complete",
                 "评分稳定性闸门",
-                verb("validate_scores", SCORES, "--least", str(reached), "--max_unstable", str(limit), "--out", out),
-                (SCORES,),
+                verb("validate_scores", LIVE_SCORES, *limits, "--out", out),
+                (LIVE_SCORES,),
                 (out,),
             )
         )

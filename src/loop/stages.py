@@ -13,11 +13,10 @@ from ..config.profile import Profile
 from ..core.defaults import DIFFICULTY_MIX, SEED, TOOLS, as_flag
 from ..core.files import sidecar
 from ..core.paths import evaluation_report, final_models
+from ..gates.ticket import REFUSAL, ROUND1, TICKET
 from .runner import verb
 from .stage import Stage, State
 
-PREFLIGHT = Path("reports/preflight")
-ROUND1, TICKET, REFUSAL = (PREFLIGHT / f"{name}.json" for name in ("round1", "round2_pass", "round2_fail"))
 DIVERSITY = Path("reports/diversity_report.json")
 BASES = {"quickstart": (Path("models/tiny"),), "rc1": ()}
 """Base model of a profile, if it is a folder. One from the hub is identified by its name in the config."""
@@ -185,7 +184,7 @@ def gated_stages(profile: Profile, full: bool) -> list[Stage]:
     )  # fmt: skip
     config = paths.trial if full and paths.trial else paths.config
     suffix = FULL if full else ""
-    trained = _final_models(config)
+    trained = tuple(final_models(load_train_config(config).seeds))
     return [
         Stage(
             "round1",
@@ -232,10 +231,6 @@ def gated_stages(profile: Profile, full: bool) -> list[Stage]:
             needs=(f"train{suffix}",),
         ),
     ]
-
-
-def _final_models(config: Path) -> tuple[Path, ...]:
-    return tuple(final_models(load_train_config(config).seeds))
 
 
 def _tag(report: Path) -> str:

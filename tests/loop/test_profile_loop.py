@@ -11,6 +11,7 @@ import typer
 
 from src.cli.app import app
 from src.config.profile import NAMES, Profile, load_profile
+from src.gates.ticket import TICKET
 from src.loop import profile_loop, stages
 from src.loop.kpi import KPIS
 from src.loop.runner import MODULE
@@ -53,7 +54,7 @@ def test_a_stage_reads_what_an_earlier_one_wrote(name: str) -> None:
 def test_nothing_trains_without_the_second_round(name: str) -> None:
     found = {stage.name: stage for stage in stages.stages_of(load_profile(name))}
     assert found["train"].needs == ("round2",)
-    assert stages.TICKET in found["train"].inputs
+    assert TICKET in found["train"].inputs
     names = list(found)
     assert names.index("round1") < names.index("round2") < names.index("train")
 

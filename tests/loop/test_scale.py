@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from src.config.profile import load_profile
+from src.core.paths import LIVE_SCORES
 from src.loop import profile_loop
 from src.loop import scale as scaling
 from src.loop.runner import run_stages
@@ -36,7 +37,7 @@ def loop(*red: str) -> list[Stage]:
 
 def counted(stage: Stage) -> Stage:
     """The stage as it is, with a small program in place of its verb."""
-    inputs = tuple(path for path in stage.inputs if path == scaling.SCORES)
+    inputs = tuple(path for path in stage.inputs if path == LIVE_SCORES)
     return replace(stage, command=("-c", program(stage)), inputs=inputs)
 
 
