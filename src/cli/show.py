@@ -158,7 +158,7 @@ def _limit(check: Check) -> str:
 
 
 def cell(value: float | None) -> str:
-    """A figure in a table; a dash where nobody measured it."""
+    """A figure in a table; a dash if it was not measured."""
     return "-" if value is None else number(value)
 
 
@@ -209,13 +209,13 @@ def scoring_progress(doing: str) -> Iterator[Callable[[Done], None]]:
 
 def _lines(doing: str, say: Callable[[str], None], clock: Callable[[], float]) -> Callable[[Done], None]:
     """Prints one line per tenth of the samples."""
-    started, told = clock(), 0
+    started, reported = clock(), 0
 
     def progress(done: Done) -> None:
-        nonlocal told
-        if (tenths := done.done * 10 // done.total) <= told:
+        nonlocal reported
+        if (tenths := done.done * 10 // done.total) <= reported:
             return
-        told = tenths
+        reported = tenths
         left = (clock() - started) / done.done * (done.total - done.done)
         money = _money(done.cost, done.cost_at_end)
         say(f"{doing}: {done.done} of {done.total} samples, {money}, about {left:.0f} s left")

@@ -82,7 +82,7 @@ def last_run() -> ProfileName:
 
 
 def embedded(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment of the embedded loop: the judge on this machine, live, and nobody's key."""
+    """The environment of the embedded loop: the judge on this machine, live, and no API key."""
     kept = {name: value for name, value in environment.items() if name not in PAID}
     return {**kept, "RUN_MODE": "prod", "REWARD_LIVE_MODE": "1", "SCORER_PROVIDER": "local"}
 
