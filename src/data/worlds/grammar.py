@@ -78,13 +78,14 @@ def render(template: str, rng: Random, slots: Mapping[str, str]) -> str:
 
 def fill(template: str, **slots: str | int) -> str:
     """Render a template that has no choices."""
-    return "".join([part if isinstance(part, str) else str(slots[_slot(part)]) for part in compiled(template)])
+    return _without_choices(template).format(**slots)
 
 
-def _slot(part: tuple[str] | tuple[tuple[Parts, ...], int]) -> str:
-    if not isinstance(part[0], str):
-        raise ValueError("a template without choices was expected")
-    return part[0]
+@cache
+def _without_choices(template: str) -> str:
+    if any(isinstance(part, tuple) and len(part) == 2 for part in compiled(template)):
+        raise ValueError(f"no choice is expected in template: {template}")
+    return template
 
 
 def _fill(parts: Parts, draw: Callable[[], float], slots: Mapping[str, str], out: list[str]) -> None:
