@@ -102,7 +102,7 @@ def _of_board(browser: Browser, url: str, out: Path) -> Iterator[Path]:
             yield _picture(page, out / "board-pair.png")
         if name == "board-episodes":
             page.locator(".episodes a").first.click()
-            page.wait_for_selector(".talk")
+            page.wait_for_selector(".dialogue")
             yield _picture(page, out / "board-episode.png")
         page.close()
 

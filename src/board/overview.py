@@ -16,9 +16,9 @@ from .run_files import is_inside
 from .runs import HELD_OUT, Board
 
 FIRST_VIEW_SECONDS = 0.4
-"""What a first view waits for measurements; what is not there by then comes later by itself."""
+"""Time that the first view waits for measurements; what takes longer is loaded later."""
 EVIDENCE_SECONDS = 30.0
-"""What the page behind a light waits for a first measurement: it has nothing else to show."""
+"""Time that the page behind a light waits for the first measurement: it has nothing else to show."""
 REPORTS = ("reports/rc1/*.html", "reports/*.html", "reports/review/*.html")
 
 

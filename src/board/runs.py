@@ -37,7 +37,7 @@ REST = 10
 HELD_OUT = {"turns": "avg_turns"}
 """Names of figures that held-out evaluations call otherwise."""
 MOST_POINTS = 300
-"""Points of a curve; more cannot be told apart in a picture."""
+"""Points of a curve; more cannot be distinguished in a picture."""
 EVIDENCE = ("reports", "data", "configs", "templates")
 """Folders with all files that a round's report was measured on."""
 Kpis = Mapping[str, Mapping[str, Kpi]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -24,6 +25,7 @@ class VerdictPoint(Struct, frozen=True):
     name_zh: str
     passed: bool
     told: str
+    """The finding in one line."""
     genuine: bool = True
     """False: a file is not what it claims to be, which is worse than a figure that missed its threshold."""
 
@@ -46,13 +48,11 @@ def evidence_holds(points: Sequence[VerdictPoint]) -> bool:
 
 def readable_rounds() -> list[Round]:
     """Reports of rounds that can be read. Whether they hold is part of the verdict."""
-    found = []
+    rounds = []
     for path in (ROUND1, TICKET, REFUSAL):
-        try:
-            found.append(read_round(path))
-        except BadInput:
-            continue
-    return found
+        with suppress(BadInput):
+            rounds.append(read_round(path))
+    return rounds
 
 
 def _round_point(name: str, name_zh: str, profile: str, paths: Sequence[Path]) -> VerdictPoint:
@@ -63,10 +63,10 @@ def _round_point(name: str, name_zh: str, profile: str, paths: Sequence[Path]) -
         report = read_round(path)
     except BadInput as error:
         return VerdictPoint(name, name_zh, False, str(error), genuine=False)
-    told = f"{len(report.findings) - len(report.failed)} of {len(report.findings)} checks passed"
     if report.profile != profile:
-        return VerdictPoint(name, name_zh, False, f"it is of profile {report.profile}, not {profile}")
-    return VerdictPoint(name, name_zh, report.passed and not report.failed, told)
+        return VerdictPoint(name, name_zh, False, f"it belongs to profile {report.profile}, not {profile}")
+    counted = f"{len(report.findings) - len(report.failed)} of {len(report.findings)} checks passed"
+    return VerdictPoint(name, name_zh, report.passed and not report.failed, counted)
 
 
 def _answered(name: str, name_zh: str, question: Callable[[], str]) -> VerdictPoint:
@@ -82,9 +82,9 @@ def _evidence_point() -> VerdictPoint:
         return VerdictPoint(EVIDENCE, "证据核验", False, "no evidence yet 尚无证据")
 
     def verified() -> str:
-        told: list[str] = []
-        verify(False, told.append)
-        return "; ".join(told[1:3])
+        lines: list[str] = []
+        verify(False, lines.append)
+        return "; ".join(lines[1:3])
 
     return _answered(EVIDENCE, "证据核验", verified)
 
@@ -111,5 +111,5 @@ def _trial_point(evaluation: TrialReport | None) -> VerdictPoint:
     if evaluation is None:
         return VerdictPoint(name, name_zh, False, "not measured yet 尚未测量")
     passed = sum(one.passed for one in evaluation.checks)
-    told = f"{passed} of {len(evaluation.checks)} passed, on {evaluation.figures['held_out']:,} held-out samples"
-    return VerdictPoint(name, name_zh, evaluation.passed and passed == len(evaluation.checks) > 0, told)
+    counted = f"{passed} of {len(evaluation.checks)} passed, on {evaluation.figures['held_out']:,} held-out samples"
+    return VerdictPoint(name, name_zh, evaluation.passed and passed == len(evaluation.checks) > 0, counted)

@@ -103,7 +103,7 @@ def delta(value: float | None, percent: bool) -> str:
 
 
 def figure(value: float | None, percent: bool = False, sign: str = "", digits: int = 4) -> str:
-    """A figure with so many significant digits.
+    """A figure: a share with one decimal, another figure with `digits` significant digits.
 
     >>> figure(0.125, percent=True), figure(None), figure(3.0), figure(-0.5, sign="+")
     ('12.5%', '–', '3', '-0.5')

@@ -20,16 +20,18 @@ from msgspec import Struct
 from ..core.paths import EVAL_EPISODES
 from ..core.types import Record
 from ..eval.metrics import HARD_READING
-from ..loop.kpi import Kpi
+from ..loop.kpi import Kpi, alarms
 from ..loop.lights import Reason, reasons_in
 from .render import FIGURES, environment, figure, is_share, level, render_page
 from .svg import Points
 
 FOLDER = Path("reports/review")
-WHERE = ("reports/*.json", "reports/rc1/*.json", "reports/preflight/*.json")
+NAME = "%Y-%m-%d"
+"""Name of a review's files, without the ending."""
+REPORTS = ("reports/*.json", "reports/rc1/*.json", "reports/preflight/*.json")
+ERRORS = ("reports/ERROR_*.json", "reports/rc1/FAIL_*.tgz")
 SHOWN = ("need_ask_success", "overclar_rate", "success", "avg_turns", f"success_{HARD_READING}")
 PICTURED = SHOWN[:4]
-NAME = "%Y-%m-%d"
 
 
 class Event(Struct, frozen=True):
@@ -55,6 +57,8 @@ class Evaluation(Struct, frozen=True):
 
 
 class Move(Struct, frozen=True):
+    """A KPI that changed since the review before."""
+
     name: str
     before: float
     now: float
@@ -71,51 +75,49 @@ class Review(Record, frozen=True):
     kpis: dict[str, float | None]
     alarms: list[str]
     compared_with: str
-    """The review before, by its date; empty: there was none."""
+    """Date of the review before; empty where there is none."""
     moved: list[Move]
 
 
-def review(
-    until: datetime, days: int, kpis: Mapping[str, Mapping[str, Kpi]], root: Path = Path(), folder: Path = FOLDER
-) -> Review:
+def review(until: datetime, days: int, kpis: Mapping[str, Mapping[str, Kpi]]) -> Review:
+    """Review the reports of the working folder that were measured in the last `days` days before `until`."""
     since = until - timedelta(days=days)
-    found = sorted(_reports(root, since, until), key=lambda item: item[0])
-    values = {name: one.value for part in kpis.values() for name, one in part.items()}
-    before = _before(root / folder, until)
+    reports = sorted(_reports(since, until), key=lambda item: item[0])
+    values = {name: one.value for group in kpis.values() for name, one in group.items()}
+    before, values_before = _review_before(until)
     return Review(
         since=since.isoformat(timespec="seconds"),
         until=until.isoformat(timespec="seconds"),
-        events=[_event(at, path, report) for at, path, report in found if "seeds" not in report],
-        evaluations=_evaluations([item for item in found if "seeds" in item[2]]),
-        errors=sorted(_errors(root, since, until)),
+        events=[_event(*item) for item in reports if "seeds" not in item[2]],
+        evaluations=_evaluations([item for item in reports if "seeds" in item[2]]),
+        errors=sorted(_errors(since, until)),
         kpis=values,
-        alarms=[name for part in kpis.values() for name, one in part.items() if one.alarm and one.alarm.on],
-        compared_with=before[0] if before else "",
-        moved=_moved(before[1], values) if before else [],
+        alarms=alarms(kpis),
+        compared_with=before,
+        moved=_moved(values_before, values),
     )
 
 
-def _reports(root: Path, since: datetime, until: datetime) -> Iterable[tuple[str, str, dict[str, Any]]]:
-    for path in sorted(path for pattern in WHERE for path in root.glob(pattern)):
+def _reports(since: datetime, until: datetime) -> Iterable[tuple[str, str, dict[str, Any]]]:
+    """Time, path and contents of every report with checks."""
+    for path in sorted(path for pattern in REPORTS for path in Path().glob(pattern)):
         try:
             report = msgspec.json.decode(path.read_bytes())
         except (OSError, msgspec.DecodeError, UnicodeDecodeError):
             continue
-        at = _measured(report)
-        if at and since < at <= until:
-            yield at.isoformat(timespec="seconds"), path.relative_to(root).as_posix(), report
+        if isinstance(report, dict) and (report.get("checks") or report.get("findings")):
+            at = _measured_at(report)
+            if at and since < at <= until:
+                yield at.isoformat(timespec="seconds"), path.as_posix(), report
 
 
-def _measured(report: Any) -> datetime | None:
-    """When; None for what is no report with checks."""
-    if not isinstance(report, dict) or not (report.get("checks") or report.get("findings")):
-        return None
-    said = report.get("ts") or (report.get("evidence") or {}).get("ended")
+def _measured_at(report: dict[str, Any]) -> datetime | None:
+    stated = report.get("ts") or (report.get("evidence") or {}).get("ended")
     try:
-        found = datetime.fromisoformat(str(said))
+        at = datetime.fromisoformat(str(stated))
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def _event(at: str, path: str, report: dict[str, Any]) -> Event:
@@ -124,50 +126,48 @@ def _event(at: str, path: str, report: dict[str, Any]) -> Event:
     return Event(at, str(report.get("stage") or report.get("round")), path, not failed, len(checks), failed)
 
 
-def _evaluations(found: list[tuple[str, str, dict[str, Any]]]) -> list[Evaluation]:
-    """A run reports on itself when it ends, and `evaluate` judges the same episodes again: the last word counts."""
-    last: dict[str, Evaluation] = {}
-    for at, path, report in found:
-        read = (report.get("evidence") or {}).get("inputs") or {}
-        episodes = sorted(str(digest) for name, digest in read.items() if EVAL_EPISODES in Path(name).parents)
-        last[" ".join(episodes) or path] = _evaluation(at, path, report)
-    return sorted(last.values(), key=lambda one: one.at)
+def _evaluations(reports: Sequence[tuple[str, str, dict[str, Any]]]) -> list[Evaluation]:
+    """One evaluation per set of episodes: `evaluate` writes a newer report on the episodes of a run, which counts."""
+    newest: dict[str, Evaluation] = {}
+    for at, path, report in reports:
+        inputs = (report.get("evidence") or {}).get("inputs") or {}
+        episodes = sorted(str(digest) for name, digest in inputs.items() if EVAL_EPISODES in Path(name).parents)
+        newest[" ".join(episodes) or path] = _evaluation(at, path, report)
+    return sorted(newest.values(), key=lambda one: one.at)
 
 
 def _evaluation(at: str, path: str, report: dict[str, Any]) -> Evaluation:
     changes = (report.get("pooled") or {}).get("changes") or {}
-    sides = {
-        who: {name: (changes.get(name) or {}).get(who, {}).get("value") for name in SHOWN}
-        for who in ("base", "trained")
-    }
-    passed = not reasons_in(report)
-    return Evaluation(at, path, bool(report.get("gated")), passed, sides["base"], sides["trained"])
+    base, trained = (
+        {name: (changes.get(name) or {}).get(side, {}).get("value") for name in SHOWN} for side in ("base", "trained")
+    )
+    return Evaluation(at, path, bool(report.get("gated")), not reasons_in(report), base, trained)
 
 
-def _errors(root: Path, since: datetime, until: datetime) -> Iterable[str]:
-    for path in [*root.glob("reports/ERROR_*.json"), *root.glob("reports/rc1/FAIL_*.tgz")]:
+def _errors(since: datetime, until: datetime) -> Iterable[str]:
+    for path in (path for pattern in ERRORS for path in Path().glob(pattern)):
         if since.timestamp() < path.stat().st_mtime <= until.timestamp():
-            yield path.relative_to(root).as_posix()
+            yield path.as_posix()
 
 
-def _before(folder: Path, until: datetime) -> tuple[str, dict[str, float | None]] | None:
-    """The newest review of an earlier day."""
-    for path in sorted(folder.glob("????-??-??.json"), reverse=True):
+def _review_before(until: datetime) -> tuple[str, dict[str, float | None]]:
+    """Date and KPIs of the newest review of an earlier day; empty where there is none."""
+    for path in sorted(FOLDER.glob("????-??-??.json"), reverse=True):
         if path.stem < until.strftime(NAME):
             try:
                 return path.stem, msgspec.json.decode(path.read_bytes(), type=Review).kpis
             except (msgspec.DecodeError, OSError):
                 continue
-    return None
+    return "", {}
 
 
 def _moved(before: Mapping[str, float | None], now: Mapping[str, float | None]) -> list[Move]:
-    """What moved most, by its own size, first."""
+    """KPIs that changed, the largest relative change first."""
     moves = []
     for name, value in now.items():
-        was = before.get(name)
-        if was is not None and value is not None and was != value:
-            moves.append(Move(name, was, value))
+        old = before.get(name)
+        if old is not None and value is not None and old != value:
+            moves.append(Move(name, old, value))
     return sorted(moves, key=lambda one: -abs(one.now - one.before) / max(abs(one.before), 1e-9))
 
 
@@ -230,13 +230,13 @@ def _context(review: Review) -> dict[str, Any]:
 
 def _summary(review: Review) -> str:
     failed = sum(not one.passed for one in review.events)
-    told = (
+    summary = (
         f"Stages measured: {len(review.events)}, failed: {failed}; trained policies evaluated: "
         f"{len(review.evaluations)}; errors: {len(review.errors)}; alarms: {', '.join(review.alarms) or 'none'}."
     )
     if not review.evaluations:
-        return told
-    return f"{told} Last policy: need-ask success {_base_to_trained(review.evaluations[-1], 'need_ask_success')}."
+        return summary
+    return f"{summary} Last policy: need-ask success {_base_to_trained(review.evaluations[-1], 'need_ask_success')}."
 
 
 def _compared(before: str) -> str:

@@ -1,5 +1,5 @@
-// The board without this file works too: forms submit and links lead somewhere. With it, what is live renews itself and
-// filters answer while you type. Everything that is put into the page was made, and escaped, by the board's own server.
+// The board works without this script: forms submit and links work. With it, live parts refresh themselves and filters
+// apply while you type. Everything that is put into the page was rendered, and escaped, by the board's own server.
 "use strict";
 
 const EVERY_MS = 2000;
@@ -12,7 +12,7 @@ function put(place, html) {
 
 function renew(place) {
   let version = "";
-  async function look() {
+  async function refresh() {
     if (!document.hidden) {
       try {
         const headers = version ? { "If-None-Match": version } : {};
@@ -26,9 +26,9 @@ function renew(place) {
         document.body.classList.add("away"); // the server was stopped
       }
     }
-    setTimeout(look, EVERY_MS);
+    setTimeout(refresh, EVERY_MS);
   }
-  setTimeout(look, EVERY_MS / 4);
+  setTimeout(refresh, EVERY_MS / 4);
 }
 
 function filters(form, list) {
