@@ -20,7 +20,7 @@ from src.engines.base import reproducible_metrics
 from src.reward.live_share import Verdict
 from src.scoring.prompt import DIMENSIONS
 from tests.conftest import Askgate, Outcome
-from tests.engines.killed import make_model_and_data
+from tests.engines.killed import furnish
 from tests.scoring.server import JudgeServer
 
 from .tiny_run import write_config
@@ -35,7 +35,7 @@ LIVE = {"live_mode": True, "reward": {"weights": "weights.json", "dimensions": 0
 def model_and_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """With a policy that has seen enough demonstrations to ask and to answer, so that rewards differ."""
     folder = tmp_path_factory.mktemp("run")
-    make_model_and_data(str(folder), steps=3, every_steps=1)
+    furnish(str(folder), steps=3, every_steps=1)
     return folder
 
 
