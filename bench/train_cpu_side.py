@@ -27,7 +27,7 @@ from src.core.api import Engine, StepResult  # noqa: E402
 from src.core.jsonl import read_records  # noqa: E402
 from src.core.types import Sample  # noqa: E402
 from src.engines.job import TrainJob  # noqa: E402
-from src.reward.reward import OutcomeReward  # noqa: E402
+from src.reward.reward import TrainingReward  # noqa: E402
 from src.strategies.grpo import GRPO  # noqa: E402
 from src.strategies.ppo import PPO  # noqa: E402
 from src.training.sampler import Drawn  # noqa: E402
@@ -131,7 +131,7 @@ def by_engine(workload: Workload, engine: Any, strategy: Any) -> Measurement:
         renderer=TagRenderer(AutoTokenizer.from_pretrained(workload.model)),
         strategy=strategy,
         sampler=Draws(workload),
-        reward=OutcomeReward(),
+        reward=TrainingReward(),
         seed=workload.seed,
         max_steps=workload.iterations,
         batch_size=workload.batch,

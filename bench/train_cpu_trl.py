@@ -24,7 +24,7 @@ from trl import GRPOConfig, GRPOTrainer
 from src.agents.env import Env
 from src.agents.render import END, POLICY, TOOL, USER, TagRenderer, spaced
 from src.core.types import Sample
-from src.reward.reward import OutcomeReward
+from src.reward.reward import TrainingReward
 
 # The layout of `TagRenderer`. TRL never renders a turn with a tool call, but wants to see that it could.
 CHAT = (
@@ -95,7 +95,7 @@ class Table:
             env.step(said)
         if env.end is None:
             env.finish("length")
-        return sum(OutcomeReward()(env.episode(0), env.sample).values())
+        return sum(TrainingReward()(env.episode(0), env.sample).values())
 
 
 class Timed(GRPOTrainer):

@@ -35,7 +35,7 @@ from src.core.api import StepResult  # noqa: E402
 from src.core.types import Level, Sample  # noqa: E402
 from src.engines.job import TrainJob  # noqa: E402
 from src.engines.pure_pt import PurePT  # noqa: E402
-from src.reward.reward import OutcomeReward  # noqa: E402
+from src.reward.reward import TrainingReward  # noqa: E402
 from src.strategies.ppo import PPO  # noqa: E402
 
 EPISODES, TURNS, NEW = 64, 2, 64
@@ -164,7 +164,7 @@ def main() -> None:
                 renderer=renderer,
                 strategy=PPO(),
                 sampler=Fixed(samples),
-                reward=OutcomeReward(),
+                reward=TrainingReward(),
                 seed=0,
                 max_steps=2,
                 batch_size=EPISODES,

@@ -15,7 +15,7 @@ from src.data.difficulty.validate_difficulty import EASY_OVERLAP_MIN, HARD_OVERL
 from src.data.pool.build import EVAL, TRAIN
 from src.gates.anti_simulation import WINDOW
 from src.loop.kpi import CACHE_ALARM
-from src.reward.overclar_penalty import ALPHA, CAP
+from src.reward.reward import ALPHA, CAP
 from src.runtime.failpack import LINES
 from src.runtime.logs import LOG_LINES
 

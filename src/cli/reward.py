@@ -316,7 +316,7 @@ def _show_weights(report: Report) -> None:
 
 
 def _show_penalties(alpha: float, cap: int, as_json: bool) -> None:
-    from ..reward.overclar_penalty import over_clarification_penalty
+    from ..reward.reward import over_clarification_penalty
 
     penalties = {asks: over_clarification_penalty(False, asks, alpha, cap) for asks in range(cap + 3)}
     if as_json:

@@ -21,6 +21,8 @@ from ..core.types import Episode
 from .compare import DIGITS, Change, compare
 from .metrics import figures
 
+_REMEDIES = remedies("evaluation")
+_REMEDIES = remedies("evaluation")
 ABLATION_THRESHOLDS = {
     "overclar_change_pct_max",
     "overclar_small",
@@ -50,14 +52,14 @@ def ablation_checks(changes: dict[str, Change], limits: Thresholds) -> list[Chec
             changes["avg_turns"].delta,
             "<=",
             limits.turns_change_max,
-            *remedies("evaluation")["ablation_turns"],
+            *_REMEDIES["ablation_turns"],
         ),
         check(
             "success_drop_points",
             drop,
             "<=",
             limits.success_drop_points_max,
-            *remedies("evaluation")["ablation_success"],
+            *_REMEDIES["ablation_success"],
         ),
     ]
 
@@ -100,7 +102,7 @@ def _overclar(change: Change, limits: Thresholds) -> Check:
             change.trained.value,
             "<",
             limits.overclar_small,
-            *remedies("evaluation")["ablation_overclar"],
+            *_REMEDIES["ablation_overclar"],
         )
     percent = overclar_change_pct(change)
     return check(
@@ -108,5 +110,5 @@ def _overclar(change: Change, limits: Thresholds) -> Check:
         percent,
         "<=",
         limits.overclar_change_pct_max,
-        *remedies("evaluation")["ablation_overclar"],
+        *_REMEDIES["ablation_overclar"],
     )

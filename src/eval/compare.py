@@ -23,6 +23,8 @@ from .metrics import F64, HARD_READING, NAMES, Figure, Table, figures, is_share,
 
 RESAMPLES = 2000
 AT_ONCE = 100
+_REMEDIES = remedies("evaluation")
+_REMEDIES = remedies("evaluation")
 DIGITS = 9
 """A difference of exactly 5 points must not fail for the last bit of 0.55 - 0.50."""
 
@@ -59,7 +61,7 @@ def trial_checks(changes: dict[str, Change], limits: Thresholds) -> list[Check]:
             changes["need_ask_success"].delta_pp,
             ">=",
             limits.need_ask_pp_min,
-            *remedies("evaluation")["need_ask_success"],
+            *_REMEDIES["need_ask_success"],
         ),
         _overclar_check(changes["overclar_rate"], limits),
         check(
@@ -67,14 +69,14 @@ def trial_checks(changes: dict[str, Change], limits: Thresholds) -> list[Check]:
             changes["avg_turns"].delta,
             "<=",
             limits.turns_change_max,
-            *remedies("evaluation")["avg_turns"],
+            *_REMEDIES["avg_turns"],
         ),
         check(
             "success_hard_pp",
             changes[f"success_{HARD_READING}"].delta_pp,
             ">=",
             limits.hard_pp_min,
-            *remedies("evaluation")["success_hard"],
+            *_REMEDIES["success_hard"],
         ),
     ]
 
@@ -88,9 +90,9 @@ def _overclar_check(change: Change, limits: Thresholds) -> Check:
             relative,
             "<=",
             limits.overclar_change_pct_max / 100,
-            *remedies("evaluation")["overclar"],
+            *_REMEDIES["overclar"],
         )
-    return check("overclar_rate", trained, "<", limits.overclar_small, *remedies("evaluation")["overclar"])
+    return check("overclar_rate", trained, "<", limits.overclar_small, *_REMEDIES["overclar"])
 
 
 def _paired(base: Sequence[Episode], trained: Sequence[Episode]) -> tuple[list[Episode], list[Episode]]:

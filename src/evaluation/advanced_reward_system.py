@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ..reward.new_score import AdvancedReward
+from ..reward.reward import AdvancedReward
 
 __all__ = ["AdvancedReward"]

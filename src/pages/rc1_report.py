@@ -29,9 +29,8 @@ from ..eval.trial import TrialReport
 from ..gates.manifest import MANIFEST, fingerprint
 from ..gates.ticket import ENVELOPE, TICKET, Fingerprint, Round
 from ..reward.reward import achieved
-from ..reward.scored import columns, read_scored
+from ..reward.scored import columns, measurable, read_scored
 from ..reward.shadow_run import weights_over
-from ..reward.unasked import measurable
 from ..reward.weights import read_baseline, read_weights
 from .rc1_verdict import VerdictPoint, evidence_holds, readable_rounds, verdict
 from .render import LABELS
@@ -300,7 +299,7 @@ def shadow_points(scored: Path, baseline: Path, weights: Path) -> list[ShadowPoi
     known, chosen, episodes = read_baseline(baseline), read_weights(weights), read_scored(scored)
     names = measurable(episodes, known.names, chosen.stand_in)
     scores = columns(episodes, names, str(scored), chosen.stand_in)
-    old = scores.matrix_ND @ known.only(names).old_D
+    old = scores.matrix_ND @ known.only(names).old
     new = scores.matrix_ND @ weights_over(names, known, chosen, str(weights))
     return [
         ShadowPoint(round(float(x), 4), round(float(y), 4), bool(won), bool(live))

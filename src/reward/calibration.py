@@ -3,31 +3,37 @@
     minimize  sum_i s_i (a + x_i'w - y_i)^2 / sum_i s_i  +  l2 |w - prior|^2
     over a and w   with   sum(w) = 1,   0 <= w <= cap
 
-x_i are the dimensions of episode i, y_i is 1 for success, s_i its weight. The mean, not the sum: `l2` means the same
-for 245 episodes and for 100,000. The solution is exact (`simplex_qp`).
+x_i are the dimensions of episode i, y_i is 1 for success, s_i is its weight. It is the mean, not the sum, so `l2` means
+the same for 245 episodes and for 100,000. The solution is exact (`simplex_qp`).
 
-The intercept a takes up the level: how often a policy succeeds is no merit of a dimension. Without it the weights go to
-whatever dimension is low on average, for its mean is near the success rate, and a dimension that tells right from wrong
-but is high on average gets nothing. It is no part of the score.
+The intercept a absorbs the level: how often a policy succeeds is no merit of a dimension. Without it the weights would
+go to whatever dimension has a mean near the success rate, and a dimension that tells right from wrong but is high on
+average would get nothing. The intercept is no part of the score.
 
-Everything that is fitted (all episodes, each fold's training part, each bootstrap resample) differs only in how often
-an episode counts. So one pass over the episodes gives the normal equations of all of them.
+Every fit (all episodes, each fold's training part, each bootstrap resample) differs only in how often an episode
+counts, so one pass over the episodes gives the normal equations of all of them.
+
+What the weights are worth is measured on held-out folds, against the old weights: the rank correlation with success
+(median over the folds) and the mean absolute error. There every episode counts once, an unstable one too.
 """
 
 from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from .folds import folds
-from .held_out import Compared, Fold, HeldOut
-from .ranking import blocks, interval
+from ..core.errors import BadInput
+from .rank_statistics import Ranking, blocks, correlation, interval, resamples
 from .scored import Scores
 from .simplex_qp import Solution, solve
 from .weights import CAP, Baseline
 
 F64 = NDArray[np.float64]
+I64 = NDArray[np.int64]
 
 EPISODES_AT_ONCE = 4096
 WEIGHT_DIGITS = 12
@@ -70,13 +76,13 @@ def calibrate_weights(
 ) -> Calibration:
     """The columns of `scores` are the dimensions of `baseline`, in its order."""
     rng = np.random.default_rng(seed)
-    fold_G = folds(scores.source_N, scores.success_N, cv, rng)
+    fold_G = assign_folds(scores.source_N, scores.success_N, cv, rng)
     samples = len(fold_G)
     counts_RG = np.ones((1 + cv + boot, samples), dtype=np.uint16)
     counts_RG[1 : 1 + cv] = np.arange(cv)[:, None] != fold_G
     for row in counts_RG[1 + cv :]:
         row[:] = np.bincount(rng.integers(samples, size=samples), minlength=samples)
-    fitted = fit(scores, counts_RG, baseline.prior_D, l2, cap)
+    fitted = fit(scores, counts_RG, np.array(baseline.prior), l2, cap)
     w_RD = np.array([one.w_D for one in fitted])
     held_out = HeldOut(scores, fold_G[scores.source_N], baseline, w_RD[1 : cv + 1])
     rank_corr, mae = held_out.compared(boot, rng)
@@ -119,5 +125,126 @@ def _weights(names: tuple[str, ...], w_D: F64, boot_BD: F64, baseline: Baseline)
     for place, name in enumerate(names):
         low, high = interval(boot_BD[:, place])
         value = round(float(w_D[place]), WEIGHT_DIGITS)
-        found[name] = Weight(value, low, high, float(baseline.prior_D[place]), float(baseline.old_D[place]))
+        found[name] = Weight(value, low, high, baseline.prior[place], baseline.old[place])
     return found
+
+
+def assign_folds(source_N: I64, success_N: F64, cv: int, rng: np.random.Generator) -> I64:
+    """The fold of every source. Sources go by their success rate, equals by lot, and are dealt out like cards.
+
+    Every fold must hold successes and failures, for no correlation can be measured on one outcome alone.
+    """
+    episodes = np.bincount(source_N)
+    rate = np.bincount(source_N, weights=success_N) / episodes
+    dealt = np.lexsort((rng.permutation(len(rate)), episodes, rate))
+    fold_G = np.empty(len(rate), dtype=np.int64)
+    fold_G[dealt] = np.arange(len(rate)) % cv
+    held = np.bincount(fold_G[source_N], minlength=cv)
+    right = np.bincount(fold_G[source_N], weights=success_N, minlength=cv)
+    if ((right == 0) | (right == held)).any():
+        total = int(success_N.sum())
+        raise BadInput(
+            f"{total} successes and {len(success_N) - total} failures do not give each of {cv} folds both",
+            where="--cv",
+            remedy="record more episodes, or use fewer folds",
+        )
+    return fold_G
+
+
+class Fold(Struct, frozen=True):
+    episodes: int
+    successes: int
+    rank_corr_old: float
+    rank_corr_prior: float
+    rank_corr_new: float
+    mae_old: float
+    mae_prior: float
+    mae_new: float
+    weights: dict[str, float]
+    """Fitted without this fold."""
+
+
+class Compared(Struct, frozen=True):
+    """A held-out figure: of the old weights, of the prior before any data, and of the calibrated weights."""
+
+    old: float
+    prior: float
+    new: float
+    change_low: float | None
+    change_high: float | None
+    """New less old, the middle 95% of the resamples of held-out episodes."""
+
+
+class HeldOut:
+    """Scores of every episode by weights that never saw its source, beside those of the old weights and the prior."""
+
+    def __init__(self, scores: Scores, fold_N: I64, baseline: Baseline, w_KD: F64) -> None:
+        self._source, self._success = scores.source_N, scores.success_N
+        self._by = {
+            "old": scores.matrix_ND @ np.array(baseline.old),
+            "prior": scores.matrix_ND @ np.array(baseline.prior),
+            "new": np.einsum("nd,nd->n", scores.matrix_ND, w_KD[fold_N]),
+        }
+        self._parts = [np.flatnonzero(fold_N == fold) for fold in range(len(w_KD))]
+        self._rankings = {name: [Ranking(values[part]) for part in self._parts] for name, values in self._by.items()}
+        self.folds = [
+            self._fold(place, dict(zip(scores.names, w.tolist(), strict=True))) for place, w in enumerate(w_KD)
+        ]
+
+    def compared(self, boot: int, rng: np.random.Generator) -> tuple[Compared, Compared]:
+        """Rank correlation and mean absolute error."""
+        ones = np.ones((1, len(self._success)))
+        corr, mae = self._figures(self._by, ones)
+        drawn = resamples(self._source, boot, rng)
+        changes = [self._figures(("old", "new"), counts) for counts in drawn]
+        corr_changes, mae_changes = (
+            np.concatenate([one[figure]["new"] - one[figure]["old"] for one in changes] or [np.empty(0)])
+            for figure in (0, 1)
+        )
+        return _compared(corr, corr_changes), _compared(mae, mae_changes)
+
+    def _figures(self, names: Iterable[str], counts_BN: F64) -> tuple[dict[str, F64], dict[str, F64]]:
+        corr, mae = {}, {}
+        drawn = counts_BN.sum(axis=1)
+        for name in names:
+            by_fold = [self._rank_corr(name, place, counts_BN[:, part]) for place, part in enumerate(self._parts)]
+            with warnings.catch_warnings():
+                # No fold of a resample may tell anything; that resample is then left out of the interval.
+                warnings.simplefilter("ignore", RuntimeWarning)
+                corr[name] = np.nanmedian(by_fold, axis=0)
+            mae[name] = counts_BN @ np.abs(self._by[name] - self._success) / drawn
+        return corr, mae
+
+    def _rank_corr(self, name: str, fold: int, counts: F64) -> F64:
+        """Success has two values, so its ranks are as good as itself.
+
+        A score that is the same for all ranks nothing: 0. Where all drawn succeed or all fail, nobody can tell: NaN.
+        """
+        ranks = self._rankings[name][fold].ranks(counts)
+        success = np.broadcast_to(self._success[self._parts[fold]], counts.shape)
+        found = correlation(ranks, success, counts)
+        right = (counts * success).sum(axis=1)
+        found[np.isnan(found) & (right > 0) & (right < counts.sum(axis=1))] = 0.0
+        return found
+
+    def _fold(self, place: int, weights: dict[str, float]) -> Fold:
+        part = self._parts[place]
+        success = self._success[part]
+        ones = np.ones((1, len(part)))
+        corr = {name: float(self._rank_corr(name, place, ones)[0]) for name in self._by}
+        mae = {name: float(np.abs(values[part] - success).mean()) for name, values in self._by.items()}
+        return Fold(
+            episodes=len(part),
+            successes=int(success.sum()),
+            rank_corr_old=corr["old"],
+            rank_corr_prior=corr["prior"],
+            rank_corr_new=corr["new"],
+            mae_old=mae["old"],
+            mae_prior=mae["prior"],
+            mae_new=mae["new"],
+            weights=weights,
+        )
+
+
+def _compared(figures: dict[str, F64], changes: F64) -> Compared:
+    return Compared(float(figures["old"][0]), float(figures["prior"][0]), float(figures["new"][0]), *interval(changes))

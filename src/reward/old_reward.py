@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 
 from ..core.tokenize import CJK, tokens, words
 from ..core.types import Turn
-from .dimensions import Dimension, Seen
+from .dimensions import Dimension
+from .episode_view import EpisodeView
 
 WEIGHTS: Mapping[str, float] = {
     "logic_rigor": 0.20,
@@ -40,70 +41,70 @@ LONGEST = 24
 """Words after which a message is no longer read at a glance."""
 
 
-def logic_rigor(seen: Seen) -> float:
+def logic_rigor(view: EpisodeView) -> float:
     """Each message takes up words that came before it, and there are words that join thoughts."""
     shares: list[float] = []
-    for place, turn in enumerate(seen.turns):
+    for place, turn in enumerate(view.turns):
         if turn.by == "assistant" and (used := words(turn.text)):
-            before = set(words(seen.told_before(place)))
+            before = set(words(view.heard_before(place)))
             shares.append(sum(word in before for word in used) / len(used))
     taken_up = sum(shares) / len(shares) if shares else 0.0
-    return 0.8 * taken_up + 0.2 * bool(_CONNECTIVE.search(_own(seen).lower()))
+    return 0.8 * taken_up + 0.2 * bool(_CONNECTIVE.search(_own(view).lower()))
 
 
-def calc_accuracy(seen: Seen) -> float:
+def calc_accuracy(view: EpisodeView) -> float:
     """Numbers that the policy says have been seen before; a word problem without any number is not calculated."""
     stated: list[bool] = []
-    for place, turn in enumerate(seen.turns):
+    for place, turn in enumerate(view.turns):
         if turn.by == "assistant":
-            before = set(_NUMBER.findall(seen.told_before(place)))
+            before = set(_NUMBER.findall(view.heard_before(place)))
             stated += [number in before for number in _NUMBER.findall(f"{turn.thought} {turn.text}")]
-    return _share(stated) if stated or seen.task != "gsm8k" else 0.0
+    return _share(stated) if stated or view.task != "gsm8k" else 0.0
 
 
-def expression_clarity(seen: Seen) -> float:
+def expression_clarity(view: EpisodeView) -> float:
     """Messages that are short, in the user's language and without broken characters."""
-    return sum(_clear(seen, turn) for turn in seen.said) / len(seen.said) if seen.said else 0.0
+    return sum(_clear(view, turn) for turn in view.policy_turns) / len(view.policy_turns) if view.policy_turns else 0.0
 
 
-def _clear(seen: Seen, turn: Turn) -> float:
+def _clear(view: EpisodeView, turn: Turn) -> float:
     text = f"{turn.thought} {turn.text}"
-    if _BROKEN.search(text) or (_FOREIGN[seen.lang].search(text) and turn.tool != "calc"):
+    if _BROKEN.search(text) or (_FOREIGN[view.lang].search(text) and turn.tool != "calc"):
         return 0.0
     return max(0.0, 1 - len(tokens(text)) / LONGEST)
 
 
-def completeness(seen: Seen) -> float:
+def completeness(view: EpisodeView) -> float:
     """An answer is there, after some step, in words that had come up."""
-    read = set(words(seen.told))
-    found = _share([word in read for word in words(seen.answer)]) if seen.answer else 0.0
-    return 0.5 * (seen.end == "answer") + 0.2 * (len(seen.said) > 1) + 0.3 * found
+    read = set(words(view.heard))
+    found = _share([word in read for word in words(view.answer)]) if view.answer else 0.0
+    return 0.5 * (view.end == "answer") + 0.2 * (len(view.policy_turns) > 1) + 0.3 * found
 
 
-def clarification(seen: Seen) -> float:
+def clarification(view: EpisodeView) -> float:
     """Questions look like questions, and one is enough. It cannot know whether there was something to ask."""
-    asks = [turn.text.strip() for turn in seen.said if turn.act == "ask"]
+    asks = [turn.text.strip() for turn in view.policy_turns if turn.act == "ask"]
     if not asks:
         return 1.0
     looks = _share([ask.endswith(("?", "？")) and len(words(ask)) > 2 for ask in asks])
     return max(0.0, looks - 0.25 * (len(asks) - 1))
 
 
-def naturalness(seen: Seen) -> float:
+def naturalness(view: EpisodeView) -> float:
     """Nothing said twice, varied words, a polite tone where the user is spoken to."""
-    if not seen.said:
+    if not view.policy_turns:
         return 0.0
-    spoken = [turn.text for turn in seen.said]
+    spoken = [turn.text for turn in view.policy_turns]
     used = [word for text in spoken for word in words(text)]
     varied = len(set(used)) / len(used) if used else 0.0
-    polite = _share([bool(_POLITE.search(turn.text.lower())) for turn in seen.said if turn.act == "ask"])
+    polite = _share([bool(_POLITE.search(turn.text.lower())) for turn in view.policy_turns if turn.act == "ask"])
     return 0.5 * len(set(spoken)) / len(spoken) + 0.3 * varied + 0.2 * polite
 
 
-def educational(seen: Seen) -> float:
+def educational(view: EpisodeView) -> float:
     """Steps with a result to follow them by, and a word of explanation."""
-    calls = [result is not None and not result.startswith(_EMPTY) for _, result in seen.calls]
-    explained = _share([bool(turn.thought) for turn in seen.said])
+    calls = [result is not None and not result.startswith(_EMPTY) for _, result in view.calls]
+    explained = _share([bool(turn.thought) for turn in view.policy_turns])
     return 0.7 * (_share(calls) if calls else 0.0) + 0.3 * explained
 
 
@@ -118,13 +119,13 @@ OLD: Mapping[str, Dimension] = {
 }
 
 
-def old_reward(seen: Seen) -> float:
+def old_reward(view: EpisodeView) -> float:
     """The score that was in use before."""
-    return sum(weight * OLD[name](seen) for name, weight in WEIGHTS.items())
+    return sum(weight * OLD[name](view) for name, weight in WEIGHTS.items())
 
 
-def _own(seen: Seen) -> str:
-    return "\n".join(f"{turn.thought}\n{turn.text}" for turn in seen.said)
+def _own(view: EpisodeView) -> str:
+    return "\n".join(f"{turn.thought}\n{turn.text}" for turn in view.policy_turns)
 
 
 def _share(verdicts: Sequence[bool]) -> float:

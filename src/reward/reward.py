@@ -1,51 +1,67 @@
-"""The reward of an episode, taken apart by term: what came out, what needless asking costs, how it was done.
+"""The reward that is trained on, as a sum of terms:
 
-- `outcome`: the weight of success. Where something is missing, success without having been told it is a lucky guess;
-  it is counted and shown by the evaluation, but it earns nothing, else guessing yes or no would pay half the time.
-- `overclar`: less the over-clarification penalty.
-- `dim/support`, `dim/economy` and so on: the calibrated dimensions, where the config names their weights. They are
-  worth `reward.dimensions` together. For an episode that the judge did not see its means of the calibration stand in;
-  weights without such means leave the rules alone, scaled up to the same worth. Dimensions without a weight are neither
-  computed nor paid for.
-- `difficulty`: what `base * (1 + beta * (hard - easy))` adds to the base, the sum of the terms above, where it is
-  switched on.
+    outcome + overclar + dim/... [+ difficulty]
 
-The terms sum to what is trained on.
+- `outcome`: `weight` for success. Where something is missing, success without having asked for it is a lucky guess: the
+  evaluation counts it, but it earns nothing, else guessing yes or no would pay half the time.
+- `overclar`: minus the over-clarification penalty, `alpha * min(asks, cap)` where nothing is missing.
+- `dim/support`, `dim/economy` and so on: the calibrated dimensions (`AdvancedReward`), worth `reward.dimensions`
+  together, where the config names their weights.
+- `difficulty`: what `base * (1 + beta * (hard - easy))` adds to the base, the sum of the terms above, if it is on.
+
+No dimension sees the gold answer or the hidden span: whether the answer is right is the outcome term alone.
+
+    reward = AdvancedReward.load(Path("configs/weights.json"))
+    reward(episode, sample)                    # {"support": 0.26, "asking": 0.18, ...}: the terms sum to the reward
+    reward(episode, sample, judge_scores)      # with the judge's {"logic": 0.7, ...} where it scored the episode
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
 
+from ..core.errors import BadInput
 from ..core.types import Episode, Level, Sample
-from .new_score import AdvancedReward
-from .overclar_penalty import ALPHA, CAP, over_clarification_penalty
+from .dimensions import LIVE, RULES, Dimension
+from .episode_view import view_episode
+from .old_reward import OLD
+from .weights import WEIGHTS, read_weights
 
+ALPHA, CAP = 0.07, 3
 DIMENSION = "dim/"
 STRENGTH: dict[Level, int] = {"easy": -1, "medium": 0, "hard": 1}
+BY_RULE: Mapping[str, Dimension] = {**OLD, **RULES}
+NAMES = (*BY_RULE, *LIVE)
+"""All dimensions that a weights file may name, in their order."""
 
 
 @dataclass(frozen=True)
-class OutcomeReward:
+class TrainingReward:
+    """The reward of an episode by term. The terms sum to what is trained on."""
+
     weight: float = 1.0
+    """Weight of the outcome."""
     alpha: float = ALPHA
-    """0 switches the penalty off."""
+    """Price of a needless ask; 0 switches the penalty off."""
     cap: int = CAP
+    """Number of needless asks that are counted."""
     beta: float = 0.0
-    """0 switches the difficulty weighting off."""
+    """Strength of the difficulty weighting; 0 switches it off."""
     dimensions: AdvancedReward | None = None
-    """None: what came out is all that counts."""
+    """None: the outcome is all that counts."""
 
     def __call__(self, episode: Episode, sample: Sample, judged: Mapping[str, float] | None = None) -> dict[str, float]:
-        """`judged` are the judge's scores, where it was asked."""
+        """`judged` are the judge's scores, where it scored the episode."""
         terms = {"outcome": self.weight * achieved(episode)}
         if self.alpha:
             penalty = over_clarification_penalty(episode.needs_clarification, episode.asks, self.alpha, self.cap)
             terms["overclar"] = 0.0 - penalty
         if self.dimensions:
             rated = self.dimensions(episode, sample, judged)
-            terms |= {f"{DIMENSION}{name}": worth for name, worth in rated.items()}
+            terms |= {f"{DIMENSION}{name}": value for name, value in rated.items()}
         if self.beta:
             strength = STRENGTH[episode.level] if episode.level else 0
             terms["difficulty"] = sum(terms.values()) * self.beta * strength
@@ -53,5 +69,69 @@ class OutcomeReward:
 
 
 def achieved(episode: Episode) -> bool:
-    """Right, and where something was missing also asked for."""
+    """Whether the answer is right and, where something was missing, was asked for."""
     return episode.need_ask_success if episode.needs_clarification else episode.success
+
+
+def over_clarification_penalty(needs_clarification: bool, asks: int, alpha: float = ALPHA, cap: int = CAP) -> float:
+    """The price of asking where nothing is missing: `alpha * min(asks, cap)`; 0 where something was missing.
+
+    >>> over_clarification_penalty(False, 1)
+    0.07
+    >>> over_clarification_penalty(False, 5) == over_clarification_penalty(False, 3)
+    True
+    >>> over_clarification_penalty(True, 5)
+    0.0
+    """
+    return 0.0 if needs_clarification else alpha * min(asks, cap)
+
+
+@dataclass(frozen=True)
+class AdvancedReward:
+    """Dimensions by rules and by a judge, aggregated with calibrated weights.
+
+    Only dimensions with a weight are computed, and the judge is paid only if a live dimension has one.
+    """
+
+    weights: Mapping[str, float]
+    """Weight of each dimension; together 1."""
+    scale: float = 1.0
+    """Reward of a perfect episode."""
+    stand_in: Mapping[str, float] = field(default_factory=dict)
+    """Values for the live dimensions of episodes that the judge did not score."""
+
+    @classmethod
+    def load(cls, path: Path = WEIGHTS, scale: float = 1.0) -> Self:
+        """Refuses weights that are negative, above 0.5, do not sum to 1, or are of an unknown dimension."""
+        stored = read_weights(path)
+        unknown = sorted(set(stored.weights) - set(NAMES))
+        if unknown:
+            raise BadInput(
+                f"there is no dimension {', '.join(unknown)}",
+                where=str(path),
+                remedy=f"run weight_calib; the dimensions are {', '.join(NAMES)}",
+            )
+        return cls({name: weight for name, weight in stored.weights.items() if weight > 0}, scale, stored.stand_in)
+
+    @property
+    def wants_judge(self) -> bool:
+        return any(name in LIVE for name in self.weights)
+
+    def __call__(self, episode: Episode, sample: Sample, judged: Mapping[str, float] | None = None) -> dict[str, float]:
+        """The terms by dimension; they sum to the reward, which is in 0..`scale`.
+
+        `judged` are the judge's scores under its own names. For an episode that it did not score, its means of the
+        calibration stand in; weights without such means leave the rules alone, scaled up to the same total. Either way
+        judging a share of the episodes favours none of them.
+        """
+        view = view_episode(episode, sample)
+        values = {name: BY_RULE[name](view) for name in self.weights if name in BY_RULE}
+        live = [name for name in self.weights if name in LIVE]
+        if judged is not None:
+            values |= {name: judged[LIVE[name]] for name in live}
+        elif all(name in self.stand_in for name in live):
+            values |= {name: self.stand_in[name] for name in live}
+        covered = sum(self.weights[name] for name in values)
+        if not covered:
+            return {}
+        return {name: self.scale * self.weights[name] / covered * value for name, value in values.items()}

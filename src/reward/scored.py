@@ -1,12 +1,18 @@
-"""Scored episodes: what a policy did, whether it succeeded, and what every dimension says about it.
+"""Scored episodes: how recorded episodes are rated, and their scores as columns for calibration and shadow run.
 
-A line of such a file holds all dimensions of one episode, the old 7 and the new ones, by name. Whoever records episodes
-writes these lines; the shadow run and the calibration read them and need neither model nor judge.
+A line of such a file holds every dimension of one episode by name, the old 7 and the new ones. Reading it needs neither
+model nor judge.
+
+A judge costs time or money, so it may score only a random sample of the episodes, drawn before anything was scored. The
+others have no live dimensions and say `live: false`; that is neither a missing score nor a zero. The judge's mean over
+the episodes that it scored stands in for them: one number for all, so that it changes no order among them and does not
+set them apart from those that were judged. Weights carry these means (`stand_in`), so that shadow run and training use
+those of the calibration. An episode that the judge was asked to score and did not score is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -18,8 +24,12 @@ from ..core.check import Check, check
 from ..core.defaults import MIN_SAMPLES
 from ..core.errors import BadInput
 from ..core.jsonl import read_unique
-from ..core.types import Level, Record, Task
-from .unasked import is_unasked, judged_among, means_where_asked
+from ..core.types import Level, Record, Sample, Task
+from ..scoring.scores import Score
+from .dimensions import LIVE, RULES
+from .episode_view import view_episode
+from .old_reward import OLD
+from .record import RecordedEpisode
 
 F64 = NDArray[np.float64]
 
@@ -67,7 +77,7 @@ class Scores:
     live_N: NDArray[np.bool_]
     """Which come from live scoring."""
     stand_in: dict[str, float] = field(default_factory=dict)
-    """What stands in for the judge where it was not asked; see `unasked`."""
+    """What stands in for the judge where it was not asked; see `unjudged`."""
 
     @property
     def live(self) -> int:
@@ -89,22 +99,22 @@ def columns(
 
     `stand_in`: for episodes that the judge was not asked about; without it, the means of those that it was asked about.
     """
-    judged = judged_among(names)
+    judged = live_names(names)
     wanted = {False: tuple(names), True: tuple(name for name in names if name not in judged)}
-    unasked = [is_unasked(episode, judged) for episode in episodes]
-    for episode, alone in zip(episodes, unasked, strict=True):
+    unjudged = [is_unjudged(episode, judged) for episode in episodes]
+    for episode, alone in zip(episodes, unjudged, strict=True):
         if len(episode.dims) != len(wanted[alone]) or not all(name in episode.dims for name in wanted[alone]):
-            raise _misfit(episodes, wanted, unasked, where)
+            raise _misfit(episodes, wanted, unjudged, where)
     matrix = np.array([[episode.dims.get(name, 0.0) for name in names] for episode in episodes], dtype=np.float64)
     matrix = matrix.reshape(len(episodes), len(names))
     weight = np.array([episode.weight for episode in episodes], dtype=np.float64)
     _refuse_out_of_range(episodes, names, matrix, weight, where)
-    unasked_N = np.array(unasked, dtype=np.bool_)
-    means = means_where_asked(matrix, names, ~unasked_N, stand_in or {})
-    if unasked_N.any():
+    unjudged_N = np.array(unjudged, dtype=np.bool_)
+    means = judge_means(matrix, names, ~unjudged_N, stand_in or {})
+    if unjudged_N.any():
         _refuse_without(judged, means, where)
         for name in judged:
-            matrix[unasked_N, names.index(name)] = means[name]
+            matrix[unjudged_N, names.index(name)] = means[name]
     sources = [episode.source_id for episode in episodes]
     return Scores(
         names=tuple(names),
@@ -120,7 +130,7 @@ def columns(
 
 
 def _misfit(
-    episodes: Sequence[ScoredEpisode], wanted: Mapping[bool, Sequence[str]], unasked: Sequence[bool], where: str
+    episodes: Sequence[ScoredEpisode], wanted: Mapping[bool, Sequence[str]], unjudged: Sequence[bool], where: str
 ) -> BadInput:
     strange = sorted({name for episode in episodes for name in episode.dims} - set(wanted[False]))
     if strange:
@@ -131,7 +141,7 @@ def _misfit(
         )
     gaps = [
         (episode.id, sorted(set(wanted[alone]) - set(episode.dims)))
-        for episode, alone in zip(episodes, unasked, strict=True)
+        for episode, alone in zip(episodes, unjudged, strict=True)
     ]
     lacking = [(name, dims) for name, dims in gaps if dims]
     told = "; ".join(f"{name!r} lacks {', '.join(dims)}" for name, dims in lacking[:SOME])
@@ -205,3 +215,98 @@ def live_check(scores: Scores, wanted: int | None = None) -> Check:
         "set REWARD_LIVE_MODE=1 and score the episodes again",
         "设置 REWARD_LIVE_MODE=1，然后对这些对话重新评分",
     )
+
+
+def rate(
+    recorded: Sequence[RecordedEpisode],
+    samples: Sequence[Sample],
+    scores: Mapping[str, Score] | None,
+    asked: Collection[str] | None = None,
+) -> list[ScoredEpisode]:
+    """Every dimension by name, the old 7 and the new ones.
+
+    Without scores of a judge (None) the lines have no live dimensions and say `live: false`. With them, an episode that
+    the judge could not score is refused by name: a missing score is never a zero. `asked` are the episodes that the
+    judge was asked about; None: all of them. The others are rated as without a judge.
+    """
+    known = {sample.id: sample for sample in samples}
+    _refuse_strangers(recorded, known)
+    judged = {one.id for one in recorded if asked is None or one.id in asked} if scores is not None else set()
+    _refuse_unscored([one for one in recorded if one.id in judged], scores or {})
+    return [
+        _rated(one, known[one.episode.sample_id], scores[one.id] if scores and one.id in judged else None)
+        for one in recorded
+    ]
+
+
+def _rated(one: RecordedEpisode, sample: Sample, score: Score | None) -> ScoredEpisode:
+    view = view_episode(one.episode, sample)
+    dims = {name: dimension(view) for name, dimension in {**OLD, **RULES}.items()}
+    if score is not None:
+        dims |= {name: score.scores[judged] for name, judged in LIVE.items()}
+    return ScoredEpisode(
+        id=one.id,
+        sample_id=one.episode.sample_id,
+        source_id=one.source_id,
+        split=one.split,
+        task=one.episode.task,
+        level=one.episode.level,
+        success=one.episode.success,
+        dims=dims,
+        live=score is not None and score.live,
+        weight=1.0 if score is None else score.weight,
+    )
+
+
+def _refuse_strangers(recorded: Sequence[RecordedEpisode], known: Mapping[str, Sample]) -> None:
+    strange = [one.id for one in recorded if one.episode.sample_id not in known]
+    if strange:
+        raise BadInput(
+            f"{len(strange)} episodes are of samples that the pool does not have: {', '.join(strange[:SOME])}",
+            where="recorded episodes",
+            remedy="give the pool that they were recorded on",
+        )
+
+
+def _refuse_unscored(recorded: Sequence[RecordedEpisode], scores: Mapping[str, Score]) -> None:
+    lacking = [one.id for one in recorded if one.id not in scores or scores[one.id].overall is None]
+    if lacking:
+        raise BadInput(
+            f"the judge's scores are missing for {len(lacking)} of {len(recorded)} episodes: "
+            f"{', '.join(lacking[:SOME])}",
+            where="recorded episodes",
+            remedy="score them again; what was paid for is in the cache. REWARD_LIVE_MODE=0 does without a judge",
+        )
+
+
+def is_unjudged(episode: ScoredEpisode, judged_names: Sequence[str]) -> bool:
+    """Not one of the judge's dimensions. Some of them and not the others is a score with a gap."""
+    return bool(judged_names) and not episode.live and not any(name in episode.dims for name in judged_names)
+
+
+def live_names(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name in LIVE)
+
+
+def measurable(
+    episodes: Iterable[ScoredEpisode], names: Sequence[str], stand_in: Mapping[str, float]
+) -> tuple[str, ...]:
+    """All of `names`; without those of the judge where it was asked about no episode at all and nothing stands in."""
+    judged = live_names(names)
+    if all(name in stand_in for name in judged) or not all(is_unjudged(one, judged) for one in episodes):
+        return tuple(names)
+    return tuple(name for name in names if name not in judged)
+
+
+def judge_means(
+    matrix_ND: F64, names: Sequence[str], judged_N: NDArray[np.bool_], given: Mapping[str, float]
+) -> dict[str, float]:
+    """What stands in for each dimension of the judge: what is given, else its mean over the episodes it was asked
+    about."""
+    found = {}
+    for column, name in enumerate(names):
+        if name in given:
+            found[name] = given[name]
+        elif name in LIVE and judged_N.any():
+            found[name] = float(matrix_ND[judged_N, column].mean())
+    return found

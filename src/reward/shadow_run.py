@@ -1,11 +1,17 @@
-"""`python -m src.evaluation.shadow_run --n 245 --seed 20250820 --stratify`: old and new score on the same episodes.
+"""`askgate shadow_run`: old and new score compared on the same episodes of the shadow set.
 
-In: scored episodes of the base policy on the shadow set, the fixed baseline with the old weights, and the calibrated
-ones. Out: `reports/shadow_run_<tag>.json` with the agreement of the two scores, over all episodes, by task, by
-difficulty, over those that the judge saw and over all but those on which its votes disagree; how the policy did; and
-the gates, which leave nothing out.
+In: scored episodes of the base policy on the shadow set, the baseline with the old weights, and the calibrated weights.
+Out: `reports/shadow_run_<tag>.json` with the agreement of the two scores over all episodes, by task, by difficulty,
+over the judged ones and over those whose votes agree; figures of the policy; and the gates, which are measured on all
+episodes. The weights never saw these episodes: calibration uses none of the shadow set.
 
-The weights never saw these episodes: calibration takes none of the shadow set, and this takes none of any other.
+- `spearman`, `kendall_tau` (tau-b): agreement of the two orders.
+- `top10_overlap`, `top20_overlap`: the share of one top that is in the other too. Equal scores are ordered at random;
+  the figure is the expected value, so it does not depend on the order of the lines.
+- `corr_to_success_old`, `corr_to_success_new`: rank correlation of each score with success; `corr_improve_pct` is the
+  gain in percent of the old one (none where the old one is too small, see `gain_pct`).
+
+Each has a 95% bootstrap interval. Gates use the point estimate.
 """
 
 from __future__ import annotations
@@ -16,18 +22,148 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from ..config.profile import Thresholds
-from ..core.check import Report, evidence, now, report
+from ..core.check import Check, Report, check, evidence, now, report
 from ..core.errors import BadInput
 from ..core.files import refuse_overlap, shipped, write_json
-from .agreement import agreement_checks, of_scores, split
-from .scored import ScoredEpisode, columns, live_check, read_scored, refuse_too_little
-from .unasked import measurable
+from ..core.remedies import remedies
+from ..core.types import LEVELS, TASKS
+from .rank_statistics import (
+    DIGITS,
+    SMALL,
+    Ranking,
+    gain_check,
+    gain_pct,
+    interval,
+    kendall,
+    overlap,
+    resamples,
+    spearman,
+    top_places,
+)
+from .scored import ScoredEpisode, Scores, columns, live_check, measurable, read_scored, refuse_too_little
 from .weights import Baseline, Weights, read_baseline, read_weights
 
 F64 = NDArray[np.float64]
+I64 = NDArray[np.int64]
+
+RESAMPLES = 1000
+FEWEST = 3
+"""Fewer episodes than this have no order to compare."""
+
+
+class Agreement(Struct, frozen=True):
+    """None where a figure cannot be measured: all scores equal, all episodes of one outcome, or too few of them."""
+
+    episodes: int
+    samples: int
+    success_rate: float | None
+    spearman: float | None
+    kendall_tau: float | None
+    top10_overlap: float | None
+    top20_overlap: float | None
+    corr_to_success_old: float | None
+    corr_to_success_new: float | None
+    corr_improve_pct: float | None
+    corr_improve: float | None
+    """The gain as a difference."""
+    top10_reachable: float | None
+    """The overlap that no score could exceed: below 1 where equals in the old score share the edge of its top."""
+    intervals: dict[str, tuple[float, float]]
+    """The middle 95% of the resamples, for each figure that could be measured."""
+
+
+def agreement(old_N: F64, new_N: F64, success_N: F64, source_N: I64, seed: int) -> Agreement:
+    """`source_N`: episodes with the same number come from one sample; they are resampled together."""
+    found = _measured(old_N, new_N, success_N, np.ones((1, len(old_N)))) if len(old_N) >= FEWEST else {}
+    value = {name: round(float(one[0]), DIGITS) for name, one in found.items() if not np.isnan(one[0])}
+    return Agreement(
+        episodes=len(success_N),
+        samples=len(np.unique(source_N)),
+        success_rate=float(success_N.mean()) if len(success_N) else None,
+        spearman=value.get("spearman"),
+        kendall_tau=value.get("kendall_tau"),
+        top10_overlap=value.get("top10_overlap"),
+        top20_overlap=value.get("top20_overlap"),
+        corr_to_success_old=value.get("corr_to_success_old"),
+        corr_to_success_new=value.get("corr_to_success_new"),
+        corr_improve_pct=gain_pct(value.get("corr_to_success_old"), value.get("corr_to_success_new")),
+        corr_improve=value.get("corr_improve"),
+        top10_reachable=_reachable(old_N, 0.10) if value else None,
+        intervals=_intervals(old_N, new_N, success_N, source_N, set(value), seed) if value else {},
+    )
+
+
+def split(scores: Scores, old_D: F64, new_D: F64, seed: int) -> dict[str, dict[str, Agreement]]:
+    """The same by task and by difficulty. Shown, not gated: a part of 245 episodes is too small for that."""
+    parts = {"task": (scores.task_N, TASKS), "difficulty": (scores.level_N, LEVELS)}
+    return {
+        name: {one: score_agreement(scores, old_D, new_D, seed, column == one) for one in names}
+        for name, (column, names) in parts.items()
+    }
+
+
+def score_agreement(
+    scores: Scores, old_D: F64, new_D: F64, seed: int, where_N: NDArray[np.bool_] | None = None
+) -> Agreement:
+    """The agreement of two sets of weights on scored episodes, or on those of them for which `where_N` holds."""
+    rows = slice(None) if where_N is None else where_N
+    matrix = scores.matrix_ND[rows]
+    return agreement(matrix @ old_D, matrix @ new_D, scores.success_N[rows], scores.source_N[rows], seed)
+
+
+def agreement_checks(found: Agreement, limits: Thresholds) -> list[Check]:
+    return [
+        check("spearman", found.spearman, ">=", limits.spearman_min, *remedies("reward")["spearman"]),
+        check("top10_overlap", found.top10_overlap, ">=", limits.top10_min, *remedies("reward")["top10_overlap"]),
+        gain_check(
+            "corr_improve_pct",
+            "corr_improve",
+            found.corr_to_success_old,
+            found.corr_to_success_new,
+            limits.corr_improve_pct_min,
+            *remedies("reward")["corr_improve"],
+        ),
+    ]
+
+
+def _measured(old: F64, new: F64, success: F64, counts: F64) -> dict[str, F64]:
+    by_old, by_new, by_success = Ranking(old), Ranking(new), Ranking(success)
+    before, after = spearman(by_old, by_success, counts), spearman(by_new, by_success, counts)
+    return {
+        "spearman": spearman(by_old, by_new, counts),
+        "kendall_tau": kendall(old, new, counts),
+        "top10_overlap": overlap(by_old, by_new, counts, 0.10),
+        "top20_overlap": overlap(by_old, by_new, counts, 0.20),
+        "corr_to_success_old": before,
+        "corr_to_success_new": after,
+        "corr_improve": after - before,
+        "corr_improve_pct": np.divide(
+            100 * (after - before), before, out=np.full(len(before), np.nan), where=before > SMALL
+        ),
+    }
+
+
+def _intervals(
+    old: F64, new: F64, success: F64, source: I64, names: set[str], seed: int
+) -> dict[str, tuple[float, float]]:
+    numbers = np.unique(source, return_inverse=True)[1].astype(np.int64)
+    drawn = resamples(numbers, RESAMPLES, np.random.default_rng(seed))
+    parts = [_measured(old, new, success, counts) for counts in drawn]
+    found = {name: interval(np.concatenate([part[name] for part in parts])) for name in parts[0] if name in names}
+    return {name: (low, high) for name, (low, high) in found.items() if low is not None and high is not None}
+
+
+def _reachable(old: F64, share: float) -> float:
+    """A new score that puts the old top first can have no more of it than the old score itself is sure of."""
+    ones = np.ones((1, len(old)))
+    places = int(top_places(ones.sum(axis=1), share)[0])
+    surest = np.sort(Ranking(old).top(ones, share)[0])[::-1][:places]
+    return round(float(surest.mean()), DIGITS)
+
 
 REPORTS = Path("reports")
 TAG = "shadow"
@@ -64,15 +200,15 @@ def shadow_run(
     names = measurable(found, known.names, chosen.stand_in)
     scores = columns(found, names, str(episodes), chosen.stand_in)
     refuse_too_little(scores, str(episodes))
-    old, new = known.only(names).old_D, weights_over(names, known, chosen, str(weights))
-    whole = of_scores(scores, old, new, seed)
-    judged = of_scores(scores, old, new, seed, scores.live_N)
+    old, new = np.array(known.only(names).old), weights_over(names, known, chosen, str(weights))
+    whole = score_agreement(scores, old, new, seed)
+    judged = score_agreement(scores, old, new, seed, scores.live_N)
     stable_N = scores.weight_N >= 1
     figures = {
         **msgspec.to_builtins(whole),
         **msgspec.to_builtins(split(scores, old, new, seed)),
         "judged": msgspec.to_builtins(judged),
-        "stable": msgspec.to_builtins(of_scores(scores, old, new, seed, stable_N)),
+        "stable": msgspec.to_builtins(score_agreement(scores, old, new, seed, stable_N)),
         "unstable_episodes": int((~stable_N).sum()),
         "live": scores.live > 0,
         "live_episodes": scores.live,
@@ -89,7 +225,7 @@ def shadow_run(
 
 
 def _prior(known: Baseline) -> Weights:
-    return Weights(dict(zip(known.names, known.prior_D.tolist(), strict=True)))
+    return Weights(dict(zip(known.names, known.prior, strict=True)))
 
 
 def weights_over(names: Sequence[str], known: Baseline, chosen: Weights, where: str) -> F64:

@@ -26,9 +26,8 @@ from ..core.errors import BadInput
 from ..core.files import atomic_files, json_bytes, refuse_overlap, sha256_file, shipped
 from ..core.remedies import remedies
 from .calibration import Calibration, calibrate_weights
-from .gain import DIGITS, gain_check, gain_pct
-from .scored import ScoredEpisode, columns, live_check, read_scored, refuse_too_little
-from .unasked import measurable
+from .rank_statistics import DIGITS, gain_check, gain_pct
+from .scored import ScoredEpisode, columns, live_check, measurable, read_scored, refuse_too_little
 from .weights import CAP, Calibrated, Weights, read_baseline
 
 REPORTS = Path("reports")

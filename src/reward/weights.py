@@ -19,15 +19,12 @@ from pathlib import Path
 from typing import TypeVar
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from ..core.defaults import SUM_TOLERANCE
 from ..core.errors import BadInput
 from ..core.files import read_json, shipped
 from ..core.types import Record
 
-F64 = NDArray[np.float64]
 Kind = TypeVar("Kind", bound=Record)
 
 BASELINE = Path("configs/weights_baseline.json")
@@ -47,18 +44,20 @@ class Baseline(Record, frozen=True):
         return (*self.weights, *self.new)
 
     @property
-    def old_D(self) -> F64:
-        return np.array([*self.weights.values(), *(0.0 for _ in self.new)])
+    def old(self) -> list[float]:
+        """The old weights, by the order of `names`."""
+        return [*self.weights.values(), *(0.0 for _ in self.new)]
 
     @property
-    def prior_D(self) -> F64:
-        """
-        >>> Baseline({"a": 0.6, "b": 0.4}, ("c", "d")).prior_D.tolist()
+    def prior(self) -> list[float]:
+        """The prior, by the order of `names`.
+
+        >>> Baseline({"a": 0.6, "b": 0.4}, ("c", "d")).prior
         [0.3, 0.2, 0.25, 0.25]
         """
         size = len(self.names)
         left = len(self.weights) / size
-        return np.array([*(left * weight for weight in self.weights.values()), *(1 / size for _ in self.new)])
+        return [*(left * weight for weight in self.weights.values()), *(1 / size for _ in self.new)]
 
     def only(self, names: Iterable[str]) -> Baseline:
         """Without the new dimensions that are not among `names`."""

@@ -21,8 +21,7 @@ from ..core.types import Sample
 from ..core.user_class import load_user_class
 from ..engines.load import load_strategy, strategy_class
 from ..reward.live_share import CourtRoom
-from ..reward.new_score import AdvancedReward
-from ..reward.reward import OutcomeReward
+from ..reward.reward import AdvancedReward, TrainingReward
 from ..scoring.judge import open_session
 from ..scoring.monitor import forecast, score_once
 from ..scoring.providers import ScorerSettings, settings_for
@@ -68,10 +67,10 @@ def open_renderer(model: str) -> Renderer:
     return ChatRenderer(tokenizer) if tokenizer.chat_template else TagRenderer(tokenizer)
 
 
-def make_reward(config: TrainConfig) -> OutcomeReward:
+def make_reward(config: TrainConfig) -> TrainingReward:
     """Outcome, penalty for needless asks, and the calibrated dimensions if the config names weights."""
     reward = config.reward
-    return OutcomeReward(
+    return TrainingReward(
         weight=reward.outcome,
         alpha=reward.alpha if config.use_overclar_penalty else 0.0,
         cap=reward.cap,

@@ -24,10 +24,10 @@ from ..core.types import Sample
 from ..data.pool.meta import read_meta
 from ..data.pool.plan import BuildPlan
 from ..data.pool.shadow_set import draw_shadow, materialize_shadow, read_set
-from ..reward.rate import ask_judge, rate
 from ..reward.record import RecordedEpisode, RecordPlan, record, recorded_before, refuse_one_outcome, write_recorded
+from ..reward.scored import rate
 from ..runtime.progress import Reporter
-from ..scoring.batch import BatchJob, choose
+from ..scoring.batch import BatchJob, choose, score_dialogues
 from ..scoring.monitor import Progress
 from ..scoring.providers import live_mode, settings_for
 from ..scoring.scores import Score
@@ -166,5 +166,5 @@ def _judge_scores(
         f"{section.votes.k_max} on an episode where they disagree, less those that are in the cache"
     )
     with scoring_bar() as progress:
-        scores, _ = ask_judge(recorded, job, settings, section, os.environ, reporter.message, progress)
+        scores, _ = score_dialogues(list(recorded), job, settings, section, os.environ, reporter.message, progress)
     return scores

@@ -18,7 +18,7 @@ from src.core.jsonl import read_records
 from src.core.types import Episode, Sample
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
-from src.reward.reward import OutcomeReward
+from src.reward.reward import TrainingReward
 from src.runtime.logs import StepLog
 from tests.data.samples import MIX
 from tests.reward.talks import by, demonstrated
@@ -45,7 +45,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
 
 
 def paid(samples: Sequence[Sample], episodes: Sequence[Episode]) -> list[Episode]:
-    reward = OutcomeReward()
+    reward = TrainingReward()
     return [replace(one, reward=reward(one, sample)) for one, sample in zip(episodes, samples, strict=True)]
 
 

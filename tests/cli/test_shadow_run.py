@@ -176,7 +176,7 @@ def test_an_unscored_episode_of_the_judged_sample_is_named(
     monkeypatch.setenv("REWARD_LIVE_MODE", "1")
     kept = {one.id: one for one in read_records(Path("data/episodes/shadow.scores.jsonl"), Score)}
     lost, _ = kept.popitem()
-    monkeypatch.setattr("src.reward.rate.ask_judge", lambda *_: (kept, None))
+    monkeypatch.setattr("src.training.record_episodes.score_dialogues", lambda *_: (kept, None))
     done = askgate(*SHADOW)
     assert done.code == 2, done.out
     assert f"scores are missing for 1 of 30 episodes: {lost}" in done.err

@@ -26,7 +26,7 @@ from src.core.api import Strategy
 from src.core.types import Episode, Hidden, Level, Provenance, Sample, Turn
 from src.engines.job import TrainJob
 from src.engines.sft import Demo, SftPlan, fine_tune
-from src.reward.reward import OutcomeReward
+from src.reward.reward import TrainingReward
 
 WORDS = ("amber", "birch", "cedar", "dune")
 OPTIMUM = 1.0
@@ -151,7 +151,7 @@ def make_job(
         renderer=renderer_of(folder),
         strategy=strategy,
         sampler=ToySampler(seed),
-        reward=OutcomeReward(),
+        reward=TrainingReward(),
         seed=seed,
         max_steps=steps,
         batch_size=batch,

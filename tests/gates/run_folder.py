@@ -33,10 +33,10 @@ from src.data.pool.shadow_set import materialize_shadow
 from src.gates.gate import RoundContext, round_context
 from src.gates.rounds import run_round
 from src.gates.ticket import Round
-from src.reward.rate import ask_judge, rate
 from src.reward.record import RecordedEpisode, RecordPlan, write_recorded
+from src.reward.scored import rate
 from src.reward.weight_calib import weight_calib
-from src.scoring.batch import BatchJob, choose
+from src.scoring.batch import BatchJob, choose, score_dialogues
 from src.scoring.providers import settings_for
 from tests.gates.acting import act, ask_first
 from tests.scoring.server import JudgeServer, Scores, steady_scores
@@ -168,7 +168,7 @@ def judged(recorded: list[RecordedEpisode], episodes: Path, environment: dict[st
     section = load_config().scoring
     order = BatchJob(episodes, episodes.with_suffix(".scores.jsonl"), LIVE, seed, section.votes, None)
     settings = settings_for(environment, section, "")
-    return ask_judge(recorded, order, settings, section, environment, print, lambda done: None)[0]
+    return score_dialogues(recorded, order, settings, section, environment, print, lambda done: None)[0]
 
 
 def ablation(profile: Profile, samples: list[Sample], needless: float = 0.1) -> None:

@@ -11,9 +11,10 @@ from msgspec.structs import replace
 
 from src.core.check import Check
 from src.core.errors import BadInput
+from src.core.remedies import remedies
 from src.reward import weight_calib as calib
-from src.reward.agreement import agreement, agreement_checks
 from src.reward.scored import ScoredEpisode
+from src.reward.shadow_run import agreement, agreement_checks
 from src.reward.weights import BASELINE, read_weights
 from tests.rc1 import CALIBRATION, THRESHOLDS
 from tests.reward.scored_episodes import scored, shipped_baseline, write
@@ -173,3 +174,9 @@ def test_weights_that_are_not_lawful_are_refused(weights: dict[str, float], tmp_
     path.write_text(str({"weights": weights}).replace("'", '"'))
     with pytest.raises(BadInput):
         read_weights(path)
+
+
+def test_every_remedy_comes_in_both_languages() -> None:
+    for english, chinese in remedies("reward").values():
+        assert english.isascii()
+        assert any("\u4e00" <= letter <= "\u9fff" for letter in chinese)

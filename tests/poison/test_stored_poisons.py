@@ -181,7 +181,7 @@ def test_weights_that_gain_less_than_they_must(run: Path, named: str, limit: str
 def test_the_old_weights_sold_as_new_ones(run: Path) -> None:
     """They agree with themselves and know no more about success than before."""
     found, baseline = read_weights(), read_baseline()
-    old = {name: float(weight) for name, weight in zip(baseline.names, baseline.old_D, strict=True)}
+    old = dict(zip(baseline.names, baseline.old, strict=True))
     write_json(Path("configs/weights.json"), replace(found, weights=old))
     assert caught("shadow") == {"corr_improve_pct"}
     turned = dict.fromkeys(baseline.names, 0.0) | {"economy": 0.5, "form": 0.5}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from src.agents.actions import say
 from src.agents.env import Env
 from src.core.types import Article, Episode, Hidden, Lang, Sample, Task
-from src.reward.dimensions import Seen, see
+from src.reward.episode_view import EpisodeView, view_episode
 from tests.data.samples import make_sample
 
 LUND = Article("Lund", ("Lund lies on the river Arve.", "Lund was founded in 1246.", "Ada Berg was born in Lund."))
@@ -48,6 +48,6 @@ def seen(
     context: tuple[Article, ...] = (LUND, MAYORS, *BERGS),
     hidden: Hidden | None = None,
     lang: Lang = "en",
-) -> Seen:
+) -> EpisodeView:
     sample = make_sample("one", prompt, task=task, lang=lang, context=context, hidden=hidden)
-    return see(played(sample, said), sample)
+    return view_episode(played(sample, said), sample)

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from src.core.errors import BadInput
-from src.reward import new_score as advanced_reward_system
-from src.reward.dimensions import LIVE, Seen, see
-from src.reward.new_score import BY_RULE, NAMES, AdvancedReward
+from src.reward import reward as advanced_reward_system
+from src.reward.dimensions import LIVE
+from src.reward.episode_view import EpisodeView, view_episode
+from src.reward.reward import BY_RULE, NAMES, AdvancedReward
 from src.reward.weights import read_baseline
 from tests.data.samples import make_sample
 
@@ -30,7 +31,7 @@ def weights_file(folder: Path, weights: dict[str, float]) -> Path:
 def test_terms_are_weight_times_value_and_sum_to_the_reward(tmp_path: Path) -> None:
     path = weights_file(tmp_path, {"support": 0.4, "economy": 0.3, "logic_rigor": 0.2, "live_logic": 0.1})
     terms = AdvancedReward.load(path)(EPISODE, SAMPLE, JUDGED)
-    seen = see(EPISODE, SAMPLE)
+    seen = view_episode(EPISODE, SAMPLE)
     assert terms == pytest.approx(
         {
             "support": 0.4,
@@ -70,7 +71,7 @@ def test_an_episode_that_the_judge_did_not_see_is_rated_by_the_rules_at_full_sca
 
 
 def test_what_has_no_weight_is_neither_computed_nor_paid_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def computed(seen: Seen) -> float:
+    def computed(seen: EpisodeView) -> float:
         raise AssertionError("this dimension has no weight")
 
     kept = {"support": BY_RULE["support"], "form": BY_RULE["form"]}

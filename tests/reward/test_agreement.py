@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from src.reward.agreement import agreement, of_scores, split
+from src.reward.shadow_run import agreement, score_agreement, split
 
 from .scored_episodes import BASELINE, as_columns, scored
 
-NEW = BASELINE.prior_D
+OLD, NEW = np.array(BASELINE.old), np.array(BASELINE.prior)
 
 
 def test_the_figures_are_scipys() -> None:
     scores = as_columns(scored())
-    old, new = scores.matrix_ND @ BASELINE.old_D, scores.matrix_ND @ NEW
-    found = of_scores(scores, BASELINE.old_D, NEW, seed=1)
+    old, new = scores.matrix_ND @ OLD, scores.matrix_ND @ NEW
+    found = score_agreement(scores, OLD, NEW, seed=1)
     assert found.spearman == pytest.approx(stats.spearmanr(old, new).statistic)
     assert found.kendall_tau == pytest.approx(stats.kendalltau(old, new).statistic)
     before, after = (stats.spearmanr(one, scores.success_N).statistic for one in (old, new))
@@ -28,7 +28,7 @@ def test_the_figures_are_scipys() -> None:
 
 
 def test_every_figure_has_an_interval_around_it() -> None:
-    found = of_scores(as_columns(scored()), BASELINE.old_D, NEW, seed=1)
+    found = score_agreement(as_columns(scored()), OLD, NEW, seed=1)
     for name in (
         "spearman kendall_tau top10_overlap top20_overlap corr_to_success_old corr_to_success_new corr_improve_pct"
     ).split():
@@ -39,7 +39,7 @@ def test_every_figure_has_an_interval_around_it() -> None:
 
 def test_each_task_and_each_difficulty_is_measured_by_itself() -> None:
     scores = as_columns(scored())
-    found = split(scores, BASELINE.old_D, NEW, seed=1)
+    found = split(scores, OLD, NEW, seed=1)
     assert {name: list(parts) for name, parts in found.items()} == {
         "task": ["hotpotqa", "strategyqa", "gsm8k"],
         "difficulty": ["easy", "medium", "hard"],
@@ -47,13 +47,13 @@ def test_each_task_and_each_difficulty_is_measured_by_itself() -> None:
     for parts in found.values():
         assert sum(part.episodes for part in parts.values()) == 240
     gsm8k = scores.task_N == "gsm8k"
-    alone = stats.spearmanr((scores.matrix_ND @ BASELINE.old_D)[gsm8k], (scores.matrix_ND @ NEW)[gsm8k]).statistic
+    alone = stats.spearmanr((scores.matrix_ND @ OLD)[gsm8k], (scores.matrix_ND @ NEW)[gsm8k]).statistic
     assert found["task"]["gsm8k"].spearman == pytest.approx(alone)
 
 
 def test_a_part_without_episodes_or_with_one_outcome_says_so() -> None:
     scores = as_columns([one for one in scored() if one.task != "gsm8k"])
-    empty = split(scores, BASELINE.old_D, NEW, seed=1)["task"]["gsm8k"]
+    empty = split(scores, OLD, NEW, seed=1)["task"]["gsm8k"]
     assert (empty.episodes, empty.spearman, empty.intervals) == (0, None, {})
     values = np.random.default_rng(0).random(50)
     solved = agreement(values, values, np.ones(50), np.arange(50), seed=1)
@@ -72,4 +72,4 @@ def test_equal_old_scores_leave_a_top_that_nobody_can_reach_wholly() -> None:
 
 def test_the_same_seed_gives_the_same_intervals() -> None:
     scores = as_columns(scored())
-    assert of_scores(scores, BASELINE.old_D, NEW, seed=1) == of_scores(scores, BASELINE.old_D, NEW, seed=1)
+    assert score_agreement(scores, OLD, NEW, seed=1) == score_agreement(scores, OLD, NEW, seed=1)

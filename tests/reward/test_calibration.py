@@ -9,14 +9,14 @@ from scipy.optimize import minimize
 from scipy.stats import spearmanr
 
 from src.core.errors import BadInput
-from src.reward.calibration import calibrate_weights, fit
-from src.reward.folds import folds
+from src.reward.calibration import assign_folds, calibrate_weights, fit
 from src.reward.scored import Scores
 from tests.rc1 import CALIBRATION
 
 from .scored_episodes import BASELINE, as_columns, scored
 
 QUICK = CALIBRATION | {"boot": 20}
+OLD, PRIOR = np.array(BASELINE.old), np.array(BASELINE.prior)
 VERY_QUICK = CALIBRATION | {"boot": 10}
 
 
@@ -34,13 +34,11 @@ def test_the_weights_minimize_the_weighted_error_and_the_pull_to_the_prior() -> 
     def objective(w: np.ndarray) -> float:  # type: ignore[type-arg]
         left = scores.success_N - scores.matrix_ND @ w
         errors = (left - np.average(left, weights=scores.weight_N)) ** 2
-        return float(
-            (scores.weight_N * errors).sum() / scores.weight_N.sum() + 0.1 * ((w - BASELINE.prior_D) ** 2).sum()
-        )
+        return float((scores.weight_N * errors).sum() / scores.weight_N.sum() + 0.1 * ((w - PRIOR) ** 2).sum())
 
     other = minimize(
         objective,
-        BASELINE.prior_D,
+        PRIOR,
         bounds=[(0, 0.5)] * 8,
         constraints={"type": "eq", "fun": lambda w: w.sum() - 1},
         options={"ftol": 1e-13, "maxiter": 500},
@@ -53,7 +51,7 @@ def test_weights_that_made_the_outcome_are_found_again() -> None:
     scores = as_columns(scored())
     true = np.array([0.0, 0.1, 0.0, 0.15, 0.0, 0.5, 0.25, 0.0])
     planted = Scores(**{**vars(scores), "success_N": scores.matrix_ND @ true - 0.3})
-    (found,) = fit(planted, np.ones((1, 240), dtype=np.uint16), BASELINE.prior_D, l2=0.0, cap=0.5)
+    (found,) = fit(planted, np.ones((1, 240), dtype=np.uint16), PRIOR, l2=0.0, cap=0.5)
     assert found.w_D == pytest.approx(true, abs=1e-9)
 
 
@@ -66,7 +64,7 @@ def test_how_often_a_policy_succeeds_is_no_merit_of_a_dimension() -> None:
 
 
 def test_a_strong_pull_leaves_the_prior() -> None:
-    assert values(as_columns(scored()), l2=1e6) == pytest.approx(BASELINE.prior_D, abs=1e-5)
+    assert values(as_columns(scored()), l2=1e6) == pytest.approx(PRIOR, abs=1e-5)
 
 
 def test_the_file_is_lawful() -> None:
@@ -117,7 +115,7 @@ def test_held_out_figures_come_from_weights_that_never_saw_the_fold() -> None:
     """Derived again the slow way from the folds in the report."""
     scores = as_columns(scored(per_sample=2))
     rng = np.random.default_rng(42)
-    fold_N = folds(scores.source_N, scores.success_N, 5, rng)[scores.source_N]
+    fold_N = assign_folds(scores.source_N, scores.success_N, 5, rng)[scores.source_N]
     found = calibrate_weights(scores, BASELINE, **VERY_QUICK)
     held_out = np.empty(len(scores))
     for place, fold in enumerate(found.folds):
@@ -128,15 +126,15 @@ def test_held_out_figures_come_from_weights_that_never_saw_the_fold() -> None:
                 **{name: vars(scores)[name][seen] for name in ("matrix_ND", "success_N", "weight_N", "source_N")},
             }
         )
-        (fitted,) = fit(part, np.ones((1, 120), dtype=np.uint16), BASELINE.prior_D, 0.1, 0.5)
+        (fitted,) = fit(part, np.ones((1, 120), dtype=np.uint16), PRIOR, 0.1, 0.5)
         assert list(fold.weights.values()) == pytest.approx(fitted.w_D, abs=1e-9)
         held_out[~seen] = scores.matrix_ND[~seen] @ fitted.w_D
-        old = scores.matrix_ND[~seen] @ BASELINE.old_D
+        old = scores.matrix_ND[~seen] @ OLD
         assert fold.rank_corr_new == pytest.approx(spearmanr(held_out[~seen], scores.success_N[~seen]).statistic)
         assert fold.rank_corr_old == pytest.approx(spearmanr(old, scores.success_N[~seen]).statistic)
     assert found.rank_corr.new == pytest.approx(np.median([fold.rank_corr_new for fold in found.folds]))
     assert found.mae.new == pytest.approx(np.abs(held_out - scores.success_N).mean())
-    assert found.mae.old == pytest.approx(np.abs(scores.matrix_ND @ BASELINE.old_D - scores.success_N).mean())
+    assert found.mae.old == pytest.approx(np.abs(scores.matrix_ND @ OLD - scores.success_N).mean())
 
 
 def test_intervals_hold_the_weight_and_are_narrower_with_more_episodes() -> None:
@@ -156,7 +154,7 @@ class TestFolds:
         rng = np.random.default_rng(5)
         source = np.repeat(np.arange(100), 3)
         success = (rng.random(300) < np.repeat(rng.random(100), 3)).astype(float)
-        fold_G = folds(source, success, 5, rng)
+        fold_G = assign_folds(source, success, 5, rng)
         assert np.bincount(fold_G).tolist() == [20] * 5
         rates = [success[fold_G[source] == fold].mean() for fold in range(5)]
         assert max(rates) - min(rates) < 0.1
@@ -165,7 +163,7 @@ class TestFolds:
         success = np.zeros(60)
         success[:3] = 1
         with pytest.raises(BadInput, match="3 successes and 57 failures do not give each of 5 folds both"):
-            folds(np.arange(60), success, 5, np.random.default_rng(0))
+            assign_folds(np.arange(60), success, 5, np.random.default_rng(0))
 
 
 def test_a_score_that_is_the_same_for_all_ranks_nothing() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from src.reward.dimensions import RULES, Seen
-from src.reward.dimensions.readings import two_readings
-from src.reward.new_score import BY_RULE
+from src.reward.dimensions import RULES, two_readings
+from src.reward.episode_view import EpisodeView
 from src.reward.old_reward import OLD, WEIGHTS, old_reward
+from src.reward.reward import BY_RULE
 
 from .talks import WHICH, seen
 
@@ -18,7 +18,7 @@ MADE_UP = seen("hotpotqa", BIRTH, "<wiki>Ada Bjerg</wiki>", "<wiki>Ada Bjerg</wi
 COUNTED = seen("gsm8k", EGGS, "<calc>12 * 7</calc>", "<answer>84</answer>")
 SILENT = seen("gsm8k", EGGS, "no idea", "hm", "well", "so", "then", "bye")
 
-GOOD_AND_BAD: dict[str, tuple[Seen, Seen]] = {
+GOOD_AND_BAD: dict[str, tuple[EpisodeView, EpisodeView]] = {
     "calculation": (
         seen("gsm8k", EGGS, "So 12 * 7 = 84. <answer>84</answer>"),
         seen("gsm8k", EGGS, "So 12 * 7 = 94. <answer>94</answer>"),

@@ -12,9 +12,10 @@ from src.core.jsonl import read_records
 from src.core.types import Episode, Hidden, Sample
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
-from src.reward.dimensions import LIVE, Seen, see
-from src.reward.new_score import BY_RULE, NAMES, AdvancedReward
+from src.reward.dimensions import LIVE
+from src.reward.episode_view import EpisodeView, view_episode
 from src.reward.record import RecordedEpisode
+from src.reward.reward import BY_RULE, NAMES, AdvancedReward
 from src.scoring.prompt import dialogue_text
 from tests.data.samples import MIX
 
@@ -70,7 +71,7 @@ def test_no_dimension_changes_when_the_gold_answer_or_the_hidden_span_is_another
     assert sum(sample.hidden is not None for sample in samples) > 30
 
     def every_dimension(episode: Episode, sample: Sample) -> dict[str, float]:
-        seen = see(episode, sample)
+        seen = view_episode(episode, sample)
         return {name: dimension(seen) for name, dimension in BY_RULE.items()}
 
     assert leaks(every_dimension, samples) == set()
@@ -105,4 +106,4 @@ def test_this_test_would_catch_a_dimension_that_peeks(samples: list[Sample]) -> 
 
 
 def test_what_a_dimension_is_given_has_no_place_for_a_secret() -> None:
-    assert Seen.__struct_fields__ == ("task", "lang", "prompt", "context", "turns", "end", "answer")
+    assert EpisodeView.__struct_fields__ == ("task", "lang", "prompt", "context", "turns", "end", "answer")

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from src.reward.ranking import Ranking, kendall, overlap, resamples, spearman, top_places
+from src.reward.rank_statistics import Ranking, kendall, overlap, resamples, spearman, top_places
 
 F64 = NDArray[np.float64]
 ONES = np.ones((1, 4))

@@ -22,8 +22,6 @@ from src.core.types import Sample
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
 from src.reward.dimensions import LIVE
-from src.reward.new_score import BY_RULE
-from src.reward.rate import ask_judge, rate
 from src.reward.record import (
     RecordedEpisode,
     RecordPlan,
@@ -32,7 +30,9 @@ from src.reward.record import (
     refuse_one_outcome,
     write_recorded,
 )
-from src.scoring.batch import BatchJob
+from src.reward.reward import BY_RULE
+from src.reward.scored import rate
+from src.scoring.batch import BatchJob, score_dialogues
 from src.scoring.providers import settings_for
 from src.scoring.scores import Score
 from tests.data.samples import MIX, make_sample
@@ -147,7 +147,7 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dic
         section = load_config().scoring
         order = BatchJob(Path("episodes.jsonl"), Path("scores.jsonl"), None, 1, section.votes, None)
         settings = settings_for(environment, section, "")
-        scores, _ = ask_judge(recorded, order, settings, section, environment, lambda text: None, lambda done: None)
+        scores, _ = score_dialogues(recorded, order, settings, section, environment, print, lambda done: None)
         return scores
 
     return ask

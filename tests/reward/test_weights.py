@@ -34,14 +34,14 @@ def test_the_shipped_baseline_holds_the_old_scorers_weights_and_names_every_new_
 def test_a_new_dimension_has_an_equal_share_and_the_old_ones_share_the_rest_as_before() -> None:
     baseline = shipped_baseline()
     size = len(baseline.names)
-    prior = dict(zip(baseline.names, baseline.prior_D.tolist(), strict=True))
+    prior = dict(zip(baseline.names, baseline.prior, strict=True))
     assert sum(prior.values()) == pytest.approx(1)
     assert [prior[name] for name in baseline.new] == pytest.approx([1 / size] * (size - 7))
     assert prior["logic_rigor"] / prior["naturalness"] == pytest.approx(2)
 
 
 def test_the_old_weights_give_nothing_to_what_is_new() -> None:
-    assert Baseline({"a": 0.6, "b": 0.4}, ("c",)).old_D.tolist() == [0.6, 0.4, 0.0]
+    assert Baseline({"a": 0.6, "b": 0.4}, ("c",)).old == [0.6, 0.4, 0.0]
 
 
 def test_lawful_weights_are_read(tmp_path: Path) -> None:

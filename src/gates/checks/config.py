@@ -17,7 +17,7 @@ from ...core.check import Check, Rule, check
 from ...core.jsonl import read_records
 from ...core.remedies import remedies
 from ...core.types import Sample
-from ...reward.overclar_penalty import ALPHA, CAP
+from ...reward.reward import ALPHA, CAP
 from ...scoring.scores import Score
 from ..gate import Finding, RoundContext, evidence_of, findings_of
 from .stored import proved

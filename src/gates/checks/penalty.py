@@ -21,7 +21,7 @@ from ...core.types import Episode, Sample
 from ...data.pool.meta import read_meta
 from ...data.pool.shadow_set import evenly_spaced, read_set
 from ...eval.ablation import Arms, ablation_checks, ablation_figures
-from ...reward.overclar_penalty import ALPHA, CAP, over_clarification_penalty
+from ...reward.reward import ALPHA, CAP, over_clarification_penalty
 from ..gate import Finding, RoundContext, evidence_of, findings_of
 
 CASES = (

@@ -18,9 +18,9 @@ from ...core.model_files import base_sha256
 from ...core.remedies import remedies
 from ...core.types import Sample
 from ...data.pool.shadow_set import draw_shadow, read_set
-from ...reward.agreement import agreement_checks, of_scores
 from ...reward.calibration import Calibration, calibrate_weights
 from ...reward.scored import Scores, columns, live_check, refuse_too_little
+from ...reward.shadow_run import agreement_checks, score_agreement
 from ...reward.weight_calib import calibration_checks
 from ...reward.weights import CAP_TOLERANCE, Weights, read_baseline, read_weights
 from ...scoring.batch import choose
@@ -98,7 +98,7 @@ def shadow_findings(context: RoundContext) -> list[Finding]:
     new_D = np.array([stated.weights.get(name, 0.0) for name in baseline.names])
     of_pool = sum(one.split != "shadow" for one in derived.scored)
     checks = [
-        *agreement_checks(of_scores(scores, baseline.old_D, new_D, SEED), limits),
+        *agreement_checks(score_agreement(scores, np.array(baseline.old), new_D, SEED), limits),
         live_check(scores, limits.counts.shadow_live),
         check("episodes", len(scores), ">=", limits.counts.shadow_episodes, *remedy["episodes"]),
         *derived.checks(),

@@ -19,9 +19,8 @@ from ...core.jsonl import read_records
 from ...core.remedies import remedies
 from ...core.types import Sample
 from ...data.pool.meta import read_meta
-from ...reward.rate import rate
 from ...reward.record import RecordedEpisode, read_recorded
-from ...reward.scored import ScoredEpisode
+from ...reward.scored import ScoredEpisode, rate
 from ...scoring.batch import choose
 from ...scoring.ledger import Scoring, lines
 from ...scoring.prompt import Dialogue, dialogue_text

@@ -1,4 +1,4 @@
-"""What a policy could see of a sample: all that a dimension is told.
+"""What a policy could see of a sample: all that a dimension is given.
 
 Correlation with success would be a tautology if a dimension knew the gold answer or the hidden span. So no dimension
 is given a `Sample` or an `Episode`; both know more.
@@ -6,11 +6,11 @@ is given a `Sample` or an `Episode`; both know more.
 
 from __future__ import annotations
 
-from ...core.types import Article, End, Episode, Lang, Record, Sample, Task, Turn
+from ..core.types import Article, End, Episode, Lang, Record, Sample, Task, Turn
 
 
-class Seen(Record, frozen=True):
-    """An episode without what only the keeper of the sample knows.
+class EpisodeView(Record, frozen=True):
+    """An episode without what only the environment knows.
 
     It has no gold answer, aliases, hidden span, supporting sentences or demonstration, and says neither whether
     something was missing nor whether the answer was right.
@@ -26,7 +26,7 @@ class Seen(Record, frozen=True):
     answer: str | None
 
     @property
-    def said(self) -> tuple[Turn, ...]:
+    def policy_turns(self) -> tuple[Turn, ...]:
         """The policy's own turns."""
         return tuple(turn for turn in self.turns if turn.by == "assistant")
 
@@ -50,26 +50,26 @@ class Seen(Record, frozen=True):
             if turn.act == "call"
         )
 
-    def told_before(self, place: int) -> str:
+    def heard_before(self, place: int) -> str:
         """What user and tools had said before the turn at that place."""
         return "\n".join(turn.text for turn in self.turns[:place] if turn.by != "assistant")
 
     @property
-    def told(self) -> str:
+    def heard(self) -> str:
         """What user and tools said in the whole episode."""
-        return self.told_before(len(self.turns))
+        return self.heard_before(len(self.turns))
 
     @property
-    def user_words(self) -> str:
+    def user_text(self) -> str:
         """What the user said, first message and replies."""
         return "\n".join(turn.text for turn in self.turns if turn.by == "user")
 
 
-def see(episode: Episode, sample: Sample) -> Seen:
-    """The one place where the secret parts of a sample are left behind."""
+def view_episode(episode: Episode, sample: Sample) -> EpisodeView:
+    """The view of an episode. This is the one place where the secret parts of a sample are left out."""
     if episode.sample_id != sample.id:
         raise ValueError(f"episode of {episode.sample_id} with sample {sample.id}")
-    return Seen(
+    return EpisodeView(
         task=sample.task,
         lang=sample.lang,
         prompt=sample.prompt,

@@ -1,8 +1,8 @@
-"""Rank statistics of many resamples at once.
+"""Rank statistics of many bootstrap resamples at once, and the gain of one correlation over another.
 
 A bootstrap resample of N episodes is a row of counts: how often each episode was drawn. The order of the scores does
 not change from one resample to the next, so it is found once, and ranks, shares of a top and correlations of all
-resamples are sums over it. A row of ones gives the statistic of the episodes themselves: one way for both.
+resamples are sums over it. A row of ones gives the statistic of the episodes themselves.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.check import Check, check
+
 F64 = NDArray[np.float64]
 
-DIGITS = 12
+TIE_DIGITS = 12
 """Sums of the same products in another order differ in the last bits; that is a tie, not an order."""
 
 NUMBERS_AT_ONCE = 2**21
@@ -25,7 +27,7 @@ class Ranking:
     """The order of N values. Equal values share their rank, and share what is left of a top's places."""
 
     def __init__(self, values_N: F64) -> None:
-        values = np.round(values_N, DIGITS)
+        values = np.round(values_N, TIE_DIGITS)
         self.order = np.argsort(values, kind="stable")
         ascending = values[self.order]
         new = np.append(True, ascending[1:] != ascending[:-1]) if len(values) else np.empty(0, dtype=bool)
@@ -90,7 +92,7 @@ def overlap(one: Ranking, other: Ranking, counts_BN: F64, share: float) -> F64:
 
 def kendall(x_N: F64, y_N: F64, counts_BN: F64) -> F64:
     """Kendall's tau-b of every resample, by looking at all pairs: the cost grows with the square of N."""
-    x, y = np.round(x_N, DIGITS), np.round(y_N, DIGITS)
+    x, y = np.round(x_N, TIE_DIGITS), np.round(y_N, TIE_DIGITS)
     sums = np.zeros((3, len(counts_BN)))
     for rows in blocks(len(x), max(1, NUMBERS_AT_ONCE // len(x))):
         dx, dy = np.sign(x[rows, None] - x), np.sign(y[rows, None] - y)
@@ -125,3 +127,30 @@ def _ratio(part: F64, whole: F64, floor: float) -> F64:
 def blocks(total: int, size: int) -> Iterator[slice]:
     for start in range(0, total, size):
         yield slice(start, min(start + size, total))
+
+
+SMALL = 0.05
+"""An old correlation up to this is none; a relative gain over it says nothing. The new one must then be better by as
+much as this."""
+DIGITS = 9
+"""A gain of exactly the threshold must not fail for its last bit."""
+
+
+def gain_pct(old: float | None, new: float | None) -> float | None:
+    """The gain in percent of the old correlation, where that can be said.
+
+    >>> gain_pct(0.4, 0.5), gain_pct(0.05, 0.5), gain_pct(None, 0.5)
+    (25.0, None, None)
+    """
+    if old is None or new is None or old <= SMALL:
+        return None
+    return round(100 * (new - old) / old, DIGITS)
+
+
+def gain_check(
+    name: str, small_name: str, old: float | None, new: float | None, least_pct: float, remedy: str, remedy_zh: str
+) -> Check:
+    """`name` where the gain is relative, `small_name` where the old correlation is too small for that."""
+    if old is not None and new is not None and old <= SMALL:
+        return check(small_name, round(new - old, DIGITS), ">=", SMALL, remedy, remedy_zh)
+    return check(name, gain_pct(old, new), ">=", least_pct, remedy, remedy_zh)

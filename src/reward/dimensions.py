@@ -1,0 +1,304 @@
+"""The dimensions of the reward: pure functions from what a policy could see to a number in 0..1.
+
+- `calculation`: is each stated calculation right?
+- `grounding`: does every step start from something that user or tools said?
+- `support`: is the answer supported by what the tools returned?
+- `asking`: was what was missing asked for, and nothing else?
+- `form`: is the answer of the kind that was asked for, and are the turns well-formed?
+- `economy`: how many turns were of use?
+
+`RULES` need nothing but the episode; `LIVE` are scored by a judge. No function here takes a `Sample`: an `EpisodeView`
+holds neither gold answer nor hidden span.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+
+from ..agents.success import number, verdict
+from ..agents.tools import CalcError, evaluate
+from ..agents.user_simulator import informs
+from ..core.tokenize import words
+from ..core.types import Turn
+from .episode_view import EpisodeView
+from .text_matching import LONGEST, conversions, mentioned, numbers
+
+_EQUATION = re.compile(r"([\d(][\d\s.+\-*/×÷%()]*[+\-*/×÷][\d\s.()]*\d\)?)\s*[=＝]\s*(-?\d+(?:\.\d+)?)(?![\d%])")
+_ITSELF = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\s*(?:-|[<>=!]=?|==)\s*\1(?![\d.])")
+_CLOSE = Fraction(1, 100)
+"""A result may be rounded: 41.17 for 41.166667 is right."""
+
+
+def calculation(view: EpisodeView) -> float:
+    """The share of calculations that are right: stated equations that hold, and sensible calls of the calculator.
+
+    Without any calculation it is 1, except for a word problem, whose answer must be calculated.
+    """
+    stated = [
+        equation
+        for turn in view.policy_turns
+        for equation in _EQUATION.findall(f"{turn.thought}\n{_without_commas(turn.text)}")
+    ]
+    verdicts = [_holds(left, right) for left, right in stated]
+    verdicts += [_worked(turn.text, result or "error") for turn, result in view.calls if turn.tool == "calc"]
+    if not verdicts:
+        return 0.0 if view.task == "gsm8k" else 1.0
+    return sum(verdicts) / len(verdicts)
+
+
+def _worked(expression: str, result: str) -> bool:
+    """Whether a call of the calculator worked. A number compared with itself does not count: `1853 < 1853`."""
+    return not result.startswith("error") and not _ITSELF.search(expression)
+
+
+def _without_commas(text: str) -> str:
+    return text.replace(",", "")
+
+
+def _holds(left: str, right: str) -> bool:
+    """
+    >>> _holds("3 × 4", "12"), _holds("3 * 4", "13")
+    (True, False)
+    """
+    if len(right) > LONGEST:
+        return False
+    try:
+        value = evaluate(left.replace("×", "*").replace("÷", "/"))
+    except CalcError:
+        return False
+    return abs(value - Fraction(right)) <= _CLOSE
+
+
+_OPERAND = re.compile(r"\d+(?:\.\d+)?")
+
+
+def grounding(view: EpisodeView) -> float:
+    """The share of names looked up and numbers calculated with that user or tools had mentioned before.
+
+    Factors of unit conversions need no mention. An episode without any step gets 0.
+    """
+    found = [*known_names(view), *known_numbers(view)]
+    return sum(found) / len(found) if found else 0.0
+
+
+def known_names(view: EpisodeView) -> list[bool]:
+    """For every name looked up, whether user or tools had mentioned it. Titles of articles need no mention."""
+    titles = {article.title for article in view.context}
+    return [
+        turn.text in titles or mentioned(turn.text, view.heard_before(place))
+        for place, turn in enumerate(view.turns)
+        if turn.act == "call" and turn.tool == "wiki"
+    ]
+
+
+def known_numbers(view: EpisodeView) -> list[bool]:
+    """For every number calculated with, whether user or tools had given it."""
+    found: list[bool] = []
+    for place, turn in enumerate(view.turns):
+        if turn.act == "call" and turn.tool == "calc":
+            before = view.heard_before(place)
+            known = numbers(before) | conversions(before)
+            found += [len(operand) <= LONGEST and Fraction(operand) in known for operand in _OPERAND.findall(turn.text)]
+    return found
+
+
+HALF = 0.5
+"""Value of an answer with some support, but not enough."""
+LIST = "1. "
+
+
+def support(view: EpisodeView) -> float:
+    """1 where the last result says the answer, 0.5 where another result supports it, 0 where nothing does."""
+    if view.answer is None:
+        return 0.0
+    if view.task == "gsm8k":
+        return _computed(view, view.answer)
+    if view.task == "strategyqa":
+        return _decided(view, view.answer)
+    return _read(view, view.answer)
+
+
+def _computed(view: EpisodeView, answer: str) -> float:
+    """Support of a number: it is the result of the last calculation."""
+    given = number(answer)
+    results = [number(result or "") for turn, result in view.calls if turn.tool == "calc"]
+    if given is None or given not in results:
+        return 0.0
+    return 1.0 if given == results[-1] else HALF
+
+
+def _decided(view: EpisodeView, answer: str) -> float:
+    """Support of yes or no: the last comparison says so. Without one, something must at least have been read."""
+    given = verdict(answer)
+    compared = [found for turn, result in view.calls if (found := verdict(result or "")) is not None]
+    if given is None:
+        return 0.0
+    if compared:
+        return float(given == compared[-1])
+    return HALF if any(turn.tool == "wiki" and result for turn, result in view.calls) else 0.0
+
+
+def _read(view: EpisodeView, answer: str) -> float:
+    """Support of a name or year: an opened article mentions it. A list of hits shows only how articles begin.
+
+    An answer that the question itself names is a choice between the options it offers; reading about it is not enough.
+    """
+    results = [result for turn, result in view.calls if turn.tool == "wiki" and result]
+    opened = [result for result in results if not result.startswith(LIST)]
+    offered = mentioned(answer, view.prompt)
+    if not offered and any(mentioned(answer, article) for article in opened):
+        return 1.0
+    told = any(mentioned(answer, text) for text in (*results, *(reply or "" for _, reply in view.asked)))
+    return HALF if told or (offered and opened) else 0.0
+
+
+def asking(view: EpisodeView) -> float:
+    """The share of asks that brought something new; without an ask, whether no sign of a gap was passed over.
+
+    An ask that the user answers with "nothing is missing", with a question or with an earlier reply was useless. A
+    policy that continues although two readings were shown and none was chosen, or that calculates with a number that
+    nobody gave, has not asked for what was missing.
+    """
+    if view.asked:
+        known: set[str] = set()
+        useful = 0
+        for _, reply in view.asked:
+            useful += reply is not None and informs(reply) and reply not in known
+            known.add(reply or "")
+        return useful / len(view.asked)
+    return float(all(known_numbers(view)) and not two_readings(view))
+
+
+_HIT = re.compile(r"^\d+\. (?P<name>.+?) ?[(（](?P<which>[^()（）]+)[)）]: ", re.MULTILINE)
+_COMMA = re.compile("[,，]")
+_YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
+_ONE_LIFE = re.compile(r"\b(?:born|died|lived)\b|\d{4}\s?[-–]\s?\d{4}|\bfrom \d{4} to\b|生于|逝|卒")
+"""In such a sentence two years are the two ends of a period, not two readings."""
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
+
+
+def two_readings(view: EpisodeView) -> bool:
+    """Whether the policy continued although tools showed two readings of the question and the user chose neither.
+
+    Two articles share a name that the user gave without saying which; or a fact is listed for several years and the
+    user named none of them.
+    """
+    return _shared_name(view) or _no_year(view)
+
+
+def _shared_name(view: EpisodeView) -> bool:
+    user = view.user_text.casefold()
+    for _, result in view.calls:
+        namesakes: dict[str, list[set[str]]] = {}
+        for hit in _HIT.finditer(result or ""):
+            tags = {tag.strip().casefold() for tag in _COMMA.split(hit["which"])}
+            namesakes.setdefault(hit["name"], []).append(tags)
+        for name, tagged in namesakes.items():
+            telling = {tag for tags in tagged for tag in tags if not all(tag in others for others in tagged)}
+            if len(tagged) > 1 and name in view.prompt and not any(tag in user for tag in telling):
+                return True
+    return False
+
+
+def _no_year(view: EpisodeView) -> bool:
+    """Whether the policy took a value from a list by years, one that neither user nor article title had named."""
+    user = view.user_text
+    named = set(_YEAR.findall(user))
+    for place, turn in enumerate(view.turns):
+        if turn.tool != "wiki" or turn.by != "tool":
+            continue
+        given = f"{user}\n{turn.text.partition(':')[0]}"
+        taken = {value for later in view.turns[place + 1 :] for value in _values(later) if not mentioned(value, given)}
+        for sentence in _SENTENCE.split(turn.text):
+            years = set(_YEAR.findall(sentence))
+            listed = len(years) > 1 and not years & named and not _ONE_LIFE.search(sentence)
+            if listed and any(mentioned(value, sentence) for value in taken - years):
+                return True
+    return False
+
+
+def _values(turn: Turn) -> list[str]:
+    """Values that a turn of the policy used."""
+    if turn.act == "answer":
+        return [turn.text] if verdict(turn.text) is None else []
+    if turn.act == "call" and turn.tool == "wiki":
+        return [turn.text]
+    return _OPERAND.findall(turn.text) if turn.act == "call" else []
+
+
+MOST_WORDS = 16
+"""Longest answer in words. A name or a title is shorter."""
+_BROKEN = re.compile(r"�|</?(?:ask|wiki|calc|answer|think)>|<\|")
+_YEAR_WANTED = re.compile(r"\b(?:what|which) year\b|\bin what year\b|[何哪]年|哪一年|什么年份")
+
+
+def form(view: EpisodeView) -> float:
+    """0 without an answer or with one of the wrong kind; else the share of turns that were well-formed."""
+    if view.end != "answer" or view.answer is None or not _of_the_kind(view, view.answer):
+        return 0.0
+    whole = [turn.act != "say" and not _BROKEN.search(turn.text) for turn in view.policy_turns]
+    return sum(whole) / len(whole)
+
+
+def _of_the_kind(view: EpisodeView, answer: str) -> bool:
+    if _BROKEN.search(answer):
+        return False
+    if view.task == "gsm8k":
+        return number(answer) is not None
+    if view.task == "strategyqa":
+        return verdict(answer) is not None
+    if verdict(answer) is not None or "\n" in answer:
+        return False
+    if _YEAR_WANTED.search(view.prompt.casefold()) and not re.search(r"\d", answer):
+        return False
+    return 0 < len(words(answer)) <= MOST_WORDS
+
+
+NOTHING = "nothing found"
+
+
+def economy(view: EpisodeView) -> float:
+    """The share of useful turns.
+
+    Useless are a turn without an act, a call that finds nothing, fails or returns an earlier result, an ask that brings
+    nothing new, and the turn on which an episode ran out.
+    """
+    if not view.policy_turns:
+        return 0.0
+    known: set[str] = set()
+    useful = 0
+    replies = (*view.turns[1:], None)
+    for turn, reply in zip(view.turns, replies, strict=True):
+        if turn.by != "assistant":
+            continue
+        if turn.act == "answer":
+            useful += 1
+        elif reply is not None and reply.text not in known and turn.act != "say":
+            useful += _brings(reply.text) if turn.act == "call" else informs(reply.text)
+        known.add(reply.text if reply else "")
+    return useful / len(view.policy_turns)
+
+
+def _brings(result: str) -> bool:
+    return result != NOTHING and not result.startswith("error")
+
+
+Dimension = Callable[[EpisodeView], float]
+
+RULES: Mapping[str, Dimension] = {
+    "calculation": calculation,
+    "grounding": grounding,
+    "support": support,
+    "asking": asking,
+    "form": form,
+    "economy": economy,
+}
+LIVE: Mapping[str, str] = {
+    "live_logic": "logic",
+    "live_clarity": "clarity",
+    "live_naturalness": "naturalness",
+    "live_educational": "educational",
+}
+"""The judge's name of each live dimension. Naturalness and educational value are also rated by the old rules."""
