@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from ..config.judge_config import ScoringSection
-from ..core.check import Check, Report, check, evidence, now, report
+from ..core.check import Check, Report, evidence, now, report
 from ..core.defaults import MIX, TEMPLATES
 from ..core.files import shipped
 from ..core.types import Record, Sample, Turn
@@ -26,7 +26,7 @@ from .judge import Session, Tally, open_session
 from .ledger import tail
 from .prompt import CANARIES
 from .providers import ScorerSettings
-from .stub_checks import is_paid, latency_checks, sameness_checks
+from .stub_checks import is_paid, latency_checks, sameness_checks, scoring_check
 from .types import CallEntry, ScoringEntry
 
 OTHERS = 100
@@ -142,42 +142,12 @@ def _checks(entries: list[ScoringEntry], calls: list[CallEntry]) -> list[Check]:
     failures = [entry.failure for entry in entries if entry.failure]
     paid = [call for call in calls if is_paid(call)]
     why = failures[0] if failures else ""
+    unbilled = sum(call.billable_tokens < 1 for call in paid)
     return [
-        check(
-            "scorings_failed",
-            float(len(failures)),
-            "==",
-            0.0,
-            f"the first failed because: {why}; mend that and probe again",
-            f"第一个失败的原因：{why}；请排除后重新运行探针",
-        ),
-        check(
-            "cache_hits",
-            float(sum(call.cache_hit for call in calls)),
-            "==",
-            0.0,
-            "these samples are new, so nothing can have been in the cache; something answers out of a recording;"
-            " move the file that `scoring.cache` names away and probe again",
-            "探针样本是新生成的，不可能命中缓存；应答来自录音；请移走 `scoring.cache` 所指的文件后重新运行探针",
-        ),
-        check(
-            "calls_paid",
-            float(len(paid)),
-            ">=",
-            1.0,
-            "not one call reached a judge; check SCORER_BASE_URL and SCORER_API_KEY",
-            "没有一次调用到达评委；请检查 SCORER_BASE_URL 与 SCORER_API_KEY",
-        ),
-        check(
-            "calls_without_bill",
-            float(sum(call.billable_tokens < 1 for call in paid)),
-            "==",
-            0.0,
-            "every real call is billed in tokens; a server that bills none is a stub, or does not report its usage;"
-            " choose one that does (SCORER_PROVIDER, SCORER_BASE_URL) and probe again",
-            "真实调用都会按 token 计费；不计费的服务是桩，或没有上报用量；"
-            "请更换服务（SCORER_PROVIDER、SCORER_BASE_URL）后重新运行探针",
-        ),
+        scoring_check("scorings_failed", float(len(failures)), "==", 0.0, why=why),
+        scoring_check("cache_hits", float(sum(call.cache_hit for call in calls)), "==", 0.0),
+        scoring_check("calls_paid", float(len(paid)), ">=", 1.0),
+        scoring_check("calls_without_bill", float(unbilled), "==", 0.0),
         *latency_checks([call.latency_ms for call in paid]),
         *sameness_checks(paid),
     ]

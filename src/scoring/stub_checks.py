@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from statistics import median, quantiles
 
-from ..core.check import Check, check
+from ..core.check import Check, Rule, check
+from ..core.remedies import remedies
 from .types import CallEntry
 
 QUICKEST_MS = 20.0
@@ -42,31 +43,20 @@ def spread(latencies: list[float]) -> float | None:
     return (high - low) / middle
 
 
+def scoring_check(name: str, value: float | None, rule: Rule, threshold: float, **fields: object) -> Check:
+    """A check with its remedy from `templates/remedies.yaml`; `fields` fill the remedy's placeholders."""
+    remedy, remedy_zh = (text.format(**fields) for text in remedies("scoring")[name.partition("[")[0]])
+    return check(name, value, rule, threshold, remedy, remedy_zh)
+
+
 def latency_checks(latencies: list[float]) -> list[Check]:
     """Latencies of the paid calls. Without any, nothing was measured and nothing passes."""
     quickest = min(latencies, default=None)
     shown = "no call" if quickest is None else f"{quickest:.1f} ms"
     typical = f"{median(latencies):.1f} ms" if latencies else "no call"
     return [
-        check(
-            "latency_min_ms",
-            quickest,
-            ">=",
-            QUICKEST_MS,
-            f"a reply took {shown}: no judge reads a dialogue and writes its scores in that time, so a stub or a"
-            " recording answers; check SCORER_BASE_URL and score again",
-            f"有回复只用了 {shown}：真实评委不可能这么快读完对话并写出分数，应答的是桩或录音；"
-            "请检查 SCORER_BASE_URL 后重新打分",
-        ),
-        check(
-            "latency_spread",
-            spread(latencies),
-            ">=",
-            SPREAD_MIN,
-            f"all replies took nearly the same time ({typical}), as a stub's do and a real service's do not;"
-            " check SCORER_BASE_URL and score again",
-            f"所有回复用时几乎相同（{typical}），这是桩的特征，真实服务不会如此；请检查 SCORER_BASE_URL 后重新打分",
-        ),
+        scoring_check("latency_min_ms", quickest, ">=", QUICKEST_MS, shown=shown),
+        scoring_check("latency_spread", spread(latencies), ">=", SPREAD_MIN, typical=typical),
     ]
 
 
@@ -74,38 +64,10 @@ def sameness_checks(paid: list[CallEntry]) -> list[Check]:
     """Whether bills, marks and request ids of the paid votes differ. If there are none, other checks say so."""
     if not paid:
         return []
-    checks = [
-        _differing(
-            "bills_that_differ",
-            len({call.billable_tokens for call in paid}),
-            "dialogues of different length were all billed the same, so nobody read them",
-            "长短不同的对话计费完全相同，说明没有人读过它们",
-        ),
-        _differing(
-            "votes_that_differ",
-            len({tuple(sorted(call.scores.items())) for call in paid}),
-            "every dialogue got the very same marks, so nobody read them, or the judge cannot tell them apart",
-            "所有对话得分完全相同，说明没有人读过它们，或评委无法区分",
-        ),
-    ]
+    different = {
+        "bills_that_differ": len({call.billable_tokens for call in paid}),
+        "votes_that_differ": len({tuple(sorted(call.scores.items())) for call in paid}),
+    }
     if named := {call.request_id for call in paid if call.request_id}:  # some servers send none
-        checks.append(
-            _differing(
-                "request_ids_that_differ",
-                len(named),
-                "all replies carry one request id, so one recorded reply is played again and again",
-                "所有回复的 request id 都相同，说明在反复播放同一条录音",
-            )
-        )
-    return checks
-
-
-def _differing(name: str, count: int, remedy: str, remedy_zh: str) -> Check:
-    return check(
-        name,
-        float(count),
-        ">=",
-        2.0,
-        f"{remedy}; check SCORER_BASE_URL and score again",
-        f"{remedy_zh}；请检查 SCORER_BASE_URL 后重新打分",
-    )
+        different["request_ids_that_differ"] = len(named)
+    return [scoring_check(name, float(count), ">=", 2.0) for name, count in different.items()]

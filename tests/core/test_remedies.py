@@ -8,7 +8,7 @@ import pytest
 
 from src.core.remedies import remedies
 
-GROUPS = ("pool", "difficulty", "reward", "evaluation", "gates")
+GROUPS = ("pool", "difficulty", "reward", "evaluation", "gates", "scoring")
 
 
 @pytest.mark.parametrize("group", GROUPS)
