@@ -61,7 +61,7 @@ class Paths(Section):
 
 class AblationSizes(Section):
     steps: Count
-    """Of an arm."""
+    """Training steps of each of the two policies."""
     seeds: Annotated[tuple[int, ...], Listed, Field(min_length=1)]
     samples: Count
     """Held-out samples that both arms play."""
@@ -72,13 +72,13 @@ class Sizes(Section):
     shadow_set: Count
     """Samples of the shadow set."""
     shadow: Count
-    """Of these the shadow run plays so many, drawn by lot."""
+    """Samples of the shadow set that the shadow run uses, a random sample."""
     live: Count
-    """Episodes on the shadow set that the judge is asked about."""
+    """Episodes on the shadow set that the judge scores."""
     calibration: Count
     """Episodes on samples of the pool that weights are fitted to."""
     calibration_live: Count
-    """Of these, those that the judge is asked about."""
+    """Of these, episodes that the judge scores."""
     fresh: Count
     """Samples that each round draws at random and scores live."""
     probe: Count
@@ -122,7 +122,7 @@ class CalibrationSettings(Section):
 
 
 class CountThresholds(Section):
-    """How much evidence there must be, least."""
+    """Least amount of evidence."""
 
     pool_samples: Count
     shadow_samples: Count

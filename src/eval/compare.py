@@ -112,7 +112,7 @@ def _paired(base: Sequence[Episode], trained: Sequence[Episode]) -> tuple[list[E
 
 
 def _interval(before: Table, after: Table, firsts: NDArray[np.intp], seed: int) -> tuple[F64, F64]:
-    """`firsts`: the columns at which the episodes of a new sample begin; they stand or fall together."""
+    """`firsts`: the columns at which the episodes of a new sample begin; they are resampled together."""
     ends = np.full((2, len(NAMES)), np.nan)
     if len(firsts):
         parts = [np.add.reduceat([part.sums, part.counts], firsts, axis=2) for part in (before, after)]

@@ -35,7 +35,7 @@ class SeedRun(Struct, frozen=True):
     base: Sequence[Episode] | None
     trained: Sequence[Episode] | None
     control: Sequence[Episode] | None
-    """Of the base after as many tokens of plain SFT, where the config asks for it."""
+    """Episodes of the base after plain SFT on as many tokens, where the config asks for it."""
 
 
 class Compared(Struct, frozen=True):
@@ -47,7 +47,7 @@ class Compared(Struct, frozen=True):
     changes: Changes | None
     """Trained less base."""
     over_control: Changes | None
-    """Trained less control, which stands as `base` there."""
+    """Trained less control; the control is `base` there."""
     control_changes: Changes | None
     """Control less base."""
 

@@ -130,7 +130,7 @@ def _weights(names: tuple[str, ...], w_D: F64, boot_BD: F64, baseline: Baseline)
 
 
 def assign_folds(source_N: I64, success_N: F64, cv: int, rng: np.random.Generator) -> I64:
-    """The fold of every source. Sources go by their success rate, equals by lot, and are dealt out like cards.
+    """The fold of every source. Sources are sorted by success rate, equal ones at random, and dealt out in turn.
 
     Every fold must hold successes and failures, for no correlation can be measured on one outcome alone.
     """

@@ -17,7 +17,7 @@ from ..core.types import Episode, Turn
 SAME = 0.8
 """From this share of common words on, a message is the question over again."""
 SHORTEST = 5
-"""Words that a question must have for its repetition to be told from a name that stands in it."""
+"""Shortest question in words whose repetition can be told from the mention of a name in it."""
 
 
 def ask_spam(episodes: Sequence[Episode]) -> float:

@@ -1,8 +1,8 @@
 """The judge's part in a training run: a fixed share of the episodes is scored live, the rest by the rules alone.
 
-Which ones is decided by seed and step, never by what was said in them. What the judge said of a step is written down
-before it is used, calls that failed included, and a step that is taken again after a break-off reads it there: so a
-resumed run pays nothing twice and ends with the same bits, whatever the service answers today.
+Which episodes are scored depends on seed and step alone, never on their content. The scores of a step, failed calls
+included, are written to disk before they are used, and a step that is repeated after an interruption reads them there:
+a resumed run pays nothing twice and ends with the same bits, whatever the service answers today.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from ..scoring.judge import Judge, Session
 from ..scoring.scores import score_key, score_of
 
 PATIENCE = 3
-"""So many steps running in which the judge was asked and scored nothing, and the run stops: it would go on by other
-rules."""
+"""Number of consecutive steps without any judge score that stops the run, which would otherwise train on another
+reward."""
 ROUNDING = 1e-9
 
 log = logging.getLogger(__name__)

@@ -1,8 +1,8 @@
 """The old scorer: 7 dimensions by rules of the surface, with fixed weights. Kept for comparison.
 
-It counts words that came up before, numbers, lengths, question marks, polite words; it does not ask whether a step is
-right. Names and weights are those of the scorer that was in use; its code is gone, so the rules are written anew. Like
-every dimension they see nothing but what the policy could see.
+It counts words that came up before, numbers, lengths, question marks and polite words; it does not check whether a step
+is right. Names and weights are those of the scorer that was in use; its code is lost, so the rules are written anew.
+Like every dimension they see nothing but what the policy could see.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def correlation(x_BN: F64, y_BN: F64, counts_BN: F64) -> F64:
 
 
 def overlap(one: Ranking, other: Ranking, counts_BN: F64, share: float) -> F64:
-    """The share of one top that is in the other top, too. Equals are put in order by lot, in each for itself.
+    """The share of one top that is in the other top, too. Equal scores are ordered at random, in each independently.
 
     So two scores that tell nothing apart overlap by chance only, and do not agree on an order that they do not have.
     """
@@ -102,7 +102,7 @@ def kendall(x_N: F64, y_N: F64, counts_BN: F64) -> F64:
 
 
 def resamples(source_N: NDArray[np.int64], times: int, rng: np.random.Generator) -> Iterator[F64]:
-    """Counts of bootstrap resamples, some rows at a time. Sources are drawn: their episodes stand or fall together."""
+    """Counts of bootstrap resamples, some rows at a time. Sources are drawn, each with all its episodes."""
     sources = int(source_N.max()) + 1
     for rows in blocks(times, max(1, NUMBERS_AT_ONCE // len(source_N))):
         drawn = rng.integers(sources, size=(rows.stop - rows.start, sources))

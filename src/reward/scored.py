@@ -42,7 +42,7 @@ class ScoredEpisode(Record, frozen=True):
     """One episode with its scores. Nothing in `dims` was computed from the gold answer or the hidden span."""
 
     id: str
-    """Of the episode: a sample may have several."""
+    """Id of the episode: a sample may have several."""
     sample_id: str
     source_id: str
     """What the question was made from. Episodes of one source are never on both sides of a fold."""
@@ -77,7 +77,7 @@ class Scores:
     live_N: NDArray[np.bool_]
     """Which come from live scoring."""
     stand_in: dict[str, float] = field(default_factory=dict)
-    """What stands in for the judge where it was not asked; see `unjudged`."""
+    """Values of the live dimensions for episodes that the judge did not score."""
 
     @property
     def live(self) -> int:
@@ -291,7 +291,7 @@ def live_names(names: Iterable[str]) -> tuple[str, ...]:
 def measurable(
     episodes: Iterable[ScoredEpisode], names: Sequence[str], stand_in: Mapping[str, float]
 ) -> tuple[str, ...]:
-    """All of `names`; without those of the judge where it was asked about no episode at all and nothing stands in."""
+    """All of `names`, less the live ones where the judge scored no episode and no stand-in values are given."""
     judged = live_names(names)
     if all(name in stand_in for name in judged) or not all(is_unjudged(one, judged) for one in episodes):
         return tuple(names)

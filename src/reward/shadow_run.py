@@ -182,7 +182,7 @@ def shadow_run(
     made_from: Sequence[Path] = (),
     reports: Path = REPORTS,
 ) -> tuple[Report, Path]:
-    """The report, and where it lies. `episodes` are scored.
+    """The report and its path. `episodes` is a file of scored episodes.
 
     `weights`: None before any calibration; the new score then has the weights that a calibration starts from.
     `policy`: how the policy did, for the report. `live_n`: about how many episodes the judge was to be asked; None:

@@ -49,7 +49,7 @@ def weight_calib(
     made_from: Sequence[Path] = (),
     reports: Path = REPORTS,
 ) -> tuple[Report, Path]:
-    """The report, and where it lies. `episodes` are scored.
+    """The report and its path. `episodes` is a file of scored episodes.
 
     `live_n`: about how many of them the judge was to be asked; None: all. `made_from`: files that the scored episodes
     were derived from; their SHA-256 go into the evidence.

@@ -86,7 +86,7 @@ class Weights(Record, frozen=True):
     calibrated: Calibrated | None = None
     """None: somebody wrote them by hand."""
     stand_in: dict[str, float] = msgspec.field(default_factory=dict)
-    """What stands in for each dimension of the judge where it was not asked; see `unasked`."""
+    """Values of the live dimensions for episodes that the judge did not score; see `scored`."""
 
 
 def read_weights(path: Path = WEIGHTS) -> Weights:

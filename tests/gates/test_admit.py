@@ -13,6 +13,7 @@ import pytest
 from src.cli import main
 from src.core.defaults import SEED_POOL_FACTS
 from src.core.errors import BadInput
+from src.core.files import sha256_file
 from src.gates import manifest
 from src.gates.ticket import ROUND1, TICKET, admit
 from tests.gates.run_folder import edit_profile
@@ -193,7 +194,7 @@ def test_the_ledger_may_grow(run: Path) -> None:
     from src.scoring.types import RepairEntry
 
     Ledger(Path("reports/rc1/scoring_ledger.jsonl")).append([RepairEntry("a later line", "2025-08-20T00:00:00+00:00")])
-    admit(CONFIG)
+    assert admit(CONFIG).ticket_sha256 == sha256_file(TICKET)
 
 
 @pytest.mark.parametrize("flags", [[], ["--resume-from", "checkpoints/rc1/latest"]])

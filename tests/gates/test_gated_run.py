@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import nullcontext as does_not_raise
 from pathlib import Path
 
 import pytest
@@ -231,4 +232,7 @@ def test_several_seeds_have_their_latest_each(tmp_path: Path, monkeypatch: pytes
     monkeypatch.chdir(tmp_path)
     Path("checkpoints/rc1/seed_1/latest").mkdir(parents=True)
     for folder in ("latest", "seed_1/latest", "seed_1"):
-        require_gated_folder(Path("checkpoints/rc1") / folder)
+        with does_not_raise():
+            require_gated_folder(Path("checkpoints/rc1") / folder)
+    with pytest.raises(BadInput):
+        require_gated_folder(Path("checkpoints/local"))
