@@ -17,7 +17,7 @@ from src.data.pool.build import build_pool
 from src.data.pool.fresh import FreshSamples
 from src.data.pool.meta import read_meta
 from src.data.worlds.arithmetic.language import ProblemText, SceneTexts
-from src.data.worlds.arithmetic.program import PlanTexts
+from src.data.worlds.arithmetic.program import ScenePlans
 from src.data.worlds.grammar import compiled, slots_of
 from src.data.worlds.names import ChineseLists, EnglishLists
 from src.data.worlds.texts import FOLDER, load_text, text_fingerprints
@@ -32,7 +32,7 @@ STRUCTS: dict[str, type[Record]] = {
     "names_zh.yaml": ChineseLists,
     "problems_en.yaml": ProblemText,
     "problems_zh.yaml": ProblemText,
-    "programs.yaml": PlanTexts,
+    "programs.yaml": ScenePlans,
     "questions_en.yaml": QuestionText,
     "questions_zh.yaml": QuestionText,
     "scenes_en.yaml": SceneTexts,
@@ -94,6 +94,7 @@ def test_every_article_sentence_shows_the_facts_it_states(lang: Lang) -> None:
         ("problems_zh.yaml", "money_decimals: 0", "money_decimals: few", "money_decimals", "int"),
         ("questions_en.yaml", "    - min:", "    - least:", "comparisons.person.born", "least"),
         ("scenes_zh.yaml", "open: |\n      ", "open: |\n      [", "opening.crates.open", "bracket not closed"),
+        ("programs.yaml", "crates * per", "crates * ", "opening.crates.steps.bottles", "not arithmetic"),
         ("articles_zh.yaml", "full_stop: 。", "full_stop: 。\nfull_stop: ！", "", "twice"),
         ("articles_en.yaml", "pages:", "pages: [", "", "not valid YAML"),
     ],

@@ -13,10 +13,10 @@ from src.core.types import LANGS, LEVELS, Lang, Level, Task
 from src.data.pool.source import Item, Want
 from src.data.readers.builtin import BuiltinSource
 from src.data.worlds.articles import Chain
-from src.data.worlds.build_item import Question, QuestionRejected, Rejection, build_item
+from src.data.worlds.build_item import Question, QuestionRejected, build_item
 from src.data.worlds.encyclopedia import Entity, Value, make_world
 from src.data.worlds.names import NAME_MAKERS
-from src.data.worlds.solver import Hop, Mention, Query, consistent_answers, plain_value
+from src.data.worlds.solver import Mention, Query, consistent_answers, plain_value
 from src.data.worlds.wording import world_text
 
 EACH = 30
@@ -53,7 +53,7 @@ def test_a_shared_name_has_an_answer_for_each_entity() -> None:
     pages = {old: old.facts, young: young.facts}
 
     def answers(mention: Mention) -> set[str]:
-        return consistent_answers(pages, (Query(mention, (Hop("born_in"),)),), plain_value)
+        return consistent_answers(pages, (Query(mention, (("born_in", None),)),), plain_value)
 
     assert answers(Mention("person", "Vera Holt")) == {"Torsk", "Elm"}
     assert answers(Mention("person", "Vera Holt", tag="chemist")) == {"Elm"}
@@ -64,7 +64,7 @@ def test_a_changing_fact_has_an_answer_for_each_year() -> None:
     firm = Entity("company", "Harrow Mills", facts={"staff": [Value(120, 1901), Value(800, 1950)]})
 
     def answers(year: int | None) -> set[str]:
-        part = Query(Mention("company", "Harrow Mills"), (Hop("staff", year),))
+        part = Query(Mention("company", "Harrow Mills"), (("staff", year),))
         return consistent_answers({firm: firm.facts}, (part,), plain_value)
 
     assert answers(None) == {"120", "800"}
@@ -75,21 +75,20 @@ def test_a_changing_fact_has_an_answer_for_each_year() -> None:
 @pytest.mark.parametrize(
     ("text", "known", "clarify", "max_turns", "reason"),
     [
-        ("Which river flows through the town on the {river}?", 0, False, 6, Rejection.ANSWER_IN_QUESTION),
-        ("Which river does {name} lie on?", 0, False, 1, Rejection.TOO_MANY_CALLS),
-        ("Which river does {name} lie on?", 1, True, 6, Rejection.NOTHING_TO_LEAVE_OUT),
+        ("Which river flows through the town on the {river}?", 0, False, 6, "names its answer"),
+        ("Which river does {name} lie on?", 0, False, 1, "do not fit into the turns"),
+        ("Which river does {name} lie on?", 1, True, 6, "leaves nothing open"),
     ],
 )
-def test_a_rejected_question_says_why(text: str, known: int, clarify: bool, max_turns: int, reason: Rejection) -> None:
+def test_a_rejected_question_says_why(text: str, known: int, clarify: bool, max_turns: int, reason: str) -> None:
     rng = Random(1)
     world = make_world(NAME_MAKERS["en"](rng), rng)
     town = world.town[0]
     chain = Chain(town, tag_shown=False, relations=["river"], values=town.facts["river"], year_shown=[False])
     asked = text.format(name=town.name, river=town.facts["river"][0].what)
     wanted = replace(want("en", "medium", clarify), max_turns=max_turns)
-    with pytest.raises(QuestionRejected) as rejected:
+    with pytest.raises(QuestionRejected, match=reason):
         build_item("hotpotqa", "id", world, world_text("en"), wanted, Question([chain], plain_value, asked, [known]))
-    assert rejected.value.reason is reason
 
 
 def test_demonstrated_calls_succeed_within_the_turns(complete: list[Item], incomplete: list[Item]) -> None:

@@ -13,7 +13,7 @@ from typing import Literal
 from ...core.tokenize import tokens
 from ...core.types import Article
 from .encyclopedia import CHANGING, Entity, Value, World, make_namesake
-from .solver import Combine, Hop, Mention, Pages, Query, consistent_answers
+from .solver import Combine, Mention, Pages, Query, consistent_answers
 from .wording import Sentence, WorldText
 
 TELLING_FACT = {"person": "born", "town": "river", "work": "year", "company": "founded", "event": "first"}
@@ -40,7 +40,7 @@ class Chain:
         """Return the chain as the text has it, or with a fuller mention or all years given."""
         shown = Mention(self.start.kind, self.start.name, self.start.tag if self.tag_shown else "")
         hops = tuple(
-            Hop(relation, value.year if year or all_years else None)
+            (relation, value.year if year or all_years else None)
             for relation, value, year in zip(self.relations, self.values, self.year_shown, strict=True)
         )
         return Query(mention or shown, hops)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from enum import StrEnum
 
+import msgspec
 from msgspec.structs import replace
 
-from ...core.types import Article, Hidden, Level, Task, join_sentences
+from ...core.types import Hidden, Level, Task, join_sentences
 from ..difficulty.text_features import clue_overlap
 from ..pool.source import Item, Step, Want
 from ..quality.consistency import occurs
@@ -15,7 +16,7 @@ from .articles import ArticleSet, Chain, Gap
 from .encyclopedia import World
 from .grammar import capitalize, fill
 from .solver import Combine
-from .wording import WorldText, speak_dialect
+from .wording import WorldText
 
 CONTEXT_TOKENS: dict[Level, tuple[int, int]] = {"easy": (40, 110), "medium": (420, 900), "hard": (640, 1000)}
 """Least and most tokens of context; the prompt adds some fifty. Must not depend on whether something is missing."""
@@ -29,30 +30,8 @@ CLUE_OVERLAP = (0.36, 0.68)
 """Least and most overlap of clue and question with the supporting sentences."""
 
 
-class Rejection(StrEnum):
-    """Why a drawn question cannot become an item."""
-
-    DEAD_END = "no chain of the wanted length starts here"
-    SAME_ENTITY = "both chains start or end at the same entity"
-    TIE = "the two values are equal, or so close that wording does not decide"
-    WRONG_VERDICT = "the answer is not the wanted yes or no"
-    NOT_AT_THIS_LEVEL = "the level has no such question"
-    NO_SINGLE_ANSWER = "the facts give no answer or several"
-    ANSWER_IN_QUESTION = "the question names its answer"
-    NOTHING_TO_LEAVE_OUT = "the text leaves nothing open that the clue does not give"
-    GAP_DOES_NOT_MATTER = "the answer is the same without the missing information, or not restored by it"
-    DECOY_MATTERS = "a namesake that the tag should rule out changes the answer"
-    TOO_MANY_CALLS = "the tool calls do not fit into the turns"
-    CLUE_OUT_OF_RANGE = "the clue restates too little or too much"
-    MISSING_INFORMATION_SHOWN = "the message contains what should be missing"
-
-
 class QuestionRejected(Exception):
-    """A drawn question cannot become an item; the caller draws another."""
-
-    def __init__(self, reason: Rejection) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    """A drawn question cannot become an item, and why; the caller draws another."""
 
 
 @dataclass(slots=True)
@@ -81,7 +60,7 @@ def build_item(task: Task, source_id: str, world: World, text: WorldText, want: 
     calls += sum(not known and articles.shares_name(c.start) for c, known in zip(chains, question.known, strict=True))
     spare = want.max_turns - 1 - want.clarify - calls
     if spare < 0:
-        raise QuestionRejected(Rejection.TOO_MANY_CALLS)
+        raise QuestionRejected("the tool calls do not fit into the turns")
     # A reader who is short of turns compares two numbers without the calculator.
     calculate = spare >= len(question.calculations) and (want.level == "hard" or not want.clarify)
     calculations = question.calculations if calculate else ()
@@ -92,7 +71,7 @@ def build_item(task: Task, source_id: str, world: World, text: WorldText, want: 
     context = articles.articles(needed, want.level == "easy", rng.randint(*CONTEXT_TOKENS[want.level]))
     hidden = _hidden(articles, question, gap) if gap else None
     if hidden is not None and occurs(hidden.span, f"{premise} {clue} {question.text}"):
-        raise QuestionRejected(Rejection.MISSING_INFORMATION_SHOWN)
+        raise QuestionRejected("the message contains what should be missing")
     steps, ask_after = _steps(articles, question, gap, searches)
     item = Item(
         task=task,
@@ -120,10 +99,10 @@ def build_item(task: Task, source_id: str, world: World, text: WorldText, want: 
 def _single_answer(articles: ArticleSet, question: Question) -> str:
     answers = articles.answers(question.chains, question.combine)
     if len(answers) != 1:
-        raise QuestionRejected(Rejection.NO_SINGLE_ANSWER)
+        raise QuestionRejected("the facts give no answer or several")
     (answer,) = answers
     if answer in question.text and len(question.chains) == 1:
-        raise QuestionRejected(Rejection.ANSWER_IN_QUESTION)
+        raise QuestionRejected("the question names its answer")
     return answer
 
 
@@ -137,10 +116,10 @@ def _open_a_gap(articles: ArticleSet, question: Question, answer: str) -> Gap:
     for i, chain in enumerate(question.chains):
         gaps += [Gap("year", i, hop) for hop in chain.open_years() if hop >= question.known[i]]
     if not gaps:
-        raise QuestionRejected(Rejection.NOTHING_TO_LEAVE_OUT)
+        raise QuestionRejected("the text leaves nothing open that the clue does not give")
     gap = articles.rng.choice(gaps)
     if not articles.open_gap(question.chains, gap, question.combine, answer):
-        raise QuestionRejected(Rejection.GAP_DOES_NOT_MATTER)
+        raise QuestionRejected("the answer is the same without the missing information, or not restored by it")
     return gap
 
 
@@ -150,7 +129,7 @@ def _add_decoys(articles: ArticleSet, question: Question, answer: str) -> None:
         if chain.tag_shown and articles.rng.random() < DECOY_RATE:
             articles.add_namesake(chain, same_tag=False)
     if articles.answers(question.chains, question.combine) != {answer}:
-        raise QuestionRejected(Rejection.DECOY_MATTERS)
+        raise QuestionRejected("a namesake that the tag should rule out changes the answer")
 
 
 def _searches(want: Want, calls: int, spare: int) -> int:
@@ -190,7 +169,7 @@ def _clue(articles: ArticleSet, question: Question) -> str:
     clue = gap.join(dict.fromkeys(known))
     least, most = CLUE_OVERLAP
     if not least <= clue_overlap(clue + " " + question.text, gap.join(articles.support(question.chains))) <= most:
-        raise QuestionRejected(Rejection.CLUE_OUT_OF_RANGE)
+        raise QuestionRejected("the clue restates too little or too much")
     return clue
 
 
@@ -203,7 +182,7 @@ def _steps(articles: ArticleSet, question: Question, gap: Gap | None, searches: 
             if hop < known:
                 continue
             if searches:
-                steps.append(Step("wiki", articles.text.query(owner.name, chain.relations[hop])))
+                steps.append(Step("wiki", f"{owner.name} {articles.text.questions.queries[chain.relations[hop]]}"))
                 searches -= 1
             ambiguous = hop == 0 and articles.shares_name(chain.start)
             if ambiguous:
@@ -222,13 +201,18 @@ def _steps(articles: ArticleSet, question: Question, gap: Gap | None, searches: 
 def _hidden(articles: ArticleSet, question: Question, gap: Gap) -> Hidden:
     """Return the missing information: the span that restores it, and how a clarifying question asks for it."""
     chain, text = question.chains[gap.chain], articles.text
-    start = chain.start
+    start, questions = chain.start, text.questions
     if gap.kind == "year":
         span = text.year_phrase(chain.values[gap.hop].year).strip()
-        return Hidden("year", span, text.which_year(articles.rng), text.questions.year_words)
+        return Hidden("year", span, articles.rng.choice(questions.which_year), questions.year_words)
     also = articles.full_mention(chain).also
-    span = text.fact_span(start.kind, also[1]) if also else text.tag_span(start.kind, start.tag)
-    return Hidden("entity", span, text.which(start.kind, start.name, articles.rng), text.name_words(start.name))
+    if also:
+        span = fill(questions.fact_span[start.kind], value=also[1])
+    else:
+        span = fill(questions.tag_span[start.kind], tag=start.tag)
+    measure = questions.measure_words.get(start.kind, "")
+    which = fill(articles.rng.choice(questions.which), x=start.name, measure=measure)
+    return Hidden("entity", span, which, text.name_words(start.name))
 
 
 def _ambiguity(articles: ArticleSet, question: Question) -> tuple[str, ...]:
@@ -242,27 +226,9 @@ def _ambiguity(articles: ArticleSet, question: Question) -> tuple[str, ...]:
 
 
 def _in_dialect(item: Item, dialect: dict[str, str]) -> Item:
-    """Put every text of an item into the dialect of its world."""
-    hidden = item.hidden
-    texts = [item.premise, item.question, item.clue, item.answer, *item.support, *(step.input for step in item.steps)]
-    texts += [text for article in item.context for text in (article.title, *article.sentences)]
-    texts += [hidden.span, hidden.missing, *hidden.about] if hidden else []
-    spoken = iter(speak_dialect(texts, dialect))
-
-    def some(count: int) -> tuple[str, ...]:
-        return tuple(next(spoken) for _ in range(count))
-
-    return replace(
-        item,
-        premise=next(spoken),
-        question=next(spoken),
-        clue=next(spoken),
-        answer=next(spoken),
-        support=some(len(item.support)),
-        steps=tuple(Step(step.tool, next(spoken), step.note) for step in item.steps),
-        context=tuple(Article(next(spoken), some(len(article.sentences))) for article in item.context),
-        hidden=Hidden(hidden.kind, next(spoken), next(spoken), some(len(hidden.about))) if hidden else None,
-    )
+    """Put every text of an item into the dialect of its world, in one pass over its JSON."""
+    spoken = re.sub("|".join(dialect), lambda word: dialect[word[0]], msgspec.json.encode(item).decode())
+    return msgspec.json.decode(spoken, type=Item)
 
 
 def _original(item: Item) -> str:

@@ -7,15 +7,16 @@ StrategyQA. Both draw until a question comes out that the solver confirms.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
 from dataclasses import dataclass
+from operator import itemgetter
 
 from ..pool.source import Item, Step, Want
 from .articles import Chain
-from .build_item import Question, QuestionRejected, Rejection, build_item
+from .build_item import Question, QuestionRejected, build_item
 from .encyclopedia import CHANGING, Entity, Value, World
 from .grammar import capitalize, fill
-from .solver import Combine, Interpretation, plain_value
+from .solver import Combine, Result, plain_value
 from .wording import WorldText, world_text
 
 LITERAL_RELATIONS = frozenset(
@@ -31,75 +32,60 @@ LONG_CHAINS = ((2, 1), (1, 2))
 """Hops of the two chains of a hard question."""
 STRATEGY_TRIES = 12
 """Draws of a yes/no family before another family is chosen."""
+DEAD_END = "no chain of the wanted length starts here"
+SAME_ENTITY = "both chains start or end at the same entity"
+TIE = "the two values are equal, or so close that wording does not decide"
+NOT_AT_THIS_LEVEL = "the level has no such question"
 
 Amount = int | str
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyFamily:
-    """A kind of yes/no question: two facts, the test on them, and the calculation that decides it."""
+    """A kind of yes/no question: a comparison of two facts, or of their difference with a figure."""
 
     name: str
-    a: tuple[str, str]
-    b: tuple[str, str]
-    holds: Callable[[Amount, Amount, int], bool]
-    formula: str = ""
-    """Empty where no calculation is needed."""
+    a: str
+    """`kind.relation`."""
+    b: str
+    compare: str
     figures: tuple[int, ...] = (0,)
-    """Numbers that the question may name, such as an age."""
+    """Numbers that the question may name, such as an age. With one the comparison is between `b - a` and it."""
+
+    def holds(self, a: Amount, b: Amount, n: int) -> bool:
+        compare = _COMPARISONS[self.compare]
+        return bool(compare(int(b) - int(a), n) if n else compare(a, b))
+
+    def formula(self, a: Amount, b: Amount, n: int) -> str:
+        """Return what to calculate; empty where a look is enough."""
+        if self.compare == "==":
+            return ""
+        return f"{b} - {a} {self.compare} {n}" if n else f"{a} {self.compare} {b}"
 
 
-def _at_least(a: Amount, b: Amount, _: int) -> bool:
-    return int(a) >= int(b)
-
-
-def _below(a: Amount, b: Amount, _: int) -> bool:
-    return int(a) < int(b)
-
-
-def _above(a: Amount, b: Amount, _: int) -> bool:
-    return int(a) > int(b)
-
-
-def _same(a: Amount, b: Amount, _: int) -> bool:
-    return a == b
-
-
-def _at_least_after(a: Amount, b: Amount, n: int) -> bool:
-    return int(b) - int(a) >= n
-
-
-def _more_than_above(a: Amount, b: Amount, n: int) -> bool:
-    return int(b) - int(a) > n
-
-
-_BORN, _DIED, _CALLING = ("person", "born"), ("person", "died"), ("person", "tag")
-_HEIGHT, _TOWN_FOUNDED, _PEOPLE = ("town", "elevation"), ("town", "founded"), ("town", "population")
-_REGION, _RIVER = ("town", "tag"), ("town", "river")
-_FIRM_FOUNDED, _STAFF, _TRADE = ("company", "founded"), ("company", "staff"), ("company", "tag")
-_WORK_YEAR, _EVENT_FIRST, _VISITORS = ("work", "year"), ("event", "first"), ("event", "visitors")
+_COMPARISONS = {"<": operator.lt, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
 
 FAMILIES = (
-    StrategyFamily("born_before_work", _BORN, _WORK_YEAR, _below, "{a} < {b}"),
-    StrategyFamily("born_before_firm", _BORN, _FIRM_FOUNDED, _below, "{a} < {b}"),
-    StrategyFamily("lived_to_event", _DIED, _EVENT_FIRST, _at_least, "{a} >= {b}"),
-    StrategyFamily("lived_to_work", _DIED, _WORK_YEAR, _at_least, "{a} >= {b}"),
-    StrategyFamily("lived_to_firm", _DIED, _FIRM_FOUNDED, _at_least, "{a} >= {b}"),
-    StrategyFamily("of_age", _BORN, _EVENT_FIRST, _at_least_after, "{b} - {a} >= {n}", (16, 18, 21, 25, 30)),
-    StrategyFamily("pupil", _BORN, _DIED, _below, "{a} < {b}"),
-    StrategyFamily("downhill", _HEIGHT, _HEIGHT, _above, "{a} > {b}"),
-    StrategyFamily("climb", _HEIGHT, _HEIGHT, _more_than_above, "{b} - {a} > {n}", (50, 100, 150, 200, 300)),
-    StrategyFamily("jobs", _STAFF, _PEOPLE, _at_least, "{a} >= {b}"),
-    StrategyFamily("crowd", _VISITORS, _PEOPLE, _above, "{a} > {b}"),
-    StrategyFamily("crowd_staff", _VISITORS, _STAFF, _above, "{a} > {b}"),
-    StrategyFamily("old_town", _TOWN_FOUNDED, _FIRM_FOUNDED, _at_least_after, "{b} - {a} >= {n}", (200, 300, 400, 500)),
-    StrategyFamily("town_event", _TOWN_FOUNDED, _EVENT_FIRST, _at_least_after, "{b} - {a} >= {n}", (250, 350, 450)),
-    StrategyFamily("work_firm", _WORK_YEAR, _FIRM_FOUNDED, _below, "{a} < {b}"),
-    StrategyFamily("work_event", _WORK_YEAR, _EVENT_FIRST, _below, "{a} < {b}"),
-    StrategyFamily("same_region", _REGION, _REGION, _same),
-    StrategyFamily("same_river", _RIVER, _RIVER, _same),
-    StrategyFamily("same_calling", _CALLING, _CALLING, _same),
-    StrategyFamily("same_trade", _TRADE, _TRADE, _same),
+    StrategyFamily("born_before_work", "person.born", "work.year", "<"),
+    StrategyFamily("born_before_firm", "person.born", "company.founded", "<"),
+    StrategyFamily("lived_to_event", "person.died", "event.first", ">="),
+    StrategyFamily("lived_to_work", "person.died", "work.year", ">="),
+    StrategyFamily("lived_to_firm", "person.died", "company.founded", ">="),
+    StrategyFamily("of_age", "person.born", "event.first", ">=", (16, 18, 21, 25, 30)),
+    StrategyFamily("pupil", "person.born", "person.died", "<"),
+    StrategyFamily("downhill", "town.elevation", "town.elevation", ">"),
+    StrategyFamily("climb", "town.elevation", "town.elevation", ">", (50, 100, 150, 200, 300)),
+    StrategyFamily("jobs", "company.staff", "town.population", ">="),
+    StrategyFamily("crowd", "event.visitors", "town.population", ">"),
+    StrategyFamily("crowd_staff", "event.visitors", "company.staff", ">"),
+    StrategyFamily("old_town", "town.founded", "company.founded", ">=", (200, 300, 400, 500)),
+    StrategyFamily("town_event", "town.founded", "event.first", ">=", (250, 350, 450)),
+    StrategyFamily("work_firm", "work.year", "company.founded", "<"),
+    StrategyFamily("work_event", "work.year", "event.first", "<"),
+    StrategyFamily("same_region", "town.tag", "town.tag", "=="),
+    StrategyFamily("same_river", "town.river", "town.river", "=="),
+    StrategyFamily("same_calling", "person.tag", "person.tag", "=="),
+    StrategyFamily("same_trade", "company.tag", "company.tag", "=="),
 )
 
 
@@ -145,23 +131,22 @@ class _QuestionDrawer:
         hops = 2 if level == "medium" else self.rng.choice((3, 3, 4))
         chain = self._walk(hops, tag_rate=TAG_RATE if hops < 4 else 0.0)
         if hops == 4 and not chain.open_years():
-            raise QuestionRejected(Rejection.NOT_AT_THIS_LEVEL)
+            raise QuestionRejected(NOT_AT_THIS_LEVEL)
         return Question([chain], plain_value, self._bridge_text(chain), known=[0])
 
     def comparison(self) -> Question:
         """Ask which of two entities has the smaller or the larger value."""
         comparisons, level = self.text.questions.comparisons, self.want.level
         fact = self.rng.choice(list(comparisons))
-        kind, relation = fact.split(".")
         ((pick, form),) = self.rng.choice(comparisons[fact]).items()
         # Drawn at every level, because the random stream of a sample must stay what it was.
         long = self.rng.choice(LONG_CHAINS)
         lengths = long if level == "hard" else (1, 1)
-        first, second = chains = [self._chain_to(kind, relation, length) for length in lengths]
+        first, second = chains = [self._chain_to(fact, length) for length in lengths]
         if first.start is second.start or first.owners[-1] is second.owners[-1]:
-            raise QuestionRejected(Rejection.SAME_ENTITY)
+            raise QuestionRejected(SAME_ENTITY)
         if first.values[-1].what == second.values[-1].what:
-            raise QuestionRejected(Rejection.TIE)
+            raise QuestionRejected(TIE)
         a, b = (self._noun_phrase(chain) for chain in chains)
         known = [0, 1] if level == "easy" else [0, 0]
         return Question(chains, _owner_of_extreme(pick), capitalize(fill(form, a=a, b=b)), known)
@@ -170,29 +155,29 @@ class _QuestionDrawer:
         """Ask a question of a family whose answer is the wanted one."""
         rng, level = self.rng, self.want.level
         # A tag tells namesakes apart. Shown, it would answer the question, so one of the two must be a hop away.
-        by_tag = family.a[1] == "tag"
+        by_tag = family.a.endswith(".tag")
         if by_tag and level == "easy":
-            raise QuestionRejected(Rejection.NOT_AT_THIS_LEVEL)
+            raise QuestionRejected(NOT_AT_THIS_LEVEL)
         lengths = rng.choice(LONG_CHAINS) if by_tag or level == "hard" else (1, 1)
-        facts = zip((family.a, family.b), lengths, strict=True)
-        first, second = chains = [self._chain_to(kind, relation, length) for (kind, relation), length in facts]
+        first, second = chains = list(map(self._chain_to, (family.a, family.b), lengths))
         if first.start is second.start or first.owners[-1] is second.owners[-1]:
-            raise QuestionRejected(Rejection.SAME_ENTITY)
+            raise QuestionRejected(SAME_ENTITY)
         n = rng.choice(family.figures)
         a, b = first.values[-1].what, second.values[-1].what
         assert not isinstance(a, Entity)
         assert not isinstance(b, Entity)
         if family.holds(a, b, n) != wanted_yes:
-            raise QuestionRejected(Rejection.WRONG_VERDICT)
-        if family.formula and int(b) - int(a) in (0, n):
-            raise QuestionRejected(Rejection.TIE)
+            raise QuestionRejected("the answer is not the wanted yes or no")
+        formula = family.formula(a, b, n)
+        if formula and int(b) - int(a) in (0, n):
+            raise QuestionRejected(TIE)
         phrases = [
             self.text.amount(self._noun_phrase(chain), chain.values[-1].year if chain.year_shown[-1] else None)
             for chain in chains
         ]
         form = rng.choice(self._near_or_far(self.text.questions.strategy[family.name]))
         question = capitalize(fill(form, a=phrases[0], b=phrases[1], n=n))
-        calculations = (Step("calc", fill(family.formula, a=a, b=b, n=n)),) if family.formula else ()
+        calculations = (Step("calc", formula),) if formula else ()
         # The clue of an easy question restates the second fact; what may be open is then the first.
         known = [0, 1 if level == "easy" else 0]
         return Question(chains, _verdict(self.text, family, n), question, known, calculations)
@@ -217,11 +202,11 @@ class _QuestionDrawer:
                 or (not last and relation not in LITERAL_RELATIONS)
             ]
             if not options:
-                raise QuestionRejected(Rejection.DEAD_END)
+                raise QuestionRejected(DEAD_END)
             relation = rng.choice(options)
             value = rng.choice(here.facts[relation])
             if value.what in seen:
-                raise QuestionRejected(Rejection.DEAD_END)
+                raise QuestionRejected(DEAD_END)
             relations.append(relation)
             values.append(value)
             years.append(relation in CHANGING and not last_open and rng.random() < YEAR_RATE)
@@ -233,8 +218,9 @@ class _QuestionDrawer:
             years[0] = relations[0] in CHANGING
         return Chain(start, rng.random() < tag_rate, relations, values, years)
 
-    def _chain_to(self, kind: str, relation: str, length: int) -> Chain:
-        """Draw a chain of one or two hops whose last relation belongs to an entity of that kind."""
+    def _chain_to(self, fact: str, length: int) -> Chain:
+        """Draw a chain of one or two hops that ends with a fact, written `kind.relation`."""
+        kind, relation = fact.split(".")
         entities = self.world.entities()
         if length == 1:
             start = self.rng.choice([entity for entity in entities if entity.kind == kind])
@@ -247,7 +233,7 @@ class _QuestionDrawer:
             if isinstance(value.what, Entity) and value.what.kind == kind and value.what is not entity
         ]
         if not first_hops:
-            raise QuestionRejected(Rejection.DEAD_END)
+            raise QuestionRejected(DEAD_END)
         start, first, value = self.rng.choice(first_hops)
         assert isinstance(value.what, Entity)
         return self._chain([start, value.what], [first, relation], value)
@@ -302,25 +288,17 @@ class _QuestionDrawer:
 
 def _owner_of_extreme(pick: str) -> Combine:
     """Answer with the entity that has the smallest or the largest value."""
-
-    def combine(choice: tuple[Interpretation, ...]) -> str:
-        def amount(interpretation: Interpretation) -> int:
-            assert isinstance(interpretation.value, int)
-            return interpretation.value
-
-        best = min(choice, key=amount) if pick == "min" else max(choice, key=amount)
-        return best.passed[-1].name
-
-    return combine
+    best = min if pick == "min" else max
+    return lambda choice: best(choice, key=itemgetter(1))[0].name
 
 
 def _verdict(text: WorldText, family: StrategyFamily, n: int) -> Combine:
     """Answer with yes or no."""
 
-    def combine(choice: tuple[Interpretation, ...]) -> str:
-        a, b = choice[0].value, choice[1].value
-        assert isinstance(a, int | str)
-        assert isinstance(b, int | str)
+    def combine(choice: tuple[Result, ...]) -> str:
+        (_, a), (_, b) = choice
+        assert not isinstance(a, Entity)
+        assert not isinstance(b, Entity)
         return text.questions.answer_yes if family.holds(a, b, n) else text.questions.answer_no
 
     return combine

@@ -28,31 +28,17 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
-    """A relation to follow, in a given year or in any."""
-
-    relation: str
-    year: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Query:
-    """A mention and the relations to follow from it."""
+    """A mention and the relations to follow from it, each in a given year or in any (None)."""
 
     mention: Mention
-    path: tuple[Hop, ...]
+    path: tuple[tuple[str, int | None], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Interpretation:
-    """One way to follow a query: the entities passed, of which the last has the value, and the value."""
-
-    passed: tuple[Entity, ...]
-    value: Entity | int | str
-
-
-Combine = Callable[[tuple[Interpretation, ...]], str]
-"""Turns one interpretation of each query into an answer."""
+Result = tuple[Entity, Entity | int | str]
+"""The last entity that a query passes, and the value that it has there."""
+Combine = Callable[[tuple[Result, ...]], str]
+"""Turns one result of each query into an answer."""
 
 
 def mentioned(pages: Pages, mention: Mention) -> list[Entity]:
@@ -67,29 +53,26 @@ def mentioned(pages: Pages, mention: Mention) -> list[Entity]:
     ]
 
 
-def interpretations(pages: Pages, query: Query) -> list[Interpretation]:
-    """Return every way to follow a query through the pages, in a fixed order."""
-    ways = [Interpretation((entity,), entity) for entity in mentioned(pages, query.mention)]
-    for step, hop in enumerate(query.path):
-        onward = []
-        for way in ways:
-            here = way.value if step else way.passed[-1]
-            if not isinstance(here, Entity) or here not in pages:
-                continue
-            passed = way.passed if step == 0 else (*way.passed, here)
-            for value in pages[here].get(hop.relation, ()):
-                if hop.year is None or value.year is None or value.year == hop.year:
-                    onward.append(Interpretation(passed, value.what))
-        ways = onward
-    return ways
+def results(pages: Pages, query: Query) -> list[Result]:
+    """Return the result of every way to follow a query through the pages, in a fixed order."""
+    found: list[Result] = [(entity, entity) for entity in mentioned(pages, query.mention)]
+    for relation, year in query.path:
+        found = [
+            (here, value.what)
+            for _, here in found
+            if isinstance(here, Entity) and here in pages
+            for value in pages[here].get(relation, ())
+            if year is None or value.year is None or value.year == year
+        ]
+    return found
 
 
 def consistent_answers(pages: Pages, queries: tuple[Query, ...], combine: Combine) -> set[str]:
     """Return all answers that some interpretation of the queries gives."""
-    return {combine(choice) for choice in product(*(interpretations(pages, query) for query in queries))}
+    return {combine(choice) for choice in product(*(results(pages, query) for query in queries))}
 
 
-def plain_value(choice: tuple[Interpretation, ...]) -> str:
+def plain_value(choice: tuple[Result, ...]) -> str:
     """Answer with the value of the first query: the name of an entity, a number, a word."""
-    value = choice[0].value
+    value = choice[0][1]
     return value.name if isinstance(value, Entity) else str(value)

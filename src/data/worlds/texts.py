@@ -83,10 +83,11 @@ class _Loader(yaml.CBaseLoader):
 
 
 def _convert(raw: Any, kind: Any) -> Any:
-    return msgspec.convert(raw, kind, strict=False, dec_hook=_list_from_text)
+    return msgspec.convert(raw, kind, strict=False, dec_hook=_from_text)
 
 
-def _list_from_text(kind: type, raw: Any) -> Any:
+def _from_text(kind: type, raw: Any) -> Any:
+    """Read a list, or a type of the caller's own that is made from its text."""
     if isinstance(raw, list) and all(isinstance(entry, str) for entry in raw):
         return kind(raw)
     if not isinstance(raw, str):
@@ -95,6 +96,8 @@ def _list_from_text(kind: type, raw: Any) -> Any:
         return Words(raw.split())
     if kind is Phrases:
         return Phrases(" ".join(phrase.split()) for phrase in raw.split(";") if phrase.strip())
+    if kind is not Lines:
+        return kind(raw)
     lines = Lines(line.strip() for line in raw.splitlines() if line.strip())
     for line in lines:
         compiled(line)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from random import Random
 from typing import Literal
@@ -18,7 +17,6 @@ KNOWN_FOR_RATE = 0.7
 """Share of the articles that say what their subject is known for, where the language has such phrases."""
 Sentence = tuple[str, tuple[str, ...]]
 """A sentence and the relations that it states."""
-_DIALECT_SEPARATOR = "\x00"
 
 
 class ArticleSentence(Record, frozen=True):
@@ -120,29 +118,10 @@ class WorldText:
         """
         return form.endswith("{x}") if self.questions.nests_at == "end" else form.startswith("{x}")
 
-    def which(self, kind: str, name: str, rng: Random) -> str:
-        """Return a way to ask which of several namesakes is meant."""
-        return fill(rng.choice(self.questions.which), x=name, measure=self.questions.measure_words.get(kind, ""))
-
-    def which_year(self, rng: Random) -> str:
-        return rng.choice(self.questions.which_year)
-
-    def query(self, name: str, relation: str) -> str:
-        """Return words to search for when no title is known yet."""
-        return f"{name} {self.questions.queries[relation]}"
-
     def name_words(self, name: str) -> tuple[str, ...]:
         """Return the words of which a question about this name uses at least one."""
         parts = [word for word in name.strip("《》").split() if word not in self.questions.words_not_in_names]
         return (*parts, *self.questions.name_words)
-
-    def tag_span(self, kind: str, tag: str) -> str:
-        """Return how a reply tells namesakes apart by their tag."""
-        return fill(self.questions.tag_span[kind], tag=tag)
-
-    def fact_span(self, kind: str, value: int | str) -> str:
-        """Return how a reply tells namesakes with the same tag apart."""
-        return fill(self.questions.fact_span[kind], value=value)
 
     def title(self, name: str, tag: str, fact: int | str | None) -> str:
         """Return the title of an article whose subject has namesakes."""
@@ -209,13 +188,3 @@ def draw_dialect(lang: Lang, rng: Random) -> dict[str, str]:
     if lang != "zh":
         return {}
     return {word: rng.choice(others) for word, others in load_text("dialect_zh.yaml", DialectText).words.items()}
-
-
-def speak_dialect(texts: list[str], dialect: dict[str, str]) -> list[str]:
-    """Put texts into a dialect. All at once, because one pass is cheaper than many.
-
-    >>> speak_dialect(["青石镇的镇长姓赵。"], {"镇长": "主事"})
-    ['青石镇的主事姓赵。']
-    """
-    pattern = re.compile("|".join(dialect))
-    return pattern.sub(lambda word: dialect[word[0]], _DIALECT_SEPARATOR.join(texts)).split(_DIALECT_SEPARATOR)

@@ -17,12 +17,12 @@ from ....core.types import Lang, Level, join_sentences
 from ...difficulty.metrics import (
     ENTITIES,
     LEN_TOKENS,
-    OPS_NUMERIC,
     TOOL_HOPS,
     TURNS,
     clarification_points,
     density_points,
     overlap_points,
+    rising_points,
 )
 from ...difficulty.text_features import char_trigrams, connector_density, names, numbers
 from ...pool.source import Want, calls_wanted, points_missed
@@ -57,28 +57,6 @@ class Message(Struct, frozen=True):
     clue: tuple[str, ...]
     question: str
     overlap: float
-
-
-class ProblemMeasures(Struct, frozen=True):
-    """Measures of a problem that decide how it can be demonstrated."""
-
-    points: int
-    """Difficulty points of the message alone."""
-    steps: int
-    operations: int
-    in_article: bool
-    """Whether the article about the story's place states the left-out quantity."""
-    spare_tokens: int
-    """Tokens that are left for articles before the prompt earns length points."""
-
-
-class DemonstrationShape(Struct, frozen=True):
-    """How a problem is demonstrated."""
-
-    opens_article: bool
-    """Whether the article about the story's place is opened."""
-    calc_calls: int
-    length_points: int
 
 
 def split_message(sentences: Sequence[str], key_at: int, left_out: bool, question: str, level: Level) -> Message:
@@ -125,40 +103,37 @@ def message_points(visible: str, overlap: float, lang: Lang) -> int:
     """Return the points that the message alone decides: names and numbers, connectors, overlap."""
     entities = len({name for _, name in names(visible, lang, ())}) + len(numbers(visible))
     density, rounded_overlap = round(connector_density(visible), 2), round(overlap, 4)
-    return _points(entities, ENTITIES) + density_points(density) + overlap_points(rounded_overlap)
+    return rising_points(entities, ENTITIES) + density_points(density) + overlap_points(rounded_overlap)
 
 
-def _points(value: int, limits: tuple[int, int]) -> int:
-    return 0 if value <= limits[0] else 1 if value <= limits[1] else 2
+def choose_shape(
+    want: Want, points: int, steps: int, left_out: bool, spare_tokens: int, rng: Random
+) -> tuple[bool, int, int]:
+    """Choose how a problem is demonstrated: whether the place's article is opened, `calc` calls, length points.
 
-
-def choose_shape(want: Want, problem: ProblemMeasures, rng: Random) -> DemonstrationShape:
-    """Choose the shape that fits the level and, among those, the one of lowest cost."""
+    `points` are those of message and operations, `spare_tokens` are left before the prompt earns length points. Among
+    the choices that fit the level it is the one of lowest cost.
+    """
     asks = int(want.clarify)
     most_calls = want.max_turns - 1 - asks
     length = rng.choice(LENGTH_POINTS[want.level])
-    if problem.spare_tokens < SHORTEST_ARTICLE:
+    if spare_tokens < SHORTEST_ARTICLE:
         length = max(length, 1)
-    best, lowest_cost = DemonstrationShape(False, 0, length), float("inf")
+    best, lowest_cost = (False, 0, length), float("inf")
     for opens_article in (True, False):
-        if opens_article != problem.in_article and not want.clarify:
+        if opens_article != left_out and not want.clarify:
             continue
-        for calc_calls in range(0 if most_calls <= opens_article else 1, problem.steps + 1):
+        for calc_calls in range(0 if most_calls <= opens_article else 1, steps + 1):
             hops = calc_calls + opens_article
             if hops > most_calls:
                 break
             turns = hops + asks + 1
-            points = (
-                problem.points
-                + _points(turns, TURNS)
-                + _points(hops, TOOL_HOPS)
-                + _points(problem.operations, OPS_NUMERIC)
-                + clarification_points(want.clarify, turns)
-            )
-            missed = points_missed(points + length, want, want.tool_hops, want.ops_numeric)
+            score = points + length + rising_points(turns, TURNS) + rising_points(hops, TOOL_HOPS)
+            score += clarification_points(want.clarify, turns)
+            missed = points_missed(score, want, want.tool_hops, want.ops_numeric)
             cost = 100 * missed + _cost(want, opens_article, calc_calls, length) + rng.random()
             if cost < lowest_cost:
-                best, lowest_cost = DemonstrationShape(opens_article, calc_calls, length), cost
+                best, lowest_cost = (opens_article, calc_calls, length), cost
     return best
 
 

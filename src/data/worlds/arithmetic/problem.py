@@ -12,7 +12,7 @@ from random import Random
 from ....agents.tools import number_text
 from ....core.tokenize import tokens
 from ....core.types import Article, Hidden, join_sentences
-from ...difficulty.metrics import LEN_TOKENS
+from ...difficulty.metrics import LEN_TOKENS, OPS_NUMERIC, rising_points
 from ...difficulty.text_features import asked_arithmetic
 from ...pool.source import Item, Step, Want, followed
 from ..grammar import capitalize, render
@@ -23,7 +23,6 @@ from .levels import (
     OVERLAP,
     TEMPLATE_TOKENS,
     Message,
-    ProblemMeasures,
     article_tokens,
     choose_shape,
     message_points,
@@ -52,27 +51,21 @@ def make_problem(want: Want, source_id: str) -> Item:
     lacks = rng.random() < LEFT_OUT_OF_COMPLETE
     left_out = want.clarify or (lacks and want.max_turns > 2)
     story, message, visible, points = _draw_message(language, want, left_out, rng)
-    in_article = left_out and not want.clarify
-    measures = ProblemMeasures(
-        points=points,
-        steps=len(story.program.steps),
-        operations=story.program.operations + asked_arithmetic(message.question),
-        in_article=in_article,
-        spare_tokens=LEN_TOKENS[0] - TEMPLATE_TOKENS - len(tokens(visible)),
-    )
-    shape = choose_shape(want, measures, rng)
+    points += rising_points(story.program.operations + asked_arithmetic(message.question), OPS_NUMERIC)
+    spare_tokens = LEN_TOKENS[0] - TEMPLATE_TOKENS - len(tokens(visible))
+    opens_article, calls, length = choose_shape(want, points, len(story.program.steps), left_out, spare_tokens, rng)
     title = _title(language, story, story.key.slots["P"], rng)
-    least, most = article_tokens(shape.length_points, visible, rng)
+    least, most = article_tokens(length, visible, rng)
     articles = []
     if left_out or rng.random() < ARTICLE_THOUGH_COMPLETE:
-        line = _key_line(story.key, story.key.slots, rng) if in_article else ""
+        line = _key_line(story.key, story.key.slots, rng) if left_out and not want.clarify else ""
         articles = [_article(language, story, title, line, most, rng)]
     used = sum(_count_tokens(language, article.title, article.sentences) for article in articles)
     articles += _other_articles(language, story, title, least - used, rng)
     rng.shuffle(articles)
-    steps = [Step("wiki", title)] if shape.opens_article else []
-    if shape.calc_calls:
-        steps += [Step("calc", expression) for expression in expressions(story.program, shape.calc_calls)]
+    steps = [Step("wiki", title)] if opens_article else []
+    if calls:
+        steps += [Step("calc", expression) for expression in expressions(story.program, calls)]
     return Item(
         task="gsm8k",
         lang=want.lang,
@@ -88,7 +81,7 @@ def make_problem(want: Want, source_id: str) -> Item:
         aliases=(),
         steps=tuple(steps),
         hidden=_hidden(story, rng) if want.clarify else None,
-        ask_after=int(shape.opens_article and want.clarify),
+        ask_after=int(opens_article and want.clarify),
         ambiguity=(UNSTATED,) if left_out else (),
     )
 

@@ -21,11 +21,9 @@ from random import Random
 from msgspec import Struct
 
 from ....agents.tools import number_text
-from ....core.errors import BadInput
 from ....core.types import Record
-from ..texts import FOLDER, Words, load_text
+from ..texts import Words, load_text
 
-PROGRAMS = "programs.yaml"
 COUNTED = "n"
 """Kind of the quantities that must be whole: nobody packs 3.5 bottles."""
 LARGEST = 2_000_000
@@ -42,7 +40,10 @@ _ATOM = 3
 
 
 def parse(text: str) -> Expr:
-    return _from_tree(ast.parse(text.strip(), mode="eval").body)
+    try:
+        return _from_tree(ast.parse(text.strip(), mode="eval").body)
+    except SyntaxError:
+        raise ValueError(f"not arithmetic: {text}") from None
 
 
 def _from_tree(node: ast.expr) -> Expr:
@@ -112,109 +113,71 @@ def _show(expr: Expr, values: Mapping[str, Number]) -> tuple[str, int]:
     return f"{left_text} {operator} {right_text}", precedence
 
 
-class Quantity(Struct, frozen=True):
-    """A quantity that is drawn.
+class Quantity:
+    """A quantity that is drawn, from its text in `programs.yaml`: `n 6..40`, `$ 2,4,8`, `n =crates * per`.
 
     `kind`: n counted, w measured, $ money, % percent, d day of a month, M month, a not told to anybody.
     """
 
-    name: str
-    kind: str
-    domain: tuple[Number, ...] = ()
-    formula: Expr | None = None
-    """Set where the quantity follows from others, so that the answer comes out even."""
+    def __init__(self, text: str) -> None:
+        self.kind, rule = text.split(" ", 1)
+        self.formula = parse(rule[1:]) if rule.startswith("=") else None
+        """Set where the quantity follows from others, so that the answer comes out even."""
+        self.domain: tuple[Number, ...] = () if self.formula is not None else _domain(rule)
 
 
-class Derived(Struct, frozen=True):
-    """A step: a quantity that is computed from others."""
-
-    name: str
-    kind: str
-    formula: Expr
-
-
-class ScenePlan(Struct, frozen=True):
-    """What a scene computes, before any number is drawn."""
-
-    key: str
-    group: str
-    takes: tuple[str, ...]
-    """Kinds of result that it can continue from; empty for a scene that opens a story."""
-    gives: str
-    quantities: tuple[Quantity, ...]
-    steps: tuple[Derived, ...]
-    hideable: tuple[str, ...]
-    """Quantities that a message may leave out."""
-
-    @property
-    def operations(self) -> int:
-        return sum(count_operators(step.formula) for step in self.steps)
-
-
-class PlanText(Record, frozen=True):
-    """A plan as `programs.yaml` writes it."""
-
-    gives: str
-    quantities: dict[str, str]
-    steps: dict[str, str]
-    group: str = ""
-    takes: Words = Words()
-    hideable: Words = Words()
-
-
-class PlanTexts(Record, frozen=True):
-    """`programs.yaml`."""
-
-    opening: dict[str, PlanText]
-    further: dict[str, PlanText]
-
-
-class ScenePlans(Struct, frozen=True):
-    """Plans of all scenes: those that open a story, and those that continue from the result of another."""
-
-    opening: dict[str, ScenePlan]
-    further: dict[str, ScenePlan]
-
-
-@cache
-def scene_plans() -> ScenePlans:
-    texts = load_text(PROGRAMS, PlanTexts)
-    opening, further = (
-        {key: _read_plan(key, text) for key, text in part.items()} for part in (texts.opening, texts.further)
-    )
-    return ScenePlans(opening, further)
-
-
-def _read_plan(key: str, text: PlanText) -> ScenePlan:
-    try:
-        quantities = tuple(_read_quantity(name, rule) for name, rule in text.quantities.items())
-        steps = tuple(_read_step(name, rule) for name, rule in text.steps.items())
-    except (ValueError, SyntaxError) as error:
-        where = f"{FOLDER / PROGRAMS}, scene {key}"
-        raise BadInput(f"not a quantity or step ({error})", where=where, remedy="see the head of the file") from None
-    return ScenePlan(key, text.group, text.takes, text.gives, quantities, steps, text.hideable)
-
-
-def _read_quantity(name: str, rule: str) -> Quantity:
-    kind, domain = rule.split(" ", 1)
-    if domain.startswith("="):
-        return Quantity(name, kind, formula=parse(domain[1:]))
-    if ".." not in domain:
-        return Quantity(name, kind, tuple(_number(part) for part in domain.split(",")))
-    bounds, _, width = domain.partition("/")
+def _domain(rule: str) -> tuple[Number, ...]:
+    if ".." not in rule:
+        return tuple(_number(part) for part in rule.split(","))
+    bounds, _, width = rule.partition("/")
     low, high = (_number(part) for part in bounds.split(".."))
     step = _number(width or "1")
     count = int((high - low) / step) + 1
-    return Quantity(name, kind, tuple(_whole_if_possible(low + place * step) for place in range(count)))
+    return tuple(_whole_if_possible(low + place * step) for place in range(count))
 
 
 def _number(text: str) -> Number:
     return _whole_if_possible(Fraction(text.strip()))
 
 
-def _read_step(name: str, rule: str) -> Derived:
-    kind, formula = rule.split(" = ", 1)
-    return Derived(name, kind, parse(formula))
+class Step:
+    """A quantity that is computed from others, from its text in `programs.yaml`: `n = crates * per`."""
+
+    def __init__(self, text: str) -> None:
+        self.kind, formula = text.split(" = ", 1)
+        self.formula = parse(formula)
+
+
+class ScenePlan(Record, frozen=True):
+    """What a scene computes, before any number is drawn."""
+
+    gives: str
+    quantities: dict[str, Quantity]
+    steps: dict[str, Step]
+    group: str = ""
+    takes: Words = Words()
+    """Kinds of result that it can continue from; empty for a scene that opens a story."""
+    hideable: Words = Words()
+    """Quantities that a message may leave out."""
+
+    @property
+    def operations(self) -> int:
+        return sum(count_operators(step.formula) for step in self.steps.values())
+
+
+class ScenePlans(Record, frozen=True):
+    """`programs.yaml`: scenes that open a story, and scenes that continue from the result of another."""
+
+    opening: dict[str, ScenePlan]
+    further: dict[str, ScenePlan]
+
+    def __getitem__(self, key: str) -> ScenePlan:
+        return self.opening.get(key) or self.further[key]
+
+
+@cache
+def scene_plans() -> ScenePlans:
+    return load_text("programs.yaml", ScenePlans)
 
 
 class Program(Struct, frozen=True):
@@ -222,40 +185,39 @@ class Program(Struct, frozen=True):
 
     givens: dict[str, Number]
     kinds: dict[str, str]
-    steps: tuple[Derived, ...]
+    steps: dict[str, Expr]
+    """Name of each derived quantity -> its formula; the last is the answer."""
     values: dict[str, Number]
 
     @property
     def answer(self) -> Fraction:
-        return Fraction(self.values[self.steps[-1].name])
+        return Fraction(self.values[list(self.steps)[-1]])
 
     @property
     def operations(self) -> int:
         """Operators in the `calc` calls when every step has a call of its own."""
-        return sum(count_operators(step.formula) for step in self.steps)
+        return sum(map(count_operators, self.steps.values()))
 
 
-EMPTY = Program({}, {}, (), {})
+EMPTY = Program({}, {}, {}, {})
 
 
 def extend(program: Program, plan: ScenePlan, rng: Random, tries: int) -> Program | None:
     """Draw a plan's quantities and add its steps to a program; None where no draw gave plausible numbers."""
-    before = program.steps[-1].name if program.steps else ""
-    steps = plan.steps
-    if before:
-        steps = tuple(Derived(step.name, step.kind, substitute(step.formula, {"prev": before})) for step in steps)
+    before = list(program.steps)[-1] if program.steps else ""
+    steps = {name: substitute(step.formula, {"prev": before}) for name, step in plan.steps.items()}
     for _ in range(tries):
         drawn = _draw(plan, rng, {"prev": program.values[before]} if before else {})
         values = {**program.values, **drawn}
         if (
             min(drawn.values()) > 0
             and _derive(steps, values)
-            and all(_plausible(values[step.name], step.kind) for step in steps)
+            and all(_plausible(values[name], step.kind) for name, step in plan.steps.items())
         ):
             return Program(
                 givens={**program.givens, **drawn},
-                kinds={**program.kinds, **{quantity.name: quantity.kind for quantity in plan.quantities}},
-                steps=program.steps + steps,
+                kinds={**program.kinds, **{name: quantity.kind for name, quantity in plan.quantities.items()}},
+                steps={**program.steps, **steps},
                 values=values,
             )
     return None
@@ -263,23 +225,23 @@ def extend(program: Program, plan: ScenePlan, rng: Random, tries: int) -> Progra
 
 def _draw(plan: ScenePlan, rng: Random, known: Mapping[str, Number]) -> dict[str, Number]:
     drawn: dict[str, Number] = {}
-    for quantity in plan.quantities:
+    for name, quantity in plan.quantities.items():
         if quantity.formula is not None:
-            drawn[quantity.name] = evaluate(quantity.formula, {**known, **drawn})
+            drawn[name] = evaluate(quantity.formula, {**known, **drawn})
         else:
-            drawn[quantity.name] = quantity.domain[int(rng.random() * len(quantity.domain))]
+            drawn[name] = quantity.domain[int(rng.random() * len(quantity.domain))]
         if quantity.kind == "M":
-            drawn["days_in_month"] = MONTH_DAYS[int(drawn[quantity.name]) - 1]
+            drawn["days_in_month"] = MONTH_DAYS[int(drawn[name]) - 1]
     return drawn
 
 
-def _derive(steps: tuple[Derived, ...], values: dict[str, Number]) -> bool:
+def _derive(steps: Mapping[str, Expr], values: dict[str, Number]) -> bool:
     """Add every step's value; False as soon as one is not positive."""
-    for step in steps:
-        result = evaluate(step.formula, values)
+    for name, formula in steps.items():
+        result = evaluate(formula, values)
         if result <= 0:
             return False
-        values[step.name] = result
+        values[name] = result
     return True
 
 
@@ -296,7 +258,7 @@ def consistent_answers(program: Program, hidden: str) -> set[Fraction]:
     for other in plausible_others(program.givens[hidden], program.kinds[hidden]):
         values = {**program.givens, hidden: other}
         if _derive(program.steps, values):
-            answers.add(Fraction(values[program.steps[-1].name]))
+            answers.add(Fraction(values[list(program.steps)[-1]]))
     return answers
 
 
@@ -316,12 +278,12 @@ def expressions(program: Program, calls: int) -> list[str]:
     kept = {round((place + 1) * (last + 1) / calls) - 1 for place in range(calls)} | {last}
     spelled: dict[str, Expr] = {}
     shown = []
-    for place, step in enumerate(program.steps):
-        formula = substitute(step.formula, spelled)
+    for place, (name, formula) in enumerate(program.steps.items()):
+        formula = substitute(formula, spelled)
         if place in kept:
             shown.append(show(formula, program.values))
         else:
-            spelled[step.name] = formula
+            spelled[name] = formula
     return shown
 
 

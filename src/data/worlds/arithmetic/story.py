@@ -15,7 +15,7 @@ from ....core.types import Level
 from ...pool.source import OPERATIONS_MORE, USUAL, Want
 from ..grammar import render
 from .language import Language, SceneText, Slots, pick
-from .program import EMPTY, Program, ScenePlan, consistent_answers, extend, scene_plans, told_numbers
+from .program import EMPTY, Program, consistent_answers, extend, scene_plans, told_numbers
 
 TRIES_TO_OPEN, TRIES_TO_CONTINUE = 30, 12
 """Draws of the numbers of an opening and of a further scene."""
@@ -69,8 +69,8 @@ def draw_story(language: Language, want: Want, left_out: bool, rng: Random) -> S
     while True:
         plans, program = _draw_program(want, rng)
         # A quantity of a scene in the middle is no option: the question would not show that it is needed.
-        scenes = {plans[0].key: plans[0], plans[-1].key: plans[-1]}
-        keys = [name for plan in scenes.values() for name in plan.hideable if _can_be_missed(program, name)]
+        hideable = [name for key in dict.fromkeys((plans[0], plans[-1])) for name in scene_plans()[key].hideable]
+        keys = [name for name in hideable if _can_be_missed(program, name)]
         if keys:
             return _word_story(language, want, left_out, plans, program, pick(rng, keys), rng)
 
@@ -84,23 +84,23 @@ def _can_be_missed(program: Program, name: str) -> bool:
 
 
 @cache
-def _opening_plans(level: Level) -> tuple[ScenePlan, ...]:
-    plans = tuple(scene_plans().opening.values())
+def _opening_plans(level: Level) -> tuple[str, ...]:
+    plans = scene_plans().opening.items()
     if level == "easy":
-        return tuple(plan for plan in plans if plan.operations <= 3)
-    return tuple(plan for plan in plans if plan.gives != "none") if level == "hard" else plans
+        return tuple(key for key, plan in plans if plan.operations <= 3)
+    return tuple(key for key, plan in plans if level == "medium" or plan.gives != "none")
 
 
 @cache
-def _plans_after(kind: str) -> tuple[ScenePlan, ...]:
-    return tuple(plan for plan in scene_plans().further.values() if kind in plan.takes)
+def _plans_after(kind: str) -> tuple[str, ...]:
+    return tuple(key for key, plan in scene_plans().further.items() if kind in plan.takes)
 
 
-def _draw_program(want: Want, rng: Random) -> tuple[list[ScenePlan], Program]:
-    """Draw scenes until the program has as many operations and steps as the level wants."""
+def _draw_program(want: Want, rng: Random) -> tuple[list[str], Program]:
+    """Draw scenes (keys of their plans) until the program has as many operations and steps as the level wants."""
     while True:
         plans = [pick(rng, _opening_plans(want.level))]
-        program = extend(EMPTY, plans[0], rng, TRIES_TO_OPEN)
+        program = extend(EMPTY, scene_plans()[plans[0]], rng, TRIES_TO_OPEN)
         if program is None:
             continue
         if want.level == "easy":
@@ -126,27 +126,27 @@ def _steps_wanted(want: Want, divisor: int) -> int:
     return min(max(wanted // divisor, 1), MOST_STEPS)
 
 
-def _continue(program: Program, plans: list[ScenePlan], rng: Random) -> tuple[list[ScenePlan], Program] | None:
+def _continue(program: Program, plans: list[str], rng: Random) -> tuple[list[str], Program] | None:
     """Add a scene that continues from the last result; None where none fits."""
-    options = [plan for plan in _plans_after(plans[-1].gives) if plan not in plans]
+    options = [plan for plan in _plans_after(scene_plans()[plans[-1]].gives) if plan not in plans]
     while options:
         plan = options.pop(int(rng.random() * len(options)))
-        longer = extend(program, plan, rng, TRIES_TO_CONTINUE)
+        longer = extend(program, scene_plans()[plan], rng, TRIES_TO_CONTINUE)
         if longer is not None:
             return [*plans, plan], longer
     return None
 
 
 def _word_story(
-    language: Language, want: Want, left_out: bool, plans: list[ScenePlan], program: Program, key: str, rng: Random
+    language: Language, want: Want, left_out: bool, plans: list[str], program: Program, key: str, rng: Random
 ) -> Story:
-    opening = language.scene(plans[0].key)
+    opening = language.scene(plans[0])
     slots = _draw_slots(language, opening, program, NUMBER_WORD_CHANCE[want.level], rng)
     clauses: Clauses = []
     key_quantity: KeyQuantity | None = None
     for plan in plans:
-        scene = language.scene(plan.key)
-        if key in plan.hideable:
+        scene = language.scene(plan)
+        if key in scene_plans()[plan].hideable:
             key_quantity = KeyQuantity(key, scene, slots.copy())
         facts = [
             (name, language.tidy(render(pick(rng, variants), rng, slots))) for name, variants in scene.facts.items()
@@ -154,7 +154,7 @@ def _word_story(
         if not scene.fixed_order:
             rng.shuffle(facts)
         clauses += facts
-        if plan is plans[-1]:
+        if plan == plans[-1]:
             question = _word_question(language, scene, want.paraphrase, slots, rng)
         if scene.things:
             _name_result(scene, slots, rng)
@@ -170,7 +170,7 @@ def _word_story(
     first = language.sentence(language.tidy(render(pick(rng, opening.open), rng, slots)))
     return Story(
         program=program,
-        group=plans[0].group,
+        group=scene_plans()[plans[0]].group,
         places=opening.places,
         key=key_quantity,
         sentences=(first, *(language.sentence(text) for _, text in clauses)),
