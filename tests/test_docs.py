@@ -42,9 +42,11 @@ def text(page: str) -> str:
 
 
 def code(page: str) -> Iterator[str]:
-    """Blocks and spans; a line that goes on behind a backslash is one."""
+    """Code blocks and spans. A line that ends in a backslash is joined with the next; diagrams are not code."""
     whole = text(page)
-    yield from (block.replace("\\\n", " ") for block in re.findall(r"^```\w*\n(.*?)^```", whole, flags=re.S | re.M))
+    for language, block in re.findall(r"^```(\w*)\n(.*?)^```", whole, flags=re.S | re.M):
+        if language != "mermaid":
+            yield block.replace("\\\n", " ")
     yield from re.findall(r"`([^`]+)`", re.sub(r"^```.*?^```", "", whole, flags=re.S | re.M))
 
 
