@@ -1,49 +1,45 @@
-"""Verbs that make and judge data: build_rollout_pool, diversity_report, validate_pool, difficulty_metrics,
+"""Verbs that make and check data: build_rollout_pool, diversity_report, validate_pool, difficulty_metrics,
 difficulty_bucketize, validate_difficulty, make_min_data."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import typer
+from typer import Option
 
 from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS
 from . import options, parse, show
 
+DIVERSITY = ("ttr", "distinct1", "distinct2", "kl3", "kl3_floor", "kl3_excess", "zipf_slope")
+
 
 def build_rollout_pool(
-    out: Annotated[Path, typer.Option("--out", help="Pool to write; its facts go to a .meta.json beside it.")] = (
-        options.POOL
-    ),
-    n: Annotated[int, typer.Option("--n", min=1, help="Number of samples.")] = 30_000,
+    out: Annotated[Path, Option(help="Pool to write; a .meta.json beside it describes it.")] = options.POOL,
+    n: Annotated[int, Option(min=1, help="Number of samples.")] = 30_000,
     mix: options.Mix = options.MIX,
-    max_turns: Annotated[
-        int, typer.Option("--max_turns", min=MIN_TURNS, help="Maximum number of assistant turns in a sample.")
-    ] = 6,
+    max_turns: Annotated[int, Option("--max_turns", min=MIN_TURNS, help="Maximum assistant turns in a sample.")] = 6,
     clarify_rate: Annotated[
-        float, typer.Option("--clarify_rate", min=0, max=1, help="Share of samples that lack needed information.")
+        float, Option("--clarify_rate", min=0, max=1, help="Share of samples that lack needed information.")
     ] = 0.30,
-    tools: Annotated[str, typer.Option("--tools", help="Tools that demonstrations may call, comma-separated.")] = (
-        options.TOOLS
-    ),
+    tools: Annotated[str, Option(help="Tools that demonstrations may call, comma-separated.")] = options.TOOLS,
     templates_dir: options.TemplatesDir = options.TEMPLATES,
     source: options.Source = "builtin",
     data_dir: options.DataDir = None,
     seed: options.Seed = options.SEED,
     lang: options.Lang = "",
     tool_hops: Annotated[
-        int, typer.Option("--tool_hops", min=MIN_STEPS, max=MAX_STEPS, help="Tool calls in a hard sample.")
+        int, Option("--tool_hops", min=MIN_STEPS, max=MAX_STEPS, help="Tool calls in a hard sample.")
     ] = 4,
     ops_numeric: Annotated[
-        int, typer.Option("--ops_numeric", min=MIN_STEPS, max=MAX_STEPS, help="Arithmetic operations in a hard sample.")
+        int, Option("--ops_numeric", min=MIN_STEPS, max=MAX_STEPS, help="Arithmetic operations in a hard sample.")
     ] = 4,
     paraphrase: Annotated[
-        float, typer.Option("--paraphrase", min=0, max=1, help="How far questions depart from the source's wording.")
+        float, Option(min=0, max=1, help="How far questions depart from the source's wording: 0 not at all, 1 most.")
     ] = 0.5,
     as_json: options.Json = False,
 ) -> None:
-    """Build a pool of samples. A source gives the tasks, a template pack their wording."""
+    """Build a pool of samples. The tasks come from a source, their wording from a template pack."""
     from ..data.pool.build import build_pool
     from ..data.pool.plan import BuildPlan
 
@@ -69,33 +65,29 @@ def build_rollout_pool(
 
 
 def diversity_report(
-    pool: Annotated[Path, typer.Argument(metavar="POOL", help="Pool to measure.")] = options.POOL,
-    out: Annotated[Path, typer.Option("--out", help="Report to write.")] = Path("reports/diversity_report.json"),
+    pool: options.Pool = options.POOL,
+    out: options.ReportFile = Path("reports/diversity_report.json"),
     as_json: options.Json = False,
 ) -> None:
-    """Measure how varied a pool is. TTR, distinct-1/2, 3-gram KL to pack_v1, Zipf slope, roles and registers."""
+    """Measure the diversity of a pool. TTR, distinct-1/2, 3-gram KL to pack_v1, Zipf slope, roles and registers."""
     from ..data.pool.build import reference_samples
     from ..data.quality.diversity import diversity_report as measure
 
     found = measure(pool, out, reference_samples)
-    if as_json:
-        show.print_json(found)
-    else:
-        show.diversity(found)
-        show.say(f"wrote {out}")
+    show.result(found, as_json, _print_diversity, out)
 
 
 def validate_pool(
-    pool: Annotated[Path, typer.Argument(metavar="POOL", help="Pool to judge.")] = options.POOL,
+    pool: options.Pool = options.POOL,
     *,
-    min_distinct2: Annotated[float, options.threshold("pool.min_distinct2", "Minimum distinct-2 at 5,000 tokens.")],
-    kl3_min: Annotated[float, options.threshold("pool.kl3_min", "Minimum 3-gram KL to pack_v1, above its noise.")],
+    min_distinct2: Annotated[float, options.threshold("pool.min_distinct2", "Minimum distinct-2 over 5,000 tokens.")],
+    kl3_min: Annotated[float, options.threshold("pool.kl3_min", "Minimum 3-gram KL to pack_v1 above noise.")],
     roles_min: Annotated[int, options.threshold("pool.roles_min", "Minimum number of roles.")],
     styles_min: Annotated[int, options.threshold("pool.styles_min", "Minimum number of registers.")],
     max_dup_pct: Annotated[float, options.threshold("pool.max_dup_pct", "Maximum percentage of near-duplicates.")],
     max_len: Annotated[int, options.threshold("pool.max_len", "Maximum tokens of a sample.")],
     min_len: Annotated[int, options.threshold("pool.min_len", "Minimum tokens of a sample.")],
-    leak_check: Annotated[Path, typer.Option("--leak_check", help="Shadow set that must not leak into the pool.")] = (
+    leak_check: Annotated[Path, Option("--leak_check", help="Shadow set whose samples must not be in the pool.")] = (
         options.SHADOW
     ),
     leak_ngram: Annotated[int, options.threshold("pool.leak_ngram", "Tokens per shingle in the leak check.", min=1)],
@@ -104,16 +96,19 @@ def validate_pool(
     max_shortcut_auc: Annotated[
         float,
         options.threshold(
-            "pool.max_shortcut_auc", "Maximum AUC of words alone at telling which samples need an ask.", min=0, max=1
+            "pool.max_shortcut_auc",
+            "Maximum AUC of predicting from words alone which samples need an ask.",
+            min=0,
+            max=1,
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", help="Report to write.")] = Path("reports/rc1/pool_report.json"),
+    out: options.ReportFile = Path("reports/rc1/pool_report.json"),
     as_json: options.Json = False,
 ) -> None:
-    """Judge a pool. Diversity, duplicates, lengths, leaks from the shadow set, task mix, shortcuts."""
+    """Check the quality of a pool. Diversity, duplicates, lengths, leaks from the shadow set, task mix, shortcuts."""
     from ..data.pool.build import reference_samples
     from ..data.quality.validate_pool import PoolLimits
-    from ..data.quality.validate_pool import validate_pool as judge
+    from ..data.quality.validate_pool import validate_pool as check
 
     limits = PoolLimits(
         min_distinct2=min_distinct2,
@@ -127,18 +122,18 @@ def validate_pool(
         leak_sim=leak_sim,
         max_shortcut_auc=max_shortcut_auc,
     )
-    report = judge(
+    report = check(
         pool, limits, leak_check=leak_check, by_task=parse.tasks(by_task), reference=reference_samples, out=out
     )
-    show.finish(report, as_json, written=out)
+    show.finish(report, as_json, out)
 
 
 def difficulty_metrics(
-    in_path: Annotated[Path, typer.Option("--in", help="Pool to measure.")] = options.POOL,
-    out: Annotated[Path, typer.Option("--out", help="Metrics to write, one line per sample.")] = options.METRICS,
+    in_path: Annotated[Path, Option("--in", help="Pool to measure.")] = options.POOL,
+    out: Annotated[Path, Option(help="Metrics to write, one line per sample.")] = options.METRICS,
     as_json: options.Json = False,
 ) -> None:
-    """Measure how hard every sample is. Length, turns, tool hops, operations, entities, clue overlap."""
+    """Measure the difficulty of every sample. Length, turns, tool hops, operations, entities, clue overlap."""
     from ..data.difficulty.metrics import difficulty_metrics as measure
 
     measured = measure(in_path, out)
@@ -146,15 +141,13 @@ def difficulty_metrics(
 
 
 def difficulty_bucketize(
-    metrics: Annotated[Path, typer.Option("--metrics", help="Output of difficulty_metrics.")] = options.METRICS,
-    target: Annotated[str, typer.Option("--target", help="Share of each difficulty, the same for every task.")] = (
-        options.TARGET
-    ),
+    metrics: options.Metrics = options.METRICS,
+    target: Annotated[str, Option(help="Share of each difficulty, the same for every task.")] = options.TARGET,
     by_task: options.ByTask = options.BY_TASK,
-    out: Annotated[Path, typer.Option("--out", help="Balanced pool to write.")] = options.BALANCED,
+    out: Annotated[Path, Option(help="Balanced pool to write.")] = options.BALANCED,
     as_json: options.Json = False,
 ) -> None:
-    """Draw a pool with the target difficulty. Every sample is sorted into easy, medium or hard."""
+    """Draw a pool with a target mix of difficulties. The shares of easy, medium and hard hold in every task."""
     from ..data.difficulty.bucketize import difficulty_bucketize as bucketize
 
     balanced = bucketize(metrics, parse.target(target), parse.tasks(by_task), out)
@@ -162,38 +155,42 @@ def difficulty_bucketize(
 
 
 def validate_difficulty(
-    metrics: Annotated[Path, typer.Option("--metrics", help="Output of difficulty_metrics.")] = options.METRICS,
-    balanced: Annotated[Path, typer.Option("--balanced", help="Output of difficulty_bucketize.")] = options.BALANCED,
+    metrics: options.Metrics = options.METRICS,
+    balanced: Annotated[Path, Option(help="Pool written by difficulty_bucketize.")] = options.BALANCED,
     *,
-    min_hard_pct: Annotated[float, options.threshold("difficulty.min_hard_pct", "Minimum share of hard, per task.")],
-    max_easy_pct: Annotated[float, options.threshold("difficulty.max_easy_pct", "Maximum share of easy, per task.")],
-    len_max: Annotated[int, options.threshold("difficulty.len_max", "Maximum tokens.")],
-    turns_max: Annotated[int, options.threshold("difficulty.turns_max", "Maximum turns.")],
-    tool_hops_max: Annotated[int, options.threshold("difficulty.tool_hops_max", "Maximum tool calls.")],
+    min_hard_pct: Annotated[
+        float, options.threshold("difficulty.min_hard_pct", "Minimum share of hard samples per task.")
+    ],
+    max_easy_pct: Annotated[
+        float, options.threshold("difficulty.max_easy_pct", "Maximum share of easy samples per task.")
+    ],
+    len_max: Annotated[int, options.threshold("difficulty.len_max", "Maximum tokens of a sample.")],
+    turns_max: Annotated[int, options.threshold("difficulty.turns_max", "Maximum turns of a sample.")],
+    tool_hops_max: Annotated[int, options.threshold("difficulty.tool_hops_max", "Maximum tool calls of a sample.")],
     clue_overlap_max_easy: Annotated[
         float, options.threshold("difficulty.clue_overlap_max_easy", "Maximum median clue overlap of easy samples.")
     ],
     clue_overlap_min_hard: Annotated[
         float, options.threshold("difficulty.clue_overlap_min_hard", "Minimum median clue overlap of hard samples.")
     ],
-    out: Annotated[Path, typer.Option("--out", help="Report to write.")] = Path("reports/rc1/difficulty_report.json"),
+    out: options.ReportFile = Path("reports/rc1/difficulty_report.json"),
     as_json: options.Json = False,
 ) -> None:
-    """Judge the balanced pool. Shares of each difficulty, limits, clue overlap; histograms beside the report."""
+    """Check the balanced pool. Shares of each difficulty, limits, clue overlap; a page beside the report has charts."""
     from hashlib import sha256
 
     from msgspec.structs import replace
 
     from ..core.files import atomic_files, json_bytes
     from ..data.difficulty.validate_difficulty import DifficultyLimits
-    from ..data.difficulty.validate_difficulty import validate_difficulty as judge
+    from ..data.difficulty.validate_difficulty import validate_difficulty as check
     from ..pages.difficulty import difficulty_page
 
     limits = DifficultyLimits(
         min_hard_pct, max_easy_pct, len_max, turns_max, tool_hops_max, clue_overlap_max_easy, clue_overlap_min_hard
     )
     page = out.with_suffix(".html")
-    report = judge(metrics, balanced, limits, {"the report's page": page, "--out": out})
+    report = check(metrics, balanced, limits, {"the report's page": page, "--out": out})
     inputs = {path.name: report.evidence.inputs[str(path)] for path in (metrics, balanced)}
     content = difficulty_page(report.checks, report.figures, inputs)
     report = replace(report, evidence=replace(report.evidence, outputs={str(page): sha256(content).hexdigest()}))
@@ -204,7 +201,15 @@ def validate_difficulty(
 
 
 def make_min_data(as_json: options.Json = False) -> None:
-    """Make the smallest training and evaluation data. data/train_min.jsonl and data/eval_min.jsonl."""
+    """Make minimal training and evaluation data. Writes data/train_min.jsonl and data/eval_min.jsonl."""
     from ..data.pool.build import make_minimal
 
     show.made(make_minimal(Path("data")), as_json)
+
+
+def _print_diversity(found: dict[str, Any]) -> None:
+    """Prints a column for the pool and one for each task."""
+    scopes = {"all": found["overall"], **found["tasks"]}
+    rows = [[name, *(show.cell(scope[name]) for scope in scopes.values())] for name in DIVERSITY]
+    rows += [[name, *(str(len(scope[name])) for scope in scopes.values())] for name in ("roles", "registers")]
+    show.print_table(["figure", *scopes], rows)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
+from typer import Argument, Option
 
 from ..core.errors import BadInput
 from . import options, parse, show
@@ -23,25 +22,22 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 COLOURS = {"green": "bold green", "red": "bold red", "grey": "dim"}
-SYNC = Path("reports/sync")
 
 
 def quickstart(
-    full: Annotated[
-        bool, typer.Option("--full", help="Three seeds and the SFT control: the figures of record. Much slower.")
-    ] = False,
+    full: Annotated[bool, Option("--full", help="Train three seeds and an SFT control. Much slower.")] = False,
 ) -> None:
-    """Run the whole loop on the embedded default. Resumes; repeats only what is no longer valid."""
+    """Run the whole loop on built-in data and model. Needs no key or GPU; repeats only stages whose inputs changed."""
     from ..loop.profile_loop import open_loop
 
     raise typer.Exit(_run(open_loop("quickstart", full)))
 
 
 def rc1(
-    until: Annotated[str, typer.Option("--until", help="Last stage to run: round1, round2, train, ...")] = "",
-    listed: Annotated[bool, typer.Option("--list", help="List the stages and their commands, and run none.")] = False,
+    until: Annotated[str, Option(help="Last stage to run: round1, round2, train, ... Default: all stages.")] = "",
+    listed: Annotated[bool, Option("--list", help="List the stages and their commands, and run none.")] = False,
 ) -> None:
-    """Run the loop of profile rc1. Uses the judge that the environment names; stops at the first red light."""
+    """Run the whole loop at scale: profile rc1. Calls the judge of $SCORER_PROVIDER; stops at the first failure."""
     from ..loop.profile_loop import open_loop
     from ..loop.runner import typed
 
@@ -62,15 +58,14 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
     except KeyboardInterrupt:
         show.complain(f"interrupted; `{loop.command}` resumes from here")
         return INTERRUPTED
-    _show_lights(write_results(loop.profile, loop.stages, loop.state), loop)
-    show.say(f"wrote {KPIS}")
-    show.say(f"wrote {PAGE}")
+    _print_lights(write_results(loop.profile, loop.stages, loop.state), loop)
+    show.wrote(KPIS, PAGE)
     _write_rc1_report(loop)
     return worst(results)
 
 
 def _write_rc1_report(loop: ProfileLoop) -> None:
-    """Once a trained policy was evaluated. A refused report changes no light, and these have been shown."""
+    """Writes the RC1 report once a trained policy has been evaluated. A refused report changes no light."""
     from ..core.paths import newest_evaluation
 
     if newest_evaluation() is None:
@@ -80,11 +75,11 @@ def _write_rc1_report(loop: ProfileLoop) -> None:
     except BadInput as error:
         show.complain(f"no RC1 report: {error}")
         return
-    show.say(f"wrote {RC1_PAGE}")
+    show.wrote(RC1_PAGE)
 
 
 def status(profile: options.Profile = None, as_json: options.Json = False) -> None:
-    """Show the lights and the next step. Takes checksums again; exit code 0 if all lights are green, else 1."""
+    """Show the state of every stage and the next step. Exit code 0 if all stages are green, else 1."""
     from ..loop.profile_loop import open_loop
 
     loop = open_loop(profile)
@@ -93,13 +88,13 @@ def status(profile: options.Profile = None, as_json: options.Json = False) -> No
         english, chinese = loop.next_step(found)
         show.print_json({"profile": loop.profile.name, "lights": found, "next": english, "next_zh": chinese})
     else:
-        _show_lights(found, loop)
+        _print_lights(found, loop)
     if any(light.colour != "green" for light in found):
         raise typer.Exit(1)
 
 
 def kpi(profile: options.Profile = None, as_json: options.Json = False) -> None:
-    """Collect the KPIs. Quality and engineering figures go to reports/kpi.json, each with its source file."""
+    """Collect the KPIs. Writes quality and engineering figures to reports/kpi.json, each with its source file."""
     from ..config.profile import load_profile
     from ..core.files import write_json
     from ..core.paths import newest_evaluation
@@ -108,66 +103,45 @@ def kpi(profile: options.Profile = None, as_json: options.Json = False) -> None:
 
     found = measure(load_profile(profile or last_run()), newest_evaluation())
     write_json(KPIS, found)
-    if as_json:
-        show.print_json(found)
-    else:
-        _show_kpis(found)
-        show.say(f"wrote {KPIS}")
+    show.result(found, as_json, _print_kpis, KPIS)
 
 
 def sync(
-    number: Annotated[int | None, typer.Option("--round", min=1, help="Packet number. Default: the next one.")] = None,
+    number: Annotated[int | None, Option("--round", min=1, help="Number of the packet. Default: the next one.")] = None,
     profile: options.Profile = None,
     as_json: options.Json = False,
 ) -> None:
-    """Write the SYNC packet. Artifacts made, with SHA-256, and artifacts missing; configs/sync.yaml lists them."""
-    from ..core.files import write_json
+    """Write the SYNC packet. Lists which artifacts of configs/sync.yaml exist, with SHA-256, and which are missing."""
     from ..loop.profile_loop import open_loop
-    from ..loop.sync import load_settings, packet
+    from ..loop.sync import write_packet
 
     loop = open_loop(profile, full=False)
-    which = number if number is not None else next_round(SYNC)
-    made = packet(load_settings(), which, loop.lights(), loop.command)
-    path = SYNC / f"round_{which:03d}.json"
-    write_json(path, made)
-    # The packet is there to be pasted, so it is shown either way.
-    show.print_json(made)
-    if not as_json:
-        show.say(f"wrote {path}")
-
-
-def next_round(folder: Path) -> int:
-    """One more than the highest packet number in the folder."""
-    names = [re.fullmatch(r"round_(\d+)", path.stem) for path in folder.glob("round_*.json")]
-    return max((int(found[1]) for found in names if found), default=0) + 1
+    made, path = write_packet(number, loop.lights(), loop.command)
+    # The packet is there to be pasted, so it is printed either way.
+    show.result(made, as_json, show.print_json, path)
 
 
 def scale(
-    to: Annotated[str, typer.Option("--to", help="Sizes of the live-scored set, rising, comma-separated.")] = (
-        "1000,5000"
-    ),
-    profile: Annotated[
-        Literal["quickstart", "rc1"], typer.Option("--profile", help="Profile whose pool and gates are used.")
-    ] = "rc1",
+    to: Annotated[str, Option(help="Sizes of the live-scored set, rising, comma-separated.")] = "1000,5000",
+    profile: options.GateProfile = "rc1",
 ) -> None:
-    """Grow the live-scored set. Gates run before and after each step; the first red light stops it."""
+    """Grow the live-scored set in steps. Gates run before and after each step; the first failed gate stops it."""
     from ..loop.scale import grow
 
     raise typer.Exit(grow(profile, parse.sizes(to), os.environ, show.say))
 
 
-def init(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")]) -> None:
+def init(folder: Annotated[Path, Argument(metavar="DIR", help="A new or empty folder.")]) -> None:
     """Create a project folder. It has configs and templates to edit, and a README that explains them."""
     from ..loop.new_project import make_project
 
-    for path in make_project(folder):
-        show.say(f"wrote {path}")
+    show.wrote(*make_project(folder))
     show.say(f"-> cd {folder} and run `askgate quickstart`; README.md there says what each file is for")
     show.say(f"-> 进入 {folder} 运行 `askgate quickstart`；各文件用途见其中的 README.md")
 
 
-def _show_lights(found: list[Light], loop: ProfileLoop) -> None:
-    """Print one line per light. Lines wrap in a narrow terminal, where a table would cut off what does not fit."""
+def _print_lights(found: list[Light], loop: ProfileLoop) -> None:
+    """Prints one line per light. Lines wrap in a narrow terminal, where a table would cut off what does not fit."""
     from ..loop.lights import WORDS
 
     width = max(len(word) for word, _ in WORDS.values()) + 2
@@ -179,17 +153,15 @@ def _show_lights(found: list[Light], loop: ProfileLoop) -> None:
         show.say(f"-> {step}")
 
 
-def _show_kpis(kpis: Mapping[str, Mapping[str, Kpi]]) -> None:
-    """Print one table per group of KPIs, then the alarms."""
+def _print_kpis(kpis: Mapping[str, Mapping[str, Kpi]]) -> None:
+    """Prints one table per group of KPIs, then the alarms."""
     from ..loop.kpi import KPIS, alarms
 
     for part, found in kpis.items():
-        table = Table(box=None, pad_edge=False)
-        for head in (part, "value", "from"):
-            table.add_column(head, overflow="fold")
+        rows = []
         for name, one in found.items():
-            value = show.cell(one.value)
-            table.add_row(name, f"{value} ALARM" if one.alarm and one.alarm.on else value, Text(one.source))
-        show.print_table(table)
+            alarm = " ALARM" if one.alarm and one.alarm.on else ""
+            rows.append([name, f"{show.cell(one.value)}{alarm}", one.source])
+        show.print_table((part, "value", "from"), rows, text=("value", "from"))
     for name in alarms(kpis):
         show.complain(f"ALARM 警报: {name} is past its limit; see {KPIS}")

@@ -6,15 +6,17 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
+from typer import Argument, Option
 
 from ..core import defaults
+from ..core.defaults import MIN_SAMPLES
 from ..core.types import TASKS
 
 POOL = Path("data/rollouts/rc1_seed.jsonl")
 METRICS = Path("data/rollouts/rc1_seed.metrics.jsonl")
 BALANCED = Path("data/rollouts/rc1_seed.balanced.jsonl")
 SHADOW = Path("data/shadow_eval_245.jsonl")
+QUICKSTART = Path("configs/quickstart.yaml")
 TEMPLATES = defaults.TEMPLATES
 MIX = defaults.as_flag(defaults.MIX)
 BY_TASK = ",".join(TASKS)
@@ -22,33 +24,44 @@ TOOLS = ",".join(defaults.TOOLS)
 TARGET = defaults.as_flag(defaults.DIFFICULTY_MIX)
 SEED = defaults.SEED
 
+# Samples
 Source = Annotated[
     Literal["builtin", "dir", "hf"],
-    typer.Option(
-        "--source", help="builtin: generated worlds; dir: official files in --data_dir; hf: the hub through `datasets`."
-    ),
+    Option(help="builtin: generated worlds; dir: official files in --data_dir; hf: the hub through `datasets`."),
 ]
 DataDir = Annotated[
-    Path | None,
-    typer.Option("--data_dir", help="Folder with hotpotqa/, strategyqa/ and gsm8k/; required by --source dir."),
+    Path | None, Option("--data_dir", help="Folder with hotpotqa/, strategyqa/ and gsm8k/; required by --source dir.")
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Random seed. The same arguments give the same bytes.")]
-Lang = Annotated[str, typer.Option("--lang", help="en, zh or en,zh. Default: every language of the source.")]
-Mix = Annotated[str, typer.Option("--mix", help="Share of each task; the shares sum to 1.")]
-TemplatesDir = Annotated[Path, typer.Option("--templates_dir", help="Folder of the template pack.")]
-ByTask = Annotated[str, typer.Option("--by_task", help="Tasks to check separately, comma-separated.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON and nothing else.")]
+Seed = Annotated[int, Option(min=0, help="Random seed. The same arguments give the same bytes.")]
+Lang = Annotated[str, Option(help="Languages: en, zh or en,zh. Default: every language of the source.")]
+Mix = Annotated[str, Option(help="Share of each task; the shares sum to 1.")]
+TemplatesDir = Annotated[Path, Option("--templates_dir", help="Folder of the template pack.")]
+ByTask = Annotated[str, Option("--by_task", help="Tasks to check separately, comma-separated.")]
+Pool = Annotated[Path, Argument(metavar="POOL", help="Pool to read.")]
+Metrics = Annotated[Path, Option(help="File written by difficulty_metrics.")]
+
+# Policies and judges
 Set = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set", metavar="KEY=VALUE", help="Override a setting of the config, like optimizer.epochs=2. Repeatable."
+    Option("--set", metavar="KEY=VALUE", help="Override a config setting, like optimizer.epochs=2. Repeatable."),
+]
+BaseConfig = Annotated[Path, Option("--config", help="Training config with the base policy and rollout settings.")]
+Episodes = Annotated[Path, Option(help="Episodes of the base policy; recorded to this file if it is missing.")]
+LiveN = Annotated[
+    int | None,
+    Option(
+        "--live_n", min=MIN_SAMPLES, help="Number of episodes that the judge scores, drawn at random. Default: all."
     ),
 ]
-Provider = Annotated[str, typer.Option("--provider", help="Judge to call. Default: $SCORER_PROVIDER.")]
-Profile = Annotated[
-    Literal["quickstart", "rc1"] | None,
-    typer.Option("--profile", help="Profile of the loop. Default: the one that was run last."),
-]
+Provider = Annotated[str, Option(help="Judge to call. Default: $SCORER_PROVIDER.")]
+
+# Reports and profiles
+ReportFile = Annotated[Path, Option("--out", help="Report to write.")]
+Tag = Annotated[str, Option(help="Part of the report's file name. Default: the config's name.")]
+Json = Annotated[bool, Option("--json", help="Print the result as JSON and nothing else.")]
+ProfileName = Literal["quickstart", "rc1"]
+Profile = Annotated[ProfileName | None, Option(help="Profile of the loop. Default: the profile that ran last.")]
+GateProfile = Annotated[ProfileName, Option("--profile", help="Profile in configs/gates/ with files and thresholds.")]
 
 
 def threshold(key: str, text: str, min: float | None = None, max: float | None = None, flag: str = "") -> Any:
@@ -60,4 +73,4 @@ def threshold(key: str, text: str, min: float | None = None, max: float | None =
         return attrgetter(key)(load_profile("rc1").thresholds)
 
     name = flag or f"--{key.rpartition('.')[2]}"
-    return typer.Option(name, default_factory=read, show_default="from profile rc1", help=text, min=min, max=max)
+    return Option(name, default_factory=read, show_default="from profile rc1", help=text, min=min, max=max)

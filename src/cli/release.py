@@ -6,25 +6,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.table import Table
+from typer import Option
 
 from ..core.errors import BadInput
 from ..core.paths import REPORTS
 from . import options, show
 
 if TYPE_CHECKING:
-    from ..eval.metrics import Figure
+    from ..core.check import Report
+    from ..release.evaluate import ModelEvaluation
 
 
 def export_gguf(
-    model: Annotated[Path, typer.Option("--model", help="Folder of a Qwen3 or Llama model.")],
-    out: Annotated[Path, typer.Option("--out", help="File to write, FILE.gguf; its report goes beside it.")],
-    type_: Annotated[Literal["f16", "q8_0"], typer.Option("--type", help="f16: as trained; q8_0: half the size.")] = (
-        "f16"
-    ),
-    adapter: Annotated[
-        Path | None, typer.Option("--adapter", help="Folder of LoRA adapters to merge into the model first.")
-    ] = None,
+    model: Annotated[Path, Option(help="Folder of a Qwen3 or Llama model.")],
+    out: Annotated[Path, Option(help="GGUF file to write; its report goes beside it.")],
+    type_: Annotated[
+        Literal["f16", "q8_0"], Option("--type", help="f16: 16 bits; q8_0: 8 bits, half the size.")
+    ] = "f16",
+    adapter: Annotated[Path | None, Option(help="Folder of LoRA adapters to merge into the model first.")] = None,
     as_json: options.Json = False,
 ) -> None:
     """Export a model to GGUF for llama.cpp. Checks it against PyTorch: same tokens, same greedy choices."""
@@ -38,35 +37,23 @@ def export_gguf(
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     with show.progress("comparing with PyTorch", PROMPTS) as progress:
         report, path = export(model, out, type_, adapter, show.complain, progress)
-    if not as_json:
-        found = report.figures
-        show.say(
-            f"{found['prompts_same']} of {found['prompts']} continuations are the same throughout; "
-            f"{found['same']} of {found['tokens']} tokens, {found['near_ties']} near ties"
-        )
-    show.finish(report, as_json, path)
+    show.finish(report, as_json, path, _print_agreement)
 
 
 def eval_model(
-    model: Annotated[Path, typer.Option("--model", help="A folder for pytorch, FILE.gguf for llamacpp.")],
-    backend: Annotated[Literal["pytorch", "llamacpp"], typer.Option("--backend", help="Inference backend.")] = (
-        "pytorch"
-    ),
-    config: Annotated[Path, typer.Option("--config", help="Training config with the held-out set and limits.")] = (
-        Path("configs/quickstart.yaml")
-    ),
+    model: Annotated[Path, Option(help="Folder of a model for pytorch, GGUF file for llamacpp.")],
+    backend: Annotated[Literal["pytorch", "llamacpp"], Option(help="Inference backend.")] = "pytorch",
+    config: Annotated[Path, Option(help="Training config with held-out set and rollout limits.")] = options.QUICKSTART,
     overrides: options.Set = None,
-    n: Annotated[int | None, typer.Option("--n", min=1, help="Number of samples. Default: from the config.")] = None,
-    greedy: Annotated[bool, typer.Option("--greedy", help="Greedy decoding, even if the config samples.")] = False,
+    n: Annotated[int | None, Option(min=1, help="Number of samples. Default: from the config.")] = None,
+    greedy: Annotated[bool, Option("--greedy", help="Decode greedily, even if the config samples.")] = False,
     compare: Annotated[
-        Path | None, typer.Option("--compare", help="Report of the other backend; figures must be in its intervals.")
+        Path | None, Option(help="Report of the other backend; headline figures must be in its 95% intervals.")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="Report to write. Default: reports/eval_BACKEND.json.")
-    ] = None,
+    out: Annotated[Path | None, Option(help="Report to write. Default: reports/eval_BACKEND.json.")] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Evaluate a model on held-out samples. Through PyTorch, or offline through llama.cpp from a GGUF file."""
+    """Evaluate a model on held-out samples. Runs in PyTorch, or in llama.cpp from a GGUF file."""
     from transformers.utils import logging as transformers_logging
 
     from ..config.loader import load_train_config
@@ -78,16 +65,10 @@ def eval_model(
     found, checks = evaluate_model(model, backend, settings, greedy, compare, show.Terminal())
     path = out or REPORTS / f"eval_{backend}.json"
     write_json(path, found)
-    if as_json:
-        show.print_json(found)
-    else:
-        _show_figures(found.figures, f"{model} through {backend}, {found.samples} held-out samples")
-        show.say(f"wrote {path}")
+    show.result(found, as_json, _print_evaluation, path)
     failed = [one for one in checks if not one.passed]
     for one in failed:
-        show.complain(f"FAILED {one.name}: {one.value}, must be {one.rule} {one.threshold}")
-        show.complain(f"  What to do: {one.remedy}")
-        show.complain(f"  怎么办：{one.remedy_zh}")
+        show.print_failure(f"{one.name}: {show.measured(one)}, must be {show.limit(one)}", one, show.complain)
     if failed:
         raise typer.Exit(1)
     if compare and not as_json:
@@ -95,34 +76,30 @@ def eval_model(
 
 
 def package(
-    config: Annotated[
-        Path | None, typer.Option("--config", help="Training config of the gated run. Default: the ticket's.")
-    ] = None,
-    out: Annotated[Path, typer.Option("--out", help="Tarball to write.")] = Path("reports/rc1/package.tgz"),
+    config: Annotated[Path | None, Option(help="Training config of the gated run. Default: the ticket's.")] = None,
+    out: Annotated[Path, Option(help="Tarball to write.")] = Path("reports/rc1/package.tgz"),
     key: Annotated[
-        Path | None, typer.Option("--key", help="Private elliptic-curve key (PEM) to sign with. Default: unsigned.")
+        Path | None, Option(help="Private elliptic-curve key (PEM) to sign with. Default: the package is not signed.")
     ] = None,
 ) -> None:
-    """Pack a finished run for others. Verifies it first."""
-    from ..core.files import sha256_file
+    """Pack a finished run for others to reproduce. All evidence is verified first."""
     from ..release.package import make_package, trained_config
 
     made = make_package(config or trained_config(), out, key, show.password_of(key), show.say)
-    show.say(f"wrote {made}")
-    show.say(f"  sha256 {sha256_file(made)}")
+    show.made([made], as_json=False)
 
 
 def reproduce(
     packed: Annotated[Path, typer.Argument(metavar="PACKAGE", help="Tarball made by `askgate package`.")],
     verify: Annotated[
-        bool, typer.Option("--verify", help="Check every file, the evidence of the gates, and signatures.")
+        bool, Option("--verify", help="Check all files, the evidence of the gates, and signatures.")
     ] = False,
-    rerun: Annotated[bool, typer.Option("--rerun", help="Verify, then train again and compare the weights.")] = False,
+    rerun: Annotated[bool, Option("--rerun", help="Verify, then train again and compare the weights.")] = False,
     public_key: Annotated[
-        Path | None, typer.Option("--public_key", help="Public key of the maker; the package must be signed with it.")
+        Path | None, Option("--public_key", help="The maker's public key; the package must be signed with it.")
     ] = None,
 ) -> None:
-    """Verify a package, or train it again. Names the first file that does not match."""
+    """Verify a package, or repeat its training. Names the first file that does not match."""
     if not (verify or rerun):
         raise BadInput("nothing to do", where="reproduce", remedy="add --verify, or --rerun to train again too")
     from ..release.reproduce import reproduce as check
@@ -131,18 +108,20 @@ def reproduce(
     show.say(f"VERIFIED: {packed}{', and trained again with the same weights' if rerun else ''}")
 
 
-def _show_figures(found: dict[str, Figure], title: str) -> None:
-    from ..eval.metrics import is_share
+def _print_agreement(report: Report) -> None:
+    found = report.figures
+    show.say(
+        f"{found['prompts_same']} of {found['prompts']} continuations are the same throughout; "
+        f"{found['same']} of {found['tokens']} tokens, {found['near_ties']} near ties"
+    )
+
+
+def _print_evaluation(found: ModelEvaluation) -> None:
     from ..release.evaluate import HEADLINE
 
-    table = Table(title, box=None, pad_edge=False)
-    for column in ("value", "95% from", "to", "n"):
-        table.add_column(column, justify="right")
+    rows = []
     for name in HEADLINE:
-        figure = found[name]
-
-        def shown(value: float | None, share: bool = is_share(name)) -> str:
-            return "-" if value is None else f"{100 * value:.1f}%" if share else f"{value:.2f}"
-
-        table.add_row(name, shown(figure.value), shown(figure.low), shown(figure.high), str(figure.n))
-    show.print_table(table)
+        one = found.figures[name]
+        rows.append([name, *(show.figure(name, value) for value in (one.value, one.low, one.high)), str(one.n)])
+    show.print_table((f"{found.model} in {found.backend}", "value", "95% from", "to", "n"), rows)
+    show.say(f"{found.samples} held-out samples; shares in percent")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-from rich.table import Table
+from typer import Option
 
 from ..core.defaults import MIN_SAMPLES
 from ..core.errors import BadInput
@@ -14,26 +13,12 @@ from ..core.paths import ABLATION_SIDES
 from . import options, parse, show
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..core.check import Report
-    from ..core.types import Sample
-    from ..training.record_episodes import RatedEpisodes
 
-CONFIG = Path("configs/quickstart.yaml")
 SHADOW_EPISODES = Path("data/episodes/shadow.jsonl")
 CALIBRATION_EPISODES = Path("data/episodes/calibration.jsonl")
 BASELINE = Path("configs/weights_baseline.json")
 WEIGHTS = Path("configs/weights.json")
-
-Config = Annotated[Path, typer.Option("--config", help="Training config of the base policy and its rollout settings.")]
-Episodes = Annotated[
-    Path, typer.Option("--episodes", help="File with the base policy's episodes; recorded there if it is missing.")
-]
-LiveN = Annotated[
-    int | None,
-    typer.Option("--live_n", min=MIN_SAMPLES, help="Episodes for the judge to score, a random sample. Default: all."),
-]
 
 SHADOW_ROWS = (
     "spearman",
@@ -52,39 +37,25 @@ SHADOW_COLUMNS = {
     "corr_to_success_old": "corr old",
     "corr_to_success_new": "corr new",
 }
-ABLATION_ROWS = {
-    "overclar_rate": "over-clarification",
-    "avg_turns": "mean turns",
-    "success": "success",
-    "need_ask_success": "need-ask success",
-}
 
 
 def shadow_run(
-    n: Annotated[int, typer.Option("--n", min=1, help="Number of samples of the shadow set.")] = 245,
+    n: Annotated[int, Option(min=1, help="Number of samples of the shadow set.")] = 245,
     seed: options.Seed = options.SEED,
-    stratify: Annotated[bool, typer.Option("--stratify", help="Give every task exactly its share.")] = False,
-    materialize: Annotated[
-        Path | None, typer.Option("--materialize", help="Write the shadow set to this file and stop.")
-    ] = None,
-    dump_manifest: Annotated[
-        Path | None, typer.Option("--dump-manifest", help="Write the list of samples to this file.")
-    ] = None,
-    tag: Annotated[str, typer.Option("--tag", help="Part of the manifest and of the report's file name.")] = "",
+    stratify: Annotated[bool, Option("--stratify", help="Give every task exactly its share.")] = False,
+    materialize: Annotated[Path | None, Option(help="Write the shadow set to this file and stop.")] = None,
+    dump_manifest: Annotated[Path | None, Option(help="Write the list of samples to this file.")] = None,
+    tag: Annotated[str, Option(help="Part of the manifest and of the report's file name.")] = "",
     shadow_set: Annotated[
-        Path | None,
-        typer.Option("--shadow_set", help="The materialized set. Default: data/shadow_eval_<n>.jsonl."),
+        Path | None, Option("--shadow_set", help="Shadow set to read. Default: data/shadow_eval_<n>.jsonl.")
     ] = None,
-    episodes: Episodes = SHADOW_EPISODES,
-    config: Config = CONFIG,
+    episodes: options.Episodes = SHADOW_EPISODES,
+    config: options.BaseConfig = options.QUICKSTART,
     overrides: options.Set = None,
     weights: Annotated[
-        Path | None,
-        typer.Option(
-            "--weights", help="Weights of the new score. Default: configs/weights.json, or the prior if it is missing."
-        ),
+        Path | None, Option(help="Weights of the new reward. Default: configs/weights.json, or else the prior weights.")
     ] = None,
-    live_n: LiveN = None,
+    live_n: options.LiveN = None,
     provider: options.Provider = "",
     source: options.Source = "builtin",
     data_dir: options.DataDir = None,
@@ -93,14 +64,14 @@ def shadow_run(
     templates_dir: options.TemplatesDir = options.TEMPLATES,
     as_json: options.Json = False,
 ) -> None:
-    """Compare the old reward with the new one on the shadow set. With --materialize: only make that set."""
+    """Compare the old and the new reward on the shadow set. With --materialize, only makes the shadow set."""
     from ..config.loader import load_train_config
     from ..config.profile import profile_for
     from ..data.pool.plan import BuildPlan
     from ..data.pool.shadow_set import materialize_shadow
     from ..eval.metrics import figures, flat
     from ..reward import shadow_run as comparison
-    from ..training.record_episodes import shadow_samples
+    from ..training.record_episodes import rated_episodes, shadow_samples
 
     plan = BuildPlan(
         n=n,
@@ -122,11 +93,13 @@ def shadow_run(
     name = parse.tag(tag) or comparison.TAG
     shadow_set = shadow_set or Path(f"data/shadow_eval_{n}.jsonl")
     samples = shadow_samples(plan, stratify, shadow_set, show.Terminal())
-    rated = _rated(shadow_set, samples, config, episodes, seed, live_n, provider, overrides)
+    rated = rated_episodes(
+        shadow_set, samples, config, episodes, seed, overrides, show.Terminal(), live_n=live_n, provider=provider
+    )
     measured = figures([one.episode for one in rated.recorded])
     if weights is None and WEIGHTS.exists():
         weights = WEIGHTS
-    if weights is None:
+    elif weights is None:
         show.complain(f"{WEIGHTS} is missing: the new score uses the prior that weight_calib starts from")
     report, path = comparison.shadow_run(
         rated.scored,
@@ -139,52 +112,43 @@ def shadow_run(
         live_n=live_n,
         made_from=rated.made_from,
     )
-    if not as_json:
-        _show_comparison(report)
-    show.finish(report, as_json, path)
+    show.finish(report, as_json, path, _print_comparison)
 
 
 def weight_calib(
     *,
-    cv: Annotated[int, options.threshold("calibration.cv", "Folds of the cross-validation.", min=2, max=100)],
-    boot: Annotated[int, options.threshold("calibration.boot", "Bootstrap resamples.", min=0, max=100_000)],
-    l2: Annotated[float, options.threshold("calibration.l2", "Strength of the pull towards the baseline.", min=0)],
-    seed: Annotated[int, options.threshold("calibration.seed", "Seed of the folds and the bootstrap.", min=0)],
-    tag: Annotated[str, typer.Option("--tag", help="Part of the report's file name.")] = "",
-    n: Annotated[
-        int, typer.Option("--n", min=MIN_SAMPLES, help="Number of episodes to calibrate on, a random sample.")
-    ] = 600,
-    pool: Annotated[Path, typer.Option("--pool", help="Pool of the samples; none may be of the shadow set.")] = (
-        options.BALANCED
-    ),
-    episodes: Episodes = CALIBRATION_EPISODES,
-    config: Config = CONFIG,
+    cv: Annotated[int, options.threshold("calibration.cv", "Number of cross-validation folds.", min=2, max=100)],
+    boot: Annotated[int, options.threshold("calibration.boot", "Number of bootstrap resamples.", min=0, max=100_000)],
+    l2: Annotated[float, options.threshold("calibration.l2", "L2 penalty on the distance to the baseline.", min=0)],
+    seed: Annotated[int, options.threshold("calibration.seed", "Seed of folds and bootstrap.", min=0)],
+    tag: Annotated[str, Option(help="Part of the report's file name.")] = "",
+    n: Annotated[int, Option(min=MIN_SAMPLES, help="Number of episodes to fit, drawn at random.")] = 600,
+    pool: Annotated[Path, Option(help="Pool to draw samples from; none may be in the shadow set.")] = options.BALANCED,
+    episodes: options.Episodes = CALIBRATION_EPISODES,
+    config: options.BaseConfig = options.QUICKSTART,
     overrides: options.Set = None,
-    live_n: LiveN = None,
+    live_n: options.LiveN = None,
     provider: options.Provider = "",
     scored: Annotated[
-        Path | None, typer.Option("--scored", help="Episodes that are scored already; nothing is recorded or judged.")
+        Path | None, Option(help="Episodes with scores. If given, nothing is recorded and no judge is called.")
     ] = None,
-    baseline: Annotated[
-        Path, typer.Option("--baseline", help="File with the old weights and the names of the new dimensions.")
-    ] = BASELINE,
-    out: Annotated[Path, typer.Option("--out", help="Output file of the weights; the report goes to reports/.")] = (
-        WEIGHTS
-    ),
+    baseline: Annotated[Path, Option(help="File with old weights and names of the new dimensions.")] = BASELINE,
+    out: Annotated[Path, Option(help="Weights to write; the report goes to reports/.")] = WEIGHTS,
     as_json: options.Json = False,
 ) -> None:
-    """Calibrate the weights of the reward. Least squares on success, judged on held-out folds."""
+    """Calibrate the weights of the reward. Least squares on success, checked on held-out folds."""
     from ..config.loader import load_train_config
     from ..config.profile import profile_for
     from ..reward import weight_calib as calibration
+    from ..training.record_episodes import calibration_samples, rated_episodes
 
     name = parse.tag(tag) or calibration.TAG
     made_from: list[Path] = []
     if scored is None:
-        from ..training.record_episodes import calibration_samples
-
         samples = calibration_samples(pool, n, seed)
-        rated = _rated(pool, samples, config, episodes, seed, live_n, provider, overrides)
+        rated = rated_episodes(
+            pool, samples, config, episodes, seed, overrides, show.Terminal(), live_n=live_n, provider=provider
+        )
         scored, made_from = rated.scored, rated.made_from
     report, path = calibration.weight_calib(
         scored,
@@ -199,43 +163,38 @@ def weight_calib(
         live_n=live_n,
         made_from=made_from,
     )
-    if not as_json:
-        _show_weights(report)
-    show.finish(report, as_json, path)
+    show.finish(report, as_json, path, _print_weights)
 
 
 def overclar_penalty(
     alpha: Annotated[
-        float | None, typer.Option("--alpha", min=0, max=1, help="Penalty per needless ask. Default: the config's.")
+        float | None, Option(min=0, max=1, help="Penalty per needless ask. Default: from configs/default.yaml.")
     ] = None,
     cap: Annotated[
-        int | None, typer.Option("--cap", min=0, max=64, help="Most asks that are counted. Default: the config's.")
+        int | None, Option(min=0, max=64, help="Maximum number of penalized asks. Default: from configs/default.yaml.")
     ] = None,
     ablation: Annotated[
-        bool, typer.Option("--ablation", help="Train with and without the penalty; compare on held-out samples.")
+        bool, Option("--ablation", help="Train with and without the penalty; compare on held-out samples.")
     ] = False,
-    config: Annotated[Path, typer.Option("--config", help="Training config of both ablation runs.")] = CONFIG,
-    steps: Annotated[int, typer.Option("--steps", min=1, max=2000, help="Training steps per ablation run.")] = 20,
-    seeds: Annotated[str, typer.Option("--seeds", help="Comma-separated seeds, one run each.")] = str(options.SEED),
-    n: Annotated[
-        int | None, typer.Option("--n", min=1, help="Number of held-out samples of the evaluation. Default: all.")
-    ] = None,
+    config: Annotated[Path, Option(help="Training config of both ablation runs.")] = options.QUICKSTART,
+    steps: Annotated[int, Option(min=1, max=2000, help="Training steps per ablation run.")] = 20,
+    seeds: Annotated[str, Option(help="Comma-separated seeds, one run each.")] = str(options.SEED),
+    n: Annotated[int | None, Option(min=1, help="Number of held-out samples to evaluate on. Default: all.")] = None,
     episodes: Annotated[
-        Path | None,
-        typer.Option("--episodes", help="Folder for the held-out episodes. Default: data/episodes/TAG_ablation."),
+        Path | None, Option(help="Folder for the held-out episodes. Default: data/episodes/TAG_ablation.")
     ] = None,
-    tag: Annotated[str, typer.Option("--tag", help="Part of the report's file name. Default: the config's name.")] = "",
+    tag: options.Tag = "",
     overrides: options.Set = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show what needless asks cost. With --ablation: train with and without the penalty, on the same seeds."""
+    """Show the penalty for needless asks. With --ablation, trains with and without it and compares."""
     from ..config.loader import load_config, load_train_config
     from ..config.profile import profile_for
 
     section = load_config().overclar
     alpha, cap = section.alpha if alpha is None else alpha, section.cap if cap is None else cap
     if not ablation:
-        _show_penalties(alpha, cap, as_json)
+        _print_penalties(alpha, cap, as_json)
         return
     if not alpha or not cap:
         raise BadInput("the penalty is always 0", where="--alpha, --cap", remedy="give values above 0")
@@ -246,67 +205,31 @@ def overclar_penalty(
     plan = AblationPlan(config, alpha, cap, steps, parse.seeds(seeds), n, folder, name, tuple(overrides or ()))
     limits = profile_for(load_train_config(config, overrides)).thresholds
     report, path = ablate(plan, limits, show.Terminal())
-    if not as_json:
-        _show_ablation(report)
-    show.finish(report, as_json, path)
+    show.finish(report, as_json, path, _print_ablation)
 
 
-def _rated(
-    pool: Path,
-    samples: Sequence[Sample],
-    config: Path,
-    episodes: Path,
-    seed: int,
-    live_n: int | None,
-    provider: str,
-    overrides: list[str] | None,
-) -> RatedEpisodes:
-    from ..training.record_episodes import rated_episodes
-
-    return rated_episodes(
-        pool,
-        samples,
-        config,
-        episodes,
-        seed,
-        live_n=live_n,
-        provider=provider,
-        overrides=overrides,
-        reporter=show.Terminal(),
-        scoring_bar=lambda: show.scoring_progress("scoring"),
-    )
-
-
-def _show_comparison(report: Report) -> None:
+def _print_comparison(report: Report) -> None:
     figures = report.figures
-    table = Table("old score against new", box=None, pad_edge=False)
-    for name in ("value", "95% from", "to"):
-        table.add_column(name, justify="right")
+    intervals = figures["intervals"]
+    rows = []
     for name in SHADOW_ROWS:
-        low, high = figures["intervals"].get(name, (None, None))
-        table.add_row(name, *(show.cell(value) for value in (figures[name], low, high)))
-    show.print_table(table)
-    by_part = Table("part", box=None, pad_edge=False)
-    for title in SHADOW_COLUMNS.values():
-        by_part.add_column(title, justify="right")
-    judged = {name: figures[name] for name in ("judged", "stable")}
-    for part, one in {**figures["task"], **figures["difficulty"], **judged}.items():
-        by_part.add_row(part, *(show.cell(one[name]) for name in SHADOW_COLUMNS))
-    show.print_table(by_part)
+        low, high = intervals.get(name, (None, None))
+        rows.append([name, *map(show.cell, (figures[name], low, high))])
+    show.print_table(("old score against new", "value", "95% from", "to"), rows)
+    parts = {**figures["task"], **figures["difficulty"], "judged": figures["judged"], "stable": figures["stable"]}
+    by_part = ([part, *(show.cell(one[name]) for name in SHADOW_COLUMNS)] for part, one in parts.items())
+    show.print_table(("part", *SHADOW_COLUMNS.values()), by_part)
     show.say(
         f"{figures['live_episodes']} of {figures['episodes']} episodes were scored live, "
         f"{figures['unstable_episodes']} of them unstable; weights: {figures['weights']}"
     )
 
 
-def _show_weights(report: Report) -> None:
-    table = Table("dimension", box=None, pad_edge=False)
-    for name in ("old", "prior", "weight", "95% from", "to"):
-        table.add_column(name, justify="right")
-    for name, weight in report.figures["weights"].items():
-        values = (weight["old"], weight["prior"], weight["value"], weight["low"], weight["high"])
-        table.add_row(name, *(show.cell(value) for value in values))
-    show.print_table(table)
+def _print_weights(report: Report) -> None:
+    columns = {"old": "old", "prior": "prior", "value": "weight", "low": "95% from", "high": "to"}
+    weights = report.figures["weights"].items()
+    rows = ([dimension, *(show.cell(weight[name]) for name in columns)] for dimension, weight in weights)
+    show.print_table(("dimension", *columns.values()), rows)
     for title, figure in (("rank correlation with success", "rank_corr"), ("mean absolute error", "mae")):
         compared: dict[str, Any] = report.figures[figure]
         show.say(
@@ -315,27 +238,21 @@ def _show_weights(report: Report) -> None:
         )
 
 
-def _show_penalties(alpha: float, cap: int, as_json: bool) -> None:
+def _print_penalties(alpha: float, cap: int, as_json: bool) -> None:
     from ..reward.reward import over_clarification_penalty
 
-    penalties = {asks: over_clarification_penalty(False, asks, alpha, cap) for asks in range(cap + 3)}
+    penalties = {str(asks): over_clarification_penalty(False, asks, alpha, cap) for asks in range(cap + 3)}
     if as_json:
-        by_asks = {str(asks): penalty for asks, penalty in penalties.items()}
-        show.print_json({"alpha": alpha, "cap": cap, "penalty": by_asks})
+        show.print_json({"alpha": alpha, "cap": cap, "penalty": penalties})
         return
-    table = Table("asks where nothing is missing", "penalty", box=None, pad_edge=False)
-    for asks, penalty in penalties.items():
-        table.add_row(str(asks), show.number(penalty))
-    show.print_table(table)
+    rows = ([asks, show.number(penalty)] for asks, penalty in penalties.items())
+    show.print_table(("asks where nothing is missing", "penalty"), rows)
     show.say("an ask that is needed costs nothing; --ablation trains with and without the penalty")
 
 
-def _show_ablation(report: Report) -> None:
+def _print_ablation(report: Report) -> None:
     figures = report.figures
-    table = Table(f"{figures['steps']} steps, {len(figures['seeds'])} seeds", box=None, pad_edge=False)
-    for column in (*ABLATION_SIDES, "change", "95% interval"):
-        table.add_column(column, justify="right")
-    for name, label in ABLATION_ROWS.items():
-        table.add_row(label, *show.change_cells(name, figures["changes"][name]))
-    show.print_table(table)
+    title = f"{figures['steps']} steps, {len(figures['seeds'])} seeds"
+    rows = ([label, *show.change_cells(name, figures["changes"][name])] for name, label in show.FIGURES.items())
+    show.print_table((title, *ABLATION_SIDES, "change", "95% interval"), rows)
     show.say(f"{figures['samples']} held-out samples, the same for all; shares in percent")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 import typer
@@ -23,15 +24,19 @@ from ..runtime.progress import Reporter
 
 if TYPE_CHECKING:
     from ..eval.compare import Change
+    from ..gates.gate import Finding
     from ..scoring.monitor import Progress as Done
 
+T = TypeVar("T")
 Advance = Callable[[int], None]
 """Reports how many more items are done."""
-Counts = dict[Task, dict[Level, int]]
-
-
-def print_table(table: Table) -> None:
-    _console().print(table)
+FIGURES = {
+    "need_ask_success": "need-ask success",
+    "overclar_rate": "over-clarification",
+    "success": "success",
+    "avg_turns": "mean turns",
+}
+"""Headline figures of a policy and their labels."""
 
 
 def say(text: str | Text) -> None:
@@ -44,9 +49,36 @@ def complain(text: str) -> None:
     _console(stderr=True).print(text, soft_wrap=True)
 
 
+def wrote(*paths: Path | str) -> None:
+    for path in paths:
+        say(f"wrote {path}")
+
+
 def _console(stderr: bool = False) -> Console:
     """A console that prints text literally: brackets in a path are not markup, `pool.jsonl:100:` has no emoji."""
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], text: Collection[str] = ()) -> None:
+    """Prints rows without borders. Numbers are flush right; the first column and those named in `text` flush left."""
+    table = Table(box=None, pad_edge=False)
+    for column in columns:
+        if column == columns[0] or column in text:
+            table.add_column(column, overflow="fold")
+        else:
+            table.add_column(column, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    _console().print(table)
+
+
+def result(value: T, as_json: bool, details: Callable[[T], None], *paths: Path | str) -> None:
+    """Prints what a verb measured: as JSON, or by `details` and with the files that it wrote."""
+    if as_json:
+        print_json(value)
+    else:
+        details(value)
+        wrote(*paths)
 
 
 def print_json(value: object) -> None:
@@ -63,23 +95,33 @@ def password_of(key: Path | None) -> bytes | None:
     return str(typer.prompt("password of the key", hide_input=True, err=True)).encode()
 
 
-def finish(report: Report, as_json: bool, written: Path | None = None, failed_code: int = 1) -> None:
-    """Prints the report and exits with `failed_code` if a gate failed: 1 for quality, 2 for integrity.
+def finish(
+    report: Report,
+    as_json: bool,
+    path: Path | None = None,
+    details: Callable[[Report], None] | None = None,
+    failed_code: int = 1,
+) -> None:
+    """Prints a report and exits with `failed_code` if a check failed: 1 for quality, 2 for integrity.
 
-    `written`: path of the report.
+    `path`: file of the report. `details`: prints what the verb measured, ahead of the checks.
     """
     if as_json:
         print_json(report)
     else:
-        _show_report(report)
-        for path in [*report.evidence.outputs, *([written] if written else [])]:
-            say(f"wrote {path}")
+        if details:
+            details(report)
+        _print_checks(report)
+        wrote(*report.evidence.outputs, *([path] if path else []))
     if not report.passed:
         raise typer.Exit(failed_code)
 
 
 def made(
-    files: Sequence[Path], as_json: bool, counts: Counts | None = None, left_aside: Mapping[Task, int] | None = None
+    files: Sequence[Path],
+    as_json: bool,
+    counts: dict[Task, dict[Level, int]] | None = None,
+    left_aside: Mapping[Task, int] | None = None,
 ) -> None:
     """Prints the files that a verb made with their SHA-256, and the number of samples by task and difficulty.
 
@@ -92,7 +134,7 @@ def made(
         print_json({"outputs": hashes, **{name: value for name, value in more.items() if value}})
         return
     if counts:
-        _console().print(_counts(counts))
+        print_table(("task", *LEVELS), ([task, *(str(by[level]) for level in LEVELS)] for task, by in counts.items()))
     for task, count in unused.items():
         say(f"skipped {count} records of {task}: repeated, or without a way to the answer")
     for path, digest in hashes.items():
@@ -100,60 +142,30 @@ def made(
         say(f"  sha256 {digest}")
 
 
-def _show_report(report: Report) -> None:
-    failed = [check for check in report.checks if not check.passed]
+def _print_checks(report: Report) -> None:
     if report.passed:
-        _console().print(_table(report.checks))
+        rows = ([check.name, measured(check), limit(check)] for check in report.checks)
+        print_table(("check", "value", "must be"), rows, text=["must be"])
         say(f"PASSED {report.stage}: {len(report.checks)} checks")
-    else:
-        for check in failed:
-            say(f"FAILED {check.name}: {_measured(check)}, must be {_limit(check)}")
-            say(f"  What to do: {check.remedy}")
-            say(f"  怎么办：{check.remedy_zh}")
-        say(f"FAILED {report.stage}: {len(failed)} of {len(report.checks)} checks")
+        return
+    failed = [check for check in report.checks if not check.passed]
+    for check in failed:
+        print_failure(f"{check.name}: {measured(check)}, must be {limit(check)}", check)
+    say(f"FAILED {report.stage}: {len(failed)} of {len(report.checks)} checks")
 
 
-DIVERSITY = ("ttr", "distinct1", "distinct2", "kl3", "kl3_floor", "kl3_excess", "zipf_slope")
+def print_failure(what: str, check: Check | Finding, write: Callable[[str], None] = say) -> None:
+    """Prints a failed check with its remedy in English and Chinese."""
+    write(f"FAILED {what}")
+    write(f"  What to do: {check.remedy}")
+    write(f"  怎么办：{check.remedy_zh}")
 
 
-def diversity(found: dict[str, Any]) -> None:
-    """Prints a diversity report, with a column for the pool and one for each task."""
-    scopes = {"all": found["overall"], **found["tasks"]}
-    table = Table("figure", box=None, pad_edge=False)
-    for scope in scopes:
-        table.add_column(scope, justify="right")
-    for name in DIVERSITY:
-        values = [figures[name] for figures in scopes.values()]
-        table.add_row(name, *(cell(value) for value in values))
-    for name in ("roles", "registers"):
-        table.add_row(name, *(str(len(figures[name])) for figures in scopes.values()))
-    _console().print(table)
-
-
-def _counts(counts: Counts) -> Table:
-    table = Table("task", box=None, pad_edge=False)
-    for level in LEVELS:
-        table.add_column(level, justify="right")
-    for task, levels in counts.items():
-        table.add_row(task, *(str(levels[level]) for level in LEVELS))
-    return table
-
-
-def _table(checks: list[Check]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("check", overflow="fold")
-    table.add_column("value", justify="right", no_wrap=True)
-    table.add_column("must be", no_wrap=True)
-    for check in checks:
-        table.add_row(Text(check.name), _measured(check), _limit(check))
-    return table
-
-
-def _measured(check: Check) -> str:
+def measured(check: Check | Finding) -> str:
     return "not measured" if check.value is None else number(check.value, beside=check.threshold)
 
 
-def _limit(check: Check) -> str:
+def limit(check: Check | Finding) -> str:
     return f"{check.rule} {number(check.threshold)}"
 
 
@@ -175,36 +187,72 @@ def number(value: float, beside: float | None = None) -> str:
 
 
 def _short(value: float) -> str:
-    text = f"{value:.4f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{value:.4f}".rstrip("0").rstrip(".")
+
+
+def figure(name: str, value: float | None, sign: str = "") -> str:
+    """A figure of a policy: shares in percent, others with two digits. `sign`: "+" shows the sign of a change."""
+    from ..eval.metrics import is_share
+
+    if value is None:
+        return "-"
+    return f"{100 * value:{sign}.1f}" if is_share(name) else f"{value:{sign}.2f}"
+
+
+def change_cells(name: str, change: Change) -> list[str]:
+    """Base, trained, change and 95% interval of a figure."""
+    low, high = figure(name, change.low, "+"), figure(name, change.high, "+")
+    interval = "-" if change.low is None else f"{low} to {high}"
+    return [
+        figure(name, change.base.value),
+        figure(name, change.trained.value),
+        figure(name, change.delta, "+"),
+        interval,
+    ]
+
+
+class Terminal(Reporter):
+    """Messages and progress bars of long-running code on standard error."""
+
+    def message(self, text: str) -> None:
+        complain(text)
+
+    def progress(self, label: str, total: int) -> AbstractContextManager[Advance]:
+        return progress(label, total)
+
+    def scoring(self, label: str) -> AbstractContextManager[Callable[[Done], None]]:
+        return scoring_progress(label)
 
 
 @contextmanager
 def progress(label: str, total: int) -> Iterator[Advance]:
     """A progress bar on standard error, if that is a terminal."""
-    console = _console(stderr=True)
-    if not console.is_terminal:
-        yield lambda more: None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(label, total=total)
-        yield lambda more: bar.advance(task, more)
+    with _bar(label, total) as update:
+        yield lambda more: update(advance=more) if update else None
 
 
 @contextmanager
 def scoring_progress(doing: str) -> Iterator[Callable[[Done], None]]:
     """A bar on standard error with samples done, cost and time left. Without a terminal: ten lines over the run."""
+    with _bar(doing, None) as update:
+        if update is None:
+            yield _lines(doing, complain, time.monotonic)
+        else:
+            yield lambda done: update(
+                completed=done.done, total=done.total, description=f"{doing}, {_money(done.cost, done.cost_at_end)}"
+            )
+
+
+@contextmanager
+def _bar(label: str, total: int | None) -> Iterator[Callable[..., None] | None]:
+    """Yields the function that updates the bar; None if standard error is not a terminal."""
     console = _console(stderr=True)
     if not console.is_terminal:
-        yield _lines(doing, complain, time.monotonic)
+        yield None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as shown:
-        task = shown.add_task(doing, total=None)
-        yield lambda done: shown.update(
-            task, completed=done.done, total=done.total, description=f"{doing}, {_money(done.cost, done.cost_at_end)}"
-        )
+    with Progress(*columns, console=console, transient=True) as bar:
+        yield partial(bar.update, bar.add_task(label, total=total))
 
 
 def _lines(doing: str, say: Callable[[str], None], clock: Callable[[], float]) -> Callable[[Done], None]:
@@ -231,26 +279,3 @@ def _money(cost: float | None, at_end: float | None) -> str:
     if cost == at_end == 0:
         return "free"
     return "cost not known" if cost is None or at_end is None else f"${cost:.4f} of about ${at_end:.4f}"
-
-
-class Terminal(Reporter):
-    """Messages and progress bars of long-running code on standard error."""
-
-    def message(self, text: str) -> None:
-        complain(text)
-
-    def progress(self, label: str, total: int) -> AbstractContextManager[Advance]:
-        return progress(label, total)
-
-
-def change_cells(name: str, change: Change) -> list[str]:
-    """Base, trained, change and interval of a figure as text; shares in percent."""
-    from ..eval.metrics import is_share
-
-    scale, digits = (100, 1) if is_share(name) else (1, 2)
-
-    def shown(value: float | None, sign: str = "") -> str:
-        return "-" if value is None else f"{scale * value:{sign}.{digits}f}"
-
-    interval = "-" if change.low is None else f"{shown(change.low, '+')} to {shown(change.high, '+')}"
-    return [shown(change.base.value), shown(change.trained.value), shown(change.delta, "+"), interval]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
+from typer import Option
 
 from ..core.api import Stop
 from . import options, parse, show
@@ -15,14 +15,7 @@ from . import options, parse, show
 if TYPE_CHECKING:
     from ..eval.trial import Compared, TrialReport
 
-ROWS = {
-    "need_ask_success": "need-ask success",
-    "overclar_rate": "over-clarification",
-    "success": "success",
-    "avg_turns": "mean turns",
-}
-"""Figures that a run shows when it ends."""
-MORE_ROWS = {
+MORE_FIGURES = {
     "success_hard_hotpotqa_strategyqa": "success, hard reading",
     "ask_precision": "ask precision",
     "ask_recall": "ask recall",
@@ -30,54 +23,47 @@ MORE_ROWS = {
 
 
 def train(
-    config: Annotated[Path, typer.Option("--config", help="A training config with profile: local.")] = (
-        Path("configs/train_local.yaml")
-    ),
+    config: Annotated[Path, Option(help="Training config with `profile: local`.")] = Path("configs/train_local.yaml"),
     overrides: options.Set = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Resume from the newest undamaged checkpoint; start if there is none.")
+        bool, Option("--resume", help="Resume from the newest undamaged checkpoint, or start if there is none.")
     ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Train a policy locally. At most 2,000 steps; no gate sees it, so its checkpoints are for this machine only."""
+    """Train a policy without gates. At most 2,000 steps; its checkpoints cannot be released."""
     from ..training.run import run
 
     _run(lambda: run(config, resume, overrides=overrides, reporter=show.Terminal()), as_json)
 
 
 def ppo_runner(
-    config: Annotated[Path, typer.Option("--config", help="The training config that the ticket is for.")] = (
-        Path("configs/ppo_scale.yaml")
-    ),
+    config: Annotated[Path, Option(help="Training config that the ticket covers.")] = Path("configs/ppo_scale.yaml"),
     overrides: options.Set = None,
     resume_from: Annotated[
-        Path | None,
-        typer.Option("--resume-from", help="Resume from the newest undamaged checkpoint: give checkpoints/rc1/latest."),
+        Path | None, Option(help="Resume from the newest undamaged checkpoint. Give checkpoints/rc1/latest.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Train behind the gates. Refused, with the reason, unless both rounds passed on the files as they are now."""
+    """Train a policy behind the gates. Refused unless both rounds passed on the present files."""
     from ..training.run import run_gated
 
     _run(lambda: run_gated(config, resume_from, overrides, show.Terminal()), as_json)
 
 
 def evaluate(
-    config: Annotated[Path, typer.Option("--config", help="The training config of a finished run.")] = (
-        Path("configs/quickstart.yaml")
-    ),
-    tag: Annotated[str, typer.Option("--tag", help="Part of the report's file name. Default: the config's name.")] = "",
+    config: Annotated[Path, Option(help="Training config of a finished run.")] = options.QUICKSTART,
+    tag: options.Tag = "",
     overrides: options.Set = None,
     as_json: options.Json = False,
 ) -> None:
-    """Evaluate a finished run. Base, control and trained policy on the same held-out samples; JSON and a page."""
+    """Evaluate a finished training run. Compares base, control and trained policy on the same held-out samples."""
     from ..config.loader import load_train_config
     from ..training import results
 
     report, (json_path, page) = results.evaluate(load_train_config(config, overrides), parse.tag(tag) or config.stem)
     if not as_json:
         show_results(report)
-        show.say(f"wrote {page}")
+        show.wrote(page)
     show.finish(report, as_json, json_path)
 
 
@@ -95,10 +81,8 @@ def _run(start: Callable[[], TrialReport], as_json: bool) -> None:
         if seed.changes is None:
             show.say(f"seed {seed.seed}: {seed.steps} steps; no evaluation of base and trained policy")
             continue
-        table = _table(f"seed {seed.seed}, {seed.steps} steps", seed)
-        for name, label in ROWS.items():
-            _add_row(table, label, name, seed)
-        show.print_table(table)
+        columns = _columns(f"seed {seed.seed}, {seed.steps} steps", seed)
+        show.print_table(columns, [_row(label, name, seed) for name, label in show.FIGURES.items()])
         show.say(f"{seed.changes['success'].base.n} held-out samples, the same for all; shares in percent")
 
 
@@ -110,27 +94,22 @@ def show_results(report: TrialReport) -> None:
         return
     several = len(report.seeds) > 1
     title = f"{len(report.seeds)} seeds" if several else f"seed {report.seeds[0].seed}"
-    table = _table(f"{title}, {pooled.steps} steps", pooled)
-    for name, label in {**ROWS, **MORE_ROWS}.items():
-        _add_row(table, label, name, pooled)
+    rows = []
+    for name, label in {**show.FIGURES, **MORE_FIGURES}.items():
+        rows.append(_row(label, name, pooled))
         if several:
-            for one in report.seeds:
-                _add_row(table, f"  seed {one.seed}", name, one)
-    show.print_table(table)
+            rows += [_row(f"  seed {one.seed}", name, one) for one in report.seeds if one.changes]
+    show.print_table(_columns(f"{title}, {pooled.steps} steps", pooled), rows)
     show.say(f"{report.figures['held_out']} held-out samples, the same for all; shares in percent")
 
 
-def _table(title: str, compared: Compared) -> Table:
-    table = Table(title, box=None, pad_edge=False)
+def _columns(title: str, compared: Compared) -> list[str]:
     control = ["SFT control"] if compared.over_control else []
-    for column in ("base", *control, "trained", "change", "95% interval"):
-        table.add_column(column, justify="right")
-    return table
+    return [title, "base", *control, "trained", "change", "95% interval"]
 
 
-def _add_row(table: Table, label: str, name: str, compared: Compared) -> None:
-    if compared.changes is None:
-        return
+def _row(label: str, name: str, compared: Compared) -> list[str]:
+    assert compared.changes is not None
     base, *rest = show.change_cells(name, compared.changes[name])
     control = show.change_cells(name, compared.over_control[name])[:1] if compared.over_control else []
-    table.add_row(label, base, *control, *rest)
+    return [label, base, *control, *rest]

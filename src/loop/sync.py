@@ -5,18 +5,21 @@ An artifact counts as produced when its file exists; the packet has its SHA-256.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, field_validator
 
-from ..config.loader import read_yaml
-from ..config.schema import FilePath, Section, invalid_setting
+from ..config.loader import load
+from ..config.schema import FilePath, Section
+from ..core.files import write_json
 from .lights import Light, next_step
 from .stage import fingerprint
 
 SETTINGS = Path("configs/sync.yaml")
+FOLDER = Path("reports/sync")
 
 
 class Artifact(Section):
@@ -43,11 +46,15 @@ class SyncSettings(Section):
         return artifacts
 
 
-def load_settings(path: Path = SETTINGS) -> SyncSettings:
-    try:
-        return SyncSettings.model_validate(read_yaml(path))
-    except ValidationError as error:
-        raise invalid_setting(error, SyncSettings, path) from None
+def write_packet(number: int | None, lights: Sequence[Light], command: str) -> tuple[dict[str, Any], Path]:
+    """Writes a packet to reports/sync/, by default with the next free number."""
+    if number is None:
+        known = [re.fullmatch(r"round_(\d+)", path.stem) for path in FOLDER.glob("round_*.json")]
+        number = max((int(found[1]) for found in known if found), default=0) + 1
+    made = packet(load(SETTINGS, SyncSettings), number, lights, command)
+    path = FOLDER / f"round_{number:03d}.json"
+    write_json(path, made)
+    return made, path
 
 
 def packet(settings: SyncSettings, number: int, lights: Sequence[Light], command: str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 log = logging.getLogger(__name__)
 
@@ -19,6 +20,10 @@ class Reporter:
     def progress(self, label: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
         """A progress bar; the function that it yields takes how many more are done."""
         return nullcontext(lambda more: None)
+
+    def scoring(self, label: str) -> AbstractContextManager[Callable[[Any], None]]:
+        """A progress bar of live scoring; the function that it yields takes a `scoring.monitor.Progress`."""
+        return nullcontext(lambda done: None)
 
 
 TO_LOG = Reporter()

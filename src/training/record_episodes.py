@@ -8,8 +8,7 @@ data/episodes/shadow.scored.jsonl     every dimension of every episode, derived 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,11 +27,8 @@ from ..reward.record import RecordedEpisode, RecordPlan, record, recorded_before
 from ..reward.scored import rate
 from ..runtime.progress import Reporter
 from ..scoring.batch import BatchJob, choose, score_dialogues
-from ..scoring.monitor import Progress
 from ..scoring.providers import live_mode, settings_for
 from ..scoring.scores import Score
-
-ScoringBar = Callable[[], AbstractContextManager[Callable[[Progress], None]]]
 
 
 @dataclass(frozen=True)
@@ -77,12 +73,11 @@ def rated_episodes(
     config: Path,
     out: Path,
     seed: int,
+    overrides: Sequence[str] | None,
+    reporter: Reporter,
     *,
     live_n: int | None,
     provider: str,
-    overrides: Sequence[str] | None,
-    reporter: Reporter,
-    scoring_bar: ScoringBar,
 ) -> RatedEpisodes:
     """One rated episode per sample. `pool` is the file that the samples were drawn from; `live_n` of the episodes, a
     random sample, are scored by the judge (None: all)."""
@@ -93,7 +88,7 @@ def rated_episodes(
     if live_n is not None and live_n > len(recorded):
         raise BadInput(f"there are {len(recorded)} episodes, not {live_n}", where="--live_n", remedy="ask for fewer")
     job = BatchJob(out, scores_file, live_n, seed, load_config().scoring.votes, None)
-    scores = _judge_scores(recorded, job, provider, reporter, scoring_bar)
+    scores = _judge_scores(recorded, job, provider, reporter)
     # An episode of this sample that came back without a score is missing, not one that the judge was never sent.
     judged = {one.id for one in choose(recorded, live_n, seed)} if scores is not None else None
     with atomic_write(scored) as file:
@@ -150,7 +145,7 @@ def _rollout(
 
 
 def _judge_scores(
-    recorded: Sequence[RecordedEpisode], job: BatchJob, provider: str, reporter: Reporter, scoring_bar: ScoringBar
+    recorded: Sequence[RecordedEpisode], job: BatchJob, provider: str, reporter: Reporter
 ) -> dict[str, Score] | None:
     """Judge scores by episode id; None where REWARD_LIVE_MODE is off."""
     if not live_mode(os.environ):
@@ -165,6 +160,6 @@ def _judge_scores(
         f"{settings.provider.name} scores {count} of {len(recorded)} episodes: {count * section.votes.k} votes, up to "
         f"{section.votes.k_max} on an episode where they disagree, less those that are in the cache"
     )
-    with scoring_bar() as progress:
+    with reporter.scoring("scoring") as progress:
         scores, _ = score_dialogues(list(recorded), job, settings, section, os.environ, reporter.message, progress)
     return scores
