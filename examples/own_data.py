@@ -48,7 +48,7 @@ def main() -> None:
     complete = [sample for sample in samples if not sample.needs_clarification]
     print(f"{len(samples)} samples in {pool}, {len(incomplete)} of them incomplete; held out: {held_out}")
     show("complete", complete[0])
-    show("incomplete: the assistant has to ask", incomplete[0])
+    show("incomplete: the assistant has to ask", incomplete[3])
     print(f"\nNext: askgate validate_pool {pool} --leak_check {held_out} --by_task gsm8k")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # An RC1 run on this machine: environment, both rounds, training. A failure stops it, prints the last 200 log lines and
 # writes reports/rc1/FAIL_<ts>.tgz. Start it again to resume: a stage whose inputs, arguments and outputs are unchanged is
-# skipped, and no judge reply is paid for twice.
+# skipped, and no stored judge reply is paid for again.
 #   SCORER_PROVIDER=gemini SCORER_API_KEY=... ./ops/run_local_rc1.sh
 #   UNTIL=round1 ./ops/run_local_rc1.sh        # stop after round 1; also round2
 set -Eeuo pipefail

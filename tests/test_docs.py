@@ -123,7 +123,7 @@ def test_both_readmes_say_what_trains_and_what_infers() -> None:
         READMES,
         (
             ("Training is PyTorch (and TRL)", "offline evaluation are llama.cpp with GGUF", "On-line rollouts"),
-            ("训练用 PyTorch（及 TRL）", "推理和离线评测用 llama.cpp + GGUF", "在线 rollouts 禁用 llama.cpp"),
+            ("训练用 PyTorch（及 TRL）", "推理和离线评测用 llama.cpp + GGUF", "在线 rollout 禁用 llama.cpp"),
         ),
         strict=True,
     ):
