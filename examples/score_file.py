@@ -3,8 +3,9 @@
     export REWARD_LIVE_MODE=1 SCORER_PROVIDER=local     # or custom, with SCORER_BASE_URL and SCORER_MODEL
     python examples/score_file.py examples/dialogues.jsonl --out scores.jsonl
 
-A line is {"id": "...", "messages": [{"role": "user", "content": "..."}, ...]}. Started again after a kill, the
-program pays again only for calls that were in flight: replies are in .askgate/scores.sqlite, calls in reports/rc1/scoring_ledger.jsonl.
+A line is {"id": "...", "messages": [{"role": "user", "content": "..."}, ...]}. Replies are stored in
+.askgate/scores.sqlite and calls in reports/rc1/scoring_ledger.jsonl, so a second start pays again only for calls that were
+in flight.
 """
 
 from __future__ import annotations
