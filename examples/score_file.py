@@ -4,8 +4,8 @@
     python examples/score_file.py examples/dialogues.jsonl --out scores.jsonl
 
 A line is {"id": "...", "messages": [{"role": "user", "content": "..."}, ...]}. Replies are stored in
-.askgate/scores.sqlite and calls in reports/rc1/scoring_ledger.jsonl, so a second start pays again only for calls that were
-in flight.
+.askgate/scores.sqlite and calls in reports/rc1/scoring_ledger.jsonl, so a second start pays again
+only for calls that were in flight.
 """
 
 from __future__ import annotations
