@@ -1,11 +1,11 @@
-"""Door to `askgate make_min_data`."""
+"""Entry point of `askgate make_min_data`."""
 
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from src.cli import door
+from src.cli import run_verb
 
 if __name__ == "__main__":
-    door("make_min_data")
+    run_verb("make_min_data")

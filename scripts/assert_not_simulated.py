@@ -1,11 +1,11 @@
-"""Door to `askgate assert_not_simulated`."""
+"""Entry point of `askgate assert_not_simulated`."""
 
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from src.cli import door
+from src.cli import run_verb
 
 if __name__ == "__main__":
-    door("assert_not_simulated")
+    run_verb("assert_not_simulated")

@@ -1,11 +1,11 @@
-"""Door to `askgate build_rollout_pool`."""
+"""Entry point of `askgate build_rollout_pool`."""
 
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from src.cli import door
+from src.cli import run_verb
 
 if __name__ == "__main__":
-    door("build_rollout_pool")
+    run_verb("build_rollout_pool")

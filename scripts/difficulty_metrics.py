@@ -1,11 +1,11 @@
-"""Door to `askgate difficulty_metrics`."""
+"""Entry point of `askgate difficulty_metrics`."""
 
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from src.cli import door
+from src.cli import run_verb
 
 if __name__ == "__main__":
-    door("difficulty_metrics")
+    run_verb("difficulty_metrics")

@@ -1,11 +1,11 @@
-"""Door to `askgate diversity_report`."""
+"""Entry point of `askgate diversity_report`."""
 
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from src.cli import door
+from src.cli import run_verb
 
 if __name__ == "__main__":
-    door("diversity_report")
+    run_verb("diversity_report")

@@ -1,11 +1,11 @@
-"""Door to `askgate export_gguf`."""
+"""Entry point of `askgate export_gguf`."""
 
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from src.cli import door
+from src.cli import run_verb
 
 if __name__ == "__main__":
-    door("export_gguf")
+    run_verb("export_gguf")

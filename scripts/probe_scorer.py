@@ -1,11 +1,11 @@
-"""Door to `askgate probe_scorer`."""
+"""Entry point of `askgate probe_scorer`."""
 
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from src.cli import door
+from src.cli import run_verb
 
 if __name__ == "__main__":
-    door("probe_scorer")
+    run_verb("probe_scorer")

@@ -1,11 +1,11 @@
-"""Door to `askgate validate_difficulty`."""
+"""Entry point of `askgate validate_difficulty`."""
 
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from src.cli import door
+from src.cli import run_verb
 
 if __name__ == "__main__":
-    door("validate_difficulty")
+    run_verb("validate_difficulty")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from src.cli import door
+from src.cli import run_verb
 
 if __name__ == "__main__":
-    door("ppo_runner")
+    run_verb("ppo_runner")

@@ -1,5 +1,5 @@
 """Command line: `askgate VERB`, and the same verbs as scripts."""
 
-from .app import door, main, scorecache_cli
+from .app import main, run_verb, scorecache_cli
 
-__all__ = ["door", "main", "scorecache_cli"]
+__all__ = ["main", "run_verb", "scorecache_cli"]

@@ -63,7 +63,6 @@ class VerbGroup(TyperGroup):
 app = typer.Typer(
     name="askgate",
     cls=VerbGroup,
-    help="From sources to a trained policy. Exit codes: 0 passed, 1 gate failed, 2 bad input or not genuine.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -87,7 +86,10 @@ def common(
         bool, typer.Option("--version", is_eager=True, callback=_say_version, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """From sources to a trained policy. Exit codes: 0 passed, 1 gate failed, 2 bad input or not genuine."""
+    """Train a language model that asks only when it must, behind gates that measure.
+
+    Exit codes: 0 passed, 1 a gate failed, 2 bad input or evidence that is not genuine.
+    """
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -113,9 +115,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def scorecache_cli() -> None:
     """`scorecache-cli`, the name of `askgate scorecache` in the work order."""
-    door("scorecache")
+    run_verb("scorecache")
 
 
-def door(verb: str) -> None:
-    """Entry point of a script: passes its arguments to the verb of that name."""
+def run_verb(verb: str) -> None:
+    """Entry point of a script: passes its arguments to the verb."""
     main([verb, *sys.argv[1:]])

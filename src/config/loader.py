@@ -32,7 +32,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def load_config(path: Path = DEFAULT) -> DefaultConfig:
-    """The user's own file of that name where there is one, else the one that came with the package."""
+    """The judge settings: the user's own file if there is one, else the one in the package."""
     return load(path, DefaultConfig)
 
 

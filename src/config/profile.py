@@ -1,8 +1,7 @@
-"""A profile: which files a round looks at, how much of everything a run makes, and what the figures must reach.
+"""Gate profiles: the files of a run, its sizes, and all thresholds.
 
-`configs/gates/quickstart.yaml` is the embedded loop in minutes, `configs/gates/rc1.yaml` the owner's numbers. They have
-the same thresholds of quality; they differ in sizes and in what the training config and the machine must have. The code
-holds no threshold.
+`configs/gates/rc1.yaml` has the owner's numbers; `configs/gates/quickstart.yaml` is the built-in loop in minutes. Both
+have the same thresholds of quality and differ in sizes and in what the training config and the machine must have.
 """
 
 from __future__ import annotations
@@ -10,12 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from ..core.errors import BadInput
 from ..core.types import TASKS, Level, Task
 from .loader import load
-from .schema import FilePath, Listed, Section, Share, sums_to_one
+from .schema import FilePath, Listed, Section, Share, TaskShares
 from .train_config import TrainConfig, WatchSection
 
 FOLDER = Path("configs/gates")
@@ -26,7 +25,7 @@ Count = Annotated[int, Field(ge=1)]
 
 
 class Paths(Section):
-    """Where a run of this profile has its files, from the folder it runs in."""
+    """Files of a run, relative to its folder."""
 
     shadow_set: FilePath
     shadow_manifest: FilePath
@@ -36,11 +35,11 @@ class Paths(Section):
     weights: FilePath
     baseline: FilePath
     config: FilePath
-    """The training config that a ticket is for."""
+    """Training config that a ticket covers."""
     ablation_config: FilePath
-    """The training config of both arms of the ablation."""
+    """Training config of both runs of the ablation."""
     trial: FilePath | None
-    """A second one, of the trial before it, that the same ticket covers."""
+    """A second training config that the same ticket covers."""
     templates: FilePath
     ledger: FilePath
     pool_report: FilePath
@@ -49,38 +48,41 @@ class Paths(Section):
     calibration_report: FilePath
     ablation_report: FilePath
     shadow_episodes: FilePath
-    """Recorded episodes of the base policy on the shadow set."""
+    """Episodes of the base policy on the shadow set."""
     shadow_scores: FilePath
-    """The judge's stored replies on them."""
+    """Judge scores of these episodes."""
     calibration_episodes: FilePath
-    """Recorded episodes of the base policy on samples of the pool."""
+    """Episodes of the base policy on samples of the pool."""
     calibration_scores: FilePath
     ablation_episodes: FilePath
-    """Folder with the held-out episodes of both arms of every seed."""
+    """Folder with the held-out episodes of both ablation runs of every seed."""
 
 
 class AblationSizes(Section):
+    """Size of the ablation of the over-clarification penalty."""
+
     steps: Count
-    """Training steps of each of the two policies."""
+    """Training steps per run."""
     seeds: Annotated[tuple[int, ...], Listed, Field(min_length=1)]
     samples: Count
-    """Held-out samples that both arms play."""
+    """Held-out samples that both policies are evaluated on."""
 
 
 class Sizes(Section):
+    """Number of samples and episodes that each stage makes."""
+
     pool: Count
     shadow_set: Count
-    """Samples of the shadow set."""
     shadow: Count
-    """Samples of the shadow set that the shadow run uses, a random sample."""
+    """Samples that the shadow run draws from the shadow set."""
     live: Count
-    """Episodes on the shadow set that the judge scores."""
+    """Episodes of the shadow run that the judge scores."""
     calibration: Count
-    """Episodes on samples of the pool that weights are fitted to."""
+    """Episodes that weights are fitted to."""
     calibration_live: Count
-    """Of these, episodes that the judge scores."""
+    """Episodes of the calibration that the judge scores."""
     fresh: Count
-    """Samples that each round draws at random and scores live."""
+    """Samples that each round draws and scores live."""
     probe: Count
     ablation: AblationSizes
 
@@ -113,7 +115,7 @@ class DifficultyThresholds(Section):
 
 
 class CalibrationSettings(Section):
-    """The flags of weight_calib. Folds or a seed that were chosen after a look at the verdict would measure nothing."""
+    """The flags of weight_calib, fixed in advance: a seed chosen after seeing the verdict would measure nothing."""
 
     cv: Annotated[int, Field(ge=2)]
     boot: Count
@@ -122,7 +124,7 @@ class CalibrationSettings(Section):
 
 
 class CountThresholds(Section):
-    """Least amount of evidence."""
+    """Minimum amount of evidence."""
 
     pool_samples: Count
     shadow_samples: Count
@@ -131,38 +133,34 @@ class CountThresholds(Section):
     calibration_episodes: Count
     calibration_live: Count
     ablation_episodes: Count
-    """Of each arm and seed."""
+    """Held-out episodes per ablation run and seed."""
     ablation_seeds: Count
 
 
 class ConfigThresholds(Section):
-    """What the training config must say (seed 001, section 4)."""
+    """Settings that the training config must have (seed 001, section 4)."""
 
-    datasets: dict[Task, Share]
+    datasets: TaskShares
     steps_min: Count
     target_kl_min: float
     target_kl_max: float
     kl_alert_max: float
     by_difficulty: dict[Level, Share]
     seed_ratio_min: Share
-    """Share of a batch from the measured pool, least, at every step."""
+    """Minimum share of a batch from the measured pool, at every step."""
     low_perf_cap_max: Share
     watch: WatchSection
-    """The limits of the watch on reward hacking, most."""
+    """Upper bounds of the limits at which signs of reward hacking stop a run."""
     seeds_min: Count
     qlora: bool
     """Whether `finetune.method` must be `qlora`."""
     live_mode: bool
     """Whether `live_mode` must be on."""
 
-    @field_validator("datasets")
-    @classmethod
-    def _whole(cls, datasets: dict[Task, float]) -> dict[Task, float]:
-        sums_to_one(datasets.values())
-        return datasets
-
 
 class Thresholds(Section):
+    """Thresholds of all gates."""
+
     counts: CountThresholds
     pool: PoolThresholds
     difficulty: DifficultyThresholds
@@ -174,31 +172,33 @@ class Thresholds(Section):
     top10_min: Share
     corr_improve_pct_min: float
     overclar_change_pct_max: Annotated[float, Field(ge=-100)]
-    """Change of the over-clarification rate in percent, most: penalty against none, trained policy against base."""
+    """Maximum change of the over-clarification rate in percent: with penalty against without, trained against base."""
     overclar_small: Share
     """A rate below this leaves no room for a relative fall; the other policy must then stay below it too."""
     turns_change_max: float
     success_drop_points_max: Annotated[float, Field(ge=0, le=100)]
-    """Percentage points of success that the penalty may cost."""
+    """Maximum percentage points of success that the penalty may cost."""
     need_ask_pp_min: float
-    """Percentage points of need-ask success that a trained policy gains over its base, least."""
+    """Minimum gain of a trained policy over its base in need-ask success, in percentage points."""
     hard_pp_min: float
-    """The same for success on hard samples of hotpotqa and strategyqa."""
+    """Minimum gain in success on hard samples of hotpotqa and strategyqa."""
     cache_hit_lt_round1: Share
     cache_hit_lt_round2: Share
     fresh_unstable_share_max: Share
-    """Share of the freshly scored samples on whose votes the judge may disagree with itself."""
+    """Maximum share of freshly scored samples with disagreeing votes."""
     disk_free_gb_min: float
     config: ConfigThresholds
 
 
 class Profile(Section):
+    """`configs/gates/NAME.yaml`."""
+
     name: ProfileName
     paths: Paths
     sizes: Sizes
     thresholds: Thresholds
     owner_key: FilePath | None
-    """The owner's public key (PEM, Ed25519). Where it is set, training also needs a signed go-ahead."""
+    """The owner's public key (PEM, Ed25519). If it is set, training also needs `askgate sign-off`."""
 
     @property
     def tasks(self) -> tuple[Task, ...]:
@@ -206,7 +206,7 @@ class Profile(Section):
 
 
 def profile_for(config: TrainConfig) -> Profile:
-    """The profile whose thresholds apply to a training config. Local configs go by those of quickstart."""
+    """The profile whose thresholds apply to a training config. Local configs use those of quickstart."""
     return load_profile("quickstart" if config.profile == "local" else config.profile)
 
 
@@ -215,7 +215,7 @@ def profile_path(name: str) -> Path:
 
 
 def load_profile(name: str) -> Profile:
-    """`quickstart` or `rc1`: the user's own file of that name where there is one, else the one that came along."""
+    """Profile `quickstart` or `rc1`: the user's own file if there is one, else the one in the package."""
     if name not in NAMES:
         raise BadInput(f"there is no profile {name!r}", where="--profile", remedy=f"choose {' or '.join(NAMES)}")
     path = profile_path(name)

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any
+from types import UnionType
+from typing import Annotated, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from ..core.defaults import SUM_TOLERANCE
 from ..core.errors import BadInput
+from ..core.types import Level, Task
+
+Name = TypeVar("Name")
+
+
+def _sums_to_one(shares: dict[Name, float]) -> dict[Name, float]:
+    total = sum(shares.values())
+    if abs(total - 1) > SUM_TOLERANCE:
+        raise ValueError(f"the shares sum to {total:.6g}, not to 1")
+    return shares
+
 
 FilePath = Annotated[Path, Field(strict=False)]
 """A path, written as a string: YAML has no type for paths."""
 Share = Annotated[float, Field(ge=0, le=1)]
+TaskShares = Annotated[dict[Task, Share], AfterValidator(_sums_to_one)]
+LevelShares = Annotated[dict[Level, Share], AfterValidator(_sums_to_one)]
 Listed = Field(strict=False)
 """A tuple, written as a list: YAML has no tuples. Its items are checked strictly."""
 
@@ -23,12 +37,6 @@ class Section(BaseModel):
     """Base class of sections. Unknown keys, wrong types and values out of range are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
-
-def sums_to_one(shares: Iterable[float]) -> None:
-    total = sum(shares)
-    if abs(total - 1) > SUM_TOLERANCE:
-        raise ValueError(f"the shares sum to {total:.6g}, not to 1")
 
 
 class SettingError(ValueError):
@@ -68,26 +76,18 @@ def invalid_setting(
 
 
 def _remedy(parts: list[str], model: type[BaseModel]) -> str:
-    known = list(dict.fromkeys(_paths(model.model_json_schema())))
+    known = list(_paths(model))
     same_name = [path for path in known if path.split(".")[-1] == parts[-1]]
     alike = same_name or get_close_matches(".".join(parts), known, n=1)
     return f"did you mean {' or '.join(alike)}? Else remove it" if alike else "remove it"
 
 
-def _paths(schema: Mapping[str, Any]) -> Iterator[str]:
+def _paths(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
     """All settings as `section.key`."""
-
-    def walk(node: Any, prefix: str) -> Iterator[str]:
-        for name, below in node.get("properties", {}).items():
-            yield f"{prefix}{name}"
-            for section in _sections(below):
-                yield from walk(schema["$defs"][section], f"{prefix}{name}.")
-
-    yield from walk(schema, "")
-
-
-def _sections(node: Mapping[str, Any]) -> Iterator[str]:
-    if "$ref" in node:
-        yield node["$ref"].rsplit("/", 1)[-1]
-    for choice in [*node.get("anyOf", ()), *node.get("allOf", ())]:
-        yield from _sections(choice)
+    for name, field in model.model_fields.items():
+        path = f"{prefix}{field.alias or name}"
+        yield path
+        choices = get_args(field.annotation) if isinstance(field.annotation, UnionType) else (field.annotation,)
+        for section in choices:
+            if isinstance(section, type) and issubclass(section, BaseModel):
+                yield from _paths(section, f"{path}.")

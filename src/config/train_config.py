@@ -8,12 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS, MIX, SEED, TOOLS
 from ..core.paths import GATED_CHECKPOINTS, LOCAL_CHECKPOINTS, seed_folder
 from ..core.types import LEVELS, TASKS, Lang, Level, Task
-from .schema import FilePath, Listed, Section, SettingError, Share, sums_to_one
+from .schema import FilePath, LevelShares, Listed, Section, SettingError, Share, TaskShares
 
 LOCAL_STEPS = 2000
 """Maximum steps of a run without a ticket."""
@@ -28,10 +28,10 @@ def _plain(value: object) -> object:
 
 
 OwnClass = Annotated[str, Field(pattern=r"^[\w.]+:\w+$")]
+"""A class of the user's own, as `package.module:Class`."""
 Option = Annotated[bool | int | float | str, BeforeValidator(_plain)]
 
 BY_DIFFICULTY: dict[Level, float] = {"easy": 0.2, "medium": 0.4, "hard": 0.4}
-
 
 LLAMACPP = ("llamacpp", "llama.cpp", "llama_cpp")
 NO_ROLLOUTS = (
@@ -119,13 +119,9 @@ class RewardSection(Section):
     """Hard samples are weighted `1 + beta`, easy ones `1 - beta`. 0 is off; else 0.05 to 0.10."""
 
     @model_validator(mode="after")
-    def _off_or_in_range(self) -> Self:
+    def _consistent(self) -> Self:
         if 0 < self.difficulty_beta < 0.05:
             raise SettingError("difficulty_beta", "it is 0 (off) or 0.05 to 0.10")
-        return self
-
-    @model_validator(mode="after")
-    def _weights_have_a_reward(self) -> Self:
         if self.dimensions and not self.weights:
             raise SettingError("weights", "it is missing, and reward.dimensions needs it")
         if self.weights and not self.dimensions:
@@ -163,19 +159,13 @@ class SamplingSection(Section):
 
     enable: bool = True
     """Off: all samples of the pool are equally likely, and none is generated."""
-    by_difficulty: dict[Level, Share] = Field(default=BY_DIFFICULTY)
+    by_difficulty: LevelShares = BY_DIFFICULTY
     low_perf_cap: Share = 0.30
     """Maximum share of a batch for samples on which the policy does badly."""
     seed_ratio: Share | None = None
     """Share of a batch from the frozen pool, the same at every step; the rest is generated."""
     seed_ratio_schedule: Annotated[tuple[RatioAt, ...], Listed] = ()
     """Or a share that changes with the step."""
-
-    @field_validator("by_difficulty")
-    @classmethod
-    def _whole(cls, shares: dict[Level, float]) -> dict[Level, float]:
-        sums_to_one(shares.values())
-        return shares
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -293,7 +283,7 @@ class TrainConfig(Section):
     checkpoints."""
     finetune: FinetuneSection = FinetuneSection()
 
-    datasets: dict[Task, Share] = Field(default=MIX)
+    datasets: TaskShares = MIX
     seed_pool: FilePath
     shadow_set: FilePath
     build: BuildSection | None = None
@@ -341,53 +331,20 @@ class TrainConfig(Section):
             found = {("steps" if key == "max_steps" else key): value for key, value in found.items()}
         return found
 
-    @field_validator("engine")
-    @classmethod
-    def _engine_has_gradients(cls, engine: str) -> str:
-        if engine in LLAMACPP:
-            raise ValueError(NO_ROLLOUTS)
-        return engine
-
-    @field_validator("simulate")
-    @classmethod
-    def _never_simulated(cls, simulate: bool) -> bool:
-        if simulate:
-            raise ValueError("it must be false: nothing is simulated")
-        return simulate
-
-    @field_validator("datasets")
-    @classmethod
-    def _whole_mix(cls, datasets: dict[Task, float]) -> dict[Task, float]:
-        sums_to_one(datasets.values())
-        return datasets
-
-    @field_validator("seeds")
-    @classmethod
-    def _different(cls, seeds: tuple[int, ...]) -> tuple[int, ...]:
-        if len(set(seeds)) < len(seeds):
-            raise ValueError("a seed occurs twice")
-        return seeds
-
     @model_validator(mode="after")
-    def _local_stays_small(self) -> Self:
+    def _consistent(self) -> Self:
+        if self.simulate:
+            raise SettingError("simulate", "it must be false: nothing is simulated")
+        if self.engine in LLAMACPP:
+            raise SettingError("engine", NO_ROLLOUTS)
+        if len(set(self.seeds)) < len(self.seeds):
+            raise SettingError("seeds", "a seed occurs twice")
         if self.profile == "local" and self.steps > LOCAL_STEPS:
             raise SettingError("steps", f"{self.steps} steps; a run with profile local takes at most {LOCAL_STEPS}")
-        return self
-
-    @model_validator(mode="after")
-    def _live_mode_has_a_share(self) -> Self:
         if self.live_mode and not self.reward.live_share:
             raise SettingError("reward.live_share", "live_mode is on, and with a share of 0 no judge is called")
-        return self
-
-    @model_validator(mode="after")
-    def _turn_fits_episode(self) -> Self:
         if self.rollout_len >= self.rollout.max_tokens:
             raise SettingError("rollout_len", f"{self.rollout_len} tokens do not fit into rollout.max_tokens")
-        return self
-
-    @model_validator(mode="after")
-    def _control_needs_full_finetuning(self) -> Self:
         if self.eval.control and self.finetune.method != "full":
             raise SettingError("eval.control", f"the control needs finetune.method: full, not {self.finetune.method}")
         return self

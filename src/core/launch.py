@@ -1,8 +1,8 @@
-"""`python -m src.core.launch --config configs/train_local.yaml [--resume]`: door to `askgate train`."""
+"""`python -m src.core.launch --config configs/train_local.yaml [--resume]`: entry point of `askgate train`."""
 
 from __future__ import annotations
 
 if __name__ == "__main__":
-    from ..cli import door
+    from ..cli import run_verb
 
-    door("train")
+    run_verb("train")

@@ -7,6 +7,6 @@ from ..reward.reward import over_clarification_penalty
 __all__ = ["over_clarification_penalty"]
 
 if __name__ == "__main__":
-    from ..cli import door
+    from ..cli import run_verb
 
-    door("overclar_penalty")
+    run_verb("overclar_penalty")

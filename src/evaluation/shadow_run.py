@@ -7,6 +7,6 @@ from ..reward.shadow_run import shadow_run
 __all__ = ["shadow_run"]
 
 if __name__ == "__main__":
-    from ..cli import door
+    from ..cli import run_verb
 
-    door("shadow_run")
+    run_verb("shadow_run")

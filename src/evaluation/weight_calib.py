@@ -7,6 +7,6 @@ from ..reward.calibration import calibrate_weights
 __all__ = ["calibrate_weights"]
 
 if __name__ == "__main__":
-    from ..cli import door
+    from ..cli import run_verb
 
-    door("weight_calib")
+    run_verb("weight_calib")
