@@ -106,11 +106,11 @@ def validate_pool(
     as_json: options.Json = False,
 ) -> None:
     """Check the quality of a pool. Diversity, duplicates, lengths, leaks from the shadow set, task mix, shortcuts."""
+    from ..config.profile import PoolThresholds
     from ..data.pool.build import reference_samples
-    from ..data.quality.validate_pool import PoolLimits
     from ..data.quality.validate_pool import validate_pool as check
 
-    limits = PoolLimits(
+    limits = PoolThresholds.model_construct(
         min_distinct2=min_distinct2,
         kl3_min=kl3_min,
         roles_min=roles_min,
@@ -181,13 +181,19 @@ def validate_difficulty(
 
     from msgspec.structs import replace
 
+    from ..config.profile import DifficultyThresholds
     from ..core.files import atomic_files, json_bytes
-    from ..data.difficulty.validate_difficulty import DifficultyLimits
     from ..data.difficulty.validate_difficulty import validate_difficulty as check
     from ..pages.difficulty import difficulty_page
 
-    limits = DifficultyLimits(
-        min_hard_pct, max_easy_pct, len_max, turns_max, tool_hops_max, clue_overlap_max_easy, clue_overlap_min_hard
+    limits = DifficultyThresholds.model_construct(
+        min_hard_pct=min_hard_pct,
+        max_easy_pct=max_easy_pct,
+        len_max=len_max,
+        turns_max=turns_max,
+        tool_hops_max=tool_hops_max,
+        clue_overlap_max_easy=clue_overlap_max_easy,
+        clue_overlap_min_hard=clue_overlap_min_hard,
     )
     page = out.with_suffix(".html")
     report = check(metrics, balanced, limits, {"the report's page": page, "--out": out})

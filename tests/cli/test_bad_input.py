@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from src.core.errors import BadInput
 from src.core.files import sidecar
@@ -246,7 +245,7 @@ def test_a_similarity_given_as_a_percentage_lets_no_leak_pass(small_pool: Path, 
     with pytest.raises(BadInput, match=r"--leak_sim: 85 is no share of 1.*write 0\.85"):
         validate_pool(
             small_pool,
-            replace(POOL_LIMITS, leak_sim=85),
+            POOL_LIMITS.model_copy(update={"leak_sim": 85}),
             leak_check=small_shadow,
             by_task=("gsm8k",),
             reference=reference_samples,

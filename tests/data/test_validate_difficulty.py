@@ -45,7 +45,7 @@ def write_reports(folder: Path) -> tuple[str, Report]:
             metrics=folder / "seed.metrics.jsonl",
             balanced=folder / "seed.balanced.jsonl",
             out=out,
-            **msgspec.structs.asdict(DIFFICULTY_LIMITS),
+            **DIFFICULTY_LIMITS.model_dump(),
         )
     page = out.with_suffix(".html").read_text(encoding="utf-8")
     return page, msgspec.json.decode(out.read_bytes(), type=Report)

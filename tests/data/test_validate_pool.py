@@ -24,7 +24,7 @@ REFERENCE = wordy(1_200, V1, seed=7)
 def validated(pool: Path, **thresholds: Any) -> Report:
     out = pool.with_name("report.json")
     rest = {"leak_check": None, "by_task": TASKS, **thresholds}
-    limits = replace(POOL_LIMITS, **{name: rest.pop(name) for name in POOL_LIMITS.__struct_fields__ if name in rest})
+    limits = POOL_LIMITS.model_copy(update={name: rest.pop(name) for name in POOL_LIMITS.model_dump() if name in rest})
     return validate_pool(pool, limits, reference=lambda meta, n: REFERENCE[:n], out=out, **rest)
 
 

@@ -25,6 +25,7 @@ from ...core.jsonl import decode, read_lines, read_records, read_unique
 from ...core.remedies import remedies
 from ...core.types import LEVELS, TASKS, Level, Task
 from ..pool.meta import derived_meta, parent_of, read_meta, verify_sha256
+from ..pool.plan import shares_to_counts
 from .metrics import DifficultyRecord, LevelCounts, level_counts
 
 _CELLS: list[tuple[Task, Level]] = [(task, level) for task in TASKS for level in LEVELS]
@@ -159,12 +160,10 @@ def split(n: int, target: dict[Level, Fraction]) -> dict[Level, int]:
 
 
 def apportion(n: int, shares: dict[Task, Fraction]) -> dict[Task, int]:
-    """Whole numbers that add up to n, by largest remainder."""
-    sizes = {task: floor(n * share) for task, share in shares.items()}
-    by_remainder = sorted(shares, key=lambda task: (sizes[task] - n * shares[task], task))
-    for task in by_remainder[: n - sum(sizes.values())]:
-        sizes[task] += 1
-    return sizes
+    """Whole numbers that add up to n, by largest remainder; among equal ones the task that comes first by name."""
+    tasks = sorted(shares)
+    sizes = dict(zip(tasks, shares_to_counts([shares[task] for task in tasks], n), strict=True))
+    return {task: sizes[task] for task in shares}
 
 
 def exact(share: float) -> Fraction:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -87,11 +88,6 @@ class MeasuredPool(Struct, frozen=True):
     counts: LevelCounts
 
 
-class _Chunk(Struct, frozen=True):
-    path: str
-    lines: list[tuple[int, bytes]]
-
-
 def difficulty_metrics(in_path: Path, out_path: Path) -> MeasuredPool:
     """Measures every sample of a pool and writes one record per line, in the pool's order, with a sidecar."""
     require_jsonl(out_path, "--out")
@@ -129,15 +125,16 @@ def measured(pool: Path) -> Iterator[DifficultyRecord]:
         yield from records
 
 
-def _chunks(pool: Path) -> Iterator[_Chunk]:
-    lines = read_lines(pool)
+def _chunks(pool: Path) -> Iterator[list[tuple[str, bytes]]]:
+    """Lines of a pool with their places, some at a time."""
+    lines = ((f"{pool}:{number}", line) for number, line in read_lines(pool))
     while some := list(islice(lines, CHUNK_LINES)):
-        yield _Chunk(str(pool), some)
+        yield some
 
 
-def _measure_chunk(chunk: _Chunk) -> list[DifficultyRecord]:
+def _measure_chunk(lines: list[tuple[str, bytes]]) -> list[DifficultyRecord]:
     decoder = msgspec.json.Decoder(Sample)
-    return measure_all([decode(decoder, line, f"{chunk.path}:{number}") for number, line in chunk.lines])
+    return measure_all([decode(decoder, line, where) for where, line in lines])
 
 
 def level_counts(counts: Counter[tuple[Task, Level]]) -> LevelCounts:
@@ -166,37 +163,26 @@ def _record(sample: Sample, len_tokens: int) -> DifficultyRecord:
     named = names(said, sample.lang, [article.title for article in sample.context])
     calls = [turn for turn in sample.dialogue if turn.act == "call"]
     expressions = [turn.text for turn in calls if turn.tool == "calc"]
-    turns = sum(turn.by == "assistant" for turn in sample.dialogue)
-    ops_numeric = sum(map(operators, expressions)) + asked_arithmetic(sample.question)
-    entities = len({name for _, name in named}) + len(numbers(said))
-    density = round(connector_density(said), 2)
-    overlap = round(clue_overlap(f"{sample.clue} {sample.question}", " ".join(sample.support)), 4)
-    score = difficulty_score(
-        len_tokens=len_tokens,
-        turns=turns,
-        tool_hops=len(calls),
-        ops_numeric=ops_numeric,
-        entities=entities,
-        density=density,
-        overlap=overlap,
-        needs_clarification=sample.needs_clarification,
-    )
+    scored: dict[str, Any] = {
+        "len_tokens": len_tokens,
+        "turns": sum(turn.by == "assistant" for turn in sample.dialogue),
+        "tool_hops": len(calls),
+        "entities": len({name for _, name in named}) + len(numbers(said)),
+        "ops_numeric": sum(map(operators, expressions)) + asked_arithmetic(sample.question),
+        "connector_density": round(connector_density(said), 2),
+        "clue_overlap": round(clue_overlap(f"{sample.clue} {sample.question}", " ".join(sample.support)), 4),
+        "needs_clarification": sample.needs_clarification,
+    }
+    score = difficulty_score(**scored)
     return DifficultyRecord(
         id=sample.id,
         task=sample.task,
-        len_tokens=len_tokens,
-        turns=turns,
-        tool_hops=len(calls),
-        entities=entities,
-        ops_numeric=ops_numeric,
-        connector_density=density,
-        coref_pronouns=pronouns(said),
-        clue_overlap=overlap,
-        ambiguity_flags=ambiguity_flags(sample, said, named),
-        needs_clarification=sample.needs_clarification,
         lang=sample.lang,
+        coref_pronouns=pronouns(said),
+        ambiguity_flags=ambiguity_flags(sample, said, named),
         level=level_of(score),
         score=score,
+        **scored,
     )
 
 
@@ -207,8 +193,8 @@ def difficulty_score(
     tool_hops: int,
     ops_numeric: int,
     entities: int,
-    density: float,
-    overlap: float,
+    connector_density: float,
+    clue_overlap: float,
     needs_clarification: bool,
 ) -> int:
     """Sum of the points of all eight dimensions."""
@@ -218,8 +204,8 @@ def difficulty_score(
         + rising_points(tool_hops, TOOL_HOPS)
         + rising_points(ops_numeric, OPS_NUMERIC)
         + rising_points(entities, ENTITIES)
-        + density_points(density)
-        + overlap_points(overlap)
+        + density_points(connector_density)
+        + overlap_points(clue_overlap)
         + clarification_points(needs_clarification, turns)
     )
 

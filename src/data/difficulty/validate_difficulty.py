@@ -8,17 +8,17 @@ pool, byte for byte, and the tasks must keep their mix.
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
-from msgspec import Struct
-from msgspec.structs import asdict
 from numpy.typing import NDArray
 
+from ...config.profile import DifficultyThresholds
 from ...core.check import Check, Report, Rule, check, evidence, now, report, require_share
 from ...core.errors import BadInput
 from ...core.files import refuse_overlap, sha256_file, sidecar
@@ -33,7 +33,7 @@ HARD_OVERLAP_MAX = 0.20
 EASY_OVERLAP_MIN = 0.40
 """Fixed bounds of the median clue overlap; the other two bounds are flags."""
 
-Metric = Literal[
+METRICS = (
     "len_tokens",
     "turns",
     "tool_hops",
@@ -43,53 +43,37 @@ Metric = Literal[
     "coref_pronouns",
     "clue_overlap",
     "score",
-]
-METRICS: tuple[Metric, ...] = get_args(Metric)
+)
+_values_of = attrgetter(*METRICS)
 QUANTILES = {"p10": 0.10, "p50": 0.50, "p90": 0.90}
 MAX_BINS = 20
 _BIN_WIDTHS = (1, 2, 5, 10, 20, 25, 50, 100, 200, 500, 1000, 2000, 5000)
 CLUE_OVERLAP_BIN = 0.05
 
 
-class DifficultyLimits(Struct, frozen=True):
-    """The flags of the stage: limits that a balanced pool must keep."""
-
-    min_hard_pct: float
-    max_easy_pct: float
-    len_max: int
-    turns_max: int
-    tool_hops_max: int
-    clue_overlap_max_easy: float
-    clue_overlap_min_hard: float
-
-
 class MetricColumns:
     """Metrics of many records, by task and level, as arrays: a million records stay under a hundred megabytes."""
 
     def __init__(self) -> None:
-        self.columns: dict[tuple[Task, Level], dict[Metric, array[float]]] = {}
+        self.cells: defaultdict[tuple[Task, Level], array[float]] = defaultdict(lambda: array("d"))
         self.flags: Counter[str] = Counter()
         self.clarify = 0
 
     def add(self, record: DifficultyRecord) -> None:
-        cell = self.columns.get((record.task, record.level))
-        if cell is None:
-            cell = self.columns[record.task, record.level] = {metric: array("d") for metric in METRICS}
-        for metric, values in cell.items():
-            values.append(getattr(record, metric))
+        self.cells[record.task, record.level].extend(_values_of(record))
         self.flags.update(record.ambiguity_flags)
         self.clarify += record.needs_clarification
 
-    def values(self, metric: Metric, task: Task | None = None, level: Level | None = None) -> NDArray[np.float64]:
+    def values(self, metric: str, task: Task | None = None, level: Level | None = None) -> NDArray[np.float64]:
         """All values of a metric, of one task or one level if named."""
         parts = [
-            np.frombuffer(cell[metric])
-            for (cell_task, cell_level), cell in self.columns.items()
+            np.frombuffer(cell).reshape(-1, len(METRICS))[:, METRICS.index(metric)]
+            for (cell_task, cell_level), cell in self.cells.items()
             if task in (None, cell_task) and level in (None, cell_level)
         ]
         return np.concatenate(parts) if parts else np.empty(0)
 
-    def median(self, metric: Metric, task: Task | None, level: Level) -> float:
+    def median(self, metric: str, task: Task | None, level: Level) -> float:
         """NaN for an empty bucket, which passes no check."""
         found = self.values(metric, task, level)
         return float(np.median(found)) if found.size else float("nan")
@@ -98,16 +82,16 @@ class MetricColumns:
         whole = self.values("score", task).size
         return self.values("score", task, level).size / whole if whole else float("nan")
 
-    def past(self, metric: Metric, limit: float, task: Task | None) -> int:
+    def past(self, metric: str, limit: float, task: Task | None) -> int:
         """Number of records above a limit."""
         return int((self.values(metric, task) > limit).sum())
 
     def counts(self) -> LevelCounts:
-        return level_counts(Counter({cell: len(columns["score"]) for cell, columns in self.columns.items()}))
+        return level_counts(Counter({cell: len(values) // len(METRICS) for cell, values in self.cells.items()}))
 
 
 def validate_difficulty(
-    metrics: Path, balanced: Path, limits: DifficultyLimits, outputs: Mapping[str, Path] | None = None
+    metrics: Path, balanced: Path, limits: DifficultyThresholds, outputs: Mapping[str, Path] | None = None
 ) -> Report:
     """The report on a balanced pool. Writes nothing: `outputs` are files that the caller is going to write, by flag;
     one that would overwrite an input is refused."""
@@ -122,7 +106,7 @@ def validate_difficulty(
     pool, mismatches = _compare(metrics, balanced, fingerprints)
     edited = int(sha256_file(metrics) != metrics_meta.sha256)
 
-    present = {task for columns in (pool, chosen) for task, _ in columns.columns}
+    present = {task for columns in (pool, chosen) for task, _ in columns.cells}
     scopes: list[Task | None] = [None, *(task for task in TASKS if task in present)]
     checks = [one for scope in scopes for one in _scope_checks(chosen, limits, scope)]
     sizes = {task: sum(levels.values()) for task, levels in chosen.counts().items()}
@@ -133,16 +117,16 @@ def validate_difficulty(
     checks.append(_check("metrics_edited", edited, "==", 0))
 
     edges = _common_edges(pool, chosen)
-    figures = {"pool": _figures(pool, edges), "balanced": _figures(chosen, edges), "limits": asdict(limits)}
+    figures = {"pool": _figures(pool, edges), "balanced": _figures(chosen, edges), "limits": limits.model_dump()}
     read = [one for path in inputs.values() for one in (path, sidecar(path))]
-    return report("validate_difficulty", checks, figures, evidence(read, [], asdict(limits), started))
+    return report("validate_difficulty", checks, figures, evidence(read, [], limits.model_dump(), started))
 
 
 def _check(name: str, value: float, rule: Rule, threshold: float, task: Task | None = None) -> Check:
     return check(f"{name}[{task}]" if task else name, value, rule, threshold, *remedies("difficulty")[name])
 
 
-def _scope_checks(columns: MetricColumns, limits: DifficultyLimits, task: Task | None) -> list[Check]:
+def _scope_checks(columns: MetricColumns, limits: DifficultyThresholds, task: Task | None) -> list[Check]:
     """The checks that hold overall (`task` None) and in every task."""
     scope = f"[{task}]" if task else ""
     hard_overlap = columns.median("clue_overlap", task, "hard")
@@ -150,11 +134,7 @@ def _scope_checks(columns: MetricColumns, limits: DifficultyLimits, task: Task |
     more_hard = remedies("difficulty")[f"more_hard_{task}" if task else "more_hard"]
     again = remedies("difficulty")["then_balance"]
     remedy = (more_hard[0] + again[0], more_hard[1] + again[1])
-    past: list[tuple[Metric, int]] = [
-        ("len_tokens", limits.len_max),
-        ("turns", limits.turns_max),
-        ("tool_hops", limits.tool_hops_max),
-    ]
+    past = (("len_tokens", limits.len_max), ("turns", limits.turns_max), ("tool_hops", limits.tool_hops_max))
     return [
         check(f"hard_share{scope}", columns.share("hard", task), ">=", limits.min_hard_pct, *remedy),
         check(f"easy_share{scope}", columns.share("easy", task), "<=", limits.max_easy_pct, *remedy),
@@ -219,7 +199,7 @@ def _compare(metrics: Path, balanced: Path, fingerprints: dict[str, int]) -> tup
     return columns, mismatches
 
 
-def _figures(columns: MetricColumns, edges: dict[Metric, list[float]]) -> dict[str, Any]:
+def _figures(columns: MetricColumns, edges: dict[str, list[float]]) -> dict[str, Any]:
     """Counts, shares, quantiles and histograms of a set of records."""
     counts = columns.counts()
     scopes: dict[str, tuple[Task | None, Level | None]] = {"all": (None, None)}
@@ -250,9 +230,9 @@ def _figures(columns: MetricColumns, edges: dict[Metric, list[float]]) -> dict[s
     }
 
 
-def _common_edges(*sets: MetricColumns) -> dict[Metric, list[float]]:
+def _common_edges(*sets: MetricColumns) -> dict[str, list[float]]:
     """Edges of bins of a round width that hold all sets, so that their histograms compare."""
-    edges: dict[Metric, list[float]] = {}
+    edges: dict[str, list[float]] = {}
     for metric in METRICS:
         values = np.concatenate([columns.values(metric) for columns in sets])
         top = float(values.max()) if values.size else 0.0

@@ -13,6 +13,8 @@ from .source import Item, Step
 from .templates import ClarifyTemplate, Pack, TaskTemplate, render
 
 PROMPT_TRIES = 20
+_SHARED = tuple(name for name in Item.__struct_fields__ if name in Sample.__struct_fields__)
+"""Fields that a sample takes from its item as they are."""
 
 
 def item_to_sample(
@@ -24,17 +26,7 @@ def item_to_sample(
     prompt = _prompt(item, template, rng)
     return Sample(
         id=f"{item.task}-{blake2b(f'{seed}:{item.source_id}'.encode(), digest_size=8).hexdigest()}",
-        task=item.task,
-        lang=item.lang,
         prompt=prompt,
-        premise=item.premise,
-        clue=item.clue,
-        question=item.question,
-        original=item.original,
-        context=item.context,
-        support=item.support,
-        answer=item.answer,
-        aliases=item.aliases,
         needs_clarification=item.hidden is not None,
         dialogue=tuple(_dialogue(item, prompt, template, pack, tools, rng)),
         provenance=Provenance(
@@ -46,8 +38,7 @@ def item_to_sample(
             register=template.register,
             seed=seed,
         ),
-        hidden=item.hidden,
-        ambiguity=item.ambiguity,
+        **{name: getattr(item, name) for name in _SHARED},
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Literal
@@ -90,7 +91,7 @@ def _task_wants(plan: BuildPlan, task: Task, count: int, levels: dict[Level, flo
     return made
 
 
-def shares_to_counts(shares: list[float], total: int) -> list[int]:
+def shares_to_counts(shares: Sequence[float | Fraction], total: int) -> list[int]:
     """Whole numbers that sum to `total`, by largest remainder.
 
     >>> shares_to_counts([0.45, 0.30, 0.25], 10)

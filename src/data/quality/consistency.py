@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b
+from operator import attrgetter
 
 import msgspec
 
@@ -86,28 +87,18 @@ def mix_checks(counts: Mapping[Task, int], mix: Mapping[Task, float]) -> list[Ch
     return checks
 
 
+_made_by_source = attrgetter(
+    *"id task lang premise clue question original context support answer aliases hidden provenance.source_id".split()
+)
+
+
 def task_hash(sample: Sample) -> int:
     """Hash of everything that the source made, without the wording of the templates.
 
     The arguments in a sidecar give the same tasks again. An edited pool can get a sidecar with a matching SHA-256,
     but the builder will not produce its edited tasks.
     """
-    made = (
-        sample.id,
-        sample.task,
-        sample.lang,
-        sample.premise,
-        sample.clue,
-        sample.question,
-        sample.original,
-        sample.context,
-        sample.support,
-        sample.answer,
-        sample.aliases,
-        sample.hidden,
-        sample.provenance.source_id,
-    )
-    return int.from_bytes(blake2b(msgspec.json.encode(made), digest_size=8).digest())
+    return int.from_bytes(blake2b(msgspec.json.encode(_made_by_source(sample)), digest_size=8).digest())
 
 
 def count_differing(pool: Iterable[int], rebuilt: Iterable[int]) -> int:

@@ -25,10 +25,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -41,7 +40,7 @@ from ...core.types import LANGS, Lang, Sample, Task
 from ..pool.meta import PoolMeta, read_meta
 from .consistency import task_hash
 from .scan import BATCH, MAX_SAMPLES, PoolScan, SpokenSample, measuring_seed, scan
-from .token_stream import I64, U64, TokenStream, ngrams, pairs
+from .token_stream import CUT_BITS, I64, U64, TokenStream, distinct, ngrams, pairs
 
 WINDOW = 5_000
 WINDOWS = 64
@@ -73,16 +72,12 @@ class Wording(Struct, frozen=True):
     kl3_excess: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Divergence:
-    """3-gram KL to v1 and its noise floor."""
+class Divergence(NamedTuple):
+    """3-gram KL to v1, its noise floor, and the excess above it."""
 
     distance: float
     floor: float
-
-    @property
-    def excess(self) -> float:
-        return self.distance - self.floor
+    excess: float
 
 
 def diversity_report(pool: Path, out: Path, reference: Reference) -> dict[str, Any]:
@@ -128,8 +123,8 @@ def diversity_figures(scanned: PoolScan, scopes: dict[Scope, Wording]) -> dict[s
     def figures(task: Task | None) -> dict[str, Any]:
         return {
             **msgspec.structs.asdict(scopes[task, None]),
-            "roles": _shares(scanned.tally.roles, task),
-            "registers": _shares(scanned.tally.registers, task),
+            "roles": _shares(scanned.roles, task),
+            "registers": _shares(scanned.registers, task),
             "langs": {lang: scopes[task, lang] for lang in LANGS if (task, lang) in scopes},
         }
 
@@ -153,7 +148,7 @@ def covered(counts: Counter[tuple[Task, str]]) -> int:
 def wording(texts: TokenStream, reference: TokenStream, seed: int) -> Wording:
     """Figures of `texts`, which like `reference` is in random order; the first `MAX_SAMPLES` are used."""
     texts = texts.slice(0, min(texts.texts, MAX_SAMPLES))
-    divergence = kl3(texts, reference)
+    distance, floor, excess = kl3(texts, reference) or (None, None, None)
     tokens = texts.hashes
     return Wording(
         samples=texts.texts,
@@ -162,9 +157,9 @@ def wording(texts: TokenStream, reference: TokenStream, seed: int) -> Wording:
         distinct1=distinct_n(tokens, 1, seed),
         distinct2=distinct_n(tokens, 2, seed),
         zipf_slope=zipf_slope(tokens),
-        kl3=divergence.distance if divergence else None,
-        kl3_floor=divergence.floor if divergence else None,
-        kl3_excess=divergence.excess if divergence else None,
+        kl3=distance,
+        kl3_floor=floor,
+        kl3_excess=excess,
     )
 
 
@@ -200,30 +195,22 @@ def kl3(texts: TokenStream, reference: TokenStream) -> Divergence | None:
     grams = [ngrams(_masked(side, common), 3).hashes for side in sides]
     shortest = min(map(len, grams))
     ours, v1, far = (side[:shortest] for side in grams)
-    return Divergence(distance=_divergence(ours, far), floor=_divergence(v1, far))
+    distance, floor = _divergence(ours, far), _divergence(v1, far)
+    return Divergence(distance, floor, distance - floor)
 
 
 def _common_words(sides: list[TokenStream]) -> U64:
-    """Words that at least one sample in 200 uses, on any side."""
+    """Words that at least one sample in 200 uses, on any side; their hashes as `distinct` cuts them."""
     found = []
     for side in sides:
-        words, samples = np.unique(_used_in(side), return_counts=True)
+        words, samples = np.unique(distinct(side).hashes, return_counts=True)
         found.append(words[samples >= max(2, COMMON * side.texts)])
     return np.unique(np.concatenate(found))
 
 
-def _used_in(side: TokenStream) -> U64:
-    """Each word once for each sample that uses it."""
-    order = np.lexsort((side.hashes, side.owners()))
-    words, owners = side.hashes[order], side.owners()
-    new = np.ones(len(words), dtype=np.bool_)
-    new[1:] = (words[1:] != words[:-1]) | (owners[1:] != owners[:-1])
-    return words[new]
-
-
 def _masked(side: TokenStream, common: U64) -> TokenStream:
     """The stream with every uncommon word replaced by one and the same token."""
-    return TokenStream(np.where(np.isin(side.hashes, common), side.hashes, np.uint64(0)), side.offsets)
+    return TokenStream(np.where(np.isin(side.hashes >> CUT_BITS, common), side.hashes, np.uint64(0)), side.offsets)
 
 
 def _divergence(ours: U64, theirs: U64) -> float:

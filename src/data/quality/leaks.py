@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ...core.types import Sample
-from .token_stream import I64, U64, TokenStream, blocks, distinct, join_streams, ngrams, pairs, token_stream
+from .token_stream import CUT_BITS, I64, U64, TokenStream, blocks, distinct, join_streams, ngrams, pairs, token_stream
 
 HALF = 0.5
 LONG = 8
@@ -166,7 +166,7 @@ def _half_shared(ours: U64, theirs: U64) -> bool:
 def _set_weights(index: _Index, shadow: TokenStream, rare: Rarity) -> NDArray[np.float32]:
     """A weight for each column. Columns are hashes cut to 56 bits, weights go by the whole hash."""
     whole = np.unique(shadow.hashes)
-    return rare.of(whole)[np.searchsorted(whole >> np.uint64(8), index.columns)].astype(np.float32)
+    return rare.of(whole)[np.searchsorted(whole >> CUT_BITS, index.columns)].astype(np.float32)
 
 
 def content_share(ours: U64, theirs: U64, rare: Rarity) -> float:
@@ -241,7 +241,7 @@ class UniquePart:
     """
 
     def __init__(self, pool: tuple[TokenStream, ...], shadow: tuple[TokenStream, ...]) -> None:
-        self.bigrams = np.unique(np.concatenate([ngrams(one, 2).hashes for one in shadow]) >> np.uint64(8))
+        self.bigrams = np.unique(np.concatenate([ngrams(one, 2).hashes for one in shadow]) >> CUT_BITS)
         self.samples = self._most(pool) + self._most(shadow)
 
     def _most(self, views: tuple[TokenStream, ...]) -> I64:
@@ -259,10 +259,10 @@ class UniquePart:
 
     def is_in(self, ours: U64, theirs: U64) -> bool:
         """Whether `ours` has enough of the unique part of the shadow text `theirs`."""
-        bigrams = np.unique(pairs(theirs) >> np.uint64(8))
+        bigrams = np.unique(pairs(theirs) >> CUT_BITS)
         if not len(bigrams):
             return True
-        shared = np.isin(bigrams, pairs(ours) >> np.uint64(8))
+        shared = np.isin(bigrams, pairs(ours) >> CUT_BITS)
         others = self.samples[np.searchsorted(self.bigrams, bigrams)] - shared
         rarest = others <= np.sort(others)[min(RAREST, len(others)) - 1]
         return bool(shared[rarest].mean() >= RAREST_SHARED)

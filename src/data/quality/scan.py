@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -103,83 +102,67 @@ class SpokenSample:
         return TokenStream(np.concatenate([np.zeros(0, dtype=np.uint64), *texts]), offsets_of(sizes))
 
 
-@dataclass(slots=True)
-class Tally:
-    """Counts over the samples of a pool."""
-
-    roles: Counter[tuple[Task, str]] = field(default_factory=Counter)
-    registers: Counter[tuple[Task, str]] = field(default_factory=Counter)
-    contradictions: Counter[str] = field(default_factory=Counter)
-    contradicting: list[str] = field(default_factory=list)
-    """Ids of the samples that contradict themselves."""
-    from_shadow: list[str] = field(default_factory=list)
-    """Ids of the samples whose source id the shadow set has."""
-    task_hashes: list[int] = field(default_factory=list)
-
-    def add(self, sample: Sample, meta: PoolMeta, shadow_sources: Collection[str]) -> None:
-        self.task_hashes.append(task_hash(sample))
-        self.roles[sample.task, sample.provenance.role] += 1
-        self.registers[sample.task, sample.provenance.register] += 1
-        if sample.provenance.source_id in shadow_sources:
-            self.from_shadow.append(sample.id)
-        if broken := contradictions(sample, meta):
-            self.contradictions.update(broken)
-            self.contradicting.append(sample.id)
-
-
-@dataclass(frozen=True, slots=True)
-class SampleColumns:
-    """Arrays with one entry per sample, in the pool's order."""
+class PoolScan:
+    """Everything that the quality checks need of a pool. Lists and arrays have one entry per sample, in its order."""
 
     prompts: TokenStream
     originals: TokenStream
     lengths: I64
     """Tokens of the rendered sample."""
-    tasks: NDArray[np.uint8]
-    langs: NDArray[np.uint8]
     needs: NDArray[np.bool_]
 
-    @staticmethod
-    def of(samples: list[Sample]) -> SampleColumns:
-        return SampleColumns(
-            prompts=token_stream([sample.prompt for sample in samples]),
-            originals=token_stream([sample.original for sample in samples]),
-            lengths=count_tokens([rendered(sample) for sample in samples]),
-            tasks=np.array([TASKS.index(sample.task) for sample in samples], dtype=np.uint8),
-            langs=np.array([LANGS.index(sample.lang) for sample in samples], dtype=np.uint8),
-            needs=np.array([sample.needs_clarification for sample in samples], dtype=np.bool_),
-        )
+    def __init__(self, seed: int) -> None:
+        self.spoken = SpokenSample(MAX_SAMPLES, seed)
+        self.ids: list[str] = []
+        self.task_hashes: list[int] = []
+        self.roles: Counter[tuple[Task, str]] = Counter()
+        self.registers: Counter[tuple[Task, str]] = Counter()
+        self.broken_rules: Counter[str] = Counter()
+        self.contradicting: list[str] = []
+        """Ids of the samples that contradict themselves."""
+        self.from_shadow: list[str] = []
+        """Ids of the samples whose source id the shadow set has."""
+        self._batches: list[tuple[TokenStream, TokenStream, I64, NDArray[np.uint8]]] = []
 
-    @staticmethod
-    def join(parts: list[SampleColumns]) -> SampleColumns:
-        return SampleColumns(
-            prompts=join_streams([part.prompts for part in parts]),
-            originals=join_streams([part.originals for part in parts]),
-            lengths=np.concatenate([part.lengths for part in parts]),
-            tasks=np.concatenate([part.tasks for part in parts]),
-            langs=np.concatenate([part.langs for part in parts]),
-            needs=np.concatenate([part.needs for part in parts]),
+    def add(self, samples: list[Sample], meta: PoolMeta, shadow_sources: Collection[str]) -> None:
+        self.spoken.add(samples)
+        groups = [(TASKS.index(one.task), LANGS.index(one.lang), one.needs_clarification) for one in samples]
+        self._batches.append(
+            (
+                token_stream([sample.prompt for sample in samples]),
+                token_stream([sample.original for sample in samples]),
+                count_tokens([rendered(sample) for sample in samples]),
+                np.array(groups, dtype=np.uint8),
+            )
         )
+        for sample in samples:
+            self.ids.append(sample.id)
+            self.task_hashes.append(task_hash(sample))
+            self.roles[sample.task, sample.provenance.role] += 1
+            self.registers[sample.task, sample.provenance.register] += 1
+            if sample.provenance.source_id in shadow_sources:
+                self.from_shadow.append(sample.id)
+            if broken := contradictions(sample, meta):
+                self.broken_rules.update(broken)
+                self.contradicting.append(sample.id)
+
+    def close(self) -> None:
+        """Join the arrays of the batches."""
+        prompts, originals, lengths, groups = zip(*self._batches, strict=True)
+        self.prompts, self.originals = join_streams(prompts), join_streams(originals)
+        self.lengths = np.concatenate(lengths)
+        self._tasks, self._langs, needs = np.concatenate(groups).T
+        self.needs = needs.astype(np.bool_)
 
     def where(self, task: Task, lang: Lang | None = None) -> I64:
         """Positions of the samples of a task, in one language or in all."""
-        mask = self.tasks == TASKS.index(task)
+        mask = self._tasks == TASKS.index(task)
         if lang is not None:
-            mask &= self.langs == LANGS.index(lang)
+            mask &= self._langs == LANGS.index(lang)
         return np.flatnonzero(mask)
 
-
-@dataclass(frozen=True, slots=True)
-class PoolScan:
-    """Everything that the quality checks need of a pool."""
-
-    ids: list[str]
-    columns: SampleColumns
-    tally: Tally
-    spoken: SpokenSample
-
     def tasks(self) -> list[Task]:
-        return [task for task in TASKS if len(self.columns.where(task))]
+        return [task for task in TASKS if len(self.where(task))]
 
 
 def measuring_seed(meta: PoolMeta) -> int:
@@ -191,19 +174,14 @@ def measuring_seed(meta: PoolMeta) -> int:
 def scan(pool: Path, meta: PoolMeta, shadow_sources: Collection[str] = ()) -> PoolScan:
     """Reads the pool once. A file that is no pool, or not the one that its sidecar describes, is refused."""
     verify_sha256(pool, meta, Sample)
-    ids: list[str] = []
-    parts: list[SampleColumns] = []
-    tally, spoken_sample = Tally(), SpokenSample(MAX_SAMPLES, measuring_seed(meta))
+    found = PoolScan(measuring_seed(meta))
     samples = read_unique(pool, Sample)
     while batch := list(islice(samples, BATCH)):
-        spoken_sample.add(batch)
-        parts.append(SampleColumns.of(batch))
-        ids += [sample.id for sample in batch]
-        for sample in batch:
-            tally.add(sample, meta, shadow_sources)
-    if not ids:
+        found.add(batch, meta, shadow_sources)
+    if not found.ids:
         raise BadInput("the pool is empty", where=str(pool), remedy="build it with build_rollout_pool")
-    if len(ids) != meta.n:
-        what = f"the pool has {len(ids)} samples and its sidecar says {meta.n}"
+    if len(found.ids) != meta.n:
+        what = f"the pool has {len(found.ids)} samples and its sidecar says {meta.n}"
         raise BadInput(what, where=str(pool), remedy="build the pool again")
-    return PoolScan(ids, SampleColumns.join(parts), tally, spoken_sample)
+    found.close()
+    return found

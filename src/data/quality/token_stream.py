@@ -158,7 +158,7 @@ def _point_table() -> U64:
 
 TEXTS_AT_ONCE = 2**13
 
-_LOCAL_BITS = 8
+CUT_BITS = np.uint64(8)
 """`distinct` sorts 2**8 texts at a time by text and hash in one 64-bit number, which leaves 56 bits for the hash."""
 
 
@@ -204,12 +204,12 @@ def distinct(stream: TokenStream) -> TokenStream:
     out = np.empty(len(stream.hashes), dtype=np.uint64)
     sizes = np.zeros(stream.texts, dtype=np.int64)
     filled = 0
-    at_once = 2**_LOCAL_BITS
-    shift = np.uint64(64 - _LOCAL_BITS)
-    mask = np.uint64(2 ** (64 - _LOCAL_BITS) - 1)
+    at_once = 2 ** int(CUT_BITS)
+    shift = np.uint64(64) - CUT_BITS
+    mask = np.uint64(2 ** int(shift) - 1)
     for number, block in enumerate(blocks(stream, at_once)):
         local = block.owners().astype(np.uint64) << shift
-        keys = np.sort(local | (block.hashes >> np.uint64(_LOCAL_BITS)))
+        keys = np.sort(local | (block.hashes >> CUT_BITS))
         if len(keys):
             keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
         out[filled : filled + len(keys)] = keys & mask

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from msgspec import Struct
-from msgspec.structs import asdict
 
+from ...config.profile import PoolThresholds
 from ...core.check import Check, Report, Rule, check, evidence, now, report, require_share
 from ...core.defaults import MIX_TOLERANCE
 from ...core.errors import BadInput
@@ -31,24 +30,9 @@ from .shortcuts import ShortcutAuc, shortcut_auc
 EXAMPLES = 20
 
 
-class PoolLimits(Struct, frozen=True, kw_only=True):
-    """The flags of the stage: limits that a pool must keep."""
-
-    min_distinct2: float
-    kl3_min: float
-    roles_min: int
-    styles_min: int
-    max_dup_pct: float
-    max_len: int
-    min_len: int
-    leak_ngram: int
-    leak_sim: float
-    max_shortcut_auc: float
-
-
 def validate_pool(
     pool: Path,
-    limits: PoolLimits,
+    limits: PoolThresholds,
     *,
     leak_check: Path | None,
     by_task: tuple[Task, ...],
@@ -72,20 +56,20 @@ def validate_pool(
 
     v1, rebuilt = read_reference(scanned, meta, reference)
     scopes = wording_by_scope(scanned, meta, v1)
-    duplicates = near_duplicates(scanned.columns.prompts)
+    duplicates = near_duplicates(scanned.prompts)
     shortcuts = _shortcuts(scanned, measuring_seed(meta))
     # Texts that could not be compared with all others count as duplicates: see `near_duplicates`.
     duplicate_percent = 100 * (duplicates.count + duplicates.unresolved) / duplicates.texts
     checks = [
         *_wording_checks(scopes, by_task, limits),
-        _check("roles", covered(scanned.tally.roles), ">=", limits.roles_min),
-        _check("styles", covered(scanned.tally.registers), ">=", limits.styles_min),
+        _check("roles", covered(scanned.roles), ">=", limits.roles_min),
+        _check("styles", covered(scanned.registers), ">=", limits.styles_min),
         _check("dup_pct", duplicate_percent, "<=", limits.max_dup_pct),
-        _check("len_min", int(scanned.columns.lengths.min()), ">=", limits.min_len),
-        _check("len_max", int(scanned.columns.lengths.max()), "<=", limits.max_len),
-        *mix_checks({task: len(scanned.columns.where(task)) for task in scanned.tasks()}, meta.mix),
+        _check("len_min", int(scanned.lengths.min()), ">=", limits.min_len),
+        _check("len_max", int(scanned.lengths.max()), "<=", limits.max_len),
+        *mix_checks({task: len(scanned.where(task)) for task in scanned.tasks()}, meta.mix),
         *_shortcut_checks(shortcuts, meta, limits.max_shortcut_auc),
-        _check("consistency", len(scanned.tally.contradicting), "==", 0),
+        _check("consistency", len(scanned.contradicting), "==", 0),
         *_sidecar_checks(scanned, meta, rebuilt),
     ]
     figures: dict[str, Any] = {
@@ -95,18 +79,18 @@ def validate_pool(
         "lengths": _length_figures(scanned, limits),
         "shortcut": {f"{task},{lang}" if lang else task: auc for (task, lang), auc in shortcuts.items()},
         "consistency": {
-            "broken_rules": dict(scanned.tally.contradictions),
-            "samples": scanned.tally.contradicting[:EXAMPLES],
+            "broken_rules": dict(scanned.broken_rules),
+            "samples": scanned.contradicting[:EXAMPLES],
         },
     }
     if leak_check:
-        ours = (scanned.columns.prompts, scanned.columns.originals)
+        ours = (scanned.prompts, scanned.originals)
         similar = similar_samples(ours, leak_views(shadow), limits.leak_ngram, limits.leak_sim)
         checks.append(_check("leak_similar", similar.count, "==", 0))
-        checks.append(_check("leak_source_ids", len(scanned.tally.from_shadow), "==", 0))
+        checks.append(_check("leak_source_ids", len(scanned.from_shadow), "==", 0))
         figures["leak"] = _leak_figures(similar, scanned, shadow)
     inputs = [pool, sidecar(pool), *([leak_check, sidecar(leak_check)] if leak_check else [])]
-    arguments = {"pool": str(pool), **asdict(limits)}
+    arguments = {"pool": str(pool), **limits.model_dump()}
     arguments |= {"leak_check": str(leak_check) if leak_check else None, "by_task": list(by_task)}
     made = report("validate_pool", checks, figures, evidence(inputs, [], arguments, started))
     write_json(out, made)
@@ -118,7 +102,7 @@ def _check(name: str, value: float | None, rule: Rule, threshold: float, *scope:
     return check(full, value, rule, threshold, *remedies("pool")[name])
 
 
-def _wording_checks(scopes: dict[Scope, Wording], by_task: tuple[Task, ...], limits: PoolLimits) -> list[Check]:
+def _wording_checks(scopes: dict[Scope, Wording], by_task: tuple[Task, ...], limits: PoolThresholds) -> list[Check]:
     checks = []
     for task in (None, *by_task):
         scope = [task] if task else []
@@ -130,13 +114,12 @@ def _wording_checks(scopes: dict[Scope, Wording], by_task: tuple[Task, ...], lim
 def _shortcuts(scanned: PoolScan, seed: int) -> dict[tuple[Task, Lang | None], ShortcutAuc]:
     """Shortcut AUC per task and, where a task has several languages, per language too."""
     out: dict[tuple[Task, Lang | None], ShortcutAuc] = {}
-    columns = scanned.columns
     for task in scanned.tasks():
-        present = [lang for lang in LANGS if len(columns.where(task, lang))]
+        present = [lang for lang in LANGS if len(scanned.where(task, lang))]
         scopes: list[Lang | None] = [None, *present] if len(present) > 1 else [None]
         for lang in scopes:
-            chosen = columns.where(task, lang)
-            out[task, lang] = shortcut_auc(columns.prompts.take(chosen), columns.needs[chosen], seed)
+            chosen = scanned.where(task, lang)
+            out[task, lang] = shortcut_auc(scanned.prompts.take(chosen), scanned.needs[chosen], seed)
     return out
 
 
@@ -157,10 +140,10 @@ def _sidecar_checks(scanned: PoolScan, meta: PoolMeta, rebuilt: list[int]) -> li
     nor its share of asks can be compared."""
     if meta.kind == "balanced":
         return []
-    off = abs(float(scanned.columns.needs.mean()) - meta.clarify_rate) * 100
+    off = abs(float(scanned.needs.mean()) - meta.clarify_rate) * 100
     return [
         _check("clarify_rate", off, "<=", 100 * MIX_TOLERANCE),
-        _check("rebuilt", count_differing(scanned.tally.task_hashes, rebuilt), "==", 0),
+        _check("rebuilt", count_differing(scanned.task_hashes, rebuilt), "==", 0),
     ]
 
 
@@ -173,8 +156,8 @@ def _duplicate_figures(duplicates: NearDuplicates, ids: list[str]) -> dict[str, 
     }
 
 
-def _length_figures(scanned: PoolScan, limits: PoolLimits) -> dict[str, Any]:
-    lengths = scanned.columns.lengths
+def _length_figures(scanned: PoolScan, limits: PoolThresholds) -> dict[str, Any]:
+    lengths = scanned.lengths
     p10, p50, p90 = np.percentile(lengths, [10, 50, 90]).tolist()
     outside = np.flatnonzero((lengths < limits.min_len) | (lengths > limits.max_len))
     return {
@@ -194,5 +177,5 @@ def _leak_figures(similar: SimilarSamples, scanned: PoolScan, shadow: list[Sampl
             {"pool": scanned.ids[one.pool], "shadow": shadow[one.shadow].id, "similarity": one.similarity}
             for one in similar.examples
         ],
-        "same_source": scanned.tally.from_shadow[:EXAMPLES],
+        "same_source": scanned.from_shadow[:EXAMPLES],
     }

@@ -8,7 +8,8 @@ Nothing is ever written to the data folder.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -62,42 +63,49 @@ def gsm_record(row: dict[str, Any]) -> GsmRecord:
     return GsmRecord(question=row["question"], answer=row["answer"])
 
 
+_DATASETS: dict[Task, tuple[str, str, tuple[str, ...], Callable[[dict[str, Any]], Any], Any]] = {
+    "hotpotqa": (HOTPOTQA, "distractor", ("train", "validation"), hotpot_record, hotpotqa.read),
+    "gsm8k": (GSM8K, "main", ("train", "test"), gsm_record, gsm8k.read),
+}
+"""Dataset on the hub, its configuration and splits, and how a row becomes a record and then a question."""
+
+
 def _through_datasets(task: Task) -> Dataset:
     try:
         import datasets
     except ImportError:
-        raise BadInput(
-            "the package `datasets` is not installed",
-            where="--source hf",
-            remedy="pip install datasets, or use --source dir with the official files",
-        ) from None
-    if task == "hotpotqa":
-        rows = _fetched(HOTPOTQA, lambda: datasets.load_dataset(HOTPOTQA, "distractor"))
-        pages, sha256 = _converted(HOTPOTQA, rows, ("train", "validation"), hotpot_record)
-        return usable(pages, hotpotqa.read, sha256)
-    rows = _fetched(GSM8K, lambda: datasets.load_dataset(GSM8K, "main"))
-    problems, sha256 = _converted(GSM8K, rows, ("train", "test"), gsm_record)
-    return usable(problems, gsm8k.read, sha256)
+        raise _not_installed() from None
+    name, config, splits, convert, read = _DATASETS[task]
+    rows = _fetched(name, lambda: datasets.load_dataset(name, config))
+    records: list[Any] = []
+    sha256: dict[str, str] = {}
+    for split in splits:
+        digest = hashlib.sha256()
+        for place, row in enumerate(rows[split]):
+            records.append(_converted(row, convert, f"{name} {split}[{place}]"))
+            digest.update(msgspec.json.encode(records[-1]))
+        sha256[f"{name}/{split}"] = digest.hexdigest()
+    return usable(records, read, sha256)
 
 
 def _strategyqa() -> Dataset:
     try:
         from huggingface_hub import hf_hub_download
     except ImportError:
-        raise BadInput(
-            "the package `datasets` is not installed (it brings `huggingface_hub`)",
-            where="--source hf",
-            remedy="pip install datasets, or use --source dir with the official files",
-        ) from None
-
-    def download(name: str) -> Path:
-        return Path(hf_hub_download(repo_id=STRATEGYQA, filename=name, repo_type="dataset"))
-
-    files = [_fetched(STRATEGYQA, lambda name=name: download(name)) for name in STRATEGYQA_FILES]  # type: ignore[misc]
+        raise _not_installed() from None
+    files = []
+    for name in STRATEGYQA_FILES:
+        fetch = partial(hf_hub_download, repo_id=STRATEGYQA, filename=name, repo_type="dataset")
+        files.append(Path(_fetched(STRATEGYQA, fetch)))
     dataset = read_files("strategyqa", files, files[0].parent)
     return msgspec.structs.replace(
         dataset, sha256={f"{STRATEGYQA}/{name}": one for name, one in dataset.sha256.items()}
     )
+
+
+def _not_installed() -> BadInput:
+    remedy = "pip install datasets, or use --source dir with the official files"
+    return BadInput("the package `datasets` is not installed", where="--source hf", remedy=remedy)
 
 
 def _fetched(name: str, fetch: Callable[[], T]) -> T:
@@ -109,30 +117,10 @@ def _fetched(name: str, fetch: Callable[[], T]) -> T:
         raise BadInput(f"{name} cannot be fetched ({reason})", where="--source hf", remedy=_REMEDY) from None
 
 
-def _converted(
-    name: str, rows: Any, splits: tuple[str, ...], convert: Callable[[dict[str, Any]], T]
-) -> tuple[list[T], dict[str, str]]:
-    """The records of all splits and, for each, the SHA-256 of its records as JSON."""
-    out: list[T] = []
-    sha256: dict[str, str] = {}
-    for split in splits:
-        records = _records(name, split, rows[split], convert)
-        digest = hashlib.sha256()
-        for record in records:
-            digest.update(msgspec.json.encode(record))
-        sha256[f"{name}/{split}"] = digest.hexdigest()
-        out += records
-    return out, sha256
-
-
-def _records(name: str, split: str, rows: Iterable[dict[str, Any]], convert: Callable[[dict[str, Any]], T]) -> list[T]:
-    records: list[T] = []
-    for place, row in enumerate(rows):
-        try:
-            records.append(convert(row))
-        except KeyError as error:
-            where = f"{name} {split}[{place}]"
-            raise BadInput(f"no field {error}", where=where, remedy=_REMEDY) from None
-        except (msgspec.ValidationError, TypeError, ValueError) as error:
-            raise BadInput(str(error), where=f"{name} {split}[{place}]", remedy=_REMEDY) from None
-    return records
+def _converted(row: dict[str, Any], convert: Callable[[dict[str, Any]], T], where: str) -> T:
+    try:
+        return convert(row)
+    except KeyError as error:
+        raise BadInput(f"no field {error}", where=where, remedy=_REMEDY) from None
+    except (msgspec.ValidationError, TypeError, ValueError) as error:
+        raise BadInput(str(error), where=where, remedy=_REMEDY) from None

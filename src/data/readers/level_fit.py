@@ -55,8 +55,8 @@ def score(item: Item, measured_overlap: float) -> int:
         tool_hops=len(item.steps),
         ops_numeric=_operations(item),
         entities=len({name for _, name in names_en(said)}) + len(numbers(said)),
-        density=round(connector_density(said), 2),
-        overlap=round(measured_overlap, 4),
+        connector_density=round(connector_density(said), 2),
+        clue_overlap=round(measured_overlap, 4),
         needs_clarification=item.hidden is not None,
     )
 

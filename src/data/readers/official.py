@@ -6,10 +6,9 @@ import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from random import Random
-from typing import Protocol, get_args
+from typing import get_args
 
 import msgspec
-from msgspec import Struct
 
 from ...core.errors import BadInput
 from ...core.types import Lang, Level, Task
@@ -36,6 +35,9 @@ SIBLING_SIMILARITY = 0.70
 
 _SCARCE_FIRST: tuple[Level, ...] = ("easy", "hard", "medium")
 """Easy questions that lack something are the scarcest, then hard ones that lack nothing."""
+
+Misfit = Callable[[str, Mode, Want], float | None]
+"""Distance of a record in a mode from a want; `None` where it cannot be worded in that mode."""
 
 
 def split_of(source_id: str) -> str:
@@ -90,7 +92,7 @@ class OfficialSource:
             raise self._too_few(
                 task, split, f"{ambiguous} ambiguous samples asked for, {len(vague)} records can be made so"
             )
-        return [f"{choice.mode}|{choice.source_id}" for choice in chosen if choice is not None]
+        return [key for key in chosen if key is not None]
 
     def item(self, task: Task, key: str, want: Want, seed: int) -> Item:
         """The item of a key that `assign` gave for this want and seed."""
@@ -162,41 +164,23 @@ def _full_text(record: Question) -> str:
     return record.text if isinstance(record, WordProblem) else record.question
 
 
-class RecordChoice(Struct, frozen=True):
-    """A record and the mode in which it is worded."""
-
-    source_id: str
-    mode: Mode
-
-
-class Misfit(Protocol):
-    """Distance of a record in a mode from a want; `None` where it cannot be worded in that mode."""
-
-    def __call__(self, source_id: str, mode: Mode, want: Want) -> float | None: ...
-
-
 def choose_records(
     wants: Sequence[Want], ids: Sequence[str], vague: Collection[str], misfit: Misfit, twin_share: float, rng: Random
-) -> list[RecordChoice | None]:
-    """One choice per want, no record twice; `None` where no record is left. `ids` come in random order.
+) -> list[str | None]:
+    """One key (mode and record) per want, no record twice; `None` where no record is left. `ids` are in random order.
 
     1. Per level: records that fit both as `hidden` and as `twin` are chosen for the ambiguous wants and as many
        complete ones, and only then is it drawn which of them are ambiguous. Otherwise the wording would give it away.
     2. Vague records that are left become twins too, up to `twin_share` of the complete wants.
     3. The other complete wants get records worded as they are.
     """
-    chosen: list[RecordChoice | None] = [None] * len(wants)
+    chosen: list[str | None] = [None] * len(wants)
     free = dict.fromkeys(ids)
 
     def assign(places: Sequence[int], found: Sequence[str], mode: Mode) -> None:
         for place, source_id in zip(places, found, strict=False):
-            chosen[place] = RecordChoice(source_id, "hidden" if wants[place].clarify else mode)
+            chosen[place] = f"{'hidden' if wants[place].clarify else mode}|{source_id}"
             del free[source_id]
-
-    def nearest(
-        candidates: Sequence[str], places: Sequence[int], off_by: Callable[[str, Want], float | None]
-    ) -> list[tuple[float, str]]:
-        return _nearest(candidates, [wants[place] for place in places], off_by)
 
     def either(source_id: str, want: Want) -> float | None:
         hidden = misfit(source_id, "hidden", want)
@@ -213,7 +197,7 @@ def choose_records(
         complete[level] = [place for place, want in enumerate(wants) if want.level == level and not want.clarify]
         rng.shuffle(complete[level])
         places = [*ambiguous, *complete[level][: round(share * len(complete[level]))]]
-        found = nearest(able, places, either)
+        found = _nearest(able, [wants[place] for place in places], either)
         good = [one for off, one in found if off <= GOOD_ENOUGH]
         kept = good if len(good) >= len(ambiguous) else [one for _, one in found[: len(ambiguous)]]
         rng.shuffle(kept)
@@ -223,11 +207,11 @@ def choose_records(
         twins = len(complete[level]) - len(still_open)
         places = still_open[: max(0, round(twin_share * len(complete[level])) - twins)]
         able = [one for one in free if one in vague]
-        found = nearest(able, places, lambda one, want: misfit(one, "twin", want))
+        found = _nearest(able, [wants[place] for place in places], lambda one, want: misfit(one, "twin", want))
         assign(places, [one for off, one in found if off <= GOOD_ENOUGH], "twin")
     for level in ("hard", "easy", "medium"):
         places = [place for place in complete[level] if chosen[place] is None]
-        found = nearest(list(free), places, lambda one, want: misfit(one, "intact", want))
+        found = _nearest(list(free), [wants[place] for place in places], lambda one, want: misfit(one, "intact", want))
         assign(places, [one for _, one in found], "intact")
     return chosen
 

@@ -83,17 +83,15 @@ def read_files(task: Task, files: list[Path], base: Path) -> Dataset:
     """The dataset of some files. Files that plainly hold something else are skipped and not fingerprinted."""
     if task == "strategyqa":
         return _read_strategyqa(files, base)
-    if task == "hotpotqa":
-        pages = {path: _records(path, HotpotRecord, task) for path in files}
-        used = [path for path, found in pages.items() if found]
-        return usable([row for found in pages.values() for _, row in found], hotpotqa.read, _sha256(used, base))
-    problems = {path: _records(path, GsmRecord, task) for path in files}
-    for found in problems.values():
-        for where, record in found:
-            if "####" not in record.answer:
-                raise BadInput("answer: no `#### result` at its end", where=where, remedy=_REMEDY)
-    used = [path for path, found in problems.items() if found]
-    return usable([row for found in problems.values() for _, row in found], gsm8k.read, _sha256(used, base))
+    kind: Any = HotpotRecord if task == "hotpotqa" else GsmRecord
+    found = {path: _records(path, kind, task) for path in files}
+    rows = [row for some in found.values() for row in some]
+    for where, record in rows:
+        if task == "gsm8k" and "####" not in record.answer:
+            raise BadInput("answer: no `#### result` at its end", where=where, remedy=_REMEDY)
+    used = [path for path, some in found.items() if some]
+    read: Any = hotpotqa.read if task == "hotpotqa" else gsm8k.read
+    return usable([record for _, record in rows], read, _sha256(used, base))
 
 
 def _read_strategyqa(files: list[Path], base: Path) -> Dataset:

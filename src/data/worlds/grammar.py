@@ -20,53 +20,32 @@ Part = str | tuple[str] | tuple[tuple["Parts", ...], int]
 """Literal text, a slot (a tuple of its name), or the choices with their number."""
 Parts = tuple[Part, ...]
 
-_MARK = re.compile(r"[\[\]|]|\{[^}]*\}")
+_MARK = re.compile(r"([\[\]|]|\{[^}]*\})")
 
 
 @cache
 def compiled(template: str) -> Parts:
     """Split a template into its parts; `ValueError` when its brackets do not match."""
-    parts, end = _sequence(template, 0, inside=False)
-    if end != len(template):
-        raise ValueError(f"stray bracket in template: {template}")
-    return parts
-
-
-def _sequence(text: str, at: int, inside: bool) -> tuple[Parts, int]:
-    """Read parts from `at` on, inside a choice up to its end; return them and where they end."""
-    parts: list[Part] = []
-    while at < len(text):
-        mark = _MARK.search(text, at)
-        if mark is None:
-            break
-        if mark.start() > at:
-            parts.append(text[at : mark.start()])
-        if mark[0] == "[":
-            choices, at = _choices(text, mark.end())
-            parts.append((choices, len(choices)))
-        elif mark[0][0] == "{":
-            parts.append((mark[0][1:-1],))
-            at = mark.end()
-        elif inside:
-            return tuple(parts), mark.start()
+    open_choices: list[list[list[Part]]] = [[[]]]
+    """The options read so far of every choice that is open, outermost first; the template itself has one option."""
+    for place, piece in enumerate(_MARK.split(template)):
+        parts = open_choices[-1][-1]
+        if place % 2 == 0:
+            parts += [piece] if piece else []
+        elif piece[0] == "{":
+            parts.append((piece[1:-1],))
+        elif piece == "[":
+            open_choices.append([[]])
+        elif len(open_choices) == 1:
+            raise ValueError(f"stray {piece} in template: {template}")
+        elif piece == "|":
+            open_choices[-1].append([])
         else:
-            raise ValueError(f"stray {mark[0]} in template: {text}")
-    if inside:
-        raise ValueError(f"bracket not closed in template: {text}")
-    if at < len(text):
-        parts.append(text[at:])
-    return tuple(parts), len(text)
-
-
-def _choices(text: str, at: int) -> tuple[tuple[Parts, ...], int]:
-    """Read the choices after an opening bracket; return them and where they end."""
-    choices: list[Parts] = []
-    while True:
-        parts, at = _sequence(text, at, inside=True)
-        choices.append(parts)
-        at += 1
-        if text[at - 1] == "]":
-            return tuple(choices), at
+            options = open_choices.pop()
+            open_choices[-1][-1].append((tuple(map(tuple, options)), len(options)))
+    if len(open_choices) > 1:
+        raise ValueError(f"bracket not closed in template: {template}")
+    return tuple(open_choices[0][0])
 
 
 def render(template: str, rng: Random, slots: Mapping[str, str]) -> str:

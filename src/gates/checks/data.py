@@ -9,12 +9,12 @@ from ...core.files import sha256_file
 from ...core.jsonl import read_lines
 from ...core.remedies import remedies
 from ...core.types import Sample
-from ...data.difficulty.validate_difficulty import DifficultyLimits, validate_difficulty
+from ...data.difficulty.validate_difficulty import validate_difficulty
 from ...data.pool.build import reference_samples
 from ...data.pool.meta import derived_meta, read_meta
 from ...data.pool.shadow_set import read_set
 from ...data.quality.consistency import count_differing, task_hash
-from ...data.quality.validate_pool import PoolLimits, validate_pool
+from ...data.quality.validate_pool import validate_pool
 from ..gate import Finding, RoundContext, evidence_of, findings_of
 
 
@@ -22,7 +22,7 @@ def pool_findings(context: RoundContext) -> list[Finding]:
     paths, limits, remedy = context.profile.paths, context.profile.thresholds, remedies("gates")
     report = validate_pool(
         paths.pool,
-        PoolLimits(**limits.pool.model_dump()),
+        limits.pool,
         reference=reference_samples,
         out=context.work / "pool_report.json",
         leak_check=paths.shadow_set,
@@ -46,7 +46,7 @@ def _not_rebuilt(path: Path, shadow: list[Sample]) -> int:
 
 def difficulty_findings(context: RoundContext) -> list[Finding]:
     paths, limits, remedy = context.profile.paths, context.profile.thresholds, remedies("gates")
-    report = validate_difficulty(paths.metrics, paths.balanced, DifficultyLimits(**limits.difficulty.model_dump()))
+    report = validate_difficulty(paths.metrics, paths.balanced, limits.difficulty)
     pool = sha256_file(paths.pool)
     derived = {"metrics": paths.metrics, "balanced": paths.balanced}
     of_other_pool = sum(read_meta(path).parent_sha256 != pool for path in derived.values())

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from itertools import combinations
 from random import Random
 
-from msgspec import Struct
-
 from ....core.tokenize import tokens
 from ....core.types import Lang, Level, join_sentences
 from ...difficulty.metrics import (
@@ -50,19 +48,12 @@ ARTICLE_TOKENS = 90
 SHORTEST_ARTICLE = 45
 
 
-class Message(Struct, frozen=True):
-    """The complete message of the user; the key sentence may be left out of `premise` later."""
+def split_message(
+    sentences: Sequence[str], key_at: int, left_out: bool, question: str, level: Level
+) -> tuple[list[str], list[str], float]:
+    """Split a story into premise and clue, so that clue and question restate as much of it as the level asks for.
 
-    premise: tuple[str, ...]
-    clue: tuple[str, ...]
-    question: str
-    overlap: float
-
-
-def split_message(sentences: Sequence[str], key_at: int, left_out: bool, question: str, level: Level) -> Message:
-    """Move story sentences into the clue until the question restates as much as its level asks for.
-
-    A sentence that is left out cannot be restated, although it belongs to the supporting text.
+    Returns their overlap too. A sentence that is left out cannot be restated, although it supports the answer.
     """
     support = char_trigrams(" ".join(sentences))
     least, wanted, most = OVERLAP[level]
@@ -78,8 +69,8 @@ def split_message(sentences: Sequence[str], key_at: int, left_out: bool, questio
                 best, chosen = overlap, clue
             if least <= best <= most:
                 break
-    premise = tuple(sentence for at, sentence in enumerate(sentences) if at not in chosen)
-    return Message(premise, tuple(sentences[at] for at in chosen), question, best)
+    premise = [sentence for at, sentence in enumerate(sentences) if at not in chosen]
+    return premise, [sentences[at] for at in chosen], best
 
 
 def _clues_by_size(sentences: Sequence[str], free: list[int], level: Level, characters: float) -> list[tuple[int, ...]]:

@@ -22,7 +22,6 @@ from .levels import (
     MESSAGE_POINTS,
     OVERLAP,
     TEMPLATE_TOKENS,
-    Message,
     article_tokens,
     choose_shape,
     message_points,
@@ -50,8 +49,9 @@ def make_problem(want: Want, source_id: str) -> Item:
     language = language_of(want.lang)
     lacks = rng.random() < LEFT_OUT_OF_COMPLETE
     left_out = want.clarify or (lacks and want.max_turns > 2)
-    story, message, visible, points = _draw_message(language, want, left_out, rng)
-    points += rising_points(story.program.operations + asked_arithmetic(message.question), OPS_NUMERIC)
+    story, premise, clue, points = _draw_message(language, want, left_out, rng)
+    visible = " ".join([*premise, *clue, story.question])
+    points += rising_points(story.program.operations + asked_arithmetic(story.question), OPS_NUMERIC)
     spare_tokens = LEN_TOKENS[0] - TEMPLATE_TOKENS - len(tokens(visible))
     opens_article, calls, length = choose_shape(want, points, len(story.program.steps), left_out, spare_tokens, rng)
     title = _title(language, story, story.key.slots["P"], rng)
@@ -71,10 +71,10 @@ def make_problem(want: Want, source_id: str) -> Item:
         lang=want.lang,
         source="builtin",
         source_id=source_id,
-        premise=join_sentences(_visible(message.premise, story, left_out)),
-        clue=join_sentences(message.clue),
-        question=message.question,
-        original=join_sentences([*story.sentences, message.question]),
+        premise=join_sentences(premise),
+        clue=join_sentences(clue),
+        question=story.question,
+        original=join_sentences([*story.sentences, story.question]),
         context=tuple(articles),
         support=story.sentences,
         answer=number_text(story.program.answer),
@@ -86,24 +86,22 @@ def make_problem(want: Want, source_id: str) -> Item:
     )
 
 
-def _draw_message(language: Language, want: Want, left_out: bool, rng: Random) -> tuple[Story, Message, str, int]:
-    """Draw the story, the message, its visible text and its points, without regard to `want.clarify`."""
+def _draw_message(
+    language: Language, want: Want, left_out: bool, rng: Random
+) -> tuple[Story, list[str], list[str], int]:
+    """Draw the story, premise and clue as the user tells them, and their points, without regard to `want.clarify`."""
     low, high = MESSAGE_POINTS[want.level]
     least, _, most = OVERLAP[want.level]
     for _ in range(MESSAGE_TRIES):
         story = draw_story(language, want, left_out, rng)
-        message = split_message(story.sentences, story.key_at, left_out, story.question, want.level)
-        visible = " ".join([*_visible((*message.premise, *message.clue), story, left_out), message.question])
-        points = message_points(visible, message.overlap, want.lang)
-        restates = want.level != "easy" or least <= message.overlap <= most
+        premise, clue, overlap = split_message(story.sentences, story.key_at, left_out, story.question, want.level)
+        if left_out:
+            premise = [sentence for sentence in premise if sentence != story.key_sentence]
+        points = message_points(" ".join([*premise, *clue, story.question]), overlap, want.lang)
+        restates = want.level != "easy" or least <= overlap <= most
         if low <= points <= high and restates:
             break
-    return story, message, visible, points
-
-
-def _visible(sentences: Sequence[str], story: Story, left_out: bool) -> list[str]:
-    """Return the sentences without the key sentence, if that is left out."""
-    return [sentence for sentence in sentences if not (left_out and sentence == story.key_sentence)]
+    return story, premise, clue, points
 
 
 def _hidden(story: Story, rng: Random) -> Hidden:
