@@ -30,13 +30,12 @@ from src.data.pool.templates import load_pack
 from src.data.quality.near_duplicates import near_duplicates
 from src.data.quality.shortcuts import shortcut_auc
 from src.data.quality.token_stream import token_stream
-from src.data.worlds.arithmetic import make_problem
 from src.data.worlds.arithmetic.language import Slots, language_of
-from src.data.worlds.arithmetic.problem import UNSTATED
+from src.data.worlds.arithmetic.problem import UNSTATED, make_problem
 from src.data.worlds.arithmetic.program import Expr, consistent_answers, scene_plans, show
 from src.data.worlds.arithmetic.program import evaluate as evaluate_formula
 from src.data.worlds.arithmetic.story import draw_story
-from src.data.worlds.grammar import render, slots_of
+from src.data.worlds.texts import render, slots_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 langs, levels, keys = st.sampled_from(LANGS), st.sampled_from(LEVELS), st.integers(0, 10**9).map(str)
@@ -216,7 +215,7 @@ def test_the_same_key_gives_the_same_bytes_in_another_process() -> None:
     script = (
         "import hashlib, msgspec\n"
         "from src.data.pool.source import Want\n"
-        "from src.data.worlds.arithmetic import make_problem\n"
+        "from src.data.worlds.arithmetic.problem import make_problem\n"
         "wants = [Want(lang, level, clarify, 6, 4, 4, 0.5) for lang in ('en', 'zh')\n"
         "         for level in ('easy', 'medium', 'hard') for clarify in (True, False)]\n"
         "items = [make_problem(want, f'{n}') for n in range(10) for want in wants]\n"

@@ -16,7 +16,7 @@ from src.data.readers import gsm8k, hotpotqa
 from src.data.readers.gsm8k import GsmRecord
 from src.data.readers.hotpotqa import HotpotRecord
 from src.data.readers.level_fit import misfit, score, turns
-from src.data.worlds.arithmetic import make_problem
+from src.data.worlds.arithmetic.problem import make_problem
 from tests.data.dataset_records import hotpot
 
 

@@ -18,9 +18,8 @@ from src.data.pool.fresh import FreshSamples
 from src.data.pool.meta import read_meta
 from src.data.worlds.arithmetic.language import ProblemText, SceneTexts
 from src.data.worlds.arithmetic.program import ScenePlans
-from src.data.worlds.grammar import compiled, slots_of
 from src.data.worlds.names import ChineseLists, EnglishLists
-from src.data.worlds.texts import FOLDER, load_text, text_fingerprints
+from src.data.worlds.texts import FOLDER, compiled, load_text, slots_of, text_fingerprints
 from src.data.worlds.wording import ArticleText, DialectText, QuestionText, world_text
 from tests.data.build_samples import small_plan
 

@@ -12,11 +12,10 @@ from src.agents.tools import calc, wiki
 from src.core.types import LANGS, LEVELS, Lang, Level, Task
 from src.data.pool.source import Item, Want
 from src.data.readers.builtin import BuiltinSource
-from src.data.worlds.articles import Chain
+from src.data.worlds.articles import Chain, Hop, Mention, Query, consistent_answers, plain_value
 from src.data.worlds.build_item import Question, QuestionRejected, build_item
 from src.data.worlds.encyclopedia import Entity, Value, make_world
 from src.data.worlds.names import NAME_MAKERS
-from src.data.worlds.solver import Mention, Query, consistent_answers, plain_value
 from src.data.worlds.wording import world_text
 
 EACH = 30
@@ -84,11 +83,11 @@ def test_a_rejected_question_says_why(text: str, known: int, clarify: bool, max_
     rng = Random(1)
     world = make_world(NAME_MAKERS["en"](rng), rng)
     town = world.town[0]
-    chain = Chain(town, tag_shown=False, relations=["river"], values=town.facts["river"], year_shown=[False])
+    chain = Chain([Hop(town, "river", town.facts["river"][0])], known=known)
     asked = text.format(name=town.name, river=town.facts["river"][0].what)
     wanted = replace(want("en", "medium", clarify), max_turns=max_turns)
     with pytest.raises(QuestionRejected, match=reason):
-        build_item("hotpotqa", "id", world, world_text("en"), wanted, Question([chain], plain_value, asked, [known]))
+        build_item("hotpotqa", "id", world, world_text("en"), wanted, Question([chain], plain_value, asked))
 
 
 def test_demonstrated_calls_succeed_within_the_turns(complete: list[Item], incomplete: list[Item]) -> None:

@@ -51,7 +51,7 @@ def open_source(plan: BuildPlan) -> Source:
                 "was built, so run the later stages from there",
             )
         return OfficialSource(plan.data_dir)
-    from ..readers.hub import HubSource
+    from ..readers.official import HubSource
 
     return HubSource(plan.data_dir)
 

@@ -9,7 +9,7 @@ from random import Random
 
 from ...core.types import Lang, Level, Task
 from ..pool.source import TARGET, Item, Want
-from ..worlds.arithmetic import make_problem
+from ..worlds.arithmetic.problem import make_problem
 from ..worlds.encyclopedia import World, make_world
 from ..worlds.names import NAME_MAKERS
 from ..worlds.questions import multihop_item, strategy_item

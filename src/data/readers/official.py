@@ -1,12 +1,19 @@
-"""Source `dir`: the official HotpotQA, StrategyQA and GSM8K files of a folder, and which record serves which want."""
+"""Sources `dir` and `hf`: the official HotpotQA, StrategyQA and GSM8K records, and which of them serves which want.
+
+`dir` reads the files of a folder. `hf` takes the tasks whose files are not there from the Hugging Face hub, and never
+writes to the folder. HotpotQA and GSM8K come through `datasets`. StrategyQA's evidence is nested unevenly, which
+`datasets` cannot store in columns, and most mirrors leave it out; `voidful/StrategyQA` has the official files, which
+are downloaded as they are.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from random import Random
-from typing import get_args
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -15,10 +22,13 @@ from ...core.types import Lang, Level, Task
 from ..pool.source import TARGET, Item, Want, followed
 from ..quality.leaks import similar_samples
 from ..quality.token_stream import token_stream
-from . import article_items, gsm8k
-from .articles import ArticleQuestion, Mode, SpareArticle, article_kind
-from .gsm8k import WordProblem
-from .official_files import Dataset, Question, load
+from . import article_items, gsm8k, hotpotqa
+from .articles import MODES, ArticleQuestion, Mode, SpareArticle, article_kind
+from .gsm8k import GsmRecord, WordProblem
+from .hotpotqa import HotpotRecord
+from .official_files import Dataset, Question, dataset_files, load, read_files, usable
+
+T = TypeVar("T")
 
 SHADOW_EVERY = 7
 """One record in seven is held out for the shadow set, by a hash of its source id, whatever the row order or seed."""
@@ -35,6 +45,9 @@ SIBLING_SIMILARITY = 0.70
 
 _SCARCE_FIRST: tuple[Level, ...] = ("easy", "hard", "medium")
 """Easy questions that lack something are the scarcest, then hard ones that lack nothing."""
+HOTPOTQA, GSM8K, STRATEGYQA = "hotpotqa/hotpot_qa", "openai/gsm8k", "voidful/StrategyQA"
+STRATEGYQA_FILES = ("strategyqa_train.json", "strategyqa_train_paragraphs.json")
+_HUB_REMEDY = "check the network, or put the official files into a folder and use --source dir --data_dir FOLDER"
 
 Misfit = Callable[[str, Mode, Want], float | None]
 """Distance of a record in a mode from a want; `None` where it cannot be worded in that mode."""
@@ -97,11 +110,11 @@ class OfficialSource:
     def item(self, task: Task, key: str, want: Want, seed: int) -> Item:
         """The item of a key that `assign` gave for this want and seed."""
         mode, _, source_id = key.partition("|")
-        if mode not in get_args(Mode) or source_id not in self._dataset(task).records:
+        if mode not in MODES or source_id not in self._dataset(task).records:
             raise BadInput(
                 f"no such {task} record: {key}", remedy="use the keys that assign gave for the same data folder"
             )
-        made = self._make(task, source_id, mode, want, seed)  # type: ignore[arg-type]
+        made = self._make(task, source_id, mode, want, seed)
         if made is None:
             raise BadInput(f"{key} does not fit in {want.max_turns} turns", remedy="use a larger --max_turns")
         return msgspec.structs.replace(made, source=self.name)
@@ -239,3 +252,99 @@ def _nearest(
             near.append((off, place, one))
     near.sort()
     return [*good, *((off, one) for off, _, one in near[: len(wants) - len(good)])]
+
+
+class HubSource(OfficialSource):
+    name = "hf"
+
+    def __init__(self, data_dir: Path | None) -> None:
+        super().__init__(data_dir or Path())
+        self._local = data_dir
+
+    def load(self, task: Task) -> Dataset:
+        """The dataset of a task; files in the data folder take precedence over the hub."""
+        if self._local is not None and dataset_files(self._local, task):
+            return load(self._local, task)
+        return _strategyqa() if task == "strategyqa" else _through_datasets(task)
+
+
+def hotpot_record(row: dict[str, Any]) -> HotpotRecord:
+    """The official form of a hub row, which has pairs of lists in place of lists of pairs."""
+    facts, context = row["supporting_facts"], row["context"]
+    return msgspec.convert(
+        {
+            "_id": row["id"],
+            "question": row["question"],
+            "answer": row["answer"],
+            "supporting_facts": list(zip(facts["title"], facts["sent_id"], strict=True)),
+            "context": list(zip(context["title"], context["sentences"], strict=True)),
+        },
+        HotpotRecord,
+    )
+
+
+def gsm_record(row: dict[str, Any]) -> GsmRecord:
+    return GsmRecord(question=row["question"], answer=row["answer"])
+
+
+_DATASETS: dict[Task, tuple[str, str, tuple[str, ...], Callable[[dict[str, Any]], Any], Any]] = {
+    "hotpotqa": (HOTPOTQA, "distractor", ("train", "validation"), hotpot_record, hotpotqa.read),
+    "gsm8k": (GSM8K, "main", ("train", "test"), gsm_record, gsm8k.read),
+}
+"""Dataset on the hub, its configuration and splits, and how a row becomes a record and then a question."""
+
+
+def _through_datasets(task: Task) -> Dataset:
+    try:
+        import datasets
+    except ImportError:
+        raise _not_installed() from None
+    name, config, splits, convert, read = _DATASETS[task]
+    rows = _fetched(name, lambda: datasets.load_dataset(name, config))
+    records: list[Any] = []
+    sha256: dict[str, str] = {}
+    for split in splits:
+        digest = hashlib.sha256()
+        for place, row in enumerate(rows[split]):
+            records.append(_converted(row, convert, f"{name} {split}[{place}]"))
+            digest.update(msgspec.json.encode(records[-1]))
+        sha256[f"{name}/{split}"] = digest.hexdigest()
+    return usable(records, read, sha256)
+
+
+def _strategyqa() -> Dataset:
+    try:
+        from huggingface_hub import hf_hub_download
+    except ImportError:
+        raise _not_installed() from None
+    files = []
+    for name in STRATEGYQA_FILES:
+        fetch = partial(hf_hub_download, repo_id=STRATEGYQA, filename=name, repo_type="dataset")
+        files.append(Path(_fetched(STRATEGYQA, fetch)))
+    dataset = read_files("strategyqa", files, files[0].parent)
+    return msgspec.structs.replace(
+        dataset, sha256={f"{STRATEGYQA}/{name}": one for name, one in dataset.sha256.items()}
+    )
+
+
+def _not_installed() -> BadInput:
+    remedy = "pip install datasets, or use --source dir with the official files"
+    return BadInput("the package `datasets` is not installed", where="--source hf", remedy=remedy)
+
+
+def _fetched(name: str, fetch: Callable[[], T]) -> T:
+    """Result of a download. The hub's client raises `OSError`s, and `ValueError`s in its offline mode."""
+    try:
+        return fetch()
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise BadInput(f"{name} cannot be fetched ({reason})", where="--source hf", remedy=_HUB_REMEDY) from None
+
+
+def _converted(row: dict[str, Any], convert: Callable[[dict[str, Any]], T], where: str) -> T:
+    try:
+        return convert(row)
+    except KeyError as error:
+        raise BadInput(f"no field {error}", where=where, remedy=_HUB_REMEDY) from None
+    except (msgspec.ValidationError, TypeError, ValueError) as error:
+        raise BadInput(str(error), where=where, remedy=_HUB_REMEDY) from None

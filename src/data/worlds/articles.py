@@ -3,51 +3,130 @@
 The text of a question is drawn before it is decided whether the question needs a clarification. The articles decide:
 the same bare name has one article or two, the same office has one holder on record or several. So no word of the
 question can give the need away; a reader has to open the articles.
+
+Answers are derived from the facts that the articles state, never from text. A question is one or more queries, each a
+mention and a path of relations, and a way to combine their results. Where the mention fits several entities, or a
+relation has several values and no year is given, every interpretation is followed. So `consistent_answers` has one
+element exactly when the question can be answered, and more when something is missing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal
 
 from ...core.tokenize import tokens
 from ...core.types import Article
-from .encyclopedia import CHANGING, Entity, Value, World, make_namesake
-from .solver import Combine, Mention, Pages, Query, consistent_answers
+from .encyclopedia import CHANGING, Entity, Facts, Value, World, make_namesake
 from .wording import Sentence, WorldText
 
 TELLING_FACT = {"person": "born", "town": "river", "work": "year", "company": "founded", "event": "first"}
 """Kind -> the fact that tells two namesakes with the same tag apart; an article's first sentence states it."""
+Pages = dict[Entity, Facts]
+"""Entities that have an article in the sample -> the facts that the article states."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """How the question names an entity: kind and name, perhaps the tag, perhaps one more fact (relation, value)."""
+
+    kind: str
+    name: str
+    tag: str = ""
+    also: tuple[str, int | str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A mention and the relations to follow from it, each in a given year or in any (None)."""
+
+    mention: Mention
+    path: tuple[tuple[str, int | None], ...]
+
+
+Result = tuple[Entity, Entity | int | str]
+"""The last entity that a query passes, and the value that it has there."""
+Combine = Callable[[tuple[Result, ...]], str]
+"""Turns one result of each query into an answer."""
+
+
+def mentioned(pages: Pages, mention: Mention) -> list[Entity]:
+    """Return the entities that fit a mention."""
+    return [
+        entity
+        for entity, facts in pages.items()
+        if entity.kind == mention.kind
+        and entity.name == mention.name
+        and (not mention.tag or entity.tag == mention.tag)
+        and (mention.also is None or any(v.what == mention.also[1] for v in facts.get(mention.also[0], ())))
+    ]
+
+
+def results(pages: Pages, query: Query) -> list[Result]:
+    """Return the result of every way to follow a query through the pages, in a fixed order."""
+    found: list[Result] = [(entity, entity) for entity in mentioned(pages, query.mention)]
+    for relation, year in query.path:
+        found = [
+            (here, value.what)
+            for _, here in found
+            if isinstance(here, Entity) and here in pages
+            for value in pages[here].get(relation, ())
+            if year is None or value.year is None or value.year == year
+        ]
+    return found
+
+
+def consistent_answers(pages: Pages, queries: tuple[Query, ...], combine: Combine) -> set[str]:
+    """Return all answers that some interpretation of the queries gives."""
+    return {combine(choice) for choice in product(*(results(pages, query) for query in queries))}
+
+
+def plain_value(choice: tuple[Result, ...]) -> str:
+    """Answer with the value of the first query: the name of an entity, a number, a word."""
+    value = choice[0][1]
+    return value.name if isinstance(value, Entity) else str(value)
 
 
 @dataclass(slots=True)
-class Chain:
-    """One chain of hops of a question: its start, the values that it passes, and what the text says of them."""
+class Hop:
+    """One hop of a question: whose fact it is, the value that was drawn, and whether the text gives its year."""
 
-    start: Entity
-    tag_shown: bool
-    relations: list[str]
-    values: list[Value]
-    year_shown: list[bool]
+    owner: Entity
+    relation: str
+    value: Value
+    year_shown: bool = False
 
     @property
-    def owners(self) -> list[Entity]:
-        """Entities whose articles state the hops, in order."""
-        passed = [value.what for value in self.values[:-1]]
-        return [self.start, *(what for what in passed if isinstance(what, Entity))]
+    def year(self) -> int | None:
+        """The year that the text gives."""
+        return self.value.year if self.year_shown else None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the fact changes over time and the text gives no year."""
+        return self.relation in CHANGING and not self.year_shown
+
+
+@dataclass(eq=False, slots=True)
+class Chain:
+    """One chain of hops of a question, and what the text and the clue say of it."""
+
+    hops: list[Hop]
+    tag_shown: bool = False
+    known: int = 0
+    """Number of the first hops that the clue restates."""
+
+    @property
+    def start(self) -> Entity:
+        return self.hops[0].owner
 
     def query(self, mention: Mention | None = None, all_years: bool = False) -> Query:
         """Return the chain as the text has it, or with a fuller mention or all years given."""
         shown = Mention(self.start.kind, self.start.name, self.start.tag if self.tag_shown else "")
-        hops = tuple(
-            (relation, value.year if year or all_years else None)
-            for relation, value, year in zip(self.relations, self.values, self.year_shown, strict=True)
-        )
-        return Query(mention or shown, hops)
-
-    def open_years(self) -> list[int]:
-        """Return the hops that change over time and carry no year in the text."""
-        return [i for i, relation in enumerate(self.relations) if relation in CHANGING and not self.year_shown[i]]
+        path = tuple((hop.relation, hop.value.year if all_years else hop.year) for hop in self.hops)
+        return Query(mention or shown, path)
 
 
 @dataclass(slots=True)
@@ -55,7 +134,7 @@ class Gap:
     """Information that the text leaves open: the namesake of a chain's start, or the year of one of its hops."""
 
     kind: Literal["name", "year"]
-    chain: int
+    chain: Chain
     hop: int = 0
 
 
@@ -74,23 +153,22 @@ class ArticleSet:
     def add_chains(self, chains: list[Chain]) -> None:
         """Add the pages that the question needs, each hop without a year narrowed to the value that was drawn."""
         for chain in chains:
-            hops = zip(chain.owners, chain.relations, chain.values, chain.year_shown, strict=True)
-            for owner, relation, value, year in hops:
-                self.add(owner)
-                if relation in CHANGING and not year:
-                    self.pages[owner][relation] = [value]
+            for hop in chain.hops:
+                self.add(hop.owner)
+                if hop.is_open:
+                    self.pages[hop.owner][hop.relation] = [hop.value]
 
     def _follow(self, start: Entity, chain: Chain, at: int = 0) -> None:
         """Add the pages along another interpretation of a chain, so that its answer too can be found."""
         here: Entity | int | str = start
-        for relation, value, year in zip(chain.relations[at:], chain.values[at:], chain.year_shown[at:], strict=True):
-            if not isinstance(here, Entity) or relation not in here.facts:
+        for hop in chain.hops[at:]:
+            if not isinstance(here, Entity) or hop.relation not in here.facts:
                 return
             new = here not in self.pages
             self.add(here)
-            if new and relation in CHANGING and not year:
-                self.pages[here][relation] = [self.rng.choice(here.facts[relation])]
-            fitting = [v for v in self.pages[here][relation] if not year or v.year == value.year]
+            if new and hop.is_open:
+                self.pages[here][hop.relation] = [self.rng.choice(here.facts[hop.relation])]
+            fitting = [v for v in self.pages[here][hop.relation] if not hop.year_shown or v.year == hop.value.year]
             if not fitting:
                 return
             here = fitting[0].what
@@ -99,30 +177,28 @@ class ArticleSet:
         """Add a namesake of a chain's start and the pages that it leads to."""
         self._follow(make_namesake(self.world, chain.start, same_tag), chain)
 
-    def show_all_years(self, chain: Chain, hop: int) -> None:
+    def show_all_years(self, chain: Chain, at: int) -> None:
         """State every value of a hop that the text gives no year for."""
-        owner, relation = chain.owners[hop], chain.relations[hop]
+        owner, relation = chain.hops[at].owner, chain.hops[at].relation
         self.pages[owner][relation] = list(owner.facts[relation])
         for value in owner.facts[relation]:
-            if isinstance(value.what, Entity) and hop + 1 < len(chain.relations):
-                self._follow(value.what, chain, hop + 1)
+            if isinstance(value.what, Entity) and at + 1 < len(chain.hops):
+                self._follow(value.what, chain, at + 1)
 
     def open_gap(self, chains: list[Chain], gap: Gap, combine: Combine, answer: str) -> bool:
         """Add the pages that make a gap matter.
 
         True when the text alone now has several answers and the missing information restores the one.
         """
-        chain = chains[gap.chain]
+        chain = gap.chain
         if gap.kind == "name":
             self.add_namesake(chain, same_tag=chain.tag_shown)
+            full = chain.query(self.full_mention(chain))
         else:
             self.show_all_years(chain, gap.hop)
-        if len(self.answers(chains, combine)) < 2:
-            return False
-        queries = [one.query() for one in chains]
-        by_name = gap.kind == "name"
-        queries[gap.chain] = chain.query(self.full_mention(chain)) if by_name else chain.query(all_years=True)
-        return consistent_answers(self.pages, tuple(queries), combine) == {answer}
+            full = chain.query(all_years=True)
+        queries = tuple(full if one is chain else one.query() for one in chains)
+        return len(self.answers(chains, combine)) > 1 and consistent_answers(self.pages, queries, combine) == {answer}
 
     def answers(self, chains: list[Chain], combine: Combine) -> set[str]:
         return consistent_answers(self.pages, tuple(chain.query() for chain in chains), combine)
@@ -164,11 +240,7 @@ class ArticleSet:
 
     def support(self, chains: list[Chain]) -> list[str]:
         """Return the sentences that state the hops, each once."""
-        sentences = [
-            self.sentence_stating(owner, relation)
-            for chain in chains
-            for owner, relation in zip(chain.owners, chain.relations, strict=True)
-        ]
+        sentences = [self.sentence_stating(hop.owner, hop.relation) for chain in chains for hop in chain.hops]
         return list(dict.fromkeys(sentences))
 
     def articles(self, needed: set[str], brief: bool, length: int) -> tuple[Article, ...]:

@@ -12,10 +12,9 @@ from ...core.types import Hidden, Level, Task, join_sentences
 from ..difficulty.text_features import clue_overlap
 from ..pool.source import Item, Step, Want
 from ..quality.consistency import occurs
-from .articles import ArticleSet, Chain, Gap
+from .articles import ArticleSet, Chain, Combine, Gap
 from .encyclopedia import World
-from .grammar import capitalize, fill
-from .solver import Combine
+from .texts import capitalize, fill
 from .wording import WorldText
 
 CONTEXT_TOKENS: dict[Level, tuple[int, int]] = {"easy": (40, 110), "medium": (420, 900), "hard": (640, 1000)}
@@ -41,8 +40,6 @@ class Question:
     chains: list[Chain]
     combine: Combine
     text: str
-    known: list[int]
-    """For each chain, how many of its hops the clue restates."""
     calculations: tuple[Step, ...] = ()
     """Calculations after the last article, when the answer takes one."""
 
@@ -56,8 +53,8 @@ def build_item(task: Task, source_id: str, world: World, text: WorldText, want: 
     gap = _open_a_gap(articles, question, answer) if want.clarify else None
     if gap is None:
         _add_decoys(articles, question, answer)
-    calls = sum(len(chain.relations) - known for chain, known in zip(chains, question.known, strict=True))
-    calls += sum(not known and articles.shares_name(c.start) for c, known in zip(chains, question.known, strict=True))
+    calls = sum(len(chain.hops) - chain.known for chain in chains)
+    calls += sum(not chain.known and articles.shares_name(chain.start) for chain in chains)
     spare = want.max_turns - 1 - want.clarify - calls
     if spare < 0:
         raise QuestionRejected("the tool calls do not fit into the turns")
@@ -67,9 +64,9 @@ def build_item(task: Task, source_id: str, world: World, text: WorldText, want: 
     searches = _searches(want, calls + len(calculations), spare - len(calculations)) if gap is None else 0
     clue = _clue(articles, question)
     premise = _aside(articles, want.level)
-    needed = {relation for chain in chains for relation in chain.relations}
+    needed = {hop.relation for chain in chains for hop in chain.hops}
     context = articles.articles(needed, want.level == "easy", rng.randint(*CONTEXT_TOKENS[want.level]))
-    hidden = _hidden(articles, question, gap) if gap else None
+    hidden = _hidden(articles, gap) if gap else None
     if hidden is not None and occurs(hidden.span, f"{premise} {clue} {question.text}"):
         raise QuestionRejected("the message contains what should be missing")
     steps, ask_after = _steps(articles, question, gap, searches)
@@ -108,13 +105,9 @@ def _single_answer(articles: ArticleSet, question: Question) -> str:
 
 def _open_a_gap(articles: ArticleSet, question: Question, answer: str) -> Gap:
     """Choose what the text leaves open and the clue does not give, and add the pages that make it matter."""
-    gaps = [
-        Gap("name", i)
-        for i, (chain, known) in enumerate(zip(question.chains, question.known, strict=True))
-        if known == 0 and chain.relations[0] != "tag"
-    ]
-    for i, chain in enumerate(question.chains):
-        gaps += [Gap("year", i, hop) for hop in chain.open_years() if hop >= question.known[i]]
+    gaps = [Gap("name", chain) for chain in question.chains if not chain.known and chain.hops[0].relation != "tag"]
+    for chain in question.chains:
+        gaps += [Gap("year", chain, at) for at, hop in enumerate(chain.hops) if hop.is_open and at >= chain.known]
     if not gaps:
         raise QuestionRejected("the text leaves nothing open that the clue does not give")
     gap = articles.rng.choice(gaps)
@@ -159,9 +152,9 @@ def _aside(articles: ArticleSet, level: Level) -> str:
 def _clue(articles: ArticleSet, question: Question) -> str:
     """Return the sentences of the known hops, as the user restates them."""
     known = [
-        articles.sentence_stating(owner, relation)
-        for chain, count in zip(question.chains, question.known, strict=True)
-        for owner, relation in list(zip(chain.owners, chain.relations, strict=True))[:count]
+        articles.sentence_stating(hop.owner, hop.relation)
+        for chain in question.chains
+        for hop in chain.hops[: chain.known]
     ]
     if not known:
         return ""
@@ -177,33 +170,30 @@ def _steps(articles: ArticleSet, question: Question, gap: Gap | None, searches: 
     """Return the calls that a careful reader makes, and how many of them come before the clarifying question."""
     steps: list[Step] = []
     ask_after = 0
-    for i, (chain, known) in enumerate(zip(question.chains, question.known, strict=True)):
-        for hop, owner in enumerate(chain.owners):
-            if hop < known:
-                continue
+    for chain in question.chains:
+        for at, hop in enumerate(chain.hops[chain.known :], start=chain.known):
             if searches:
-                steps.append(Step("wiki", f"{owner.name} {articles.text.questions.queries[chain.relations[hop]]}"))
+                steps.append(Step("wiki", f"{hop.owner.name} {articles.text.questions.queries[hop.relation]}"))
                 searches -= 1
-            ambiguous = hop == 0 and articles.shares_name(chain.start)
+            ambiguous = at == 0 and articles.shares_name(chain.start)
             if ambiguous:
-                steps.append(Step("wiki", owner.name))
-                if gap == Gap("name", i):
+                steps.append(Step("wiki", hop.owner.name))
+                if gap == Gap("name", chain):
                     ask_after = len(steps)
-            only_hop = hop == len(chain.relations) - 1
-            if ambiguous and only_hop and chain.relations[0] in articles.first_relations(owner):
+            if ambiguous and len(chain.hops) == 1 and hop.relation in articles.first_relations(hop.owner):
                 continue  # the list of search hits has shown it
-            steps.append(Step("wiki", articles.title(owner)))
-            if gap == Gap("year", i, hop):
+            steps.append(Step("wiki", articles.title(hop.owner)))
+            if gap == Gap("year", chain, at):
                 ask_after = len(steps)
     return tuple(steps), ask_after
 
 
-def _hidden(articles: ArticleSet, question: Question, gap: Gap) -> Hidden:
+def _hidden(articles: ArticleSet, gap: Gap) -> Hidden:
     """Return the missing information: the span that restores it, and how a clarifying question asks for it."""
-    chain, text = question.chains[gap.chain], articles.text
+    chain, text = gap.chain, articles.text
     start, questions = chain.start, text.questions
     if gap.kind == "year":
-        span = text.year_phrase(chain.values[gap.hop].year).strip()
+        span = text.year_phrase(chain.hops[gap.hop].value.year).strip()
         return Hidden("year", span, articles.rng.choice(questions.which_year), questions.year_words)
     also = articles.full_mention(chain).also
     if also:
@@ -220,7 +210,7 @@ def _ambiguity(articles: ArticleSet, question: Question) -> tuple[str, ...]:
     flags = []
     if any(articles.shares_name(chain.start) for chain in question.chains):
         flags.append("shared-name")
-    if any(chain.open_years() for chain in question.chains):
+    if any(hop.is_open for chain in question.chains for hop in chain.hops):
         flags.append("no-year")
     return tuple(flags)
 

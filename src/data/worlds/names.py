@@ -7,8 +7,7 @@ from collections.abc import Callable
 from random import Random
 
 from ...core.types import Lang, Record
-from .grammar import capitalize, with_article
-from .texts import Phrases, Words, load_text
+from .texts import Phrases, Words, capitalize, load_text, with_article
 
 
 class EnglishLists(Record, frozen=True):

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from ..pool.source import Item, Step, Want
-from .articles import Chain
+from .articles import Chain, Combine, Hop, Result, plain_value
 from .build_item import Question, QuestionRejected, build_item
-from .encyclopedia import CHANGING, Entity, Value, World
-from .grammar import capitalize, fill
-from .solver import Combine, Result, plain_value
+from .encyclopedia import CHANGING, Entity, World
+from .texts import capitalize, fill
 from .wording import WorldText, world_text
 
 LITERAL_RELATIONS = frozenset(
@@ -33,7 +32,6 @@ LONG_CHAINS = ((2, 1), (1, 2))
 STRATEGY_TRIES = 12
 """Draws of a yes/no family before another family is chosen."""
 DEAD_END = "no chain of the wanted length starts here"
-SAME_ENTITY = "both chains start or end at the same entity"
 TIE = "the two values are equal, or so close that wording does not decide"
 NOT_AT_THIS_LEVEL = "the level has no such question"
 
@@ -127,12 +125,13 @@ class _QuestionDrawer:
         if level == "easy":
             # The clue restates the first hop, so what may be open is the year of the second.
             chain = self._walk(2, tag_rate=0.0, last_open=True)
-            return Question([chain], plain_value, self._bridge_text(chain), known=[1])
+            chain.known = 1
+            return Question([chain], plain_value, self._bridge_text(chain))
         hops = 2 if level == "medium" else self.rng.choice((3, 3, 4))
         chain = self._walk(hops, tag_rate=TAG_RATE if hops < 4 else 0.0)
-        if hops == 4 and not chain.open_years():
+        if hops == 4 and not any(hop.is_open for hop in chain.hops):
             raise QuestionRejected(NOT_AT_THIS_LEVEL)
-        return Question([chain], plain_value, self._bridge_text(chain), known=[0])
+        return Question([chain], plain_value, self._bridge_text(chain))
 
     def comparison(self) -> Question:
         """Ask which of two entities has the smaller or the larger value."""
@@ -142,14 +141,11 @@ class _QuestionDrawer:
         # Drawn at every level, because the random stream of a sample must stay what it was.
         long = self.rng.choice(LONG_CHAINS)
         lengths = long if level == "hard" else (1, 1)
-        first, second = chains = [self._chain_to(fact, length) for length in lengths]
-        if first.start is second.start or first.owners[-1] is second.owners[-1]:
-            raise QuestionRejected(SAME_ENTITY)
-        if first.values[-1].what == second.values[-1].what:
+        first, second = chains = self._chains_to((fact, fact), lengths)
+        if first.hops[-1].value.what == second.hops[-1].value.what:
             raise QuestionRejected(TIE)
         a, b = (self._noun_phrase(chain) for chain in chains)
-        known = [0, 1] if level == "easy" else [0, 0]
-        return Question(chains, _owner_of_extreme(pick), capitalize(fill(form, a=a, b=b)), known)
+        return Question(chains, _owner_of_extreme(pick), capitalize(fill(form, a=a, b=b)))
 
     def yes_or_no(self, family: StrategyFamily, wanted_yes: bool) -> Question:
         """Ask a question of a family whose answer is the wanted one."""
@@ -159,11 +155,9 @@ class _QuestionDrawer:
         if by_tag and level == "easy":
             raise QuestionRejected(NOT_AT_THIS_LEVEL)
         lengths = rng.choice(LONG_CHAINS) if by_tag or level == "hard" else (1, 1)
-        first, second = chains = list(map(self._chain_to, (family.a, family.b), lengths))
-        if first.start is second.start or first.owners[-1] is second.owners[-1]:
-            raise QuestionRejected(SAME_ENTITY)
+        first, second = chains = self._chains_to((family.a, family.b), lengths)
         n = rng.choice(family.figures)
-        a, b = first.values[-1].what, second.values[-1].what
+        a, b = first.hops[-1].value.what, second.hops[-1].value.what
         assert not isinstance(a, Entity)
         assert not isinstance(b, Entity)
         if family.holds(a, b, n) != wanted_yes:
@@ -171,16 +165,11 @@ class _QuestionDrawer:
         formula = family.formula(a, b, n)
         if formula and int(b) - int(a) in (0, n):
             raise QuestionRejected(TIE)
-        phrases = [
-            self.text.amount(self._noun_phrase(chain), chain.values[-1].year if chain.year_shown[-1] else None)
-            for chain in chains
-        ]
+        phrases = [self.text.amount(self._noun_phrase(chain), chain.hops[-1].year) for chain in chains]
         form = rng.choice(self._near_or_far(self.text.questions.strategy[family.name]))
         question = capitalize(fill(form, a=phrases[0], b=phrases[1], n=n))
         calculations = (Step("calc", formula),) if formula else ()
-        # The clue of an easy question restates the second fact; what may be open is then the first.
-        known = [0, 1 if level == "easy" else 0]
-        return Question(chains, _verdict(self.text, family, n), question, known, calculations)
+        return Question(chains, _verdict(self.text, family, n), question, calculations)
 
     def _walk(self, hops: int, tag_rate: float, last_open: bool = False) -> Chain:
         """Draw a chain of that many relations from a random start that passes no entity twice.
@@ -190,9 +179,7 @@ class _QuestionDrawer:
         rng, asks = self.rng, self.text.questions.asks
         start = rng.choice(self.world.entities())
         here, seen = start, {start}
-        relations: list[str] = []
-        values: list[Value] = []
-        years: list[bool] = []
+        walked: list[Hop] = []
         for step in range(hops):
             last = step == hops - 1
             options = [
@@ -207,56 +194,61 @@ class _QuestionDrawer:
             value = rng.choice(here.facts[relation])
             if value.what in seen:
                 raise QuestionRejected(DEAD_END)
-            relations.append(relation)
-            values.append(value)
-            years.append(relation in CHANGING and not last_open and rng.random() < YEAR_RATE)
+            year_shown = relation in CHANGING and not last_open and rng.random() < YEAR_RATE
+            walked.append(Hop(here, relation, value, year_shown))
             if isinstance(value.what, Entity):
                 here = value.what
                 seen.add(here)
         if last_open:
             # A first hop without its year would be a second gap beside the last.
-            years[0] = relations[0] in CHANGING
-        return Chain(start, rng.random() < tag_rate, relations, values, years)
+            walked[0].year_shown = walked[0].is_open
+        return Chain(walked, rng.random() < tag_rate)
+
+    def _chains_to(self, facts: tuple[str, str], lengths: tuple[int, int]) -> list[Chain]:
+        """Draw two chains that end with these facts, from different entities and at different entities."""
+        first, second = chains = list(map(self._chain_to, facts, lengths))
+        if first.start is second.start or first.hops[-1].owner is second.hops[-1].owner:
+            raise QuestionRejected("both chains start or end at the same entity")
+        # The clue of an easy question restates the second fact; what may be open is then the first.
+        second.known = int(self.want.level == "easy")
+        return chains
 
     def _chain_to(self, fact: str, length: int) -> Chain:
-        """Draw a chain of one or two hops that ends with a fact, written `kind.relation`."""
+        """Draw a chain of one or two hops that ends with a fact. Easy chains show neither tag nor year."""
+        rng, entities = self.rng, self.world.entities()
         kind, relation = fact.split(".")
-        entities = self.world.entities()
+        hops: list[Hop] = []
         if length == 1:
-            start = self.rng.choice([entity for entity in entities if entity.kind == kind])
-            return self._chain([start], [relation])
-        first_hops = [
-            (entity, first, value)
-            for entity in entities
-            for first, values in entity.facts.items()
-            for value in values
-            if isinstance(value.what, Entity) and value.what.kind == kind and value.what is not entity
-        ]
-        if not first_hops:
-            raise QuestionRejected(DEAD_END)
-        start, first, value = self.rng.choice(first_hops)
-        assert isinstance(value.what, Entity)
-        return self._chain([start, value.what], [first, relation], value)
-
-    def _chain(self, owners: list[Entity], relations: list[str], first: Value | None = None) -> Chain:
-        """Draw the last value and what the text shows. Easy chains show neither tag nor year."""
-        rng, easy = self.rng, self.want.level == "easy"
-        values = [] if first is None else [first]
-        values.append(rng.choice(owners[-1].facts[relations[-1]]))
-        years = [relation in CHANGING and not easy and rng.random() < YEAR_RATE for relation in relations]
-        tag = not easy and len(relations) > 1 and rng.random() < TAG_RATE
-        return Chain(owners[0], tag, relations, values, years)
+            owner = rng.choice([entity for entity in entities if entity.kind == kind])
+        else:
+            first_hops = [
+                (entity, first, value, value.what)
+                for entity in entities
+                for first, values in entity.facts.items()
+                for value in values
+                if isinstance(value.what, Entity) and value.what.kind == kind and value.what is not entity
+            ]
+            if not first_hops:
+                raise QuestionRejected(DEAD_END)
+            start, first, value, owner = rng.choice(first_hops)
+            hops.append(Hop(start, first, value))
+        hops.append(Hop(owner, relation, rng.choice(owner.facts[relation])))
+        if self.want.level == "easy":
+            return Chain(hops)
+        for hop in hops:
+            hop.year_shown = hop.relation in CHANGING and rng.random() < YEAR_RATE
+        return Chain(hops, tag_shown=length > 1 and rng.random() < TAG_RATE)
 
     def _bridge_text(self, chain: Chain) -> str:
         rng, questions = self.rng, self.text.questions
-        owner = chain.owners[-1]
-        ask = rng.choice(self._near_or_far(questions.asks[f"{owner.kind}.{chain.relations[-1]}"]))
-        when = self.text.year_phrase(chain.values[-1].year if chain.year_shown[-1] else None)
+        last = chain.hops[-1]
+        ask = rng.choice(self._near_or_far(questions.asks[f"{last.owner.kind}.{last.relation}"]))
+        when = self.text.year_phrase(last.year)
         phrase = self._noun_phrase(chain)
         if rng.random() >= LEAD_RATE:
             return capitalize(fill(ask, x=phrase, when=when))
         lead = capitalize(fill(rng.choice(questions.leads), x=phrase))
-        stand_in = rng.choice(questions.stand_ins[owner.kind])
+        stand_in = rng.choice(questions.stand_ins[last.owner.kind])
         return lead + self.text.articles.sentence_gap + capitalize(fill(ask, x=stand_in, when=when))
 
     def _noun_phrase(self, chain: Chain) -> str:
@@ -266,17 +258,16 @@ class _QuestionDrawer:
         """
         start, nouns = chain.start, self.text.questions.nouns
         phrase = self.text.mention(start.kind, start.name, start.tag if chain.tag_shown else "")
-        hops = zip(chain.relations[:-1], chain.values, chain.year_shown, strict=False)
-        for depth, (relation, value, shown) in enumerate(hops):
-            forms = self._near_or_far(nouns[relation])
+        for depth, hop in enumerate(chain.hops[:-1]):
+            forms = self._near_or_far(nouns[hop.relation])
             # A possessive takes a bare name only; deeper phrases must nest in a way that a reader can undo.
             usable = [
                 form
                 for form in forms
                 if (self.text.can_nest(form) if depth else not (form.startswith("{x}'s") and start.kind == "event"))
             ]
-            form = self.rng.choice(usable or nouns[relation][:1])
-            phrase = fill(form, x=phrase, when=self.text.year_phrase(value.year if shown else None))
+            form = self.rng.choice(usable or nouns[hop.relation][:1])
+            phrase = fill(form, x=phrase, when=self.text.year_phrase(hop.year))
         return phrase
 
     def _near_or_far(self, forms: tuple[str, ...]) -> tuple[str, ...]:

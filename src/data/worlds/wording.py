@@ -10,8 +10,7 @@ from msgspec import field
 
 from ...core.types import Lang, Level, Record
 from .encyclopedia import Entity, Facts, Value
-from .grammar import capitalize, fill, render, with_article
-from .texts import Lines, Phrases, Words, load_text
+from .texts import Lines, Phrases, Words, capitalize, fill, load_text, render, with_article
 
 KNOWN_FOR_RATE = 0.7
 """Share of the articles that say what their subject is known for, where the language has such phrases."""

@@ -15,8 +15,7 @@ from msgspec import field
 
 from ....agents.tools import number_text
 from ....core.types import Lang, Record
-from ..grammar import capitalize, fill, with_article
-from ..texts import Lines, Phrases, Words, load_text
+from ..texts import Lines, Phrases, Words, capitalize, fill, load_text, with_article
 from .program import Number
 
 T = TypeVar("T")

@@ -36,7 +36,6 @@ Expr = str | int | tuple[str, "Expr", "Expr"]
 
 _OPERATORS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2}
-_ATOM = 3
 
 
 def parse(text: str) -> Expr:
@@ -92,25 +91,20 @@ def count_operators(expr: Expr) -> int:
     return 1 + count_operators(expr[1]) + count_operators(expr[2]) if isinstance(expr, tuple) else 0
 
 
-def show(expr: Expr, values: Mapping[str, Number]) -> str:
-    """Print an expression with numbers in place of names and no bracket that is not needed."""
-    return _show(expr, values)[0]
+def show(expr: Expr, values: Mapping[str, Number], inside: int = 0) -> str:
+    """Print an expression with numbers in place of names and no bracket that is not needed.
 
-
-def _show(expr: Expr, values: Mapping[str, Number]) -> tuple[str, int]:
+    `inside` is the lowest precedence that goes without brackets where the expression is put.
+    """
     if isinstance(expr, str):
-        return number_text(Fraction(values[expr])), _ATOM
+        return number_text(Fraction(values[expr]))
     if isinstance(expr, int):
-        return str(expr), _ATOM
+        return str(expr)
     operator, left, right = expr
     precedence = _PRECEDENCE[operator]
-    left_text, left_precedence = _show(left, values)
-    right_text, right_precedence = _show(right, values)
-    if left_precedence < precedence:
-        left_text = f"({left_text})"
-    if right_precedence < precedence or (right_precedence == precedence and operator in "-/"):
-        right_text = f"({right_text})"
-    return f"{left_text} {operator} {right_text}", precedence
+    shown_right = show(right, values, precedence + (operator in "-/"))
+    text = f"{show(left, values, precedence)} {operator} {shown_right}"
+    return f"({text})" if precedence < inside else text
 
 
 class Quantity:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from ....core.types import Level
 from ...pool.source import OPERATIONS_MORE, USUAL, Want
-from ..grammar import render
+from ..texts import render
 from .language import Language, SceneText, Slots, pick
 from .program import EMPTY, Program, consistent_answers, extend, scene_plans, told_numbers
 
