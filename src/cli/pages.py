@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Option
 
 from ..core.errors import BadInput
 from . import options, show
@@ -23,12 +24,11 @@ PORT = 8712
 def report(
     profile: options.Profile = None,
     evaluation: Annotated[
-        Path | None,
-        typer.Option("--evaluation", help="Report of `evaluate`. Default: the newest reports/ppo_eval_*.json."),
+        Path | None, Option(help="Report written by `evaluate`. Default: the newest reports/ppo_eval_*.json.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Write the RC1 report. A page that opens from disk, and its JSON; exit code 0 only if everything passed."""
+    """Write the RC1 report. One HTML page and its JSON; exit code 0 only if everything passed."""
     from ..config.profile import load_profile
     from ..loop.profile_loop import last_run
 
@@ -40,8 +40,7 @@ def report(
     else:
         for one in found.verdict:
             show.say(f"{'PASSED' if one.passed else 'FAILED'} {one.name} {one.name_zh}: {one.told}")
-        show.say(f"wrote {RC1_PAGE}")
-        show.say(f"wrote {RC1_JSON}")
+        show.wrote(RC1_PAGE, RC1_JSON)
     if not found.passed:
         raise typer.Exit(1 if all(one.genuine for one in found.verdict) else 2)
 
@@ -63,10 +62,10 @@ def write_rc1(profile: Profile, evaluation: Path | None = None) -> Rc1:
 
 def review(
     profile: options.Profile = None,
-    days: Annotated[int, typer.Option("--days", min=1, help="Number of days to look back.")] = 7,
+    days: Annotated[int, Option(min=1, help="Number of days to look back.")] = 7,
     as_json: options.Json = False,
 ) -> None:
-    """Write the weekly review. Gates, KPIs and what changed, as Markdown and as a page with charts."""
+    """Write the weekly review. Gates, KPIs and changes, as Markdown and as a page with charts."""
     from datetime import UTC, datetime
 
     from ..config.profile import load_profile
@@ -94,18 +93,16 @@ def review(
     show.say(
         f"in {days} days: stages measured {len(found.events)}, trained policies evaluated {len(found.evaluations)}"
     )
-    for path in made:
-        show.say(f"wrote {path}")
+    show.wrote(*made)
 
 
 def board(
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port on 127.0.0.1; 0: any free port.")] = PORT,
+    port: Annotated[int, Option(min=0, max=65535, help="Port on 127.0.0.1; 0 takes any free port.")] = PORT,
     run: Annotated[
-        list[Path] | None,
-        typer.Option("--run", help="Run folder; repeat to compare several. Default: the current folder."),
+        list[Path] | None, Option(help="Run folder. Repeatable, to compare runs. Default: the current folder.")
     ] = None,
 ) -> None:
-    """Show lights, curves and episodes in a browser. Updates during a run; reachable from this machine only."""
+    """Show stages, curves and episodes in a browser. Updates during a run; reachable from this machine only."""
     import uvicorn
 
     from ..board.runs import Board

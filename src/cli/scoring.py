@@ -86,7 +86,9 @@ def score(
     ] = LIVE_SCORES,
     n: Annotated[int | None, Option(min=1, help="Number of samples, drawn at random by --seed. Default: all.")] = None,
     seed: Annotated[int, Option(min=0, help="Seed of the random sample of --n.")] = options.SEED,
-    budget: Annotated[float | None, Option(min=0, help="Stop after spending this many US dollars.")] = None,
+    budget: Annotated[
+        float | None, Option(min=0, help="Stop after spending this many US dollars. Default: no limit.")
+    ] = None,
     provider: options.Provider = "",
     k: Annotated[
         int | None, Option(min=1, max=101, help="Votes per sample. Default: from configs/default.yaml.")

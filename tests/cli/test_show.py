@@ -63,10 +63,10 @@ def test_json_is_the_report_and_nothing_else(printed: Callable[[], str]) -> None
     with pytest.raises(typer.Exit) as left:
         finish(made(GOOD, BAD), as_json=True)
     assert left.value.exit_code == 1
-    told = json.loads(printed())
-    assert told["passed"] is False
-    assert [one["name"] for one in told["checks"]] == ["distinct2[hotpotqa,zh]", "shortcut_auc[gsm8k]"]
-    assert told["checks"][1]["remedy_zh"] == "隐藏时不留痕迹"
+    shown = json.loads(printed())
+    assert shown["passed"] is False
+    assert [one["name"] for one in shown["checks"]] == ["distinct2[hotpotqa,zh]", "shortcut_auc[gsm8k]"]
+    assert shown["checks"][1]["remedy_zh"] == "隐藏时不留痕迹"
 
 
 @pytest.mark.parametrize(
@@ -102,14 +102,12 @@ def test_a_bar_is_silent_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr() == ("", "")
 
 
-def test_records_that_a_source_could_not_use_are_told(
-    capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path
-) -> None:
+def test_unusable_records_of_a_source_are_reported(capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path) -> None:
     file = tmp_path / "pool.jsonl"
     file.write_text("{}")
     made_files([file], as_json=False, left_aside={"hotpotqa": 0, "gsm8k": 858})
-    told = capfdbinary.readouterr().out.decode()
-    assert "skipped 858 records of gsm8k: repeated, or without a way to the answer" in told
-    assert "hotpotqa" not in told
+    printed = capfdbinary.readouterr().out.decode()
+    assert "skipped 858 records of gsm8k: repeated, or without a way to the answer" in printed
+    assert "hotpotqa" not in printed
     made_files([file], as_json=True, left_aside={"hotpotqa": 0, "gsm8k": 858})
     assert json.loads(capfdbinary.readouterr().out)["left_aside"] == {"gsm8k": 858}

@@ -24,8 +24,8 @@ def test_a_building_verb_says_what_it_wrote(askgate: Askgate, tmp_path: Path) ->
     outcome = askgate("build_rollout_pool", "--n", "20", "--out", pool)
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out == f"wrote {pool}\n  sha256 {sha256_file(pool)}\n"
-    told = askgate("build_rollout_pool", "--n", "20", "--out", pool, "--json")
-    assert json.loads(told.out) == {"outputs": {str(pool): sha256_file(pool)}}
+    shown = askgate("build_rollout_pool", "--n", "20", "--out", pool, "--json")
+    assert json.loads(shown.out) == {"outputs": {str(pool): sha256_file(pool)}}
 
 
 def test_a_failed_gate_leaves_with_1_and_says_why(askgate: Askgate, small_pool: Path, small_shadow: Path) -> None:
@@ -35,9 +35,9 @@ def test_a_failed_gate_leaves_with_1_and_says_why(askgate: Askgate, small_pool: 
     assert "must be >= 999" in outcome.out
     assert "What to do: " in outcome.out
     assert "怎么办：" in outcome.out
-    told = askgate(*arguments, "--json")
-    assert told.code == 1
-    report = json.loads(told.out)
+    shown = askgate(*arguments, "--json")
+    assert shown.code == 1
+    report = json.loads(shown.out)
     assert report["passed"] is False
     assert [one for one in report["checks"] if one["threshold"] == 999 and not one["passed"]]
     assert report["evidence"]["inputs"][str(small_pool)] == sha256_file(small_pool)
@@ -61,8 +61,8 @@ def test_a_passed_gate_leaves_with_0_and_fits_a_pipe(askgate: Askgate, small_sha
 
 def test_metrics_are_counted_by_task_and_bucket(askgate: Askgate, small_pool: Path, tmp_path: Path) -> None:
     metrics = tmp_path / "metrics.jsonl"
-    told = json.loads(askgate("difficulty_metrics", "--in", small_pool, "--out", metrics, "--json").out)
-    assert sum(sum(levels.values()) for levels in told["counts"].values()) == 60
+    shown = json.loads(askgate("difficulty_metrics", "--in", small_pool, "--out", metrics, "--json").out)
+    assert sum(sum(levels.values()) for levels in shown["counts"].values()) == 60
     assert len(metrics.read_bytes().splitlines()) == 60
 
 

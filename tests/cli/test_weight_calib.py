@@ -56,7 +56,7 @@ def test_the_same_episodes_give_the_same_bytes(episodes: Path, askgate: Askgate)
     assert Path("one.json").read_bytes() == Path("two.json").read_bytes()
 
 
-def test_a_failed_gate_is_exit_code_1_and_the_weights_say_so(episodes: Path, askgate: Askgate) -> None:
+def test_a_failed_gate_is_exit_code_1_in_the_weights(episodes: Path, askgate: Askgate) -> None:
     write(episodes, scored(245, baseline=SHIPPED, live=False))
     done = askgate(*SCORED, "--boot", "10")
     assert done.code == 1
