@@ -43,8 +43,8 @@ def shadow_run(
     n: Annotated[int, Option(min=1, help="Number of samples of the shadow set.")] = 245,
     seed: options.Seed = options.SEED,
     stratify: Annotated[bool, Option("--stratify", help="Give every task exactly its share.")] = False,
-    materialize: Annotated[Path | None, Option(help="Write the shadow set to this file and stop.")] = None,
-    dump_manifest: Annotated[Path | None, Option(help="Write the list of samples to this file.")] = None,
+    materialize: Annotated[Path | None, Option(help="Write the shadow set to this file, and stop.")] = None,
+    dump_manifest: Annotated[Path | None, Option(help="List of samples to write; needs --materialize.")] = None,
     tag: Annotated[str, Option(help="Part of the manifest and of the report's file name.")] = "",
     shadow_set: Annotated[
         Path | None, Option("--shadow_set", help="Shadow set to read. Default: data/shadow_eval_<n>.jsonl.")
