@@ -90,7 +90,7 @@ def limits(console: Console, seconds: float, litellm_python: str) -> bool:
 def lookups(folder: Path) -> float:
     """Votes found in the cache, a second."""
     asks = [Ask("local", "tiny", "judge-1", ("logic",), "en", f"User: question {n}", 0) for n in range(STORED)]
-    with Store(folder / "scores.sqlite3") as store:
+    with Store(folder / "scores.sqlite3", 14) as store:
         for number, ask in enumerate(asks):
             store.put(ask, Reply('{"logic": 7}', f"req-{number}", "tiny", 300, 10, 41.5), "scoring")
         order = Random(0).choices(asks, k=20_000)

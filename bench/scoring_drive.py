@@ -37,7 +37,7 @@ async def ours(url: str, seconds: float) -> None:
             await judge.ask(Ask("custom", "tiny", PROMPT_VERSION, DIMENSIONS, "en", "User: how good is this?", number))
 
         await _many(ask, 16, seconds)
-        print(judge.limiter.figures())
+        print(f"{judge.limiter.concurrency} calls at once")
 
 
 async def plain(url: str, seconds: float) -> None:

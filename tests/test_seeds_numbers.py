@@ -17,7 +17,6 @@ from src.gates.anti_simulation import WINDOW
 from src.loop.kpi import CACHE_ALARM
 from src.reward.reward import ALPHA, CAP
 from src.runtime.failpack import LINES
-from src.runtime.logs import LOG_LINES
 
 ROOT = Path(__file__).resolve().parents[1]
 RC1 = load_profile("rc1")
@@ -107,6 +106,6 @@ def test_of_minutes_between_checkpoints(minutes: float, taken: bool) -> None:
 
 
 def test_of_logs_and_of_the_smallest_data() -> None:
-    assert LINES == LOG_LINES == 200
+    assert LINES == 200
     assert TRAIN >= 100
     assert EVAL >= 30

@@ -46,8 +46,7 @@ def probe_scorer(
     from ..scoring.probe import probe
     from ..scoring.providers import settings_for
 
-    section = load_config().scoring
-    settings = settings_for(os.environ, section, provider)
+    settings = settings_for(os.environ, load_config().scoring, provider)
     if not settings.live and os.environ.get("REWARD_LIVE_MODE", "").strip():
         raise BadInput(
             "is off, and --live wants the judge called",
@@ -55,7 +54,7 @@ def probe_scorer(
             remedy="set REWARD_LIVE_MODE=1, or leave the probe out",
         )
     with show.scoring_progress("probing") as progress:
-        report = probe(n, secrets.randbelow(2**31), settings, section, os.environ, show.complain, progress)
+        report = probe(n, secrets.randbelow(2**31), settings, show.complain, progress)
     show.finish(report, as_json, details=_print_probe, failed_code=BadInput.exit_code)
 
 
@@ -96,19 +95,18 @@ def score(
     as_json: options.Json = False,
 ) -> None:
     """Score a pool with the judge. Resumes an interrupted run; exit code 0 even if the budget ran out."""
-    from ..config.judge_config import VotesSection
     from ..config.loader import load_config
     from ..scoring.batch import BatchJob, score_pool
     from ..scoring.providers import settings_for
 
     section = load_config().scoring
-    votes = section.votes
     if k is not None:
-        votes = VotesSection(k=k, k_max=max(k, votes.k_max), variance_max=votes.variance_max)
-    order = BatchJob(pool, out, n, seed, votes, budget)
+        votes = section.votes.model_copy(update={"k": k, "k_max": max(k, section.votes.k_max)})
+        section = section.model_copy(update={"votes": votes})
+    job = BatchJob(pool, out, n, seed, budget)
     settings = settings_for(os.environ, section, provider)
     with show.scoring_progress("scoring") as progress:
-        summary = score_pool(order, settings, section, os.environ, show.complain, progress)
+        summary = score_pool(job, settings, show.complain, progress)
     show.result(summary, as_json, _print_summary, *summary.files)
 
 
@@ -163,13 +161,12 @@ def replay_bad(as_json: options.Json = False) -> None:
     from ..scoring.judge import replay_bad as replay
     from ..scoring.providers import settings_from_env
 
-    section = load_config().scoring
-    settings = settings_from_env(os.environ, section)
+    settings = settings_from_env(os.environ, load_config().scoring)
     if not settings.live:
         raise BadInput(
             "requesting bad replies again calls the judge", where="REWARD_LIVE_MODE", remedy="set REWARD_LIVE_MODE=1"
         )
-    with open_session(settings, section, os.environ, show.complain) as session:
+    with open_session(settings, show.complain) as session:
         done = replay(session)
     show.result(done, as_json, _print_replay)
 
@@ -177,13 +174,12 @@ def replay_bad(as_json: options.Json = False) -> None:
 @contextmanager
 def _store() -> Iterator[Store]:
     from ..config.loader import load_config
-    from ..scoring.judge import DAY_S
     from ..scoring.store import Store
 
     section = load_config().scoring
     if not section.cache.exists():
         raise BadInput("no such file", where=str(section.cache), remedy="score something live first")
-    with Store(section.cache, ttl=section.ttl_days * DAY_S) as store:
+    with Store(section.cache, section.ttl_days) as store:
         yield store
 
 

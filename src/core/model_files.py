@@ -23,37 +23,28 @@ def model_sha256(folder: Path) -> str:
 
 def base_sha256(base_model: str) -> str:
     """SHA-256 of a config's base model: a folder, or a hub model that was loaded here before. Downloads nothing."""
-    folder = shipped(Path(base_model))
-    if folder.is_dir():
-        return model_sha256(folder)
-    # Importing transformers takes seconds, and a model in a folder does without.
-    from transformers.utils.hub import cached_file
-
-    try:
-        config = cached_file(base_model, "config.json", local_files_only=True)
-    except OSError:
-        config = None
-    if config is None:
-        raise BadInput(
-            f"{base_model} is not on this machine", where="base_model", remedy="load it once, or name a folder"
-        )
-    return model_sha256(Path(config).parent)
+    return model_sha256(find_model(base_model, download=False))
 
 
-def find_model(base_model: str) -> Path:
-    """Folder with the files of a model; those of a hub model are downloaded."""
+def find_model(base_model: str, download: bool = True) -> Path:
+    """Folder with the files of a model; those of a hub model are downloaded, unless they must be here already."""
     folder = shipped(Path(base_model))
     if folder.is_dir():
         return folder
+    # Importing it takes time, and a model in a folder does without.
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError
 
     if not may_be_on_hub(folder):
         raise unreadable(base_model)
     try:
-        return Path(snapshot_download(base_model, allow_patterns=list(PATTERNS)))
+        return Path(snapshot_download(base_model, allow_patterns=list(PATTERNS), local_files_only=not download))
     except (OSError, ValueError, HfHubHTTPError) as error:
-        raise unreadable(base_model) from error
+        if download:
+            raise unreadable(base_model) from error
+        raise BadInput(
+            f"{base_model} is not on this machine", where="base_model", remedy="load it once, or name a folder"
+        ) from error
 
 
 def may_be_on_hub(path: Path) -> bool:

@@ -15,7 +15,7 @@ from ..config.loader import DEFAULT, load_config, read_yaml
 from ..core.check import Check, Report, check, evidence, now, report
 from ..core.errors import BadInput
 from ..core.files import shipped
-from ..scoring.ledger import REPAIR, LedgerBroken, Scoring, tail, verify
+from ..scoring.ledger import REPAIR, LedgerBroken, Scoring, newest_scorings
 from ..scoring.providers import LOCAL, PROD, live_mode
 from ..scoring.stub_checks import is_paid, latency_checks, sameness_checks, scoring_check
 from ..scoring.types import OWN, CallEntry
@@ -41,9 +41,8 @@ def assert_not_simulated(cache_hit_lt: float, environment: Mapping[str, str]) ->
     checks = [*_environment_checks(environment), *_simulate_checks()]
     scorings: list[Scoring] = []
     try:
-        head = verify(ledger) if ledger.exists() else None
+        scorings = newest_scorings(ledger, WINDOW) if ledger.exists() else []
         checks.append(chain_check(None))
-        scorings = tail(ledger, WINDOW) if head else []
     except LedgerBroken as broken:
         # A changed ledger proves nothing, so its scorings are not measured.
         checks.append(chain_check(broken))

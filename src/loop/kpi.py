@@ -19,7 +19,7 @@ from ..config.profile import Profile
 from ..core.files import CHECKSUM_FOLDER, checksum_path, sha256_file
 from ..core.paths import GATED_CHECKPOINTS, LOGS, REPORTS, step_file
 from ..gates.anti_simulation import WINDOW, hit_rate
-from ..scoring.ledger import Scoring, tail
+from ..scoring.ledger import Scoring, newest_scorings
 from ..scoring.stub_checks import is_paid
 
 KPIS = REPORTS / "kpi.json"
@@ -45,7 +45,7 @@ class Kpi(Struct, frozen=True):
 def measure(profile: Profile, evaluation: Path | None) -> dict[str, dict[str, Kpi]]:
     """KPIs of the run folder that the process works in. `evaluation`: report of base against trained policy."""
     paths = profile.paths
-    scorings = tail(paths.ledger, WINDOW) if paths.ledger.is_file() else []
+    scorings = newest_scorings(paths.ledger, WINDOW) if paths.ledger.is_file() else []
     ledger = str(paths.ledger) if scorings else ""
     quality = {
         **_diversity(paths.pool_report),

@@ -101,21 +101,21 @@ class CourtRoom:
 
     def __init__(self, session: Session, client: JudgeClient, runner: asyncio.Runner) -> None:
         self.session, self._runner = session, runner
-        self._judge = session.judge(client, session.scoring.votes)
+        self._judge = session.judge(client)
 
     @property
     def bench(self) -> Judge:
         return self._judge
 
     def key(self, spoken: Spoken) -> str:
-        return score_key(spoken, self.session.provider, self.session.scoring.votes)
+        return score_key(spoken, self.session.provider, self.session.settings.scoring.votes)
 
     def judge(self, spoken: dict[int, Spoken], keys: dict[int, str]) -> list[Verdict]:
         return self._runner.run(self._all(spoken, keys))
 
     async def _all(self, spoken: dict[int, Spoken], keys: dict[int, str]) -> list[Verdict]:
         entries = await asyncio.gather(*(self._judge.score(one) for one in spoken.values()))
-        scores = [score_of(entry, self.session.scoring.votes) for entry in entries]
+        scores = [score_of(entry, self.session.settings.scoring.votes) for entry in entries]
         return [
             Verdict(row, keys[row], score.scores, score.weight, score.failure)
             for row, score in zip(spoken, scores, strict=True)

@@ -13,7 +13,7 @@ from torch import Tensor
 from ..config.train_config import DeviceName, Precision, TargetRow
 from ..core.errors import BadInput
 
-DTYPES: dict[DeviceName, torch.dtype] = {"cuda": torch.bfloat16, "mps": torch.float16, "cpu": torch.float32}
+DTYPES: dict[str, torch.dtype] = {"cuda": torch.bfloat16, "mps": torch.float16, "cpu": torch.float32}
 PRECISIONS: dict[Precision, torch.dtype] = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 DEVICES: tuple[DeviceName, ...] = ("cuda", "mps", "cpu")
 GB = 2**30
@@ -38,7 +38,7 @@ def get_dtype(device: torch.device, precision: Precision = "auto") -> torch.dtyp
     if precision == "auto" or device.type == "cpu":
         if precision not in ("auto", "fp32"):
             _log.warning("precision: %s is for accelerators; on the CPU this run computes in fp32", precision)
-        return DTYPES[_name(device)]
+        return DTYPES[device.type]
     return PRECISIONS[precision]
 
 
@@ -83,10 +83,3 @@ def _is_available(name: DeviceName) -> bool:
     if name == "cuda":
         return torch.cuda.is_available()
     return name == "cpu" or torch.backends.mps.is_available()
-
-
-def _name(device: torch.device) -> DeviceName:
-    for name in DEVICES:
-        if device.type == name:
-            return name
-    raise BadInput(f"no rule for the device {device.type}", where="device_pref", remedy=f"use {', '.join(DEVICES)}")

@@ -168,8 +168,6 @@ _SQLITE_REMEDIES = {
     sqlite3.SQLITE_NOTADB: "this is no score cache; choose another path",
     sqlite3.SQLITE_CORRUPT: "move the file away, a new one is made; the ledger still tells what was paid for",
 }
-_PRIMARY_CODE = 0xFF
-"""SQLite's extended codes carry the primary code in their lowest byte."""
 
 
 @contextmanager
@@ -184,7 +182,7 @@ def explain_disk_errors(path: Path, again: str = RESUME_RUN, only_full: bool = F
         yield
     except Exception as error:
         sqlite = isinstance(error, sqlite3.Error)
-        code = _sqlite_code(error) if sqlite else _system_code(error)
+        code = _error_code(error)
         retry_after, remedies = (_SQLITE_RETRY_AFTER, _SQLITE_REMEDIES) if sqlite else (_RETRY_AFTER, _REMEDIES)
         if retry_after.get(code) == _FULL or (code in retry_after and not only_full):
             remedy = f"{retry_after[code]}, then {again}"
@@ -202,15 +200,12 @@ def _named_file(error: Exception, path: Path) -> str:
     return error.filename if isinstance(error, OSError) and isinstance(error.filename, str) else str(path)
 
 
-def _system_code(error: Exception) -> int:
+def _error_code(error: Exception) -> int:
     """The error number. Libraries written in Rust (safetensors, tokenizers) give it only in their message."""
+    if isinstance(error, sqlite3.Error):
+        # Errors that Python raises itself carry none. Extended codes have the primary code in their lowest byte.
+        return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
     if isinstance(error, OSError):
         return error.errno or 0
     match = re.search(r"\(os error (\d+)\)", str(error))
     return int(match[1]) if match else 0
-
-
-def _sqlite_code(error: Exception) -> int:
-    """The primary error code. Errors that Python raises itself carry none."""
-    code: int = error.__dict__.get("sqlite_errorcode", 0)
-    return code & _PRIMARY_CODE

@@ -12,7 +12,7 @@ import os
 import sys
 import tarfile
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -38,6 +38,7 @@ WANTED = (
 )
 FOLDER = Path("reports/rc1")
 LINES = 200
+"""Lines of a log that are shown, here and in an error report."""
 
 
 def failpack(root: Path, environment: Mapping[str, str]) -> Path:
@@ -63,13 +64,11 @@ def wanted(root: Path) -> list[Path]:
     return sorted(files)
 
 
-def last_lines(root: Path, environment: Mapping[str, str]) -> Iterator[str]:
-    """The last lines of the newest log, masked."""
-    logs = sorted((root / "logs").glob("*.log"), key=lambda file: file.stat().st_mtime)
-    if logs:
-        mask = masker(environment)
-        with open(logs[-1], encoding="utf-8", errors="replace") as lines:
-            yield from (mask(line.rstrip("\n")) for line in deque(lines, LINES))
+def last_lines(log: Path, environment: Mapping[str, str]) -> list[str]:
+    """The last lines of a log, masked."""
+    mask = masker(environment)
+    with open(log, encoding="utf-8", errors="replace") as lines:
+        return [mask(line.rstrip("\n")) for line in deque(lines, LINES)]
 
 
 def _add(pack: tarfile.TarFile, file: Path, name: str, mask: Callable[[str], str]) -> None:
@@ -87,8 +86,9 @@ def _add(pack: tarfile.TarFile, file: Path, name: str, mask: Callable[[str], str
 
 def _main() -> None:
     here = Path(".")
-    for line in last_lines(here, os.environ):
-        sys.stdout.write(f"{line}\n")
+    logs = sorted((here / "logs").glob("*.log"), key=lambda file: file.stat().st_mtime)
+    for log in logs[-1:]:
+        sys.stdout.writelines(f"{line}\n" for line in last_lines(log, os.environ))
     sys.stdout.write(f"packed {failpack(here, os.environ)}: send it to those who diagnose the failure 请回传该归档\n")
 
 

@@ -10,7 +10,6 @@ import os
 import platform
 import sys
 import traceback
-from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -21,11 +20,10 @@ import msgspec
 
 from ..core.files import atomic_write, write_json
 from .disk import explain_disk_errors
+from .failpack import last_lines
 from .secrets import masker
 
 PACKAGE = __name__.split(".")[0]
-LOG_LINES = 200
-"""Lines of the log that an error report quotes."""
 
 
 class _MaskingFormatter(logging.Formatter):
@@ -86,7 +84,7 @@ def write_error_report(
         "error": type(error).__qualname__,
         "message": mask(str(error)),
         "trace": [mask(line) for part in traceback.format_exception(error) for line in part.splitlines()],
-        "log": [mask(line) for line in _last_lines(log)],
+        "log": last_lines(log, environment) if log.exists() else [],
         "command": [mask(word) for word in sys.argv],
         "python": platform.python_version(),
         "platform": platform.platform(),
@@ -103,13 +101,6 @@ def _unused_path(folder: Path, name: str) -> Path:
     while path.exists():
         path, count = folder / f"{name}_{count}.json", count + 1
     return path
-
-
-def _last_lines(log: Path) -> list[str]:
-    if not log.exists():
-        return []
-    with open(log, encoding="utf-8", errors="replace") as lines:
-        return [line.rstrip("\n") for line in deque(lines, LOG_LINES)]
 
 
 class _StepKey(msgspec.Struct):

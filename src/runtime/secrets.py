@@ -40,7 +40,8 @@ def masker(environment: Mapping[str, str], *keys: str) -> Callable[[str], str]:
     """
     # Files are masked line by line, so each line of a multi-line secret is a secret of its own.
     whole = [*secrets_in(environment), *keys]
-    secrets = sorted({*whole, *(line for secret in whole for line in secret.splitlines())}, key=_longest_first)
+    lines = {line for secret in whole for line in secret.splitlines()}
+    secrets = sorted(sorted(lines.union(whole)), key=len, reverse=True)
 
     def mask(text: str) -> str:
         text = _SERVICE_KEY.sub(MASK, redact(text, secrets))
@@ -56,7 +57,7 @@ def secrets_in(environment: Mapping[str, str]) -> list[str]:
     ['sk-123456', 'hf_1']
     """
     values = {value for name, value in environment.items() if _SECRET_NAME.search(name) and len(value) >= SHORTEST}
-    return sorted(values, key=_longest_first)
+    return sorted(sorted(values), key=len, reverse=True)
 
 
 def redact(text: str, secrets: Iterable[str]) -> str:
@@ -87,7 +88,3 @@ def _character(one: str) -> str:
     patterns = [re.escape(encoding) for encoding in sorted(encodings)]
     patterns += [f"%{code:02x}", f"\\\\u{code:04x}", f"&#x0*{code:x};", f"&#0*{code};"]
     return f"(?:\\\\?{re.escape(one)}|(?i:{'|'.join(patterns)}))"
-
-
-def _longest_first(secret: str) -> tuple[int, str]:
-    return -len(secret), secret

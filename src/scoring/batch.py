@@ -7,21 +7,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..config.judge_config import ScoringSection, VotesSection
+from ..config.judge_config import ScoringSection
 from ..core.errors import BadInput
 from ..core.files import refuse_overlap, write_json
 from ..core.jsonl import read_unique
 from ..core.types import Record, Sample
 from . import monitor
 from .judge import Judge, Session, Tally, open_session
-from .ledger import lines as ledger_lines
+from .ledger import scorings
 from .monitor import Budget, Monitor, Progress
 from .prompt import Dialogue
 from .providers import Provider, ScorerSettings
@@ -44,8 +44,8 @@ class BatchJob:
     n: int | None
     """Size of a random sample drawn by `seed`; None: all. A larger draw with the same seed contains the smaller one."""
     seed: int
-    votes: VotesSection
-    budget: float | None
+    budget: float | None = None
+    """US dollars that the run may spend; None: no limit."""
 
 
 class Summary(Record, frozen=True):
@@ -65,23 +65,15 @@ class Summary(Record, frozen=True):
 
 
 def score_pool(
-    job: BatchJob,
-    settings: ScorerSettings,
-    scoring: ScoringSection,
-    environment: Mapping[str, str],
-    tell: Callable[[str], None],
-    progress: Callable[[Progress], None],
+    job: BatchJob, settings: ScorerSettings, tell: Callable[[str], None], progress: Callable[[Progress], None]
 ) -> Summary:
-    samples = list(read_unique(job.pool, Sample))
-    return score_dialogues(samples, job, settings, scoring, environment, tell, progress)[1]
+    return score_dialogues(list(read_unique(job.pool, Sample)), job, settings, tell, progress)[1]
 
 
 def score_dialogues(
     samples: list[Scored],
     job: BatchJob,
     settings: ScorerSettings,
-    scoring: ScoringSection,
-    environment: Mapping[str, str],
     tell: Callable[[str], None],
     progress: Callable[[Progress], None],
 ) -> tuple[dict[str, Score], Summary]:
@@ -93,13 +85,13 @@ def score_dialogues(
     _refuse_duplicate_ids(samples, job.pool)
     chosen = choose(samples, job.n, job.seed)
     file = ScoreFile(job.out, {sample.id for sample in samples})
-    keys = {sample.id: score_key(sample, settings.provider, job.votes) for sample in chosen}
+    keys = {sample.id: score_key(sample, settings.provider, settings.scoring.votes) for sample in chosen}
     if not settings.live:
         _write_unscored(file, keys, settings.provider)
         figures = _no_figures(job.out, settings.provider)
         return _finish(file, samples, keys, live=False, reused=0, figures=figures)
     there = keys.keys() & file.lines.keys()
-    known = _already_scored(file, keys, job, scoring)
+    known = _already_scored(file, keys, settings.scoring)
     if gone := len(there - known):
         tell(
             f"{gone} lines of {job.out} are no scores by this judge of these dialogues, have expired or are not"
@@ -109,7 +101,7 @@ def score_dialogues(
     if not waiting:  # no call is needed, so no judge is started
         figures = _no_figures(job.out, settings.provider)
         return _finish(file, samples, keys, live=True, reused=len(known), figures=figures)
-    with open_session(settings, scoring, environment, tell) as session:
+    with open_session(settings, tell) as session:
         live = _LiveRun(session, job, file, waiting, progress)
         figures = asyncio.run(live.run())
     scores, summary = _finish(file, samples, keys, live=True, reused=len(known), figures=figures)
@@ -174,45 +166,43 @@ class _LiveRun:
         progress: Callable[[Progress], None],
     ) -> None:
         self._session, self._job, self._file = session, job, file
-        self._waiting, self._total, self._progress = list(waiting)[::-1], len(waiting), progress
+        self._waiting, self._progress = list(waiting)[::-1], progress
         self._failed_in_a_row = 0
         self.outage = self.first_failure = ""
         self.unbilled = False
 
     async def run(self) -> dict[str, Any]:
+        """Scores the samples and returns the figures of the run."""
         async with self._session.client() as client:
-            judge = self._session.judge(client, self._job.votes)
-            budget = Budget(self._session.provider, judge.tally, self._job.budget)
-            with Monitor(self._session.provider, judge.tally, client.limiter) as watch:
+            judge = self._session.judge(client)
+            budget = Budget(judge.tally, self._job.budget)
+            with Monitor(judge.tally, client.limiter) as watch:
                 await self._score(judge, budget, watch)
             self.unbilled = budget.is_blind
             return watch.write(self._job.out.with_name(monitor.NAME))
 
     async def _score(self, judge: Judge, budget: Budget, watch: Monitor) -> None:
+        total, at_once = len(self._waiting), self._session.settings.scoring.limits.concurrency_max
         running: set[asyncio.Task[ScoringEntry]] = set()
         try:
             while True:
-                while self._may_start(len(running), budget):
+                while self._waiting and not self.outage and len(running) < at_once and budget.allows(len(running)):
                     running.add(asyncio.create_task(judge.score(self._waiting.pop())))
                 if not running:
                     return
                 ended, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 for task in ended:
-                    self._add(task.result(), budget)
+                    self._add(task.result())
+                    budget.sample_ended(task.result().billable_tokens)
                 watch.tick()
-                self._tell(judge.tally)
+                self._progress(monitor.progress(judge.tally, total))
         finally:
             for task in running:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
 
-    def _may_start(self, running_count: int, budget: Budget) -> bool:
-        most = self._session.scoring.limits.concurrency_max
-        return bool(self._waiting) and not self.outage and running_count < most and budget.allows(running_count)
-
-    def _add(self, entry: ScoringEntry, budget: Budget) -> None:
-        self._file.add(score_of(entry, self._job.votes))
-        budget.sample_ended(entry.billable_tokens)
+    def _add(self, entry: ScoringEntry) -> None:
+        self._file.add(score_of(entry, self._session.settings.scoring.votes))
         self.first_failure = self.first_failure or entry.failure
         self._failed_in_a_row = self._failed_in_a_row + 1 if entry.failure else 0
         # The rest would fail the same way and may be billed for it.
@@ -221,11 +211,8 @@ class _LiveRun:
         elif self._failed_in_a_row >= GIVE_UP:
             self.outage = self.outage or f"{GIVE_UP} samples in a row could not be scored: {entry.failure}"
 
-    def _tell(self, tally: Tally) -> None:
-        self._progress(monitor.progress(self._session.provider, tally, self._total))
 
-
-def _already_scored(file: ScoreFile, keys: dict[str, str], job: BatchJob, scoring: ScoringSection) -> set[str]:
+def _already_scored(file: ScoreFile, keys: dict[str, str], scoring: ScoringSection) -> set[str]:
     """Ids of samples that need not be scored again: their lines match the ledger and have not expired.
 
     All other lines of these samples are removed, so that nobody takes them for scores of this run. A line that the
@@ -237,14 +224,12 @@ def _already_scored(file: ScoreFile, keys: dict[str, str], job: BatchJob, scorin
         if (line := file.lines.get(name)) and line.key == key and line.live and line.overall is not None
     }
     oldest = datetime.now(UTC) - timedelta(days=scoring.ttl_days)
-    exists = recorded and scoring.ledger.exists()
-    entries = (sealed.entry for sealed in ledger_lines(scoring.ledger)) if exists else ()
+    in_ledger = scorings(scoring.ledger) if recorded and scoring.ledger.exists() else ()
     known = {
         score.id
-        for entry in entries
-        if isinstance(entry, ScoringEntry)
-        and (score := recorded.get((entry.scoring, entry.sample)))
-        and score == score_of(entry, job.votes)
+        for entry in (one.entry for one in in_ledger)
+        if (score := recorded.get((entry.scoring, entry.sample)))
+        and score == score_of(entry, scoring.votes)
         and datetime.fromisoformat(entry.at) > oldest
     }
     file.forget(set(keys) - known)
@@ -263,7 +248,7 @@ def _write_unscored(file: ScoreFile, keys: dict[str, str], provider: Provider) -
 
 
 def _no_figures(out: Path, provider: Provider) -> dict[str, Any]:
-    figures = monitor.run_figures(provider, Tally(), 0.0)
+    figures = monitor.run_figures(Tally(provider), 0.0)
     write_json(out.with_name(monitor.NAME), figures)
     return figures
 

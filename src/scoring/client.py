@@ -27,12 +27,11 @@ from pydantic import SecretStr
 
 from ..config.judge_config import LimitsSection
 from ..core.errors import BadInput
-from ..core.types import Record
 from ..runtime.secrets import masker
 from .limiter import CircuitBreaker, Limiter
 from .prompt import request
 from .providers import Provider
-from .types import Ask, CallFailed, Reply, printable
+from .types import Ask, CallFailed, Reply
 
 BACK_OFF_S = 0.25
 LONGEST_BACK_OFF_S = 30.0
@@ -47,17 +46,6 @@ Mask = Callable[[str], str]
 for _name in ("openai", "httpx2", "httpcore2"):
     # Regardless of OPENAI_LOG: what these log has not passed the secret masker.
     logging.getLogger(_name).setLevel(logging.WARNING)
-
-
-class Attempt(Record, frozen=True):
-    """One request and its outcome."""
-
-    request_id: str
-    tokens_in: int
-    tokens_out: int
-    latency_ms: float
-    failure: str
-    """Empty if it brought a reply."""
 
 
 class JudgeClient:
@@ -75,26 +63,22 @@ class JudgeClient:
         if provider.base_url is None:
             raise BadInput(f"provider {provider.name} has no address yet", remedy="start its server first")
         self.provider = provider
-        self.limiter = Limiter(
-            limits.rps.get(provider.name),
-            least=limits.concurrency_min,
-            most=limits.concurrency_max,
-            wait_max_s=limits.wait_max_s,
-            clock=clock,
-            sleep=sleep,
-        )
-        self._breaker = CircuitBreaker(
-            provider.name, failures=limits.breaker_failures, open_s=limits.breaker_open_s, clock=clock
-        )
+        self.limiter = Limiter(limits.rps.get(provider.name), limits, clock, sleep)
+        self._breaker = CircuitBreaker(provider.name, limits, clock)
         self._mask = masker(os.environ, *([key.get_secret_value()] if key else []))
         self._limits, self._sleep, self._random = limits, sleep, random.Random()
         self._sdk = _sdk(provider.base_url, key.get_secret_value() if key else NO_KEY, limits.timeout_s)
 
-    async def ask(self, ask: Ask, again: int = 0, on_attempt: Callable[[Attempt], None] | None = None) -> Reply:
-        """Raises CallFailed if no attempt brought a reply. `again` counts the bad replies to this ask so far."""
+    async def ask(
+        self, ask: Ask, again: int = 0, on_failure: Callable[[CallFailed], None] = lambda failure: None
+    ) -> Reply:
+        """Raises CallFailed if no attempt brought a reply. `again` counts the bad replies to this ask so far.
+
+        `on_failure` is told every request that failed, also those that are tried again.
+        """
         for attempt in range(1, self._limits.tries + 1):
             try:
-                return await self._try(ask, again, on_attempt)
+                return await self._try(ask, again, on_failure)
             except CallFailed as failure:
                 if attempt == self._limits.tries or self._is_final(failure):
                     raise
@@ -124,51 +108,47 @@ class JudgeClient:
         """A random wait with a range that doubles every attempt, so that callers do not come back together."""
         return self._random.uniform(0, min(LONGEST_BACK_OFF_S, BACK_OFF_S * 2**attempt))
 
-    async def _try(self, ask: Ask, again: int, on_attempt: Callable[[Attempt], None] | None) -> Reply:
+    async def _try(self, ask: Ask, again: int, on_failure: Callable[[CallFailed], None]) -> Reply:
         self._breaker.check()
         async with self.limiter.turn() as sent_at:
             trial = self._breaker.admit()
             started = time.perf_counter()
             try:
-                outcome, request_id = await self._send(ask, again)
+                outcome = await self._send(ask, again)
             except BaseException:
                 self._breaker.cancelled(trial=trial)
                 raise
         self._report_outcome(outcome, sent_at, trial)
         if isinstance(outcome, CallFailed):
-            if on_attempt:
-                took = (time.perf_counter() - started) * 1000
-                on_attempt(Attempt(request_id, 0, 0, took, printable(str(outcome))))
+            outcome.latency_ms = (time.perf_counter() - started) * 1000
+            on_failure(outcome)
             raise outcome
-        if on_attempt:
-            on_attempt(Attempt(request_id, outcome.tokens_in, outcome.tokens_out, outcome.latency_ms, ""))
         return outcome
 
-    async def _send(self, ask: Ask, again: int) -> tuple[Reply | CallFailed, str]:
-        """Reply or failure, and the request id. The SDK's timeout is between bytes; ours is for the whole call."""
+    async def _send(self, ask: Ask, again: int) -> Reply | CallFailed:
+        """Reply or failure. The SDK's timeout is between bytes; ours is for the whole call."""
         try:
             async with asyncio.timeout(self._limits.timeout_s):
                 body = request(self.provider, ask, again)
                 raw = await self._sdk.chat.completions.with_raw_response.create(**body)
         except (TimeoutError, openai.APITimeoutError):
-            return CallFailed("timeout", f"no answer within {self._limits.timeout_s:g} s"), ""
+            return CallFailed("timeout", f"no answer within {self._limits.timeout_s:g} s")
         except openai.APIStatusError as error:
             response = error.response
-            failure = _failure(response.status_code, response.content, response.headers, self._mask)
-            return failure, self._mask(response.headers.get("x-request-id", ""))
+            outcome: Reply | CallFailed = _failure(response, self._mask)
         except openai.APIConnectionError as error:
             why = type(error.__cause__ or error).__name__
-            return CallFailed("unreachable", self._mask(f"{why}: {error.__cause__ or error}")), ""
-        response = raw.http_response
-        # From the first byte sent to the last received: the SDK's own work would make a stub look slower than it is.
-        latency_ms = response.elapsed.total_seconds() * 1000
-        request_id = response.headers.get("x-request-id", "")
-        outcome = _reply(response.content, request_id, latency_ms, self._mask)
-        return outcome, outcome.request_id if isinstance(outcome, Reply) else self._mask(request_id)
+            return CallFailed("unreachable", self._mask(f"{why}: {error.__cause__ or error}"))
+        else:
+            response = raw.http_response
+            outcome = _reply(response, self._mask)
+        if isinstance(outcome, CallFailed):
+            outcome.request_id = self._mask(response.headers.get("x-request-id", ""))
+        return outcome
 
     def _report_outcome(self, outcome: Reply | CallFailed, sent_at: float, trial: bool) -> None:
         if isinstance(outcome, Reply):
-            self.limiter.accepted(sent_at)
+            self.limiter.accepted()
             if outcome.text.strip():
                 self._breaker.succeeded()
             else:
@@ -178,7 +158,7 @@ class JudgeClient:
             self.limiter.refused(sent_at, outcome.retry_after)
             self._breaker.succeeded()
         else:
-            self.limiter.failed(sent_at, outcome.retry_after)
+            self.limiter.pause(outcome.retry_after)
             self._breaker.failed(str(outcome), trial=trial)
 
 
@@ -198,13 +178,13 @@ def _http(base_url: str, timeout_s: float) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(timeout=timeout_s, follow_redirects=False, trust_env=not here)
 
 
-def _reply(body: bytes, request_id: str, latency_ms: float, mask: Mask) -> Reply | CallFailed:
+def _reply(response: httpx2.Response, mask: Mask) -> Reply | CallFailed:
     """The reply in an answer with status 200. A completion without a text is a reply too: it was billed."""
     try:
         # Not msgspec: it would refuse a whole paid reply because of one lone surrogate in it.
-        completion = json.loads(body)
+        completion = json.loads(response.content)
     except (ValueError, RecursionError) as error:
-        start = mask(body.decode("utf-8", "replace")).strip()[:NOT_A_REPLY_SHOWN]
+        start = mask(response.content.decode("utf-8", "replace")).strip()[:NOT_A_REPLY_SHOWN]
         return CallFailed("not_a_reply", f"not a chat completion ({error}): {start}")
     if not isinstance(completion, dict) or "choices" not in completion:
         return CallFailed("not_a_reply", f"no chat completion: {mask(json.dumps(completion))[:NOT_A_REPLY_SHOWN]}")
@@ -212,11 +192,12 @@ def _reply(body: bytes, request_id: str, latency_ms: float, mask: Mask) -> Reply
     usage = usage if isinstance(usage, dict) else {}
     return Reply(
         text=mask(_content(completion["choices"])),
-        request_id=mask(request_id or _string(completion.get("id"))),
+        request_id=mask(response.headers.get("x-request-id", "") or _string(completion.get("id"))),
         model=mask(_string(completion.get("model"))),
         tokens_in=_tokens(usage.get("prompt_tokens")),
         tokens_out=_tokens(usage.get("completion_tokens")),
-        latency_ms=latency_ms,
+        # From the first byte sent to the last received: the SDK's own work would make a stub look slower than it is.
+        latency_ms=response.elapsed.total_seconds() * 1000,
     )
 
 
@@ -241,8 +222,9 @@ def _string(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _failure(status: int, body: bytes, headers: Mapping[str, str], mask: Mask) -> CallFailed:
+def _failure(response: httpx2.Response, mask: Mask) -> CallFailed:
     """The failure that an answer with another status than 200 means."""
+    status, body, headers = response.status_code, response.content, response.headers
     detail = f"HTTP {status}: {' '.join(mask(body.decode('utf-8', 'replace')).split())[:SHOWN]}"
     if status == 429 and b"insufficient_quota" not in body:
         return CallFailed("rate_limited", detail, retry_after(headers))

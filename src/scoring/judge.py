@@ -1,8 +1,8 @@
 """The judge: scores a dialogue with K votes, each from the cache or paid for, each with a line in the ledger.
 
-    with open_session(settings, config.scoring, os.environ, print) as session:
+    with open_session(settings, print) as session:
         async with session.client() as client:
-            entry = await session.judge(client, config.scoring.votes).score(sample)
+            entry = await session.judge(client).score(sample)
     entry.overall   # None if a vote could not be obtained; entry.failure says why
 
 A vote that cannot be obtained is missing. It is not replaced by another provider's, by a default or by a guess.
@@ -17,29 +17,29 @@ import asyncio
 import time
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 import msgspec
 
-from ..config.judge_config import LimitsSection, ScoringSection, VotesSection
+from ..config.judge_config import LimitsSection, VotesSection
 from ..core.types import Record
-from .client import Attempt, JudgeClient
+from .client import JudgeClient
 from .ledger import Ledger, lines
 from .local_judge import judge_weights, serving
 from .prompt import Dialogue, ask_for, dialogue_text
 from .providers import Provider, ScorerSettings
 from .scores import score_key
-from .store import Store, Stored, bad_votes, fetch
+from .store import Store, Stored, bad_replies, fetch
 from .types import OWN, Ask, CallEntry, CallFailed, Entry, Reply, ScoringEntry, printable
 from .votes import aggregate, votes_wanted
 
 VOTES_AT_ONCE = 128
 """Each vote in progress holds an open lock file, and a process may open about a thousand files."""
-DAY_S = 86_400.0
 OWN_CALLS = 1
 """Concurrent calls to AskGate's own server. A second call would take the slot between two votes on a dialogue, which
 must then be read again: a sixth slower."""
@@ -50,6 +50,7 @@ OWN_TIMEOUT_S = 600.0
 class Tally:
     """Counts of a judge's work so far."""
 
+    provider: Provider
     scored: int = 0
     failed: int = 0
     calls: Counter[str] = field(default_factory=Counter)
@@ -62,16 +63,26 @@ class Tally:
     latency_ms: float = 0.0
     """Total over all requests that brought a reply."""
 
+    @property
+    def cost(self) -> float | None:
+        """Cost in US dollars; None if the prices are not known."""
+        return self.provider.cost(self.tokens_in, self.tokens_out)
+
+    @property
+    def cache_hit_rate(self) -> float:
+        votes = self.cache_hits + self.calls["ok"]
+        return self.cache_hits / votes if votes else 0.0
+
 
 @dataclass
 class _Draft:
     """The ledger entries that one scoring will write."""
 
-    scoring: str
-    entries: list[Entry] = field(default_factory=list)
+    scoring: str = field(default_factory=lambda: uuid.uuid4().hex)
+    calls: list[CallEntry] = field(default_factory=list)
     paid: list[Stored] = field(default_factory=list)
-    cache_hits: int = 0
-    tokens: int = 0
+    entry: ScoringEntry | None = None
+    """None if the scoring was cut short: its calls are recorded all the same."""
 
 
 class _NoVote(Exception):
@@ -85,22 +96,21 @@ class Judge:
         self._client, self._store, self._ledger = client, store, ledger
         self._votes, self._tries = votes, tries
         self._slots = asyncio.Semaphore(VOTES_AT_ONCE)
-        self.tally = Tally()
+        self.tally = Tally(client.provider)
 
     async def score(self, sample: Dialogue) -> ScoringEntry:
         """Scores one dialogue and records it in the ledger. Raises only if the disk fails or the task is cancelled."""
-        draft = _Draft(uuid.uuid4().hex)
+        draft = _Draft()
         async with self._written(draft):
             votes, failure = await self._collect(sample, draft)
-            entry = self._entry(sample, draft, votes, failure)
-            draft.entries.append(entry)
+            draft.entry = entry = self._entry(sample, draft, votes, failure)
         self.tally.scored += entry.overall is not None
         self.tally.failed += entry.overall is None
         return entry
 
     async def vote_again(self, ask: Ask) -> str:
         """Asks once more for a vote that had only bad replies, outside a scoring. Returns why there is still none."""
-        draft = _Draft(uuid.uuid4().hex)
+        draft = _Draft()
         async with self._written(draft):
             try:
                 await self._vote(ask, draft)
@@ -115,10 +125,9 @@ class Judge:
         finally:
             # Also if the scoring ends early: what was paid for is recorded. Not a task of its own, or it would end with
             # the loop.
+            entries: list[Entry] = [*draft.calls, *([draft.entry] if draft.entry else [])]
             loop = asyncio.get_running_loop()
-            await asyncio.shield(
-                loop.run_in_executor(None, record, self._store, self._ledger, draft.entries, draft.paid)
-            )
+            await asyncio.shield(loop.run_in_executor(None, record, self._store, self._ledger, entries, draft.paid))
 
     async def _collect(self, sample: Dialogue, draft: _Draft) -> tuple[list[dict[str, float]], str]:
         """The votes, and why there are fewer than wanted (empty if there are not)."""
@@ -155,33 +164,30 @@ class Judge:
         raise _NoVote(f"bad_reply: {self._tries} replies were no vote, the last one because: {why_bad}")
 
     async def _call(self, ask: Ask, draft: _Draft) -> Reply:
-        def note(attempt: Attempt) -> None:
-            self.tally.tokens_in += attempt.tokens_in
-            self.tally.tokens_out += attempt.tokens_out
-            if not attempt.failure:
-                self.tally.latency_ms += attempt.latency_ms
-                self.tally.unbilled += not attempt.tokens_in + attempt.tokens_out
-            else:
-                self.tally.calls[attempt.failure.partition(":")[0]] += 1
-                draft.entries.append(_failed_entry(ask, attempt, draft.scoring))
+        def note(failure: CallFailed) -> None:
+            self.tally.calls[failure.trouble] += 1
+            draft.calls.append(_failed_entry(ask, failure, draft.scoring))
 
         # Bad replies of earlier runs count too: a judge with the same seed would give, and bill, the same reply again.
         return await self._client.ask(ask, self._store.tried(ask), note)
 
     def _note(self, stored: Stored, paid: bool, took_ms: float, draft: _Draft) -> None:
-        if paid:
-            self.tally.calls["bad_reply" if stored.why_bad else "ok"] += 1
-            draft.tokens += stored.reply.tokens_in + stored.reply.tokens_out
-            draft.entries.append(paid_entry(stored))
-            draft.paid.append(stored)
-        else:
+        if not paid:
             self.tally.cache_hits += 1
-            draft.cache_hits += 1
-            draft.entries.append(_hit_entry(stored, took_ms, draft.scoring))
+            draft.calls.append(_hit_entry(stored, took_ms, draft.scoring))
+            return
+        reply = stored.reply
+        self.tally.calls["bad_reply" if stored.why_bad else "ok"] += 1
+        self.tally.tokens_in += reply.tokens_in
+        self.tally.tokens_out += reply.tokens_out
+        self.tally.unbilled += not reply.tokens_in + reply.tokens_out
+        self.tally.latency_ms += reply.latency_ms
+        draft.calls.append(paid_entry(stored))
+        draft.paid.append(stored)
 
     def _entry(self, sample: Dialogue, draft: _Draft, votes: list[dict[str, float]], failure: str) -> ScoringEntry:
         """The scoring's ledger entry. A missing vote leaves it without scores; the others stay in the cache."""
-        verdict = None if failure else aggregate(votes, self._votes.variance_max)
+        verdict = None if failure else aggregate(votes)
         return ScoringEntry(
             scoring=draft.scoring,
             sample=sample.id,
@@ -191,9 +197,9 @@ class Judge:
             overall=verdict.overall if verdict else None,
             scores=verdict.scores if verdict else {},
             variance=verdict.variance if verdict else None,
-            stable=verdict.stable if verdict else False,
-            cache_hits=draft.cache_hits,
-            billable_tokens=draft.tokens,
+            stable=verdict is not None and verdict.variance <= self._votes.variance_max,
+            cache_hits=sum(call.cache_hit for call in draft.calls),
+            billable_tokens=sum(call.billable_tokens for call in draft.calls),
             live=True,
             failure=failure,
             at=_now(),
@@ -203,41 +209,44 @@ class Judge:
 
 def paid_entry(stored: Stored) -> CallEntry:
     """The ledger entry of the call that brought this reply."""
-    ask, reply = stored.ask, stored.reply
-    return CallEntry(
+    reply = stored.reply
+    return _call_entry(
+        stored.ask,
         scoring=stored.scoring,
-        key=ask.key,
         request_id=printable(reply.request_id),
-        provider=ask.provider,
         model=printable(reply.model),
-        prompt_version=ask.prompt_version,
         billable_tokens=reply.tokens_in + reply.tokens_out,
         latency_ms=reply.latency_ms,
-        cache_hit=False,
         status=f"bad_reply: {stored.why_bad}" if stored.why_bad else "ok",
         scores=stored.scores,
-        live=True,
         at=datetime.fromtimestamp(stored.at, UTC).isoformat(timespec="milliseconds"),
-        server=ask.server,
     )
 
 
-def _failed_entry(ask: Ask, attempt: Attempt, scoring: str) -> CallEntry:
-    return CallEntry(
+def _failed_entry(ask: Ask, failure: CallFailed, scoring: str) -> CallEntry:
+    return _call_entry(
+        ask,
         scoring=scoring,
-        key=ask.key,
-        request_id=printable(attempt.request_id),
-        provider=ask.provider,
+        request_id=printable(failure.request_id),
         model=ask.model,
-        prompt_version=ask.prompt_version,
-        billable_tokens=attempt.tokens_in + attempt.tokens_out,
-        latency_ms=attempt.latency_ms,
-        cache_hit=False,
-        status=f"failed: {attempt.failure}",
+        billable_tokens=0,
+        latency_ms=failure.latency_ms,
+        status=f"failed: {printable(str(failure))}",
         scores={},
-        live=True,
         at=_now(),
+    )
+
+
+def _call_entry(ask: Ask, **result: Any) -> CallEntry:
+    """The entry of a request that was sent, with everything that the ask says about it."""
+    return CallEntry(
+        key=ask.key,
+        provider=ask.provider,
+        prompt_version=ask.prompt_version,
         server=ask.server,
+        cache_hit=False,
+        live=True,
+        **result,
     )
 
 
@@ -264,17 +273,17 @@ def recover(store: Store, ledger: Ledger) -> int:
         unledgered = store.unledgered()
         if not unledgered:
             return 0
-        wanted = {_call_identity(paid_entry(stored)) for stored in unledgered}
         # The lines may exist already: the crash can have come after the append and before the mark.
         written = {
-            call
+            _call_identity(line.entry)
             for line in lines(ledger.path)
-            if isinstance(line.entry, CallEntry)
-            and not line.entry.cache_hit
-            and (call := _call_identity(line.entry)) in wanted
+            if isinstance(line.entry, CallEntry) and not line.entry.cache_hit
         }
-        missing = [entry for stored in unledgered if _call_identity(entry := paid_entry(stored)) not in written]
-        recovered = [msgspec.structs.replace(entry, status=f"{entry.status} (recovered)") for entry in missing]
+        recovered = [
+            msgspec.structs.replace(entry, status=f"{entry.status} (recovered)")
+            for entry in map(paid_entry, unledgered)
+            if _call_identity(entry) not in written
+        ]
         record(store, ledger, recovered, unledgered)
         return len(recovered)
 
@@ -286,23 +295,27 @@ def _call_identity(entry: CallEntry) -> tuple[str, str, str, float]:
 
 @dataclass(frozen=True)
 class Session:
-    """Everything that a scoring run needs: cache, ledger and provider, open."""
+    """Everything that a scoring run needs: settings, cache and ledger, open."""
 
     settings: ScorerSettings
-    scoring: ScoringSection
-    provider: Provider
     """With the address of the server that answers."""
     store: Store
     ledger: Ledger
 
+    @property
+    def provider(self) -> Provider:
+        return self.settings.provider
+
     def client(self) -> JudgeClient:
         """A client for the provider. AskGate's own server gets no key: it needs none."""
+        limits = self.settings.scoring.limits
         if self.provider.server == OWN:
-            return JudgeClient(self.provider, None, patient(self.scoring.limits))
-        return JudgeClient(self.provider, self.settings.key, self.scoring.limits)
+            return JudgeClient(self.provider, None, patient(limits))
+        return JudgeClient(self.provider, self.settings.key, limits)
 
-    def judge(self, client: JudgeClient, votes: VotesSection) -> Judge:
-        return Judge(client, self.store, self.ledger, votes, self.scoring.limits.tries)
+    def judge(self, client: JudgeClient) -> Judge:
+        scoring = self.settings.scoring
+        return Judge(client, self.store, self.ledger, scoring.votes, scoring.limits.tries)
 
 
 def patient(limits: LimitsSection) -> LimitsSection:
@@ -317,20 +330,19 @@ def patient(limits: LimitsSection) -> LimitsSection:
 
 
 @contextmanager
-def open_session(
-    settings: ScorerSettings, scoring: ScoringSection, environment: Mapping[str, str], tell: Callable[[str], None]
-) -> Iterator[Session]:
+def open_session(settings: ScorerSettings, tell: Callable[[str], None]) -> Iterator[Session]:
     """Opens cache and ledger and recovers after a crash. The local judge runs for as long as the session."""
     with ExitStack() as stack:
-        store = stack.enter_context(Store(scoring.cache, ttl=scoring.ttl_days * DAY_S))
+        scoring, provider = settings.scoring, settings.provider
+        store = stack.enter_context(Store(scoring.cache, scoring.ttl_days))
         ledger = Ledger(scoring.ledger)
         if recovered := recover(store, ledger):
             tell(f"{recovered} paid calls of an earlier run had no ledger line; they have one now")
-        provider = settings.provider
         if provider.base_url is None:
-            weights = judge_weights(settings.gguf, environment, tell)
-            provider = msgspec.structs.replace(provider, base_url=stack.enter_context(serving(weights)))
-        yield Session(settings, scoring, provider, store, ledger)
+            weights = judge_weights(settings.gguf, settings.weights_folder, tell)
+            base_url = stack.enter_context(serving(weights))
+            settings = replace(settings, provider=provider.model_copy(update={"base_url": base_url}))
+        yield Session(settings, store, ledger)
 
 
 class Replay(Record, frozen=True):
@@ -351,14 +363,14 @@ def replay_bad(session: Session) -> Replay:
 
     A reply that today's parser can read needs no call: the cache parses on every read.
     """
-    mended = {one.stored.ask.key: one.mended for one in bad_votes(session.store)}
-    waiting = {one.stored.ask.key: one.stored.ask for one in bad_votes(session.store) if not one.mended}
-    ours = [ask for ask in waiting.values() if _is_current(ask, session)]
+    asks = {stored.ask.key: stored.ask for stored in bad_replies(session.store)}
+    waiting = [ask for ask in asks.values() if session.store.get(ask) is None]
+    ours = [ask for ask in waiting if ask == ask_for(session.provider, ask.lang, ask.text, ask.vote)]
     outcomes = asyncio.run(_ask_again(session, ours))
     failures = [outcome.partition(":")[0] for outcome in outcomes if outcome]
     return Replay(
-        bad=len(mended),
-        mended=sum(mended.values()),
+        bad=len(asks),
+        mended=len(asks) - len(waiting),
         other_judge=len(waiting) - len(ours),
         asked=len(ours),
         votes=len(ours) - len(failures),
@@ -368,9 +380,5 @@ def replay_bad(session: Session) -> Replay:
 
 async def _ask_again(session: Session, asks: list[Ask]) -> list[str]:
     async with session.client() as client:
-        judge = session.judge(client, session.scoring.votes)
+        judge = session.judge(client)
         return await asyncio.gather(*(judge.vote_again(ask) for ask in asks))
-
-
-def _is_current(ask: Ask, session: Session) -> bool:
-    return ask == ask_for(session.provider, ask.lang, ask.text, ask.vote)

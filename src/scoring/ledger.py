@@ -11,12 +11,12 @@ incomplete is cut off and noted; a line that is wrong anywhere else is never tou
 from __future__ import annotations
 
 import os
+from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import IO
 
 import msgspec
 
@@ -32,8 +32,6 @@ START = "0" * 64
 REPAIR = "run a scoring or `askgate score`: opening the ledger to write cuts off the torn line and notes it"
 _RESTORE = "put back the ledger as it was, or move it away and score again; a changed ledger proves nothing"
 BLOCK = 64 * 1024
-QUIET_LINES = 1000
-"""With several scorings at once, lines of others stand between a scoring and its calls, but never this many."""
 _BEFORE_HASH, _AFTER_HASH = b',"hash":"', b'"}'
 _TAIL = len(_BEFORE_HASH) + 64 + len(_AFTER_HASH)
 
@@ -61,14 +59,6 @@ class Line(Record, frozen=True):
         return Head(self.seq, self.hash)
 
 
-class _Body(Record, frozen=True):
-    """A line without its hash: the bytes that the hash covers."""
-
-    seq: int
-    prev: str
-    entry: Entry
-
-
 class Torn(ValueError):
     """Bytes that a crash may have left: not JSON at all."""
 
@@ -81,13 +71,12 @@ class LedgerBroken(BadInput):
     """The chain is broken at `where`."""
 
 
-_ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(Line)
 
 
 def seal(entry: Entry, after: Head) -> tuple[bytes, Head]:
     """The bytes of the next line, newline included, and the new head."""
-    body = _ENCODER.encode(_Body(after.lines + 1, after.hash, entry))
+    body = msgspec.json.encode({"seq": after.lines + 1, "prev": after.hash, "entry": entry})
     head = Head(after.lines + 1, sha256(body).hexdigest())
     line = body[:-1] + _BEFORE_HASH + head.hash.encode() + _AFTER_HASH
     # Written once, read for years: what could not be read back (a NaN becomes null) is refused now.
@@ -147,10 +136,12 @@ def verify(path: Path) -> Head:
 
 def lines(path: Path) -> Iterator[Line]:
     """Every line, checked against the one before it. Lines appended during the read are not included."""
-    size = stable_size(path)
-    head = EMPTY
+    if not path.exists():
+        raise BadInput("no such file", where=str(path), remedy="score something live first")
+    head, read = EMPTY, 0
     with explain_disk_errors(path, RUN_AGAIN), open(path, "rb", buffering=16 * BLOCK) as handle:
-        read = 0
+        with write_lock(path, create=False):
+            size = os.fstat(handle.fileno()).st_size  # between two appends, never in the middle of one
         while read < size:
             raw = handle.readline(MAX_LINE_BYTES)
             read += len(raw)
@@ -160,7 +151,7 @@ def lines(path: Path) -> Iterator[Line]:
             if raw[-1:] != b"\n":
                 raise LedgerBroken("the last line is torn", where=where, remedy=REPAIR)
             try:
-                line = _unseal_next(raw[:-1], head)
+                line = _unseal_after(head, raw[:-1])
             except Torn as error:
                 remedy = REPAIR if read == size else _RESTORE
                 raise LedgerBroken(str(error), where=where, remedy=remedy) from None
@@ -170,22 +161,13 @@ def lines(path: Path) -> Iterator[Line]:
             yield line
 
 
-def _unseal_next(line: bytes, after: Head) -> Line:
+def _unseal_after(after: Head, line: bytes) -> Line:
     decoded = unseal(line)
     if decoded.prev != after.hash:
         raise Forged("the line before it is not the one that it was written after")
     if decoded.seq != after.lines + 1:
         raise Forged(f"it says that it is line {decoded.seq}")
     return decoded
-
-
-def stable_size(path: Path) -> int:
-    """The size of the file between two appends, never in the middle of one."""
-    with explain_disk_errors(path, RUN_AGAIN), write_lock(path, create=False):
-        try:
-            return path.stat().st_size
-        except FileNotFoundError:
-            raise BadInput("no such file", where=str(path), remedy="score something live first") from None
 
 
 class Scoring(Record, frozen=True):
@@ -195,52 +177,19 @@ class Scoring(Record, frozen=True):
     calls: tuple[CallEntry, ...]
 
 
-def tail(path: Path, n_scorings: int) -> list[Scoring]:
-    """The last live scorings, oldest first, read from the end. It does not check the chain; `verify` does."""
-    scorings: dict[str, ScoringEntry] = {}
-    calls: dict[str, list[CallEntry]] = {}
-    votes_missing = quiet = 0
-    for line in _backwards(path):
-        entry = line.entry
-        quiet += 1
-        if isinstance(entry, ScoringEntry) and entry.live and len(scorings) < n_scorings:
-            scorings[entry.scoring], calls[entry.scoring] = entry, []
-            votes_missing, quiet = votes_missing + entry.votes, 0
-        elif isinstance(entry, CallEntry) and entry.scoring in calls:
-            calls[entry.scoring].append(entry)
-            votes_missing, quiet = votes_missing - bool(entry.scores), 0
-        if len(scorings) >= n_scorings and votes_missing <= 0 and quiet >= QUIET_LINES:
-            break
-    return [Scoring(entry, tuple(reversed(calls[name]))) for name, entry in reversed(scorings.items())]
+def scorings(path: Path) -> Iterator[Scoring]:
+    """Every scoring, oldest first. The chain is checked on the way, as `lines` does."""
+    calls: defaultdict[str, list[CallEntry]] = defaultdict(list)
+    for line in lines(path):
+        if isinstance(line.entry, CallEntry):
+            calls[line.entry.scoring].append(line.entry)
+        elif isinstance(line.entry, ScoringEntry):
+            yield Scoring(line.entry, tuple(calls.pop(line.entry.scoring, ())))
 
 
-def _backwards(path: Path) -> Iterator[Line]:
-    end = stable_size(path)
-    with explain_disk_errors(path, RUN_AGAIN), open(path, "rb") as handle:
-        for raw in _raw_lines_backwards(handle, end):
-            try:
-                yield unseal(raw)
-            except (Torn, Forged) as error:
-                raise LedgerBroken(
-                    str(error), where=str(path), remedy="verify the ledger, which names the line"
-                ) from None
-
-
-def _raw_lines_backwards(handle: IO[bytes], end: int) -> Iterator[bytes]:
-    """Lines without their newlines, last one first."""
-    rest = b""
-    while end > 0:
-        start = max(0, end - BLOCK)
-        handle.seek(start)
-        pieces = (handle.read(end - start) + rest).split(b"\n")
-        # Nothing follows the newline at the end of the file; that is no line.
-        if rest == b"" and pieces[-1] == b"":
-            pieces.pop()
-        rest = pieces.pop(0) if pieces else b""
-        yield from reversed(pieces)
-        end = start
-    if rest:
-        yield rest
+def newest_scorings(path: Path, n: int) -> list[Scoring]:
+    """The last `n` live scorings, oldest first."""
+    return list(deque((scoring for scoring in scorings(path) if scoring.entry.live), maxlen=n))
 
 
 @contextmanager
@@ -258,17 +207,13 @@ def _open(path: Path) -> Iterator[int]:
 def _repaired_end(file: int, path: Path) -> tuple[int, Head]:
     """The offset of the next line and the head before it. A torn last line is replaced by a note first."""
     size = os.fstat(file).st_size
+    with suppress(Torn):
+        return size, _head_at(file, size, path)
     start, raw = _last_line(file, size)
-    if raw.endswith(b"\n"):
-        try:
-            return size, unseal(raw[:-1]).head
-        except Forged as error:
-            raise LedgerBroken(str(error), where=f"{path}:{_line_number(file, start)}", remedy=_RESTORE) from None
-        except Torn:
-            pass
-    elif not raw:
-        return 0, EMPTY
-    head = _head_before(file, start, path)
+    try:
+        head = _head_at(file, start, path)
+    except Torn as error:
+        raise _broken(f"{error}, and the line after it is torn", file, path, _last_line(file, start)[0]) from None
     note = f"line {head.lines + 1} was torn and cut off: {len(raw)} bytes, sha256 {sha256(raw).hexdigest()}"
     line, head = seal(RepairEntry(note=note, at=datetime.now(UTC).isoformat(timespec="milliseconds")), head)
     # Overwrite the torn line first, then truncate: a crash between the two leaves a torn end again, never a lost note.
@@ -278,21 +223,23 @@ def _repaired_end(file: int, path: Path) -> tuple[int, Head]:
     return start + len(line), head
 
 
-def _head_before(file: int, end: int, path: Path) -> Head:
-    """The head before a torn line that starts at `end`."""
+def _head_at(file: int, end: int, path: Path) -> Head:
+    """The head of the chain up to byte `end`, by its last line alone."""
     start, raw = _last_line(file, end)
     if not raw:
         return EMPTY
+    if not raw.endswith(b"\n"):
+        raise Torn("it has no end")
     try:
         return unseal(raw[:-1]).head
-    except (Torn, Forged) as error:
-        where = f"{path}:{_line_number(file, start)}"
-        raise LedgerBroken(f"{error}, and the line after it is torn", where=where, remedy=_RESTORE) from None
+    except Forged as error:
+        raise _broken(str(error), file, path, start) from None
 
 
-def _line_number(file: int, start: int) -> int:
-    """The number, from 1, of the line that starts there. Only for messages: it reads everything before it."""
-    return 1 + sum(os.pread(file, min(BLOCK, start - at), at).count(b"\n") for at in range(0, start, BLOCK))
+def _broken(what: str, file: int, path: Path, start: int) -> LedgerBroken:
+    """The error of the line that starts there. Counting the lines before it reads them all."""
+    before = sum(os.pread(file, min(BLOCK, start - at), at).count(b"\n") for at in range(0, start, BLOCK))
+    return LedgerBroken(what, where=f"{path}:{before + 1}", remedy=_RESTORE)
 
 
 def _last_line(file: int, end: int) -> tuple[int, bytes]:

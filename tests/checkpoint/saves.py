@@ -8,7 +8,7 @@ from pathlib import Path
 from src.checkpoint.store import CheckpointStore
 from src.core.errors import BadInput
 from src.runtime.disk import Disk, disk, write_file
-from tests.checkpoint import disk_faults
+from tests import disk_faults
 
 KEEP = 2
 

@@ -15,10 +15,10 @@ from src.checkpoint.seal import verify
 from src.checkpoint.store import CheckpointFolder, CheckpointStore
 from src.core.errors import BadInput
 from src.runtime.disk import Disk
-from tests.checkpoint import disk_faults
-from tests.checkpoint.disk_faults import ERRORS, KILLS, Kind
+from tests import disk_faults
 from tests.checkpoint.lookup import damaged_in, newest_in
 from tests.checkpoint.saves import KEEP, assert_content, resume, save, writer
+from tests.disk_faults import ERRORS, KILLS, Kind
 from tests.fork_server import ForkServer
 
 OPERATIONS_AT_LEAST = 30

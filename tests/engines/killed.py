@@ -19,7 +19,7 @@ import transformers
 
 from src.checkpoint.store import CheckpointStore, Write
 from src.cli import main
-from tests.checkpoint import disk_faults
+from tests import disk_faults
 from tests.training.tiny_run import make_model_and_data, write_config
 
 

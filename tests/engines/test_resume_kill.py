@@ -18,8 +18,8 @@ import pytest
 import yaml
 
 from src.engines.base import reproducible_metrics
-from tests.checkpoint.disk_faults import ERRORS, KILLS, Kind
 from tests.checkpoint.lookup import damaged_in, newest_in
+from tests.disk_faults import ERRORS, KILLS, Kind
 from tests.fork_server import ForkServer
 
 RUN = Path("checkpoints/local")

@@ -166,9 +166,9 @@ def record(out: Path, samples: list[Sample], pool: Path, seed: int = 17) -> list
 
 def judged(recorded: list[RecordedEpisode], episodes: Path, environment: dict[str, str], seed: int) -> Any:
     section = load_config().scoring
-    order = BatchJob(episodes, episodes.with_suffix(".scores.jsonl"), LIVE, seed, section.votes, None)
+    order = BatchJob(episodes, episodes.with_suffix(".scores.jsonl"), LIVE, seed)
     settings = settings_for(environment, section, "")
-    return score_dialogues(recorded, order, settings, section, environment, print, lambda done: None)[0]
+    return score_dialogues(recorded, order, settings, print, lambda done: None)[0]
 
 
 def ablation(profile: Profile, samples: list[Sample], needless: float = 0.1) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from src.scoring.ledger import Ledger, tail
+from src.scoring.ledger import Ledger, newest_scorings
 from src.scoring.stub_checks import latency_checks
 from tests.scoring.server import JudgeServer
 from tests.scoring.workspace import LATENCY_S, Workspace, samples, uneven_latency
@@ -173,7 +173,7 @@ def test_only_the_last_hundred_scorings_count(workspace: Workspace) -> None:
         workspace.ask(server)
         workspace.score()
     ledger = Ledger(workspace.ledger)
-    [last] = tail(workspace.ledger, 1)
+    [last] = newest_scorings(workspace.ledger, 1)
     for number in range(100):
         name = f"later-{number}"
         billed = [

@@ -7,7 +7,6 @@ from pathlib import Path
 from src.core.jsonl import read_records, read_unique
 from src.core.types import Sample
 from src.gates.checks.scoring import draw_fresh, fresh_findings, score_fresh
-from src.scoring.judge import DAY_S
 from src.scoring.providers import settings_for
 from src.scoring.scores import Score, first_ask
 from src.scoring.store import Store
@@ -29,7 +28,7 @@ def test_votes_that_a_killed_round_left_behind_are_not_taken_for_fresh_ones(run:
     left = {one.id for one in draw_fresh(here, 1, lambda one: True)}
     with judging() as environment:
         provider = settings_for(environment, here.scoring, "").provider
-        with Store(here.scoring.cache, ttl=here.scoring.ttl_days * DAY_S) as store:
+        with Store(here.scoring.cache, here.scoring.ttl_days) as store:
             for number, one in enumerate(read_unique(here.profile.paths.balanced, Sample)):
                 if one.id not in left:
                     reply = Reply(VOTE, f"killed-{number}", provider.model, 100, 20, 50.0)

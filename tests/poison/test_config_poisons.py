@@ -94,9 +94,9 @@ def unstable(run: Path) -> Path:
     them, and a config that makes them count less."""
     section, scores = load_config().scoring, Path("data/scores.jsonl")
     with judging(scores=lambda body: dict.fromkeys(DIMENSIONS, 10 * (body["seed"] % 2))) as environment:
-        order = BatchJob(look().profile.paths.balanced, scores, 2, 5, section.votes, None)
+        order = BatchJob(look().profile.paths.balanced, scores, 2, 5)
         settings = settings_for(environment, section, "")
-        score_pool(order, settings, section, environment, print, lambda done: None)
+        score_pool(order, settings, print, lambda done: None)
     reconfigure(reward=REWARD | {"unstable": str(unstable_beside(scores))})
     return unstable_beside(scores)
 

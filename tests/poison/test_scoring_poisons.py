@@ -63,7 +63,7 @@ def scoring_of(calls: Calls, sample: str) -> ScoringEntry:
         overall=verdict.overall,
         scores=verdict.scores,
         variance=verdict.variance,
-        stable=verdict.stable,
+        stable=verdict.variance <= 0.08,
         cache_hits=sum(call.cache_hit for call in calls),
         billable_tokens=sum(call.billable_tokens for call in calls),
         live=True,

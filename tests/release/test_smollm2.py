@@ -24,7 +24,7 @@ from src.release.gguf_check import (
 from src.release.gguf_export import write_gguf
 from src.release.gguf_tokenizer import read_tokenizer
 from src.release.llamacpp import open_gguf
-from src.scoring.local_judge import judge_weights
+from src.scoring.local_judge import cache_folder, judge_weights
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +34,7 @@ def smollm2() -> tuple[Any, Any]:
     from transformers import AutoModelForCausalLM
 
     try:
-        path = judge_weights(None, os.environ, lambda text: None)
+        path = judge_weights(None, cache_folder(os.environ), lambda text: None)
     except BadInput as error:
         pytest.skip(f"the local judge cannot be fetched here: {error}")
     model: Any = AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32)

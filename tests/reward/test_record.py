@@ -145,9 +145,9 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dic
         with open("episodes.jsonl", "wb") as file:
             write_records(file, recorded)
         section = load_config().scoring
-        order = BatchJob(Path("episodes.jsonl"), Path("scores.jsonl"), None, 1, section.votes, None)
+        order = BatchJob(Path("episodes.jsonl"), Path("scores.jsonl"), None, 1)
         settings = settings_for(environment, section, "")
-        scores, _ = score_dialogues(recorded, order, settings, section, environment, print, lambda done: None)
+        scores, _ = score_dialogues(recorded, order, settings, print, lambda done: None)
         return scores
 
     return ask

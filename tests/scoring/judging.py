@@ -30,7 +30,10 @@ def limits(**changes: object) -> LimitsSection:
 
 
 def provider(url: str, *, json_schema: bool = True, seed: bool = True) -> Provider:
-    return Provider("custom", url, "tiny", False, json_schema, seed, 100, 1.0, 2.0)
+    return Provider(
+        name="custom", base_url=url, model="tiny", key_needed=False, json_schema=json_schema, seed=seed,
+        max_tokens=100, usd_in=1.0, usd_out=2.0,
+    )  # fmt: skip
 
 
 def client(server: JudgeServer, clock: ManualClock | None = None, **changes: object) -> JudgeClient:

@@ -304,8 +304,8 @@ def score_in_process(
 ) -> tuple[dict[str, Score], Summary]:
     section = load_config().scoring
     settings = settings_for(workspace.environment, section, "")
-    order = BatchJob(Path("pool.jsonl"), Path(out), None, 1, section.votes, budget)
-    return score_dialogues(wanted, order, settings, section, workspace.environment, print, lambda done: None)
+    order = BatchJob(Path("pool.jsonl"), Path(out), None, 1, budget)
+    return score_dialogues(wanted, order, settings, print, lambda done: None)
 
 
 def test_lines_written_offline_do_not_count_live(workspace: Workspace) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from src.scoring.limiter import CircuitBreaker
 from src.scoring.types import CallFailed
+from tests.scoring.judging import limits
 
 
 class Clock:
@@ -22,7 +23,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def breaker(clock: Clock) -> CircuitBreaker:
-    return CircuitBreaker("gemini", failures=3, open_s=30, clock=clock)
+    return CircuitBreaker("gemini", limits(breaker_failures=3, breaker_open_s=30.0), clock)
 
 
 def fail(breaker: CircuitBreaker, times: int) -> None:

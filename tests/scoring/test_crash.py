@@ -13,13 +13,14 @@ import pytest
 
 from src.scoring.ledger import lines, verify
 from src.scoring.types import RepairEntry
+from tests.disk_faults import ERRORS, Kind
 from tests.fork_server import ForkServer
 from tests.scoring.audit import assert_no_kept_reply_is_lost, assert_records_agree, billed_ids, lost_ids, stored_ids
 from tests.scoring.crash_run import VOTES, notes
-from tests.scoring.faults import ERRORS, KILLS, Kind
 from tests.waiting import wait_until
 
 SAMPLES = 2
+KILLS: tuple[Kind, ...] = ("kill before", "kill amid", "kill after", "power cut")
 STEPS_AT_LEAST = 12
 """One commit for the tables, a folder sync, five replies, two appends with write, sync and mark."""
 

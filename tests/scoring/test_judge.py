@@ -13,7 +13,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 
 from src.config.judge_config import VotesSection
 from src.core.types import Lang, Sample
@@ -92,7 +91,7 @@ def score(folder: Path, server: JudgeServer, wanted: list[Sample], **changes: ob
             return await asyncio.gather(*(one(sample) for sample in wanted)), judge.tally
 
     ledger = Ledger(folder / "ledger.jsonl")
-    with Store(folder / "scores.sqlite3") as store:
+    with Store(folder / "scores.sqlite3", 14) as store:
         entries, tally = asyncio.run(main())
     found = [line.entry for line in lines(ledger.path)]
     written = [entry for entry in found if isinstance(entry, ScoringEntry)]
@@ -148,7 +147,7 @@ def _scores_are_what_the_server_said(run: Run, scored: list[ScoringEntry]) -> No
             assert call.request_id.startswith("req-")
             votes.setdefault(call.scoring, []).append(call.scores)
     for entry in scored:
-        verdict = aggregate(votes[entry.scoring], VOTES.variance_max)
+        verdict = aggregate(votes[entry.scoring])
         assert (entry.overall, entry.scores, entry.votes) == (verdict.overall, verdict.scores, verdict.votes)
 
 
@@ -273,7 +272,7 @@ def test_a_cancelled_scoring_records_its_paid_calls(tmp_path: Path) -> None:
             assert task.cancelled()
 
     ledger = Ledger(tmp_path / "ledger.jsonl")
-    with JudgeServer(lambda n: "ok" if n == 0 else "hang") as server, Store(tmp_path / "scores.sqlite3") as store:
+    with JudgeServer(lambda n: "ok" if n == 0 else "hang") as server, Store(tmp_path / "scores.sqlite3", 14) as store:
         asyncio.run(main(server, store))
     found = [line.entry for line in lines(ledger.path)]
     assert [type(entry) for entry in found] == [CallEntry]
@@ -311,10 +310,10 @@ def test_no_strange_reply_breaks_ledger_or_later_run(tmp_path: Path, content: st
 def test_a_strange_reply_is_recovered_once_after_a_crash(tmp_path: Path) -> None:
     text = '{"logic": 7, "\ud800": 1}'
     reply = Reply(text, STRANGE["id"], STRANGE["model"], tokens_in=10, tokens_out=1, latency_ms=30.0)
-    with Store(tmp_path / "scores.sqlite3") as store:
+    with Store(tmp_path / "scores.sqlite3", 14) as store:
         store.put(ask(), reply, "scoring-of-the-dead")
     for expected in (1, 0):
-        with Store(tmp_path / "scores.sqlite3") as store:
+        with Store(tmp_path / "scores.sqlite3", 14) as store:
             assert recover(store, Ledger(tmp_path / "ledger.jsonl")) == expected
 
 
@@ -331,9 +330,9 @@ def test_a_later_run_avoids_seeds_with_bad_replies(tmp_path: Path) -> None:
 
 def test_a_votes_key_covers_everything_that_changes_it() -> None:
     there = provider("http://127.0.0.1:8000/v1")
-    there = replace(there, server="http://127.0.0.1:8000/v1")
+    there = there.model_copy(update={"server": "http://127.0.0.1:8000/v1"})
     others = [
-        replace(there, **change)
+        there.model_copy(update=change)
         for change in (
             {"name": "another"},
             {"model": "another"},
@@ -346,7 +345,7 @@ def test_a_votes_key_covers_everything_that_changes_it() -> None:
     ]
     keys = {ask_for(one, lang, text, vote).key for one in (there, *others) for lang, text, vote in WAYS}
     assert len(keys) == 8 * len(WAYS)
-    moved = replace(there, base_url="http://127.0.0.1:4711/v1", usd_in=9.0, key_needed=True)
+    moved = there.model_copy(update={"base_url": "http://127.0.0.1:4711/v1", "usd_in": 9.0, "key_needed": True})
     assert ask_for(moved, *WAYS[0]).key == ask_for(there, *WAYS[0]).key, "AskGate's own server has a new port each time"
 
 

@@ -1,4 +1,4 @@
-"""The ledger: whatever is changed in it is noticed, whatever a crash tore is noted, and its end is quick to read."""
+"""The ledger: whatever is changed in it is noticed, whatever a crash tore is noted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,19 @@ from src.core.errors import BadInput
 from src.core.jsonl import MAX_LINE_BYTES
 from src.scoring import ledger as ledger_module
 from src.scoring.judge import paid_entry, record, recover
-from src.scoring.ledger import EMPTY, START, Forged, Head, Ledger, LedgerBroken, Line, lines, seal, tail, unseal, verify
+from src.scoring.ledger import (
+    EMPTY,
+    START,
+    Forged,
+    Head,
+    Ledger,
+    LedgerBroken,
+    Line,
+    lines,
+    newest_scorings,
+    seal,
+    verify,
+)
 from src.scoring.store import Store
 from src.scoring.types import CallEntry, Entry, RepairEntry, Reply, ScoringEntry
 from tests.scoring.crash_run import ask_for, reply_with
@@ -239,46 +251,51 @@ def test_verifying_a_copy_creates_no_lock_file(path: Path, tmp_path: Path) -> No
     assert [file.name for file in copy.parent.iterdir()] == ["ledger.jsonl"]
 
 
-def test_verify_hashes_once_per_line_and_tail_reads_the_end(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checking_and_reading_scorings_hash_each_line_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`bench/scoring.py` holds the seconds; here the work is counted."""
     path.parent.mkdir()
     path.write_bytes(chain_of([entry for n in range(1500) for entry in (*[call(f"{n}")] * 3, scoring(f"{n}", 3))]))
-    hashed, decoded = [], []
+    hashed: list[int] = []
     monkeypatch.setattr(ledger_module, "sha256", lambda data: hashed.append(len(data)) or sha256(data))
     assert verify(path).lines == 6000
     assert len(hashed) == 6000
     assert sum(hashed) <= path.stat().st_size
-    monkeypatch.setattr(ledger_module, "unseal", lambda line: decoded.append(len(line)) or unseal(line))
-    assert [one.entry.scoring for one in tail(path, 100)] == [f"{n}" for n in range(1400, 1500)]
-    assert len(decoded) <= 100 * 4 + ledger_module.QUIET_LINES
+    assert [one.entry.scoring for one in newest_scorings(path, 100)] == [f"{n}" for n in range(1400, 1500)]
+    assert len(hashed) == 12000
 
 
-def test_tail_gives_the_last_live_scorings_with_all_their_calls(path: Path) -> None:
+def test_newest_scorings_are_live_and_have_all_their_calls(path: Path) -> None:
     ledger = Ledger(path)
     ledger.append([call("old", "o1"), scoring("old")])
     # Two scorings at once, a failed call, a scoring that was not live, a note.
     ledger.append([call("a", "a1", ok=False), call("b", "b1"), call("a", "a2"), RepairEntry("n", AT)])
     ledger.append([call("b", "b2"), scoring("b", 2), call("off", "x"), scoring("off", live=False)])
     ledger.append([call("a", "a3"), scoring("a", 2)])
-    found = tail(path, 2)
+    found = newest_scorings(path, 2)
     assert [(one.entry.scoring, [each.request_id for each in one.calls]) for one in found] == [
         ("b", ["b1", "b2"]),
         ("a", ["a1", "a2", "a3"]),
     ]
-    assert [one.entry.scoring for one in tail(path, 99)] == ["old", "b", "a"]
+    assert [one.entry.scoring for one in newest_scorings(path, 99)] == ["old", "b", "a"]
 
 
-def test_tail_reads_lines_across_block_boundaries(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    entries = [entry for n in range(12) for entry in (call(f"{n}"), scoring(f"{n}"))]
-    Ledger(path).append(entries)
-    for block in (1, 7, 64, 419, 420, 421, 1000):
+def test_newest_scorings_of_a_broken_ledger_are_refused(path: Path) -> None:
+    Ledger(path).append([entry for n in range(12) for entry in (call(f"{n}"), scoring(f"{n}"))])
+    path.write_bytes(path.read_bytes().replace(b"0.7", b"0.9", 1))
+    with pytest.raises(LedgerBroken, match=r"ledger\.jsonl:1: "):
+        newest_scorings(path, 5)
+
+
+def test_the_last_line_is_found_across_block_boundaries(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ledger = Ledger(path)
+    for appended, block in enumerate((1, 7, 64, 419, 420, 421, 1000), start=1):
         monkeypatch.setattr(ledger_module, "BLOCK", block)
-        assert [one.entry.scoring for one in tail(path, 5)] == ["7", "8", "9", "10", "11"]
-        assert len(tail(path, 99)) == 12
+        assert ledger.append([call("a"), scoring("a")]).lines == 2 * appended
+    assert verify(path).lines == 14
 
 
 def books(folder: Path) -> tuple[Store, Ledger]:
-    return Store(folder / "scores.sqlite3"), Ledger(folder / "ledger.jsonl")
+    return Store(folder / "scores.sqlite3", 14), Ledger(folder / "ledger.jsonl")
 
 
 def test_unledgered_replies_of_a_dead_process_are_recovered_once(tmp_path: Path) -> None:
@@ -331,7 +348,7 @@ def test_two_processes_do_not_recover_the_same_lines(tmp_path: Path) -> None:
     store.put(ask_for(1), reply_with("no"), "scoring-1")
     store.close()
     store, ledger = books(tmp_path)
-    other = Store(store.path)
+    other = Store(store.path, 14)
     second = threading.Thread(target=recover, args=(other, ledger))
     with store.recovering():
         second.start()

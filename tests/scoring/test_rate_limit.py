@@ -10,6 +10,7 @@ from random import Random
 import pytest
 
 from src.scoring.limiter import Limiter, RateLimit
+from tests.scoring.judging import limits
 from tests.scoring.virtual_clock import run_virtual
 
 LATENCY_S = 0.05
@@ -56,7 +57,7 @@ async def drive(
     async def late_sleep(wait: float) -> None:
         await asyncio.sleep(wait + random.uniform(0, 0.003))
 
-    limiter = Limiter(rps, clock=loop.time, sleep=late_sleep)
+    limiter = Limiter(rps, limits(wait_max_s=120.0), loop.time, late_sleep)
 
     async def caller() -> None:
         refusals = 0
@@ -68,7 +69,7 @@ async def drive(
                 await asyncio.sleep(LATENCY_S * random.uniform(0.5, 0.9) if accepted else 0.002)
             if accepted:
                 refusals = 0
-                limiter.accepted(sent_at)
+                limiter.accepted()
             else:
                 refusals += 1
                 limiter.refused(sent_at, None)

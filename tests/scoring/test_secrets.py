@@ -20,7 +20,7 @@ from src.core.errors import BadInput
 from src.runtime.failpack import failpack
 from src.runtime.logs import PACKAGE, logging_to, write_error_report
 from src.scoring import client as client_module
-from src.scoring.local_judge import judge_weights
+from src.scoring.local_judge import cache_folder, judge_weights
 from src.scoring.prompt import DIMENSIONS
 from tests.scoring.judging import KEY
 from tests.scoring.server import Act, JudgeServer
@@ -179,7 +179,7 @@ def test_after_a_crash(workspace: Workspace, sent: signal.Signals, calls: int) -
 @pytest.mark.slow
 def test_after_scoring_with_the_local_judge(workspace: Workspace) -> None:
     try:
-        judge_weights(None, os.environ, lambda text: None)
+        judge_weights(None, cache_folder(os.environ), lambda text: None)
     except BadInput as error:
         pytest.skip(f"the local judge cannot be fetched here: {error}")
     workspace.environment["SCORER_PROVIDER"] = "local"

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from src.core.errors import BadInput
-from src.scoring.store import CacheGroup, Store, Stored, bad_votes, fetch, invalidate, stat
+from src.scoring.store import CacheGroup, Store, Stored, bad_replies, fetch, invalidate, stat
 from src.scoring.types import Ask, CallFailed, Reply
 from tests.scoring.crash_run import ask_for, reply_with
 
@@ -34,12 +34,12 @@ def clock() -> Clock:
 
 @pytest.fixture
 def store(tmp_path: Path, clock: Clock) -> Iterator[Store]:
-    with Store(tmp_path / "cache" / "scores.sqlite3", now=clock) as opened:
+    with Store(tmp_path / "cache" / "scores.sqlite3", 14, clock) as opened:
         yield opened
 
 
 def reopened(store: Store) -> Store:
-    return Store(store.path, now=store.now)
+    return Store(store.path, 14, store.now)
 
 
 def test_a_stored_reply_survives_reopening(store: Store) -> None:
@@ -89,7 +89,7 @@ def test_a_bad_reply_is_kept_but_is_no_vote(store: Store) -> None:
     assert put.scores == {}
     assert put.why_bad.startswith("not JSON")
     assert store.get(ask_for(1)) is None
-    assert [(one.stored, one.mended) for one in bad_votes(store)] == [(put, False)]
+    assert list(bad_replies(store)) == [put]
 
 
 def test_a_bad_reply_with_a_later_vote_needs_no_replay(store: Store) -> None:
@@ -97,7 +97,7 @@ def test_a_bad_reply_with_a_later_vote_needs_no_replay(store: Store) -> None:
     good = store.put(ask_for(1), reply_with(GOOD, "req-2"), "scoring-1")
     store.put(ask_for(1), reply_with("no again", "req-3"), "scoring-1")
     assert store.get(ask_for(1)) == good
-    assert [one.mended for one in bad_votes(store)] == [True, True]
+    assert [store.get(bad.ask) for bad in bad_replies(store)] == [good, good]
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_no_reply_is_too_strange_to_keep(store: Store, text: str) -> None:
     put = store.put(ask_for(1), reply, "scoring-1")
     assert put.why_bad
     with reopened(store) as again:
-        assert [one.stored for one in bad_votes(again)] == [put]
+        assert list(bad_replies(again)) == [put]
         assert put.reply == reply
 
 
@@ -218,7 +218,7 @@ def test_a_vote_stored_before_locking_is_not_paid_for(store: Store) -> None:
     async def judge(ask: Ask) -> Reply:
         raise AssertionError("paid for a vote that was there")
 
-    with Late(store.path, now=store.now) as late:
+    with Late(store.path, 14, store.now) as late:
         stored, paid = asyncio.run(fetch(late, ask_for(1), "scoring-2", judge))
         assert (stored.scoring, paid) == ("scoring-1", False)
         assert store.acquire(ask_for(1).key)
@@ -315,7 +315,7 @@ def test_a_file_that_is_no_cache_stays_untouched(tmp_path: Path) -> None:
     for path in (text, foreign):
         before = path.read_bytes()
         with pytest.raises(BadInput, match="choose another path"):
-            Store(path)
+            Store(path, 14)
         assert path.read_bytes() == before
 
 
@@ -329,7 +329,7 @@ def test_a_cache_of_another_layout_is_refused(store: Store) -> None:
 def test_a_folder_that_cannot_be_is_named_in_the_refusal(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(BadInput, match=r"file/scores\.sqlite3: .*What to do: choose another path"):
-        Store(tmp_path / "file" / "scores.sqlite3")
+        Store(tmp_path / "file" / "scores.sqlite3", 14)
 
 
 def test_nobody_pays_after_a_reply_could_not_be_stored(store: Store) -> None:

@@ -21,8 +21,7 @@ from ...core.jsonl import read_records, read_unique
 from ...core.remedies import remedies
 from ...core.types import Sample
 from ...scoring.batch import BatchJob, score_dialogues
-from ...scoring.judge import DAY_S
-from ...scoring.ledger import LedgerBroken, lines, tail, verify
+from ...scoring.ledger import LedgerBroken, lines, newest_scorings
 from ...scoring.monitor import Progress
 from ...scoring.providers import settings_for
 from ...scoring.scores import Score, first_ask
@@ -46,10 +45,10 @@ def score_fresh(
     settings = settings_for(environment, context.scoring, "")
     if not settings.live:
         raise BadInput("is off, and a round scores live", where="REWARD_LIVE_MODE", remedy="set REWARD_LIVE_MODE=1")
-    with Store(context.scoring.cache, ttl=context.scoring.ttl_days * DAY_S) as store:
+    with Store(context.scoring.cache, context.scoring.ttl_days) as store:
         drawn = draw_fresh(context, seed, lambda one: store.get(first_ask(one, settings.provider)) is None)
-    order = BatchJob(context.profile.paths.balanced, context.fresh, None, seed, context.scoring.votes, None)
-    score_dialogues(drawn, order, settings, context.scoring, environment, tell, progress)
+    order = BatchJob(context.profile.paths.balanced, context.fresh, None, seed)
+    score_dialogues(drawn, order, settings, tell, progress)
     return seed
 
 
@@ -107,8 +106,7 @@ def scoring_findings(context: RoundContext, environment: Mapping[str, str]) -> l
 def ledger_findings(context: RoundContext, provider: str) -> list[Finding]:
     """Gate `scoring` measured later: the part that the ledger alone shows."""
     try:
-        verify(context.ledger)
-        scorings = tail(context.ledger, WINDOW)
+        scorings = newest_scorings(context.ledger, WINDOW)
     except LedgerBroken as broken:
         checks = [chain_check(broken)]
     else:

@@ -22,11 +22,10 @@ from ...data.pool.meta import read_meta
 from ...reward.record import RecordedEpisode, read_recorded
 from ...reward.scored import ScoredEpisode, rate
 from ...scoring.batch import choose
-from ...scoring.ledger import Scoring, lines
+from ...scoring.ledger import Scoring, scorings
 from ...scoring.prompt import Dialogue, dialogue_text
 from ...scoring.scores import Score, score_of
 from ...scoring.store import Stored, read_replies
-from ...scoring.types import CallEntry, ScoringEntry
 from ..anti_simulation import follows_from_votes
 from ..gate import RoundContext
 
@@ -111,14 +110,7 @@ def in_ledger(ledger: Path, votes: VotesSection, stated: Iterable[Score]) -> dic
 
 def read_scorings(ledger: Path, wanted: set[str]) -> dict[str, Scoring]:
     """These scorings of the ledger with all their calls. The whole chain is checked."""
-    entries: dict[str, ScoringEntry] = {}
-    calls: dict[str, list[CallEntry]] = {}
-    for line in lines(ledger):
-        if isinstance(line.entry, ScoringEntry) and line.entry.scoring in wanted:
-            entries[line.entry.scoring] = line.entry
-        elif isinstance(line.entry, CallEntry) and line.entry.scoring in wanted:
-            calls.setdefault(line.entry.scoring, []).append(line.entry)
-    return {name: Scoring(entry, tuple(calls.get(name, ()))) for name, entry in entries.items()}
+    return {one.entry.scoring: one for one in scorings(ledger) if one.entry.scoring in wanted}
 
 
 def _is_recorded(score: Score, scoring: Scoring, votes: VotesSection) -> bool:

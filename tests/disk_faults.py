@@ -6,23 +6,27 @@ import errno
 import os
 import shutil
 import signal
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, NoReturn
 
 from src.runtime.disk import Disk, disk
 
-Kind = Literal["kill before", "kill amid", "power cut", "names only", "disk full", "disk broken"]
+Kind = Literal["kill before", "kill amid", "kill after", "power cut", "names only", "disk full", "disk broken"]
 KILLS: tuple[Kind, ...] = ("kill before", "kill amid", "power cut", "names only")
 """`power cut`: all that was not synced is gone. `names only`: names are as they were, unsynced bytes are gone. Killed
 after an operation is killed before the next."""
 ERRORS: tuple[Kind, ...] = ("disk full", "disk broken")
 
 
-def install(kind: Kind, at: int, top: Path, passing: bool = False) -> Faulty:
-    """From here on this process has such a disk, below `top`. A full or broken disk stays so, unless it is passing."""
+def install(kind: Kind, at: int, top: Path | None = None, passing: bool = False) -> Faulty:
+    """From here on this process has such a disk. A full or broken disk stays so, unless it is passing.
+
+    Below `top` a power cut takes names and files that were not synced. Elsewhere it takes unsynced bytes of open files.
+    """
     faulty = Faulty(kind, at, top, passing)
-    for name in ("create", "write", "sync", "make_folder", "rename", "link", "remove", "remove_folder"):
+    for name in [name for name in vars(Disk) if not name.startswith("_")]:
         setattr(disk, name, getattr(faulty, name))
     return faulty
 
@@ -32,10 +36,12 @@ def uninstall() -> None:
 
 
 class Faulty:
-    def __init__(self, kind: Kind, at: int, top: Path, passing: bool) -> None:
+    def __init__(self, kind: Kind, at: int, top: Path | None, passing: bool) -> None:
         self.kind, self.at, self.passing, self.steps = kind, at, passing, 0
         self.real = Disk()
-        self.durable = _Durable(top) if kind in ("power cut", "names only") else None
+        self.durable = _Durable(top) if top and kind in ("power cut", "names only") else None
+        self.unsynced: list[tuple[int, int, bytes, int]] = []
+        """For each step since the last sync of its file: file, place, bytes that were there, size that it had."""
 
     def create(self, path: Path) -> int:
         made: list[int] = []
@@ -45,6 +51,19 @@ class Faulty:
     def write(self, file: int, data: bytes | memoryview) -> None:
         self._step(lambda: self.real.write(file, data), lambda: self.real.write(file, data[: len(data) // 2]))
 
+    def write_at(self, file: int, data: bytes, offset: int) -> None:
+        self._remember(file, offset, len(data))
+        half = data[: len(data) // 2]
+        self._step(lambda: self.real.write_at(file, data, offset), lambda: self.real.write_at(file, half, offset))
+
+    def truncate(self, file: int, size: int) -> None:
+        self._remember(file, size, os.fstat(file).st_size - size)
+        self._step(lambda: self.real.truncate(file, size), frees=True)
+
+    def sync_file(self, file: int) -> None:
+        self._step(lambda: self.real.sync_file(file))
+        self.unsynced = [step for step in self.unsynced if step[0] != file]
+
     def sync(self, path: Path) -> None:
         def really() -> None:
             self.real.sync(path)
@@ -52,6 +71,9 @@ class Faulty:
                 self.durable.sync(path)
 
         self._step(really)
+
+    def commit(self, connection: sqlite3.Connection) -> None:
+        self._step(lambda: self.real.commit(connection), refusal=_sqlite_error)
 
     def make_folder(self, path: Path) -> None:
         self._step(lambda: self.real.make_folder(path))
@@ -68,7 +90,13 @@ class Faulty:
     def remove_folder(self, path: Path) -> None:
         self._step(lambda: self.real.remove_folder(path), frees=True)
 
-    def _step(self, whole: Callable[[], None], half: Callable[[], None] = lambda: None, frees: bool = False) -> None:
+    def _step(
+        self,
+        whole: Callable[[], None],
+        half: Callable[[], None] = lambda: None,
+        frees: bool = False,
+        refusal: Callable[[Kind], Exception] | None = None,
+    ) -> None:
         self.steps += 1
         if self.steps < self.at or (self.steps > self.at and self.passing):
             whole()
@@ -76,14 +104,36 @@ class Faulty:
             whole()  # giving space back always works
         elif self.kind in ERRORS:
             half()
-            code = errno.ENOSPC if self.kind == "disk full" else errno.EIO
-            raise OSError(code, os.strerror(code))
+            raise (refusal or _system_error)(self.kind)
         else:
-            if self.kind != "kill before":
+            if self.kind == "kill after":
+                whole()
+            elif self.kind != "kill before":
                 half()
-            if self.durable:
-                self.durable.cut(names=self.kind == "names only")
+            if self.kind in ("power cut", "names only"):
+                self._cut_power()
             _die()
+
+    def _remember(self, file: int, offset: int, length: int) -> None:
+        self.unsynced.append((file, offset, os.pread(file, max(0, length), offset), os.fstat(file).st_size))
+
+    def _cut_power(self) -> None:
+        for file, offset, before, size in reversed(self.unsynced):
+            os.pwrite(file, before, offset)
+            os.ftruncate(file, size)
+        if self.durable:
+            self.durable.cut(names=self.kind == "names only")
+
+
+def _system_error(kind: Kind) -> OSError:
+    code = errno.ENOSPC if kind == "disk full" else errno.EIO
+    return OSError(code, os.strerror(code))
+
+
+def _sqlite_error(kind: Kind) -> sqlite3.Error:
+    error = sqlite3.OperationalError("database or disk is full" if kind == "disk full" else "disk I/O error")
+    error.sqlite_errorcode = sqlite3.SQLITE_FULL if kind == "disk full" else sqlite3.SQLITE_IOERR_WRITE
+    return error
 
 
 class _Durable:

@@ -1,0 +1,41 @@
+"""Figures of the service while samples are scored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from src.scoring import monitor as monitor_module
+from src.scoring.judge import Tally
+from src.scoring.limiter import Limiter
+from src.scoring.monitor import Monitor
+from tests.scoring.judging import limits, provider
+from tests.scoring.virtual_clock import ManualClock
+
+
+def test_points_have_the_figures_of_the_last_minute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, tally = ManualClock(), Tally(provider("http://x/v1"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(monitor_module.time, "monotonic", clock)
+    with Monitor(tally, Limiter(None, limits())) as watch:
+        clock.now += 100
+        watch.tick()
+        for number in range(40):
+            clock.now += 0.5
+            tally.calls[("rate_limited", "server_error", "ok", "bad_reply")[number % 4]] += 1
+            tally.latency_ms += 500.0 * (number % 4 > 1)
+            watch.tick()
+        clock.now += 40
+        watch.tick()
+        clock.now += 10
+        watch.tick()
+        clock.now += 60
+    *_, busy, half_gone, quiet = watch.write(tmp_path / "figures.json")["points"]
+    assert (busy["seconds"], half_gone["seconds"], quiet["seconds"]) == (160, 170, 230)
+    assert busy["rps"] == pytest.approx(40 / 60)
+    assert busy["429_rate"] == pytest.approx(0.25)
+    assert busy["avg_latency"] == pytest.approx(0.5)
+    assert busy["concurrency"] == 2
+    assert 0 < half_gone["rps"] < busy["rps"]
+    assert (quiet["rps"], quiet["429_rate"], quiet["avg_latency"]) == (0, 0, 0)
