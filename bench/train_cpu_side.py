@@ -26,11 +26,10 @@ from src.config.train_config import OptimizerSection, RolloutLimits  # noqa: E40
 from src.core.api import Engine, StepResult  # noqa: E402
 from src.core.jsonl import read_records  # noqa: E402
 from src.core.types import Sample  # noqa: E402
-from src.engines.job import TrainJob  # noqa: E402
+from src.engines.job import Drawn, TrainJob  # noqa: E402
 from src.reward.reward import TrainingReward  # noqa: E402
 from src.strategies.grpo import GRPO  # noqa: E402
 from src.strategies.ppo import PPO  # noqa: E402
-from src.training.sampler import Drawn  # noqa: E402
 
 
 @dataclass(frozen=True)

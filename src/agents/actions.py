@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..core.defaults import TOOLS
+from ..core.files import package_json
 from ..core.types import Lang, Turn
 
 TAGS = ("ask", "wiki", "calc", "answer")
@@ -20,30 +21,7 @@ THINK, THOUGHT = "<think>", "</think>"
 
 _OPENING = re.compile(rf"<({'|'.join(TAGS)})>")
 _END = re.compile(rf"</?(?:{'|'.join(TAGS)})>")
-
-_SYSTEM: dict[Lang, tuple[str, dict[str, str], str]] = {
-    "en": (
-        "Answer the user's question. You may think first; end every turn with exactly one of these:",
-        {
-            "ask": "<ask>a question to the user</ask> only if the user left out what you cannot find yourself",
-            "wiki": "<wiki>title or words</wiki> looks an article up",
-            "calc": "<calc>12 * (3 + 4)</calc> computes; it also compares, as in 1979 > 1962",
-            "answer": "<answer>the bare answer</answer> ends the dialogue: a name, a number, or yes/no",
-        },
-        "Say nothing after it.",
-    ),
-    "zh": (
-        "请回答用户的问题。可以先思考；每一轮最后必须且只能写下面的一种：",
-        {
-            "ask": "<ask>向用户提的问题</ask> 仅当用户漏说了你自己查不到的内容",
-            "wiki": "<wiki>标题或词语</wiki> 查阅条目",
-            "calc": "<calc>12 * (3 + 4)</calc> 计算；也可比较，如 1979 > 1962",
-            "answer": "<answer>答案本身</answer> 结束对话：一个名称、一个数，或者是/否",
-        },
-        "其后不要再写任何内容。",
-    ),
-}
-_MALFORMED: dict[Lang, str] = {"en": "error: end with one of {tags}", "zh": "错误：须以其一结尾：{tags}"}
+_TEXTS = package_json("templates/dialogue.json")
 
 
 @dataclass(frozen=True)
@@ -92,13 +70,15 @@ def say(turn: Turn, close: bool = True) -> str:
 
 def system(lang: Lang, tools: Sequence[str] = TOOLS) -> str:
     """The system prompt that explains the actions to a model."""
-    head, acts, foot = _SYSTEM[lang]
-    return "\n".join([head, *(f"- {text}" for tag, text in acts.items() if _offered(tag, tools)), foot])
+    text = _TEXTS["system"][lang]
+    lines = (f"- {line}" for tag, line in text["actions"].items() if _offered(tag, tools))
+    return "\n".join([text["head"], *lines, text["foot"]])
 
 
 def malformed(lang: Lang, tools: Sequence[str] = TOOLS) -> str:
     """The reply to a turn without an action: one line, because it may come often."""
-    return _MALFORMED[lang].format(tags=" ".join(f"<{tag}>" for tag in TAGS if _offered(tag, tools)))
+    tags = " ".join(f"<{tag}>" for tag in TAGS if _offered(tag, tools))
+    return str(_TEXTS["malformed"][lang]).format(tags=tags)
 
 
 def _offered(tag: str, tools: Sequence[str]) -> bool:

@@ -11,37 +11,19 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from ..core.files import package_json
 from ..core.tokenize import CJK, words
 from ..core.types import Hidden, Lang, Sample
 
-_ASK_BACK: dict[Lang, str] = {"en": "What exactly would you like to know?", "zh": "您具体想知道哪一点？"}
-_COMPLETE: dict[Lang, str] = {"en": "Nothing is missing; I told you all of it.", "zh": "没有遗漏，我都说全了。"}
-_OTHER: dict[Lang, str] = {"en": "I have nothing to add on that.", "zh": "这一点我没有要补充的。"}
-_GIVE: dict[Lang, str] = {"en": "I mean this: {span}", "zh": "我补充一下：{span}"}
+_TEXTS = package_json("templates/dialogue.json")
+_REPLIES: dict[str, dict[Lang, str]] = _TEXTS["user"]
+_UNINFORMATIVE = {text for kind in ("ask_back", "complete", "other") for text in _REPLIES[kind].values()}
+_COMMON = set(" ".join(_TEXTS["common_words"]["en"]).split())
+_COMMON_ZH = re.compile("|".join(_TEXTS["common_words"]["zh"]))
+"""Words of every question, and of questions about nothing in particular."""
 EXTRA_WORDS = 6
 """Content words that a question may have beyond three times those of the missing information. This leaves room for
 politeness, but not for repeating the whole prompt."""
-_EMPTY = frozenset(text for said in (_ASK_BACK, _COMPLETE, _OTHER) for text in said.values())
-
-_COMMON = set(
-    """
-    a about again all am an and answer any anything are as ask at be been before but by can care clarification clarify
-    clear clearer clearly come confirm context could detail details did do does each elaborate else every exact
-    exactly explain fill for forgot from further give given got had has have help here how i if in info
-    information into is it its just kindly know later leave left let like look make many may me mean meaning
-    meant mention might mind missing more much my need of on one or other ought out over pardon per please point
-    precise provide question referring remind repeat s say share should so some something sorry specific
-    specifically specify state such supply tell than that the their them then there these they thing things this
-    those to too unclear understand up us use want was we were what which who whom whose will with would you
-    your
-    """.split()
-)
-_COMMON_ZH = re.compile(
-    "说清楚|讲清楚|答案|指的|什么意思|麻烦|清楚|说明|澄清|解释|明白|明确|确认|具体|详细|补充|信息|内容|细节|问题|"
-    "缺少|缺|遗漏|漏|一下|一点|告诉|知道|需要|可以|可否|能否|意思|什么|怎么|多少|[哪何几谁再更请您你我们能的是有没在了吗呢吧么]|"
-    "[说讲问指想要点些个位家部一每这那里把给还又也对就会不太得]"
-)
-"""Words of every question, and of questions about nothing in particular."""
 _POINTS = re.compile(r"\b(?:which|who|whom|whose|what|mean|meant|named?|called|title)\b|[哪何谁指]|什么|[同重]名")
 _TIME = re.compile(
     r"\bwhen\b|\b(?:which|what)\b(?:\W+\w+){0,2}?\W+(?:years?|dates?|times?|periods?)\b"
@@ -56,13 +38,13 @@ def reply(sample: Sample, ask: str) -> str:
     if hidden is not None and is_about(hidden, asked):
         return _given(sample, hidden)
     if not _content(asked):
-        return _ASK_BACK[sample.lang]
-    return _COMPLETE[sample.lang] if hidden is None else _OTHER[sample.lang]
+        return _REPLIES["ask_back"][sample.lang]
+    return _REPLIES["complete" if hidden is None else "other"][sample.lang]
 
 
 def informs(said: str) -> bool:
     """Whether a reply gives information, judged by the reply alone."""
-    return said not in _EMPTY
+    return said not in _UNINFORMATIVE
 
 
 def is_about(hidden: Hidden, asked: str) -> bool:
@@ -94,7 +76,7 @@ def _given(sample: Sample, hidden: Hidden) -> str:
     for turn, after in zip(sample.dialogue, sample.dialogue[1:], strict=False):
         if turn.act == "ask" and after.by == "user" and hidden.span in after.text:
             return after.text
-    return _GIVE[sample.lang].format(span=hidden.span)
+    return _REPLIES["give"][sample.lang].format(span=hidden.span)
 
 
 def _has(asked: str, word: str) -> bool:

@@ -16,7 +16,7 @@ from ..core.api import Callback, Engine, StepResult, Stop
 ROLLBACKS = "rollbacks"
 
 
-class Checkpoints:
+class Checkpoints(Callback):
     """Saves every so many steps and minutes, after an evaluation, and at the end.
 
     It comes after all callbacks that log, so that a checkpoint never knows more than the logs, and before those that
@@ -82,7 +82,7 @@ class Checkpoints:
         self.saved_step, self.saved_at = engine.step, self.clock()
 
 
-class DeferredStop:
+class DeferredStop(Callback):
     """The last callback: ends the run at a callback's request when all others, `Checkpoints` too, are done."""
 
     def __init__(self) -> None:
@@ -97,18 +97,12 @@ class DeferredStop:
         """The first reason counts."""
         self._stop = self._stop or stop
 
-    def on_start(self, engine: Engine) -> None:
-        pass
-
     def on_step(self, engine: Engine, result: StepResult) -> None:
         if self._stop:
             raise self._stop
 
-    def on_end(self, engine: Engine) -> None:
-        pass
 
-
-class Deferred:
+class Deferred(Callback):
     """Wraps a user's callback so that its `Stop` waits for the other callbacks."""
 
     def __init__(self, own: Callback, stop: DeferredStop) -> None:

@@ -12,7 +12,7 @@ import torch
 from msgspec.structs import replace
 
 from ..agents.trajectory import Job
-from ..core.api import Engine, StepResult
+from ..core.api import Callback, Engine, StepResult
 from ..core.files import atomic_write
 from ..core.jsonl import read_records, write_records
 from ..core.paths import step_file
@@ -65,7 +65,7 @@ class EvaluationRollout:
         ]
 
 
-class EvalShadow:
+class EvalShadow(Callback):
     """Evaluates the policy. Metrics go to the step's own as `eval/...` and to `logs/eval.jsonl`, episodes to
     `logs/eval/`.
 
@@ -97,9 +97,6 @@ class EvalShadow:
         if result.step % self.every_steps == 0 or result.step == self.steps:
             metrics = self._evaluate(engine, result.step)
             result.metrics.update({f"eval/{name}": value for name, value in metrics.items()})
-
-    def on_end(self, engine: Engine) -> None:
-        pass
 
     def episodes(self, step: int) -> list[Episode] | None:
         """The evaluation episodes after that step; None where there was no evaluation."""

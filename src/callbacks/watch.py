@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from statistics import fmean, median, pstdev
 
 from ..config.train_config import WatchSection
-from ..core.api import Engine, StepResult, Stop
+from ..core.api import Callback, Engine, StepResult, Stop
 from ..reward.hacking import ask_spam, bare_answers, echoes, malformed
 from ..runtime.logs import StepLog
 
@@ -24,7 +24,7 @@ MIN_USUAL_SPREAD = 0.05
 """Floor of the usual spread: where rewards hardly differ, a small change is not a spike."""
 
 
-class Watch:
+class Watch(Callback):
     """Adds metrics `watch/...` to every step and finds breaches. A resumed run reads those of earlier steps."""
 
     def __init__(self, seed: int, limits: WatchSection, logged: StepLog) -> None:
@@ -47,9 +47,6 @@ class Watch:
         self._past.append(metrics)
         self.breach = self._find_high_share() or self.breach
 
-    def on_end(self, engine: Engine) -> None:
-        pass
-
     def _find_high_share(self) -> str:
         if len(self._past) < self.limits.window:
             return ""
@@ -70,7 +67,7 @@ class Watch:
         return f"the rewards spread by {spread:.2f}, more than {limit} times the usual {usual:.2f}"
 
 
-class Stopper:
+class Stopper(Callback):
     """The last callback: stops the run after a breach, when the step is logged and saved."""
 
     def __init__(self, watch: Watch) -> None:
@@ -86,6 +83,3 @@ class Stopper:
                 "raise that limit in the config if nothing is wrong with them (for a gated run in the profile too, "
                 "and run both rounds again)"
             )
-
-    def on_end(self, engine: Engine) -> None:
-        pass

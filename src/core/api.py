@@ -88,11 +88,13 @@ class Stop(Exception):
 class Callback(Protocol):
     """Observes a run. Callbacks are called in the order of the config."""
 
-    def on_start(self, engine: Engine) -> None: ...
+    def on_start(self, engine: Engine) -> None:
+        return
 
     def on_step(self, engine: Engine, result: StepResult) -> None: ...
 
-    def on_end(self, engine: Engine) -> None: ...
+    def on_end(self, engine: Engine) -> None:
+        return
 
 
 class Engine(Protocol):

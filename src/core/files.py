@@ -166,8 +166,13 @@ def shipped(path: Path) -> Path:
     return ours if ours.exists() else path
 
 
+def package_json(path: str) -> Any:
+    """Content of a JSON file of the package. Unlike `shipped`, it never reads a file of the user's folder."""
+    return msgspec.json.decode((HOME / path).read_bytes())
+
+
 def package_yaml(path: str) -> Any:
-    """Content of a YAML file of the package. Unlike `shipped`, it never reads a file of the user's folder."""
+    """As `package_json`, of a YAML file."""
     import yaml  # takes 15 ms, and most commands read none
 
     return yaml.load((HOME / path).read_bytes(), yaml.CSafeLoader)

@@ -10,6 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,11 @@ from .. import __version__
 from ..agents.trajectory import Trajectory
 from ..checkpoint.state import pack_state, same_layout, unpack_state
 from ..config.train_config import OptimizerSection
-from ..core.api import StepResult
+from ..core.api import Batch, StepResult
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.types import Episode
-from .job import TrainJob
+from .job import TrainJob, require_whole_groups
 
 _log = logging.getLogger(__name__)
 
@@ -39,32 +40,35 @@ _UNKNOWN_VERSION = "a version that did not write its number into checkpoints"
 _SAVED_KEYS = ("step", "tokens_seen", "weights", "optimizer", "scaler", "sampler", "strategy", "guard", "machine")
 
 
+@dataclass(frozen=True)
+class Collected:
+    """One batch of episodes with rewards."""
+
+    trajectories: Sequence[Trajectory]
+    episodes: Sequence[Episode]
+    """The episodes of the trajectories, with their rewards."""
+    batch: Batch
+    """The same as flat tensors, still without `ref_logp_N`."""
+    hidden_NH: Tensor | None = None
+    """The hidden state before each policy token: the input of the critic."""
+
+
 class BaseEngine(ABC):
     """Base class of engines. Subclasses own the model and take the steps."""
 
+    accelerator: Any
     optimizer: Any
+    policy: Any
+    """The language model, as `load_policy` returns it."""
+    learner: Any
+    """The module that holds all trained weights: the policy, and the critic where there is one."""
 
     def __init__(self, job: TrainJob) -> None:
-        if job.batch_size % job.strategy.group_size:
-            raise BadInput(
-                f"{job.batch_size} episodes cannot be split into groups of {job.strategy.group_size}",
-                where="batch_size",
-                remedy=f"give a multiple of {job.strategy.group_size}",
-            )
+        require_whole_groups(job.batch_size, job.strategy.group_size)
         self.job, self.step = job, 0
         self.tokens_seen = 0
         """Tokens of all episodes so far, those of user and tools included."""
         self.guard = KLGuard(job.kl_alert)
-
-    @property
-    @abstractmethod
-    def _trained(self) -> nn.Module:
-        """The module that holds all trained weights."""
-
-    @property
-    @abstractmethod
-    def _scaler(self) -> Any:
-        """The gradient scaler of fp16; None for other types."""
 
     @abstractmethod
     def _reset_to_base(self) -> None:
@@ -79,30 +83,33 @@ class BaseEngine(ABC):
         """Called when all of `_SAVED_KEYS` is loaded. `state` also holds what `_extra_state` returned."""
 
     def _finish_step(
-        self,
-        trajectories: Sequence[Trajectory],
-        episodes: Sequence[Episode],
-        metrics: dict[str, float],
-        timer: StepTimer,
-        adapt: bool = True,
+        self, collected: Collected, metrics: dict[str, float], timer: StepTimer, adapt: bool = True
     ) -> StepResult:
         """Counts the step, lets strategy and sampler adapt, and rolls back after too many KL alerts."""
         self.step += 1
-        self.tokens_seen += sum(len(one.tokens) for one in trajectories)
+        for name in ("loss", "grad_norm", "critic_grad_norm"):
+            # An fp16 scaler skips updates that are not finite itself.
+            if not self.accelerator.scaler and not math.isfinite(metrics.get(name, 0.0)):
+                raise BadInput(
+                    f"{name} is {metrics[name]}",
+                    where=f"step {self.step}",
+                    remedy=f"lower lr or optimizer.critic_lr, then resume with {RESUME}; the last checkpoint is whole",
+                )
+        self.tokens_seen += sum(len(one.tokens) for one in collected.trajectories)
         if adapt:
             self.job.strategy.after_step(metrics)
-        self.job.sampler.observe(episodes)
+        self.job.sampler.observe(collected.episodes)
         if self.guard.must_roll_back(metrics.get("kl", 0.0)):
             self._roll_back(metrics["kl"])
         metrics["kl_alerts"], metrics["rollbacks"] = float(self.guard.alerts), float(self.guard.rollbacks)
-        return StepResult(self.step, {**metrics, **timer.metrics()}, episodes)
+        return StepResult(self.step, {**metrics, **timer.metrics()}, collected.episodes)
 
     def _roll_back(self, kl: float) -> None:
         """Restores weights and optimizer of the last good checkpoint, or of the base model where there is none."""
-        folder = self.job.last_good(self.step - self.guard.limit)
+        folder = self.job.last_good(self.step - ROLLBACK_AFTER)
         _log.warning(
             "step %d: KL is %.4g, above %s for %d steps in a row; rolled back to %s, learning rate times %g",
-            self.step, kl, self.guard.level, self.guard.limit, folder or self.job.model, self.guard.lr_factor,
+            self.step, kl, self.guard.level, ROLLBACK_AFTER, folder or self.job.model, ROLLBACK_LR_FACTOR,
         )  # fmt: skip
         if folder is None:
             self._reset_to_base()
@@ -113,9 +120,9 @@ class BaseEngine(ABC):
         state = {
             "step": self.step,
             "tokens_seen": self.tokens_seen,
-            "weights": _require_finite(trained_weights(self._trained), self.step),
+            "weights": _require_finite(trained_weights(self.learner), self.step),
             "optimizer": self.optimizer.state_dict(),
-            "scaler": None if self._scaler is None else self._scaler.state_dict(),
+            "scaler": self.accelerator.scaler.state_dict() if self.accelerator.scaler else None,
             "sampler": self.job.sampler.state_dict(),
             "strategy": self.job.strategy.state_dict(),
             "guard": self.guard.state_dict(),
@@ -143,10 +150,10 @@ class BaseEngine(ABC):
             _log.warning("%s was saved with %s; with %s the run is not the same bit by bit", folder, there, here)
 
     def _restore(self, state: Mapping[str, Any], where: str) -> None:
-        load_weights(self._trained, state["weights"], where)
+        load_weights(self.learner, state["weights"], where)
         self.optimizer.load_state_dict(state["optimizer"])
-        if self._scaler is not None:
-            self._scaler.load_state_dict(state["scaler"])
+        if self.accelerator.scaler:
+            self.accelerator.scaler.load_state_dict(state["scaler"])
 
 
 class KLGuard:
@@ -156,15 +163,14 @@ class KLGuard:
     step count and the sampler do not return: the same samples again would lead to the same place.
     """
 
-    def __init__(self, level: float | None, limit: int = ROLLBACK_AFTER, lr_factor: float = ROLLBACK_LR_FACTOR) -> None:
-        self.level, self.limit, self.lr_factor = level, limit, lr_factor
-        self.alerts = 0
-        self.rollbacks = 0
+    def __init__(self, level: float | None) -> None:
+        """Without a level nothing is an alert."""
+        self.level, self.alerts, self.rollbacks = level, 0, 0
 
     def must_roll_back(self, kl: float) -> bool:
         """Takes the KL divergence of a step. NaN is an alert."""
         self.alerts = 0 if self.level is None or kl <= self.level else self.alerts + 1
-        if self.alerts < self.limit:
+        if self.alerts < ROLLBACK_AFTER:
             return False
         self.alerts = 0
         self.rollbacks += 1
@@ -173,7 +179,7 @@ class KLGuard:
     @property
     def lr_scale(self) -> float:
         """The factor that the rollbacks so far put on the learning rate."""
-        return float(self.lr_factor**self.rollbacks)
+        return float(ROLLBACK_LR_FACTOR**self.rollbacks)
 
     def state_dict(self) -> dict[str, Any]:
         return {"alerts": self.alerts, "rollbacks": self.rollbacks}
@@ -243,17 +249,6 @@ def lr_scale(optimizer: OptimizerSection, step: int, max_steps: int) -> float:
     if optimizer.schedule == "linear":
         return 1 - done
     return (1 + math.cos(math.pi * done)) / 2 if optimizer.schedule == "cosine" else 1.0
-
-
-def require_finite_losses(metrics: Mapping[str, float], step: int, scaled: bool) -> None:
-    """Stops the run when loss or gradients are not finite. An fp16 scaler skips such updates itself."""
-    for name in ("loss", "grad_norm", "critic_grad_norm"):
-        if not scaled and not math.isfinite(metrics.get(name, 0.0)):
-            raise BadInput(
-                f"{name} is {metrics[name]}",
-                where=f"step {step}",
-                remedy=f"lower lr or optimizer.critic_lr, then resume with {RESUME}; the last checkpoint is whole",
-            )
 
 
 def trained_weights(module: nn.Module) -> dict[str, Tensor]:

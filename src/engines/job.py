@@ -1,7 +1,7 @@
 """The job of an engine: one training run of one seed, with its settings and the parts that the engine drives.
 
-`training/parts.py` makes a `TrainJob` from the config. An engine, ours or a user's own, is made from it and from
-nothing else: `Engine(job)`.
+`training/run.py` makes a `TrainJob` from the config. An engine, ours or a user's own, is made from it and from nothing
+else: `Engine(job)`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ..config.train_config import FinetuneSection, OptimizerSection, RolloutLimits
 from ..core.api import Strategy
+from ..core.errors import BadInput
 from ..core.types import Episode, Level, Sample
 
 if TYPE_CHECKING:
@@ -45,23 +46,21 @@ LiveJudge = Callable[[int, Sequence[Episode]], Mapping[int, JudgeScores]]
 """Judge scores by batch index for some episodes of a step. Deterministic: a replayed step gets the same scores."""
 
 
-class DrawnSample(Protocol):
-    """A sample as the sampler returns it."""
+@dataclass(frozen=True)
+class Drawn:
+    """A sample of a batch, with its level and where it came from."""
 
-    @property
-    def sample(self) -> Sample: ...
-
-    @property
-    def level(self) -> Level | None: ...
-
-    @property
-    def weight(self) -> float: ...
+    sample: Sample
+    level: Level | None = None
+    weight: float = 1.0
+    """Weight of its episodes: below 1 where the judge's score of the sample is unstable."""
+    origin: Literal["pool", "low", "fresh"] = "pool"
 
 
 class PromptSampler(Protocol):
     """Chooses the samples of each step. Its `state_dict` is all it remembers, so a resumed run draws the same."""
 
-    def draw(self, step: int, count: int) -> Sequence[DrawnSample]: ...
+    def draw(self, step: int, count: int) -> Sequence[Drawn]: ...
 
     def observe(self, episodes: Sequence[Episode]) -> None: ...
 
@@ -94,7 +93,7 @@ class TrainJob:
     optimizer: OptimizerSection = field(default_factory=OptimizerSection)
     finetune: FinetuneSection = field(default_factory=FinetuneSection)
     lora_targets: tuple[str, ...] = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
-    """Modules that get an adapter: the row of `finetune.targets` that fits the device (`runtime/memory.py`)."""
+    """Modules that get an adapter: the row of `finetune.targets` that fits the device (`runtime/device.py`)."""
     kl_alert: float | None = None
     """A KL divergence above this is an alert; three alerts in a row roll the run back. None: never."""
     judge: LiveJudge | None = None
@@ -102,3 +101,12 @@ class TrainJob:
     last_good: Callable[[int], Path | None] = lambda before: None
     """Newest checkpoint below a step whose weights are not known to breach `kl_alert`; None where there is none. The KL
     of a step is that of the weights before it: `n` alerts up to step `s` are about the weights of step `s - n` on."""
+
+
+def require_whole_groups(batch_size: int, group_size: int) -> None:
+    if batch_size % group_size:
+        raise BadInput(
+            f"{batch_size} episodes cannot be split into groups of {group_size}",
+            where="batch_size",
+            remedy=f"give a multiple of {group_size}",
+        )

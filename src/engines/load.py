@@ -25,7 +25,14 @@ STRATEGY_MEMBERS = "critic reference group_size targets loss after_step metrics 
 def load_engine(name: str, strategy: str) -> Callable[[TrainJob], Engine]:
     """The engine class of that name. It must list a built-in strategy in `strategies`; a user's own is always tried."""
     remedy = f"use {', '.join(ENGINES)}, or package.module:Class for your own"
-    found = _built_in(*ENGINES[name]) if name in ENGINES else load_user_class(name, "engine", remedy)
+    if (name, strategy) == ("trl_ppo", "ppo"):
+        raise no_ppo_in_trl()
+    found: Any
+    if name in ENGINES:
+        module, class_name = ENGINES[name]
+        found = getattr(import_module(module, __package__), class_name)
+    else:
+        found = load_user_class(name, "engine", remedy)
     if lacking := [member for member in ENGINE_MEMBERS if not hasattr(found, member)]:
         what = f"{name} is not an engine: it lacks {', '.join(lacking)}"
         raise BadInput(what, where="engine", remedy="see Engine in src/core/api.py")
@@ -38,8 +45,14 @@ def load_engine(name: str, strategy: str) -> Callable[[TrainJob], Engine]:
     return cast(Callable[[TrainJob], Engine], found)
 
 
-def _built_in(module: str, name: str) -> Any:
-    return vars(import_module(module, __package__))[name]
+def no_ppo_in_trl() -> BadInput:
+    """The refusal of the pair of names that everybody tries first, with the reason."""
+    return BadInput(
+        "TRL has no PPO any more: PPOTrainer was removed in 1.13; the last one was single-turn, took no reward "
+        "function and could not resume",
+        where="strategy",
+        remedy="set engine: pure_pt for PPO with a critic, or strategy: grpo for the same clipped objective on TRL",
+    )
 
 
 def strategy_class(name: str) -> type:

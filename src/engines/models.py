@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from ..config.train_config import FinetuneSection
 from ..core.errors import BadInput
+from ..rollout.attention import PeftWrapper
 
 Frozen = Callable[[], AbstractContextManager[nn.Module]]
 """Gives access to the frozen base: `with frozen() as model: ...`."""
@@ -56,63 +57,36 @@ def load_policy(
 
 def frozen_base(policy: Any, dtype: torch.dtype) -> Frozen:
     """The policy as it is now: with its adapters switched off where it has any, else a copy."""
-    if _adapted(policy):
-
-        @contextmanager
-        def without_adapters() -> Iterator[nn.Module]:
-            with policy.disable_adapter():
-                yield policy
-
-        return without_adapters
-    twin = copy.deepcopy(policy).to(dtype).requires_grad_(False)
+    if not is_adapted(policy):
+        base = copy.deepcopy(policy).to(dtype).requires_grad_(False)
+        return lambda: nullcontext(base)
 
     @contextmanager
-    def the_copy() -> Iterator[nn.Module]:
-        yield twin
+    def without_adapters() -> Iterator[nn.Module]:
+        with policy.disable_adapter():
+            yield policy
 
-    return the_copy
+    return without_adapters
 
 
 def save_policy(policy: Any, name: str, folder: Path) -> None:
     """Saves weights (only the adapters where there are any), config and tokenizer in the format of `transformers`."""
     from transformers import AutoTokenizer
 
-    if _adapted(policy):
-        policy.save_pretrained(folder, save_embedding_layers=False)
-    else:
-        policy.save_pretrained(folder)
+    policy.save_pretrained(folder, **({"save_embedding_layers": False} if is_adapted(policy) else {}))
     AutoTokenizer.from_pretrained(name).save_pretrained(folder)
 
 
-def _adapted(policy: Any) -> bool:
-    try:
-        from peft import PeftModel
-    except ImportError:
-        return False
-    return isinstance(policy, PeftModel)
+def is_adapted(policy: Any) -> bool:
+    """Whether the model has adapters, around weights that are frozen."""
+    return isinstance(policy, PeftWrapper)
 
 
-def _load(name: str, dtype: torch.dtype, device: torch.device, four_bits: bool) -> Any:
-    from transformers import AutoModelForCausalLM
-
-    extra: dict[str, Any] = {}
-    if four_bits:
-        extra = {"quantization_config": _four_bits(device, dtype), "device_map": {"": device}}
-    try:
-        model: Any = AutoModelForCausalLM.from_pretrained(name, dtype=dtype, **extra)
-    except (OSError, ValueError) as error:
-        raise BadInput(
-            f"no model can be loaded from there ({str(error).splitlines()[0]})",
-            where=name,
-            remedy="name a folder with config.json and safetensors, or a hub model that this machine can reach",
-        ) from error
-    return model if four_bits else model.to(device)
-
-
-def _four_bits(device: torch.device, dtype: torch.dtype) -> Any:
+def require_four_bits(device: torch.device) -> None:
+    """Refuses 4-bit weights where the device or a library does not support them."""
     if device.type != "cuda":
         raise BadInput(
-            f"4-bit weights need CUDA, this run is on {device.type}",
+            f"4-bit weights need CUDA, and this run is on {device.type}",
             where="finetune.method",
             remedy="set finetune.method: lora, or run on a machine with CUDA",
         )
@@ -122,23 +96,33 @@ def _four_bits(device: torch.device, dtype: torch.dtype) -> Any:
             where="finetune.method",
             remedy="pip install 'askgate[gpu]', or set finetune.method: lora",
         )
+
+
+def _load(name: str, dtype: torch.dtype, device: torch.device, four_bits: bool) -> Any:
     import transformers
 
-    config: Any = transformers.BitsAndBytesConfig
-    return config(
-        load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True, bnb_4bit_compute_dtype=dtype
-    )
+    extra: dict[str, Any] = {}
+    if four_bits:
+        require_four_bits(device)
+        make_config: Any = transformers.BitsAndBytesConfig
+        config = make_config(
+            load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True, bnb_4bit_compute_dtype=dtype
+        )
+        extra = {"quantization_config": config, "device_map": {"": device}}
+    try:
+        model: Any = transformers.AutoModelForCausalLM.from_pretrained(name, dtype=dtype, **extra)
+    except (OSError, ValueError) as error:
+        raise BadInput(
+            f"no model can be loaded from there ({str(error).splitlines()[0]})",
+            where=name,
+            remedy="name a folder with config.json and safetensors, or a hub model that this machine can reach",
+        ) from error
+    return model if four_bits else model.to(device)
 
 
 def _with_adapters(model: Any, finetune: FinetuneSection, targets: tuple[str, ...]) -> Any:
-    try:
-        from peft import LoraConfig, get_peft_model
-    except ImportError as error:
-        raise BadInput(
-            "adapters need peft, which is not installed",
-            where="finetune.method",
-            remedy="pip install peft, or set finetune.method: full",
-        ) from error
+    from peft import LoraConfig, get_peft_model
+
     names = {name.rsplit(".", 1)[-1] for name, _ in model.named_modules()}
     missing = [target for target in targets if target not in names]
     if missing:

@@ -18,10 +18,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -37,10 +38,10 @@ from ..core.types import Episode
 from ..rollout.scheduler import generate
 from ..runtime.seeding import load_rng_state, rng_state, seed_all
 from ..strategies.flat import take
-from .base import BaseEngine, StepTimer, lr_scale, make_optimizer, require_finite_losses
+from .base import BaseEngine, Collected, StepTimer, lr_scale, make_optimizer
 from .job import TrainJob
-from .models import Critic, frozen_base, load_policy, save_policy
-from .packed import Learner, Loss, Scored, backward, hidden_before, pack, score_tokens
+from .models import Critic, Frozen, frozen_base, load_policy, save_policy
+from .packed import Learner, Scored, backward, hidden_before, pack, score_tokens
 
 _PRECISION = {torch.float32: "no", torch.bfloat16: "bf16", torch.float16: "fp16"}
 CRITIC_MINIBATCH = 512
@@ -75,37 +76,20 @@ class PurePT(BaseEngine):
         """One batch of episodes and the updates made from it."""
         job, timer = self.job, StepTimer(self.job.device)
         collected = collect(job, self.policy, self.step, timer, self.learner.critic)
-        batch = self._with_reference(collected, timer)
+        batch, trajectories = collected.batch, collected.trajectories
+        if self.frozen:
+            with timer.part("reference"), self.accelerator.autocast():
+                batch = replace(batch, ref_logp_N=reference_logprobs(self.frozen, trajectories, job))
         targets = job.strategy.targets(batch)
         lr = self._set_learning_rate()
-        update_metrics = self._update(collected.trajectories, batch, targets, timer)
-        require_finite_losses(update_metrics, self.step + 1, self._scaler is not None)
+        update_metrics = self._update(trajectories, batch, targets, timer)
         if collected.hidden_NH is not None and job.optimizer.critic_epochs and "return_N" in targets:
             with timer.part("critic"):
                 self._train_critic(collected.hidden_NH.float(), targets["return_N"], batch)
         metrics = {**episode_metrics(collected), **update_metrics, "lr": lr}
         metrics |= {**job.strategy.metrics(), **job.sampler.metrics()}
         # The policy does not move while the critic warms up, so its KL says nothing about the penalty's weight.
-        adapt = not self._critic_only
-        return self._finish_step(collected.trajectories, collected.episodes, metrics, timer, adapt)
-
-    def _with_reference(self, collected: Collected, timer: StepTimer) -> Batch:
-        """Adds the log-probabilities of the frozen base to the batch, where the strategy uses them."""
-        job, batch = self.job, collected.batch
-        streams = pack(collected.trajectories, job.optimizer.pack_tokens, job.device)
-        if not streams:
-            raise BadInput(
-                "no episode has room for a policy token", where="rollout.max_tokens", remedy="raise rollout.max_tokens"
-            )
-        if self.frozen is None:
-            return batch
-        with torch.no_grad(), self.accelerator.autocast(), timer.part("reference"), self.frozen() as base:
-            hidden = [hidden_before(base, stream) for stream in streams]
-            logp = [
-                score_tokens(base, hidden_NH, stream.said_N, job.rollout.temperature)[0]
-                for hidden_NH, stream in zip(hidden, streams, strict=True)
-            ]
-        return replace(batch, ref_logp_N=torch.cat(logp))
+        return self._finish_step(collected, metrics, timer, adapt=not self._critic_only)
 
     def _set_learning_rate(self) -> float:
         """Sets the rates of policy and critic for this step. Returns the policy's."""
@@ -135,7 +119,7 @@ class PurePT(BaseEngine):
                 if not streams:
                     continue
                 with timer.part("forward_backward"):
-                    loss = self._minibatch_loss(part, part_targets)
+                    loss = partial(self._loss, part, part_targets)
                     found = backward(self.accelerator, self.learner, streams, loss, self._critic_only)
                 with timer.part("optimizer"):
                     found |= self._optimizer_step()
@@ -143,14 +127,10 @@ class PurePT(BaseEngine):
                 token_counts.append(len(part.logp_N))
         return {**weighted_means(metrics, token_counts), "logp_gap": float(metrics[0]["logp_gap"])}
 
-    def _minibatch_loss(self, part: Batch, targets: Targets) -> Loss:
-        """The strategy's loss as a function of the scores that the policy now gives to its tokens."""
-
-        def loss(now: Scored) -> tuple[Tensor, dict[str, Tensor]]:
-            value, metrics = self.job.strategy.loss(now.logp_N, now.entropy_N, now.value_N, part, targets)
-            return value, {**metrics, "logp_gap": (now.logp_N.detach() - part.logp_N).abs().mean()}
-
-        return loss
+    def _loss(self, part: Batch, targets: Targets, now: Scored) -> tuple[Tensor, dict[str, Tensor]]:
+        """The strategy's loss on a minibatch, given the scores that the policy now gives to its tokens."""
+        value, metrics = self.job.strategy.loss(now.logp_N, now.entropy_N, now.value_N, part, targets)
+        return value, {**metrics, "logp_gap": (now.logp_N.detach() - part.logp_N).abs().mean()}
 
     def _optimizer_step(self) -> dict[str, Tensor]:
         """Clips the gradients and updates the weights. Returns the gradient norms before clipping.
@@ -191,25 +171,13 @@ class PurePT(BaseEngine):
     def _reset_to_base(self) -> None:
         job = self.job
         seed_all(job.seed)
-        policy = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
-        self.frozen = frozen_base(policy, job.dtype) if job.strategy.reference else None
-        critic = Critic(policy.config.hidden_size, job.optimizer.critic_hidden) if job.strategy.critic else None
-        learner = Learner(policy, critic, job.rollout.temperature, job.optimizer.critic_reaches_trunk)
-        optimizer = make_optimizer(job, policy, critic)
+        self.policy = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
+        self.frozen = frozen_base(self.policy, job.dtype) if job.strategy.reference else None
+        critic = Critic(self.policy.config.hidden_size, job.optimizer.critic_hidden) if job.strategy.critic else None
+        learner = Learner(self.policy, critic, job.rollout.temperature, job.optimizer.critic_reaches_trunk)
+        optimizer = make_optimizer(job, self.policy, critic)
         self.accelerator.free_memory()
         self.learner, self.optimizer = self.accelerator.prepare(learner, optimizer)
-
-    @property
-    def policy(self) -> Any:
-        return cast(Learner, self.accelerator.unwrap_model(self.learner, keep_fp32_wrapper=True)).policy
-
-    @property
-    def _trained(self) -> Learner:
-        return cast(Learner, self.learner)
-
-    @property
-    def _scaler(self) -> Any:
-        return self.accelerator.scaler
 
     def _extra_state(self) -> dict[str, Any]:
         return {"rng": rng_state()}
@@ -219,19 +187,6 @@ class PurePT(BaseEngine):
 
     def save_model(self, folder: Path) -> None:
         save_policy(self.policy, self.job.model, folder)
-
-
-@dataclass(frozen=True)
-class Collected:
-    """One batch of episodes with rewards."""
-
-    trajectories: Sequence[Trajectory]
-    episodes: Sequence[Episode]
-    """The episodes of the trajectories, with their rewards."""
-    batch: Batch
-    """The same as flat tensors, still without `ref_logp_N`."""
-    hidden_NH: Tensor | None = None
-    """The hidden state before each policy token: the input of the critic."""
 
 
 def collect(job: TrainJob, policy: Any, step: int, timer: StepTimer, critic: Critic | None = None) -> Collected:
@@ -267,10 +222,13 @@ def collect(job: TrainJob, policy: Any, step: int, timer: StepTimer, critic: Cri
         ]
     weights = [each.weight * (judged[row].weight if row in judged else 1.0) for row, each in enumerate(drawn)]
     batch = make_batch(trajectories, episodes, weights, group_size, job.device)
-    hidden = [one.hidden_NH for one in trajectories if one.hidden_NH is not None]
-    if critic is None or not hidden:
+    if not batch.logp_N.numel():
+        raise BadInput(
+            "no episode has room for a policy token", where="rollout.max_tokens", remedy="raise rollout.max_tokens"
+        )
+    if critic is None:
         return Collected(trajectories, episodes, batch)
-    hidden_NH = torch.cat(hidden)
+    hidden_NH = torch.cat([one.hidden_NH for one in trajectories if one.hidden_NH is not None])
     with torch.no_grad():
         return Collected(trajectories, episodes, replace(batch, value_N=critic(hidden_NH)), hidden_NH)
 
@@ -293,6 +251,15 @@ def make_batch(
         group_E=torch.from_numpy(rows // group_size).to(device),
         weight_E=torch.tensor([*weights], dtype=torch.float32, device=device),
     )
+
+
+@torch.no_grad()
+def reference_logprobs(frozen: Frozen, trajectories: Sequence[Trajectory], job: TrainJob) -> Tensor:
+    """Log-probabilities of all policy tokens under the frozen base."""
+    streams = pack(trajectories, job.optimizer.pack_tokens, job.device)
+    with frozen() as base:
+        scored = [score_tokens(base, hidden_before(base, one), one.said_N, job.rollout.temperature) for one in streams]
+    return torch.cat([logp_N for logp_N, _ in scored])
 
 
 def split_minibatches(group_E: Tensor, count: int, rng: np.random.Generator) -> list[Tensor]:

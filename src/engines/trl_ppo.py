@@ -18,15 +18,15 @@ from transformers import PrinterCallback, TrainerCallback
 
 from ..core.api import Callback, Strategy
 from ..core.errors import BadInput
-from ..rollout.attention import PeftWrapper
 from ..runtime.seeding import seed_all
 from ..strategies.dpo import DPO
 from ..strategies.grpo import GRPO
 from ..strategies.ppo import PPO
-from .base import BaseEngine, StepTimer, load_weights, lr_scale, make_optimizer, require_finite_losses, trained_weights
+from .base import BaseEngine, Collected, StepTimer, load_weights, lr_scale, make_optimizer, trained_weights
 from .job import TrainJob
-from .models import load_policy, save_policy
-from .pure_pt import Collected, collect, episode_metrics, random_seed
+from .load import no_ppo_in_trl
+from .models import is_adapted, load_policy, save_policy
+from .pure_pt import collect, episode_metrics, random_seed
 
 _SHARED_METRICS = {
     "loss": "loss",
@@ -47,7 +47,7 @@ class TrlPPO(BaseEngine):
         super().__init__(job)
         self._scratch = TemporaryDirectory(prefix="askgate-trl-")
         seed_all(job.seed)
-        self.policy = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
+        self.policy = self.learner = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
         self.optimizer = make_optimizer(job, self.policy, None)
         constant = torch.optim.lr_scheduler.LambdaLR(self.optimizer, lambda _: 1.0)
         self.trainer: Any = trainer_class(
@@ -60,7 +60,8 @@ class TrlPPO(BaseEngine):
             callbacks=[_StepHooks(self)],
         )
         self.trainer.remove_callback(PrinterCallback)
-        if self.trainer.accelerator.num_processes > 1:
+        self.accelerator = self.trainer.accelerator
+        if self.accelerator.num_processes > 1:
             raise BadInput("trl_ppo runs in one process", where="accelerate launch", remedy="start it without")
         undo_adapter_changes(self.policy)
         self._callbacks: Sequence[Callback] = ()
@@ -79,12 +80,8 @@ class TrlPPO(BaseEngine):
         """Makes the batch of this step, when TRL asks for it."""
         self._timer = StepTimer(self.job.device)
         torch.manual_seed(random_seed(self.job.seed, self.step, "trl"))
-        with self.trainer.accelerator.autocast():
+        with self.accelerator.autocast():
             self._collected = collect(self.job, self.policy, self.step, self._timer)
-        if not self._collected.batch.logp_N.numel():
-            raise BadInput(
-                "no episode has room for a policy token", where="rollout.max_tokens", remedy="raise rollout.max_tokens"
-            )
         return self._collected
 
     def lr(self) -> float:
@@ -102,19 +99,10 @@ class TrlPPO(BaseEngine):
         }
         metrics = {**episode_metrics(collected), **others, **shared, **job.strategy.metrics(), **job.sampler.metrics()}
         metrics["lr"] = self.lr()
-        require_finite_losses(metrics, self.step + 1, self._scaler is not None)
-        result = self._finish_step(collected.trajectories, collected.episodes, metrics, self._timer)
+        result = self._finish_step(collected, metrics, self._timer)
         self.trainer.after_step()
         for callback in self._callbacks:
             callback.on_step(self, result)
-
-    @property
-    def _trained(self) -> Any:
-        return self.policy
-
-    @property
-    def _scaler(self) -> Any:
-        return self.trainer.accelerator.scaler
 
     def _reset_to_base(self) -> None:
         """Copies into the tensors that TRL holds already."""
@@ -149,12 +137,7 @@ class _StepHooks(TrainerCallback):
 def _trainer_class(strategy: Strategy) -> Callable[..., Any]:
     """The trainer for a strategy. TRL brings its own losses, so it runs only strategies that have one there."""
     if isinstance(strategy, PPO):
-        raise BadInput(
-            "TRL has no PPO any more: PPOTrainer was removed in 1.13; the last one was single-turn, took no reward "
-            "function and could not resume",
-            where="strategy",
-            remedy="set engine: pure_pt for PPO with a critic, or strategy: grpo for the same clipped objective on TRL",
-        )
+        raise no_ppo_in_trl()
     if type(strategy) not in (GRPO, DPO):
         raise BadInput(
             f"trl_ppo would run a loss of TRL, not that of {type(strategy).__name__}",
@@ -175,9 +158,8 @@ def undo_adapter_changes(policy: Any) -> None:
 
     Adapters start at zero, so the reference is the model without them; and an update of 1e-5 is lost in 16 bits.
     """
-    adapted: Any = policy if isinstance(policy, PeftWrapper) else None
-    if adapted is not None and "ref" in adapted.peft_config:
-        adapted.delete_adapter("ref")
+    if is_adapted(policy) and "ref" in policy.peft_config:
+        policy.delete_adapter("ref")
     for weight in policy.parameters():
         if weight.requires_grad:
             weight.data = weight.data.float()

@@ -29,10 +29,10 @@ from ..core.errors import BadInput
 from ..strategies.dpo import DPO, best_worst_pairs
 from ..strategies.flat import segment_sum
 from ..strategies.grpo import GRPO
+from .base import Collected
 from .job import TrainJob
 from .models import frozen_base
-from .packed import hidden_before, pack, score_tokens
-from .pure_pt import Collected
+from .pure_pt import reference_logprobs
 
 Collect = Callable[[], Collected]
 SHARE = "share"
@@ -210,10 +210,11 @@ class EpisodeDPOTrainer(DPOTrainer):
     def _pairs_of_step(self) -> Iterator[dict[str, Any]]:
         """The pairs of all updates that a batch of episodes leads to. An empty slot has a share of 0."""
         job, collected = self.job, self.collect()
-        batch = replace(collected.batch, ref_logp_N=self._reference(collected))
+        with self.accelerator.autocast():
+            ref_logp_N = reference_logprobs(self.frozen, collected.trajectories, job)
+        batch = replace(collected.batch, ref_logp_N=ref_logp_N)
         self.strategy.targets(batch)
-        assert batch.ref_logp_N is not None
-        ref_logp_E = segment_sum(batch.ref_logp_N, batch.episode_N, job.batch_size)
+        ref_logp_E = segment_sum(ref_logp_N, batch.episode_N, job.batch_size)
         better, worse = (rows.tolist() for rows in best_worst_pairs(batch.reward_E, batch.group_E))
         pairs = [
             padded_pair(collected.trajectories[b], collected.trajectories[w])
@@ -228,12 +229,6 @@ class EpisodeDPOTrainer(DPOTrainer):
                 for row in part.tolist():
                     yield {**pairs[row], SHARE: weights[row] * self.slots / len(part)}
                 yield from ({SHARE: 0.0} for _ in range(self.slots - len(part)))
-
-    @torch.no_grad()
-    def _reference(self, collected: Collected) -> Tensor:
-        with self.accelerator.autocast(), self.frozen() as base:
-            streams = pack(collected.trajectories, self.job.optimizer.pack_tokens, self.job.device)
-            return torch.cat([score_tokens(base, hidden_before(base, one), one.said_N, 1.0)[0] for one in streams])
 
 
 def padded_pair(better: Trajectory, worse: Trajectory) -> dict[str, Tensor]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 import torch
@@ -18,8 +17,9 @@ from ..core.api import Engine
 from ..core.errors import BadInput
 from ..core.files import shipped
 from ..core.model_files import may_be_on_hub, unreadable
-from ..engines.job import TrainJob
+from ..engines.job import TrainJob, require_whole_groups
 from ..engines.load import load_engine
+from ..engines.models import require_four_bits
 from ..gates.ticket import Admission
 from ..runtime.device import get_device, get_dtype, lora_targets, memory_gb
 from ..runtime.progress import TO_LOG, Reporter
@@ -65,18 +65,12 @@ def preflight(
         require_data(config)
         judge_settings(config)
         unstable_weights(config)
-        _refuse_ppo_on_trl(config)
         engine = load_engine(config.engine, config.strategy)
-        strategy = make_strategy(config)
-        if config.batch_size % strategy.group_size:
-            raise BadInput(
-                f"{config.batch_size} episodes do not make whole groups of {strategy.group_size}",
-                where="batch_size",
-                remedy=f"give a multiple of {strategy.group_size}",
-            )
+        require_whole_groups(config.batch_size, make_strategy(config).group_size)
         make_callbacks(config)
         device = get_device(config.device_pref)
-        _require_adapters(config, device)
+        if config.finetune.method == "qlora":
+            require_four_bits(device)
         targets = lora_targets(config.finetune.targets, memory_gb(device))
         model, weights = _find_model(config)
         _require_disk_space(config, weights)
@@ -94,34 +88,6 @@ def _require_local(config: TrainConfig) -> None:
             where="profile",
             remedy="python -m train.ppo_runner --config FILE runs it, once both rounds have passed",
         )
-
-
-def _refuse_ppo_on_trl(config: TrainConfig) -> None:
-    """Refuses the pair of names that everybody tries first, with the reason."""
-    if (config.engine, config.strategy) == ("trl_ppo", "ppo"):
-        raise BadInput(
-            "TRL has no PPO any more (PPOTrainer was removed in 1.13)",
-            where="strategy",
-            remedy="set engine: pure_pt for PPO with a critic, or strategy: grpo for the same clipped objective on TRL",
-        )
-
-
-def _require_adapters(config: TrainConfig, device: torch.device) -> None:
-    method = config.finetune.method
-    if method == "qlora" and device.type != "cuda":
-        raise BadInput(
-            f"4-bit weights need CUDA, and this run is on {device.type}",
-            where="finetune.method",
-            remedy="set finetune.method: lora, or run on a machine with CUDA",
-        )
-    needs = {"lora": {"peft": "peft"}, "qlora": {"peft": "peft", "bitsandbytes": "'askgate[gpu]'"}}
-    for needed, package in needs.get(method, {}).items():
-        if find_spec(needed) is None:
-            raise BadInput(
-                f"{method} needs {needed}, which is not installed",
-                where="finetune.method",
-                remedy=f"pip install {package}, or choose another method",
-            )
 
 
 def _find_model(config: TrainConfig) -> tuple[str, int]:

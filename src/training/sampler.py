@@ -15,7 +15,6 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate
 from math import floor, gcd
@@ -34,9 +33,9 @@ from ..data.difficulty.metrics import DifficultyRecord, measured
 from ..data.pool.fresh import FreshSamples
 from ..data.pool.meta import PoolMeta, read_meta, verify_sha256
 from ..data.pool.shadow_set import read_shadow
+from ..engines.job import Drawn
 
 Bucket = Level | Literal["all"]
-Origin = Literal["pool", "low", "fresh"]
 
 LOW = 0.5
 """A sample whose episodes do well less often than this is a low performer."""
@@ -53,17 +52,6 @@ class Samples(Protocol):
     """A list of samples, or a file that decodes a sample on access."""
 
     def __getitem__(self, index: int, /) -> Sample: ...
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A sample of a batch, with its level and where it came from."""
-
-    sample: Sample
-    level: Level
-    weight: float
-    """Weight of its episodes: below 1 where the judge's score of the sample is unstable."""
-    origin: Origin
 
 
 class Sampler:
@@ -103,7 +91,7 @@ class Sampler:
                 continue
             index = self._low[bucket].pick(rng, used) if low_left else None
             low_left -= index is not None
-            origin: Origin = "pool" if index is None else "low"
+            origin: Literal["pool", "low"] = "pool" if index is None else "low"
             index = self._next(bucket, used) if index is None else index
             used.add(index)
             sample = self._samples[index]

@@ -23,8 +23,8 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qw
 from src.agents.render import MARKS, PAD, TagRenderer
 from src.config.train_config import OptimizerSection, RolloutLimits
 from src.core.api import Strategy
-from src.core.types import Episode, Hidden, Level, Provenance, Sample, Turn
-from src.engines.job import TrainJob
+from src.core.types import Episode, Hidden, Provenance, Sample, Turn
+from src.engines.job import Drawn, TrainJob
 from src.engines.sft import Demo, SftPlan, fine_tune
 from src.reward.reward import TrainingReward
 
@@ -59,13 +59,6 @@ def sample(word: str, shown: bool) -> Sample:
 SAMPLES = [sample(word, shown) for word in WORDS for shown in (True, False)]
 
 
-@dataclass(frozen=True)
-class Pick:
-    sample: Sample
-    level: Level | None = None
-    weight: float = 1.0
-
-
 @dataclass
 class ToySampler:
     """Each sample as often as any other; it counts what it saw, so that there is a state to keep."""
@@ -74,10 +67,10 @@ class ToySampler:
     seen: int = 0
     calls: list[int] = field(default_factory=list)
 
-    def draw(self, step: int, count: int) -> Sequence[Pick]:
+    def draw(self, step: int, count: int) -> Sequence[Drawn]:
         self.calls.append(step)
         order = np.random.default_rng([self.seed, step, self.seen]).permutation(len(SAMPLES) * count)
-        return [Pick(SAMPLES[row % len(SAMPLES)]) for row in order[:count]]
+        return [Drawn(SAMPLES[row % len(SAMPLES)]) for row in order[:count]]
 
     def observe(self, episodes: Sequence[Episode]) -> None:
         self.seen += len(episodes)

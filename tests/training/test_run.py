@@ -412,7 +412,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a penalty that cannot grow": ({"kl_coef": 0.0}, "kl_coef: a coefficient of 0 never adapts"),
     "an option out of range": ({"strategy_options": {"lam": 2.0}}, "strategy_options.lam: 2.0 is out of range"),
-    "episodes that make no groups": ({"strategy": "grpo"}, "batch_size: 4 episodes do not make whole groups of 8"),
+    "episodes that make no groups": ({"strategy": "grpo"}, "batch_size: 4 episodes cannot be split into groups of 8"),
     "a callback of nobody": ({"callbacks": ["no_such_module:Mine"]}, "callbacks: no_such_module:Mine: No module named"),
     "a callback that is none": ({"callbacks": ["json:JSONDecoder"]}, "callbacks: json:JSONDecoder is no callback"),
     "4 bits without CUDA": (

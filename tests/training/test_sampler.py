@@ -23,7 +23,8 @@ from src.data.pool.build import build_pool
 from src.data.pool.fresh import FreshSamples
 from src.data.pool.meta import PoolMeta, read_meta, write_meta
 from src.data.pool.source import TARGET
-from src.training.sampler import KEPT, TRIES, Drawn, PoolFile, Sampler, open_sampler
+from src.engines.job import Drawn
+from src.training.sampler import KEPT, TRIES, PoolFile, Sampler, open_sampler
 from tests.data.build_samples import small_plan
 from tests.data.samples import make_sample
 from tests.eval.episodes import episode
