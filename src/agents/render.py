@@ -123,7 +123,7 @@ class ChatRenderer:
         self._replies: dict[str, Frame] = {"user": (stop + rest, user[1])}
         self._replies["tool"] = self._tool_frame(stop) or self._replies["user"]
         self._stop_id = self._marked(stop)[-1]
-        self.stop_ids = frozenset({self._stop_id, *_listed(tokenizer.eos_token_id)})
+        self.stop_ids = frozenset({self._stop_id, tokenizer.eos_token_id} - {None})
         self._thinks = self._open[-1].rfind(THINK) > self._open[-1].rfind(THOUGHT)
 
     def opening(self, prompt: str, system: str | None = None) -> list[int]:
@@ -226,10 +226,6 @@ def _refused(messages: list[dict[str, str]], why: str) -> BadInput:
         where="tokenizer",
         remedy="use a text model with multi-turn chat",
     )
-
-
-def _listed(token: object) -> list[int]:
-    return [token] if isinstance(token, int) else []
 
 
 def spaced(text: str) -> str:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from ..agents.trajectory import Job
 from ..core.api import Callback, Engine, StepResult
 from ..core.files import atomic_write
-from ..core.jsonl import read_records, write_records
+from ..core.jsonl import write_records
 from ..core.paths import step_file
 from ..core.types import Episode, Level, Sample
 from ..engines.job import TrainJob
@@ -89,7 +89,7 @@ class EvalShadow(Callback):
 
     def on_start(self, engine: Engine) -> None:
         self.metrics.cut(self.seed, engine.step)
-        if self.base and engine.step == 0 and not (self.metrics.lines(self.seed) and self._file(0).exists()):
+        if self.base and engine.step == 0 and not (self.metrics.lines(self.seed) and self.has_episodes(0)):
             self.metrics.cut(self.seed, -1)
             self._evaluate(engine, 0)
 
@@ -98,18 +98,14 @@ class EvalShadow(Callback):
             metrics = self._evaluate(engine, result.step)
             result.metrics.update({f"eval/{name}": value for name, value in metrics.items()})
 
-    def episodes(self, step: int) -> list[Episode] | None:
-        """The evaluation episodes after that step; None where there was no evaluation."""
-        file = self._file(step)
-        return list(read_records(file, Episode)) if file.exists() else None
+    def has_episodes(self, step: int) -> bool:
+        return self._file(step).exists()
 
-    def episodes_or_rollout(self, policy: Any, step: int) -> list[Episode]:
-        """As `episodes`; where they are lost, or were made with other settings, the policy is rolled out again."""
-        episodes = self.episodes(step)
-        if episodes is None:
+    def require_episodes(self, policy: Any, step: int) -> None:
+        """Rolls the policy out again where its evaluation is lost, or was made with other settings."""
+        if not self.has_episodes(step):
             log.info("no evaluation found after step %d; it is made again", step)
-            episodes = self._roll_out(policy, step)
-        return episodes
+            self._roll_out(policy, step)
 
     def _roll_out(self, policy: Any, step: int) -> list[Episode]:
         episodes = self.rollout(policy)

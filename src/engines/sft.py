@@ -20,6 +20,10 @@ from torch import Tensor
 
 from .packed import Stream, hidden_before, pack
 
+WARMUP = 0.05
+"""Share of the budget over which the learning rate rises; after that it falls as a cosine to a tenth."""
+WEIGHT_DECAY, BETAS, MAX_NORM = 0.1, (0.9, 0.95), 1.0
+
 Progress = Callable[[int, float], None]
 """Called after every update with the tokens read since the last call and the loss."""
 
@@ -41,11 +45,6 @@ class SftPlan:
     lr: float
     batch_tokens: int
     seed: int
-    warmup: float = 0.05
-    """Share of the budget over which the learning rate rises; after that it falls as a cosine to a tenth."""
-    weight_decay: float = 0.1
-    max_norm: float = 1.0
-    betas: tuple[float, float] = (0.9, 0.95)
 
 
 def fine_tune(
@@ -54,19 +53,19 @@ def fine_tune(
     """Trains `model` in place, on its device and in its precision (bf16 arithmetic on CUDA)."""
     device = next(model.parameters()).device
     optimizer = torch.optim.AdamW(
-        parameter_groups(model, plan.weight_decay), lr=plan.lr, betas=plan.betas, fused=device.type == "cuda"
+        parameter_groups(model, WEIGHT_DECAY), lr=plan.lr, betas=BETAS, fused=device.type == "cuda"
     )
     autocast = torch.autocast("cuda", torch.bfloat16) if device.type == "cuda" else nullcontext()
     model.train()
     read, losses = 0, []
     for rows in endless_batches(demos, plan):
         for group in optimizer.param_groups:
-            group["lr"] = plan.lr * lr_scale(read / plan.tokens, plan.warmup)
+            group["lr"] = plan.lr * lr_scale(read / plan.tokens, WARMUP)
         (stream,) = pack([demos[row] for row in rows], plan.batch_tokens, device)
         with autocast:
             loss = sft_loss(model, stream)
         torch.autograd.backward(loss)
-        torch.nn.utils.clip_grad_norm_(model.parameters(), plan.max_norm)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), MAX_NORM)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
         batch_tokens = sum(len(demos[row].tokens) for row in rows)

@@ -56,54 +56,34 @@ def metrics(batch: Batch) -> dict[str, float]:
     return {"kl": estimates[2], "kl_k1": estimates[0], "kl_k2": estimates[1], "kl_k3": estimates[2]}
 
 
-class KLController:
-    """Moves the weight of the KL penalty towards a target KL in small proportional steps (arXiv:1909.08593).
-
-    Without a target the weight is constant.
-    """
-
-    GAIN = 0.1
-    MAX_ERROR = 0.2
-    """Relative errors are clipped to this, so no batch changes the weight by more than GAIN * MAX_ERROR."""
-
-    def __init__(self, coef: float, target: float | None) -> None:
-        self.coef, self.target = coef, target if target is None else positive("target_kl", target)
-
-    def update(self, kl: float) -> None:
-        if self.target is not None:
-            error = min(max(kl / self.target - 1, -self.MAX_ERROR), self.MAX_ERROR)
-            self.coef *= 1 + self.GAIN * error
-
-    def state_dict(self) -> dict[str, Any]:
-        return {"kl_coef": self.coef}
-
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        self.coef = float(state["kl_coef"])
+GAIN = 0.1
+MAX_ERROR = 0.2
+"""Relative errors are clipped to this, so no batch changes the weight by more than GAIN * MAX_ERROR."""
 
 
 class AdaptiveKL:
-    """Base class of PPO and GRPO: an adaptive KL penalty, which is all that they remember from step to step.
+    """Base class of PPO and GRPO: a KL penalty whose weight is all that they remember from step to step.
 
-    `targets` of a subclass leaves the metrics of its batch in `_batch_metrics`, `kl` among them.
+    The weight moves towards a target KL in small proportional steps (arXiv:1909.08593); without a target it is
+    constant. `targets` of a subclass leaves the metrics of its batch in `_batch_metrics`, `kl` among them.
     """
 
     def __init__(self, kl_coef: float, target_kl: float | None) -> None:
-        self._controller = KLController(at_least("kl_coef", kl_coef), target_kl)
+        self.kl_coef = at_least("kl_coef", kl_coef)
+        self.target_kl = None if target_kl is None else positive("target_kl", target_kl)
         self._batch_metrics: dict[str, float] = {}
-
-    @property
-    def kl_coef(self) -> float:
-        return self._controller.coef
 
     def after_step(self, metrics: Mapping[str, float]) -> None:
         """Adapts the weight to `kl` of the step. An engine of several processes averages it first."""
-        self._controller.update(metrics["kl"])
+        if self.target_kl is not None:
+            error = min(max(metrics["kl"] / self.target_kl - 1, -MAX_ERROR), MAX_ERROR)
+            self.kl_coef *= 1 + GAIN * error
 
     def metrics(self) -> dict[str, float]:
         return {**self._batch_metrics, "kl_coef": self.kl_coef}
 
     def state_dict(self) -> dict[str, Any]:
-        return self._controller.state_dict()
+        return {"kl_coef": self.kl_coef}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        self._controller.load_state_dict(state)
+        self.kl_coef = float(state["kl_coef"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
 from ..core.files import atomic_write, write_json
 from ..core.jsonl import read_records, write_records
-from ..core.types import Episode, Sample
+from ..core.types import Sample
 from ..data.collate import demo_tokens
 from ..engines.job import TrainJob
 from ..engines.models import load_policy
@@ -28,28 +28,22 @@ from .resume import has_key
 log = logging.getLogger(__name__)
 
 
-@runtime_checkable
-class CountsTokens(Protocol):
-    """An engine that counts the tokens of its episodes across resumes, those of user and tools included."""
-
-    @property
-    def tokens_seen(self) -> int: ...
-
-
 def tokens_seen(engine: object) -> int:
-    if not isinstance(engine, CountsTokens):
+    """Tokens of all episodes of an engine across resumes, those of user and tools included."""
+    tokens: int | None = getattr(engine, "tokens_seen", None)
+    if tokens is None:
         raise BadInput(
             f"{type(engine).__name__} does not count the tokens it has seen, so there is no fair control",
             where="eval.control",
             remedy="give the engine a property tokens_seen that its save and load keep, or set eval.control: false",
         )
-    return engine.tokens_seen
+    return tokens
 
 
 def control(
     config: TrainConfig, job: TrainJob, rollout: EvaluationRollout, tokens: int, file: Path, key: Mapping[str, Any]
-) -> list[Episode]:
-    """Held-out episodes of the control. Trained once for a key and a number of tokens; later calls read the file."""
+) -> None:
+    """Writes the held-out episodes of the control, once for a key and a number of tokens."""
     made = {
         **key,
         "tokens": tokens,
@@ -59,17 +53,15 @@ def control(
     }
     key_file = file.with_suffix(".key.json")
     if file.exists() and has_key(key_file, made):
-        return list(read_records(file, Episode))
+        return
     key_file.unlink(missing_ok=True)
     log.info("control: SFT of the base on %d tokens of demonstrations", tokens)
     policy = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
     plan = SftPlan(tokens=tokens, lr=config.eval.control_lr, batch_tokens=config.optimizer.pack_tokens, seed=job.seed)
     fine_tune(policy, list(_demonstrations(config, job)), plan)
-    episodes = rollout(policy)
     with atomic_write(file) as handle:
-        write_records(handle, episodes)
+        write_records(handle, rollout(policy))
     write_json(key_file, made)
-    return episodes
 
 
 def _demonstrations(config: TrainConfig, job: TrainJob) -> Iterator[Demo]:

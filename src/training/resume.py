@@ -8,7 +8,7 @@ run resumes by itself: a lost connection costs nothing, and nobody has to rememb
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -116,9 +116,8 @@ def require_steps_left(start: Checkpoint, ready: Ready) -> None:
 
 def require_same_config(marks: Mapping[str, Any], ready: Ready) -> None:
     now, then = _both_settings(ready.config, marks)
-    free = _free_keys(ready.config, ready.admission is not None)
-    for key in _changed_keys(now, then):
-        if _is_free(key, free):
+    for key, is_free in _changes(ready.config, now, then, ready.admission is not None):
+        if is_free:
             log.info("%s was %s and is %s from here on", key, then.get(key), now.get(key))
             continue
         if key in now and key in then:
@@ -224,8 +223,8 @@ def _names(folders: Sequence[Path]) -> str:
 
 def _is_same_run(newest: Checkpoint, config: TrainConfig, admission: Admission) -> bool:
     """Whether config and files are those of the checkpoint. Another ticket for them is the same run."""
-    free = _free_keys(config, gated=True)
-    same = all(_is_free(key, free) for key in _changed_keys(*_both_settings(config, newest.marks)))
+    changes = _changes(config, *_both_settings(config, newest.marks), gated=True)
+    same = all(is_free for _, is_free in changes)
     sources = newest.marks.get(SOURCES, {})
     admitted = {key: value for key, value in admission.stands_on.items() if key in sources}
     gated = bool(newest.marks.get(GATED)) and newest.step <= config.steps
@@ -248,17 +247,16 @@ def _both_settings(config: TrainConfig, marks: Mapping[str, Any]) -> tuple[dict[
     return _flat(config.model_dump(mode="json"), sections), _flat(marks["config"], sections)
 
 
-def _changed_keys(now: Mapping[str, Any], then: Mapping[str, Any]) -> list[str]:
-    return [key for key in dict.fromkeys([*now, *then]) if now.get(key) != then.get(key)]
-
-
-def _free_keys(config: TrainConfig, gated: bool) -> tuple[str, ...]:
-    steps = ("steps",) if config.optimizer.schedule == "constant" else ()
-    return (*FREE_TO_CHANGE, *steps, *(() if gated else FREE_WITHOUT_GATES))
-
-
-def _is_free(key: str, free: Sequence[str]) -> bool:
-    return key in free or key.partition(".")[0] in free
+def _changes(
+    config: TrainConfig, now: Mapping[str, Any], then: Mapping[str, Any], gated: bool
+) -> Iterator[tuple[str, bool]]:
+    """Keys of the settings that differ, each with whether a resumed run may change it."""
+    free = {*FREE_TO_CHANGE, *(() if gated else FREE_WITHOUT_GATES)}
+    if config.optimizer.schedule == "constant":
+        free.add("steps")
+    for key in dict.fromkeys([*now, *then]):
+        if now.get(key) != then.get(key):
+            yield key, key in free or key.partition(".")[0] in free
 
 
 def _flat(config: Mapping[str, Any], sections: Sequence[str]) -> dict[str, Any]:

@@ -35,7 +35,6 @@ from ..core.api import Callback, Engine, Stop
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.files import sweep
-from ..core.types import Episode
 from ..data.pool.meta import read_meta
 from ..engines.job import TrainJob
 from ..engines.models import load_policy
@@ -236,7 +235,7 @@ def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, 
         config.steps,
         config.eval.every_steps,
         rollout,
-        _measure,
+        lambda episodes: flat(figures(episodes)),
         StepLog(paths.EVAL_METRICS),
         evaluations,
         config.eval.base,
@@ -271,14 +270,10 @@ def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, 
         control_key = key | {"seed_pool": seed_run.sources["seed_pool"]}
         control(config, job, rollout, tokens_seen(engine), evaluations / CONTROL_FILE, control_key)
     if isinstance(engine, HasPolicy):
-        shadow.episodes_or_rollout(engine.policy, engine.step)
-        if config.eval.base and shadow.episodes(0) is None:
+        shadow.require_episodes(engine.policy, engine.step)
+        if config.eval.base and not shadow.has_episodes(0):
             base = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
-            shadow.episodes_or_rollout(base, 0)
-
-
-def _measure(episodes: Sequence[Episode]) -> dict[str, float]:
-    return flat(figures(episodes))
+            shadow.require_episodes(base, 0)
 
 
 def _marks(ready: Ready, seed_run: _SeedRun) -> dict[str, Any]:

@@ -29,9 +29,9 @@ from ..config.train_config import SamplingSection
 from ..core.errors import BadInput
 from ..core.jsonl import decode, read_unique
 from ..core.types import LEVELS, Episode, Level, Sample
-from ..data.difficulty.metrics import DifficultyRecord, measured
+from ..data.difficulty.metrics import measured
 from ..data.pool.fresh import FreshSamples
-from ..data.pool.meta import PoolMeta, read_meta, verify_sha256
+from ..data.pool.meta import read_meta, verify_sha256
 from ..data.pool.shadow_set import read_shadow
 from ..engines.job import Drawn
 
@@ -276,40 +276,20 @@ class PoolFile:
 
 
 def open_sampler(
-    pool: Path,
-    shadow: Path,
-    sampling: SamplingSection,
-    seed: int,
-    metrics: Path | None = None,
-    weights: Mapping[str, float] | None = None,
+    pool: Path, shadow: Path, sampling: SamplingSection, seed: int, weights: Mapping[str, float] | None = None
 ) -> Sampler:
-    """The sampler of a pool. `metrics` is the file that difficulty_metrics wrote for this pool or the pool that it was
-    balanced from; without it the levels are measured here."""
+    """The sampler of a pool. Refuses a file that is no pool, was edited, or shares sources with the held-out set."""
     meta = read_meta(pool)
     verify_sha256(pool, meta, Sample)
     if meta.kind not in ("pool", "balanced"):
         raise BadInput(f"this is a {meta.kind}, not a pool to train on", where=str(pool), remedy="name the seed pool")
-    levels = _levels(pool, meta, metrics)
+    levels = {record.id: record.level for record in measured(pool)}
     source_of = {one.id: one.provenance.source_id for one in read_unique(pool, _Identity)}
     source_ids = set(source_of.values())
     held_out = read_shadow(shadow, meta)
     _refuse_shared(source_ids, held_out, shadow)
     fresh = FreshSamples(meta, source_ids, held_out, seed) if min(_pool_shares(sampling)) < 1 else None
     return Sampler(PoolFile(pool), {one: levels[one] for one in source_of}, sampling, seed, fresh, weights)
-
-
-def _levels(pool: Path, meta: PoolMeta, metrics: Path | None) -> dict[str, Level]:
-    if metrics is None:
-        return {record.id: record.level for record in measured(pool)}
-    facts = read_meta(metrics)
-    verify_sha256(metrics, facts, DifficultyRecord)
-    if facts.kind != "metrics" or facts.parent_sha256 not in {meta.sha256, meta.parent_sha256} - {""}:
-        raise BadInput(
-            f"does not measure {pool.name} nor the pool that it was balanced from",
-            where=str(metrics),
-            remedy="run difficulty_metrics on the pool again",
-        )
-    return {record.id: record.level for record in read_unique(metrics, DifficultyRecord)}
 
 
 def _refuse_shared(source_ids: set[str], shadow: list[Sample], path: Path) -> None:

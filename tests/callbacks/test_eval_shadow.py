@@ -12,6 +12,8 @@ import pytest
 
 from src.callbacks.eval_shadow import EvalShadow
 from src.core.api import Engine, StepResult
+from src.core.jsonl import read_records
+from src.core.paths import step_file
 from src.core.types import Episode
 from src.runtime.logs import StepLog
 
@@ -65,11 +67,9 @@ def test_evaluates_before_during_and_after_training(tmp_path: Path) -> None:
 def test_evaluation_episodes_can_be_read_again(tmp_path: Path) -> None:
     watching = shadow(tmp_path, Asked())
     FakeEngine(last=5).fit([watching])
-    base, trained = watching.episodes(0), watching.episodes(5)
-    assert base is not None
-    assert trained is not None
-    assert [sum(one.asks for one in side) for side in (base, trained)] == [8, 0]
-    assert watching.episodes(3) is None
+    sides = [read_records(step_file(tmp_path / "eval", step), Episode) for step in (0, 5)]
+    assert [sum(one.asks for one in side) for side in sides] == [8, 0]
+    assert not watching.has_episodes(3)
 
 
 def test_a_resumed_run_does_not_repeat_the_baseline_evaluation(tmp_path: Path) -> None:

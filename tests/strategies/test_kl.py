@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from src.core.errors import BadInput
-from src.strategies.kl import KLController, k1, k2, k3, metrics, steering
+from src.strategies.kl import AdaptiveKL, k1, k2, k3, metrics, steering
 from tests.strategies.batches import batch
 
 distributions = st.lists(st.floats(0.01, 1), min_size=4, max_size=4).map(
@@ -58,20 +58,20 @@ def test_metrics_by_hand() -> None:
 
 
 def test_the_weight_grows_above_the_target_and_shrinks_below_it() -> None:
-    control = KLController(0.02, target=0.05)
-    control.update(0.055)
-    assert control.coef == pytest.approx(0.02 * 1.01)
-    control.update(0.05)
-    assert control.coef == pytest.approx(0.02 * 1.01)
-    control.update(0.0)
-    assert control.coef == pytest.approx(0.02 * 1.01 * 0.98)
-    control.update(1000.0)
-    assert control.coef == pytest.approx(0.02 * 1.01 * 0.98 * 1.02)
+    control = AdaptiveKL(0.02, target_kl=0.05)
+    control.after_step({"kl": 0.055})
+    assert control.kl_coef == pytest.approx(0.02 * 1.01)
+    control.after_step({"kl": 0.05})
+    assert control.kl_coef == pytest.approx(0.02 * 1.01)
+    control.after_step({"kl": 0.0})
+    assert control.kl_coef == pytest.approx(0.02 * 1.01 * 0.98)
+    control.after_step({"kl": 1000.0})
+    assert control.kl_coef == pytest.approx(0.02 * 1.01 * 0.98 * 1.02)
 
 
 def test_without_a_target_the_weight_is_constant() -> None:
-    control = KLController(0.02, target=None)
-    control.update(1000.0)
-    assert control.coef == 0.02
+    control = AdaptiveKL(0.02, target_kl=None)
+    control.after_step({"kl": 1000.0})
+    assert control.kl_coef == 0.02
     with pytest.raises(BadInput, match="target_kl"):
-        KLController(0.02, target=0.0)
+        AdaptiveKL(0.02, target_kl=0.0)

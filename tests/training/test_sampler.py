@@ -18,7 +18,7 @@ from src.core.files import sidecar
 from src.core.jsonl import read_records
 from src.core.types import LEVELS, Level, Sample
 from src.data.difficulty.bucketize import difficulty_bucketize
-from src.data.difficulty.metrics import difficulty_metrics, measure
+from src.data.difficulty.metrics import DifficultyRecord, difficulty_metrics, measure
 from src.data.pool.build import build_pool
 from src.data.pool.fresh import FreshSamples
 from src.data.pool.meta import PoolMeta, read_meta, write_meta
@@ -273,14 +273,12 @@ def test_a_pool_file_decodes_its_samples(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["pool.jsonl", "balanced.jsonl"])
-def test_levels_are_the_same_with_or_without_a_metrics_file(folder: Path, name: str) -> None:
-    draws = [
-        open_sampler(folder / name, folder / "shadow.jsonl", HALF_FRESH, 1, metrics).draw(0, 24)
-        for metrics in (None, folder / "metrics.jsonl")
-    ]
-    assert draws[0] == draws[1]
-    for drawn in draws[0]:
-        assert measure(drawn.sample).level == drawn.level
+def test_levels_are_those_of_the_difficulty_metrics(folder: Path, name: str) -> None:
+    levels = {record.id: record.level for record in read_records(folder / "metrics.jsonl", DifficultyRecord)}
+    batch = open_sampler(folder / name, folder / "shadow.jsonl", HALF_FRESH, 1).draw(0, 24)
+    assert batch
+    for drawn in batch:
+        assert measure(drawn.sample).level == drawn.level == levels.get(drawn.sample.id, drawn.level)
 
 
 def test_a_file_that_is_no_pool_or_was_edited_is_refused(folder: Path, tmp_path: Path) -> None:
@@ -292,12 +290,6 @@ def test_a_file_that_is_no_pool_or_was_edited_is_refused(folder: Path, tmp_path:
     edited.write_bytes(edited.read_bytes().replace(b'"role":"nurse"', b'"role":"actor"'))
     with pytest.raises(BadInput, match="has changed since its sidecar"):
         open_sampler(edited, folder / "shadow.jsonl", HALF_FRESH, 1)
-
-
-def test_metrics_of_another_pool_are_refused(folder: Path, tmp_path: Path) -> None:
-    build_pool(small_plan(20, seed=12), tmp_path / "other.jsonl")
-    with pytest.raises(BadInput, match=r"does not measure other\.jsonl"):
-        open_sampler(tmp_path / "other.jsonl", folder / "shadow.jsonl", HALF_FRESH, 1, folder / "metrics.jsonl")
 
 
 def test_a_pool_that_shares_sources_with_the_shadow_set_is_refused(folder: Path, tmp_path: Path) -> None:
