@@ -7,8 +7,9 @@ derived from the sample again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec.structs import replace
 
 from ..core.defaults import TOOLS
 from ..core.types import End, Episode, Level, Sample, Turn
@@ -16,14 +17,6 @@ from .actions import malformed, parse, system
 from .success import correct
 from .tools import calc, wiki
 from .user_simulator import informs, reply
-
-
-@dataclass(frozen=True)
-class Reply:
-    """A message of the user or of a tool."""
-
-    by: Literal["user", "tool"]
-    text: str
 
 
 class Env:
@@ -46,7 +39,7 @@ class Env:
         """The system prompt in the language of the sample, for models that do not know the actions."""
         return system(self.sample.lang, self.tools)
 
-    def step(self, text: str) -> Reply | None:
+    def step(self, text: str) -> Turn | None:
         """Takes a turn of the policy. Returns the reply, or None when the episode is over."""
         if self.end is not None:
             raise RuntimeError("the episode is over")
@@ -63,7 +56,7 @@ class Env:
             return None
         answer = respond(turn, self.sample, self.tools)
         self.received_info = self.received_info or _tells(turn, answer, self.sample)
-        self.turns.append(Turn(answer.by, "say" if answer.by == "user" else "result", answer.text, tool=turn.tool))
+        self.turns.append(answer)
         return answer
 
     def finish(self, end: End, text: str = "") -> None:
@@ -93,44 +86,43 @@ class Env:
         )
 
 
-def respond(turn: Turn, sample: Sample, tools: Sequence[str]) -> Reply:
+def respond(turn: Turn, sample: Sample, tools: Sequence[str]) -> Turn:
     """The reply of the user simulator or of a tool to a turn of the policy."""
     if turn.act == "ask":
-        return Reply("user", reply(sample, turn.text))
+        return Turn("user", "say", reply(sample, turn.text))
     if turn.act == "call":
-        return Reply("tool", calc(turn.text) if turn.tool == "calc" else wiki(sample.context, turn.text))
-    return Reply("tool", malformed(sample.lang, tools))
+        result = calc(turn.text) if turn.tool == "calc" else wiki(sample.context, turn.text)
+        return Turn("tool", "result", result, tool=turn.tool)
+    return Turn("tool", "result", malformed(sample.lang, tools))
 
 
 def matches_replay(episode: Episode, sample: Sample, tools: Sequence[str] = TOOLS) -> bool:
     """Whether all replies and all facts of a stored episode are what the sample gives for the policy's turns."""
     if not episode.turns or episode.turns[0] != Turn("user", "say", sample.prompt):
         return False
-    policy_turns, replies, told = episode.turns[1::2], episode.turns[2::2], False
+    policy_turns, replies, received_info = episode.turns[1::2], episode.turns[2::2], False
     for index, turn in enumerate(policy_turns):
         if turn.by != "assistant" or (turn.act == "answer" and index != len(policy_turns) - 1):
             return False
         if index < len(replies):
             expected = respond(turn, sample, tools)
-            act: Literal["say", "result"] = "say" if expected.by == "user" else "result"
-            tool = turn.tool if turn.act == "call" else ""
-            if replies[index] != Turn(expected.by, act, expected.text, tool=tool):
+            if replies[index] != expected:
                 return False
-            told = told or _tells(turn, expected, sample)
+            received_info = received_info or _tells(turn, expected, sample)
     answer = policy_turns[-1].text if policy_turns and policy_turns[-1].act == "answer" else None
-    derived = (sample.id, sample.task, sample.lang, sample.needs_clarification, answer, correct(sample, answer), told)
-    stored = (
-        episode.sample_id,
-        episode.task,
-        episode.lang,
-        episode.needs_clarification,
-        episode.answer,
-        episode.success,
-        episode.received_info,
+    derived = replace(
+        episode,
+        sample_id=sample.id,
+        task=sample.task,
+        lang=sample.lang,
+        needs_clarification=sample.needs_clarification,
+        answer=answer,
+        success=correct(sample, answer),
+        received_info=received_info,
     )
-    return derived == stored and (episode.end == "answer") == (answer is not None)
+    return derived == episode and (episode.end == "answer") == (answer is not None)
 
 
-def _tells(turn: Turn, answer: Reply, sample: Sample) -> bool:
+def _tells(turn: Turn, answer: Turn, sample: Sample) -> bool:
     """Whether the reply gives the missing information."""
     return turn.act == "ask" and sample.hidden is not None and informs(answer.text)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from jinja2.exceptions import TemplateError
 
@@ -52,8 +52,8 @@ class Renderer(Protocol):
         """The first tokens, up to and including the cue for the policy to speak."""
         ...
 
-    def reply(self, by: Literal["user", "tool"], text: str) -> list[int]:
-        """The tokens after the policy's stop token: the message and the next cue."""
+    def reply(self, by: str, text: str) -> list[int]:
+        """The tokens after the policy's stop token: the message of `user` or `tool`, and the next cue."""
         ...
 
     def policy(self, text: str) -> list[int]:
@@ -84,7 +84,7 @@ class TagRenderer:
     def opening(self, prompt: str, system: str | None = None) -> list[int]:
         return self.reply("user", prompt)
 
-    def reply(self, by: Literal["user", "tool"], text: str) -> list[int]:
+    def reply(self, by: str, text: str) -> list[int]:
         mark = USER if by == "user" else TOOL
         return [self._ids[mark], *self._plain(spaced(text)), self._ids[END], self._ids[POLICY]]
 
@@ -133,7 +133,7 @@ class ChatRenderer:
             return self._encode(self._open, f"{system}\n\n{prompt}")
         return self._encode(self._open_with_system, system, prompt)
 
-    def reply(self, by: Literal["user", "tool"], text: str) -> list[int]:
+    def reply(self, by: str, text: str) -> list[int]:
         # Encoded with the stop token and cut after it: some tokenizers add a space at the start of a text.
         ids = self._encode(self._replies[by], text)
         return ids[ids.index(self._stop_id) + 1 :]

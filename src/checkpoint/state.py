@@ -159,13 +159,8 @@ def _safetensors(tensors: Mapping[str, Tensor]) -> Iterator[bytes | memoryview]:
     # Wide types first, as the library does: every tensor then begins at a multiple of its width.
     order = sorted(tensors, key=lambda key: (-tensors[key].element_size(), key))
     for key in order:
-        size = tensors[key].numel() * tensors[key].element_size()
-        header[key] = {
-            "dtype": _DTYPES[tensors[key].dtype],
-            "shape": list(tensors[key].shape),
-            "data_offsets": [at, at + size],
-        }
-        at += size
+        tensor, start, at = tensors[key], at, at + tensors[key].nbytes
+        header[key] = {"dtype": _DTYPES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [start, at]}
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     yield len(text).to_bytes(8, "little") + text

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from src.agents.actions import malformed, say
-from src.agents.env import Env, Reply
-from src.core.types import Article, Episode, Hidden, Sample
+from src.agents.env import Env
+from src.core.types import Article, Episode, Hidden, Sample, Turn
 from tests.data.samples import changed, make_sample
 
 PAGE = Article("Lund", ("Lund is a city.",))
@@ -49,8 +49,8 @@ def test_demonstrations_of_official_files_succeed(official_pool: list[Sample]) -
 def test_each_action_gets_a_reply_from_its_addressee() -> None:
     env = Env(COMPLETE, 9)
     assert env.opening() == "What is 6 times 7?"
-    assert env.step("<calc>6*7</calc>") == Reply("tool", "42")
-    assert env.step("<wiki>Lund</wiki>") == Reply("tool", "Lund: Lund is a city.")
+    assert env.step("<calc>6*7</calc>") == Turn("tool", "result", "42", tool="calc")
+    assert env.step("<wiki>Lund</wiki>") == Turn("tool", "result", "Lund: Lund is a city.", tool="wiki")
     asked = env.step("<ask>Which crate?</ask>")
     assert asked is not None
     assert asked.by == "user"
@@ -60,7 +60,7 @@ def test_each_action_gets_a_reply_from_its_addressee() -> None:
 
 def test_a_turn_without_an_action_costs_a_turn() -> None:
     env = Env(COMPLETE, 2)
-    assert env.step("42, I think") == Reply("tool", malformed("en"))
+    assert env.step("42, I think") == Turn("tool", "result", malformed("en"))
     assert env.step("42, I am sure") is None
     episode = env.episode(seed=0)
     assert (episode.end, episode.answer, episode.success, episode.policy_turns) == ("turns", None, False, 2)
@@ -74,7 +74,7 @@ def test_at_the_last_turn_nothing_but_an_answer_counts(text: str) -> None:
 
 
 def test_a_tool_that_is_not_offered_does_not_run() -> None:
-    assert Env(COMPLETE, 9, ("wiki",)).step("<calc>6*7</calc>") == Reply("tool", malformed("en", ("wiki",)))
+    assert Env(COMPLETE, 9, ("wiki",)).step("<calc>6*7</calc>") == Turn("tool", "result", malformed("en", ("wiki",)))
     assert "<calc>" not in Env(COMPLETE, 9, ("wiki",)).system()
 
 
