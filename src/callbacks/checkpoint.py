@@ -1,4 +1,4 @@
-"""When a run saves a checkpoint, and how a user's callback ends a run after that.
+"""When a run saves a checkpoint, and how a callback ends a run after that.
 
 stop = DeferredStop()
 callbacks = [..., Deferred(own, stop), ..., Checkpoints(..., ending=lambda: {STOPPED: stop.reason}), stop]
@@ -20,7 +20,7 @@ class Checkpoints(Callback):
     """Saves every so many steps and minutes, after an evaluation, and at the end.
 
     It comes after all callbacks that log, so that a checkpoint never knows more than the logs, and before those that
-    end the run (`DeferredStop`, the watch's stopper). A step whose metrics hold `best_by` was evaluated: it is saved,
+    end the run (`DeferredStop`). A step whose metrics hold `best_by` was evaluated: it is saved,
     and copied to `best/` when no other evaluated in the same way (`valued_by`) is better. `ending` returns marks with
     the reason why the run ends with this step; all are empty while it does not.
     """
@@ -103,7 +103,7 @@ class DeferredStop(Callback):
 
 
 class Deferred(Callback):
-    """Wraps a user's callback so that its `Stop` waits for the other callbacks."""
+    """Wraps a callback so that its `Stop` waits for the other callbacks."""
 
     def __init__(self, own: Callback, stop: DeferredStop) -> None:
         self.own, self.stop = own, stop

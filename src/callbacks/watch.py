@@ -1,10 +1,10 @@
 """The watch on reward hacking: ask spam, form without content, spikes in the spread of rewards. A breach stops the run.
 
-    watch = Watch(seed, config.watch, StepLog(METRICS))
-    callbacks = [..., watch, Logging(...), ..., Checkpoints(...), watch.stopper]
+    watch, stop = Watch(seed, config.watch, StepLog(METRICS)), DeferredStop()
+    callbacks = [..., Deferred(watch, stop), Logging(...), ..., Checkpoints(...), stop]
 
-It measures before the step is logged, so that its metrics are in the log, and stops the run after the step is saved, so
-that the run can be inspected and resumed. `Checkpoints` marks the checkpoint with the breach.
+It measures before the step is logged, so that its metrics are in the log. Its `Stop` is deferred until the step is
+saved, so that the run can be inspected and resumed. `Checkpoints` marks the checkpoint with the breach.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ class Watch(Callback):
     def __init__(self, seed: int, limits: WatchSection, logged: StepLog) -> None:
         self.seed, self.limits, self.logged = seed, limits, logged
         self.breach = ""
-        self.stopper = Stopper(self)
         self._past: deque[Mapping[str, float]] = deque(maxlen=limits.window)
 
     def on_start(self, engine: Engine) -> None:
@@ -43,9 +42,15 @@ class Watch(Callback):
         metrics = {f"watch/{name}": share(result.episodes) for name, share in SHARES.items()}
         metrics[SPREAD] = pstdev(sum(one.reward.values()) for one in result.episodes)
         result.metrics.update(metrics)
-        self.breach = self._find_spike(metrics[SPREAD]) or self.breach
+        spike = self._find_spike(metrics[SPREAD])
         self._past.append(metrics)
-        self.breach = self._find_high_share() or self.breach
+        self.breach = self._find_high_share() or spike
+        if self.breach:
+            raise Stop(
+                f"reward hacking: {self.breach} (step {result.step}); read its episodes in logs/episodes, and raise "
+                "that limit in the config if nothing is wrong with them (for a gated run in the profile too, and run "
+                "both rounds again)"
+            )
 
     def _find_high_share(self) -> str:
         if len(self._past) < self.limits.window:
@@ -65,21 +70,3 @@ class Watch(Callback):
             return ""
         limit = f"watch.spike = {self.limits.spike:g}"
         return f"the rewards spread by {spread:.2f}, more than {limit} times the usual {usual:.2f}"
-
-
-class Stopper(Callback):
-    """The last callback: stops the run after a breach, when the step is logged and saved."""
-
-    def __init__(self, watch: Watch) -> None:
-        self.watch = watch
-
-    def on_start(self, engine: Engine) -> None:
-        self.watch.breach = ""
-
-    def on_step(self, engine: Engine, result: StepResult) -> None:
-        if self.watch.breach:
-            raise Stop(
-                f"reward hacking: {self.watch.breach} (step {result.step}); read its episodes in logs/episodes, and "
-                "raise that limit in the config if nothing is wrong with them (for a gated run in the profile too, "
-                "and run both rounds again)"
-            )

@@ -242,10 +242,10 @@ def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, 
     )
     watch = Watch(seed, config.watch, StepLog(paths.METRICS))
     bar = ProgressBar(f"seed {seed}", config.steps, console)
-    stop = DeferredStop()
+    stop, hacking_stop = DeferredStop(), DeferredStop()
     callbacks: list[Callback] = [
         shadow,
-        watch,
+        Deferred(watch, hacking_stop),
         Logging(seed, config.steps, StepLog(paths.METRICS), paths.seed_folder(paths.EPISODES, seed, config.seeds)),
         TensorBoard(paths.seed_folder(paths.TENSORBOARD, seed, config.seeds)),
         bar,
@@ -260,7 +260,7 @@ def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, 
             ending=lambda: {STOPPED: stop.reason, HACKING: watch.breach},
         ),
         stop,
-        watch.stopper,
+        hacking_stop,
     ]
     try:
         engine.fit(callbacks)

@@ -9,10 +9,11 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
+from src.callbacks.checkpoint import Deferred, DeferredStop
 from src.callbacks.logging import Logging
 from src.callbacks.watch import Watch
 from src.config.train_config import WatchSection
-from src.core.api import StepResult, Stop
+from src.core.api import Callback, StepResult, Stop
 from src.core.files import HOME
 from src.core.jsonl import read_records
 from src.core.types import Episode, Sample
@@ -58,7 +59,8 @@ def run(folder: Path, steps: Sequence[list[Episode]], start: int = 0) -> Watch:
     log = StepLog(folder / "metrics.jsonl")
     watch = Watch(1, WatchSection(), log)
     engine = FakeEngine(step=start)
-    callbacks = [watch, Logging(1, STEPS, log, folder / "episodes"), watch.stopper]
+    stop = DeferredStop()
+    callbacks: list[Callback] = [Deferred(watch, stop), Logging(1, STEPS, log, folder / "episodes"), stop]
     for callback in callbacks:
         callback.on_start(engine)
     for episodes in steps[start:]:
