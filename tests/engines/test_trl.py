@@ -18,14 +18,14 @@ from src.config.train_config import FinetuneSection
 from src.core.api import Engine, StepResult, Strategy
 from src.core.errors import BadInput
 from src.core.types import Episode, Sample
-from src.engines.job import TrainJob
+from src.engines.job import Drawn, TrainJob
 from src.engines.pure_pt import PurePT
 from src.strategies.dpo import DPO
 from src.strategies.grpo import GRPO
 from src.strategies.ppo import PPO
 from tests.agents.small_tokenizer import small_tokenizer
 from tests.data.build_samples import built, small_plan
-from tests.engines.toy import Pick, ToySampler, fingerprint, make_job, renderer_of
+from tests.engines.toy import ToySampler, fingerprint, make_job, renderer_of
 
 pytest.importorskip("trl", reason="TRL is not installed (pip install 'askgate[trl]')")
 
@@ -72,7 +72,7 @@ def assert_same_way(start: torch.Tensor, one: torch.nn.Module, other: torch.nn.M
 class Unsure(ToySampler):
     """Half of the samples count a quarter."""
 
-    def draw(self, step: int, count: int) -> Sequence[Pick]:
+    def draw(self, step: int, count: int) -> Sequence[Drawn]:
         return [replace(each, weight=(1.0, 0.25)[row % 2]) for row, each in enumerate(super().draw(step, count))]
 
 
@@ -200,8 +200,8 @@ def chance(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Pool(ToySampler):
     """Samples as the pool builder makes them."""
 
-    def draw(self, step: int, count: int) -> Sequence[Pick]:
-        return [Pick(sample) for sample in built(small_plan(12))[:count]]
+    def draw(self, step: int, count: int) -> Sequence[Drawn]:
+        return [Drawn(sample) for sample in built(small_plan(12))[:count]]
 
 
 def real_job(folder: Path, strategy: Strategy) -> TrainJob:
