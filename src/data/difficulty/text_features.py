@@ -9,10 +9,25 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any, Literal
 
+from ...core.files import package_yaml
 from ...core.tokenize import CJK
 from ...core.types import Sample
-from ..lexicon import lexicon, word_set
+
+
+@cache
+def lexicon(lang: Literal["english", "chinese"]) -> dict[str, Any]:
+    """Word lists of a language by name, from `templates/lexicon`. Each is one string of words separated by spaces."""
+    tables: dict[str, Any] = package_yaml(f"templates/lexicon/{lang}.yaml")
+    return tables
+
+
+def word_set(name: str) -> frozenset[str]:
+    """Words of an English list."""
+    return frozenset(lexicon("english")[name].split())
+
 
 FUNCTION_WORDS = word_set("function_words")
 _CHINESE = lexicon("chinese")

@@ -59,21 +59,21 @@ class Step(Struct, frozen=True):
     note: str = ""
 
 
-class Item(Struct, frozen=True):
+class Item(Struct, frozen=True, kw_only=True):
     """A task before a template words it."""
 
     task: Task
     lang: Lang
-    source: str
     source_id: str
+    source: str = ""
     premise: str
     clue: str
     question: str
-    original: str
+    original: str = ""
     context: tuple[Article, ...]
     support: tuple[str, ...]
     answer: str
-    aliases: tuple[str, ...]
+    aliases: tuple[str, ...] = ()
     steps: tuple[Step, ...]
     hidden: Hidden | None = None
     ask_after: int = 0

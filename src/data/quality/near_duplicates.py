@@ -17,9 +17,11 @@ duplicates.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from .token_stream import I64, U64, TokenStream, blocks, distinct, join_streams, mix64, ngrams
 
@@ -28,6 +30,7 @@ SHINGLE = 5
 PAIRS_PER_TEXT = 800
 PAIRS_AT_LEAST = 20_000_000
 PAIRS_AT_ONCE = 2**19
+PAIRS_COUNTED_AT_ONCE = 2**14
 EXAMPLES = 20
 
 _EPSILON = 1e-9
@@ -171,33 +174,22 @@ class _Search:
 
     def _near(self, pairs: I64) -> NDArray[np.bool_]:
         """The exact count for pairs that no filter could rule out."""
-        near = np.zeros(len(pairs), dtype=np.bool_)
-        widths = self.sizes[pairs].sum(axis=1)
-        order = np.argsort(widths, kind="stable")
-        first = 0
-        while first < len(order):
-            last = min(len(order), first + max(1, 2**21 // int(widths[order[first]])))
-            # Sorted by width, so the last of a batch is the widest; wide batches are cut shorter.
-            last = min(last, first + max(1, 2**22 // int(widths[order[last - 1]])))
-            chosen = order[first:last]
-            total = widths[chosen]
-            both = _row_overlaps(self.sets, pairs[chosen])
-            near[chosen] = both >= self.threshold * (total - both) - _EPSILON
-            first = last
+        starts = range(0, len(pairs), PAIRS_COUNTED_AT_ONCE)
+        parts = [_shared(self.sets, pairs[start : start + PAIRS_COUNTED_AT_ONCE]) for start in starts]
+        both = np.concatenate([np.zeros(0), *parts])
+        near: NDArray[np.bool_] = both >= self.threshold * (self.sizes[pairs].sum(axis=1) - both) - _EPSILON
         return near
 
 
-def _row_overlaps(sets: TokenStream, pairs: I64) -> I64:
-    """Shared elements of each pair: both sets in one row, sorted; what occurs twice is shared."""
-    flat = sets.take(pairs.ravel())
-    sizes = flat.sizes.reshape(-1, 2).sum(axis=1)
-    rows = np.full((len(pairs), int(sizes.max(initial=1))), np.iinfo(np.uint64).max, dtype=np.uint64)
-    columns = np.arange(rows.shape[1])[None, :]
-    rows[columns < sizes[:, None]] = flat.hashes
-    rows.sort(axis=1)
-    twice = (rows[:, 1:] == rows[:, :-1]) & (columns[:, 1:] < sizes[:, None])
-    overlaps: I64 = np.count_nonzero(twice, axis=1)
-    return overlaps
+def _shared(sets: TokenStream, pairs: I64) -> NDArray[Any]:
+    """Number of shared elements of each pair."""
+    texts, row = np.unique(pairs, return_inverse=True)
+    some = sets.take(texts)
+    kinds, column = np.unique(some.hashes, return_inverse=True)
+    shape = (some.texts, len(kinds))
+    matrix = sparse.csr_matrix((np.ones(len(column), dtype=np.int32), column, some.offsets), shape=shape)
+    earlier, later = row.reshape(-1, 2).T
+    return np.asarray(matrix[earlier].multiply(matrix[later]).sum(axis=1)).ravel()
 
 
 def _sketches(sets: TokenStream) -> U64:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from ...core.tokenize import tokens, words
 from ...core.types import Article, Hidden, Level, join_sentences
-from ..lexicon import word_set
+from ..difficulty.text_features import lexicon, word_set
 from ..pool.source import Item, Step, Want, calls_wanted, followed
 from .articles import (
     ArticleQuestion,
@@ -22,30 +22,16 @@ from .articles import (
     SpareArticle,
     article_kind,
     article_tokens,
-    hidden_article_is_findable,
     search_query,
 )
-from .level_fit import choose_clue, misfit, turns
+from .level_fit import choose_clue, nearest_item
 from .mentions import Mention, shares_name
 
-FINDABLE = 1.0
-"""Misfit of an ambiguous item whose hidden article can be found by searching for the rest of the question."""
 PREMISE_TOKENS = 45
 _CONTEXT_TOKENS: dict[Level, tuple[int, ...]] = {"easy": (0, 260, 420), "medium": (330, 520, 800), "hard": (900, 1500)}
 """Sizes of the context that are tried; distractors fill it up."""
 _PRONOUN_STARTS = word_set("pronoun_starts")
-_CATEGORY_WORDS = {
-    "person": ("person", "who"),
-    "work": ("work",),
-    "place": ("place",),
-    "building": ("place",),
-    "group": ("group",),
-    "living": ("kind",),
-    "thing": ("thing",),
-    "event": ("event",),
-    "idea": ("subject",),
-    "being": ("figure",),
-}
+_CATEGORY_WORDS: dict[str, str] = lexicon("english")["category_words"]
 
 
 class _Path(Struct, frozen=True):
@@ -82,25 +68,11 @@ def make_item(
         return None
     if record.task == "strategyqa" and want.level == "hard":
         setting = msgspec.structs.replace(setting, premise=_quotation(setting.topic))
-    best: tuple[float, Item] | None = None
     order = list(range(len(record.gold) + len(setting.distractors) + 1))
     rng.shuffle(order)
-    for path in _paths(setting, want):
-        for size in _CONTEXT_TOKENS[want.level]:
-            item = _assemble(setting, path, size, order)
-            if turns(item) > want.max_turns:
-                continue
-            off = item_misfit(item, want)
-            if best is None or off < best[0] - 1e-9:
-                best = (off, item)
-        if best is not None and best[0] == 0:
-            break
-    return best[1] if best else None
-
-
-def item_misfit(item: Item, want: Want) -> float:
-    """Misfit of an item, with a penalty if its hidden article can be found anyway."""
-    return misfit(item, want) + (FINDABLE if hidden_article_is_findable(item) else 0.0)
+    sizes = _CONTEXT_TOKENS[want.level]
+    items = (_assemble(setting, path, size, order) for path in _paths(setting, want) for size in sizes)
+    return nearest_item(items, want)
 
 
 def _quotation(article: Article) -> str:
@@ -229,12 +201,11 @@ def _assemble(setting: _Setting, path: _Path, size: int, order: Sequence[int]) -
             kind="subject" if record.task == "strategyqa" else "entity",
             span=mention.span,
             missing=f"which {noun} you mean",
-            about=(noun, *_CATEGORY_WORDS[mention.kind.category]),
+            about=(noun, *_CATEGORY_WORDS[mention.kind.category].split()),
         )
     return Item(
         task=record.task,
         lang="en",
-        source="",
         source_id=record.source_id,
         premise=setting.premise,
         clue=path.clue,
@@ -243,7 +214,6 @@ def _assemble(setting: _Setting, path: _Path, size: int, order: Sequence[int]) -
         context=context,
         support=tuple(fact.sentence for fact in record.support),
         answer=record.answer,
-        aliases=(),
         steps=tuple(steps),
         hidden=hidden,
         ask_after=int(path.open_topic and setting.hides),

@@ -20,11 +20,10 @@ from msgspec import Struct
 from ...agents.tools import CalcError, evaluate, number_text
 from ...core.tokenize import words
 from ...core.types import Article, Hidden
-from ..difficulty.text_features import FUNCTION_WORDS, names_en
-from ..lexicon import lexicon, word_set
+from ..difficulty.text_features import FUNCTION_WORDS, lexicon, names_en, word_set
 from ..pool.source import Item, Step, Want, calls_wanted, followed
 from .articles import Mode, split_sentences
-from .level_fit import choose_clue, misfit, turns
+from .level_fit import choose_clue, nearest_item
 
 NOTES_SENTENCES = 2
 NOTE_CHARS = 140
@@ -32,13 +31,9 @@ EXPRESSION_CHARS = 80
 _ANNOTATION = re.compile(r"<<([^<>]*)>>")
 _NUMBER = re.compile(r"(?<![\w.])(?:\d+\.?\d*|\.\d+)(?![\w.])")
 _DIGITS = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
-NUMBER_WORDS = {word: Fraction(value) for value, word in enumerate(lexicon("english")["numbers_to_twenty"].split())} | {
-    "thirty": Fraction(30),
-    "forty": Fraction(40),
-    "fifty": Fraction(50),
-    "hundred": Fraction(100),
-    "dozen": Fraction(12),
-}
+_ENGLISH = lexicon("english")
+NUMBER_WORDS = {word: Fraction(value) for value, word in enumerate(_ENGLISH["numbers_to_twenty"].split())}
+NUMBER_WORDS |= {word: Fraction(value) for word, value in _ENGLISH["larger_numbers"].items()}
 _FRACTION_WORDS = re.compile(r"\b(?:half|twice|double|triple|thrice|third|quarter|fourth|fifth|times)\b", re.IGNORECASE)
 _PLAIN_SENTENCE = re.compile(
     rf"(?P<before>[A-Z][^,;:()\"\d]*?) (?P<money>\$)?(?P<number>\d[\d,.]*|{'|'.join(NUMBER_WORDS)})"
@@ -132,15 +127,14 @@ def make_item(problem: WordProblem, mode: Mode, want: Want, seed: int) -> Item |
     if mode == "hidden" and left_out:
         hidden = Hidden(kind="quantity", span=left_out.sentence, missing=left_out.missing, about=left_out.about)
     premise, clue = _premise_and_clue(problem, visible, want)
-    best: tuple[float, Item] | None = None
-    for calculations in _merged_solutions(problem, want, mode):
+
+    def item(calculations: tuple[Calculation, ...]) -> Item:
         steps = [Step("calc", one.expression, one.note) for one in calculations]
         if mode != "intact":
             steps.insert(0, Step("wiki", problem.notes_title))
-        item = Item(
+        return Item(
             task="gsm8k",
             lang="en",
-            source="",
             source_id=problem.source_id,
             premise=premise,
             clue=clue,
@@ -149,20 +143,13 @@ def make_item(problem: WordProblem, mode: Mode, want: Want, seed: int) -> Item |
             context=(notes,) if has_notes else (),
             support=problem.premise,
             answer=number_text(problem.answer),
-            aliases=(),
             steps=tuple(steps),
             hidden=hidden,
             ask_after=1 if mode == "hidden" else 0,
             ambiguity=("left-out-quantity",) if left_out else (),
         )
-        if turns(item) > want.max_turns:
-            continue
-        off = misfit(item, want)
-        if best is None or off < best[0] - 1e-9:
-            best = (off, item)
-        if off == 0:
-            return item
-    return best[1] if best else None
+
+    return nearest_item(map(item, _merged_solutions(problem, want, mode)), want)
 
 
 def _merged_solutions(problem: WordProblem, want: Want, mode: Mode) -> Iterator[tuple[Calculation, ...]]:

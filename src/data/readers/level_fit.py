@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 
 from ...core.tokenize import tokens
@@ -18,7 +18,7 @@ from ..difficulty.text_features import (
     operators,
 )
 from ..pool.source import Item, Want, operations_missed, points_missed
-from .articles import article_tokens
+from .articles import article_tokens, hidden_article_is_findable
 
 TEMPLATE_TOKENS = 30
 """Tokens that a template adds to a prompt, about."""
@@ -30,6 +30,8 @@ OVERLAP_BANDS: dict[Level, tuple[float, float]] = {
 """Range of clue_overlap by level: the medians of hard and easy must be within 0.10..0.20 and 0.40..0.65."""
 OPERATION_MISSED = 0.1
 """Misfit of one operation too few or too many. It only decides between records that fit otherwise."""
+FINDABLE = 1.0
+"""Misfit of an ambiguous item whose hidden article can be found by searching for the rest of the question."""
 MOST_SENTENCES = 3
 """Number of sentences that a user restates at most."""
 
@@ -61,8 +63,22 @@ def score(item: Item, measured_overlap: float) -> int:
     )
 
 
+def nearest_item(items: Iterable[Item], want: Want) -> Item | None:
+    """The item of the least misfit, the first of equals, among those that fit in the turns."""
+    best: tuple[float, Item] | None = None
+    for item in items:
+        if turns(item) <= want.max_turns:
+            off = misfit(item, want)
+            if best is None or off < best[0] - 1e-9:
+                best = (off, item)
+            if off == 0:
+                break
+    return best[1] if best else None
+
+
 def misfit(item: Item, want: Want) -> float:
-    """Distance of an item from a want: 0 if score, overlap and, for arithmetic, operations are those of the level."""
+    """Distance of an item from a want: 0 if score, overlap and, for arithmetic, operations are those of the level, and
+    what is hidden cannot be found by searching."""
     measured = overlap(item)
     points = score(item, measured)
     if item.task == "gsm8k":
@@ -71,7 +87,8 @@ def misfit(item: Item, want: Want) -> float:
     else:
         off = points_missed(points, want, want.tool_hops)
     bottom, top = OVERLAP_BANDS[want.level]
-    return off + 5 * max(bottom - measured, measured - top, 0.0)
+    off += 5 * max(bottom - measured, measured - top, 0.0)
+    return off + (FINDABLE if hidden_article_is_findable(item) else 0.0)
 
 
 def _operations(item: Item) -> int:

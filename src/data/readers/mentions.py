@@ -15,7 +15,7 @@ import re
 from msgspec import Struct
 
 from ...core.tokenize import words
-from ..lexicon import lexicon, word_set
+from ..difficulty.text_features import lexicon, word_set
 
 CATEGORIES: dict[str, str] = {
     noun: category for category, nouns in lexicon("english")["type_nouns"].items() for noun in nouns.split()

@@ -22,7 +22,7 @@ from ...core.types import Lang, Level, Task
 from ..pool.source import TARGET, Item, Want, followed
 from ..quality.leaks import similar_samples
 from ..quality.token_stream import token_stream
-from . import article_items, gsm8k, hotpotqa
+from . import article_items, gsm8k, hotpotqa, level_fit
 from .articles import MODES, ArticleQuestion, Mode, SpareArticle, article_kind
 from .gsm8k import GsmRecord, WordProblem
 from .hotpotqa import HotpotRecord
@@ -97,7 +97,7 @@ class OfficialSource:
 
         def misfit(source_id: str, mode: Mode, want: Want) -> float | None:
             item = self._make(task, source_id, mode, want, seed)
-            return None if item is None else article_items.item_misfit(item, followed(want, source_id))
+            return None if item is None else level_fit.misfit(item, followed(want, source_id))
 
         chosen = choose_records(wants, [*vague, *plain], frozenset(vague), misfit, TWIN_SHARE[task], rng)
         if None in chosen:

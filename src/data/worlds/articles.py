@@ -193,7 +193,7 @@ class ArticleSet:
         chain = gap.chain
         if gap.kind == "name":
             self.add_namesake(chain, same_tag=chain.tag_shown)
-            full = chain.query(self.full_mention(chain))
+            full = chain.query(self.full_mention(chain.start))
         else:
             self.show_all_years(chain, gap.hop)
             full = chain.query(all_years=True)
@@ -210,20 +210,23 @@ class ArticleSet:
     def shares_name(self, entity: Entity) -> bool:
         return len(self.namesakes(entity)) > 1
 
-    def full_mention(self, chain: Chain) -> Mention:
-        """Return a mention that tells a chain's start apart from its namesakes."""
-        start = chain.start
-        same_tag = any(other.tag == start.tag for other in self.namesakes(start) if other is not start)
-        if not same_tag:
-            return Mention(start.kind, start.name, start.tag)
-        return Mention(start.kind, start.name, start.tag, (TELLING_FACT[start.kind], _telling_value(start)))
+    def telling_value(self, entity: Entity) -> int | str | None:
+        """Return the fact that tells an entity apart from namesakes with the same tag; None if it has none here."""
+        if all(other is entity or other.tag != entity.tag for other in self.namesakes(entity)):
+            return None
+        value = entity.facts[TELLING_FACT[entity.kind]][0].what
+        assert not isinstance(value, Entity)
+        return value
+
+    def full_mention(self, start: Entity) -> Mention:
+        """Return a mention that tells the start of a chain apart from its namesakes."""
+        value = self.telling_value(start)
+        return Mention(start.kind, start.name, start.tag, (TELLING_FACT[start.kind], value) if value else None)
 
     def title(self, entity: Entity) -> str:
-        others = [other for other in self.namesakes(entity) if other is not entity]
-        if not others:
+        if not self.shares_name(entity):
             return entity.name
-        same_tag = any(other.tag == entity.tag for other in others)
-        return self.text.title(entity.name, entity.tag, _telling_value(entity) if same_tag else None)
+        return self.text.title(entity.name, entity.tag, self.telling_value(entity))
 
     def sentences(self, entity: Entity) -> list[Sentence]:
         """Return the article of an entity, worded at the first call."""
@@ -269,9 +272,3 @@ class ArticleSet:
             count += len(tokens(article.text))
         self.rng.shuffle(articles)
         return tuple(articles)
-
-
-def _telling_value(entity: Entity) -> int | str:
-    value = entity.facts[TELLING_FACT[entity.kind]][0].what
-    assert not isinstance(value, Entity)
-    return value

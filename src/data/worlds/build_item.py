@@ -78,11 +78,9 @@ def build_item(task: Task, source_id: str, world: World, text: WorldText, want: 
         premise=premise,
         clue=clue,
         question=question.text,
-        original="",
         context=context,
         support=tuple(articles.support(chains)),
         answer=answer,
-        aliases=(),
         steps=steps + calculations,
         hidden=hidden,
         ask_after=ask_after,
@@ -195,9 +193,9 @@ def _hidden(articles: ArticleSet, gap: Gap) -> Hidden:
     if gap.kind == "year":
         span = text.year_phrase(chain.hops[gap.hop].value.year).strip()
         return Hidden("year", span, articles.rng.choice(questions.which_year), questions.year_words)
-    also = articles.full_mention(chain).also
-    if also:
-        span = fill(questions.fact_span[start.kind], value=also[1])
+    value = articles.telling_value(start)
+    if value:
+        span = fill(questions.fact_span[start.kind], value=value)
     else:
         span = fill(questions.tag_span[start.kind], tag=start.tag)
     measure = questions.measure_words.get(start.kind, "")

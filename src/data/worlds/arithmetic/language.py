@@ -152,9 +152,6 @@ class Language:
         head, tail = pick(rng, self.text.place_heads), pick(rng, self.text.place_tails)
         return fill(self.text.place, head=head, tail=tail, kind=pick(rng, kinds))
 
-    def title(self, document: str, place: str) -> str:
-        return fill(self.text.title, document=document, place=place)
-
     def noun(self, slot: str, category: str, slots: Slots, rng: Random) -> None:
         """Set the slots of a noun and of its second form."""
         noun, _, second = pick(rng, self._fillers[category]).partition("/")
@@ -194,10 +191,6 @@ class Language:
     def sentence(self, text: str) -> str:
         """Make a clause a sentence of its own."""
         return capitalize(text) + self.text.full_stop
-
-    def question(self, lead: str, text: str) -> str:
-        """Return the asking sentence, with a lead before it or none."""
-        return capitalize(self.tidy(f"{lead}{self.text.lead_gap}{text}"))
 
 
 @cache

@@ -30,7 +30,7 @@ from ...difficulty.metrics import (
 )
 from ...difficulty.text_features import asked_arithmetic, char_trigrams, connector_density, names, numbers
 from ...pool.source import Item, Step, Want, calls_wanted, followed, points_missed
-from ..texts import capitalize, render
+from ..texts import capitalize, fill, render
 from .language import Language, Slots, digits, language_of, pick
 from .program import expressions, plausible_others
 from .story import KeyQuantity, Story, draw_story
@@ -104,7 +104,6 @@ def make_problem(want: Want, source_id: str) -> Item:
         context=tuple(articles),
         support=story.sentences,
         answer=number_text(story.program.answer),
-        aliases=(),
         steps=tuple(steps),
         hidden=_hidden(story, rng) if want.clarify else None,
         ask_after=int(opens_article and want.clarify),
@@ -142,7 +141,7 @@ def _hidden(story: Story, rng: Random) -> Hidden:
 
 
 def _title(language: Language, story: Story, place: str, rng: Random) -> str:
-    return language.title(pick(rng, language.text.documents[story.group]), place)
+    return fill(language.text.title, document=pick(rng, language.text.documents[story.group]), place=place)
 
 
 def _other_articles(language: Language, story: Story, own_title: str, wanted: int, rng: Random) -> list[Article]:

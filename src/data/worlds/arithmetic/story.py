@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from ....core.types import Level
 from ...pool.source import OPERATIONS_MORE, USUAL, Want
-from ..texts import render
+from ..texts import capitalize, render
 from .language import Language, SceneText, Slots, pick
 from .program import EMPTY, Program, consistent_answers, extend, scene_plans, told_numbers
 
@@ -207,7 +207,7 @@ def _word_question(language: Language, scene: SceneText, paraphrase: float, slot
     lead = ""
     if text[-1] in "?？" and rng.random() < LEAD_CHANCE:
         lead = render(pick(rng, language.text.leads), rng, slots)
-    return language.question(lead, text)
+    return capitalize(language.tidy(f"{lead}{language.text.lead_gap}{text}"))
 
 
 def _join_some(clauses: Clauses, key: str, chance: float, joints: tuple[str, ...], rng: Random) -> None:
