@@ -6,6 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from ..core.defaults import OVERCLAR_ALPHA, OVERCLAR_CAP
 from .schema import FilePath, Section
 
 Url = Annotated[str, Field(pattern=r"^https?://[^/?#@\s]+(/[^?#@\s]*)?$")]
@@ -74,8 +75,8 @@ class ScoringSection(Section):
 class OverclarSection(Section):
     """The over-clarification penalty."""
 
-    alpha: float = Field(default=0.07, ge=0, le=1)
-    cap: int = Field(default=3, ge=0, le=64)
+    alpha: float = Field(default=OVERCLAR_ALPHA, ge=0, le=1)
+    cap: int = Field(default=OVERCLAR_CAP, ge=0, le=64)
 
 
 class DefaultConfig(Section):

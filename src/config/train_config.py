@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS, MIX, SEED, TOOLS
+from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS, MIX, OVERCLAR_ALPHA, OVERCLAR_CAP, SEED, TOOLS
 from ..core.paths import GATED_CHECKPOINTS, LOCAL_CHECKPOINTS, seed_folder
 from ..core.types import LEVELS, TASKS, Lang, Level, Task
 from .schema import FilePath, LevelShares, Listed, Section, SettingError, Share, TaskShares
@@ -111,9 +111,9 @@ class RewardSection(Section):
     unstable: FilePath | None = None
     """Samples on which the judge's votes disagree (unstable_samples.jsonl of `askgate score`). Their episodes count
     less."""
-    alpha: float = Field(default=0.07, ge=0, le=1)
+    alpha: float = Field(default=OVERCLAR_ALPHA, ge=0, le=1)
     """Penalty for each ask where nothing is missing, if `use_overclar_penalty` is on."""
-    cap: int = Field(default=3, ge=0, le=64)
+    cap: int = Field(default=OVERCLAR_CAP, ge=0, le=64)
     """Maximum number of asks that are penalized."""
     difficulty_beta: float = Field(default=0.0, ge=0, le=0.10)
     """Hard samples are weighted `1 + beta`, easy ones `1 - beta`. 0 is off; else 0.05 to 0.10."""

@@ -31,8 +31,8 @@ MIN_SAMPLES = 30
 SUM_TOLERANCE = 1e-6
 """Tolerance of a sum of shares: three times 0.333333 counts as 1."""
 
-LEAK_NGRAM, LEAK_SIM = 5, 0.85
-"""Leak check: tokens per shingle, and the similarity from which a sample counts as a leak."""
+OVERCLAR_ALPHA, OVERCLAR_CAP = 0.07, 3
+"""The over-clarification penalty: price of a needless ask, and number of asks that are counted."""
 
 
 def as_flag(shares: Mapping[Task, float] | Mapping[Level, float]) -> str:

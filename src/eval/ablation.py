@@ -33,8 +33,8 @@ ABLATION_THRESHOLDS = {
 HEADLINE = ("overclar_rate", "avg_turns", "success", "need_ask_success", "ask_precision", "ask_recall")
 
 
-class Arms(Struct, frozen=True):
-    """What one seed came to, episode by episode, on the same held-out samples."""
+class SeedPair(Struct, frozen=True):
+    """Held-out episodes of one seed: of the policy trained without the penalty, and of the one trained with it."""
 
     seed: int
     without: Sequence[Episode]
@@ -70,10 +70,10 @@ def overclar_change_pct(change: Change) -> float | None:
     return round(100 * (now - without) / without, DIGITS) if without and now is not None else None
 
 
-def ablation_figures(arms: Sequence[Arms], seed: int) -> tuple[dict[str, Change], dict[str, Any]]:
+def ablation_figures(pairs: Sequence[SeedPair], seed: int) -> tuple[dict[str, Change], dict[str, Any]]:
     """The change that the gates go by, over all seeds, and everything beside it."""
-    without = [episode for one in arms for episode in one.without]
-    with_penalty = [episode for one in arms for episode in one.with_penalty]
+    without = [episode for one in pairs for episode in one.without]
+    with_penalty = [episode for one in pairs for episode in one.with_penalty]
     changes = compare(without, with_penalty, seed)
     return changes, {
         "samples": len({episode.sample_id for episode in with_penalty}),
@@ -81,7 +81,7 @@ def ablation_figures(arms: Sequence[Arms], seed: int) -> tuple[dict[str, Change]
         "without": _headline(without),
         "with": _headline(with_penalty),
         "changes": _of(changes),
-        "seeds": [{"seed": one.seed, "changes": _of(compare(one.without, one.with_penalty, seed))} for one in arms],
+        "seeds": [{"seed": one.seed, "changes": _of(compare(one.without, one.with_penalty, seed))} for one in pairs],
     }
 
 

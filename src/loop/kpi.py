@@ -23,8 +23,6 @@ from ..scoring.ledger import Scoring, newest_scorings
 from ..scoring.stub_checks import is_paid
 
 KPIS = REPORTS / "kpi.json"
-CACHE_ALARM = 0.95
-"""Seed plan, section 3: above this the scores are a cache's, not a judge's."""
 SHADOW = ("spearman", "kendall_tau", "top10_overlap", "top20_overlap", "corr_improve_pct")
 POLICY = ("success", "overclar_rate", "avg_turns", "need_ask_success")
 
@@ -54,7 +52,7 @@ def measure(profile: Profile, evaluation: Path | None) -> dict[str, dict[str, Kp
         "unstable_share": Kpi(_unstable_share(scorings), ledger),
     }
     engineering = {
-        **_service(scorings, ledger),
+        **_service(scorings, ledger, profile.thresholds.cache_hit_lt_round2),
         "log_completeness": Kpi(log_completeness(LOGS), str(LOGS)),
         "checkpoint_completeness": Kpi(checkpoint_completeness(GATED_CHECKPOINTS), str(GATED_CHECKPOINTS)),
         "fingerprint_coverage": Kpi(fingerprint_coverage(key_files(profile)), str(CHECKSUM_FOLDER)),
@@ -107,13 +105,14 @@ def _unstable_share(scorings: list[Scoring]) -> float | None:
     return sum(not one.stable for one in scored) / len(scored) if scored else None
 
 
-def _service(scorings: list[Scoring], source: str) -> dict[str, Kpi]:
+def _service(scorings: list[Scoring], source: str, most_hits: float) -> dict[str, Kpi]:
+    """Figures of the judge service. From `most_hits` on, the scores are a cache's, not a judge's."""
     calls = [call for one in scorings for call in one.calls]
     sent = [call for call in calls if not call.cache_hit]
     latencies = [call.latency_ms for call in calls if is_paid(call)]
     limited = sum("rate_limited" in call.status for call in sent)
     hits = hit_rate(calls)
-    alarm = Alarm(">=", CACHE_ALARM, hits is not None and hits >= CACHE_ALARM)
+    alarm = Alarm(">=", most_hits, hits is not None and hits >= most_hits)
     return {
         "cache_hit_rate": Kpi(hits, source, alarm),
         "429_rate": Kpi(limited / len(sent) if sent else None, source),

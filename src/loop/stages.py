@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile
-from ..core.defaults import DIFFICULTY_MIX, SEED, TOOLS, as_flag
+from ..core.defaults import DIFFICULTY_MIX, OVERCLAR_ALPHA, OVERCLAR_CAP, SEED, TOOLS, as_flag
 from ..core.files import sidecar
 from ..core.paths import evaluation_report, final_models
 from ..gates.ticket import REFUSAL, ROUND1, TICKET
@@ -165,7 +165,8 @@ def reward_stages(profile: Profile) -> list[Stage]:
             "ablation",
             f"Train {sizes.ablation.steps} steps with and without the over-clarification penalty, and compare",
             "过度澄清惩罚消融",
-            verb("overclar_penalty", "--alpha", "0.07", "--cap", "3", "--ablation", "--config", paths.ablation_config,
+            verb("overclar_penalty", "--alpha", str(OVERCLAR_ALPHA), "--cap", str(OVERCLAR_CAP), "--ablation",
+                 "--config", paths.ablation_config,
                  "--steps", str(sizes.ablation.steps), "--seeds", ",".join(map(str, sizes.ablation.seeds)),
                  "--n", str(sizes.ablation.samples), "--episodes", paths.ablation_episodes,
                  "--tag", _tag(paths.ablation_report)),

@@ -30,7 +30,7 @@ from ..core.errors import BadInput
 from .rank_statistics import Ranking, blocks, correlation, interval, resamples
 from .scored import Scores
 from .simplex_qp import Solution, solve
-from .weights import CAP, Baseline
+from .weights import Baseline
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -72,7 +72,7 @@ def calibrate_weights(
     cv: int,
     boot: int,
     seed: int,
-    cap: float = CAP,
+    cap: float,
 ) -> Calibration:
     """The columns of `scores` are the dimensions of `baseline`, in its order."""
     rng = np.random.default_rng(seed)

@@ -11,7 +11,7 @@
 
 No dimension sees the gold answer or the hidden span: whether the answer is right is the outcome term alone.
 
-    reward = AdvancedReward.load(Path("configs/weights.json"))
+    reward = AdvancedReward.load(Path("configs/weights.json"), weight_max=0.5)
     reward(episode, sample)                    # {"support": 0.26, "asking": 0.18, ...}: the terms sum to the reward
     reward(episode, sample, judge_scores)      # with the judge's {"logic": 0.7, ...} where it scored the episode
 """
@@ -23,14 +23,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
+from ..core.defaults import OVERCLAR_ALPHA, OVERCLAR_CAP
 from ..core.errors import BadInput
 from ..core.types import Episode, Level, Sample
 from .dimensions import LIVE, RULES, Dimension
 from .episode_view import view_episode
 from .old_reward import OLD
-from .weights import WEIGHTS, read_weights
+from .weights import read_weights
 
-ALPHA, CAP = 0.07, 3
 DIMENSION = "dim/"
 STRENGTH: dict[Level, int] = {"easy": -1, "medium": 0, "hard": 1}
 BY_RULE: Mapping[str, Dimension] = {**OLD, **RULES}
@@ -44,9 +44,9 @@ class TrainingReward:
 
     weight: float = 1.0
     """Weight of the outcome."""
-    alpha: float = ALPHA
+    alpha: float = OVERCLAR_ALPHA
     """Price of a needless ask; 0 switches the penalty off."""
-    cap: int = CAP
+    cap: int = OVERCLAR_CAP
     """Number of needless asks that are counted."""
     beta: float = 0.0
     """Strength of the difficulty weighting; 0 switches it off."""
@@ -73,7 +73,9 @@ def achieved(episode: Episode) -> bool:
     return episode.need_ask_success if episode.needs_clarification else episode.success
 
 
-def over_clarification_penalty(needs_clarification: bool, asks: int, alpha: float = ALPHA, cap: int = CAP) -> float:
+def over_clarification_penalty(
+    needs_clarification: bool, asks: int, alpha: float = OVERCLAR_ALPHA, cap: int = OVERCLAR_CAP
+) -> float:
     """The price of asking where nothing is missing: `alpha * min(asks, cap)`; 0 where something was missing.
 
     >>> over_clarification_penalty(False, 1)
@@ -101,9 +103,9 @@ class AdvancedReward:
     """Values for the live dimensions of episodes that the judge did not score."""
 
     @classmethod
-    def load(cls, path: Path = WEIGHTS, scale: float = 1.0) -> Self:
-        """Refuses weights that are negative, above 0.5, do not sum to 1, or are of an unknown dimension."""
-        stored = read_weights(path)
+    def load(cls, path: Path, scale: float = 1.0, *, weight_max: float) -> Self:
+        """Refuses weights that are negative, above `weight_max`, do not sum to 1, or are of an unknown dimension."""
+        stored = read_weights(path, weight_max)
         unknown = sorted(set(stored.weights) - set(NAMES))
         if unknown:
             raise BadInput(

@@ -194,7 +194,7 @@ def shadow_run(
     read = [episodes, shipped(baseline), *([shipped(weights)] if weights else [])]
     refuse_overlap({"the report": path}, {str(one): one for one in [*read, *made_from]})
     known = read_baseline(baseline)
-    chosen = read_weights(weights) if weights else _prior(known)
+    chosen = read_weights(weights, limits.weight_max) if weights else _prior(known)
     found = read_scored(episodes)
     _refuse_others(found, str(episodes))
     names = measurable(found, known.names, chosen.stand_in)

@@ -28,7 +28,7 @@ from ..core.remedies import remedies
 from .calibration import Calibration, calibrate_weights
 from .rank_statistics import DIGITS, gain_check, gain_pct
 from .scored import ScoredEpisode, columns, live_check, measurable, read_scored, refuse_too_little
-from .weights import CAP, Calibrated, Weights, read_baseline
+from .weights import Calibrated, Weights, read_baseline
 
 REPORTS = Path("reports")
 TAG = "calibration"
@@ -67,7 +67,7 @@ def weight_calib(
     known = known.only(measurable(found, known.names, {}))
     scores = columns(found, known.names, str(episodes))
     refuse_too_little(scores, str(episodes))
-    result = calibrate_weights(scores, known, l2=l2, cv=cv, boot=boot, seed=seed, cap=CAP)
+    result = calibrate_weights(scores, known, l2=l2, cv=cv, boot=boot, seed=seed, cap=limits.weight_max)
     checks = [*calibration_checks(result, limits), live_check(scores, live_n)]
     passed = all(one.passed for one in checks)
     facts = Calibrated(
@@ -82,7 +82,7 @@ def weight_calib(
     )
     values = {name: weight.value for name, weight in result.weights.items()}
     weights = json_bytes(Weights(values, facts, scores.stand_in))
-    arguments = {"cv": cv, "boot": boot, "l2": l2, "seed": seed, "cap": CAP, "live_n": live_n}
+    arguments = {"cv": cv, "boot": boot, "l2": l2, "seed": seed, "cap": limits.weight_max, "live_n": live_n}
     arguments |= limits.model_dump(include={"rank_corr_gain_pct_min", "mae_change_pct_max"})
     proof = evidence([episodes, fixed, *made_from], [], arguments, started)
     proof = replace(proof, outputs={str(out): sha256(weights).hexdigest()})

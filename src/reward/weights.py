@@ -29,8 +29,6 @@ Kind = TypeVar("Kind", bound=Record)
 
 BASELINE = Path("configs/weights_baseline.json")
 WEIGHTS = Path("configs/weights.json")
-CAP = 0.5
-"""No dimension may decide alone."""
 CAP_TOLERANCE = 1e-9
 
 
@@ -89,13 +87,13 @@ class Weights(Record, frozen=True):
     """Values of the live dimensions for episodes that the judge did not score; see `scored`."""
 
 
-def read_weights(path: Path = WEIGHTS) -> Weights:
-    """Weights that the reward may use: not negative, none above the cap, summing to 1. Anything else is refused."""
+def read_weights(path: Path = WEIGHTS, weight_max: float = 1.0) -> Weights:
+    """Weights that the reward may use: not negative, none above `weight_max`, summing to 1. Others are refused."""
     found = _read(path, Weights, "run weight_calib")
     _refuse_wrong(found.weights, path, "run weight_calib; weights are not edited by hand")
     for name, weight in found.weights.items():
-        if weight > CAP + CAP_TOLERANCE:
-            raise BadInput(f"{name} has {weight}, more than {CAP}", where=str(path), remedy="run weight_calib")
+        if weight > weight_max + CAP_TOLERANCE:
+            raise BadInput(f"{name} has {weight}, more than {weight_max}", where=str(path), remedy="run weight_calib")
     for name, value in found.stand_in.items():
         if not 0 <= value <= 1:
             what = f"what stands in for {name} is {value}, not a number from 0 to 1"
@@ -109,7 +107,7 @@ def read_baseline(path: Path = BASELINE) -> Baseline:
     twice = sorted({name for name in found.names if found.names.count(name) > 1})
     if twice:
         raise BadInput(f"{', '.join(twice)} stands twice", where=str(path), remedy="name every dimension once")
-    if len(found.names) * CAP < 1:
+    if len(found.names) < 2:
         raise BadInput("names fewer than two dimensions", where=str(path), remedy="name at least two")
     return found
 

@@ -30,7 +30,7 @@ from ..core.jsonl import read_records, write_records
 from ..core.model_files import base_sha256, model_sha256
 from ..core.paths import ABLATION_SIDES, EVAL_EPISODES, REPORTS, ablation_file, seed_folder, step_file
 from ..core.types import Episode, Sample
-from ..eval.ablation import ABLATION_THRESHOLDS, Arms, ablation_checks, ablation_figures
+from ..eval.ablation import ABLATION_THRESHOLDS, SeedPair, ablation_checks, ablation_figures
 from ..runtime.progress import Reporter
 from .data import build_missing, require_data
 
@@ -92,11 +92,11 @@ def _train(config: TrainConfig, plan: AblationPlan, side: str, reporter: Reporte
     return run
 
 
-def _collect_episodes(runs: dict[str, AblationRun], plan: AblationPlan) -> tuple[list[Path], list[Arms]]:
+def _collect_episodes(runs: dict[str, AblationRun], plan: AblationPlan) -> tuple[list[Path], list[SeedPair]]:
     """Copies the held-out episodes to the folder that was asked for: they outlive the work folder, and the gates
     measure them again."""
     files: list[Path] = []
-    compared: list[Arms] = []
+    compared: list[SeedPair] = []
     drop_other_seeds(plan)
     with atomic_files() as start:
         for seed in plan.seeds:
@@ -104,7 +104,7 @@ def _collect_episodes(runs: dict[str, AblationRun], plan: AblationPlan) -> tuple
             for side, episodes in sides.items():
                 files.append(ablation_file(plan.episodes, seed, side))
                 write_records(start(files[-1]), episodes)
-            compared.append(Arms(seed, sides["without"], sides["with"]))
+            compared.append(SeedPair(seed, sides["without"], sides["with"]))
     return files, compared
 
 

@@ -13,6 +13,7 @@ from transformers import AutoTokenizer
 
 from ..agents.render import ChatRenderer, Renderer, TagRenderer
 from ..config.loader import load_config
+from ..config.profile import profile_for
 from ..config.train_config import TrainConfig
 from ..core.api import Callback, Strategy
 from ..core.errors import BadInput
@@ -69,13 +70,16 @@ def open_renderer(model: str) -> Renderer:
 
 def make_reward(config: TrainConfig) -> TrainingReward:
     """Outcome, penalty for needless asks, and the calibrated dimensions if the config names weights."""
-    reward = config.reward
+    reward, weight_max = config.reward, profile_for(config).thresholds.weight_max
+    dimensions = (
+        AdvancedReward.load(reward.weights, reward.dimensions, weight_max=weight_max) if reward.weights else None
+    )
     return TrainingReward(
         weight=reward.outcome,
         alpha=reward.alpha if config.use_overclar_penalty else 0.0,
         cap=reward.cap,
         beta=reward.difficulty_beta,
-        dimensions=AdvancedReward.load(reward.weights, reward.dimensions) if reward.weights else None,
+        dimensions=dimensions,
     )
 
 

@@ -116,14 +116,14 @@ def test_full_quickstart_changes_only_seeds_and_control() -> None:
 
 
 def test_quickstart_ablation_halves_the_batch() -> None:
-    quick, arm = loaded("quickstart"), loaded("quickstart_ablation")
-    assert arm.reward == quick.reward
-    assert not arm.eval.control
-    assert arm == quick.model_copy(
+    quick, ablated = loaded("quickstart"), loaded("quickstart_ablation")
+    assert ablated.reward == quick.reward
+    assert not ablated.eval.control
+    assert ablated == quick.model_copy(
         update={
             "batch_size": quick.batch_size // 2,
-            "rollout": quick.rollout.model_copy(update={"slots": arm.rollout.slots}),
-            **{key: getattr(arm, key) for key in ("steps", "checkpoint", "eval")},
+            "rollout": quick.rollout.model_copy(update={"slots": ablated.rollout.slots}),
+            **{key: getattr(ablated, key) for key in ("steps", "checkpoint", "eval")},
         }
     )
 

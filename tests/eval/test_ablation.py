@@ -6,7 +6,7 @@ import pytest
 
 from src.core.errors import BadInput
 from src.core.types import Episode
-from src.eval.ablation import Arms, ablation_checks, ablation_figures
+from src.eval.ablation import SeedPair, ablation_checks, ablation_figures
 from src.eval.compare import compare
 from tests.eval.episodes import episode
 from tests.rc1 import THRESHOLDS
@@ -20,8 +20,8 @@ def policy(needless: int, right: int = 50, calls: int = 2, n: int = 100) -> list
 
 
 def test_figures_are_those_of_all_seeds_together() -> None:
-    arms = [Arms(1, policy(40), policy(20)), Arms(2, policy(60), policy(40))]
-    changes, figures = ablation_figures(arms, seed=7)
+    pairs = [SeedPair(1, policy(40), policy(20)), SeedPair(2, policy(60), policy(40))]
+    changes, figures = ablation_figures(pairs, seed=7)
     assert changes["overclar_rate"].base.value == 0.5
     assert changes["overclar_rate"].trained.value == pytest.approx(0.3)
     assert figures["overclar_change_pct"] == -40.0
@@ -46,6 +46,6 @@ def test_without_needless_asks_there_is_nothing_to_fall() -> None:
     assert (check.name, check.passed) == ("overclar_rate", False)
 
 
-def test_arms_on_different_samples_are_refused() -> None:
+def test_policies_on_different_samples_are_refused() -> None:
     with pytest.raises(BadInput, match="not run on the same samples"):
-        ablation_figures([Arms(1, policy(1), policy(1, n=99))], seed=1)
+        ablation_figures([SeedPair(1, policy(1), policy(1, n=99))], seed=1)

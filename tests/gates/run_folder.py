@@ -172,7 +172,7 @@ def judged(recorded: list[RecordedEpisode], episodes: Path, environment: dict[st
 
 
 def ablation(profile: Profile, samples: list[Sample], needless: float = 0.1) -> None:
-    """The arm with the penalty asks needlessly in a tenth of the cases, the other in a half."""
+    """The policy with the penalty asks needlessly in a tenth of the cases, the other in a half."""
     folder = profile.paths.ablation_episodes / "seed_20250820"
     folder.mkdir(parents=True, exist_ok=True)
     for name, share in (("without", 0.5), ("with", needless)):

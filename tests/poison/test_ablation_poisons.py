@@ -18,7 +18,7 @@ from .table import poison, twin
 N = 200
 
 
-def arm(*, needless: float = 0.4, right: float = 0.6, calls: int = 2, asked: float = 0.8) -> list[Episode]:
+def policy(*, needless: float = 0.4, right: float = 0.6, calls: int = 2, asked: float = 0.8) -> list[Episode]:
     """A policy by its habits; each share is met exactly. A quarter of the samples lack something."""
     made = []
     for number in range(N):
@@ -29,13 +29,13 @@ def arm(*, needless: float = 0.4, right: float = 0.6, calls: int = 2, asked: flo
 
 
 def failed(with_penalty: list[Episode]) -> set[str]:
-    checks = ablation_checks(compare(arm(), with_penalty, seed=7), THRESHOLDS)
+    checks = ablation_checks(compare(policy(), with_penalty, seed=7), THRESHOLDS)
     return {one.name for one in checks if not one.passed}
 
 
 @twin("ablation")
 def test_a_penalty_that_does_what_it_should_is_accepted() -> None:
-    assert failed(arm(needless=0.2)) == set()
+    assert failed(policy(needless=0.2)) == set()
 
 
 @pytest.mark.parametrize(
@@ -48,16 +48,16 @@ def test_a_penalty_that_does_what_it_should_is_accepted() -> None:
 )
 @poison("ablation/*")
 def test_each_mark_that_is_missed_is_named(habit: dict[str, Any], named: str) -> None:
-    assert failed(arm(**habit)) == {named}
+    assert failed(policy(**habit)) == {named}
 
 
 @poison("ablation/overclar_change_pct")
 def test_a_penalty_that_does_nothing_is_rejected() -> None:
-    assert failed(arm()) == {"overclar_change_pct"}
+    assert failed(policy()) == {"overclar_change_pct"}
 
 
 @pytest.mark.parametrize("place", range(3))
 def test_every_remedy_comes_in_both_languages(place: int) -> None:
-    made: Check = ablation_checks(compare(arm(), arm(), 1), THRESHOLDS)[place]
+    made: Check = ablation_checks(compare(policy(), policy(), 1), THRESHOLDS)[place]
     assert made.remedy
     assert any("\u4e00" <= letter <= "\u9fff" for letter in made.remedy_zh)

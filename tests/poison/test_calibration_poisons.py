@@ -59,7 +59,7 @@ class TestCalibration:
     @twin("calibration")
     def test_dimensions_that_know_more_than_the_old_ones_are_accepted(self, tmp_path: Path) -> None:
         assert calibrated(honest(), tmp_path) == set()
-        read_weights(tmp_path / "weights.json")
+        assert read_weights(tmp_path / "weights.json", THRESHOLDS.weight_max).calibrated
 
     @poison("calibration/rank_corr_gain")
     def test_outcomes_that_no_dimension_knows_anything_about_are_rejected(self, tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_weights_that_are_not_lawful_are_refused(weights: dict[str, float], tmp_
     path = tmp_path / "weights.json"
     path.write_text(str({"weights": weights}).replace("'", '"'))
     with pytest.raises(BadInput):
-        read_weights(path)
+        read_weights(path, THRESHOLDS.weight_max)
 
 
 def test_every_remedy_comes_in_both_languages() -> None:

@@ -28,9 +28,13 @@ def weights_file(folder: Path, weights: dict[str, float]) -> Path:
     return path
 
 
+def load(path: Path, scale: float = 1.0) -> AdvancedReward:
+    return AdvancedReward.load(path, scale, weight_max=0.5)
+
+
 def test_terms_are_weight_times_value_and_sum_to_the_reward(tmp_path: Path) -> None:
     path = weights_file(tmp_path, {"support": 0.4, "economy": 0.3, "logic_rigor": 0.2, "live_logic": 0.1})
-    terms = AdvancedReward.load(path)(EPISODE, SAMPLE, JUDGED)
+    terms = load(path)(EPISODE, SAMPLE, JUDGED)
     seen = view_episode(EPISODE, SAMPLE)
     assert terms == pytest.approx(
         {
@@ -47,7 +51,7 @@ def test_where_the_judge_was_not_asked_its_means_stand_in_so_that_the_lot_favour
     path = tmp_path / "weights.json"
     weights = {"support": 0.5, "form": 0.25, "live_clarity": 0.25}
     path.write_text(json.dumps({"weights": weights, "stand_in": {"live_clarity": 0.1}}))
-    reward = AdvancedReward.load(path)
+    reward = load(path)
     unasked = reward(EPISODE, SAMPLE)
     assert unasked["live_clarity"] == pytest.approx(0.025)
     assert unasked == pytest.approx(reward(EPISODE, SAMPLE, {**JUDGED, "clarity": 0.1}))
@@ -58,13 +62,11 @@ def test_a_stand_in_out_of_range_is_refused(value: str, tmp_path: Path) -> None:
     path = tmp_path / "weights.json"
     path.write_text(f'{{"weights": {{"support": 0.5, "form": 0.5}}, "stand_in": {{"live_clarity": {value}}}}}')
     with pytest.raises(BadInput, match=r"weights\.json"):
-        AdvancedReward.load(path)
+        load(path)
 
 
 def test_an_episode_that_the_judge_did_not_see_is_rated_by_the_rules_at_full_scale(tmp_path: Path) -> None:
-    reward = AdvancedReward.load(
-        weights_file(tmp_path, {"support": 0.5, "form": 0.25, "live_clarity": 0.25}), scale=2.0
-    )
+    reward = load(weights_file(tmp_path, {"support": 0.5, "form": 0.25, "live_clarity": 0.25}), scale=2.0)
     assert reward.wants_judge
     assert reward(EPISODE, SAMPLE) == pytest.approx({"support": 4 / 3, "form": 2 / 3})
     assert sum(reward(EPISODE, SAMPLE, JUDGED).values()) == pytest.approx(2 * (0.75 + 0.25 * JUDGED["clarity"]))
@@ -77,7 +79,7 @@ def test_what_has_no_weight_is_neither_computed_nor_paid_for(tmp_path: Path, mon
     kept = {"support": BY_RULE["support"], "form": BY_RULE["form"]}
     monkeypatch.setattr(advanced_reward_system, "BY_RULE", {**dict.fromkeys(BY_RULE, computed), **kept})
     weights = {**dict.fromkeys(NAMES, 0.0), "support": 0.5, "form": 0.5}
-    reward = AdvancedReward.load(weights_file(tmp_path, weights))
+    reward = load(weights_file(tmp_path, weights))
     assert not reward.wants_judge
     assert reward(EPISODE, SAMPLE) == {"support": 0.5, "form": 0.5}
 
@@ -93,7 +95,7 @@ def test_what_has_no_weight_is_neither_computed_nor_paid_for(tmp_path: Path, mon
 )
 def test_weights_that_are_not_weights_are_refused(tmp_path: Path, weights: dict[str, float], said: str) -> None:
     with pytest.raises(BadInput, match=said):
-        AdvancedReward.load(weights_file(tmp_path, weights))
+        load(weights_file(tmp_path, weights))
 
 
 def test_the_baseline_names_every_dimension_there_is() -> None:

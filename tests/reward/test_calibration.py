@@ -11,13 +11,14 @@ from scipy.stats import spearmanr
 from src.core.errors import BadInput
 from src.reward.calibration import assign_folds, calibrate_weights, fit
 from src.reward.scored import Scores
-from tests.rc1 import CALIBRATION
+from tests.rc1 import CALIBRATION, THRESHOLDS
 
 from .scored_episodes import BASELINE, as_columns, scored
 
-QUICK = CALIBRATION | {"boot": 20}
+SETTINGS = CALIBRATION | {"cap": THRESHOLDS.weight_max}
+QUICK = SETTINGS | {"boot": 20}
 OLD, PRIOR = np.array(BASELINE.old), np.array(BASELINE.prior)
-VERY_QUICK = CALIBRATION | {"boot": 10}
+VERY_QUICK = SETTINGS | {"boot": 10}
 
 
 def values(scores: Scores, **changes: float) -> np.ndarray:  # type: ignore[type-arg]
@@ -138,7 +139,7 @@ def test_held_out_figures_come_from_weights_that_never_saw_the_fold() -> None:
 
 
 def test_intervals_hold_the_weight_and_are_narrower_with_more_episodes() -> None:
-    few, many = (calibrate_weights(as_columns(scored(n)), BASELINE, **CALIBRATION) for n in (120, 2400))
+    few, many = (calibrate_weights(as_columns(scored(n)), BASELINE, **SETTINGS) for n in (120, 2400))
     widths = [0.0, 0.0]
     for place, found in enumerate((few, many)):
         for weight in found.weights.values():

@@ -61,7 +61,7 @@ def test_lawful_weights_are_read(tmp_path: Path) -> None:
 )
 def test_unlawful_weights_are_refused(weights: Any, told: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=told):
-        read_weights(file(tmp_path, {"weights": weights}))
+        read_weights(file(tmp_path, {"weights": weights}), weight_max=0.5)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ...core.defaults import LEAK_NGRAM, LEAK_SIM
+from ...config.profile import load_profile
 from ...core.errors import BadInput
 from ...core.files import shipped
 from ...core.types import LEVELS, Level, Sample
@@ -43,7 +43,7 @@ class FreshSamples:
         self._plan = replace(plan_of(meta), n=CHUNK)
         self._source, self._pack = open_source(self._plan), load_pack(shipped(self._plan.templates_dir))
         self._taken = frozenset(taken) | {sample.provenance.source_id for sample in shadow}
-        self._shadow = leak_views(shadow)
+        self._shadow, self._limits = leak_views(shadow), load_profile("rc1").thresholds.pool
         self._chunks: dict[int, dict[Level, list[Sample]]] = {}
         self._at: dict[Level, tuple[int, int]] = dict.fromkeys(LEVELS, (0, 0))
         self._refuse_changed("templates", pack_fingerprints(shipped(self._plan.templates_dir)), meta.templates_sha256)
@@ -84,7 +84,8 @@ class FreshSamples:
         plan = replace(self._plan, seed=_number(f"fresh:{self._meta.sha256}:{self._seed}:{number}"))
         jobs = make_jobs(plan, self._source, self._taken)
         samples = [make_sample(plan, self._source, self._pack, job) for job in jobs]
-        leaks = similar_samples(leak_views(samples), self._shadow, LEAK_NGRAM, LEAK_SIM).matches
+        limits = self._limits
+        leaks = similar_samples(leak_views(samples), self._shadow, limits.leak_ngram, limits.leak_sim).matches
         by_level: dict[Level, list[Sample]] = {level: [] for level in LEVELS}
         for place, (sample, record) in enumerate(zip(samples, measure_all(samples), strict=True)):
             if place not in leaks:

@@ -14,10 +14,10 @@ from ...config.loader import config_files, load_train_config, read_yaml
 from ...config.profile import Profile
 from ...config.train_config import TrainConfig, WatchSection
 from ...core.check import Check, Rule, check
+from ...core.defaults import OVERCLAR_ALPHA, OVERCLAR_CAP
 from ...core.jsonl import read_records
 from ...core.remedies import remedies
 from ...core.types import Sample
-from ...reward.reward import ALPHA, CAP
 from ...scoring.scores import Score
 from ..gate import Finding, RoundContext, evidence_of, findings_of
 from .stored import proved
@@ -84,8 +84,8 @@ def _common_checks(path: Path, config: TrainConfig, profile: Profile) -> list[Ch
         _setting(path, "priority_sampling.low_perf_cap", sampling.low_perf_cap, "<=", wanted.low_perf_cap_max),
         _setting(path, "use_overclar_penalty", config.use_overclar_penalty, "==", 1),
         # A penalty of 0 would be a penalty that is off.
-        _setting(path, "reward.alpha", config.reward.alpha, "==", ALPHA),
-        _setting(path, "reward.cap", config.reward.cap, "==", CAP),
+        _setting(path, "reward.alpha", config.reward.alpha, "==", OVERCLAR_ALPHA),
+        _setting(path, "reward.cap", config.reward.cap, "==", OVERCLAR_CAP),
         # The weights that were calibrated and compared must be those that reward the run.
         _setting(path, "reward.weights", _is_file(config.reward.weights, paths.weights), "==", 1),
         _setting(path, "seed_pool", _is_file(config.seed_pool, paths.balanced), "==", 1),

@@ -48,7 +48,7 @@ def weights_findings(context: RoundContext) -> list[Finding]:
 def calibration_findings(context: RoundContext) -> list[Finding]:
     """The weights are fitted again; the file must hold what the fit gives."""
     paths, limits, remedy = context.profile.paths, context.profile.thresholds, remedies("gates")
-    baseline, stated = read_baseline(paths.baseline), read_weights(paths.weights)
+    baseline, stated = read_baseline(paths.baseline), read_weights(paths.weights, limits.weight_max)
     how = stated.calibrated
     if how is None:
         raise BadInput("somebody wrote these weights by hand", where=str(paths.weights), remedy="run weight_calib")
@@ -62,7 +62,9 @@ def calibration_findings(context: RoundContext) -> list[Finding]:
     )
     scores = columns(derived.scored, baseline.names, str(paths.calibration_episodes))
     refuse_too_little(scores, str(paths.calibration_episodes))
-    fitted = calibrate_weights(scores, baseline, l2=how.l2, cv=how.cv, boot=how.boot, seed=how.seed)
+    fitted = calibrate_weights(
+        scores, baseline, l2=how.l2, cv=how.cv, boot=how.boot, seed=how.seed, cap=limits.weight_max
+    )
     other_settings = sum(
         getattr(how, name) != getattr(limits.calibration, name) for name in CalibrationSettings.model_fields
     )
@@ -84,7 +86,7 @@ def calibration_findings(context: RoundContext) -> list[Finding]:
 def shadow_findings(context: RoundContext) -> list[Finding]:
     """Old and new score are compared again on the shadow set."""
     paths, limits, remedy = context.profile.paths, context.profile.thresholds, remedies("gates")
-    baseline, stated = read_baseline(paths.baseline), read_weights(paths.weights)
+    baseline, stated = read_baseline(paths.baseline), read_weights(paths.weights, limits.weight_max)
     derived = derive_episodes(
         context,
         paths.shadow_episodes,
