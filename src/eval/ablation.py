@@ -3,13 +3,13 @@
     changes = compare(without, with_penalty, seed)
     checks = ablation_checks(changes, profile.thresholds)
 
-Both come from the same base, seeds, samples and steps, and are looked at on the same held-out samples. Several seeds
+Both come from the same base, seeds, samples and steps, and are evaluated on the same held-out samples. Several seeds
 are several episodes of each sample (`compare` resamples samples).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -18,18 +18,11 @@ from ..config.profile import Thresholds
 from ..core.check import Check, check
 from ..core.remedies import remedies
 from ..core.types import Episode
-from .compare import DIGITS, Change, compare
+from .compare import DIGITS, Change, compare, overclar_check
 from .metrics import figures
 
-_REMEDIES = remedies("evaluation")
-_REMEDIES = remedies("evaluation")
-ABLATION_THRESHOLDS = {
-    "overclar_change_pct_max",
-    "overclar_small",
-    "turns_change_max",
-    "success_drop_points_max",
-}
-"""Those of a profile that the ablation goes by."""
+ABLATION_THRESHOLDS = {"overclar_change_pct_max", "overclar_small", "turns_change_max", "success_drop_points_max"}
+"""Thresholds of a profile that the ablation is checked against."""
 HEADLINE = ("overclar_rate", "avg_turns", "success", "need_ask_success", "ask_precision", "ask_recall")
 
 
@@ -43,24 +36,14 @@ class SeedPair(Struct, frozen=True):
 
 def ablation_checks(changes: dict[str, Change], limits: Thresholds) -> list[Check]:
     """`changes`: the policy with the penalty, less the one without."""
-    success = changes["success"].delta_pp
+    remedy, rate, success = remedies("evaluation"), changes["overclar_rate"], changes["success"].delta_pp
+    percent, turns = overclar_change_pct(rate), changes["avg_turns"].delta
+    most = limits.overclar_change_pct_max
     drop = None if success is None else 0.0 - success
     return [
-        _overclar(changes["overclar_rate"], limits),
-        check(
-            "turns_change",
-            changes["avg_turns"].delta,
-            "<=",
-            limits.turns_change_max,
-            *_REMEDIES["ablation_turns"],
-        ),
-        check(
-            "success_drop_points",
-            drop,
-            "<=",
-            limits.success_drop_points_max,
-            *_REMEDIES["ablation_success"],
-        ),
+        overclar_check(rate, "overclar_change_pct", percent, most, limits, "ablation_overclar"),
+        check("turns_change", turns, "<=", limits.turns_change_max, *remedy["ablation_turns"]),
+        check("success_drop_points", drop, "<=", limits.success_drop_points_max, *remedy["ablation_success"]),
     ]
 
 
@@ -71,44 +54,21 @@ def overclar_change_pct(change: Change) -> float | None:
 
 
 def ablation_figures(pairs: Sequence[SeedPair], seed: int) -> tuple[dict[str, Change], dict[str, Any]]:
-    """The change that the gates go by, over all seeds, and everything beside it."""
+    """The changes over all seeds, which the gates check, and the figures of the report."""
     without = [episode for one in pairs for episode in one.without]
     with_penalty = [episode for one in pairs for episode in one.with_penalty]
     changes = compare(without, with_penalty, seed)
     return changes, {
         "samples": len({episode.sample_id for episode in with_penalty}),
         "overclar_change_pct": overclar_change_pct(changes["overclar_rate"]),
-        "without": _headline(without),
-        "with": _headline(with_penalty),
-        "changes": _of(changes),
-        "seeds": [{"seed": one.seed, "changes": _of(compare(one.without, one.with_penalty, seed))} for one in pairs],
+        "without": _headline(figures(without)),
+        "with": _headline(figures(with_penalty)),
+        "changes": _headline(changes),
+        "seeds": [
+            {"seed": one.seed, "changes": _headline(compare(one.without, one.with_penalty, seed))} for one in pairs
+        ],
     }
 
 
-def _of(changes: dict[str, Change]) -> dict[str, Change]:
-    return {name: changes[name] for name in HEADLINE}
-
-
-def _headline(episodes: Sequence[Episode]) -> dict[str, Any]:
-    measured = figures(episodes)
+def _headline(measured: Mapping[str, Any]) -> dict[str, Any]:
     return {name: measured[name] for name in HEADLINE}
-
-
-def _overclar(change: Change, limits: Thresholds) -> Check:
-    without = change.base.value
-    if without is not None and without < limits.overclar_small:
-        return check(
-            "overclar_rate",
-            change.trained.value,
-            "<",
-            limits.overclar_small,
-            *_REMEDIES["ablation_overclar"],
-        )
-    percent = overclar_change_pct(change)
-    return check(
-        "overclar_change_pct",
-        percent,
-        "<=",
-        limits.overclar_change_pct_max,
-        *_REMEDIES["ablation_overclar"],
-    )

@@ -23,8 +23,6 @@ from .metrics import F64, HARD_READING, NAMES, Figure, Table, figures, is_share,
 
 RESAMPLES = 2000
 AT_ONCE = 100
-_REMEDIES = remedies("evaluation")
-_REMEDIES = remedies("evaluation")
 DIGITS = 9
 """A difference of exactly 5 points must not fail for the last bit of 0.55 - 0.50."""
 
@@ -55,44 +53,24 @@ def compare(base: Sequence[Episode], trained: Sequence[Episode], seed: int) -> d
 
 def trial_checks(changes: dict[str, Change], limits: Thresholds) -> list[Check]:
     """The gates after a trial. What could not be measured has not passed."""
+    remedy, rate = remedies("evaluation"), changes["overclar_rate"]
+    base, trained = rate.base.value, rate.trained.value
+    need_ask, hard = changes["need_ask_success"].delta_pp, changes[f"success_{HARD_READING}"].delta_pp
+    relative = round((trained - base) / base, DIGITS) if base and trained is not None else None
     return [
-        check(
-            "need_ask_success_pp",
-            changes["need_ask_success"].delta_pp,
-            ">=",
-            limits.need_ask_pp_min,
-            *_REMEDIES["need_ask_success"],
-        ),
-        _overclar_check(changes["overclar_rate"], limits),
-        check(
-            "avg_turns_change",
-            changes["avg_turns"].delta,
-            "<=",
-            limits.turns_change_max,
-            *_REMEDIES["avg_turns"],
-        ),
-        check(
-            "success_hard_pp",
-            changes[f"success_{HARD_READING}"].delta_pp,
-            ">=",
-            limits.hard_pp_min,
-            *_REMEDIES["success_hard"],
-        ),
+        check("need_ask_success_pp", need_ask, ">=", limits.need_ask_pp_min, *remedy["need_ask_success"]),
+        overclar_check(rate, "overclar_relative", relative, limits.overclar_change_pct_max / 100, limits, "overclar"),
+        check("avg_turns_change", changes["avg_turns"].delta, "<=", limits.turns_change_max, *remedy["avg_turns"]),
+        check("success_hard_pp", hard, ">=", limits.hard_pp_min, *remedy["success_hard"]),
     ]
 
 
-def _overclar_check(change: Change, limits: Thresholds) -> Check:
-    base, trained = change.base.value, change.trained.value
-    if base is None or trained is None or base >= limits.overclar_small:
-        relative = None if base is None or trained is None else round((trained - base) / base, DIGITS)
-        return check(
-            "overclar_relative",
-            relative,
-            "<=",
-            limits.overclar_change_pct_max / 100,
-            *_REMEDIES["overclar"],
-        )
-    return check("overclar_rate", trained, "<", limits.overclar_small, *_REMEDIES["overclar"])
+def overclar_check(rate: Change, name: str, fall: float | None, most: float, limits: Thresholds, remedy: str) -> Check:
+    """Checks the relative change of the over-clarification rate, or the rate itself where it leaves no room to fall."""
+    texts = remedies("evaluation")[remedy]
+    if rate.base.value is not None and rate.base.value < limits.overclar_small:
+        return check("overclar_rate", rate.trained.value, "<", limits.overclar_small, *texts)
+    return check(name, fall, "<=", most, *texts)
 
 
 def _paired(base: Sequence[Episode], trained: Sequence[Episode]) -> tuple[list[Episode], list[Episode]]:

@@ -231,19 +231,9 @@ class HeldOut:
         part = self._parts[place]
         success = self._success[part]
         ones = np.ones((1, len(part)))
-        corr = {name: float(self._rank_corr(name, place, ones)[0]) for name in self._by}
-        mae = {name: float(np.abs(values[part] - success).mean()) for name, values in self._by.items()}
-        return Fold(
-            episodes=len(part),
-            successes=int(success.sum()),
-            rank_corr_old=corr["old"],
-            rank_corr_prior=corr["prior"],
-            rank_corr_new=corr["new"],
-            mae_old=mae["old"],
-            mae_prior=mae["prior"],
-            mae_new=mae["new"],
-            weights=weights,
-        )
+        corr = {f"rank_corr_{name}": float(self._rank_corr(name, place, ones)[0]) for name in self._by}
+        mae = {f"mae_{name}": float(np.abs(values[part] - success).mean()) for name, values in self._by.items()}
+        return Fold(episodes=len(part), successes=int(success.sum()), weights=weights, **corr, **mae)
 
 
 def _compared(figures: dict[str, F64], changes: F64) -> Compared:

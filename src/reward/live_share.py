@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import floor
 from pathlib import Path
@@ -22,7 +22,7 @@ from ..core.jsonl import read_records, write_records
 from ..core.paths import step_file
 from ..core.types import Episode, Lang, Record, Turn
 from ..scoring.client import JudgeClient
-from ..scoring.judge import Judge, Session
+from ..scoring.judge import Session
 from ..scoring.scores import score_key, score_of
 
 PATIENCE = 3
@@ -33,12 +33,12 @@ ROUNDING = 1e-9
 log = logging.getLogger(__name__)
 
 
-class Verdict(Record, frozen=True):
-    """What the judge said of one episode of a step."""
+class JudgeScores(Record, frozen=True):
+    """The judge's scores of one episode of a step."""
 
     row: int
     key: str
-    """Of dialogue, judge and votes."""
+    """Key of dialogue, judge and votes."""
     scores: dict[str, float]
     """By the judge's own names; empty where it gave none."""
     weight: float
@@ -47,83 +47,86 @@ class Verdict(Record, frozen=True):
 
 
 @dataclass(frozen=True)
-class Spoken:
-    """An episode as a judge is shown it."""
+class JudgedDialogue:
+    """An episode as the judge is shown it."""
 
     id: str
     lang: Lang
     dialogue: tuple[Turn, ...]
 
 
+class RunJudge:
+    """One judge for a whole run: its connections and its rate limits outlive the steps."""
+
+    def __init__(self, session: Session, client: JudgeClient, runner: asyncio.Runner) -> None:
+        self.session, self._runner = session, runner
+        self.judge = session.judge(client)
+
+    def key(self, dialogue: JudgedDialogue) -> str:
+        return score_key(dialogue, self.session.provider, self.session.settings.scoring.votes)
+
+    def score(self, dialogues: Mapping[int, JudgedDialogue], keys: Mapping[int, str]) -> list[JudgeScores]:
+        """Scores of the dialogues, which are given by row."""
+
+        async def score_all() -> list[JudgeScores]:
+            entries = await asyncio.gather(*map(self.judge.score, dialogues.values()))
+            scores = [score_of(entry, self.session.settings.scoring.votes) for entry in entries]
+            return [
+                JudgeScores(row, keys[row], one.scores, one.weight, one.failure)
+                for row, one in zip(dialogues, scores, strict=True)
+            ]
+
+        return self._runner.run(score_all())
+
+
 class LiveShare:
-    """`judge(step, episodes)`: the verdicts by row, of those that were chosen and could be scored.
+    """`judge(step, episodes)`: judge scores by row, of the episodes that were chosen and could be scored.
 
     All episodes of a group are judged or none, so that nobody is compared with one who was rated otherwise.
     """
 
-    def __init__(self, room: CourtRoom, share: float, seed: int, group_size: int, folder: Path) -> None:
-        self.room, self.share, self.seed, self.group_size, self.folder = room, share, seed, group_size, folder
+    def __init__(self, judge: RunJudge, share: float, seed: int, group_size: int, folder: Path) -> None:
+        self.judge, self.share, self.seed, self.group_size, self.folder = judge, share, seed, group_size, folder
         self._failed_steps = 0
 
-    def __call__(self, step: int, episodes: Sequence[Episode]) -> dict[int, Verdict]:
-        rows = chosen(self.share, self.seed, step, len(episodes), self.group_size)
-        spoken = {row: _spoken(self.seed, step, row, episodes[row]) for row in rows}
-        keys = {row: self.room.key(one) for row, one in spoken.items()}
+    def __call__(self, step: int, episodes: Sequence[Episode]) -> dict[int, JudgeScores]:
+        dialogues = {
+            row: JudgedDialogue(
+                f"train/{self.seed}/{step + 1}/{row}/{episodes[row].sample_id}", episodes[row].lang, episodes[row].turns
+            )
+            for row in chosen(self.share, self.seed, step, len(episodes), self.group_size)
+        }
+        keys = {row: self.judge.key(one) for row, one in dialogues.items()}
         file = step_file(self.folder, step + 1)
-        verdicts = _on_record(file, keys)
-        if verdicts is None:
-            verdicts = self.room.judge(spoken, keys)
-            self._refuse_silence(verdicts)
+        stored = list(read_records(file, JudgeScores)) if file.exists() else None
+        # What is stored may be another judge's, or of other dialogues.
+        if stored is None or {one.row: one.key for one in stored} != keys:
+            stored = self.judge.score(dialogues, keys)
+            self._refuse_silence(stored)
             with atomic_write(file) as handle:
-                write_records(handle, verdicts)
-        return {one.row: one for one in verdicts if one.scores}
+                write_records(handle, stored)
+        return {one.row: one for one in stored if one.scores}
 
-    def _refuse_silence(self, verdicts: Sequence[Verdict]) -> None:
-        if not verdicts:
-            return  # of a small share many steps have none; they tell nothing of the judge
-        failed = [one.failure for one in verdicts if one.failure]
+    def _refuse_silence(self, scored: Sequence[JudgeScores]) -> None:
+        if not scored:
+            return  # with a small share many steps have no judged episode, which says nothing about the judge
+        failed = [one.failure for one in scored if one.failure]
         if failed:
             log.warning(
-                "the judge gave no score for %d of %d episodes, which go by the rules alone: %s",
-                len(failed), len(verdicts), failed[0],
+                "the judge gave no score for %d of %d episodes, which are scored by the rules alone: %s",
+                len(failed), len(scored), failed[0],
             )  # fmt: skip
-        self._failed_steps = self._failed_steps + 1 if len(failed) == len(verdicts) else 0
+        self._failed_steps = self._failed_steps + 1 if len(failed) == len(scored) else 0
         if self._failed_steps >= PATIENCE:
             raise BadInput(
                 f"the judge scored nothing in {PATIENCE} steps running: {failed[0]}",
                 where="reward.live_share",
-                remedy=f"see that `askgate probe_scorer --live` passes, then go on with {RESUME}",
+                remedy=f"see that `askgate probe_scorer --live` passes, then resume with {RESUME}",
             )
 
 
-class CourtRoom:
-    """One judge for a whole run: its connections and its pace outlive the steps."""
-
-    def __init__(self, session: Session, client: JudgeClient, runner: asyncio.Runner) -> None:
-        self.session, self._runner = session, runner
-        self._judge = session.judge(client)
-
-    @property
-    def bench(self) -> Judge:
-        return self._judge
-
-    def key(self, spoken: Spoken) -> str:
-        return score_key(spoken, self.session.provider, self.session.settings.scoring.votes)
-
-    def judge(self, spoken: dict[int, Spoken], keys: dict[int, str]) -> list[Verdict]:
-        return self._runner.run(self._all(spoken, keys))
-
-    async def _all(self, spoken: dict[int, Spoken], keys: dict[int, str]) -> list[Verdict]:
-        entries = await asyncio.gather(*(self._judge.score(one) for one in spoken.values()))
-        scores = [score_of(entry, self.session.settings.scoring.votes) for entry in entries]
-        return [
-            Verdict(row, keys[row], score.scores, score.weight, score.failure)
-            for row, score in zip(spoken, scores, strict=True)
-        ]
-
-
 def chosen(share: float, seed: int, step: int, episodes: int, group_size: int) -> list[int]:
-    """The rows of a step's batch that the judge sees: whole groups, and over any stretch of steps just the share.
+    """The rows of a step's batch that the judge scores: whole groups, and over any stretch of steps just the share.
 
     >>> [len(chosen(0.25, seed=7, step=step, episodes=6, group_size=1)) for step in range(4)]
     [1, 2, 1, 2]
@@ -131,20 +134,8 @@ def chosen(share: float, seed: int, step: int, episodes: int, group_size: int) -
     groups = episodes // group_size
     done, due = (floor(number * groups * share + ROUNDING) for number in (step, step + 1))
 
-    def lot(group: int) -> bytes:
+    def order(group: int) -> bytes:
         return hashlib.blake2b(f"{seed}/{step}/judge {group}".encode(), digest_size=8).digest()
 
-    drawn = sorted(sorted(range(groups), key=lot)[: due - done])
+    drawn = sorted(sorted(range(groups), key=order)[: due - done])
     return [group * group_size + place for group in drawn for place in range(group_size)]
-
-
-def _spoken(seed: int, step: int, row: int, episode: Episode) -> Spoken:
-    return Spoken(f"train/{seed}/{step + 1}/{row}/{episode.sample_id}", episode.lang, episode.turns)
-
-
-def _on_record(file: Path, keys: dict[int, str]) -> list[Verdict] | None:
-    """None where nothing is written down, or another judge's word on another dialogue."""
-    if not file.exists():
-        return None
-    found = list(read_records(file, Verdict))
-    return found if {one.row: one.key for one in found} == keys else None

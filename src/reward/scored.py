@@ -97,24 +97,29 @@ def columns(
 ) -> Scores:
     """The columns of `names`, which are all dimensions that a weights file knows. Anything else is refused.
 
-    `stand_in`: for episodes that the judge was not asked about; without it, the means of those that it was asked about.
+    `stand_in`: values for episodes that the judge was not asked about; without them, the means of those that it was
+    asked about.
     """
-    judged = live_names(names)
-    wanted = {False: tuple(names), True: tuple(name for name in names if name not in judged)}
-    unjudged = [is_unjudged(episode, judged) for episode in episodes]
-    for episode, alone in zip(episodes, unjudged, strict=True):
-        if len(episode.dims) != len(wanted[alone]) or not all(name in episode.dims for name in wanted[alone]):
-            raise _misfit(episodes, wanted, unjudged, where)
+    unjudged_N = np.array([is_unjudged(episode, names) for episode in episodes], dtype=np.bool_)
+    _refuse_other_names(episodes, names, unjudged_N, where)
     matrix = np.array([[episode.dims.get(name, 0.0) for name in names] for episode in episodes], dtype=np.float64)
     matrix = matrix.reshape(len(episodes), len(names))
     weight = np.array([episode.weight for episode in episodes], dtype=np.float64)
     _refuse_out_of_range(episodes, names, matrix, weight, where)
-    unjudged_N = np.array(unjudged, dtype=np.bool_)
-    means = judge_means(matrix, names, ~unjudged_N, stand_in or {})
-    if unjudged_N.any():
-        _refuse_without(judged, means, where)
-        for name in judged:
-            matrix[unjudged_N, names.index(name)] = means[name]
+    means = {name: value for name, value in (stand_in or {}).items() if name in names}
+    for column, name in enumerate(names):
+        if name in LIVE and name not in means and not unjudged_N.all():
+            means[name] = float(matrix[~unjudged_N, column].mean())
+    lacking = [name for name in names if name in LIVE and name not in means]
+    if lacking and unjudged_N.any():
+        raise BadInput(
+            f"no judge was asked about any episode, and nothing is known to stand in for {', '.join(lacking)}",
+            where=where,
+            remedy="set REWARD_LIVE_MODE=1 and score the episodes again",
+        )
+    for column, name in enumerate(names):
+        if name in LIVE and unjudged_N.any():
+            matrix[unjudged_N, column] = means[name]
     sources = [episode.source_id for episode in episodes]
     return Scores(
         names=tuple(names),
@@ -125,63 +130,62 @@ def columns(
         task_N=np.array([episode.task for episode in episodes], dtype=np.str_),
         level_N=np.array([episode.level or "" for episode in episodes], dtype=np.str_),
         live_N=np.array([episode.live for episode in episodes], dtype=np.bool_),
-        stand_in=means,
+        stand_in={name: means[name] for name in names if name in means},
     )
 
 
-def _misfit(
-    episodes: Sequence[ScoredEpisode], wanted: Mapping[bool, Sequence[str]], unjudged: Sequence[bool], where: str
-) -> BadInput:
-    strange = sorted({name for episode in episodes for name in episode.dims} - set(wanted[False]))
+def is_unjudged(episode: ScoredEpisode, names: Iterable[str]) -> bool:
+    """Whether an episode has none of the judge's dimensions among `names`. Some without the others is a gap."""
+    judged = [name for name in names if name in LIVE]
+    return bool(judged) and not episode.live and not any(name in episode.dims for name in judged)
+
+
+def measurable(
+    episodes: Iterable[ScoredEpisode], names: Sequence[str], stand_in: Mapping[str, float]
+) -> tuple[str, ...]:
+    """All of `names`, less the live ones where the judge scored no episode and no stand-in values are given."""
+    rules = tuple(name for name in names if name not in LIVE)
+    if {*rules, *stand_in}.issuperset(names) or not all(is_unjudged(one, names) for one in episodes):
+        return tuple(names)
+    return rules
+
+
+def _refuse_other_names(
+    episodes: Sequence[ScoredEpisode], names: Sequence[str], unjudged_N: NDArray[np.bool_], where: str
+) -> None:
+    """Refuses other dimensions than `names`. The judge's may be missing where it was not asked."""
+    known = set(names)
+    strange = sorted({name for episode in episodes for name in episode.dims} - known)
     if strange:
-        return BadInput(
+        raise BadInput(
             f"the weights file does not know {', '.join(strange)}",
             where=where,
             remedy="add the dimension to the weights file, or score the episodes with the dimensions that it has",
         )
+    wanted = {False: known, True: known - LIVE.keys()}
     gaps = [
-        (episode.id, sorted(set(wanted[alone]) - set(episode.dims)))
-        for episode, alone in zip(episodes, unjudged, strict=True)
+        (episode.id, sorted(wanted[bool(unjudged)] - episode.dims.keys()))
+        for episode, unjudged in zip(episodes, unjudged_N, strict=True)
     ]
-    lacking = [(name, dims) for name, dims in gaps if dims]
-    told = "; ".join(f"{name!r} lacks {', '.join(dims)}" for name, dims in lacking[:SOME])
-    return BadInput(
-        f"scores are missing for {len(lacking)} of {len(episodes)} episodes: {told}", where=where, remedy=AGAIN
-    )
-
-
-def _refuse_without(judged: Sequence[str], means: Mapping[str, float], where: str) -> None:
-    lacking = [name for name in judged if name not in means]
+    lacking = [f"{name!r} lacks {', '.join(dims)}" for name, dims in gaps if dims]
     if lacking:
-        raise BadInput(
-            f"no judge was asked about any episode, and nothing is known to stand in for {', '.join(lacking)}",
-            where=where,
-            remedy="set REWARD_LIVE_MODE=1 and score the episodes again",
-        )
+        what = f"scores are missing for {len(lacking)} of {len(episodes)} episodes: {'; '.join(lacking[:SOME])}"
+        raise BadInput(what, where=where, remedy=AGAIN)
 
 
 def _refuse_out_of_range(
     episodes: Sequence[ScoredEpisode], names: Sequence[str], matrix: F64, weight: F64, where: str
 ) -> None:
     """Written so that NaN is out of range too."""
-    wrong = ~((matrix >= 0) & (matrix <= 1))
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
-        value = matrix[row, column]
-        raise BadInput(
-            f"{names[column]} of episode {episodes[row].id!r} is {value}, not a number from 0 to 1 "
-            f"({int(wrong.sum())} such scores in all)",
-            where=where,
-            remedy=AGAIN,
-        )
-    wrong = ~((weight > 0) & (weight <= 1))
-    if wrong.any():
-        first = int(np.argmax(wrong))
-        raise BadInput(
-            f"the weight of episode {episodes[first].id!r} is {weight[first]}, not a number above 0 and up to 1",
-            where=where,
-            remedy=AGAIN,
-        )
+    wrong = np.argwhere(~((matrix >= 0) & (matrix <= 1)))
+    if len(wrong):
+        row, column = wrong[0]
+        what = f"{names[column]} of episode {episodes[row].id!r} is {matrix[row, column]}, not a number from 0 to 1"
+        raise BadInput(f"{what} ({len(wrong)} such scores in all)", where=where, remedy=AGAIN)
+    for episode, value in zip(episodes, weight, strict=True):
+        if not 0 < value <= 1:
+            what = f"the weight of episode {episode.id!r} is {value}, not a number above 0 and up to 1"
+            raise BadInput(what, where=where, remedy=AGAIN)
 
 
 def refuse_too_little(scores: Scores, where: str) -> None:
@@ -230,13 +234,23 @@ def rate(
     judge was asked about; None: all of them. The others are rated as without a judge.
     """
     known = {sample.id: sample for sample in samples}
-    _refuse_strangers(recorded, known)
+    strange = [one.id for one in recorded if one.episode.sample_id not in known]
+    if strange:
+        raise BadInput(
+            f"{len(strange)} episodes are of samples that the pool does not have: {', '.join(strange[:SOME])}",
+            where="recorded episodes",
+            remedy="give the pool that they were recorded on",
+        )
     judged = {one.id for one in recorded if asked is None or one.id in asked} if scores is not None else set()
-    _refuse_unscored([one for one in recorded if one.id in judged], scores or {})
-    return [
-        _rated(one, known[one.episode.sample_id], scores[one.id] if scores and one.id in judged else None)
-        for one in recorded
-    ]
+    usable = {name: score for name, score in (scores or {}).items() if name in judged and score.overall is not None}
+    lacking = [one.id for one in recorded if one.id in judged and one.id not in usable]
+    if lacking:
+        raise BadInput(
+            f"the judge's scores are missing for {len(lacking)} of {len(judged)} episodes: {', '.join(lacking[:SOME])}",
+            where="recorded episodes",
+            remedy="score them again; what was paid for is in the cache. REWARD_LIVE_MODE=0 does without a judge",
+        )
+    return [_rated(one, known[one.episode.sample_id], usable.get(one.id)) for one in recorded]
 
 
 def _rated(one: RecordedEpisode, sample: Sample, score: Score | None) -> ScoredEpisode:
@@ -256,57 +270,3 @@ def _rated(one: RecordedEpisode, sample: Sample, score: Score | None) -> ScoredE
         live=score is not None and score.live,
         weight=1.0 if score is None else score.weight,
     )
-
-
-def _refuse_strangers(recorded: Sequence[RecordedEpisode], known: Mapping[str, Sample]) -> None:
-    strange = [one.id for one in recorded if one.episode.sample_id not in known]
-    if strange:
-        raise BadInput(
-            f"{len(strange)} episodes are of samples that the pool does not have: {', '.join(strange[:SOME])}",
-            where="recorded episodes",
-            remedy="give the pool that they were recorded on",
-        )
-
-
-def _refuse_unscored(recorded: Sequence[RecordedEpisode], scores: Mapping[str, Score]) -> None:
-    lacking = [one.id for one in recorded if one.id not in scores or scores[one.id].overall is None]
-    if lacking:
-        raise BadInput(
-            f"the judge's scores are missing for {len(lacking)} of {len(recorded)} episodes: "
-            f"{', '.join(lacking[:SOME])}",
-            where="recorded episodes",
-            remedy="score them again; what was paid for is in the cache. REWARD_LIVE_MODE=0 does without a judge",
-        )
-
-
-def is_unjudged(episode: ScoredEpisode, judged_names: Sequence[str]) -> bool:
-    """Not one of the judge's dimensions. Some of them and not the others is a score with a gap."""
-    return bool(judged_names) and not episode.live and not any(name in episode.dims for name in judged_names)
-
-
-def live_names(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(name for name in names if name in LIVE)
-
-
-def measurable(
-    episodes: Iterable[ScoredEpisode], names: Sequence[str], stand_in: Mapping[str, float]
-) -> tuple[str, ...]:
-    """All of `names`, less the live ones where the judge scored no episode and no stand-in values are given."""
-    judged = live_names(names)
-    if all(name in stand_in for name in judged) or not all(is_unjudged(one, judged) for one in episodes):
-        return tuple(names)
-    return tuple(name for name in names if name not in judged)
-
-
-def judge_means(
-    matrix_ND: F64, names: Sequence[str], judged_N: NDArray[np.bool_], given: Mapping[str, float]
-) -> dict[str, float]:
-    """What stands in for each dimension of the judge: what is given, else its mean over the episodes it was asked
-    about."""
-    found = {}
-    for column, name in enumerate(names):
-        if name in given:
-            found[name] = given[name]
-        elif name in LIVE and judged_N.any():
-            found[name] = float(matrix_ND[judged_N, column].mean())
-    return found

@@ -51,6 +51,10 @@ F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 
 RESAMPLES = 1000
+POINT_ESTIMATES = (
+    "spearman", "kendall_tau", "top10_overlap", "top20_overlap", "corr_to_success_old", "corr_to_success_new",
+    "corr_improve",
+)  # fmt: skip
 FEWEST = 3
 """Fewer episodes than this have no order to compare."""
 
@@ -84,14 +88,8 @@ def agreement(old_N: F64, new_N: F64, success_N: F64, source_N: I64, seed: int) 
         episodes=len(success_N),
         samples=len(np.unique(source_N)),
         success_rate=float(success_N.mean()) if len(success_N) else None,
-        spearman=value.get("spearman"),
-        kendall_tau=value.get("kendall_tau"),
-        top10_overlap=value.get("top10_overlap"),
-        top20_overlap=value.get("top20_overlap"),
-        corr_to_success_old=value.get("corr_to_success_old"),
-        corr_to_success_new=value.get("corr_to_success_new"),
         corr_improve_pct=gain_pct(value.get("corr_to_success_old"), value.get("corr_to_success_new")),
-        corr_improve=value.get("corr_improve"),
+        **{name: value.get(name) for name in POINT_ESTIMATES},
         top10_reachable=_reachable(old_N, 0.10) if value else None,
         intervals=_intervals(old_N, new_N, success_N, source_N, set(value), seed) if value else {},
     )

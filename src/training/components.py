@@ -21,7 +21,7 @@ from ..core.jsonl import read_records
 from ..core.types import Sample
 from ..core.user_class import load_user_class
 from ..engines.load import load_strategy, strategy_class
-from ..reward.live_share import CourtRoom
+from ..reward.live_share import RunJudge
 from ..reward.reward import AdvancedReward, TrainingReward
 from ..scoring.judge import open_session
 from ..scoring.monitor import forecast, score_once
@@ -106,7 +106,7 @@ def judge_settings(config: TrainConfig) -> ScorerSettings | None:
 
 
 @contextmanager
-def open_judge(config: TrainConfig, resume: bool, group_size: int) -> Iterator[CourtRoom | None]:
+def open_judge(config: TrainConfig, resume: bool, group_size: int) -> Iterator[RunJudge | None]:
     """The live judge of the whole run, called once to test it. Logs the estimated cost before the first step."""
     settings = judge_settings(config)
     if settings is None:
@@ -120,9 +120,9 @@ def open_judge(config: TrainConfig, resume: bool, group_size: int) -> Iterator[C
         runner = stack.enter_context(asyncio.Runner())
         client = session.client()
         stack.callback(lambda: runner.run(client.close()))
-        room = CourtRoom(session, client, runner)
+        room = RunJudge(session, client, runner)
         first = next(iter(read_records(config.seed_pool, Sample)))
-        runner.run(score_once(room.bench, first))
+        runner.run(score_once(room.judge, first))
         done = sum(min(config.steps, steps_done(config, seed)) for seed in config.seeds) if resume else 0
         steps = config.steps * len(config.seeds) - done
         judged_per_step = config.batch_size * config.reward.live_share

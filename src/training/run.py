@@ -42,7 +42,7 @@ from ..eval.metrics import figures, flat
 from ..eval.trial import TrialReport
 from ..gates.manifest import Manifest
 from ..gates.ticket import Admission, admit
-from ..reward.live_share import CourtRoom, LiveShare
+from ..reward.live_share import LiveShare, RunJudge
 from ..runtime.device import prepare_device
 from ..runtime.disk import explain_disk_errors
 from ..runtime.lock import lock_folder
@@ -155,7 +155,7 @@ class _SeedRun:
     """The checkpoint store that the engine rolls back with, once it is open."""
 
 
-def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: CourtRoom | None = None) -> _SeedRun:
+def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: RunJudge | None = None) -> _SeedRun:
     config = ready.config
     stores: list[CheckpointStore] = []
 
@@ -200,7 +200,7 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: CourtRoom 
 
 
 def _run_seed(
-    ready: Ready, seed: int, resume: bool, console: Console, room: CourtRoom | None, prepared: dict[int, _SeedRun]
+    ready: Ready, seed: int, resume: bool, console: Console, room: RunJudge | None, prepared: dict[int, _SeedRun]
 ) -> None:
     config = ready.config
     with CheckpointStore(config.checkpoints(seed), mirror_folder(config, seed), config.checkpoint.keep) as store:

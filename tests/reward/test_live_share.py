@@ -1,4 +1,4 @@
-"""The judge's share of a training run: drawn by lot, written down before it is used, missed when it is silent."""
+"""The judge's share of a training run: a random sample, stored before use; a silent judge stops the run."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from pathlib import Path
 import pytest
 
 from src.core.errors import BadInput
-from src.reward.live_share import CourtRoom, LiveShare, Spoken, Verdict, chosen
+from src.reward.live_share import JudgedDialogue, JudgeScores, LiveShare, RunJudge, chosen
 from tests.eval.episodes import episode
 
 BATCH = [episode(f"s{number}") for number in range(4)]
 
 
-class Room(CourtRoom):
+class Room(RunJudge):
     """A judge without a service, which may have lost its voice."""
 
     def __init__(self) -> None:
         self.silent = False
         self.asked = 0
 
-    def key(self, spoken: Spoken) -> str:
+    def key(self, spoken: JudgedDialogue) -> str:
         return f"key of {spoken.id}"
 
-    def judge(self, spoken: dict[int, Spoken], keys: dict[int, str]) -> list[Verdict]:
+    def score(self, spoken: dict[int, JudgedDialogue], keys: dict[int, str]) -> list[JudgeScores]:
         self.asked += len(spoken)
         if self.silent:
-            return [Verdict(row, keys[row], {}, 0.0, "no answer") for row in spoken]
-        return [Verdict(row, keys[row], {"logic": 0.5}, 1.0) for row in spoken]
+            return [JudgeScores(row, keys[row], {}, 0.0, "no answer") for row in spoken]
+        return [JudgeScores(row, keys[row], {"logic": 0.5}, 1.0) for row in spoken]
 
 
 def many_steps(judge: LiveShare) -> None:
@@ -40,7 +40,7 @@ def share(room: Room, folder: Path, part: float) -> LiveShare:
 
 
 @pytest.mark.parametrize("part", [1.0, 0.25, 0.1])
-def test_a_judge_that_fell_silent_stops_the_run_however_small_its_share(tmp_path: Path, part: float) -> None:
+def test_a_silent_judge_stops_the_run_at_any_share(tmp_path: Path, part: float) -> None:
     """With a tenth of four episodes it is asked in two steps of five; the others are no sign of life."""
     room = Room()
     judge = share(room, tmp_path, part)
@@ -49,7 +49,7 @@ def test_a_judge_that_fell_silent_stops_the_run_however_small_its_share(tmp_path
         many_steps(judge)
 
 
-def test_a_judge_that_speaks_again_is_forgiven(tmp_path: Path) -> None:
+def test_one_scored_step_resets_the_count_of_silent_steps(tmp_path: Path) -> None:
     room = Room()
     judge = share(room, tmp_path, 1.0)
     for step in range(12):
@@ -57,7 +57,7 @@ def test_a_judge_that_speaks_again_is_forgiven(tmp_path: Path) -> None:
         assert len(judge(step, BATCH)) == (0 if room.silent else 4)
 
 
-def test_a_step_that_is_taken_again_reads_what_was_said_and_asks_nobody(tmp_path: Path) -> None:
+def test_a_repeated_step_reads_stored_scores_and_calls_no_judge(tmp_path: Path) -> None:
     room = Room()
     first = share(room, tmp_path, 0.5)(3, BATCH)
     asked, room.silent = room.asked, True
@@ -65,14 +65,14 @@ def test_a_step_that_is_taken_again_reads_what_was_said_and_asks_nobody(tmp_path
     assert room.asked == asked == 2
 
 
-def test_what_was_said_of_another_dialogue_is_not_taken_for_it(tmp_path: Path) -> None:
+def test_stored_scores_of_another_dialogue_are_not_used(tmp_path: Path) -> None:
     room = Room()
     share(room, tmp_path, 1.0)(3, BATCH)
     share(room, tmp_path, 1.0)(3, [episode("another"), *BATCH[1:]])
     assert room.asked == 8
 
 
-def test_over_many_steps_just_the_share_is_judged_in_whole_groups() -> None:
+def test_the_exact_share_is_judged_in_whole_groups() -> None:
     drawn = [chosen(0.3, seed=7, step=step, episodes=8, group_size=4) for step in range(50)]
     assert sum(map(len, drawn)) == 0.3 * 8 * 50
     assert all(rows in ([], [0, 1, 2, 3], [4, 5, 6, 7], [*range(8)]) for rows in drawn)
