@@ -33,7 +33,7 @@ ROUNDING = 1e-9
 log = logging.getLogger(__name__)
 
 
-class JudgeScores(Record, frozen=True):
+class LiveScore(Record, frozen=True):
     """The judge's scores of one episode of a step."""
 
     row: int
@@ -65,14 +65,14 @@ class RunJudge:
     def key(self, dialogue: JudgedDialogue) -> str:
         return score_key(dialogue, self.session.provider, self.session.settings.scoring.votes)
 
-    def score(self, dialogues: Mapping[int, JudgedDialogue], keys: Mapping[int, str]) -> list[JudgeScores]:
+    def score(self, dialogues: Mapping[int, JudgedDialogue], keys: Mapping[int, str]) -> list[LiveScore]:
         """Scores of the dialogues, which are given by row."""
 
-        async def score_all() -> list[JudgeScores]:
+        async def score_all() -> list[LiveScore]:
             entries = await asyncio.gather(*map(self.judge.score, dialogues.values()))
             scores = [score_of(entry, self.session.settings.scoring.votes) for entry in entries]
             return [
-                JudgeScores(row, keys[row], one.scores, one.weight, one.failure)
+                LiveScore(row, keys[row], one.scores, one.weight, one.failure)
                 for row, one in zip(dialogues, scores, strict=True)
             ]
 
@@ -89,7 +89,7 @@ class LiveShare:
         self.judge, self.share, self.seed, self.group_size, self.folder = judge, share, seed, group_size, folder
         self._failed_steps = 0
 
-    def __call__(self, step: int, episodes: Sequence[Episode]) -> dict[int, JudgeScores]:
+    def __call__(self, step: int, episodes: Sequence[Episode]) -> dict[int, LiveScore]:
         dialogues = {
             row: JudgedDialogue(
                 f"train/{self.seed}/{step + 1}/{row}/{episodes[row].sample_id}", episodes[row].lang, episodes[row].turns
@@ -98,7 +98,7 @@ class LiveShare:
         }
         keys = {row: self.judge.key(one) for row, one in dialogues.items()}
         file = step_file(self.folder, step + 1)
-        stored = list(read_records(file, JudgeScores)) if file.exists() else None
+        stored = list(read_records(file, LiveScore)) if file.exists() else None
         # What is stored may be another judge's, or of other dialogues.
         if stored is None or {one.row: one.key for one in stored} != keys:
             stored = self.judge.score(dialogues, keys)
@@ -107,7 +107,7 @@ class LiveShare:
                 write_records(handle, stored)
         return {one.row: one for one in stored if one.scores}
 
-    def _refuse_silence(self, scored: Sequence[JudgeScores]) -> None:
+    def _refuse_silence(self, scored: Sequence[LiveScore]) -> None:
         if not scored:
             return  # with a small share many steps have no judged episode, which says nothing about the judge
         failed = [one.failure for one in scored if one.failure]

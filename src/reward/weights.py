@@ -89,7 +89,7 @@ class Weights(Record, frozen=True):
 
 def read_weights(path: Path = WEIGHTS, weight_max: float = 1.0) -> Weights:
     """Weights that the reward may use: not negative, none above `weight_max`, summing to 1. Others are refused."""
-    found = _read(path, Weights, "run weight_calib")
+    found = read_unchecked(path)
     _refuse_wrong(found.weights, path, "run weight_calib; weights are not edited by hand")
     for name, weight in found.weights.items():
         if weight > weight_max + CAP_TOLERANCE:
@@ -99,6 +99,10 @@ def read_weights(path: Path = WEIGHTS, weight_max: float = 1.0) -> Weights:
             what = f"what stands in for {name} is {value}, not a number from 0 to 1"
             raise BadInput(what, where=str(path), remedy="run weight_calib")
     return found
+
+
+def read_unchecked(path: Path) -> Weights:
+    return _read(path, Weights, "run weight_calib")
 
 
 def read_baseline(path: Path = BASELINE) -> Baseline:

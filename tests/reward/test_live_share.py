@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from src.core.errors import BadInput
-from src.reward.live_share import JudgedDialogue, JudgeScores, LiveShare, RunJudge, chosen
+from src.reward.live_share import JudgedDialogue, LiveScore, LiveShare, RunJudge, chosen
 from tests.eval.episodes import episode
 
 BATCH = [episode(f"s{number}") for number in range(4)]
@@ -23,11 +23,11 @@ class Room(RunJudge):
     def key(self, spoken: JudgedDialogue) -> str:
         return f"key of {spoken.id}"
 
-    def score(self, spoken: dict[int, JudgedDialogue], keys: dict[int, str]) -> list[JudgeScores]:
+    def score(self, spoken: dict[int, JudgedDialogue], keys: dict[int, str]) -> list[LiveScore]:
         self.asked += len(spoken)
         if self.silent:
-            return [JudgeScores(row, keys[row], {}, 0.0, "no answer") for row in spoken]
-        return [JudgeScores(row, keys[row], {"logic": 0.5}, 1.0) for row in spoken]
+            return [LiveScore(row, keys[row], {}, 0.0, "no answer") for row in spoken]
+        return [LiveScore(row, keys[row], {"logic": 0.5}, 1.0) for row in spoken]
 
 
 def many_steps(judge: LiveShare) -> None:

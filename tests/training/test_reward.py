@@ -17,7 +17,7 @@ import yaml
 from src.core.jsonl import read_records
 from src.core.types import Episode
 from src.engines.base import reproducible_metrics
-from src.reward.live_share import JudgeScores
+from src.reward.live_share import LiveScore
 from src.scoring.prompt import DIMENSIONS
 from tests.conftest import Askgate, Outcome
 from tests.engines.killed import furnish
@@ -117,7 +117,7 @@ def test_a_share_is_judged_and_its_cost_announced_first(
     assert re.match(r"6 dialogues, 18 calls \(66 at most\), about \$\d.*, about \d+ s ", cost[1])
     assert done.err.index("live scoring by") < done.err.index("evaluated after step 0")
     for step, batch in enumerate(trained(place), start=1):
-        verdicts = {one.row: one for one in read_records(place / f"logs/judged/step_{step:05d}.jsonl", JudgeScores)}
+        verdicts = {one.row: one for one in read_records(place / f"logs/judged/step_{step:05d}.jsonl", LiveScore)}
         assert [one.live for one in batch] == [row in verdicts for row in range(4)]
         assert len(verdicts) == 2
         for row, one in enumerate(batch):
@@ -163,7 +163,7 @@ def test_disagreeing_votes_lower_the_weight_of_an_episode(
         hire(server, place, monkeypatch)
         done = askgate("train", "--config", write_config(place, steps=1, **LIVE))
     assert done.code == 0, done.err
-    verdicts = list(read_records(place / "logs/judged/step_00001.jsonl", JudgeScores))
+    verdicts = list(read_records(place / "logs/judged/step_00001.jsonl", LiveScore))
     assert verdicts
     assert all(0 < one.weight < 0.5 for one in verdicts)
 

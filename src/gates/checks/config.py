@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ...config.loader import config_files, load_train_config, read_yaml
 from ...config.profile import Profile
-from ...config.train_config import TrainConfig, WatchSection
+from ...config.train_config import WatchSection
 from ...core.check import Check, Rule, check
 from ...core.defaults import OVERCLAR_ALPHA, OVERCLAR_CAP
 from ...core.jsonl import read_records
@@ -28,31 +28,64 @@ Name = TypeVar("Name", bound=str)
 
 def config_findings(context: RoundContext) -> list[Finding]:
     paths = context.profile.paths
-    checks = [*config_checks(paths.config, context.profile), _unstable_check(paths.config, context)]
-    findings = findings_of("config", checks, _evidence(paths.config))
+    findings = findings_of("config", config_checks(context, paths.config, at_scale=True), _evidence(paths.config))
     if paths.trial is not None:
-        checks = [*trial_checks(paths.trial, context.profile), _unstable_check(paths.trial, context)]
-        findings += findings_of("config", [_scoped(one, "trial") for one in checks], _evidence(paths.trial))
+        checks = [_of_trial(one) for one in config_checks(context, paths.trial, at_scale=False)]
+        findings += findings_of("config", checks, _evidence(paths.trial))
     return findings
 
 
-def config_checks(path: Path, profile: Profile) -> list[Check]:
-    """Checks of the config for the run at scale."""
+def config_checks(context: RoundContext, path: Path, at_scale: bool) -> list[Check]:
+    """Checks of a training config. The trial is shorter and has one seed; all else is required of it too."""
+    remedy, remedy_zh = remedies("gates")["setting"]
+    checks = []
+    for name, value, rule, threshold in _required_settings(path, context.profile, at_scale):
+        given = {"key": name.partition("[")[0], "path": path}
+        measured = None if value is None else float(value)
+        checks.append(check(name, measured, rule, threshold, remedy.format(**given), remedy_zh.format(**given)))
+    return [*checks, _unstable_check(path, context)]
+
+
+def _required_settings(path: Path, profile: Profile, at_scale: bool) -> list[tuple[str, float | None, Rule, float]]:
+    """Name, value, rule and threshold of every setting that the profile requires."""
     if simulates(path):
-        return [_setting(path, "simulate", 1, "==", 0)]
-    config, wanted = load_train_config(path), profile.thresholds.config
-    return [
-        *_common_checks(path, config, profile),
-        _setting(path, "steps", config.steps, ">=", wanted.steps_min),
-        _setting(path, "seeds", len(config.seeds), ">=", wanted.seeds_min),
+        return [("simulate", 1, "==", 0)]
+    config, wanted, paths = load_train_config(path), profile.thresholds.config, profile.paths
+    sampling, reward = config.priority_sampling, config.reward
+    steps = (0, *(entry.step for entry in sampling.seed_ratio_schedule))
+    difficulty = _distance(sampling.by_difficulty, wanted.by_difficulty)
+    loosened = sum(getattr(config.watch, name) > getattr(wanted.watch, name) for name in WatchSection.model_fields)
+    rows: list[tuple[str, float | None, Rule, float]] = [
+        ("simulate", config.simulate, "==", 0),
+        ("live_mode", config.live_mode, "==", 1),
+        ("finetune.method", config.finetune.method == "qlora", "==", 1),
+        ("datasets", _distance(config.datasets, wanted.datasets), "<=", 1e-9),
+        ("target_kl[least]", config.target_kl, ">=", wanted.target_kl_min),
+        ("target_kl[most]", config.target_kl, "<=", wanted.target_kl_max),
+        ("kl_alert", config.kl_alert, "<=", wanted.kl_alert_max),
+        ("watch", loosened, "==", 0),
+        ("priority_sampling.enable", sampling.enable, "==", 1),
+        ("priority_sampling.by_difficulty", difficulty, "<=", 1e-9),
+        ("priority_sampling.seed_ratio", min(map(sampling.ratio, steps)), ">=", wanted.seed_ratio_min),
+        ("priority_sampling.low_perf_cap", sampling.low_perf_cap, "<=", wanted.low_perf_cap_max),
+        ("use_overclar_penalty", config.use_overclar_penalty, "==", 1),
+        # A penalty of 0 would be a penalty that is off.
+        ("reward.alpha", reward.alpha, "==", OVERCLAR_ALPHA),
+        ("reward.cap", reward.cap, "==", OVERCLAR_CAP),
+        # The weights that were calibrated and compared must be those that reward the run.
+        ("reward.weights", _is_file(reward.weights, paths.weights), "==", 1),
+        ("seed_pool", _is_file(config.seed_pool, paths.balanced), "==", 1),
+        ("shadow_set", _is_file(config.shadow_set, paths.shadow_set), "==", 1),
+        ("steps", config.steps, ">=", wanted.steps_min),
+        ("seeds", len(config.seeds), ">=", wanted.seeds_min),
     ]
-
-
-def trial_checks(path: Path, profile: Profile) -> list[Check]:
-    """Checks of the config for the trial, which is shorter and has one seed; all else is required of it too."""
-    if simulates(path):
-        return [_setting(path, "simulate", 1, "==", 0)]
-    return _common_checks(path, load_train_config(path), profile)
+    optional = {
+        "live_mode": wanted.live_mode,
+        "finetune.method": wanted.qlora,
+        "steps": at_scale,
+        "seeds": at_scale,
+    }
+    return [row for row in rows if optional.get(row[0], True)]
 
 
 def simulates(path: Path) -> bool:
@@ -61,53 +94,9 @@ def simulates(path: Path) -> bool:
     return isinstance(raw, dict) and raw.get("simulate", False) is not False
 
 
-def _common_checks(path: Path, config: TrainConfig, profile: Profile) -> list[Check]:
-    wanted, paths, sampling = profile.thresholds.config, profile.paths, config.priority_sampling
-    steps = (0, *(entry.step for entry in sampling.seed_ratio_schedule))
-    seed_ratio, difficulty = min(map(sampling.ratio, steps)), _distance(sampling.by_difficulty, wanted.by_difficulty)
-    checks = [_setting(path, "simulate", config.simulate, "==", 0)]
-    # A profile that does not require live dimensions or QLoRA accepts a config either way.
-    if wanted.live_mode:
-        checks.append(_setting(path, "live_mode", config.live_mode, "==", 1))
-    if wanted.qlora:
-        checks.append(_setting(path, "finetune.method", config.finetune.method == "qlora", "==", 1))
-    return [
-        *checks,
-        _setting(path, "datasets", _distance(config.datasets, wanted.datasets), "<=", 1e-9),
-        _scoped(_setting(path, "target_kl", config.target_kl, ">=", wanted.target_kl_min), "least"),
-        _scoped(_setting(path, "target_kl", config.target_kl, "<=", wanted.target_kl_max), "most"),
-        _setting(path, "kl_alert", config.kl_alert, "<=", wanted.kl_alert_max),
-        _setting(path, "watch", _loosened(config.watch, wanted.watch), "==", 0),
-        _setting(path, "priority_sampling.enable", sampling.enable, "==", 1),
-        _setting(path, "priority_sampling.by_difficulty", difficulty, "<=", 1e-9),
-        _setting(path, "priority_sampling.seed_ratio", seed_ratio, ">=", wanted.seed_ratio_min),
-        _setting(path, "priority_sampling.low_perf_cap", sampling.low_perf_cap, "<=", wanted.low_perf_cap_max),
-        _setting(path, "use_overclar_penalty", config.use_overclar_penalty, "==", 1),
-        # A penalty of 0 would be a penalty that is off.
-        _setting(path, "reward.alpha", config.reward.alpha, "==", OVERCLAR_ALPHA),
-        _setting(path, "reward.cap", config.reward.cap, "==", OVERCLAR_CAP),
-        # The weights that were calibrated and compared must be those that reward the run.
-        _setting(path, "reward.weights", _is_file(config.reward.weights, paths.weights), "==", 1),
-        _setting(path, "seed_pool", _is_file(config.seed_pool, paths.balanced), "==", 1),
-        _setting(path, "shadow_set", _is_file(config.shadow_set, paths.shadow_set), "==", 1),
-    ]
-
-
-def _setting(path: Path, key: str, value: float | None, rule: Rule, threshold: float) -> Check:
-    remedy, remedy_zh = remedies("gates")["setting"]
-    given = {"key": key, "path": path}
-    measured = None if value is None else float(value)
-    return check(key, measured, rule, threshold, remedy.format(**given), remedy_zh.format(**given))
-
-
-def _scoped(one: Check, scope: str) -> Check:
-    """The check under a name with a scope: `kl_alert[trial]`, `target_kl[least,trial]`."""
-    return replace(one, name=f"{one.name[:-1]},{scope}]" if one.name.endswith("]") else f"{one.name}[{scope}]")
-
-
-def _loosened(watch: WatchSection, most: WatchSection) -> int:
-    """How many limits of the watch on reward hacking are above those of the profile."""
-    return sum(getattr(watch, name) > getattr(most, name) for name in WatchSection.model_fields)
+def _of_trial(one: Check) -> Check:
+    """The check under the name of the trial: `kl_alert[trial]`, `target_kl[least,trial]`."""
+    return replace(one, name=f"{one.name[:-1]},trial]" if one.name.endswith("]") else f"{one.name}[trial]")
 
 
 def _distance(ours: Mapping[Name, float], theirs: Mapping[Name, float]) -> float:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import msgspec
 import numpy as np
 
 from ...config.loader import load_train_config
@@ -12,7 +9,7 @@ from ...config.profile import CalibrationSettings
 from ...core.check import Check, check
 from ...core.defaults import SEED, SUM_TOLERANCE
 from ...core.errors import BadInput
-from ...core.files import read_json, shipped, sidecar
+from ...core.files import sidecar
 from ...core.jsonl import read_unique
 from ...core.model_files import base_sha256
 from ...core.remedies import remedies
@@ -22,7 +19,7 @@ from ...reward.calibration import Calibration, calibrate_weights
 from ...reward.scored import Scores, columns, live_check, refuse_too_little
 from ...reward.shadow_run import agreement_checks, score_agreement
 from ...reward.weight_calib import calibration_checks
-from ...reward.weights import CAP_TOLERANCE, Weights, read_baseline, read_weights
+from ...reward.weights import CAP_TOLERANCE, Weights, read_baseline, read_unchecked, read_weights
 from ...scoring.batch import choose
 from ..gate import Finding, RoundContext, evidence_of, findings_of
 from .stored import DerivedEpisodes, derive_episodes
@@ -32,10 +29,7 @@ SAME = 1e-9
 
 def weights_findings(context: RoundContext) -> list[Finding]:
     path = context.profile.paths.weights
-    try:
-        weights = msgspec.convert(read_json(shipped(path), "run weight_calib"), Weights).weights
-    except msgspec.ValidationError as error:
-        raise BadInput(str(error), where=str(path), remedy="run weight_calib") from None
+    weights = read_unchecked(path).weights
     most, remedy = context.profile.thresholds.weight_max + CAP_TOLERANCE, remedies("gates")["weights"]
     checks = [
         check("weights_off_one", abs(sum(weights.values()) - 1), "<=", SUM_TOLERANCE, *remedy),
@@ -75,12 +69,12 @@ def calibration_findings(context: RoundContext) -> list[Finding]:
         check("weights_not_fitted", _distance(fitted, scores, stated), "<=", SAME, *remedy["weights"]),
         check("settings_of_their_own", other_settings, "==", 0, *remedy["settings_of_their_own"]),
         check("episodes", len(scores), ">=", limits.counts.calibration_episodes, *remedy["episodes"]),
-        *derived.checks(),
-        _base_model_check(context, derived),
+        *_episode_checks(context, derived),
         check("episodes_of_shadow_set", of_shadow_set, "==", 0, *remedy["held_out"]),
     ]
-    evidence = _evidence(paths.calibration_episodes, paths.calibration_scores, paths.pool)
-    return findings_of("calibration", checks, evidence | evidence_of(paths.balanced, paths.baseline, paths.weights))
+    files = (paths.calibration_episodes, sidecar(paths.calibration_episodes), paths.calibration_scores)
+    evidence = evidence_of(*files, paths.pool, sidecar(paths.pool), paths.balanced, paths.baseline, paths.weights)
+    return findings_of("calibration", checks, evidence)
 
 
 def shadow_findings(context: RoundContext) -> list[Finding]:
@@ -103,12 +97,12 @@ def shadow_findings(context: RoundContext) -> list[Finding]:
         *agreement_checks(score_agreement(scores, np.array(baseline.old), new_D, SEED), limits),
         live_check(scores, limits.counts.shadow_live),
         check("episodes", len(scores), ">=", limits.counts.shadow_episodes, *remedy["episodes"]),
-        *derived.checks(),
-        _base_model_check(context, derived),
+        *_episode_checks(context, derived),
         check("episodes_of_pool", of_pool, "==", 0, *remedy["held_out"]),
     ]
-    evidence = _evidence(paths.shadow_episodes, paths.shadow_scores, paths.shadow_set)
-    return findings_of("shadow", checks, evidence | evidence_of(paths.baseline, paths.weights))
+    files = (paths.shadow_episodes, sidecar(paths.shadow_episodes), paths.shadow_scores, paths.shadow_set)
+    evidence = evidence_of(*files, sidecar(paths.shadow_set), paths.baseline, paths.weights)
+    return findings_of("shadow", checks, evidence)
 
 
 def _distance(fitted: Calibration, scores: Scores, stated: Weights) -> float:
@@ -120,11 +114,14 @@ def _distance(fitted: Calibration, scores: Scores, stated: Weights) -> float:
     return max(abs(one.get(name, 0.0) - other.get(name, 0.0)) for one, other in pairs for name in {*one, *other})
 
 
-def _base_model_check(context: RoundContext, derived: DerivedEpisodes) -> Check:
+def _episode_checks(context: RoundContext, derived: DerivedEpisodes) -> list[Check]:
+    """Number of episodes and scores that could not be derived, and of episodes of another model than the config's."""
     base = base_sha256(load_train_config(context.profile.paths.config).base_model)
-    wrong = sum(one.model != base for one in derived.recorded)
-    return check("episodes_of_another_model", wrong, "==", 0, *remedies("gates")["episodes_of_another_model"])
-
-
-def _evidence(episodes: Path, scores: Path, pool: Path) -> dict[str, str]:
-    return evidence_of(episodes, sidecar(episodes), scores, pool, sidecar(pool))
+    wrong = {
+        "episodes_not_played": derived.not_played,
+        "scores_not_proved": derived.not_proved,
+        "episodes_not_drawn": derived.not_drawn,
+        "scores_not_drawn": derived.not_drawn_for_judge,
+        "episodes_of_another_model": sum(one.model != base for one in derived.recorded),
+    }
+    return [check(name, count, "==", 0, *remedies("gates")[name]) for name, count in wrong.items()]

@@ -14,9 +14,7 @@ from pathlib import Path
 
 from ...agents.env import matches_replay
 from ...config.judge_config import VotesSection
-from ...core.check import Check, check
 from ...core.jsonl import read_records
-from ...core.remedies import remedies
 from ...core.types import Sample
 from ...data.pool.meta import read_meta
 from ...reward.record import RecordedEpisode, read_recorded
@@ -44,15 +42,6 @@ class DerivedEpisodes:
     """Samples of the random draw that are missing, and episodes on samples that were not drawn."""
     not_drawn_for_judge: int
     """The same for the episodes that the judge scored."""
-
-    def checks(self) -> list[Check]:
-        remedy = remedies("gates")
-        return [
-            check("episodes_not_played", self.not_played, "==", 0, *remedy["episodes_not_played"]),
-            check("scores_not_proved", self.not_proved, "==", 0, *remedy["scores_not_proved"]),
-            check("episodes_not_drawn", self.not_drawn, "==", 0, *remedy["episodes_not_drawn"]),
-            check("scores_not_drawn", self.not_drawn_for_judge, "==", 0, *remedy["scores_not_drawn"]),
-        ]
 
 
 def derive_episodes(
