@@ -19,7 +19,7 @@ from ..core.check import Check, check
 from ..core.errors import BadInput
 from ..core.remedies import remedies
 from ..core.types import Episode
-from .metrics import F64, HARD_READING, NAMES, Figure, Table, figures, is_share, ratio, table
+from .metrics import F64, HARD_READING, NAMES, Figure, figures, is_share, ratio, table
 
 RESAMPLES = 2000
 AT_ONCE = 100
@@ -42,7 +42,7 @@ def compare(base: Sequence[Episode], trained: Sequence[Episode], seed: int) -> d
     """Both must have run on the same samples, equally often. Against a control: the control as `base`."""
     one, other = _paired(base, trained)
     before, after = table(one), table(other)
-    delta = after.values() - before.values()
+    delta = ratio(*after.sum(axis=2)) - ratio(*before.sum(axis=2))
     firsts = np.unique([episode.sample_id for episode in one], return_index=True)[1]
     low, high = _interval(before, after, firsts, seed)
     then, now = figures(one), figures(other)
@@ -89,11 +89,11 @@ def _paired(base: Sequence[Episode], trained: Sequence[Episode]) -> tuple[list[E
     return sorted(base, key=lambda one: one.sample_id), sorted(trained, key=lambda one: one.sample_id)
 
 
-def _interval(before: Table, after: Table, firsts: NDArray[np.intp], seed: int) -> tuple[F64, F64]:
+def _interval(before: F64, after: F64, firsts: NDArray[np.intp], seed: int) -> tuple[F64, F64]:
     """`firsts`: the columns at which the episodes of a new sample begin; they are resampled together."""
     ends = np.full((2, len(NAMES)), np.nan)
     if len(firsts):
-        parts = [np.add.reduceat([part.sums, part.counts], firsts, axis=2) for part in (before, after)]
+        parts = [np.add.reduceat(part, firsts, axis=2) for part in (before, after)]
         deltas = np.concatenate(list(_deltas(parts, seed)), axis=1)
         gaps = np.isnan(deltas).sum(axis=1)
         ends[:, gaps == 0] = np.percentile(deltas[gaps == 0], [2.5, 97.5], axis=1)

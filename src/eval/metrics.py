@@ -10,7 +10,6 @@ interval, down to that of a single seed where all of them come to the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
@@ -50,25 +49,14 @@ class Figure(Struct, frozen=True):
     """Episodes that it was measured on."""
 
 
-@dataclass(frozen=True)
-class Table:
-    """One row a figure (in the order of `NAMES`), one column an episode: what it adds to the sum and to the count."""
-
-    sums: F64
-    counts: F64
-
-    def values(self) -> F64:
-        return ratio(self.sums.sum(axis=1), self.counts.sum(axis=1))
-
-
-def table(episodes: Sequence[Episode]) -> Table:
+def table(episodes: Sequence[Episode]) -> F64:
+    """What each episode adds to the sum and to the count of each figure: shape (2, figures by `NAMES`, episodes)."""
     made = np.zeros((2, len(SCOPES), len(MEASURES), len(episodes)))
     for column, episode in enumerate(episodes):
         parts = np.array([measure(episode) for measure in MEASURES.values()], dtype=np.float64)
         for scope in _scopes_of(episode):
             made[:, SCOPES.index(scope), :, column] = parts.T
-    sums, counts = made.reshape(2, len(NAMES), len(episodes))
-    return Table(sums, counts)
+    return made.reshape(2, len(NAMES), len(episodes))
 
 
 def _scopes_of(episode: Episode) -> list[str]:
@@ -78,12 +66,9 @@ def _scopes_of(episode: Episode) -> list[str]:
 
 
 def figures(episodes: Sequence[Episode]) -> dict[str, Figure]:
-    made = table(episodes)
     sample_N = np.unique([episode.sample_id for episode in episodes], return_inverse=True)[1]
-    return {
-        name: _figure(name, sums, counts, sample_N)
-        for name, sums, counts in zip(NAMES, made.sums, made.counts, strict=True)
-    }
+    rows = zip(NAMES, *table(episodes), strict=True)
+    return {name: _figure(name, sums, counts, sample_N) for name, sums, counts in rows}
 
 
 def flat(measured: Mapping[str, Figure]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""What a run came to: base, control and trained policy on the same held-out samples, every seed and all together.
+"""The result of a run: base, control and trained policy on the same held-out samples, every seed and all together.
 
     report = trial_report([SeedRun(1, 5000, base, trained, control)], about, profile.thresholds, proof)
 
@@ -28,7 +28,7 @@ Changes = dict[str, Change]
 
 
 class SeedRun(Struct, frozen=True):
-    """The held-out episodes of one seed; None where nobody looked."""
+    """The held-out episodes of one seed; None where there was no evaluation."""
 
     seed: int
     steps: int
@@ -78,13 +78,13 @@ class TrialReport(Report, frozen=True):
 def trial_report(runs: Sequence[SeedRun], about: About, limits: Thresholds, proof: Evidence) -> TrialReport:
     seeds = [compared(run) for run in runs]
     pooled = msgspec.structs.replace(seeds[0], seed=None) if len(seeds) == 1 else _pooled(runs)
-    changes = pooled.changes
-    whole = report(
-        "ppo_eval",
-        trial_checks(changes if changes is not None else compare([], [], 0), limits),
-        {"held_out": _samples(runs), "limits": stated_limits(limits), **_headline(pooled)},
-        proof,
-    )
+    changes, samples = pooled.changes, {episode.sample_id for run in runs for episode in run.trained or ()}
+    figures: dict[str, Any] = {"held_out": len(samples), "limits": stated_limits(limits)}
+    if changes is not None:
+        points = {name: changes[name].delta_pp for name in HEADLINE}
+        figures["delta_pp"] = {name: value for name, value in points.items() if value is not None}
+    checks = trial_checks(changes if changes is not None else compare([], [], 0), limits)
+    whole = report("ppo_eval", checks, figures, proof)
     return TrialReport(**msgspec.structs.asdict(whole), **msgspec.structs.asdict(about), seeds=seeds, pooled=pooled)
 
 
@@ -100,7 +100,7 @@ def stated_limits(limits: Thresholds) -> dict[str, float]:
 
 
 def compared(run: SeedRun) -> Compared:
-    """The bootstrap throws the dice of the run's own seed."""
+    """The comparisons of one run. The bootstrap uses the run's own seed."""
 
     def change(one: Sequence[Episode] | None, other: Sequence[Episode] | None) -> Changes | None:
         return compare(one, other, run.seed) if one and other else None
@@ -128,15 +128,3 @@ def _pooled(runs: Sequence[SeedRun]) -> Compared:
         joined([run.control for run in runs]),
     )
     return msgspec.structs.replace(compared(whole), seed=None)
-
-
-def _samples(runs: Sequence[SeedRun]) -> int:
-    return len({episode.sample_id for run in runs for episode in run.trained or ()})
-
-
-def _headline(pooled: Compared) -> dict[str, Any]:
-    """The few figures that people ask for, in points where they are shares."""
-    if pooled.changes is None:
-        return {}
-    moved = {name: pooled.changes[name] for name in HEADLINE}
-    return {"delta_pp": {name: one.delta_pp for name, one in moved.items() if one.delta_pp is not None}}

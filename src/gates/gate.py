@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from msgspec.structs import asdict
+
 from ..config.judge_config import ScoringSection
 from ..config.loader import load_config
 from ..config.profile import Profile
@@ -96,10 +98,7 @@ def work_folder(number: int) -> Path:
 
 
 def findings_of(gate: str, checks: Iterable[Check], evidence: Mapping[str, str]) -> list[Finding]:
-    return [
-        Finding(gate, one.name, one.value, one.rule, one.threshold, one.passed, one.remedy, one.remedy_zh, {**evidence})
-        for one in checks
-    ]
+    return [Finding(gate=gate, **asdict(one), evidence={**evidence}) for one in checks]
 
 
 def unmeasured(gate: str, error: BadInput) -> Finding:

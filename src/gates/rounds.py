@@ -43,6 +43,8 @@ FILE_GATES: dict[str, Gate] = {
     "config": config_findings,
 }
 """Gates that follow from files alone: on the same files both rounds measure the same."""
+_MEASURED_FILES = ("pool", "metrics", "balanced", "shadow_set", "weights", "config", "trial", "templates")
+_STAGE_REPORTS = ("pool_report", "difficulty_report", "calibration_report", "shadow_report", "ablation_report")
 _ENVIRONMENT = ("RUN_MODE", "SCORER_PROVIDER", "SCORER_MODEL")
 
 
@@ -126,26 +128,10 @@ def _files(profile: Profile, number: int) -> dict[str, Fingerprint]:
     leaves them out, because the work order runs the shadow run once more between the rounds.
     """
     paths = profile.paths
-    stage_reports = {
-        "pool_report": paths.pool_report,
-        "difficulty_report": paths.difficulty_report,
-        "calibration_report": paths.calibration_report,
-        "shadow_report": paths.shadow_report,
-        "ablation_report": paths.ablation_report,
-    }
-    wanted = {
-        "pool": paths.pool,
-        "metrics": paths.metrics,
-        "balanced": paths.balanced,
-        "shadow_set": paths.shadow_set,
-        "weights": paths.weights,
-        "config": paths.config,
-        **({"trial": paths.trial} if paths.trial else {}),
-        "templates": paths.templates,
-        "profile": profile_path(profile.name),
-        **(stage_reports if number == 2 else {}),
-    }
-    there = {role: path for role, path in wanted.items() if shipped(path).exists()}
+    wanted = {role: getattr(paths, role) for role in _MEASURED_FILES} | {"profile": profile_path(profile.name)}
+    if number == 2:
+        wanted |= {role: getattr(paths, role) for role in _STAGE_REPORTS}
+    there = {role: path for role, path in wanted.items() if path and shipped(path).exists()}
     configs = [there[role] for role in ("config", "trial", "profile") if role in there]
     there |= {f"extended {parent}": parent for config in configs for parent in _extended(config)}
     return {role: Fingerprint(str(path), fingerprint(path)) for role, path in there.items()}

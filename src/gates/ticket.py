@@ -151,8 +151,8 @@ def verify_report(path: Path, manifest: Manifest, sums: Fingerprints) -> Round:
     is left to `verify_ledger`.
     """
     report = read_round(path)
-    _refuse_other_run(path, report, manifest)
-    _refuse_wrong_verdict(path, report)
+    for what in _contradictions(path, report, manifest):
+        raise BadInput(what, where=str(path), remedy=RUN_BOTH)
     if is_future(report.ts) or report.started > report.ts:
         raise BadInput(
             f"is of {report.ts}, and the clock says {now()}",
@@ -187,38 +187,30 @@ def verify_ledger(ledger: Path, heads: list[Head]) -> None:
         )
 
 
-def _refuse_other_run(path: Path, report: Round, manifest: Manifest) -> None:
+def _contradictions(path: Path, report: Round, manifest: Manifest) -> Iterator[str]:
+    """Ways in which a report contradicts the manifest or itself.
+
+    Every verdict is computed again from value and threshold, and the report's own from those of its checks.
+    """
     entry = manifest.newest().get(str(path))
     if report.run != manifest.run:
-        raise BadInput("belongs to another run, not to this folder", where=str(path), remedy=RUN_BOTH)
+        yield "belongs to another run, not to this folder"
     if entry is None or entry.kind != "file":
-        raise BadInput(
-            f"is not in {manifest.path}: no round of this run wrote it, or it was withdrawn",
-            where=str(path),
-            remedy=RUN_BOTH,
-        )
-    if entry.sha256 != sha256_file(path):
-        raise BadInput("was changed after the round wrote it", where=str(path), remedy=RUN_BOTH)
-
-
-def _refuse_wrong_verdict(path: Path, report: Round) -> None:
-    """Every verdict is computed again from value and threshold, and the report's own from those of its checks."""
+        yield f"is not in {manifest.path}: no round of this run wrote it, or it was withdrawn"
+    elif entry.sha256 != sha256_file(path):
+        yield "was changed after the round wrote it"
     for one in report.findings:
         if one.passed != one.verdict:
-            raise BadInput(
-                f"{one.gate}: {one.name} says {'passed' if one.passed else 'failed'}, and {one.value} {one.rule} "
-                f"{one.threshold} does not",
-                where=str(path),
-                remedy=RUN_BOTH,
-            )
+            stated = "passed" if one.passed else "failed"
+            yield f"{one.gate}: {one.name} says {stated}, and {one.value} {one.rule} {one.threshold} does not"
     needed = [gate for gate in GATES if gate != "round1" or report.round == "round2"]
     if lacking := [gate for gate in needed if all(one.gate != gate for one in report.findings)]:
-        raise BadInput(f"nothing was measured for {', '.join(lacking)}", where=str(path), remedy=RUN_BOTH)
+        yield f"nothing was measured for {', '.join(lacking)}"
     if report.passed != all(one.passed for one in report.findings):
-        raise BadInput("its verdict is not that of its checks", where=str(path), remedy=RUN_BOTH)
-    stated = report.files.get("profile")
-    if stated is None or stated.path != str(profile_path(load_profile(report.profile).name)):
-        raise BadInput(f"does not say which profile {report.profile} it used", where=str(path), remedy=RUN_BOTH)
+        yield "its verdict is not that of its checks"
+    profile = report.files.get("profile")
+    if profile is None or profile.path != str(profile_path(load_profile(report.profile).name)):
+        yield f"does not say which profile {report.profile} it used"
 
 
 # Admitting

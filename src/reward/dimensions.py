@@ -39,7 +39,7 @@ def calculation(view: EpisodeView) -> float:
     stated = [
         equation
         for turn in view.policy_turns
-        for equation in _EQUATION.findall(f"{turn.thought}\n{_without_commas(turn.text)}")
+        for equation in _EQUATION.findall(f"{turn.thought}\n{turn.text.replace(',', '')}")
     ]
     verdicts = [_holds(left, right) for left, right in stated]
     verdicts += [_worked(turn.text, result or "error") for turn, result in view.calls if turn.tool == "calc"]
@@ -51,10 +51,6 @@ def calculation(view: EpisodeView) -> float:
 def _worked(expression: str, result: str) -> bool:
     """Whether a call of the calculator worked. A number compared with itself does not count: `1853 < 1853`."""
     return not result.startswith("error") and not _ITSELF.search(expression)
-
-
-def _without_commas(text: str) -> str:
-    return text.replace(",", "")
 
 
 def _holds(left: str, right: str) -> bool:
@@ -276,13 +272,10 @@ def economy(view: EpisodeView) -> float:
         if turn.act == "answer":
             useful += 1
         elif reply is not None and reply.text not in known and turn.act != "say":
-            useful += _brings(reply.text) if turn.act == "call" else informs(reply.text)
+            found = reply.text != NOTHING and not reply.text.startswith("error")
+            useful += found if turn.act == "call" else informs(reply.text)
         known.add(reply.text if reply else "")
     return useful / len(view.policy_turns)
-
-
-def _brings(result: str) -> bool:
-    return result != NOTHING and not result.startswith("error")
 
 
 Dimension = Callable[[EpisodeView], float]

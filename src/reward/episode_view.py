@@ -31,23 +31,20 @@ class EpisodeView(Record, frozen=True):
         return tuple(turn for turn in self.turns if turn.by == "assistant")
 
     @property
-    def asked(self) -> tuple[tuple[str, str | None], ...]:
+    def asked(self) -> tuple[tuple[Turn, str | None], ...]:
         """Every ask with the user's reply; None where the episode ended on it."""
-        after = (*self.turns[1:], None)
-        return tuple(
-            (turn.text, reply.text if reply and reply.by == "user" else None)
-            for turn, reply in zip(self.turns, after, strict=True)
-            if turn.act == "ask"
-        )
+        return self._with_replies("ask", "user")
 
     @property
     def calls(self) -> tuple[tuple[Turn, str | None], ...]:
         """Every call of a tool with what it returned; None where the episode ended on it."""
-        after = (*self.turns[1:], None)
+        return self._with_replies("call", "tool")
+
+    def _with_replies(self, act: str, by: str) -> tuple[tuple[Turn, str | None], ...]:
         return tuple(
-            (turn, reply.text if reply and reply.by == "tool" else None)
-            for turn, reply in zip(self.turns, after, strict=True)
-            if turn.act == "call"
+            (turn, reply.text if reply and reply.by == by else None)
+            for turn, reply in zip(self.turns, (*self.turns[1:], None), strict=True)
+            if turn.act == act
         )
 
     def heard_before(self, place: int) -> str:

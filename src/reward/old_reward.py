@@ -1,8 +1,8 @@
-"""The old scorer: 7 dimensions by rules of the surface, with fixed weights. Kept for comparison.
+"""The dimensions of the old scorer: 7 rules about the surface of an episode. Kept for comparison.
 
-It counts words that came up before, numbers, lengths, question marks and polite words; it does not check whether a step
-is right. Names and weights are those of the scorer that was in use; its code is lost, so the rules are written anew.
-Like every dimension they see nothing but what the policy could see.
+They count words that came up before, numbers, lengths, question marks and polite words; they do not check whether a
+step is right. Names and weights (`configs/weights_baseline.json`) are those of the scorer that was in use; its code is
+lost, so the rules are written anew. Like every dimension they see nothing but what the policy could see.
 """
 
 from __future__ import annotations
@@ -14,16 +14,6 @@ from ..core.tokenize import CJK, tokens, words
 from ..core.types import Turn
 from .dimensions import Dimension
 from .episode_view import EpisodeView
-
-WEIGHTS: Mapping[str, float] = {
-    "logic_rigor": 0.20,
-    "calc_accuracy": 0.20,
-    "expression_clarity": 0.15,
-    "completeness": 0.15,
-    "clarification": 0.10,
-    "naturalness": 0.10,
-    "educational": 0.10,
-}
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _CONNECTIVE = re.compile(
@@ -117,11 +107,6 @@ OLD: Mapping[str, Dimension] = {
     "naturalness": naturalness,
     "educational": educational,
 }
-
-
-def old_reward(view: EpisodeView) -> float:
-    """The score that was in use before."""
-    return sum(weight * OLD[name](view) for name, weight in WEIGHTS.items())
 
 
 def _own(view: EpisodeView) -> str:

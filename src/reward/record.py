@@ -158,16 +158,13 @@ def recorded_before(
     same = {"sha256": sha256_file(path), "pool_sha256": sha256_file(pool), "model_sha256": model}
     if not isinstance(facts, dict) or any(facts.get(name) != value for name, value in same.items()):
         return None
-    if not _same_settings(facts.get("plan"), plan):
+    then = facts.get("plan")
+    # The number of slots does not change the episodes.
+    if not isinstance(then, dict) or {**then, "slots": 0} != {**plan.facts(), "slots": 0}:
         return None
     found = read_recorded(path)
     wanted = [sample.id for sample in samples for _ in range(plan.repeats)]
     return found if [one.episode.sample_id for one in found] == wanted else None
-
-
-def _same_settings(then: object, plan: RecordPlan) -> bool:
-    """Compares all settings but the number of slots, which does not change the episodes."""
-    return isinstance(then, dict) and {**then, "slots": 0} == {**plan.facts(), "slots": 0}
 
 
 def read_recorded(path: Path) -> list[RecordedEpisode]:

@@ -28,7 +28,6 @@ class Solution:
     w_D: F64
     residual: float
     """What moving weight between two dimensions would gain at most, for each unit moved; 0 at the exact optimum."""
-    steps: int
 
 
 def solve(h_DD: F64, g_D: F64, cap: float) -> Solution:
@@ -57,7 +56,7 @@ def solve(h_DD: F64, g_D: F64, cap: float) -> Solution:
     residual = optimality_gap(h_DD, g_D, w, cap)
     if not residual <= TOLERANCE * scale:
         raise ArithmeticError(f"the weights are not optimal: {residual:.3g} could be gained")
-    return Solution(w, residual, step)
+    return Solution(w, residual)
 
 
 def optimality_gap(h_DD: F64, g_D: F64, w_D: F64, cap: float) -> float:
