@@ -1,7 +1,7 @@
 """Base against trained policy on the same samples: what changed, how sure that is, and whether it is enough.
 
 Samples are resampled, not episodes, and both policies keep their results on each: what is hard for one is hard for the
-other, and a paired interval is narrower for it. Gates go by the point estimate; the interval stands beside it.
+other, and a paired interval is narrower for it. Gates check the point estimate; the interval is for the reader.
 """
 
 from __future__ import annotations

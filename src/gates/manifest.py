@@ -132,7 +132,7 @@ class Manifest:
             self.head = _hash(raw)
 
     def _append(self, made: Iterable[tuple[Kind, str, str, int]]) -> None:
-        """After a look at what others added meanwhile. The file is replaced as a whole: no crash leaves half a line."""
+        """Reads the file again, then appends. It is replaced as a whole: no crash leaves half a line."""
         with explain_disk_errors(self.path, RUN_AGAIN):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with write_lock(self.path):

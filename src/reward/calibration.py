@@ -218,7 +218,7 @@ class HeldOut:
     def _rank_corr(self, name: str, fold: int, counts: F64) -> F64:
         """Success has two values, so its ranks are as good as itself.
 
-        A score that is the same for all ranks nothing: 0. Where all drawn succeed or all fail, nobody can tell: NaN.
+        A score that is the same for all ranks nothing: 0. Where all drawn succeed or all fail, it is undefined: NaN.
         """
         ranks = self._rankings[name][fold].ranks(counts)
         success = np.broadcast_to(self._success[self._parts[fold]], counts.shape)

@@ -146,8 +146,8 @@ def _read(view: EpisodeView, answer: str) -> float:
     offered = mentioned(answer, view.prompt)
     if not offered and any(mentioned(answer, article) for article in opened):
         return 1.0
-    told = any(mentioned(answer, text) for text in (*results, *(reply or "" for _, reply in view.asked)))
-    return HALF if told or (offered and opened) else 0.0
+    shown = any(mentioned(answer, text) for text in (*results, *(reply or "" for _, reply in view.asked)))
+    return HALF if shown or (offered and opened) else 0.0
 
 
 def asking(view: EpisodeView) -> float:

@@ -1,4 +1,4 @@
-"""What a policy could see of a sample: all that a dimension is given.
+"""The part of an episode that the policy could see: all that a dimension is given.
 
 Correlation with success would be a tautology if a dimension knew the gold answer or the hidden span. So no dimension
 is given a `Sample` or an `Episode`; both know more.
@@ -48,17 +48,17 @@ class EpisodeView(Record, frozen=True):
         )
 
     def heard_before(self, place: int) -> str:
-        """What user and tools had said before the turn at that place."""
+        """Messages of user and tools before the turn at that place."""
         return "\n".join(turn.text for turn in self.turns[:place] if turn.by != "assistant")
 
     @property
     def heard(self) -> str:
-        """What user and tools said in the whole episode."""
+        """All messages of user and tools."""
         return self.heard_before(len(self.turns))
 
     @property
     def user_text(self) -> str:
-        """What the user said, first message and replies."""
+        """All messages of the user."""
         return "\n".join(turn.text for turn in self.turns if turn.by == "user")
 
 

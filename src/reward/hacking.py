@@ -1,8 +1,8 @@
 """Signs of a hacked reward in a batch of episodes: asking for its own sake, and answers that are only form.
 
-- *ask spam*: the policy asks where nothing is missing, or goes on asking after it was told.
+- *ask spam*: the policy asks where nothing is missing, or asks again after it has the missing information.
 - *malformed*: turns without an act, an empty tag among them.
-- *bare answer*: an answer and nothing else, no thought, no look-up, no calculation and no ask before it.
+- *bare answer*: an answer and nothing else, no thought, no search, no calculation and no ask before it.
 - *echo*: an ask or an answer that hands the user's own question back.
 """
 
@@ -15,9 +15,9 @@ from ..core.tokenize import words
 from ..core.types import Episode, Turn
 
 SAME = 0.8
-"""From this share of common words on, a message is the question over again."""
+"""Share of common words from which a message counts as a repetition of the question."""
 SHORTEST = 5
-"""Shortest question in words whose repetition can be told from the mention of a name in it."""
+"""Number of words from which the repetition of a question differs from the mention of a name in it."""
 
 
 def ask_spam(episodes: Sequence[Episode]) -> float:

@@ -82,7 +82,7 @@ class RunJudge:
 class LiveShare:
     """`judge(step, episodes)`: judge scores by row, of the episodes that were chosen and could be scored.
 
-    All episodes of a group are judged or none, so that nobody is compared with one who was rated otherwise.
+    All episodes of a group are judged or none, so that an episode is compared only with others scored alike.
     """
 
     def __init__(self, judge: RunJudge, share: float, seed: int, group_size: int, folder: Path) -> None:

@@ -43,7 +43,7 @@ class Ranking:
     def top(self, counts_BN: F64, share: float) -> F64:
         """How much of every drawn episode is in the top: 1 above the edge, a part where equals share the last places.
 
-        It is the chance to be in the top when equals are put in order by lot.
+        It is the probability of being in the top when equals are ordered at random.
         """
         held = self._held(counts_BN)
         above = held[:, ::-1].cumsum(axis=1)[:, ::-1] - held
@@ -137,7 +137,7 @@ DIGITS = 9
 
 
 def gain_pct(old: float | None, new: float | None) -> float | None:
-    """The gain in percent of the old correlation, where that can be said.
+    """The gain in percent of the old correlation; None where that is missing or too small.
 
     >>> gain_pct(0.4, 0.5), gain_pct(0.05, 0.5), gain_pct(None, 0.5)
     (25.0, None, None)

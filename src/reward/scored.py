@@ -47,7 +47,7 @@ class ScoredEpisode(Record, frozen=True):
     source_id: str
     """What the question was made from. Episodes of one source are never on both sides of a fold."""
     split: Literal["train", "shadow"]
-    """Which side of the hold-out the sample is on: weights are calibrated on one and looked at on the other."""
+    """Which side of the hold-out the sample is on: weights are calibrated on one and checked on the other."""
     task: Task
     level: Level | None
     success: bool
@@ -73,7 +73,7 @@ class Scores:
     """Episodes of one source share a number."""
     task_N: NDArray[np.str_]
     level_N: NDArray[np.str_]
-    """Empty where nobody measured it."""
+    """Empty where it was not measured."""
     live_N: NDArray[np.bool_]
     """Which come from live scoring."""
     stand_in: dict[str, float] = field(default_factory=dict)
@@ -207,7 +207,7 @@ def refuse_too_little(scores: Scores, where: str) -> None:
 
 
 def live_check(scores: Scores, wanted: int | None = None) -> Check:
-    """What was scored without a judge may be looked at, but it passes no gate.
+    """Checks that enough episodes were scored live: scores without a judge pass no gate.
 
     `wanted`: about how many episodes the judge was to be asked; None: about all.
     """

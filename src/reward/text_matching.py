@@ -37,7 +37,7 @@ def _plain(text: str) -> str:
 
 
 LONGEST = 100
-"""Digits of a number that means anything; Python reads none of thousands of them."""
+"""Most digits of a number that is read; Python refuses numbers of thousands of digits."""
 _DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+")
 _ONES = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
@@ -70,11 +70,11 @@ _CONVERTS: tuple[tuple[int, tuple[re.Pattern[str], ...]], ...] = tuple(
         (1000, ("kilo|milli|千[克米升]|毫[克米升]|公斤|吨|\\btons?\\b",)),
     )
 )
-"""What a unit is made of, and the words that must all be there: 60 takes minutes and hours."""
+"""Conversion factors, and the units that must all occur in the text: 60 takes minutes and hours."""
 
 
 def numbers(text: str) -> set[Fraction]:
-    """Every number that the text names, but for rows of digits without end (`LONGEST`).
+    """Every number that the text names, except digit strings longer than `LONGEST`.
 
     >>> sorted(int(one) for one in numbers("Eight pages, 1,250 words, twenty-five or 十四层"))
     [8, 14, 25, 1250]
@@ -88,7 +88,7 @@ def numbers(text: str) -> set[Fraction]:
 
 
 def conversions(text: str) -> set[Fraction]:
-    """Numbers that nobody has to name, because the units in the text bring them in; 1 and 2 are anybody's.
+    """Numbers that need no mention because the units in the text imply them; 1 and 2 never need one.
 
     >>> sorted(int(one) for one in conversions("200 grams each, for 3 weeks"))
     [1, 2, 7]

@@ -2,7 +2,7 @@
 
 In: scored episodes of samples outside the shadow set, and the fixed baseline. Out: `configs/weights.json`, and
 `reports/calibration_report_<tag>.json` with folds, intervals and gates. Weights whose gates failed are written too, for
-they are what the data say; the file and the report tell that they failed.
+they are the optimum; the file and the report say that the gates failed.
 
 Where no judge was asked at all, the weights are over the dimensions of the rules alone, and the gate on live scores
 fails.
@@ -125,7 +125,7 @@ def _refuse_shadow(episodes: list[ScoredEpisode], where: str) -> None:
     held_out = sum(one.split == "shadow" for one in episodes)
     if held_out:
         raise BadInput(
-            f"{held_out} episodes are of the shadow set, which is there to look at weights that never saw it",
+            f"{held_out} episodes are of the shadow set, which must stay unseen by the weights",
             where=where,
             remedy="record episodes on samples of the training split",
         )

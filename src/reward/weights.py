@@ -6,7 +6,7 @@
 
 Two sets of weights over all D dimensions follow from it:
 
-- *old*: what was in use before. The old weights as they stand, and 0 for what is new. Gates compare with these.
+- *old*: the weights in use before, and 0 for every new dimension. Gates compare with these.
 - *prior*: what the calibration is pulled toward. A new dimension has an equal share, 1/D. The old ones share what is
   left as they did before: each old weight times (D - new)/D. So nothing new starts from zero, nothing old loses
   against its likes, and the prior sums to 1.
@@ -82,7 +82,7 @@ class Weights(Record, frozen=True):
 
     weights: dict[str, float]
     calibrated: Calibrated | None = None
-    """None: somebody wrote them by hand."""
+    """None: the weights were written by hand."""
     stand_in: dict[str, float] = msgspec.field(default_factory=dict)
     """Values of the live dimensions for episodes that the judge did not score; see `scored`."""
 
@@ -96,7 +96,7 @@ def read_weights(path: Path = WEIGHTS, weight_max: float = 1.0) -> Weights:
             raise BadInput(f"{name} has {weight}, more than {weight_max}", where=str(path), remedy="run weight_calib")
     for name, value in found.stand_in.items():
         if not 0 <= value <= 1:
-            what = f"what stands in for {name} is {value}, not a number from 0 to 1"
+            what = f"the stand-in value of {name} is {value}, not a number from 0 to 1"
             raise BadInput(what, where=str(path), remedy="run weight_calib")
     return found
 
@@ -110,7 +110,7 @@ def read_baseline(path: Path = BASELINE) -> Baseline:
     _refuse_wrong(found.weights, path, "correct the file; the old weights sum to 1")
     twice = sorted({name for name in found.names if found.names.count(name) > 1})
     if twice:
-        raise BadInput(f"{', '.join(twice)} stands twice", where=str(path), remedy="name every dimension once")
+        raise BadInput(f"{', '.join(twice)} occurs twice", where=str(path), remedy="name every dimension once")
     if len(found.names) < 2:
         raise BadInput("names fewer than two dimensions", where=str(path), remedy="name at least two")
     return found

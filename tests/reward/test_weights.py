@@ -68,7 +68,7 @@ def test_unlawful_weights_are_refused(weights: Any, told: str, tmp_path: Path) -
     ("value", "told"),
     [
         ({"weights": {"a": 0.6, "b": 0.3}}, "sum to 0.9, not to 1"),
-        ({"weights": {"a": 0.6, "b": 0.4}, "new": ["b"]}, "b stands twice"),
+        ({"weights": {"a": 0.6, "b": 0.4}, "new": ["b"]}, "b occurs twice"),
         ({"weights": {"a": 1.0}}, "fewer than two"),
         ({"weigths": {"a": 1.0}}, "weigths"),
         ([], "Expected `object`"),

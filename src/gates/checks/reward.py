@@ -45,7 +45,7 @@ def calibration_findings(context: RoundContext) -> list[Finding]:
     baseline, stated = read_baseline(paths.baseline), read_weights(paths.weights, limits.weight_max)
     how = stated.calibrated
     if how is None:
-        raise BadInput("somebody wrote these weights by hand", where=str(paths.weights), remedy="run weight_calib")
+        raise BadInput("these weights were written by hand", where=str(paths.weights), remedy="run weight_calib")
     derived = derive_episodes(
         context,
         paths.calibration_episodes,
