@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from src.agents.env import matches_replay
 from src.core.types import Episode, Sample, Turn
 from tests.data.build_samples import built, small_plan
-from tests.gates.acting import act, ask_first
+from tests.gates.scripted_policy import act, ask_first
 
 SAMPLES = built(small_plan(60))
 

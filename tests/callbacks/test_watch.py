@@ -22,7 +22,7 @@ from src.data.pool.plan import BuildPlan
 from src.reward.reward import TrainingReward
 from src.runtime.logs import StepLog
 from tests.data.samples import MIX
-from tests.reward.talks import by, demonstrated
+from tests.reward.dialogues import by, demonstrated
 
 from .fake_engine import FakeEngine
 

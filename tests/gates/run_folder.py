@@ -1,7 +1,7 @@
 """A whole honest run in a folder, small: pool, episodes, live scores by a judge on this machine, weights, ablation.
 
 Built once a session and copied for each test. Everything in it was made by the stages' own code; what the policy said
-was scripted (`acting`), and the judge is the server of the scoring tests.
+was scripted (`scripted_policy`), and the judge is the server of the scoring tests.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from src.reward.scored import rate
 from src.reward.weight_calib import weight_calib
 from src.scoring.batch import BatchJob, choose, score_dialogues
 from src.scoring.providers import settings_for
-from tests.gates.acting import act, ask_first
+from tests.gates.scripted_policy import act, ask_first
 from tests.scoring.server import JudgeServer, Scores, steady_scores
 from tests.scoring.workspace import uneven_latency
 
@@ -73,7 +73,7 @@ def judging(scores: Scores = steady_scores) -> Iterator[dict[str, str]]:
         }
 
 
-def furnish() -> None:
+def build_run() -> None:
     """Everything up to the first round, in the working folder."""
     _configs()
     _data()
@@ -201,7 +201,7 @@ def finished_run(factory: pytest.TempPathFactory) -> Path:
             making.mkdir()
             os.chdir(making)
             try:
-                furnish()
+                build_run()
                 first, second = both_rounds()
             finally:
                 os.chdir(here)
@@ -215,6 +215,6 @@ def copy_of(built: Path, to: Path) -> None:
     shutil.copytree(built, to, dirs_exist_ok=True)
 
 
-def look(number: int = 2) -> RoundContext:
+def current_context(number: int = 2) -> RoundContext:
     """The working folder as a round sees it."""
     return round_context(load_profile(PROFILE), number)

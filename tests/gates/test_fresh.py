@@ -11,20 +11,20 @@ from src.scoring.providers import settings_for
 from src.scoring.scores import Score, first_ask
 from src.scoring.store import Store
 from src.scoring.types import Reply
-from tests.gates.run_folder import judging, look
+from tests.gates.run_folder import current_context, judging
 
 VOTE = '{"logic": 5, "clarity": 5, "naturalness": 5, "educational": 5}'
 
 
 def test_an_answered_dialogue_is_passed_over(run: Path) -> None:
-    first = draw_fresh(look(), 1, lambda one: True)
-    again = draw_fresh(look(), 1, lambda one: one.id != first[0].id)
+    first = draw_fresh(current_context(), 1, lambda one: True)
+    again = draw_fresh(current_context(), 1, lambda one: one.id != first[0].id)
     assert again[:-1] == first[1:]
     assert first[0] not in again
 
 
 def test_votes_that_a_killed_round_left_behind_are_not_taken_for_fresh_ones(run: Path) -> None:
-    here = look()
+    here = current_context()
     left = {one.id for one in draw_fresh(here, 1, lambda one: True)}
     with judging() as environment:
         provider = settings_for(environment, here.scoring, "").provider

@@ -100,7 +100,7 @@ def judge_difficulty(
     return validate_difficulty(metrics, balanced, DIFFICULTY_LIMITS)
 
 
-def sell(pool: Path, samples: list[Sample], folder: Path, **facts: Any) -> Report:
+def validate_as_balanced(pool: Path, samples: list[Sample], folder: Path, **facts: Any) -> Report:
     """Samples handed over as the balanced pool of a measured one, with a sidecar that fits."""
     balanced = folder / "sold.balanced.jsonl"
     with open(balanced, "wb") as handle:

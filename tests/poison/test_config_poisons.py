@@ -16,9 +16,9 @@ from src.scoring.batch import BatchJob, score_pool
 from src.scoring.prompt import DIMENSIONS
 from src.scoring.providers import settings_for
 from src.scoring.scores import Score, unstable_beside
-from tests.gates.run_folder import edit_profile, judging, look
+from tests.gates.run_folder import current_context, edit_profile, judging
 
-from .spoilt import caught
+from .forged_run import caught
 from .table import poison, twin
 
 CONFIG = Path("configs/quickstart_gated.yaml")
@@ -94,7 +94,7 @@ def unstable(run: Path) -> Path:
     them, and a config that makes them count less."""
     section, scores = load_config().scoring, Path("data/scores.jsonl")
     with judging(scores=lambda body: dict.fromkeys(DIMENSIONS, 10 * (body["seed"] % 2))) as environment:
-        order = BatchJob(look().profile.paths.balanced, scores, 2, 5)
+        order = BatchJob(current_context().profile.paths.balanced, scores, 2, 5)
         settings = settings_for(environment, section, "")
         score_pool(order, settings, print, lambda done: None)
     reconfigure(reward=REWARD | {"unstable": str(unstable_beside(scores))})

@@ -16,7 +16,7 @@ from src.data.difficulty.metrics import measure_all
 from src.data.difficulty.validate_difficulty import validate_difficulty
 from tests.rc1 import DIFFICULTY_LIMITS
 
-from .conftest import Honest, failed, forge, judge_difficulty, sell
+from .conftest import Honest, failed, forge, judge_difficulty, validate_as_balanced
 from .table import poison, twin
 
 
@@ -37,7 +37,9 @@ def test_an_all_easy_pool_cannot_be_balanced(honest: Honest, tmp_path: Path) -> 
     with pytest.raises(BadInput, match=r"has 0 (medium|hard) samples"):
         judge_difficulty(pool, tmp_path)
     # Handed over as if it were balanced, it fails by name.
-    assert {"hard_share", "easy_share"} <= failed(sell(pool, list(read_records(pool, Sample)), tmp_path))
+    assert {"hard_share", "easy_share"} <= failed(
+        validate_as_balanced(pool, list(read_records(pool, Sample)), tmp_path)
+    )
 
 
 @poison("difficulty/copied_unchanged")
@@ -45,7 +47,7 @@ def test_a_balanced_pool_whose_answers_were_rewritten_fails(honest: Honest, tmp_
     assert judge_difficulty(forge(honest, tmp_path, lambda samples: samples), tmp_path).passed
     chosen = list(read_records(tmp_path / "forged.balanced.jsonl", Sample))
     spoilt = [replace(sample, answer="42") for sample in chosen]
-    assert failed(sell(tmp_path / "forged.jsonl", spoilt, tmp_path)) == {"copied_unchanged"}
+    assert failed(validate_as_balanced(tmp_path / "forged.jsonl", spoilt, tmp_path)) == {"copied_unchanged"}
 
 
 @poison("difficulty/mix")
@@ -56,7 +58,7 @@ def test_a_balanced_pool_of_nearly_one_task_fails_on_its_mix(honest: Honest, tmp
     kept = len(by_task["hotpotqa"]) // 98
     lopsided = [*by_task["hotpotqa"], *by_task["strategyqa"][:kept], *by_task["gsm8k"][:kept]]
     # A forger would let the sidecar ask for that mix; the pool that was measured did not.
-    report = sell(
+    report = validate_as_balanced(
         tmp_path / "forged.jsonl", lopsided, tmp_path, mix={"hotpotqa": 0.98, "strategyqa": 0.01, "gsm8k": 0.01}
     )
     off = {one.name for one in report.checks if not one.passed}
@@ -127,7 +129,7 @@ def test_a_balanced_pool_with_a_sample_twice_fails(honest: Honest, tmp_path: Pat
     assert judge_difficulty(forge(honest, tmp_path, lambda samples: samples), tmp_path).passed
     chosen = list(read_records(tmp_path / "forged.balanced.jsonl", Sample))
     hard = next(sample for sample, record in zip(chosen, measure_all(chosen), strict=True) if record.level == "hard")
-    assert failed(sell(tmp_path / "forged.jsonl", [*chosen, hard], tmp_path)) == {"copies"}
+    assert failed(validate_as_balanced(tmp_path / "forged.jsonl", [*chosen, hard], tmp_path)) == {"copies"}
 
 
 @poison("difficulty/metrics_edited")

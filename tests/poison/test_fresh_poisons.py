@@ -16,7 +16,7 @@ from src.gates.checks import scoring as fresh
 from src.scoring.ledger import Ledger, lines
 from src.scoring.scores import Score
 from src.scoring.types import CallEntry
-from tests.gates.run_folder import judging, look
+from tests.gates.run_folder import current_context, judging
 from tests.scoring.server import JudgeServer
 
 from .table import poison
@@ -25,15 +25,15 @@ from .table import poison
 @poison("disk/disk_free_gb")
 def test_a_full_disk(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(config_checks, "free_bytes", lambda: 2 * 2**30)
-    found = config_checks.disk_findings(look())
+    found = config_checks.disk_findings(current_context())
     assert [one.name for one in found if not one.passed] == ["disk_free_gb"]
 
 
 def failed_fresh(server: JudgeServer) -> set[str]:
     with server, judging() as environment:
         spoilt = {**environment, "SCORER_BASE_URL": server.url}
-        fresh.score_fresh(look(), spoilt, print, lambda done: None)
-    return {one.name for one in fresh.fresh_findings(look()) if not one.passed}
+        fresh.score_fresh(current_context(), spoilt, print, lambda done: None)
+    return {one.name for one in fresh.fresh_findings(current_context()) if not one.passed}
 
 
 @poison("fresh/latency_min_ms")
@@ -70,11 +70,11 @@ def test_fresh_scores_out_of_the_cache(run: Path) -> None:
 
 @poison("fresh/fresh_scored")
 def test_fresh_scores_that_no_ledger_knows(run: Path) -> None:
-    path = look().fresh
+    path = current_context().fresh
     lines = [replace(line, scoring=f"{line.scoring}x") for line in read_records(path, Score)]
     with open(path, "wb") as handle:
         write_records(handle, lines)
-    assert "fresh_scored" in {one.name for one in fresh.fresh_findings(look()) if not one.passed}
+    assert "fresh_scored" in {one.name for one in fresh.fresh_findings(current_context()) if not one.passed}
 
 
 @poison("fresh/fresh_unstable_share")
@@ -89,11 +89,11 @@ def test_a_judge_that_throws_dice(run: Path) -> None:
 
 def failed_ledger(change: Callable[[Any], Any]) -> set[str]:
     """The fresh scorings of a ledger that was written anew, chain and all."""
-    path = look().ledger
-    wanted = {line.scoring for line in read_records(look().fresh, Score)}
+    path = current_context().ledger
+    wanted = {line.scoring for line in read_records(current_context().fresh, Score)}
     entries = [line.entry for line in lines(path)]
     path.unlink()
     Ledger(path).append(
         [change(one) if isinstance(one, CallEntry) and one.scoring in wanted else one for one in entries]
     )
-    return {one.name for one in fresh.fresh_findings(look()) if not one.passed}
+    return {one.name for one in fresh.fresh_findings(current_context()) if not one.passed}

@@ -7,7 +7,7 @@ from pathlib import Path
 from src.gates.gate import measure
 from src.gates.rounds import FILE_GATES
 from src.gates.ticket import TICKET, read_round
-from tests.gates.run_folder import look
+from tests.gates.run_folder import current_context
 
 from .table import twin
 
@@ -15,7 +15,7 @@ from .table import twin
 @twin("weights", "calibration", "shadow", "penalty", "ablation", "config")
 def test_the_honest_run_is_accepted(run: Path) -> None:
     gates = {name: gate for name, gate in FILE_GATES.items() if name not in ("pool", "difficulty")}
-    assert [one.name for one in measure(gates, look()) if not one.passed] == []
+    assert [one.name for one in measure(gates, current_context()) if not one.passed] == []
 
 
 @twin("pool", "difficulty", "disk", "fresh", "scoring", "round1")

@@ -12,10 +12,10 @@ import pytest
 from src.core.jsonl import read_records, write_records
 from src.core.types import Sample
 from src.gates.checks import penalty
-from tests.gates.acting import ask_first, play
-from tests.gates.run_folder import ablation, edit_profile, look
+from tests.gates.run_folder import ablation, current_context, edit_profile
+from tests.gates.scripted_policy import ask_first, play
 
-from .spoilt import caught
+from .forged_run import caught
 from .table import poison
 
 
@@ -35,7 +35,7 @@ ARM = Path("data/episodes/quickstart_ablation/seed_20250820")
 
 
 def shadow_samples() -> list[Sample]:
-    return list(read_records(look().profile.paths.shadow_set, Sample))
+    return list(read_records(current_context().profile.paths.shadow_set, Sample))
 
 
 def act_out(name: str, **habits: Any) -> None:
@@ -46,7 +46,7 @@ def act_out(name: str, **habits: Any) -> None:
 
 @poison("ablation/overclar_change_pct")
 def test_a_penalty_that_changes_nothing(run: Path) -> None:
-    ablation(look().profile, shadow_samples(), needless=0.5)
+    ablation(current_context().profile, shadow_samples(), needless=0.5)
     assert caught("ablation") == {"overclar_change_pct"}
 
 

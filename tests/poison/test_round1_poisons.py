@@ -14,13 +14,13 @@ from src.gates.gate import Finding
 from src.gates.manifest import Manifest, fingerprint
 from src.gates.rounds import _round1_findings
 from src.gates.ticket import ROUND1, read_round
-from tests.gates.run_folder import look
+from tests.gates.run_folder import current_context
 
 from .table import poison
 
 
 def failed_round1() -> set[str]:
-    found: list[Finding] = _round1_findings(look().profile, Manifest())
+    found: list[Finding] = _round1_findings(current_context().profile, Manifest())
     return {one.name for one in found if not one.passed}
 
 
@@ -33,7 +33,7 @@ def test_a_second_round_without_a_first(run: Path) -> None:
 
 @poison("round1/measured")
 def test_a_first_round_on_other_files(run: Path) -> None:
-    with open(look().profile.paths.weights, "a", encoding="utf-8") as handle:
+    with open(current_context().profile.paths.weights, "a", encoding="utf-8") as handle:
         handle.write("\n")
     assert failed_round1() == {"measured"}
 

@@ -12,9 +12,9 @@ from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
 from src.core.types import Sample
 from src.data.pool.meta import read_meta, write_meta
-from tests.gates.run_folder import edit_profile, look
+from tests.gates.run_folder import current_context, edit_profile
 
-from .spoilt import caught
+from .forged_run import caught
 from .table import poison
 
 
@@ -33,7 +33,7 @@ def test_a_shadow_set_that_is_smaller_than_the_profile_wants(run: Path) -> None:
 @poison("pool/shadow_rebuilt")
 def test_a_shadow_set_of_chosen_samples(run: Path) -> None:
     """The first fifty of those that need no ask, and a sidecar that fits."""
-    path = look().profile.paths.shadow_set
+    path = current_context().profile.paths.shadow_set
     easy = [one for one in read_records(path, Sample) if not one.needs_clarification][:50]
     with open(path, "wb") as handle:
         write_records(handle, easy)
@@ -43,7 +43,7 @@ def test_a_shadow_set_of_chosen_samples(run: Path) -> None:
 
 @poison("pool/shadow_samples")
 def test_a_sidecar_that_counts_more_samples_than_there_are(run: Path) -> None:
-    path = look().profile.paths.shadow_set
+    path = current_context().profile.paths.shadow_set
     edit_profile(lambda found: found["thresholds"]["counts"].update(shadow_samples=121))
     write_meta(path, replace(read_meta(path), n=500))
     assert caught("pool") == {"shadow_samples", "shadow_rebuilt"}
@@ -52,7 +52,7 @@ def test_a_sidecar_that_counts_more_samples_than_there_are(run: Path) -> None:
 @poison("difficulty/not_from_this_pool")
 def test_a_balanced_pool_of_another_pool(run: Path) -> None:
     """Metrics and balanced pool fit each other, but were drawn from a pool that lies elsewhere."""
-    paths = look().profile.paths
+    paths = current_context().profile.paths
     other = paths.pool.with_name("other.jsonl")
     other.write_bytes(paths.pool.read_bytes())
     write_meta(other, read_meta(paths.pool))
@@ -77,6 +77,6 @@ def test_a_balanced_pool_of_another_pool(run: Path) -> None:
 )
 @poison("difficulty/sidecars_edited")
 def test_a_sidecar_by_which_other_samples_would_be_made_afresh(run: Path, which: str, change: dict[str, Any]) -> None:
-    path = getattr(look().profile.paths, which)
+    path = getattr(current_context().profile.paths, which)
     write_meta(path, replace(read_meta(path), **change))
     assert caught("difficulty") == {"sidecars_edited"}

@@ -12,7 +12,7 @@ from src.core.jsonl import read_records, write_records
 from src.gates.checks.scoring import stability_checks, validate_scores
 from src.loop.scale import red_gates
 from src.scoring.scores import Score
-from tests.gates.run_folder import FRESH, look
+from tests.gates.run_folder import FRESH, current_context
 
 from .table import poison, twin
 
@@ -53,14 +53,16 @@ def test_a_poison_is_caught_by_its_check(named: str, spoil: Spoil) -> None:
 
 
 def failed_file() -> set[str]:
-    made = validate_scores(look().fresh, least=FRESH, max_unstable=MAX_UNSTABLE, out=Path("reports/stability.json"))
+    made = validate_scores(
+        current_context().fresh, least=FRESH, max_unstable=MAX_UNSTABLE, out=Path("reports/stability.json")
+    )
     return {one.name for one in made.checks if not one.passed}
 
 
 @poison("stability/not_in_ledger")
 def test_scores_raised_in_their_file(run: Path) -> None:
     assert failed_file() == set()
-    path = look().fresh
+    path = current_context().fresh
     lines = list(read_records(path, Score))
     with open(path, "wb") as handle:
         write_records(handle, [replace(lines[0], overall=1.0), *lines[1:]])
@@ -69,13 +71,13 @@ def test_scores_raised_in_their_file(run: Path) -> None:
 
 @poison("stability/not_in_ledger")
 def test_scores_without_a_ledger(run: Path) -> None:
-    look().ledger.unlink()
+    current_context().ledger.unlink()
     assert failed_file() == {"not_in_ledger"}
 
 
 def test_growth_measures_the_gates_of_the_reward_again(run: Path) -> None:
-    assert red_gates(look().profile) == []
-    look().profile.paths.weights.write_bytes(
+    assert red_gates(current_context().profile) == []
+    current_context().profile.paths.weights.write_bytes(
         Path("configs/weights.json").read_bytes().replace(b'"seed": 42', b'"seed": 7')
     )
-    assert "settings_of_their_own" in {one.name for one in red_gates(look().profile)}
+    assert "settings_of_their_own" in {one.name for one in red_gates(current_context().profile)}

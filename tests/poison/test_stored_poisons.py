@@ -17,10 +17,10 @@ from src.gates.ticket import ROUND1, read_round
 from src.reward.record import RecordedEpisode
 from src.reward.weights import read_baseline, read_weights
 from src.scoring.scores import Score
-from tests.gates.acting import play
-from tests.gates.run_folder import edit_profile, look
+from tests.gates.run_folder import current_context, edit_profile
+from tests.gates.scripted_policy import play
 
-from .spoilt import EPISODES, asked, caught, keep, respeak
+from .forged_run import EPISODES, asked, caught, change_episodes, keep
 from .table import poison
 
 both = pytest.mark.parametrize("gate", ["calibration", "shadow"])
@@ -29,7 +29,9 @@ both = pytest.mark.parametrize("gate", ["calibration", "shadow"])
 @both
 @poison("calibration/episodes_not_played", "shadow/episodes_not_played")
 def test_failures_that_were_turned_into_successes(run: Path, gate: str) -> None:
-    respeak(gate, lambda one: replace(one, episode=replace(one.episode, success=not one.episode.success)), only=1)
+    change_episodes(
+        gate, lambda one: replace(one, episode=replace(one.episode, success=not one.episode.success)), only=1
+    )
     assert "episodes_not_played" in caught(gate)
 
 
@@ -43,14 +45,14 @@ def test_a_tool_that_said_something_else(run: Path, gate: str) -> None:
         )
         return replace(one, episode=replace(one.episode, turns=turns))
 
-    respeak(gate, polish)
+    change_episodes(gate, polish)
     assert "episodes_not_played" in caught(gate)
 
 
 @both
 @poison("calibration/episodes_of_another_model", "shadow/episodes_of_another_model")
 def test_episodes_of_a_better_model(run: Path, gate: str) -> None:
-    respeak(gate, lambda one: replace(one, model="0" * 64), only=3)
+    change_episodes(gate, lambda one: replace(one, model="0" * 64), only=3)
     assert caught(gate) >= {"episodes_of_another_model"}
 
 
@@ -84,7 +86,7 @@ def test_scores_raised_in_their_file(run: Path, gate: str) -> None:
 @poison("calibration/scores_not_proved", "shadow/scores_not_proved")
 def test_scores_of_other_dialogues(run: Path, gate: str) -> None:
     """The judge scored these; then the policy's words were replaced by the demonstration's."""
-    pool = look().profile.paths.pool if gate == "calibration" else look().profile.paths.shadow_set
+    pool = current_context().profile.paths.pool if gate == "calibration" else current_context().profile.paths.shadow_set
     samples = {one.id: one for one in read_records(pool, Sample)}
 
     def shown(one: RecordedEpisode) -> RecordedEpisode:
@@ -103,7 +105,7 @@ def test_scores_of_other_dialogues(run: Path, gate: str) -> None:
 @both
 @poison("calibration/scores_not_proved", "shadow/scores_not_proved")
 def test_stored_replies_that_say_something_else(run: Path, gate: str) -> None:
-    with sqlite3.connect(look().scoring.cache) as cache:
+    with sqlite3.connect(current_context().scoring.cache) as cache:
         cache.execute("UPDATE replies SET reply = replace(reply, ': 5', ': 9')")
     assert caught(gate) == {"scores_not_proved"}
 
@@ -148,19 +150,19 @@ def test_only_the_scores_that_please_are_kept(run: Path, gate: str) -> None:
 @both
 @poison("calibration/measured", "shadow/measured")
 def test_replies_that_were_thrown_away(run: Path, gate: str) -> None:
-    look().scoring.cache.unlink()
+    current_context().scoring.cache.unlink()
     assert caught(gate) == {"measured"}
 
 
 @poison("calibration/episodes_of_shadow_set")
 def test_weights_fitted_to_the_shadow_set(run: Path) -> None:
-    respeak("calibration", lambda one: replace(one, split="shadow"), only=2)
+    change_episodes("calibration", lambda one: replace(one, split="shadow"), only=2)
     assert "episodes_of_shadow_set" in caught("calibration")
 
 
 @poison("shadow/episodes_of_pool")
 def test_a_shadow_run_on_the_pool(run: Path) -> None:
-    respeak("shadow", lambda one: replace(one, split="train"), only=2)
+    change_episodes("shadow", lambda one: replace(one, split="train"), only=2)
     assert "episodes_of_pool" in caught("shadow")
 
 

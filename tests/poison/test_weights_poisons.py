@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from src.core.files import write_json
 from src.reward.weights import Weights, read_weights
 
-from .spoilt import caught
+from .forged_run import caught
 from .table import poison
 
 WEIGHTS = Path("configs/weights.json")

@@ -14,7 +14,7 @@ from src.core.errors import BadInput
 from src.core.paths import GATED_CHECKPOINTS
 from src.release.reproduce import check, run_again, unpacked
 from tests.gates import run_folder
-from tests.gates.run_folder import both_rounds, furnish
+from tests.gates.run_folder import both_rounds, build_run
 
 pytestmark = pytest.mark.slow
 TINY = Path(__file__).resolve().parents[2] / "models/tiny"
@@ -39,7 +39,7 @@ def test_the_same_weights_come_out_again(tmp_path: Path, monkeypatch: pytest.Mon
         data()
 
     monkeypatch.setattr(run_folder, "_data", with_a_model)
-    furnish()
+    build_run()
     small = yaml.safe_load(CONFIG.read_text()) | {"steps": 10, "batch_size": 8, "eval": {"n": 8, "every_steps": 10}}
     small["optimizer"] |= {"critic_warmup_steps": 0, "minibatches": 1}
     CONFIG.write_text(yaml.safe_dump(small))

@@ -15,7 +15,7 @@ from src.reward.reward import BY_RULE, NAMES, AdvancedReward
 from src.reward.weights import read_baseline
 from tests.data.samples import make_sample
 
-from .talks import played
+from .dialogues import played
 
 SAMPLE = make_sample("eggs", "A box holds twelve eggs. How many eggs are in 7 boxes?", answer="84")
 EPISODE = played(SAMPLE, ["<calc>12 * 7</calc>", "<answer>84</answer>"])

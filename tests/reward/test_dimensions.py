@@ -10,7 +10,7 @@ from src.reward.old_reward import OLD
 from src.reward.reward import BY_RULE
 from src.reward.weights import read_baseline
 
-from .talks import WHICH, seen
+from .dialogues import WHICH, seen
 
 EGGS = "A box holds twelve eggs. How many eggs are in 7 boxes?"
 BIRTH = "In what year was the town founded in which Ada Berg, the potter, was born?"

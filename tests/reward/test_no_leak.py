@@ -19,7 +19,7 @@ from src.reward.reward import BY_RULE, NAMES, AdvancedReward
 from src.scoring.prompt import dialogue_text
 from tests.data.samples import MIX
 
-from .talks import demonstrated, played
+from .dialogues import demonstrated, played
 
 Rated = Callable[[Episode, Sample], Mapping[str, float]]
 ELSE = Hidden("quantity", "It is 777 all in all.", "how much it is", ("much",))

@@ -38,7 +38,7 @@ from src.scoring.scores import Score
 from tests.data.samples import MIX, make_sample
 from tests.scoring.server import JudgeServer, steady_scores
 
-from .talks import played
+from .dialogues import played
 
 TINY = HOME / "models/tiny"
 

@@ -215,8 +215,8 @@ def test_a_failing_judge_stops_the_run_until_it_answers(
         hire(server, place, monkeypatch)
         done = askgate("train", "--config", config)
         port = server.port
-    refused(done, "the judge scored nothing in 3 steps running", "go on with --resume")
-    assert "which go by the rules alone" in done.err
+    refused(done, "the judge scored nothing in 3 steps running", "resume with --resume")
+    assert "which are scored by the rules alone" in done.err
     assert metrics(place)[-1]["step"] == 3
     with JudgeServer(port=port):
         done = askgate("train", "--config", config, "--resume")

@@ -10,7 +10,7 @@ from src.gates.gate import measure
 from src.gates.rounds import FILE_GATES
 from src.reward.record import RecordedEpisode
 from src.scoring.scores import Score
-from tests.gates.run_folder import look
+from tests.gates.run_folder import current_context
 
 EPISODES = {
     "calibration": Path("data/episodes/quickstart_calibration.jsonl"),
@@ -20,7 +20,7 @@ EPISODES = {
 
 def caught(gate: str) -> set[str]:
     """Names of the checks of a gate that fail on the working folder, without their scope."""
-    return {one.name.split("[")[0] for one in measure({gate: FILE_GATES[gate]}, look()) if not one.passed}
+    return {one.name.split("[")[0] for one in measure({gate: FILE_GATES[gate]}, current_context()) if not one.passed}
 
 
 def asked(gate: str) -> set[str]:
@@ -28,7 +28,7 @@ def asked(gate: str) -> set[str]:
     return {line.id for line in read_records(EPISODES[gate].with_suffix(".scores.jsonl"), Score)}
 
 
-def respeak(gate: str, change: Callable[[RecordedEpisode], RecordedEpisode], only: int | None = None) -> None:
+def change_episodes(gate: str, change: Callable[[RecordedEpisode], RecordedEpisode], only: int | None = None) -> None:
     """Recorded episodes changed; the first `only` of those that the judge was not asked about, or all of these."""
     recorded = list(read_records(EPISODES[gate], RecordedEpisode))
     before_the_judge = asked(gate)
