@@ -138,8 +138,8 @@ def _address_check(calls: list[CallEntry], section: ScoringSection) -> Check:
 
     A vote from the cache has the address of the call that paid for it.
     """
-    known = {name: (row.base_url or OWN).rstrip("/") for name, row in section.providers.items()}
-    known |= {name: "" for name, row in section.providers.items() if row.base_url is None and name != LOCAL}
+    own = {LOCAL: OWN}
+    known = {name: (row.base_url or own.get(name, "")).rstrip("/") for name, row in section.providers.items()}
     strange = [call for call in calls if known.get(call.provider) and call.server != known[call.provider]]
     shown = ", ".join(sorted({f"{call.provider} at {call.server or 'an unknown address'}" for call in strange}))
     return scoring_check("calls_at_another_address", float(len(strange)), "==", 0.0, shown=shown)

@@ -86,45 +86,30 @@ def score_dialogues(
     chosen = choose(samples, job.n, job.seed)
     file = ScoreFile(job.out, {sample.id for sample in samples})
     keys = {sample.id: score_key(sample, settings.provider, settings.scoring.votes) for sample in chosen}
-    if not settings.live:
+    known: set[str] = set()
+    waiting: list[Scored] = []
+    if settings.live:
+        there = keys.keys() & file.lines.keys()
+        known = _already_scored(file, keys, settings.scoring)
+        waiting = [sample for sample in chosen if sample.id not in known]
+        if gone := len(there - known):
+            tell(
+                f"{gone} lines of {job.out} are no scores by this judge of these dialogues, have expired or are not"
+                " in the ledger; those samples are scored again"
+            )
+    else:
         _write_unscored(file, keys, settings.provider)
-        figures = _no_figures(job.out, settings.provider)
-        return _finish(file, samples, keys, live=False, reused=0, figures=figures)
-    there = keys.keys() & file.lines.keys()
-    known = _already_scored(file, keys, settings.scoring)
-    if gone := len(there - known):
-        tell(
-            f"{gone} lines of {job.out} are no scores by this judge of these dialogues, have expired or are not"
-            " in the ledger; those samples are scored again"
-        )
-    waiting = [sample for sample in chosen if sample.id not in known]
-    if not waiting:  # no call is needed, so no judge is started
-        figures = _no_figures(job.out, settings.provider)
-        return _finish(file, samples, keys, live=True, reused=len(known), figures=figures)
-    with open_session(settings, tell) as session:
-        live = _LiveRun(session, job, file, waiting, progress)
-        figures = asyncio.run(live.run())
-    scores, summary = _finish(file, samples, keys, live=True, reused=len(known), figures=figures)
-    if live.outage:
-        raise BadInput(
-            f"{live.outage}; {summary.scored} of {summary.samples} samples are scored",
-            where=settings.provider.name,
-            remedy="see that `askgate probe_scorer --live` passes, then run the same command again; it continues from"
-            " here and pays for nothing twice",
-        )
-    if live.unbilled:
-        raise BadInput(
-            f"the server does not say what it bills, so no budget can be kept; {summary.scored} of {summary.samples}"
-            " samples are scored",
-            where="--budget",
-            remedy="leave the flag out, or choose a server that reports its usage",
-        )
-    if summary.failed and not summary.scored:
-        raise BadInput(
-            f"none of {summary.failed} samples could be scored, the first because: {live.first_failure}",
-            where=settings.provider.name,
-            remedy="see `failure` in the lines of " + str(job.out),
-        )
+    live = None
+    if waiting:
+        with open_session(settings, tell) as session:
+            live = _LiveRun(session, job, file, waiting, progress)
+            figures = asyncio.run(live.run())
+    else:  # no call is needed, so no judge is started
+        figures = monitor.run_figures(Tally(settings.provider), 0.0)
+    write_json(job.out.with_name(monitor.NAME), figures)
+    scores, summary = _finish(file, samples, keys, live=settings.live, reused=len(known), figures=figures)
+    if live:
+        live.raise_trouble(summary)
     return scores, summary
 
 
@@ -179,7 +164,7 @@ class _LiveRun:
             with Monitor(judge.tally, client.limiter) as watch:
                 await self._score(judge, budget, watch)
             self.unbilled = budget.is_blind
-            return watch.write(self._job.out.with_name(monitor.NAME))
+            return watch.figures()
 
     async def _score(self, judge: Judge, budget: Budget, watch: Monitor) -> None:
         total, at_once = len(self._waiting), self._session.settings.scoring.limits.concurrency_max
@@ -210,6 +195,30 @@ class _LiveRun:
             self.outage = self.outage or f"the service stopped answering: {entry.failure}"
         elif self._failed_in_a_row >= GIVE_UP:
             self.outage = self.outage or f"{GIVE_UP} samples in a row could not be scored: {entry.failure}"
+
+    def raise_trouble(self, summary: Summary) -> None:
+        """Raises BadInput if the run ended because the service or its bills failed, or brought no score at all."""
+        name = self._session.provider.name
+        if self.outage:
+            raise BadInput(
+                f"{self.outage}; {summary.scored} of {summary.samples} samples are scored",
+                where=name,
+                remedy="see that `askgate probe_scorer --live` passes, then run the same command again; it continues"
+                " from here and pays for nothing twice",
+            )
+        if self.unbilled:
+            raise BadInput(
+                f"the server does not say what it bills, so no budget can be kept; {summary.scored} of"
+                f" {summary.samples} samples are scored",
+                where="--budget",
+                remedy="leave the flag out, or choose a server that reports its usage",
+            )
+        if summary.failed and not summary.scored:
+            raise BadInput(
+                f"none of {summary.failed} samples could be scored, the first because: {self.first_failure}",
+                where=name,
+                remedy=f"see `failure` in the lines of {self._job.out}",
+            )
 
 
 def _already_scored(file: ScoreFile, keys: dict[str, str], scoring: ScoringSection) -> set[str]:
@@ -245,12 +254,6 @@ def _write_unscored(file: ScoreFile, keys: dict[str, str], provider: Provider) -
         )
     for name, key in keys.items():
         file.note(Score(id=name, key=key, provider=provider.name, model=provider.model, live=False))
-
-
-def _no_figures(out: Path, provider: Provider) -> dict[str, Any]:
-    figures = monitor.run_figures(Tally(provider), 0.0)
-    write_json(out.with_name(monitor.NAME), figures)
-    return figures
 
 
 def _finish(

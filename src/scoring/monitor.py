@@ -12,7 +12,6 @@ from statistics import fmean, median
 from typing import Any, Self
 
 from ..core.errors import BadInput
-from ..core.files import write_json
 from .judge import Judge, Session, Tally
 from .limiter import Limiter
 from .prompt import PROMPT_VERSION, Dialogue
@@ -61,10 +60,9 @@ class Monitor:
         if time.monotonic() - self._history[-1][0] >= EVERY_S:
             self._point()
 
-    def write(self, path: Path) -> dict[str, Any]:
-        figures = {**run_figures(self._tally, time.monotonic() - self._started), "points": self._points}
-        write_json(path, figures)
-        return figures
+    def figures(self) -> dict[str, Any]:
+        """The figures of the whole run, and all points."""
+        return {**run_figures(self._tally, time.monotonic() - self._started), "points": self._points}
 
     def _point(self) -> None:
         """Rate, refusals and latency cover the last minute; the rest counts from the start."""

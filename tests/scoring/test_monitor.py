@@ -31,7 +31,7 @@ def test_points_have_the_figures_of_the_last_minute(tmp_path: Path, monkeypatch:
         clock.now += 10
         watch.tick()
         clock.now += 60
-    *_, busy, half_gone, quiet = watch.write(tmp_path / "figures.json")["points"]
+    *_, busy, half_gone, quiet = watch.figures()["points"]
     assert (busy["seconds"], half_gone["seconds"], quiet["seconds"]) == (160, 170, 230)
     assert busy["rps"] == pytest.approx(40 / 60)
     assert busy["429_rate"] == pytest.approx(0.25)
