@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from src.scoring.limiter import Limiter
 from src.scoring.monitor import Monitor
 from tests.scoring.judging import limits, provider
 from tests.scoring.virtual_clock import ManualClock
+from tests.scoring.workspace import ROOT
 
 
 def test_points_have_the_figures_of_the_last_minute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,3 +42,9 @@ def test_points_have_the_figures_of_the_last_minute(tmp_path: Path, monkeypatch:
     assert busy["concurrency"] == 2
     assert 0 < half_gone["rps"] < busy["rps"]
     assert (quiet["rps"], quiet["429_rate"], quiet["avg_latency"]) == (0, 0, 0)
+
+
+def test_scoring_loads_torch_only_for_a_live_run() -> None:
+    """TensorBoard imports torch, which takes seconds; recorded scores need neither."""
+    code = "import sys, src.scoring.batch, src.scoring.probe; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
