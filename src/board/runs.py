@@ -24,7 +24,7 @@ from ..loop.profile_loop import last_run, open_loop
 from ..loop.runner import typed
 from ..loop.stage import Stage, State
 from ..pages.render import LABELS
-from ..pages.svg import Points
+from ..pages.results import Points
 from .index import Indexer
 from .owner_lights import CachedSums, RoundLights, round_lights
 from .run_files import OutsideRunFolder, file_stamp, open_inside

@@ -13,7 +13,6 @@ from typer import Argument, Option
 
 from ..core.errors import BadInput
 from . import options, parse, show
-from .pages import RC1_PAGE, write_rc1
 
 if TYPE_CHECKING:
     from ..loop.kpi import Kpi
@@ -67,6 +66,7 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
 def _write_rc1_report(loop: ProfileLoop) -> None:
     """Writes the RC1 report once a trained policy has been evaluated. A refused report changes no light."""
     from ..core.paths import newest_evaluation
+    from ..pages.rc1_report import RC1_PAGE, write_rc1
 
     if newest_evaluation() is None:
         return

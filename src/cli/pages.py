@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from typer import Option
@@ -13,11 +13,6 @@ from typer import Option
 from ..core.errors import BadInput
 from . import options, show
 
-if TYPE_CHECKING:
-    from ..config.profile import Profile
-    from ..pages.rc1_report import Rc1
-
-RC1_PAGE, RC1_JSON = Path("reports/rc1/RC1.html"), Path("reports/rc1/RC1.json")
 PORT = 8712
 
 
@@ -31,6 +26,7 @@ def report(
     """Write the RC1 report. One HTML page and its JSON; exit code 0 only if everything passed."""
     from ..config.profile import load_profile
     from ..loop.profile_loop import last_run
+    from ..pages.rc1_report import RC1_JSON, RC1_PAGE, write_rc1
 
     if evaluation is not None and not evaluation.is_file():
         raise BadInput("no such file", where=str(evaluation), remedy="name a report written by `askgate evaluate`")
@@ -45,48 +41,19 @@ def report(
         raise typer.Exit(1 if all(one.genuine for one in found.verdict) else 2)
 
 
-def write_rc1(profile: Profile, evaluation: Path | None = None) -> Rc1:
-    """Writes the page and its JSON, both or neither."""
-    from ..core.files import atomic_files, json_bytes
-    from ..core.paths import EVAL_METRICS, METRICS, newest_evaluation
-    from ..pages.rc1_page import rc1_page
-    from ..pages.rc1_report import gather
-    from ..pages.results import log_lines
-
-    found = gather(profile, evaluation or newest_evaluation(), log_lines(METRICS), log_lines(EVAL_METRICS))
-    with atomic_files() as start:
-        start(RC1_PAGE).write(rc1_page(found))
-        start(RC1_JSON).write(json_bytes(found))
-    return found
-
-
 def review(
     profile: options.Profile = None,
     days: Annotated[int, Option(min=1, help="Number of days to look back.")] = 7,
     as_json: options.Json = False,
 ) -> None:
     """Write the weekly review. Gates, KPIs and changes, as Markdown and as a page with charts."""
-    from datetime import UTC, datetime
-
     from ..config.profile import load_profile
-    from ..core.files import atomic_files, json_bytes
     from ..core.paths import newest_evaluation
     from ..loop.kpi import measure
     from ..loop.profile_loop import last_run
-    from ..pages.review import FOLDER, NAME, markdown, review_page
-    from ..pages.review import review as look_back
+    from ..pages.review import write_review
 
-    now = datetime.now(UTC)
-    found = look_back(now, days, measure(load_profile(profile or last_run()), newest_evaluation()))
-    stem = FOLDER / now.strftime(NAME)
-    made = {
-        stem.with_suffix(".md"): markdown(found),
-        stem.with_suffix(".html"): review_page(found),
-        stem.with_suffix(".json"): json_bytes(found),
-    }
-    with atomic_files() as start:
-        for path, content in made.items():
-            start(path).write(content)
+    found, made = write_review(days, measure(load_profile(profile or last_run()), newest_evaluation()))
     if as_json:
         show.print_json(found)
         return

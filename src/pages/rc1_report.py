@@ -1,4 +1,5 @@
-"""`reports/rc1/RC1.json`: the RC1 report, gathered from the files of a run. The page shows this and nothing else.
+"""The RC1 report: `reports/rc1/RC1.json`, gathered from the files of a run, and `RC1.html`, which shows it and nothing
+else, opens from disk and loads nothing.
 
 A report of a stage is taken over as it is, with its SHA-256. Where one file was made from another, the checksums must
 match: episodes that changed since they were evaluated are refused.
@@ -6,7 +7,7 @@ match: episodes that changed since they were evaluated are refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,13 @@ from ..config.profile import Profile
 from ..config.train_config import TrainConfig
 from ..core.check import now
 from ..core.errors import BadInput
-from ..core.files import read_json, sha256_file, shipped
+from ..core.files import atomic_files, json_bytes, read_json, sha256_file, shipped
 from ..core.jsonl import read_records
 from ..core.model_files import model_sha256
+from ..core.paths import EVAL_METRICS, METRICS, newest_evaluation, step_file
 from ..core.paths import final_models as model_folders
-from ..core.paths import step_file
 from ..core.types import Episode, Lang, Level, Sample, Task
+from ..eval.metrics import HARD_READING, MEASURES
 from ..eval.trial import TrialReport
 from ..gates.manifest import MANIFEST, fingerprint
 from ..gates.ticket import ENVELOPE, TICKET, Fingerprint, Round
@@ -32,9 +34,12 @@ from ..reward.reward import achieved
 from ..reward.scored import columns, measurable, read_scored
 from ..reward.shadow_run import weights_over
 from ..reward.weights import read_baseline, read_weights
+from .difficulty import BUCKET_BOUNDS, bucket_rows
 from .rc1_verdict import VerdictPoint, evidence_holds, readable_rounds, verdict
-from .render import LABELS
+from .render import LABELS, render_page
+from .results import curve_series, log_lines
 
+RC1_PAGE, RC1_JSON = Path("reports/rc1/RC1.html"), Path("reports/rc1/RC1.json")
 COMMIT = Path("reports/rc1/git_commit.txt")
 AGAIN = "run `askgate evaluate` again, then `askgate report`"
 HELD_OUT = ("seed", "step", "reward", "success", "overclar_rate", "need_ask_success", "avg_turns")
@@ -47,6 +52,8 @@ SHOWN = 20
 OUTCOMES = {(False, True): "gained", (True, False): "lost", (True, True): "both_right", (False, False): "both_wrong"}
 """Group of a held-out sample by whether base and trained policy achieved it."""
 GROUPS = tuple(OUTCOMES.values())
+HEADLINE = ("need_ask_success", "overclar_rate", "success", f"success_{HARD_READING}", "avg_turns")
+DIFFICULTY_METRICS = ("score", "clue_overlap", "len_tokens", "tool_hops")
 
 
 class ShadowPoint(Struct, frozen=True):
@@ -116,6 +123,39 @@ class Rc1(Struct, frozen=True):
     commit: str
     reading: EpisodesToRead | None
     reproduce: list[str]
+
+
+def write_rc1(profile: Profile, evaluation: Path | None = None) -> Rc1:
+    """Gather the report, and write the page and its JSON: both or neither."""
+    found = gather(profile, evaluation or newest_evaluation(), log_lines(METRICS), log_lines(EVAL_METRICS))
+    with atomic_files() as start:
+        start(RC1_PAGE).write(rc1_page(found))
+        start(RC1_JSON).write(json_bytes(found))
+    return found
+
+
+def rc1_page(report: Rc1) -> bytes:
+    return render_page(
+        "rc1_report.html",
+        report=report,
+        headline=HEADLINE,
+        measures=MEASURES,
+        series=curve_series(report.training, report.held_out),
+        buckets=bucket_rows(report.difficulty["figures"]) if report.difficulty else [],
+        difficulty_metrics=DIFFICULTY_METRICS,
+        bounds=BUCKET_BOUNDS,
+        achieved=achieved,
+        settings=list(_flat(report.evaluation.config)) if report.evaluation else [],
+    )
+
+
+def _flat(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, object]]:
+    """Every setting of the training, defaults included, with dotted keys."""
+    for key, value in config.items():
+        if isinstance(value, Mapping) and value:
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
 
 
 def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], held_out: Iterable[Any]) -> Rc1:

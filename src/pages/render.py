@@ -1,10 +1,13 @@
-"""Rendering of all pages: Jinja templates with escaping on, one stylesheet, bilingual labels and number formats.
+"""Rendering of all pages: Jinja templates with escaping on, one stylesheet, bilingual labels, numbers and scales.
 
-Templates are in `templates/`. Whatever comes from data is escaped by Jinja; only `Markup` is put in as it is.
+Templates are in `templates/`, pictures in `templates/svg.html`. Whatever comes from data is escaped by Jinja; only
+`Markup` is put in as it is.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,7 +17,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..core.check import Rule
-from . import svg
 
 TEMPLATES = Path(__file__).parent / "templates"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -38,9 +40,10 @@ def environment(*folders: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    formats = (bilingual, number, svg.short_number, level, delta, figure, is_share)
+    formats = (bilingual, number, short_number, tick_label, level, delta, figure, is_share, linear, nice_ticks)
     made.globals |= {one.__name__: one for one in formats}
-    made.globals |= {"labels": LABELS, "rules": RULES, "svg": svg}
+    made.globals |= {"labels": LABELS, "rules": RULES}
+    made.globals["svg"] = made.get_template("svg.html").module
     return made
 
 
@@ -90,7 +93,9 @@ def level(value: float | None, percent: bool) -> str:
     >>> level(0.125, percent=True), level(2.5, percent=False), level(None, percent=True)
     ('12.5%', '2.50', '–')
     """
-    return NOT_MEASURED if value is None else f"{100 * value:.1f}%" if percent else f"{value:.2f}"
+    if value is None or value != value:
+        return NOT_MEASURED
+    return f"{100 * value:.1f}%" if percent else f"{value:.2f}"
 
 
 def delta(value: float | None, percent: bool) -> str:
@@ -111,3 +116,47 @@ def figure(value: float | None, percent: bool = False, sign: str = "", digits: i
     if value is None:
         return NOT_MEASURED
     return f"{100 * value:{sign}.1f}%" if percent else f"{value:{sign}.{digits}g}"
+
+
+def short_number(value: float) -> str:
+    """A number with at most two decimals and without an exponent.
+
+    >>> short_number(1131), short_number(2.5), short_number(0.184), short_number(float("nan"))
+    ('1,131', '2.5', '0.18', '–')
+    """
+    if value != value:
+        return NOT_MEASURED
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def tick_label(value: float, percent: bool) -> str:
+    """
+    >>> tick_label(0.125, percent=True), tick_label(-0.5, percent=False), tick_label(0.0004, percent=False)
+    ('12.5%', '-0.5', '0.0004')
+    """
+    return f"{100 * value:.3g}%" if percent else f"{value:.3g}"
+
+
+def nice_ticks(low: float, high: float, wanted: int) -> list[float]:
+    """Round numbers from below the lowest to above the highest.
+
+    >>> nice_ticks(0.03, 0.41, 4)
+    [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]
+    >>> nice_ticks(5, 5, 4)
+    [4.5, 5.0, 5.5]
+    """
+    if high <= low:
+        reach = 1.0 if low == 0 else abs(low) / 5
+        low, high = low - reach / 2, high + reach / 2
+    raw = (high - low) / wanted
+    scale = 10.0 ** math.floor(math.log10(raw))
+    step = next(factor * scale for factor in (1, 2, 5, 10) if factor * scale >= raw)
+    first, last = math.floor(low / step), math.ceil(high / step)
+    return [round(number * step, 12) for number in range(first, last + 1)]
+
+
+def linear(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+    """The linear map that takes `low` to `start` and `high` to `end`."""
+    return lambda value: start + (value - low) / (high - low) * (end - start)

@@ -1,8 +1,10 @@
-"""`reports/rc1/index.html`: the results of a loop on one page that needs no network."""
+"""Results on pages that need no network: `reports/rc1/index.html` of a loop, `reports/ppo_eval_<tag>.html` of an
+evaluation of base, control and trained policy."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,15 +13,19 @@ import msgspec
 from ..config.profile import Profile
 from ..core.files import atomic_write, write_json
 from ..core.paths import EVAL_METRICS, METRICS, newest_evaluation
+from ..eval.metrics import MEASURES
+from ..eval.trial import TrialReport
 from ..loop.kpi import KPIS, Kpi, key_files, measure
 from ..loop.lights import COMMANDS, Light, lights, next_step
 from ..loop.stage import Stage, State, fingerprints
 from .render import FIGURES, LABELS, render_page
-from .svg import Points
 
 PAGE = Path("reports/rc1/index.html")
 CURVES = ("reward", "success", "kl", "overclar_rate")
+EVALUATION_CURVES = ("need_ask_success", "overclar_rate", "success", "avg_turns")
 Lines = Sequence[Mapping[str, Any]]
+Points = list[tuple[float, float]]
+"""Steps and values of one curve."""
 
 
 def write_results(profile: Profile, stages: Sequence[Stage], state: State) -> list[Light]:
@@ -125,8 +131,22 @@ def curve_series(metrics: Lines, held_out: Lines) -> dict[str, tuple[list[Points
 
 
 def series_by_seed(lines: Lines, name: str) -> list[Points]:
-    by_seed: dict[Any, list[tuple[float, float]]] = {}
+    by_seed: dict[Any, Points] = {}
     for line in lines:
-        if isinstance(line.get(name), int | float):
-            by_seed.setdefault(line["seed"], []).append((float(line["step"]), float(line[name])))
+        value = line.get(name)
+        if isinstance(value, int | float) and isfinite(value):
+            by_seed.setdefault(line["seed"], []).append((float(line["step"]), float(value)))
     return list(by_seed.values())
+
+
+def trial_page(report: TrialReport, held_out: Lines) -> bytes:
+    """The page of an evaluation. `held_out`: lines of `logs/eval.jsonl`, each a point of the curves."""
+    seeds = {one.seed for one in report.seeds}
+    of_run = [line for line in held_out if line["seed"] in seeds]
+    return render_page(
+        "trial.html",
+        report=report,
+        held_out={name: series_by_seed(of_run, name) for name in EVALUATION_CURVES},
+        digests={**report.evidence.inputs, **({"ticket": report.ticket} if report.ticket else {})},
+        measures=MEASURES,
+    )

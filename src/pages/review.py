@@ -11,19 +11,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from markupsafe import Markup
 from msgspec import Struct
 
+from ..core.files import atomic_files, json_bytes
 from ..core.paths import EVAL_EPISODES
 from ..core.types import Record
 from ..eval.metrics import HARD_READING
 from ..loop.kpi import Kpi, alarms
 from ..loop.lights import Reason, reasons_in
-from .render import FIGURES, environment, figure, is_share, level, render_page
-from .svg import Points
+from .render import environment, render_page
+from .results import Points
 
 FOLDER = Path("reports/review")
 NAME = "%Y-%m-%d"
@@ -77,6 +78,18 @@ class Review(Record, frozen=True):
     compared_with: str
     """Date of the review before; empty where there is none."""
     moved: list[Move]
+
+
+def write_review(days: int, kpis: Mapping[str, Mapping[str, Kpi]]) -> tuple[Review, list[Path]]:
+    """Review the last days, and write it as Markdown, as a page and as JSON: all or none."""
+    now = datetime.now(UTC)
+    found = review(now, days, kpis)
+    contents = {".md": markdown(found), ".html": review_page(found), ".json": json_bytes(found)}
+    made = {(FOLDER / now.strftime(NAME)).with_suffix(ending): content for ending, content in contents.items()}
+    with atomic_files() as start:
+        for path, content in made.items():
+            start(path).write(content)
+    return found, list(made)
 
 
 def review(until: datetime, days: int, kpis: Mapping[str, Mapping[str, Kpi]]) -> Review:
@@ -171,96 +184,33 @@ def _moved(before: Mapping[str, float | None], now: Mapping[str, float | None]) 
     return sorted(moves, key=lambda one: -abs(one.now - one.before) / max(abs(one.before), 1e-9))
 
 
-class _Table(NamedTuple):
-    """Head and rows of a table that both the Markdown and the page show."""
-
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-
 def markdown(review: Review) -> bytes:
     """The review as Markdown, for a message."""
     pages = environment()
-    pages.filters["markdown_cell"] = _markdown_cell
-    return (pages.get_template("review.md").render(**_context(review)).strip() + "\n").encode()
+    pages.filters["cell"] = _markdown_cell
+    return (pages.get_template("review.md").render(review=review, shown=SHOWN, minute=_minute).strip() + "\n").encode()
 
 
 def review_page(review: Review) -> bytes:
     """The review as a page with pictures."""
-    verdicts = [one.passed for one in review.events] + [one.passed for one in review.evaluations]
-    colour = "red" if not all(verdicts) else "green" if review.events else "grey"
-    return render_page("review.html", colour=colour, pictures=_pictures(review.evaluations), **_context(review))
+    pictures = _pictures(review.evaluations)
+    return render_page("review.html", review=review, shown=SHOWN, minute=_minute, pictures=pictures)
 
 
-def _context(review: Review) -> dict[str, Any]:
-    figures = [FIGURES[name][0] for name in SHOWN]
-    return {
-        "review": review,
-        "summary": _summary(review),
-        "compared": _compared(review.compared_with),
-        "gates": _Table(
-            ("when (UTC)", "stage", "report", "verdict", "checks", "failed"),
-            [
-                (_minute(one.at), one.stage, one.report, _verdict(one.passed), str(one.checks), _reasons(one.failed))
-                for one in review.events
-            ],
-        ),
-        "evaluations": _Table(
-            ("when (UTC)", "report", "verdict", *figures),
-            [
-                (
-                    _minute(one.at),
-                    one.report,
-                    _verdict(one.passed) + ("" if one.gated else ", ungated"),
-                    *(_base_to_trained(one, name) for name in SHOWN),
-                )
-                for one in review.evaluations
-            ],
-        ),
-        "moved": _Table(
-            ("KPI", "before 此前", "now 现在", "change 变化"),
-            [(one.name, figure(one.before), figure(one.now), f"{one.now - one.before:+.4g}") for one in review.moved],
-        ),
-        "kpis": _Table(
-            ("KPI", "value", "alarm 警报"),
-            [(name, figure(value), "ALARM" if name in review.alarms else "") for name, value in review.kpis.items()],
-        ),
-    }
-
-
-def _summary(review: Review) -> str:
-    failed = sum(not one.passed for one in review.events)
-    summary = (
-        f"Stages measured: {len(review.events)}, failed: {failed}; trained policies evaluated: "
-        f"{len(review.evaluations)}; errors: {len(review.errors)}; alarms: {', '.join(review.alarms) or 'none'}."
-    )
-    if not review.evaluations:
-        return summary
-    return f"{summary} Last policy: need-ask success {_base_to_trained(review.evaluations[-1], 'need_ask_success')}."
-
-
-def _compared(before: str) -> str:
-    if not before:
-        return "This is the first review, so there is nothing to compare with. 首次复盘，尚无对比。"
-    return f"Compared with the review of {before}, the largest changes first. 与 {before} 的复盘相比。"
-
-
-def _pictures(runs: Sequence[Evaluation]) -> dict[str, tuple[Points, Points]]:
+def _pictures(runs: Sequence[Evaluation]) -> dict[str, list[Points]]:
     """By figure: base and trained policy over the hours since the first run."""
-    if not runs:
-        return {}
-    first = datetime.fromisoformat(runs[0].at)
-    hours = [(datetime.fromisoformat(one.at) - first).total_seconds() / 3600 for one in runs]
-    pictures: dict[str, tuple[Points, Points]] = {}
-    for name in PICTURED:
-        base = [(hour, value) for hour, one in zip(hours, runs, strict=True) if (value := one.base[name]) is not None]
-        trained = [
-            (hour, value) for hour, one in zip(hours, runs, strict=True) if (value := one.trained[name]) is not None
-        ]
+    times = [datetime.fromisoformat(one.at) for one in runs]
+    hours = [(time - times[0]).total_seconds() / 3600 for time in times]
+    pictures = {}
+    for name in PICTURED if runs else ():
+        values = [one.base[name] for one in runs], [one.trained[name] for one in runs]
+        base, trained = (
+            [(hour, value) for hour, value in zip(hours, side, strict=True) if value is not None] for side in values
+        )
         if len(base) == 1:
             # One point makes no line, and with one run there is still a base to see.
             base.append((base[0][0] + 1, base[0][1]))
-        pictures[name] = (base, trained)
+        pictures[name] = [base, trained]
     return pictures
 
 
@@ -270,20 +220,6 @@ def _minute(at: str) -> str:
     '2026-11-15 19:50'
     """
     return datetime.fromisoformat(at).astimezone(UTC).strftime("%Y-%m-%d %H:%M")
-
-
-def _reasons(failed: Sequence[Reason]) -> str:
-    return "; ".join(
-        f"{one.name} is {figure(one.value, digits=6)}, must be {one.rule} {one.threshold:.6g}" for one in failed
-    )
-
-
-def _base_to_trained(one: Evaluation, name: str) -> str:
-    return f"{level(one.base[name], is_share(name))} → {level(one.trained[name], is_share(name))}"
-
-
-def _verdict(passed: bool) -> str:
-    return "passed 通过" if passed else "FAILED 未通过"
 
 
 def _markdown_cell(cell: str) -> Markup:

@@ -19,7 +19,7 @@ from ..core.jsonl import read_records
 from ..core.paths import EVAL_EPISODES, EVAL_METRICS, FINAL_MODEL, evaluation_report, seed_folder, step_file
 from ..core.types import Episode
 from ..eval.trial import About, SeedRun, TrialReport, stated_limits, trial_report
-from ..pages.trial import trial_page
+from ..pages.results import trial_page
 from ..runtime.logs import StepLog
 from .resume import EVALUATION_KEY, GATED
 

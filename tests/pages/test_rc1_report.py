@@ -16,7 +16,6 @@ from src.core.files import sha256_file, write_json
 from src.core.jsonl import write_records
 from src.core.types import Episode, Hidden, Provenance, Sample, Turn
 from src.gates.ticket import ENVELOPE
-from src.pages.rc1_page import rc1_page
 from src.pages.rc1_report import (
     GROUPS,
     SHOWN,
@@ -26,9 +25,10 @@ from src.pages.rc1_report import (
     ShadowPoint,
     choose_pairs,
     gather,
+    rc1_page,
 )
 from src.pages.rc1_verdict import VerdictPoint, verdict
-from src.pages.svg import Bar, Weight, bars, scatter, weights
+from src.pages.render import environment
 from tests.eval.episodes import episode
 from tests.eval.test_trial import CONTROL, one, reported
 from tests.pages.test_trial import Closed
@@ -187,12 +187,14 @@ def test_the_verdict_is_first_and_unmeasured_parts_say_so() -> None:
 
 
 def test_pictures_show_every_value() -> None:
-    dots = scatter([ShadowPoint(0.2, 0.4, True, True), ShadowPoint(0.6, 0.3, False, False)])
+    svg = environment().globals["svg"]
+    dots = svg.scatter([ShadowPoint(0.2, 0.4, True, True), ShadowPoint(0.6, 0.3, False, False)])
     assert dots.count("<circle") == 1
     assert dots.count('class="lost"') == 1
-    assert "no figures" in scatter([]) + bars("x", []) + weights([])
-    assert bars("x", [Bar("a", 0.7), Bar("b", 0.5, inner=0.1)], least=0.6).count("<rect") == 3
-    assert weights([Weight("grounding", 0.3, 0.2, 0.4, 0.0)]).count("<circle") == 2
+    assert (svg.scatter([]) + svg.bars("x", []) + svg.weights({})).count("no figures") == 3
+    assert svg.bars("x", [("a", 0.7), ("b", 0.5)], {"b": 0.1}, least=0.6).count("<rect") == 3
+    weight = {"value": 0.3, "low": 0.2, "high": 0.4, "old": 0.0}
+    assert svg.weights({"grounding": weight}).count("<circle") == 2
 
 
 def test_an_empty_run_folder_passes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

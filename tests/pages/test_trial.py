@@ -9,9 +9,8 @@ import msgspec
 import pytest
 
 from src.eval.trial import SeedRun
-from src.pages.render import POLICY
-from src.pages.svg import Dot, Group, intervals
-from src.pages.trial import trial_page
+from src.pages.render import POLICY, environment
+from src.pages.results import trial_page
 from tests.eval.test_trial import CONTROL, one, reported
 
 LINES = [{"seed": 1, "step": step, "success": 0.5, "overclar_rate": 0.1, "avg_turns": 4.0} for step in (0, 20, 40)]
@@ -86,6 +85,8 @@ def test_a_run_without_evaluation_says_so() -> None:
 
 
 def test_an_unmeasured_dot_is_left_out() -> None:
-    picture = intervals("t", [Group("a", [Dot("base", 0.5, 0.4, 0.6), Dot("trained", None, None, None)])], True)
+    intervals = environment().globals["svg"].intervals
+    measured, unmeasured = {"value": 0.5, "low": 0.4, "high": 0.6}, {"value": None, "low": None, "high": None}
+    picture = intervals("t", [("a", [("base", measured), ("trained", unmeasured)])], True)
     assert picture.count("<circle") == 1
-    assert "no figures" in intervals("t", [Group("a", [Dot("base", None, None, None)])], True)
+    assert "no figures" in intervals("t", [("a", [("base", unmeasured)])], True)
