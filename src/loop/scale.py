@@ -20,7 +20,7 @@ from ..gates.rounds import FILE_GATES
 from .profile_loop import open_loop
 from .runner import run_stages, verb, worst
 from .stage import FAILED, Stage, State
-from .stages import data_stages
+from .stages import stages_of
 
 FOLDER, STATE = Path("reports/scale"), Path("reports/scale_state.json")
 NEEDED = ("pool_gate", "difficulty_gate", "calibration", "shadow", "ablation")
@@ -91,7 +91,7 @@ def _score(profile: Profile, size: int) -> Stage:
 def _gates(profile: Profile, when: str, reached: int) -> list[Stage]:
     """The gates of the loop once more, each with a report of its own. `reached`: number of samples scored by now."""
     again = []
-    for stage in data_stages(profile):
+    for stage in stages_of(profile):
         if stage.name in ("pool_gate", "difficulty_gate"):
             out = FOLDER / f"{when}_{stage.name}.json"
             command = (*stage.command[:-1], str(out))

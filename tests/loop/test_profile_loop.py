@@ -79,7 +79,7 @@ def test_status_shows_the_training_that_started_last(monkeypatch: pytest.MonkeyP
 
 def test_the_thresholds_are_the_profiles(monkeypatch: pytest.MonkeyPatch) -> None:
     profile = load_profile("rc1")
-    gate = next(stage for stage in stages.data_stages(profile) if stage.name == "pool_gate")
+    gate = next(stage for stage in stages.stages_of(profile) if stage.name == "pool_gate")
     command = list(gate.command)
     assert command[command.index("--min_distinct2") + 1] == "0.6"
     assert command[command.index("--max_shortcut_auc") + 1] == "0.7"
