@@ -10,17 +10,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ..core.types import LEVELS, TASKS
 from .index import parse_line, reading
 from .query import ORDERS, PAGE_SIZE, Filter, episode_totals, list_episodes, whole_number
 from .render import highlighter, render
 from .run_files import SET_KINDS, OutsideRunFolder, SetKind, open_inside
 from .runs import Board, Run
 
-ANY = ("", "any 不限")
-YES_NO = (ANY, ("yes", "yes 是"), ("no", "no 否"))
-UNSTABLE = "0.08"
-"""Seed plan, week 1: past this variance a judge disagrees with itself."""
 OTHERS = 40
 """Episodes of the same sample that are listed below an episode."""
 
@@ -29,19 +24,9 @@ def episodes_page(board: Board, run: Run, wanted: Filter) -> Markup:
     with reading(run.indexer.path) as store:
         sets = set_choices(store)
         episodes = list_part(run, wanted, store)
-    choices = [
-        ("set", "from", "来源", [("", "all 全部"), *sets]),
-        ("task", "task", "任务", [ANY, *((one, one) for one in TASKS)]),
-        ("level", "difficulty", "难度", [ANY, *zip(LEVELS, ("easy 简单", "medium 中等", "hard 困难"), strict=True)]),
-        ("needs", "must ask", "需要提问", YES_NO),
-        ("asked", "asked", "提过问", YES_NO),
-        ("success", "success", "成功", YES_NO),
-        ("lang", "language", "语言", [ANY, ("en", "English"), ("zh", "中文")]),
-        ("order", "order", "排序", [(value, f"{one} {zh}") for value, (one, zh, _) in ORDERS.items()]),
-    ]
+    # The first run needs no name in the address.
     name = run.name if run.name != board.names[0] else ""
-    context = {"run": name, "given": asdict(wanted), "choices": choices, "unstable": UNSTABLE}
-    return render("episodes.html", episodes=episodes, **context)
+    return render("episodes.html", run=name, given=asdict(wanted), sets=sets, orders=ORDERS, episodes=episodes)
 
 
 def set_choices(store: sqlite3.Connection) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ..loop.runner import typed
 from ..pages.render import LABELS
 from ..pages.results import kpi_rows
 from .owner_lights import LIGHT_KINDS, evidence_of
@@ -29,7 +30,8 @@ def overview(board: Board) -> Markup:
 
 
 def lights_part(board: Board) -> Markup:
-    rounds, loop, root = board.rounds.get(), board.loop.get(), board.run("").root
+    rounds, root = board.rounds.get(), board.run("").root
+    profile_loop, lights = board.loop.get() or (None, [])
     return render(
         "lights.html",
         name=board.names[0],
@@ -37,7 +39,8 @@ def lights_part(board: Board) -> Markup:
         rounds_error=board.rounds.error,
         every=[light for one in rounds or () for light in one.lights],
         kinds=LIGHT_KINDS,
-        loop_state=loop,
+        profile_loop=profile_loop,
+        lights=lights,
         loop_error=board.loop.error,
         reports=[file.relative_to(root).as_posix() for pattern in REPORTS for file in sorted(root.glob(pattern))],
     )
@@ -75,8 +78,8 @@ def light_page(board: Board, number: str, name: str) -> Markup | None:
 
 def stage_page(board: Board, name: str) -> Markup | None:
     """Behind a stage of the loop: its command, what it read and what it wrote."""
-    loop = board.loop.get(EVIDENCE_SECONDS)
-    light = next((one for one in loop.lights if one.stage == name), None) if loop else None
+    loop, lights = board.loop.get(EVIDENCE_SECONDS) or (None, [])
+    light = next((one for one in lights if one.stage == name), None)
     if loop is None or light is None:
         return None
     stage = next(one for one in loop.stages if one.name == name)
@@ -84,7 +87,7 @@ def stage_page(board: Board, name: str) -> Markup | None:
     return render(
         "stage.html",
         light=light,
-        command=loop.commands[name],
+        command=typed(stage),
         entry=entry,
         inputs=entry.inputs if entry else dict.fromkeys(map(str, stage.inputs)),
         outputs=entry.outputs if entry else dict.fromkeys(map(str, stage.outputs)),

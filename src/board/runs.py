@@ -9,7 +9,6 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -20,9 +19,7 @@ from ..core.errors import BadInput
 from ..core.paths import newest_evaluation
 from ..loop.kpi import Kpi, measure
 from ..loop.lights import Light
-from ..loop.profile_loop import last_run, open_loop
-from ..loop.runner import typed
-from ..loop.stage import Stage, State
+from ..loop.profile_loop import ProfileLoop, last_run, open_loop
 from ..pages.render import LABELS
 from ..pages.results import Points
 from .index import Indexer
@@ -42,19 +39,6 @@ EVIDENCE = ("reports", "data", "configs", "templates")
 """Folders with all files that a round's report was measured on."""
 Kpis = Mapping[str, Mapping[str, Kpi]]
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Loop:
-    """The loop of the run folder: its stages, its record, the lights and what to do next."""
-
-    profile: str
-    stages: Sequence[Stage]
-    state: State
-    lights: Sequence[Light]
-    next_step: tuple[str, str]
-    commands: Mapping[str, str]
-    """By stage, as a user would type it."""
 
 
 class Run:
@@ -105,19 +89,17 @@ class Board:
 
     def _loop_stamp(self) -> object:
         """Stamps of everything that the stages read and write, once they are known."""
-        before = self.loop.value
-        if before is None:
+        if self.loop.value is None:
             return object()
-        paths = {path for stage in before.stages for path in (*stage.inputs, *stage.outputs, *stage.grows)}
-        return tuple((str(path), file_stamp(path)) for path in sorted({*paths, before.state.path}))
+        loop, _ = self.loop.value
+        paths = {path for stage in loop.stages for path in (*stage.inputs, *stage.outputs, *stage.grows)}
+        return tuple((str(path), file_stamp(path)) for path in sorted({*paths, loop.state.path}))
 
 
-def _measure_loop() -> Loop:
-    """The loop that was run last in the working folder."""
+def _measure_loop() -> tuple[ProfileLoop, list[Light]]:
+    """The loop that was run last in the working folder, and its lights."""
     loop = open_loop()
-    found = loop.lights()
-    commands = {stage.name: typed(stage) for stage in loop.stages}
-    return Loop(loop.profile.name, loop.stages, loop.state, found, loop.next_step(found), commands)
+    return loop, loop.lights()
 
 
 def _measure_kpis() -> Kpis:
@@ -248,7 +230,7 @@ class LogTail:
         return [thinned(curves.get(name, [])) for curves in list(self.seeds.values())]
 
 
-def thinned(points: Points, most: int = MOST_POINTS) -> list[tuple[float, float]]:
+def thinned(points: Sequence[tuple[float, float]], most: int = MOST_POINTS) -> Points:
     """Means of neighbours, so that at most about `most` points are left; the last one stays as it is.
 
     >>> thinned([(1, 1.0), (2, 3.0), (3, 5.0), (4, 7.0), (5, 0.0)], most=3)

@@ -19,7 +19,7 @@ from ..scoring.providers import PROD, live_mode
 from .lights import COMMANDS, Light, lights, next_step, state_file
 from .runner import Result, run_stages
 from .stage import Stage, State
-from .stages import last_was_full, stages_of
+from .stages import last_was_full, stages_of, trained_config
 
 PAID = ("SCORER_API_KEY", "SCORER_BASE_URL", "SCORER_MODEL", "SCORER_PROVIDER")
 """Variables that name a judge somewhere else. The embedded loop does not pass them on."""
@@ -41,8 +41,7 @@ class ProfileLoop:
     @property
     def trained_config(self) -> Path:
         """The config of the training stage."""
-        paths = self.profile.paths
-        return paths.trial if self.full and paths.trial else paths.config
+        return trained_config(self.profile, self.full)
 
     def lights(self) -> list[Light]:
         return lights(self.stages, self.state)

@@ -21,13 +21,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Literal
 
 from ..core.files import HOME, PACKAGE, write_checksums
 from ..runtime.lock import wait_for_lock
 from .stage import FAILED, PASSED, Stage, State
 
-Light = Literal["green", "red", "grey"]
 MODULE = f"{__name__.split('.')[0]}.cli"
 WAIT_S = 0.2
 GRACE_S = 20.0
@@ -36,19 +34,12 @@ GRACE_S = 20.0
 
 @dataclass(frozen=True)
 class Result:
-    """Outcome of a stage. `code` is None if it was not started."""
+    """Outcome of a stage: its exit code, or None if it was not started."""
 
     stage: Stage
     code: int | None
     kept: bool = False
     """It was run before, and its inputs and outputs are unchanged."""
-    why: str = ""
-
-    @property
-    def light(self) -> Light:
-        if self.code is None:
-            return "grey"
-        return "green" if self.code == PASSED else "red"
 
 
 def verb(name: str, *arguments: str | Path) -> tuple[str, ...]:
@@ -106,7 +97,7 @@ def _run_or_skip(
     if lacking:
         why = f"{' and '.join(lacking)} did not pass, or is no longer valid"
         say(f"{head}: skipped, because {why}")
-        return Result(stage, None, why=why)
+        return Result(stage, None)
     why = state.why_not_valid(stage)
     if not why:
         code = state.entries[stage.name].code
@@ -121,7 +112,7 @@ def _run_or_skip(
     write_checksums(stage.outputs)
     took = time.monotonic() - began
     say(f"  {'ok' if code == PASSED else 'RED' if code == FAILED else f'STOPPED with exit code {code}'}, {took:.0f} s")
-    return Result(stage, code, why=why)
+    return Result(stage, code)
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str], lock: int) -> int:

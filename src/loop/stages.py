@@ -96,7 +96,7 @@ def _values(profile: Profile, full: bool) -> dict[str, Any]:
         "penalty_alpha": OVERCLAR_ALPHA,
         "penalty_cap": OVERCLAR_CAP,
         "ablation_seeds": ",".join(map(str, profile.sizes.ablation.seeds)),
-        "trained_config": _trained_config(profile, full),
+        "trained_config": trained_config(profile, full),
         "full": FULL if full else "",
     }
 
@@ -104,7 +104,7 @@ def _values(profile: Profile, full: bool) -> dict[str, Any]:
 def _files(profile: Profile, full: bool) -> dict[str, tuple[Path, ...]]:
     """What the names of files stand for: the profile's paths, their sidecars, and what is known only here."""
     paths = profile.paths
-    config = _trained_config(profile, full)
+    config = trained_config(profile, full)
     of_profile = {name: (path,) for name in type(paths).model_fields if isinstance(path := getattr(paths, name), Path)}
     return {
         **of_profile,
@@ -124,7 +124,7 @@ def _files(profile: Profile, full: bool) -> dict[str, tuple[Path, ...]]:
     }
 
 
-def _trained_config(profile: Profile, full: bool) -> Path:
+def trained_config(profile: Profile, full: bool) -> Path:
     """The config of the training stage."""
     return profile.paths.trial if full and profile.paths.trial else profile.paths.config
 

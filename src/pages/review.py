@@ -222,7 +222,8 @@ def _minute(at: str) -> str:
     return datetime.fromisoformat(at).astimezone(UTC).strftime("%Y-%m-%d %H:%M")
 
 
-def _markdown_cell(cell: str) -> Markup:
+def _markdown_cell(cell: object) -> Markup:
     """A cell of a Markdown table: no HTML, no new column, no new line."""
-    text = escape(cell, quote=False).replace("|", "\\|").replace("`", "'")
+    plain = cell.unescape() if isinstance(cell, Markup) else str(cell)
+    text = escape(plain, quote=False).replace("|", "\\|").replace("`", "'")
     return Markup(re.sub(r"\s+", " ", text))

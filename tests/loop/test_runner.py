@@ -13,7 +13,7 @@ import pytest
 
 from src.loop.lights import lights
 from src.loop.runner import Result, run_stages, typed, verb, worst
-from src.loop.stage import Stage, State
+from src.loop.stage import FAILED, PASSED, Stage, State
 
 ROOT = Path(__file__).resolve().parents[2]
 STATE = Path("state.json")
@@ -47,7 +47,7 @@ def calls() -> list[str]:
 
 def test_a_second_run_does_nothing() -> None:
     stages = [stage("a", write("a")), stage("b", write("b"), "a.txt")]
-    assert [one.light for one in run(stages)] == ["green", "green"]
+    assert [one.code for one in run(stages)] == [PASSED, PASSED]
     assert all(one.kept for one in run(stages))
     assert calls() == ["a", "b"]
 
@@ -64,10 +64,10 @@ def test_what_stands_on_a_changed_file_is_done_again() -> None:
 def test_a_red_light_does_not_hide_the_lights_behind_it() -> None:
     stages = [stage("a", f"{write('a')}; sys.exit(1)"), stage("b", write("b"), "a.txt")]
     results = run(stages)
-    assert [one.light for one in results] == ["red", "green"]
+    assert [one.code for one in results] == [FAILED, PASSED]
     assert worst(results) == 1
     again = run(stages)
-    assert [one.light for one in again] == ["red", "green"]
+    assert [one.code for one in again] == [FAILED, PASSED]
     assert worst(again) == 1
 
 
@@ -81,7 +81,7 @@ def test_a_red_light_stops_where_it_must() -> None:
 def test_what_needs_a_green_light_is_not_begun_without() -> None:
     """Training needs the ticket."""
     results = run([stage("a", f"{write('a')}; sys.exit(1)"), stage("train", write("train"), needs="a")])
-    assert [one.light for one in results] == ["red", "grey"]
+    assert [one.code for one in results] == [FAILED, None]
     assert calls() == ["a"]
     assert worst(results) == 1
 
@@ -109,9 +109,9 @@ def test_what_stands_on_a_withdrawn_ticket_is_not_green() -> None:
         stage("evaluation", write("evaluation"), "train.txt", needs="train"),
     ]
     Path("verdict").write_text("0")
-    assert [one.light for one in run(stages)] == ["green", "green", "green"]
+    assert [one.code for one in run(stages)] == [PASSED, PASSED, PASSED]
     Path("verdict").write_text("1")
-    assert [one.light for one in run(stages)] == ["red", "grey", "grey"]
+    assert [one.code for one in run(stages)] == [FAILED, None, None]
     assert [one.colour for one in lights(stages, State(STATE))] == ["red", "grey", "grey"]
 
 
