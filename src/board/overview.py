@@ -11,7 +11,7 @@ from markupsafe import Markup
 from ..loop.runner import typed
 from ..pages.render import LABELS
 from ..pages.results import kpi_rows
-from .owner_lights import LIGHT_KINDS, evidence_of
+from .owner_lights import LIGHT_KINDS
 from .render import render
 from .run_files import is_inside
 from .runs import HELD_OUT, Board
@@ -69,11 +69,7 @@ def light_page(board: Board, number: str, name: str) -> Markup | None:
     light = next((one for one in every if str(one.round) == number and one.kind.name == name), None)
     if light is None:
         return None
-    digests = dict(sorted(evidence_of(light.findings).items()))
-    findings = sorted(light.findings, key=lambda one: one.verdict)
-    return render(
-        "light.html", light=light, kinds=LIGHT_KINDS, findings=findings, digests=digests, readable=_readable(board)
-    )
+    return render("light.html", light=light, kinds=LIGHT_KINDS, readable=_readable(board))
 
 
 def stage_page(board: Board, name: str) -> Markup | None:

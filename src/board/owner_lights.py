@@ -143,8 +143,3 @@ def _refused(path: Path, report: Round, sums: Fingerprints) -> str:
     except BadInput as error:
         return str(error)
     return ""
-
-
-def evidence_of(findings: Sequence[Finding]) -> dict[str, str]:
-    """Files that the findings were measured on, with their checksums at that time."""
-    return {name: stated for one in findings for name, stated in one.evidence.items()}

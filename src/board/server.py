@@ -16,6 +16,7 @@ from pathlib import Path
 from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
@@ -53,6 +54,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
+    "Content-Security-Policy": POLICY,
 }
 
 
@@ -70,16 +72,12 @@ class Guard:
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                there = {name.lower() for name, _ in message["headers"]}
-                added = {**HEADERS, "Content-Security-Policy": POLICY}
-                message["headers"] = [
-                    *message["headers"],
-                    *((name.lower().encode(), value.encode()) for name, value in added.items()
-                      if name.lower().encode() not in there),
-                ]  # fmt: skip
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
             await send(message)
 
-        hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+        hosts = Headers(scope=scope).getlist("host")
         if len(hosts) != 1 or hosts[0] not in self.hosts:
             await PlainTextResponse("this board only answers requests to 127.0.0.1\n", 421)(scope, receive, guarded)
             return

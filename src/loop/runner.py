@@ -54,6 +54,12 @@ def typed(stage: Stage) -> str:
     return shlex.join([*head, *words[2:]])
 
 
+def with_package(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a child process that imports this package. In a checkout it is not installed."""
+    paths = [*([str(HOME)] if PACKAGE.name == "src" else []), *filter(None, [environment.get("PYTHONPATH")])]
+    return {**environment, "PYTHONPATH": os.pathsep.join(paths)}
+
+
 def run_stages(
     stages: Sequence[Stage],
     state: State,
@@ -117,14 +123,10 @@ def _run_or_skip(
 
 def _run(command: Sequence[str], environment: Mapping[str, str], lock: int) -> int:
     """Returns the exit code; 128 plus the signal number after a signal, as shells do."""
-    # In a checkout the package is not installed, so its path is passed on.
-    paths = [str(HOME)] if PACKAGE.name == "src" else []
-    known = environment.get("PYTHONPATH")
     # Progress bars of libraries would mix with ours.
     quiet = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TOKENIZERS_PARALLELISM": "false"}
-    joined = os.pathsep.join([*paths, *([known] if known else [])])
-    child_environment = {**environment, **quiet, "PYTHONPATH": joined}
-    child = subprocess.Popen([sys.executable, *command], env=child_environment, pass_fds=[lock])
+    given = {**with_package(environment), **quiet}
+    child = subprocess.Popen([sys.executable, *command], env=given, pass_fds=[lock])
     with _terminate_together(child):
         code = child.wait()
     return code if code >= 0 else 128 - code

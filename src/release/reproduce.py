@@ -25,12 +25,13 @@ import msgspec
 from ..config.loader import DEFAULT, config_files, load_train_config
 from ..config.profile import NAMES, profile_path
 from ..core.errors import BadInput
-from ..core.files import HOME, PACKAGE, sha256_file
+from ..core.files import sha256_file
 from ..core.model_files import model_sha256
 from ..core.paths import GATED_CHECKPOINTS, LOGS
 from ..gates.manifest import MANIFEST, Manifest
 from ..gates.ticket import REFUSAL, ROUND1, TICKET, final_models, read_round
 from ..gates.verify import verify
+from ..loop.runner import verb, with_package
 from .package import (
     FACTS,
     GATES,
@@ -126,10 +127,7 @@ def run_again(folder: Path, facts: PackageFacts, tell: Tell) -> None:
 
 def training_again(config: str) -> tuple[list[str], dict[str, str]]:
     """Command and environment. With -P Python imports nothing from the working folder, here the package."""
-    checkout = PACKAGE.name == "src"
-    paths = [*([str(HOME)] if checkout else []), *filter(None, [os.environ.get("PYTHONPATH")])]
-    command = [sys.executable, "-P", "-m", "src.cli" if checkout else "askgate.cli", "ppo_runner", "--config", config]
-    return command, {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    return [sys.executable, "-P", *verb("ppo_runner", "--config", config)], with_package(os.environ)
 
 
 def weights_sha256(folder: Path) -> str:
