@@ -21,7 +21,7 @@ from .run_files import file_stamp
 
 @dataclass(frozen=True)
 class LightKind:
-    """A light of a round, and the gates that it stands for."""
+    """A light of a round and the gates that it shows."""
 
     name: str
     title: str

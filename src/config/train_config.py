@@ -97,7 +97,7 @@ class OptimizerSection(Section):
 
 
 class RewardSection(Section):
-    """What an episode is rewarded for."""
+    """Reward settings: the terms of an episode's reward and their weights."""
 
     outcome: float = Field(default=1.0, ge=0, le=10)
     """Reward of success."""

@@ -1,1 +1,1 @@
-"""Who holds the model, makes episodes and takes steps: `pure_pt` and `trl_ppo`."""
+"""Engines `pure_pt` and `trl_ppo`: they own the model, roll out episodes and update weights."""

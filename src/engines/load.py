@@ -68,8 +68,8 @@ def load_strategy(name: str, options: Mapping[str, Any]) -> Strategy:
     free = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
     for key in options:
         if key not in known and not free:
-            what, remedy = f"{name} has no option {key!r}", f"use one of: {', '.join(known)}"
-            raise BadInput(what, where=f"strategy_options.{key}", remedy=remedy)
+            remedy = f"use one of: {', '.join(known)}" if known else "clear the section with strategy_options: {}"
+            raise BadInput(f"{name} has no option {key!r}", where=f"strategy_options.{key}", remedy=remedy)
     _check_types(made, options)
     try:
         strategy = made(**options)

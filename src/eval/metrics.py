@@ -50,7 +50,7 @@ class Figure(Struct, frozen=True):
 
 
 def table(episodes: Sequence[Episode]) -> F64:
-    """What each episode adds to the sum and to the count of each figure: shape (2, figures by `NAMES`, episodes)."""
+    """Contribution of each episode to the sum and the count of each figure: shape (2, figures by `NAMES`, episodes)."""
     made = np.zeros((2, len(SCOPES), len(MEASURES), len(episodes)))
     for column, episode in enumerate(episodes):
         parts = np.array([measure(episode) for measure in MEASURES.values()], dtype=np.float64)

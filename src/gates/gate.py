@@ -40,7 +40,7 @@ MEASURED = "measured"
 
 @dataclass(frozen=True)
 class RoundContext:
-    """What the gates of one round are measured with: profile, scoring settings, and where files are."""
+    """Inputs of the gates of one round: profile, scoring settings and paths."""
 
     profile: Profile
     scoring: ScoringSection

@@ -21,7 +21,7 @@ SHORTEST = 5
 
 
 def ask_spam(episodes: Sequence[Episode]) -> float:
-    """Where nothing is missing, the share that asks; where something is, the share that asks twice; the larger one."""
+    """The larger of two shares: complete samples with an ask, incomplete samples with two or more asks."""
     needless = _share([one.asks > 0 for one in episodes if not one.needs_clarification])
     return max(needless, _share([one.asks > 1 for one in episodes if one.needs_clarification]))
 

@@ -45,7 +45,7 @@ class ScoredEpisode(Record, frozen=True):
     """Id of the episode: a sample may have several."""
     sample_id: str
     source_id: str
-    """What the question was made from. Episodes of one source are never on both sides of a fold."""
+    """Id of the source of the question. Episodes of one source are never on both sides of a fold."""
     split: Literal["train", "shadow"]
     """Which side of the hold-out the sample is on: weights are calibrated on one and checked on the other."""
     task: Task
@@ -200,7 +200,7 @@ def refuse_too_little(scores: Scores, where: str) -> None:
     rate = scores.success_N.mean()
     if rate in (0, 1):
         raise BadInput(
-            f"all {len(scores)} episodes {'succeed' if rate else 'fail'}, so nothing can be told apart",
+            f"all {len(scores)} episodes {'succeed' if rate else 'fail'}, so no score can be compared with success",
             where=where,
             remedy="record episodes of a policy that succeeds at some and fails at some, at a temperature above 0",
         )

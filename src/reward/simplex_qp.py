@@ -27,7 +27,7 @@ FREE, LOW, HIGH = 0, -1, 1
 class Solution:
     w_D: F64
     residual: float
-    """What moving weight between two dimensions would gain at most, for each unit moved; 0 at the exact optimum."""
+    """Largest gain per unit of weight moved between two dimensions; 0 at the exact optimum."""
 
 
 def solve(h_DD: F64, g_D: F64, cap: float) -> Solution:
@@ -72,7 +72,7 @@ def optimality_gap(h_DD: F64, g_D: F64, w_D: F64, cap: float) -> float:
 
 
 def _optimum_of_free(h: F64, g: F64, w: F64, free: NDArray[np.intp]) -> F64:
-    """Where the free weights would go if they had no limits, while the held ones stay and the sum is 1."""
+    """Optimum of the free weights without limits; fixed weights stay, and the sum is 1."""
     count = len(free)
     if not count:
         return np.empty(0)

@@ -64,7 +64,7 @@ class Baseline(Record, frozen=True):
 
 
 class Calibrated(Record, frozen=True):
-    """Where a set of weights comes from."""
+    """Origin of a set of weights."""
 
     episodes_sha256: str
     baseline_sha256: str

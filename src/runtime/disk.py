@@ -140,7 +140,7 @@ def remove_tree(path: Path) -> None:
         disk.remove(path)
 
 
-RESUME_RUN = f"go on with {RESUME}; the checkpoints saved before are whole"
+RESUME_RUN = f"resume with {RESUME}; the checkpoints saved before are whole"
 RUN_AGAIN = "run the same command again; nothing stored before was harmed"
 _FULL = "free some space on that disk"
 _FAILING = "check the disk"

@@ -59,7 +59,7 @@ def test_a_full_disk_is_explained_with_how_to_continue(tmp_path: Path, monkeypat
     monkeypatch.setattr(tempfile, "NamedTemporaryFile", full)
     with (
         pytest.raises(
-            BadInput, match=r"No space left.*free some space on that disk, then go on with --resume"
+            BadInput, match=r"No space left.*free some space on that disk, then resume with --resume"
         ) as caught,
         explain_disk_errors(tmp_path, only_full=True),
         atomic_write(tmp_path / "eval.jsonl"),

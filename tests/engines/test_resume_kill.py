@@ -274,7 +274,7 @@ def test_a_full_log_disk_ends_the_run_resumably(
     assert not half.exists()
     assert "Traceback" not in said(place)
     assert said(place).splitlines()[-1].startswith("askgate: logs/")
-    assert "File too large. What to do: free some space on that disk, then go on with --resume" in said(place)
+    assert "File too large. What to do: free some space on that disk, then resume with --resume" in said(place)
     assert newest_in(place / RUN).step == TARGET - EVERY
     assert_ends_the_same(fork_server, place, unbroken)
 

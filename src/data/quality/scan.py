@@ -24,7 +24,7 @@ MAX_SAMPLES = 4_000
 
 
 def spoken(sample: Sample) -> str:
-    """What user and assistant say and think: prompt, thoughts, asks, call inputs, replies, answer.
+    """All text of user and assistant in a sample: prompt, thoughts, asks, call inputs, replies, answer.
 
     Tool results and articles are left out: no template can make them more varied.
     """

@@ -40,7 +40,7 @@ _NOT_A_MODIFIER = re.compile(r"[a-z]+(?:s|ing)$")
 
 
 class Kind(Struct, frozen=True):
-    """What an article is about."""
+    """Category of an article's subject."""
 
     noun: str
     category: str
