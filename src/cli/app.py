@@ -86,9 +86,9 @@ def common(
         bool, typer.Option("--version", is_eager=True, callback=_say_version, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Train a language model that asks only when it must, behind gates that measure.
+    """Train a language model that asks a clarifying question only when it must.
 
-    Exit codes: 0 passed, 1 a gate failed, 2 bad input or evidence that is not genuine.
+    Exit codes: 0 passed, 1 a gate failed, 2 bad input, or evidence that is not genuine.
     """
 
 

@@ -39,7 +39,7 @@ def build_rollout_pool(
     ] = 0.5,
     as_json: options.Json = False,
 ) -> None:
-    """Build a pool of samples. The tasks come from a source, their wording from a template pack."""
+    """Build a pool of samples. The problems come from a source, their wording from a template pack."""
     from ..data.pool.build import build_pool
     from ..data.pool.plan import BuildPlan
 
@@ -81,7 +81,7 @@ def validate_pool(
     pool: options.Pool = options.POOL,
     *,
     min_distinct2: Annotated[float, options.threshold("pool.min_distinct2", "Minimum distinct-2 over 5,000 tokens.")],
-    kl3_min: Annotated[float, options.threshold("pool.kl3_min", "Minimum 3-gram KL to pack_v1 above noise.")],
+    kl3_min: Annotated[float, options.threshold("pool.kl3_min", "Minimum 3-gram KL from pack_v1, less noise.")],
     roles_min: Annotated[int, options.threshold("pool.roles_min", "Minimum number of roles.")],
     styles_min: Annotated[int, options.threshold("pool.styles_min", "Minimum number of registers.")],
     max_dup_pct: Annotated[float, options.threshold("pool.max_dup_pct", "Maximum percentage of near-duplicates.")],
@@ -97,7 +97,7 @@ def validate_pool(
         float,
         options.threshold(
             "pool.max_shortcut_auc",
-            "Maximum AUC of predicting from words alone which samples need an ask.",
+            "Maximum AUC of a classifier that sees only words and predicts who must ask.",
             min=0,
             max=1,
         ),

@@ -42,7 +42,7 @@ def verify(
 
 
 def sign_off(key: Annotated[Path, Option(help="The owner's private Ed25519 key (PEM).")]) -> None:
-    """Sign the ticket in this folder as its owner. All evidence is verified first."""
+    """Sign the ticket in this folder with the owner's key. All evidence is verified first."""
     from ..gates.sign_off import sign_off as sign
     from ..gates.ticket import ENVELOPE, TICKET
     from ..gates.verify import verify as check

@@ -26,7 +26,7 @@ COLOURS = {"green": "bold green", "red": "bold red", "grey": "dim"}
 def quickstart(
     full: Annotated[bool, Option("--full", help="Train three seeds and an SFT control. Much slower.")] = False,
 ) -> None:
-    """Run the whole loop on built-in data and model. Needs no key or GPU; repeats only stages whose inputs changed."""
+    """Run the whole loop with built-in data and model. No API key or GPU. Repeats only stages whose inputs changed."""
     from ..loop.profile_loop import open_loop
 
     raise typer.Exit(_run(open_loop("quickstart", full)))
@@ -107,7 +107,7 @@ def kpi(profile: options.Profile = None, as_json: options.Json = False) -> None:
 
 
 def sync(
-    number: Annotated[int | None, Option("--round", min=1, help="Number of the packet. Default: the next one.")] = None,
+    number: Annotated[int | None, Option("--round", min=1, help="Packet number. Default: the next one.")] = None,
     profile: options.Profile = None,
     as_json: options.Json = False,
 ) -> None:
@@ -125,7 +125,7 @@ def scale(
     to: Annotated[str, Option(help="Sizes of the live-scored set, rising, comma-separated.")] = "1000,5000",
     profile: options.GateProfile = "rc1",
 ) -> None:
-    """Grow the live-scored set in steps. Gates run before and after each step; the first failed gate stops it."""
+    """Grow the live-scored set in steps. Gates run before and after each step; the first failed gate ends it."""
     from ..loop.scale import grow
 
     raise typer.Exit(grow(profile, parse.sizes(to), os.environ, show.say))

@@ -36,7 +36,7 @@ Seed = Annotated[int, Option(min=0, help="Random seed. The same arguments give t
 Lang = Annotated[str, Option(help="Languages: en, zh or en,zh. Default: every language of the source.")]
 Mix = Annotated[str, Option(help="Share of each task; the shares sum to 1.")]
 TemplatesDir = Annotated[Path, Option("--templates_dir", help="Folder of the template pack.")]
-ByTask = Annotated[str, Option("--by_task", help="Tasks to check separately, comma-separated.")]
+ByTask = Annotated[str, Option("--by_task", help="Tasks to treat separately, comma-separated.")]
 Pool = Annotated[Path, Argument(metavar="POOL", help="Pool to read.")]
 Metrics = Annotated[Path, Option(help="File written by difficulty_metrics.")]
 
@@ -57,7 +57,7 @@ Provider = Annotated[str, Option(help="Judge to call. Default: $SCORER_PROVIDER.
 
 # Reports and profiles
 ReportFile = Annotated[Path, Option("--out", help="Report to write.")]
-Tag = Annotated[str, Option(help="Part of the report's file name. Default: the config's name.")]
+Tag = Annotated[str, Option(help="Text at the end of the report's file name. Default: the config's name.")]
 Json = Annotated[bool, Option("--json", help="Print the result as JSON and nothing else.")]
 ProfileName = Literal["quickstart", "rc1"]
 Profile = Annotated[ProfileName | None, Option(help="Profile of the loop. Default: the profile that ran last.")]

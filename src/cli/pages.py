@@ -66,7 +66,7 @@ def review(
 def board(
     port: Annotated[int, Option(min=0, max=65535, help="Port on 127.0.0.1; 0 takes any free port.")] = PORT,
     run: Annotated[
-        list[Path] | None, Option(help="Run folder. Repeatable, to compare runs. Default: the current folder.")
+        list[Path] | None, Option(help="Folder of a run. Repeat it to compare runs. Default: the current folder.")
     ] = None,
 ) -> None:
     """Show stages, curves and episodes in a browser. Updates during a run; reachable from this machine only."""

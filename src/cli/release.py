@@ -46,9 +46,9 @@ def eval_model(
     config: Annotated[Path, Option(help="Training config with held-out set and rollout limits.")] = options.QUICKSTART,
     overrides: options.Set = None,
     n: Annotated[int | None, Option(min=1, help="Number of samples. Default: from the config.")] = None,
-    greedy: Annotated[bool, Option("--greedy", help="Decode greedily, even if the config samples.")] = False,
+    greedy: Annotated[bool, Option("--greedy", help="Decode greedily, even if the config asks for sampling.")] = False,
     compare: Annotated[
-        Path | None, Option(help="Report of the other backend; headline figures must be in its 95% intervals.")
+        Path | None, Option(help="Report of the other backend; headline figures must be inside its 95% intervals.")
     ] = None,
     out: Annotated[Path | None, Option(help="Report to write. Default: reports/eval_BACKEND.json.")] = None,
     as_json: options.Json = False,
@@ -96,7 +96,7 @@ def reproduce(
     ] = False,
     rerun: Annotated[bool, Option("--rerun", help="Verify, then train again and compare the weights.")] = False,
     public_key: Annotated[
-        Path | None, Option("--public_key", help="The maker's public key; the package must be signed with it.")
+        Path | None, Option("--public_key", help="Public key of the package's maker; the signature must be theirs.")
     ] = None,
 ) -> None:
     """Verify a package, or repeat its training. Names the first file that does not match."""

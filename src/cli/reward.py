@@ -44,8 +44,8 @@ def shadow_run(
     seed: options.Seed = options.SEED,
     stratify: Annotated[bool, Option("--stratify", help="Give every task exactly its share.")] = False,
     materialize: Annotated[Path | None, Option(help="Write the shadow set to this file, and stop.")] = None,
-    dump_manifest: Annotated[Path | None, Option(help="List of samples to write; needs --materialize.")] = None,
-    tag: Annotated[str, Option(help="Part of the manifest and of the report's file name.")] = "",
+    dump_manifest: Annotated[Path | None, Option(help="Write the list of samples here; needs --materialize.")] = None,
+    tag: Annotated[str, Option(help="Text in the manifest and at the end of the report's file name.")] = "",
     shadow_set: Annotated[
         Path | None, Option("--shadow_set", help="Shadow set to read. Default: data/shadow_eval_<n>.jsonl.")
     ] = None,
@@ -121,8 +121,8 @@ def weight_calib(
     boot: Annotated[int, options.threshold("calibration.boot", "Number of bootstrap resamples.", min=0, max=100_000)],
     l2: Annotated[float, options.threshold("calibration.l2", "L2 penalty on the distance to the baseline.", min=0)],
     seed: Annotated[int, options.threshold("calibration.seed", "Seed of folds and bootstrap.", min=0)],
-    tag: Annotated[str, Option(help="Part of the report's file name.")] = "",
-    n: Annotated[int, Option(min=MIN_SAMPLES, help="Number of episodes to fit, drawn at random.")] = 600,
+    tag: Annotated[str, Option(help="Text at the end of the report's file name.")] = "",
+    n: Annotated[int, Option(min=MIN_SAMPLES, help="Number of episodes to fit on, drawn at random.")] = 600,
     pool: Annotated[Path, Option(help="Pool to draw samples from; none may be in the shadow set.")] = options.BALANCED,
     episodes: options.Episodes = CALIBRATION_EPISODES,
     config: options.BaseConfig = options.QUICKSTART,

@@ -32,10 +32,10 @@ cache = typer.Typer(
 def probe_scorer(
     n: Annotated[int, Option(min=1, help="Number of samples to score, none of them cached.")] = 8,
     provider: options.Provider = "",
-    live: Annotated[bool, Option("--live", help="Confirm the calls, which are billed. Required.")] = False,
+    live: Annotated[bool, Option("--live", help="Required: allows real calls, which may be billed.")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Test the judge with real calls. Reports latency and cost of each, and the scores of worthless answers."""
+    """Test the judge with real calls. Reports latency and cost of each call, and the scores of worthless answers."""
     if not live:
         raise BadInput(
             "a probe without calls proves nothing",
@@ -72,7 +72,7 @@ def assert_not_simulated(
     ],
     as_json: options.Json = False,
 ) -> None:
-    """Check that the last 100 scorings were real. Reads bills, latencies, cache hits, ledger and environment."""
+    """Check that the last 100 judge scores came from real calls. Reads the ledger and the environment."""
     from ..gates.anti_simulation import assert_not_simulated as check
 
     show.finish(check(cache_hit_lt, os.environ), as_json, failed_code=BadInput.exit_code)
@@ -84,7 +84,7 @@ def score(
         Path, Option(help="Scores to write, one line per sample; an existing file is resumed.")
     ] = LIVE_SCORES,
     n: Annotated[int | None, Option(min=1, help="Number of samples, drawn at random by --seed. Default: all.")] = None,
-    seed: Annotated[int, Option(min=0, help="Seed of the random sample of --n.")] = options.SEED,
+    seed: Annotated[int, Option(min=0, help="Seed for drawing the --n samples.")] = options.SEED,
     budget: Annotated[
         float | None, Option(min=0, help="Stop after spending this many US dollars. Default: no limit.")
     ] = None,

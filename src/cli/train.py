@@ -30,7 +30,7 @@ def train(
     ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Train a policy without gates. At most 2,000 steps; its checkpoints cannot be released."""
+    """Train a policy; no gates are checked. At most 2,000 steps; its checkpoints cannot be released."""
     from ..training.run import run
 
     _run(lambda: run(config, resume, overrides=overrides, reporter=show.Terminal()), as_json)
@@ -40,11 +40,11 @@ def ppo_runner(
     config: Annotated[Path, Option(help="Training config that the ticket covers.")] = Path("configs/ppo_scale.yaml"),
     overrides: options.Set = None,
     resume_from: Annotated[
-        Path | None, Option(help="Resume from the newest undamaged checkpoint. Give checkpoints/rc1/latest.")
+        Path | None, Option(help="Folder to resume from, checkpoints/rc1/latest; the newest undamaged one is used.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Train a policy behind the gates. Refused unless both rounds passed on the present files."""
+    """Train a policy behind the gates. Refused unless both rounds passed and no file has changed since."""
     from ..training.run import run_gated
 
     _run(lambda: run_gated(config, resume_from, overrides, show.Terminal()), as_json)
