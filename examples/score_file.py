@@ -48,10 +48,9 @@ def main() -> None:
     arguments = parser.parse_args()
 
     chats = [read_chat(line) for line in arguments.file.read_text(encoding="utf-8").splitlines() if line.strip()]
-    scoring = load_config().scoring
-    job = BatchJob(arguments.file, arguments.out, n=None, seed=0, votes=scoring.votes, budget=None)
-    settings = settings_for(os.environ, scoring, provider="")
-    scores, summary = score_dialogues(chats, job, settings, scoring, os.environ, print, lambda progress: None)
+    job = BatchJob(arguments.file, arguments.out, n=None, seed=0, budget=None)
+    settings = settings_for(os.environ, load_config().scoring, provider="")
+    scores, summary = score_dialogues(chats, job, settings, print, lambda progress: None)
 
     print(f"{summary.scored} of {summary.samples} scored by {settings.provider.name}, {summary.unstable} unstable")
     for score in sorted(scores.values(), key=lambda one: -(one.overall or 0.0)):
