@@ -6,12 +6,10 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 import yaml
 
 from src.config.loader import load_train_config
@@ -25,27 +23,7 @@ from src.training.resume import require_same_sources, source_hashes
 from src.training.run import _marks, _prepare, set_aside
 from tests.conftest import Askgate, Outcome
 
-from .tiny_run import make_model_and_data, write_config
-
-
-@pytest.fixture(scope="module")
-def model_and_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("run")
-    make_model_and_data(folder)
-    return folder
-
-
-@pytest.fixture
-def place(model_and_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A working folder with model and data; the run's files appear in it."""
-    shutil.copytree(model_and_data, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield tmp_path
-    torch.set_num_threads(threads)
-    torch.use_deterministic_algorithms(False)
+from .tiny_run import write_config
 
 
 def lines(path: Path) -> list[dict[str, Any]]:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from msgspec.structs import replace
 
 from src.agents.render import TagRenderer
@@ -20,7 +17,7 @@ from src.data.collate import demo_tokens
 from src.engines.sft import Demo, SftPlan, fine_tune
 from tests.conftest import Askgate
 
-from .tiny_run import make_model_and_data, write_config
+from .tiny_run import write_config
 
 WORDS = {
     "always asks": ('f"<ask>Could you tell me more about that?</ask>"', "ask_spam"),
@@ -50,25 +47,6 @@ class Hacker(PurePT):
         episode = env.episode(seed=1, level=one.level)
         return replace(episode, reward=self.job.reward(episode, sample))
 """
-
-
-@pytest.fixture(scope="module")
-def model_and_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("run")
-    make_model_and_data(folder)
-    return folder
-
-
-@pytest.fixture
-def place(model_and_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    shutil.copytree(model_and_data, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield tmp_path
-    torch.set_num_threads(threads)
-    torch.use_deterministic_algorithms(False)
 
 
 def logged(place: Path) -> list[dict[str, Any]]:

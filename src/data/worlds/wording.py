@@ -49,7 +49,7 @@ class QuestionText(Record, frozen=True):
     answer_no: str
     year_phrase: str
     nests_at: Literal["start", "end"]
-    """Where a noun phrase holds another one: `the teacher of {x}` at its end."""
+    """Position of a nested noun phrase in its phrase: English nests at the end (`the teacher of {x}`)."""
     amount_of_year: str
     amount_of_year_bracketed: str
     far_share: dict[Level, float]
