@@ -31,7 +31,7 @@ sys.path.insert(0, str(ROOT))
 
 from src.core.jsonl import write_records  # noqa: E402
 from src.core.types import LEVELS, TASKS  # noqa: E402
-from src.reward.scored import ScoredEpisode  # noqa: E402
+from src.reward.scored_episodes import ScoredEpisode  # noqa: E402
 from src.reward.weights import Baseline, read_baseline  # noqa: E402
 
 SHADOW = ("shadow_run", "--n", "245", "--seed", "20250820", "--stratify")

@@ -31,7 +31,7 @@ from ..eval.trial import TrialReport
 from ..gates.manifest import MANIFEST, fingerprint
 from ..gates.ticket import ENVELOPE, TICKET, Fingerprint, Round
 from ..reward.reward import achieved
-from ..reward.scored import columns, measurable, read_scored
+from ..reward.scored_episodes import columns, measurable, read_scored
 from ..reward.shadow_run import weights_over
 from ..reward.weights import read_baseline, read_weights
 from .difficulty import BUCKET_BOUNDS, bucket_rows

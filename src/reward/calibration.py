@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from ..core.errors import BadInput
 from .rank_statistics import Ranking, blocks, correlation, interval, resamples
-from .scored import Scores
+from .scored_episodes import Scores
 from .simplex_qp import Solution, solve
 from .weights import Baseline
 

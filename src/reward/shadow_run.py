@@ -44,7 +44,7 @@ from .rank_statistics import (
     spearman,
     top_places,
 )
-from .scored import ScoredEpisode, Scores, columns, live_check, measurable, read_scored, refuse_too_little
+from .scored_episodes import ScoredEpisode, Scores, columns, live_check, measurable, read_scored, refuse_too_little
 from .weights import Baseline, Weights, read_baseline, read_weights
 
 F64 = NDArray[np.float64]

@@ -27,7 +27,7 @@ from ..core.files import atomic_files, json_bytes, refuse_overlap, sha256_file, 
 from ..core.remedies import remedies
 from .calibration import Calibration, calibrate_weights
 from .rank_statistics import DIGITS, gain_check, gain_pct
-from .scored import ScoredEpisode, columns, live_check, measurable, read_scored, refuse_too_little
+from .scored_episodes import ScoredEpisode, columns, live_check, measurable, read_scored, refuse_too_little
 from .weights import Calibrated, Weights, read_baseline
 
 REPORTS = Path("reports")

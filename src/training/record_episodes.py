@@ -23,8 +23,15 @@ from ..core.types import Sample
 from ..data.pool.meta import read_meta
 from ..data.pool.plan import BuildPlan
 from ..data.pool.shadow_set import draw_shadow, materialize_shadow, read_set
-from ..reward.record import RecordedEpisode, RecordPlan, record, recorded_before, refuse_one_outcome, write_recorded
-from ..reward.scored import rate
+from ..reward.recorded_episodes import (
+    RecordedEpisode,
+    RecordPlan,
+    record,
+    recorded_before,
+    refuse_one_outcome,
+    write_recorded,
+)
+from ..reward.scored_episodes import rate
 from ..runtime.progress import Reporter
 from ..scoring.batch import BatchJob, choose, score_dialogues
 from ..scoring.providers import live_mode, settings_for

@@ -117,7 +117,7 @@ def test_the_honest_base_is_not_flagged(tmp_path: Path, samples: list[Sample]) -
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     from src.agents.render import TagRenderer
-    from src.reward.record import RecordPlan, record
+    from src.reward.recorded_episodes import RecordPlan, record
 
     torch.set_num_threads(1)
     tiny = HOME / "models/tiny"

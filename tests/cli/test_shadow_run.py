@@ -14,8 +14,8 @@ from src.cli import main
 from src.core.files import HOME, sha256_file
 from src.core.jsonl import read_records
 from src.core.model_files import model_sha256
-from src.reward.record import read_recorded
-from src.reward.scored import read_scored
+from src.reward.recorded_episodes import read_recorded
+from src.reward.scored_episodes import read_scored
 from src.scoring.scores import Score
 from tests.conftest import Askgate
 from tests.scoring.server import JudgeServer

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from src.core.files import sha256_file
 from src.reward.dimensions import LIVE
-from src.reward.scored import ScoredEpisode
+from src.reward.scored_episodes import ScoredEpisode
 from src.reward.weights import read_weights
 from tests.conftest import Askgate
 from tests.reward.scored_episodes import scored, shipped_baseline, write

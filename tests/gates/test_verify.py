@@ -15,7 +15,7 @@ from src.core.jsonl import read_records, write_records
 from src.gates.manifest import Manifest
 from src.gates.ticket import ROUND1, TICKET, Round, admit, read_round
 from src.gates.verify import verify
-from src.reward.record import RecordedEpisode
+from src.reward.recorded_episodes import RecordedEpisode
 
 CONFIG = Path("configs/quickstart_gated.yaml")
 

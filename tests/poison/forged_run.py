@@ -8,7 +8,7 @@ from pathlib import Path
 from src.core.jsonl import read_records, write_records
 from src.gates.gate import measure
 from src.gates.rounds import FILE_GATES
-from src.reward.record import RecordedEpisode
+from src.reward.recorded_episodes import RecordedEpisode
 from src.scoring.scores import Score
 from tests.gates.run_folder import current_context
 

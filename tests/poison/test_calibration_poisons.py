@@ -13,7 +13,7 @@ from src.core.check import Check
 from src.core.errors import BadInput
 from src.core.remedies import remedies
 from src.reward import weight_calib as calib
-from src.reward.scored import ScoredEpisode
+from src.reward.scored_episodes import ScoredEpisode
 from src.reward.shadow_run import agreement, agreement_checks
 from src.reward.weights import BASELINE, read_weights
 from tests.rc1 import CALIBRATION, THRESHOLDS

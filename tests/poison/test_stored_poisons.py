@@ -14,7 +14,7 @@ from src.core.files import write_json
 from src.core.jsonl import read_records, write_records
 from src.core.types import Sample
 from src.gates.ticket import ROUND1, read_round
-from src.reward.record import RecordedEpisode
+from src.reward.recorded_episodes import RecordedEpisode
 from src.reward.weights import read_baseline, read_weights
 from src.scoring.scores import Score
 from tests.gates.run_folder import current_context, edit_profile

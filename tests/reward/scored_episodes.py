@@ -9,7 +9,7 @@ import numpy as np
 
 from src.core.jsonl import write_records
 from src.core.types import LEVELS, TASKS
-from src.reward.scored import ScoredEpisode, Scores, columns
+from src.reward.scored_episodes import ScoredEpisode, Scores, columns
 from src.reward.weights import Baseline, read_baseline
 
 BASELINE = Baseline(

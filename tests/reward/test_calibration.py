@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 
 from src.core.errors import BadInput
 from src.reward.calibration import assign_folds, calibrate_weights, fit
-from src.reward.scored import Scores
+from src.reward.scored_episodes import Scores
 from tests.rc1 import CALIBRATION, THRESHOLDS
 
 from .scored_episodes import BASELINE, as_columns, scored

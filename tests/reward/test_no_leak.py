@@ -14,7 +14,7 @@ from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
 from src.reward.dimensions import LIVE
 from src.reward.episode_view import EpisodeView, view_episode
-from src.reward.record import RecordedEpisode
+from src.reward.recorded_episodes import RecordedEpisode
 from src.reward.reward import BY_RULE, NAMES, AdvancedReward
 from src.scoring.prompt import dialogue_text
 from tests.data.samples import MIX

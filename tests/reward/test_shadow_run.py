@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.reward.dimensions import LIVE
-from src.reward.scored import ScoredEpisode
+from src.reward.scored_episodes import ScoredEpisode
 from src.reward.shadow_run import shadow_run
 from src.reward.weights import BASELINE
 from tests.rc1 import THRESHOLDS

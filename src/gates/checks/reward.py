@@ -16,7 +16,7 @@ from ...core.remedies import remedies
 from ...core.types import Sample
 from ...data.pool.shadow_set import draw_shadow, read_set
 from ...reward.calibration import Calibration, calibrate_weights
-from ...reward.scored import Scores, columns, live_check, refuse_too_little
+from ...reward.scored_episodes import Scores, columns, live_check, refuse_too_little
 from ...reward.shadow_run import agreement_checks, score_agreement
 from ...reward.weight_calib import calibration_checks
 from ...reward.weights import CAP_TOLERANCE, Weights, read_baseline, read_unchecked, read_weights

@@ -17,8 +17,8 @@ from ...config.judge_config import VotesSection
 from ...core.jsonl import read_records
 from ...core.types import Sample
 from ...data.pool.meta import read_meta
-from ...reward.record import RecordedEpisode, read_recorded
-from ...reward.scored import ScoredEpisode, rate
+from ...reward.recorded_episodes import RecordedEpisode, read_recorded
+from ...reward.scored_episodes import ScoredEpisode, rate
 from ...scoring.batch import choose
 from ...scoring.ledger import Scoring, scorings
 from ...scoring.prompt import Dialogue, dialogue_text

@@ -29,7 +29,7 @@ from ..scoring.scores import Score
 from .dimensions import LIVE, RULES
 from .episode_view import view_episode
 from .old_reward import OLD
-from .record import RecordedEpisode
+from .recorded_episodes import RecordedEpisode
 
 F64 = NDArray[np.float64]
 

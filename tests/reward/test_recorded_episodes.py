@@ -22,7 +22,7 @@ from src.core.types import Sample
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
 from src.reward.dimensions import LIVE
-from src.reward.record import (
+from src.reward.recorded_episodes import (
     RecordedEpisode,
     RecordPlan,
     read_recorded,
@@ -31,7 +31,7 @@ from src.reward.record import (
     write_recorded,
 )
 from src.reward.reward import BY_RULE
-from src.reward.scored import rate
+from src.reward.scored_episodes import rate
 from src.scoring.batch import BatchJob, score_dialogues
 from src.scoring.providers import settings_for
 from src.scoring.scores import Score

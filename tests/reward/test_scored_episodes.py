@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from src.core.errors import BadInput
 from src.reward.dimensions import LIVE
-from src.reward.scored import ScoredEpisode, columns, live_check, measurable, read_scored, refuse_too_little
+from src.reward.scored_episodes import ScoredEpisode, columns, live_check, measurable, read_scored, refuse_too_little
 
 from .scored_episodes import BASELINE, as_columns, scored, shipped_baseline, write
 
