@@ -31,7 +31,7 @@ from src.data.collate import demo_tokens
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
 from src.engines.sft import Demo, SftPlan, fine_tune
-from src.utils.cores import usable_cores
+from src.utils.process_map import usable_cores
 
 TOKENIZER_SAMPLES = 12_000
 CHUNK = 2_000

@@ -37,7 +37,7 @@ from ..core.errors import BadInput
 from ..core.types import Episode
 from ..rollout.scheduler import generate
 from ..runtime.seeding import load_rng_state, rng_state, seed_all
-from ..strategies.flat import take
+from ..strategies.flat_layout import take
 from .base import BaseEngine, Collected, StepTimer, lr_scale, make_optimizer
 from .job import TrainJob
 from .models import Critic, Frozen, frozen_base, load_policy, save_policy

@@ -27,7 +27,7 @@ from trl.trainer.grpo_trainer import GRPOTrainer
 from ..agents.trajectory import Trajectory
 from ..core.errors import BadInput
 from ..strategies.dpo import DPO, best_worst_pairs
-from ..strategies.flat import segment_sum
+from ..strategies.flat_layout import segment_sum
 from ..strategies.grpo import GRPO
 from .base import Collected
 from .job import TrainJob

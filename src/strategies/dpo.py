@@ -23,7 +23,7 @@ from torch.nn.functional import logsigmoid
 
 from ..core.api import Batch, Targets
 from . import kl
-from .flat import at_least, positive, renumber, segment_sum
+from .flat_layout import at_least, positive, renumber, segment_sum
 from .grpo import EQUAL_REWARDS
 
 

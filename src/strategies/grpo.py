@@ -22,7 +22,7 @@ from torch import Tensor
 
 from ..core.api import Batch, Targets
 from . import kl
-from .flat import at_least, per_token, positive, renumber, segment_mean, segment_sum
+from .flat_layout import at_least, per_token, positive, renumber, segment_mean, segment_sum
 from .ppo import policy_loss, update_metrics
 
 EQUAL_REWARDS = 1e-6

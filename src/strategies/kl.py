@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from ..core.api import Batch
-from .flat import at_least, positive
+from .flat_layout import at_least, positive
 
 
 def k1(logp_N: Tensor, ref_logp_N: Tensor) -> Tensor:

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from ..core.api import Batch, Targets
 from . import kl
-from .flat import at_least, is_last, per_token, positive, share
+from .flat_layout import at_least, is_last, per_token, positive, share
 
 
 class PPO(kl.AdaptiveKL):

@@ -25,7 +25,7 @@ from transformers.utils import logging as transformers_logging
 from ..callbacks.checkpoint import Checkpoints, Deferred, DeferredStop
 from ..callbacks.eval_shadow import EvalShadow, EvaluationRollout, HasPolicy
 from ..callbacks.logging import Logging, ProgressBar, TensorBoard
-from ..callbacks.watch import Watch
+from ..callbacks.reward_hacking_watch import Watch
 from ..checkpoint.seal import MANIFEST
 from ..checkpoint.store import HACKING, LATEST, STOPPED, CheckpointStore
 from ..config.loader import naming_keys, write_effective
@@ -49,7 +49,6 @@ from ..runtime.lock import lock_folder
 from ..runtime.logs import StepLog, add_link, logging_to, write_error_report
 from ..runtime.progress import TO_LOG, Reporter
 from .components import make_callbacks, make_reward, make_strategy, open_judge, unstable_weights
-from .control import control, tokens_seen
 from .data import held_out
 from .preflight import Ready, preflight
 from .results import CONTROL_FILE, write_results
@@ -71,6 +70,7 @@ from .resume import (
     source_hashes,
 )
 from .sampler import open_sampler
+from .sft_control import control, tokens_seen
 
 RUN_FILES = (paths.METRICS, paths.EVAL_METRICS, paths.EPISODES, paths.EVAL_EPISODES, paths.JUDGED, paths.TENSORBOARD)
 """Logs that a new run moves aside."""

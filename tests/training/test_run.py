@@ -17,10 +17,10 @@ from src.core.errors import BadInput
 from src.core.jsonl import read_records
 from src.core.types import Episode
 from src.engines.base import reproducible_metrics
-from src.training.control import tokens_seen
 from src.training.preflight import preflight
 from src.training.resume import require_same_sources, source_hashes
 from src.training.run import _marks, _prepare, set_aside
+from src.training.sft_control import tokens_seen
 from tests.conftest import Askgate, Outcome
 
 from .tiny_run import write_config

@@ -20,7 +20,7 @@ from ...core.errors import BadInput
 from ...core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sha256_file, sidecar, written
 from ...core.jsonl import decode, read_lines
 from ...core.types import LEVELS, TASKS, Lang, Level, Record, Sample, Task
-from ...utils.cores import map_in_order, usable_cores
+from ...utils.process_map import map_in_order, usable_cores
 from ..pool.meta import derived_meta, read_meta, verify_sha256
 from ..quality.token_stream import count_tokens
 from .text_features import (

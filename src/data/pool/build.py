@@ -17,7 +17,7 @@ from ...core.defaults import MIX, SEED, TEMPLATES
 from ...core.errors import BadInput
 from ...core.files import atomic_files, json_bytes, require_jsonl, shipped, sidecar
 from ...core.types import Sample, Task
-from ...utils.cores import map_in_order, usable_cores
+from ...utils.process_map import map_in_order, usable_cores
 from ..readers.builtin import BuiltinSource
 from .dialogue import item_to_sample
 from .meta import PoolMeta

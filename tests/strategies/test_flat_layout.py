@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from src.core.api import Batch, Strategy
 from src.strategies.dpo import DPO
-from src.strategies.flat import is_last, per_token, segment_mean, segment_sum, take
+from src.strategies.flat_layout import is_last, per_token, segment_mean, segment_sum, take
 from src.strategies.grpo import GRPO
 from src.strategies.ppo import PPO
 from tests.strategies.batches import batch, batches

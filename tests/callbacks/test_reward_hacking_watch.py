@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from src.callbacks.checkpoint import Deferred, DeferredStop
 from src.callbacks.logging import Logging
-from src.callbacks.watch import Watch
+from src.callbacks.reward_hacking_watch import Watch
 from src.config.train_config import WatchSection
 from src.core.api import Callback, StepResult, Stop
 from src.core.files import HOME
