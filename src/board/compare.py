@@ -7,9 +7,10 @@ sample, so they cover the random choice of the samples and nothing else.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from math import sqrt
+from pathlib import Path
+from statistics import fmean, stdev
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -24,28 +25,38 @@ from .runs import Board, Run
 
 MOST_EPISODES = 4
 """Episodes of one sample that are shown side by side."""
-MEASURES = {
-    "success": ("Success", "成功率", "success", "1", True),
-    "need_ask_success": ("Need-ask success", "需问类成功率", "success AND told", "needs = 1", True),
-    "overclar_rate": ("Over-clarification", "过度澄清率", "asks > 0", "needs = 0", True),
-    "turns": ("Mean turns", "平均轮次", "turns", "1", False),
-}
-"""Labels; what is averaged; over which samples; whether it is a share."""
-SAMPLE_GROUPS = {
-    "": ("every sample", "全部样本", "1"),
-    "gained": ("wrong, then right", "由错变对", "a.ok < 0.5 AND b.ok >= 0.5"),
-    "lost": ("right, then wrong", "由对变错", "a.ok >= 0.5 AND b.ok < 0.5"),
-    "asking": ("asks otherwise", "提问行为不同", "(a.asks > 0) <> (b.asks > 0)"),
-    "wrong": ("wrong in both", "两边都错", "a.ok < 0.5 AND b.ok < 0.5"),
-    "right": ("right in both", "两边都对", "a.ok >= 0.5 AND b.ok >= 0.5"),
-}
-"""Labels and condition of the samples that a list can be narrowed to."""
 _SIDE = (
-    "SELECT sample, task, level, needs, avg(success) AS ok, avg(asks) AS asks, avg(turns) AS turns, "
-    "avg(reward) AS reward FROM {schema}.episodes WHERE set_path=? GROUP BY sample"
+    "SELECT sample, task, level, needs, avg(success) AS ok, avg(success AND told) AS told_ok, avg(asks > 0) AS asked, "
+    "avg(asks) AS asks, avg(turns) AS turns, avg(reward) AS reward FROM {schema}.episodes WHERE set_path=? "
+    "GROUP BY sample"
 )
-_PAIRS = f"WITH a AS ({_SIDE.format(schema='main')}), b AS ({_SIDE})"
+_COLUMNS = ("ok", "told_ok", "asked", "asks", "turns", "reward")
+_PAIRS = (
+    f"WITH a AS ({_SIDE.format(schema='main')}), b AS ({_SIDE}) SELECT sample, a.task, a.level, a.needs, "
+    f"{', '.join(f'{side}.{name} AS {side}_{name}' for side in 'ab' for name in _COLUMNS)} "
+    "FROM a JOIN b USING(sample) ORDER BY sample"
+)
 Query = Mapping[str, str]
+Pair = sqlite3.Row
+"""The means of both sets' episodes of one sample."""
+
+
+MEASURES = {
+    "success": ("ok", (0, 1)),
+    "need_ask_success": ("told_ok", (1,)),
+    "overclar_rate": ("asked", (0,)),
+    "turns": ("turns", (0, 1)),
+}
+"""Column of each figure, and the samples that it is measured on: those that need a question (1), or not (0)."""
+SAMPLE_GROUPS: dict[str, Callable[[Pair], bool]] = {
+    "": lambda pair: True,
+    "gained": lambda pair: pair["a_ok"] < 0.5 <= pair["b_ok"],
+    "lost": lambda pair: pair["b_ok"] < 0.5 <= pair["a_ok"],
+    "asking": lambda pair: (pair["a_asks"] > 0) != (pair["b_asks"] > 0),
+    "wrong": lambda pair: max(pair["a_ok"], pair["b_ok"]) < 0.5,
+    "right": lambda pair: min(pair["a_ok"], pair["b_ok"]) >= 0.5,
+}
+"""Samples that the list can be narrowed to."""
 
 
 class Difference(NamedTuple):
@@ -73,15 +84,15 @@ def compare_page(board: Board, query: Query) -> Markup:
     a, b = _Side(board, query.get("a") or first), _Side(board, query.get("b") or second)
     context = {"choices": choices, "labels_of": dict(choices), "a": a, "b": b}
     if a.run is None or b.run is None:
-        return render("compare.html", differences=None, **context)
+        return render("compare.html", pairs=None, **context)
     kind, page = query.get("kind", ""), whole_number(query.get("page", ""))
-    with _both(a.run, b.run) as (store, schema):
-        differences = compare_sets(store, schema, a.set, b.set)
-        counts = count_groups(store, schema, a.set, b.set)
-        rows = _pairs(store, schema, a.set, b.set, kind, page)
-    last = max(1, -(-counts.get(kind, 0) // PAGE_SIZE))
-    context |= {"kinds": SAMPLE_GROUPS, "kind": kind, "counts": counts, "rows": rows, "here": page, "last": last}
-    return render("compare.html", differences=differences, measures=MEASURES, **context)
+    pairs = read_pairs(a.run.indexer.path, a.set, b.run.indexer.path, b.set)
+    groups = {name: list(filter(holds, pairs)) for name, holds in SAMPLE_GROUPS.items()}
+    shown = groups.get(kind, pairs)
+    rows, last = shown[PAGE_SIZE * (page - 1) : PAGE_SIZE * page], max(1, -(-len(shown) // PAGE_SIZE))
+    differences = {name: difference(pairs, name) for name in MEASURES}
+    context |= {"differences": differences, "groups": groups, "kind": kind, "rows": rows, "here": page, "last": last}
+    return render("compare.html", pairs=pairs, **context)
 
 
 def _choices(board: Board) -> list[tuple[str, str]]:
@@ -103,51 +114,21 @@ def _default(choices: list[tuple[str, str]]) -> tuple[str, str]:
     return (first_run[-1], others[-1]) if others else (first_run[0], first_run[-1])
 
 
-@contextmanager
-def _both(a: Run, b: Run) -> Iterator[tuple[sqlite3.Connection, str]]:
-    """A connection to both indexes, and the schema of the second: `main`, or `other` for another run's index."""
-    other = b.indexer.path if b is not a else None
-    with reading(a.indexer.path, other) as store:
-        yield store, "other" if other else "main"
+def read_pairs(a: Path, a_set: str, b: Path, b_set: str) -> list[Pair]:
+    """The samples that both sets have. `a` and `b` are indexes; two sets of one run are in the same index."""
+    with reading(a, b if b != a else None) as store:
+        return store.execute(_PAIRS.format(schema="other" if b != a else "main"), (a_set, b_set)).fetchall()
 
 
-def compare_sets(store: sqlite3.Connection, schema: str, before: str, after: str) -> dict[str, Difference]:
-    return {
-        name: _difference(store, schema, before, after, what, where)
-        for name, (_, _, what, where, _) in MEASURES.items()
-    }
-
-
-def _difference(store: sqlite3.Connection, schema: str, before: str, after: str, what: str, where: str) -> Difference:
-    n, first, second, square = store.execute(
-        f"WITH a AS (SELECT sample, avg({what}) AS v FROM main.episodes WHERE set_path=? AND {where} GROUP BY sample), "
-        f"b AS (SELECT sample, avg({what}) AS v FROM {schema}.episodes WHERE set_path=? AND {where} GROUP BY sample) "
-        "SELECT count(*), avg(a.v), avg(b.v), avg((b.v - a.v) * (b.v - a.v)) FROM a JOIN b USING(sample)",
-        (before, after),
-    ).fetchone()
-    if not n:
+def difference(pairs: Sequence[Pair], measure: str) -> Difference:
+    column, needs = MEASURES[measure]
+    found = [pair for pair in pairs if pair["needs"] in needs]
+    if not found:
         return Difference(0)
-    delta = second - first
-    variance = max(0.0, square - delta * delta) * n / (n - 1) if n > 1 else None
-    return Difference(n, first, second, delta, None if variance is None else Z95 * sqrt(variance / n))
-
-
-def count_groups(store: sqlite3.Connection, schema: str, before: str, after: str) -> dict[str, int]:
-    """Samples in each group."""
-    sums = ", ".join(f"total({condition})" for _, _, condition in SAMPLE_GROUPS.values())
-    row = store.execute(f"{_PAIRS.format(schema=schema)} SELECT {sums} FROM a JOIN b USING(sample)", (before, after))
-    return {name: int(count) for name, count in zip(SAMPLE_GROUPS, row.fetchone(), strict=True)}
-
-
-def _pairs(store: sqlite3.Connection, schema: str, before: str, after: str, kind: str, page: int) -> list[sqlite3.Row]:
-    condition = SAMPLE_GROUPS.get(kind, SAMPLE_GROUPS[""])[2]
-    return store.execute(
-        f"{_PAIRS.format(schema=schema)} SELECT sample, a.task, a.level, a.needs, a.ok AS a_ok, b.ok AS b_ok, "
-        "a.asks AS a_asks, b.asks AS b_asks, a.turns AS a_turns, b.turns AS b_turns, a.reward AS a_reward, "
-        f"b.reward AS b_reward FROM a JOIN b USING(sample) WHERE {condition} ORDER BY sample "
-        f"LIMIT {PAGE_SIZE} OFFSET {PAGE_SIZE * (page - 1)}",
-        (before, after),
-    ).fetchall()
+    before, after = ([pair[f"{side}_{column}"] for pair in found] for side in "ab")
+    deltas = [second - first for first, second in zip(before, after, strict=True)]
+    margin = Z95 * stdev(deltas) / sqrt(len(deltas)) if len(deltas) > 1 else None
+    return Difference(len(found), fmean(before), fmean(after), fmean(deltas), margin)
 
 
 def pair_page(board: Board, query: Query) -> Markup | None:

@@ -15,17 +15,21 @@ from __future__ import annotations
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 from urllib.parse import quote
 
 import msgspec
 
 from ..core.errors import BadInput
 from ..core.types import Episode
+from ..reward.record import RecordedEpisode
+from ..scoring.ledger import unseal
 from ..scoring.scores import Score
+from ..scoring.types import ScoringEntry
 from .run_files import EpisodeFile, OutsideRunFolder, episode_files, file_stamp, open_inside
 
 VERSION = 2
@@ -35,33 +39,15 @@ SCHEMA = Path(__file__).with_name("schema.sql")
 LEDGER = "reports/rc1/scoring_ledger.jsonl"
 _TRAINING = b'"sample":"train/'
 BATCH = 2000
-"""Episodes per transaction: so often new rows become visible."""
-
-
-class _Recorded(msgspec.Struct):
-    """The fields of a recorded episode that the board reads."""
-
-    id: str
-    episode: Episode
-
-
-class _Scoring(msgspec.Struct):
-    """A scoring of the ledger. Those of training episodes name the row of the batch."""
-
-    sample: str
-    """`train/SEED/STEP/ROW/SAMPLE`."""
-    variance: float | None
-    overall: float | None
-
-
-class _LedgerLine(msgspec.Struct):
-    entry: _Scoring
+"""Episodes per transaction."""
+TEXTS = "worded"
+"""Counter of the texts in the index, including those whose row is gone."""
+T = TypeVar("T")
 
 
 _episode = msgspec.json.Decoder(Episode)
-_recorded = msgspec.json.Decoder(_Recorded)
+_recorded = msgspec.json.Decoder(RecordedEpisode)
 _score = msgspec.json.Decoder(Score)
-_ledger_line = msgspec.json.Decoder(_LedgerLine)
 
 
 @dataclass(frozen=True)
@@ -101,8 +87,7 @@ class Indexer:
                 self._update()
             except sqlite3.Error as error:
                 # Another board of this folder may be writing; the second one leaves it the lock.
-                if self._store.in_transaction:
-                    self._store.execute("ROLLBACK")
+                self._store.rollback()
                 raise BadInput(
                     f"the index is busy or cannot be written ({error})", where=str(self.path), remedy="check the disk"
                 ) from error
@@ -111,18 +96,23 @@ class Indexer:
         files = episode_files(self.root)
         self._files = len(files)
         self._drop_missing({one.path for one in files})
-        self._begin()
         _read_judge_scores(self._store, self.root)
-        self._commit()
+        self._work_in_batches(self._index_file, files)
+        self._drop_old_text()
+        waiting = self._store.execute("SELECT id, path FROM files WHERE searched=0 ORDER BY id").fetchall()
+        self._work_in_batches(self._index_text, waiting)
+
+    def _work_in_batches(self, work: Callable[[T], int], items: Iterable[T]) -> None:
+        """Commit after every BATCH episodes, so that new rows become visible. `work` returns its number of episodes."""
         done = 0
-        for one in files:
-            if not self._stop.is_set():
-                done += self._index_file(one)
+        for item in items:
+            if self._stop.is_set():
+                break
+            done += work(item)
             if done >= BATCH:
-                self._commit()
+                self._store.commit()
                 done = 0
-        self._commit()
-        self._index_text()
+        self._store.commit()
 
     def progress(self) -> Progress:
         """Progress; the number of files is that of the last update."""
@@ -132,23 +122,13 @@ class Indexer:
             ).fetchone()
         return Progress(self._files, *(int(value) for value in row))
 
-    def _begin(self) -> None:
-        if not self._store.in_transaction:
-            self._store.execute("BEGIN IMMEDIATE")
-
-    def _commit(self) -> None:
-        if self._store.in_transaction:
-            self._store.execute("COMMIT")
-
     def _drop_missing(self, present: set[str]) -> None:
         """Drop files that are gone: a run resumed from an older step, or another run in this folder."""
         gone = [row for row in self._store.execute("SELECT id, path FROM files") if row[1] not in present]
         for number, _ in gone:
             self._drop(number)
-        self._commit()
 
     def _drop(self, number: int) -> None:
-        self._begin()
         self._store.execute("DELETE FROM episodes WHERE file=?", (number,))
         self._store.execute("DELETE FROM files WHERE id=?", (number,))
 
@@ -160,7 +140,6 @@ class Indexer:
             return 0
         if known:
             self._drop(known[0])
-        self._begin()
         put = self._store.execute(
             "INSERT INTO files(path, stamp, set_path, kind, seed, step) VALUES(?,?,?,?,?,?)",
             (one.path, stamp, one.set, one.kind, one.seed, one.step),
@@ -198,46 +177,29 @@ class Indexer:
         ).fetchone()
         return row or (None, None)
 
-    def _index_text(self) -> None:
-        """Make rows searchable that are not yet."""
-        self._drop_old_text()
-        waiting = self._store.execute("SELECT id, path FROM files WHERE searched=0 ORDER BY id").fetchall()
-        done = 0
-        for number, path in waiting:
-            if self._stop.is_set():
-                break
-            self._begin()
-            if self._store.execute("SELECT searched FROM files WHERE id=?", (number,)).fetchone() != (0,):
-                continue  # another board of this folder was faster
-            places = self._store.execute("SELECT line, id FROM episodes WHERE file=?", (number,))
-            ids = dict(places.fetchall())
-            texts = (
-                (ids[line], text_of(found[1]))
-                for line, _, raw in _lines(self.root, path)
-                if line in ids and (found := parse_line(raw))
-            )
-            self._store.executemany("INSERT INTO words(rowid, text) VALUES(?,?)", texts)
-            self._store.execute("UPDATE files SET searched=1 WHERE id=?", (number,))
-            _set_counter(self._store, "worded", self._texts() + len(ids))
-            done += len(ids)
-            if done >= BATCH:
-                self._commit()
-                done = 0
-        self._commit()
+    def _index_text(self, file: tuple[int, str]) -> int:
+        """Make the rows of a file searchable, and return their number."""
+        number, path = file
+        claimed = self._store.execute("UPDATE files SET searched=1 WHERE id=? AND searched=0", (number,))
+        if not claimed.rowcount:
+            return 0  # another board of this folder was faster
+        ids = dict(self._store.execute("SELECT line, id FROM episodes WHERE file=?", (number,)).fetchall())
+        texts = (
+            (ids[line], text_of(found[1]))
+            for line, _, raw in _lines(self.root, path)
+            if line in ids and (found := parse_line(raw))
+        )
+        self._store.executemany("INSERT INTO words(rowid, text) VALUES(?,?)", texts)
+        _set_counter(self._store, TEXTS, _counter(self._store, TEXTS) + len(ids))
+        return len(ids)
 
     def _drop_old_text(self) -> None:
         """Rebuild the text once most of it belongs to rows that are gone."""
         live = self._store.execute("SELECT count(*) FROM episodes").fetchone()[0]
-        if self._texts() > 2 * live + BATCH:
-            self._begin()
+        if _counter(self._store, TEXTS) > 2 * live + BATCH:
             self._store.execute("INSERT INTO words(words) VALUES('delete-all')")
             self._store.execute("UPDATE files SET searched=0")
-            _set_counter(self._store, "worded", 0)
-            self._commit()
-
-    def _texts(self) -> int:
-        """Number of texts in the index, including those whose row is gone."""
-        return _counter(self._store, "worded")
+            _set_counter(self._store, TEXTS, 0)
 
 
 def _counter(store: sqlite3.Connection, name: str) -> int:
@@ -301,7 +263,10 @@ def _scores(root: Path, path: str) -> dict[str, tuple[float | None, float | None
 
 
 def _read_judge_scores(store: sqlite3.Connection, root: Path) -> None:
-    """Add the judge scores of training episodes that were appended to the ledger. A shorter ledger is another one."""
+    """Add the judge scores of training episodes that were appended to the ledger. A shorter ledger is another one.
+
+    They are scorings of the sample `train/SEED/STEP/ROW/SAMPLE`; ROW is that of the batch.
+    """
     try:
         handle = open_inside(root, LEDGER)
     except OutsideRunFolder:
@@ -323,13 +288,13 @@ def _read_judge_scores(store: sqlite3.Connection, root: Path) -> None:
 
 def _put(store: sqlite3.Connection, raw: bytes) -> None:
     try:
-        entry = _ledger_line.decode(raw).entry
-        _, seed, step, row, sample = entry.sample.split("/", 4)
-        place = (int(step), int(row), sample, int(seed))
-    except (msgspec.DecodeError, UnicodeDecodeError, ValueError):
-        return
-    if entry.overall is not None:
-        store.execute("INSERT OR REPLACE INTO judged VALUES(?,?,?,?,?,?)", (*place, entry.variance, entry.overall))
+        entry = unseal(raw.rstrip()).entry
+        if isinstance(entry, ScoringEntry) and entry.overall is not None:
+            _, seed, step, row, sample = entry.sample.split("/", 4)
+            place = (int(step), int(row), sample, int(seed))
+            store.execute("INSERT OR REPLACE INTO judged VALUES(?,?,?,?,?,?)", (*place, entry.variance, entry.overall))
+    except ValueError:
+        return  # not a line of a ledger, or another kind of sample
 
 
 def index_path(root: Path) -> tuple[Path, tempfile.TemporaryDirectory[str] | None]:
@@ -358,7 +323,7 @@ def open_store(path: Path) -> sqlite3.Connection:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    store = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    store = sqlite3.connect(path, isolation_level="IMMEDIATE", check_same_thread=False)
     store.execute("PRAGMA journal_mode=WAL")
     store.execute("PRAGMA synchronous=OFF")  # after a power cut it is rebuilt
     store.execute("PRAGMA cache_size=-65536")

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from ..loop.runner import typed
 from ..pages.render import LABELS
 from ..pages.results import kpi_rows
-from .owner_lights import LIGHT_KINDS
+from .owner_lights import LIGHT_GATES
 from .render import render
 from .run_files import is_inside
 from .runs import HELD_OUT, Board
@@ -38,7 +38,7 @@ def lights_part(board: Board) -> Markup:
         rounds=rounds,
         rounds_error=board.rounds.error,
         every=[light for one in rounds or () for light in one.lights],
-        kinds=LIGHT_KINDS,
+        names=list(LIGHT_GATES),
         profile_loop=profile_loop,
         lights=lights,
         loop_error=board.loop.error,
@@ -66,10 +66,10 @@ def kpis_part(board: Board) -> Markup:
 def light_page(board: Board, number: str, name: str) -> Markup | None:
     """Behind a light of the owner: its checks and their evidence."""
     every = [light for one in board.rounds.get(EVIDENCE_SECONDS) or () for light in one.lights]
-    light = next((one for one in every if str(one.round) == number and one.kind.name == name), None)
+    light = next((one for one in every if str(one.round) == number and one.name == name), None)
     if light is None:
         return None
-    return render("light.html", light=light, kinds=LIGHT_KINDS, readable=_readable(board))
+    return render("light.html", light=light, names=list(LIGHT_GATES), readable=_readable(board))
 
 
 def stage_page(board: Board, name: str) -> Markup | None:

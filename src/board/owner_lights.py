@@ -18,26 +18,16 @@ from ..gates.ticket import REFUSAL, ROUND1, TICKET, Fingerprints, Round, read_ro
 from ..loop.lights import Colour
 from .run_files import file_stamp
 
-
-@dataclass(frozen=True)
-class LightKind:
-    """A light of a round and the gates that it shows."""
-
-    name: str
-    title: str
-    title_zh: str
-    gates: tuple[str, ...]
-
-
 EVIDENCE = "evidence"
-LIGHT_KINDS = (
-    LightKind("data", "Data", "数据", ("pool", "difficulty")),
-    LightKind("reward", "Reward", "奖励", ("weights", "calibration", "shadow", "penalty", "ablation")),
-    LightKind("scoring", "Scoring", "评分", ("fresh", "scoring")),
-    LightKind("policy", "Policy", "策略", ("config",)),
-    LightKind("resources", "Resources", "资源", ("disk",)),
-    LightKind(EVIDENCE, "Evidence", "证据", ("round1",)),
-)
+LIGHT_GATES: dict[str, tuple[str, ...]] = {
+    "data": ("pool", "difficulty"),
+    "reward": ("weights", "calibration", "shadow", "penalty", "ablation"),
+    "scoring": ("fresh", "scoring"),
+    "policy": ("config",),
+    "resources": ("disk",),
+    EVIDENCE: ("round1",),
+}
+"""The lights of a round, and the gates that each shows."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +35,7 @@ class OwnerLight:
     """A light as it is now, with the reason in both languages."""
 
     round: int
-    kind: LightKind
+    name: str
     colour: Colour
     why: str
     why_zh: str
@@ -92,29 +82,29 @@ def _round(number: int, path: Path, sums: Fingerprints) -> RoundLights:
     if not path.exists():
         command = f"askgate round --round {number}"
         why = f"round {number} has not been run: {command}", f"第{'一二'[number - 1]}轮预检尚未运行：{command}"
-        return RoundLights(number, [OwnerLight(number, kind, "grey", *why) for kind in LIGHT_KINDS])
+        return RoundLights(number, [OwnerLight(number, name, "grey", *why) for name in LIGHT_GATES])
     try:
         report = read_round(path)
     except BadInput as error:
         why = str(error), f"报告无法读取：{error}"
-        return RoundLights(number, [OwnerLight(number, kind, "red", *why, report=str(path)) for kind in LIGHT_KINDS])
-    lights = [_light(number, kind, report, path, sums) for kind in LIGHT_KINDS]
+        return RoundLights(number, [OwnerLight(number, name, "red", *why, report=str(path)) for name in LIGHT_GATES])
+    lights = [_light(number, name, report, path, sums) for name in LIGHT_GATES]
     return RoundLights(number, lights, str(path), report.ts, report.profile)
 
 
-def _light(number: int, kind: LightKind, report: Round, path: Path, sums: Fingerprints) -> OwnerLight:
-    findings = [one for one in report.findings if one.gate in kind.gates]
+def _light(number: int, name: str, report: Round, path: Path, sums: Fingerprints) -> OwnerLight:
+    findings = [one for one in report.findings if one.gate in LIGHT_GATES[name]]
     failed = [one for one in findings if not one.verdict]
-    changed = sorted({name for one in findings for name, stated in one.evidence.items() if _now(sums, name) != stated})
+    changed = sorted({file for one in findings for file, stated in one.evidence.items() if _now(sums, file) != stated})
 
     def light(colour: Colour, why: str, why_zh: str) -> OwnerLight:
-        return OwnerLight(number, kind, colour, why, why_zh, findings, changed, str(path))
+        return OwnerLight(number, name, colour, why, why_zh, findings, changed, str(path))
 
     if failed:
         names = ", ".join(f"{one.gate}: {one.name}" for one in failed[:3])
         more = f" (+{len(failed) - 3})" if len(failed) > 3 else ""
         return light("red", f"{len(failed)} of {len(findings)} failed: {names}{more}", f"{len(failed)} 项未通过")
-    if kind.name == EVIDENCE:
+    if name == EVIDENCE:
         if refusal := _refused(path, report, sums):
             return light("red", refusal, f"证据不成立，需重跑两轮预检或恢复文件：{refusal.split(': ')[0]}")
         if number == 2 and not report.passed:

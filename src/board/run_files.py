@@ -118,40 +118,26 @@ def episode_files(root: Path) -> list[EpisodeFile]:
     """Files of episodes in the order of indexing: held-out first, then training by seed and step, then recorded."""
     logs = [root / "logs", *sorted(root.glob("logs/before_*"), reverse=True)]
     found = [
-        *(one for folder in logs for one in _held_out(root, folder / "eval")),
-        *(one for folder in logs for one in _training(root, folder / "episodes")),
-        *_recorded(root),
+        *(one for folder in logs for one in _files_in(root, folder / "eval", "held-out")),
+        *(one for folder in logs for one in _files_in(root, folder / "episodes", "training")),
+        *_files_in(root, root / "data" / "episodes", "recorded"),
     ]
     allowed = only_inside(root, (one.path for one in found))
     return [one for one in found if one.path in allowed]
 
 
-def _training(root: Path, folder: Path) -> Iterator[EpisodeFile]:
-    for file in sorted(folder.rglob("step_*.jsonl")):
-        if step := _STEP.fullmatch(file.name):
-            path = _name(root, file)
-            yield EpisodeFile(path, path.rpartition("/")[0], "training", _seed(path), int(step[1]))
-
-
-def _held_out(root: Path, folder: Path) -> Iterator[EpisodeFile]:
+def _files_in(root: Path, folder: Path, kind: SetKind) -> Iterator[EpisodeFile]:
     for file in sorted(folder.rglob("*.jsonl")):
-        step = _STEP.fullmatch(file.name)
-        path = _name(root, file)
-        yield EpisodeFile(path, path, "held-out", _seed(path), int(step[1]) if step else None)
-
-
-def _recorded(root: Path) -> Iterator[EpisodeFile]:
-    folder = root / "data" / "episodes"
-    for file in sorted(folder.rglob("*.jsonl")):
-        if file.name.endswith(NOT_EPISODES):
-            continue
-        path = _name(root, file)
-        kind: SetKind = "recorded" if file.parent == folder else "ablation"
-        yield EpisodeFile(path, path, kind, _seed(path), None, path.removesuffix(".jsonl") + ".scores.jsonl")
-
-
-def _name(root: Path, file: Path) -> str:
-    return file.relative_to(root).as_posix()
+        path = file.relative_to(root).as_posix()
+        found = _STEP.fullmatch(file.name)
+        step = int(found[1]) if found else None
+        if kind == "held-out":
+            yield EpisodeFile(path, path, kind, _seed(path), step)
+        elif kind == "training" and found:
+            yield EpisodeFile(path, path.rpartition("/")[0], kind, _seed(path), step)
+        elif kind == "recorded" and not file.name.endswith(NOT_EPISODES):
+            scores = path.removesuffix(".jsonl") + ".scores.jsonl"
+            yield EpisodeFile(path, path, kind if file.parent == folder else "ablation", _seed(path), None, scores)
 
 
 def _seed(path: str) -> int | None:

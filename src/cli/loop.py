@@ -142,11 +142,9 @@ def init(folder: Annotated[Path, Argument(metavar="DIR", help="A new or empty fo
 
 def _print_lights(found: list[Light], loop: ProfileLoop) -> None:
     """Prints one line per light. Lines wrap in a narrow terminal, where a table would cut off what does not fit."""
-    from ..loop.lights import WORDS
-
-    width = max(len(word) for word, _ in WORDS.values()) + 2
+    width = max(map(len, COLOURS)) + 2
     for light in found:
-        lamp = WORDS[light.colour][0]
+        lamp = "RED" if light.colour == "red" else light.colour
         title = f"{light.title} {light.title_zh}" + (f" ({light.why})" if light.why else "")
         show.say(Text.assemble((lamp, COLOURS[light.colour]), " " * (width - len(lamp)), title))
     for step in loop.next_step(found):

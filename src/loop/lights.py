@@ -15,8 +15,6 @@ from msgspec import Struct
 from .stage import FAILED, PASSED, Stage, State
 
 Colour = Literal["green", "red", "grey"]
-WORDS: dict[Colour, tuple[str, str]] = {"green": ("green", "绿"), "red": ("RED", "红"), "grey": ("grey", "灰")}
-"""What a lamp says, in English and Chinese."""
 COMMANDS = {"quickstart": "askgate quickstart", "rc1": "./ops/run_local_rc1.sh"}
 """The command that runs the loop of a profile, and resumes it."""
 

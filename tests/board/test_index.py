@@ -11,10 +11,13 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from src.board.compare import compare_sets, count_groups
+from src.board.compare import SAMPLE_GROUPS, difference, read_pairs
 from src.board.index import Indexer, reading
 from src.board.query import Filter, episode_totals, list_episodes
+from src.core.check import now
 from src.core.errors import BadInput
+from src.scoring.ledger import Ledger
+from src.scoring.types import ScoringEntry
 from tests.board.small_run import BASE, TRAINED, TRAINING, episode, small_run, write_episodes, write_step
 
 
@@ -69,7 +72,7 @@ def test_totals_of_files_equal_those_of_episodes(indexer: Indexer) -> None:
 def test_two_boards_can_share_a_run_folder(indexer: Indexer) -> None:
     other = Indexer(indexer.root)
     write_step(indexer.root, 3)
-    indexer._begin()
+    indexer._store.execute("BEGIN IMMEDIATE")
     other._store.execute("PRAGMA busy_timeout=10")
     with pytest.raises(BadInput, match="busy"):
         other.update()
@@ -181,8 +184,10 @@ def test_variance_comes_from_judge_scores(tmp_path: Path) -> None:
     score = {"key": "k", "provider": "p", "model": "m", "live": True, "overall": 0.5}
     scores = [{**score, "id": "r/0", "variance": 0.2}, {**score, "id": "r/1", "variance": 0.01}]
     write_episodes(tmp_path, "data/episodes/shadow.scores.jsonl", scores)
-    ledger = [{"entry": {"sample": "train/7/4/1/hotpotqa-0000", "variance": 0.3, "overall": 0.6}}]
-    write_episodes(tmp_path, "reports/rc1/scoring_ledger.jsonl", ledger)
+    judged = ScoringEntry(
+        "1", "train/7/4/1/hotpotqa-0000", "p", "m", 3, 0.6, {"logic": 0.6}, 0.3, False, 0, 110, True, "", now()
+    )
+    Ledger(tmp_path / "reports/rc1/scoring_ledger.jsonl").append([judged])
     live = [replace(episode(n, success=True), live=True) for n in (1, 0)]
     write_episodes(tmp_path, f"{TRAINING}/step_00004.jsonl", live)
     made = Indexer(tmp_path)
@@ -216,15 +221,15 @@ def test_sets_are_compared_on_their_common_samples(indexer: Indexer) -> None:
     extra = episode(200, success=True)
     write_episodes(indexer.root, TRAINED, [*(episode(n, success=n != 101) for n in range(100, 112)), extra])
     indexer.update()
-    with reading(indexer.path) as store:
-        moved = compare_sets(store, "main", BASE, TRAINED)
-        kinds = count_groups(store, "main", BASE, TRAINED)
-    assert moved["success"].n == 12
-    assert moved["success"].before == pytest.approx(0.5)
-    assert moved["success"].after == pytest.approx(11 / 12)
+    pairs = read_pairs(indexer.path, BASE, indexer.path, TRAINED)
+    kinds = {name: sum(map(holds, pairs)) for name, holds in SAMPLE_GROUPS.items()}
+    success, overclarified = difference(pairs, "success"), difference(pairs, "overclar_rate")
+    assert success.n == 12
+    assert success.before == pytest.approx(0.5)
+    assert success.after == pytest.approx(11 / 12)
     overclar = [one.asks > 0 for one in base if not one.needs_clarification]
-    assert moved["overclar_rate"].before == pytest.approx(sum(overclar) / len(overclar))
-    assert moved["overclar_rate"].after == 0
+    assert overclarified.before == pytest.approx(sum(overclar) / len(overclar))
+    assert overclarified.after == 0
     assert (kinds[""], kinds["gained"], kinds["lost"], kinds["wrong"]) == (12, 5, 0, 1)
     # Differences sample by sample: five times 1, seven times 0.
-    assert moved["success"].margin == pytest.approx(1.96 * (35 / 132 / 12) ** 0.5, rel=1e-3)
+    assert success.margin == pytest.approx(1.96 * (35 / 132 / 12) ** 0.5, rel=1e-3)

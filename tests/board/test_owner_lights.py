@@ -17,7 +17,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def colours(sums: CachedSums | None = None) -> list[dict[str, str]]:
-    return [{light.kind.name: light.colour for light in one.lights} for one in round_lights(sums or CachedSums())]
+    return [{light.name: light.colour for light in one.lights} for one in round_lights(sums or CachedSums())]
 
 
 def test_before_any_round_all_lights_are_grey() -> None:
