@@ -26,7 +26,7 @@ import msgspec
 
 from ..core.errors import BadInput
 from ..core.types import Episode
-from ..reward.record import RecordedEpisode
+from ..reward.recorded_episodes import RecordedEpisode
 from ..scoring.ledger import unseal
 from ..scoring.scores import Score
 from ..scoring.types import ScoringEntry
