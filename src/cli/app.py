@@ -88,7 +88,7 @@ def common(
 ) -> None:
     """Train a language model that asks a clarifying question only when it must.
 
-    Exit codes: 0 passed, 1 a gate failed, 2 bad input, or evidence that is not genuine.
+    Exit codes: 0 passed; 1 a gate failed; 2 bad input, or scores or evidence that are not genuine; 130 interrupted.
     """
 
 

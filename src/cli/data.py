@@ -15,12 +15,22 @@ DIVERSITY = ("ttr", "distinct1", "distinct2", "kl3", "kl3_floor", "kl3_excess", 
 
 
 def build_rollout_pool(
-    out: Annotated[Path, Option(help="Pool to write; a .meta.json beside it describes it.")] = options.POOL,
+    out: Annotated[
+        Path, Option(help="Pool to write. FILE.meta.json beside it records how it was built.")
+    ] = options.POOL,
     n: Annotated[int, Option(min=1, help="Number of samples.")] = 30_000,
     mix: options.Mix = options.MIX,
-    max_turns: Annotated[int, Option("--max_turns", min=MIN_TURNS, help="Maximum assistant turns in a sample.")] = 6,
+    max_turns: Annotated[
+        int, Option("--max_turns", min=MIN_TURNS, help="Maximum number of assistant turns in a sample.")
+    ] = 6,
     clarify_rate: Annotated[
-        float, Option("--clarify_rate", min=0, max=1, help="Share of samples that lack needed information.")
+        float,
+        Option(
+            "--clarify_rate",
+            min=0,
+            max=1,
+            help="Share of samples that lack information and need a clarifying question, 0 to 1.",
+        ),
     ] = 0.30,
     tools: Annotated[str, Option(help="Tools that demonstrations may call, comma-separated.")] = options.TOOLS,
     templates_dir: options.TemplatesDir = options.TEMPLATES,
@@ -29,17 +39,21 @@ def build_rollout_pool(
     seed: options.Seed = options.SEED,
     lang: options.Lang = "",
     tool_hops: Annotated[
-        int, Option("--tool_hops", min=MIN_STEPS, max=MAX_STEPS, help="Tool calls in a hard sample.")
+        int, Option("--tool_hops", min=MIN_STEPS, max=MAX_STEPS, help="Number of tool calls in a hard sample.")
     ] = 4,
     ops_numeric: Annotated[
-        int, Option("--ops_numeric", min=MIN_STEPS, max=MAX_STEPS, help="Arithmetic operations in a hard sample.")
+        int,
+        Option("--ops_numeric", min=MIN_STEPS, max=MAX_STEPS, help="Number of arithmetic operations in a hard sample."),
     ] = 4,
     paraphrase: Annotated[
-        float, Option(min=0, max=1, help="How far questions depart from the source's wording: 0 not at all, 1 most.")
+        float,
+        Option(
+            min=0, max=1, help="How much questions are reworded: 0 stays closest to the source, 1 is farthest from it."
+        ),
     ] = 0.5,
     as_json: options.Json = False,
 ) -> None:
-    """Build a pool of samples. The problems come from a source, their wording from a template pack."""
+    """Build a pool of samples. Takes problems from a source and words them with a template pack."""
     from ..data.pool.build import build_pool
     from ..data.pool.plan import BuildPlan
 
@@ -69,7 +83,11 @@ def diversity_report(
     out: options.ReportFile = Path("reports/diversity_report.json"),
     as_json: options.Json = False,
 ) -> None:
-    """Measure the diversity of a pool. TTR, distinct-1/2, 3-gram KL to pack_v1, Zipf slope, roles and registers."""
+    """Measure the diversity of a pool.
+
+    Reports type-token ratio (TTR), distinct-1 and distinct-2, 3-gram KL divergence from template pack v1, Zipf slope,
+    roles, and registers (styles of speech).
+    """
     from ..data.pool.build import reference_samples
     from ..data.quality.diversity import diversity_report as measure
 
@@ -80,24 +98,35 @@ def diversity_report(
 def validate_pool(
     pool: options.Pool = options.POOL,
     *,
-    min_distinct2: Annotated[float, options.threshold("pool.min_distinct2", "Minimum distinct-2 over 5,000 tokens.")],
-    kl3_min: Annotated[float, options.threshold("pool.kl3_min", "Minimum 3-gram KL from pack_v1, less noise.")],
+    min_distinct2: Annotated[
+        float,
+        options.threshold("pool.min_distinct2", "Minimum distinct-2: share of different 2-grams per 5,000 tokens."),
+    ],
+    kl3_min: Annotated[
+        float,
+        options.threshold("pool.kl3_min", "Minimum 3-gram KL divergence from template pack v1, above its noise floor."),
+    ],
     roles_min: Annotated[int, options.threshold("pool.roles_min", "Minimum number of roles.")],
-    styles_min: Annotated[int, options.threshold("pool.styles_min", "Minimum number of registers.")],
-    max_dup_pct: Annotated[float, options.threshold("pool.max_dup_pct", "Maximum percentage of near-duplicates.")],
-    max_len: Annotated[int, options.threshold("pool.max_len", "Maximum tokens of a sample.")],
-    min_len: Annotated[int, options.threshold("pool.min_len", "Minimum tokens of a sample.")],
+    styles_min: Annotated[int, options.threshold("pool.styles_min", "Minimum number of registers (styles of speech).")],
+    max_dup_pct: Annotated[
+        float, options.threshold("pool.max_dup_pct", "Maximum near-duplicates in percent: 2.0 is 2%.")
+    ],
+    max_len: Annotated[int, options.threshold("pool.max_len", "Maximum number of tokens in a sample.")],
+    min_len: Annotated[int, options.threshold("pool.min_len", "Minimum number of tokens in a sample.")],
     leak_check: Annotated[Path, Option("--leak_check", help="Shadow set whose samples must not be in the pool.")] = (
         options.SHADOW
     ),
-    leak_ngram: Annotated[int, options.threshold("pool.leak_ngram", "Tokens per shingle in the leak check.", min=1)],
-    leak_sim: Annotated[float, options.threshold("pool.leak_sim", "Similarity that counts as a leak.", min=0, max=1)],
+    leak_ngram: Annotated[int, options.threshold("pool.leak_ngram", "Tokens per n-gram in the leak check.", min=1)],
+    leak_sim: Annotated[
+        float,
+        options.threshold("pool.leak_sim", "Minimum similarity that counts as a leak, 0 to 1.", min=0, max=1),
+    ],
     by_task: options.ByTask = options.BY_TASK,
     max_shortcut_auc: Annotated[
         float,
         options.threshold(
             "pool.max_shortcut_auc",
-            "Maximum AUC of a classifier that sees only words and predicts who must ask.",
+            "Maximum AUC of a bag-of-words classifier that predicts which samples need a clarifying question.",
             min=0,
             max=1,
         ),
@@ -105,7 +134,11 @@ def validate_pool(
     out: options.ReportFile = Path("reports/rc1/pool_report.json"),
     as_json: options.Json = False,
 ) -> None:
-    """Check the quality of a pool. Diversity, duplicates, lengths, leaks from the shadow set, task mix, shortcuts."""
+    """Check the quality of a pool.
+
+    Measures diversity, duplicates, lengths, task mix, leaks from the shadow set (held-out samples), and shortcuts
+    (wording that reveals which samples need a clarifying question).
+    """
     from ..config.profile import PoolThresholds
     from ..data.pool.build import reference_samples
     from ..data.quality.validate_pool import validate_pool as check
@@ -133,7 +166,11 @@ def difficulty_metrics(
     out: Annotated[Path, Option(help="Metrics to write, one line per sample.")] = options.METRICS,
     as_json: options.Json = False,
 ) -> None:
-    """Measure the difficulty of every sample. Length, turns, tool hops, operations, entities, clue overlap."""
+    """Measure the difficulty of every sample.
+
+    Counts tokens, turns, tool calls, operations and entities, and measures clue overlap: how much of the supporting
+    text the question repeats, 0 to 1.
+    """
     from ..data.difficulty.metrics import difficulty_metrics as measure
 
     measured = measure(in_path, out)
@@ -147,7 +184,10 @@ def difficulty_bucketize(
     out: Annotated[Path, Option(help="Balanced pool to write.")] = options.BALANCED,
     as_json: options.Json = False,
 ) -> None:
-    """Draw a pool with a target mix of difficulties. The shares of easy, medium and hard hold in every task."""
+    """Draw a pool with a target mix of difficulties.
+
+    Every task gets the same shares of easy, medium and hard samples.
+    """
     from ..data.difficulty.bucketize import difficulty_bucketize as bucketize
 
     balanced = bucketize(metrics, parse.target(target), parse.tasks(by_task), out)
@@ -159,14 +199,16 @@ def validate_difficulty(
     balanced: Annotated[Path, Option(help="Pool written by difficulty_bucketize.")] = options.BALANCED,
     *,
     min_hard_pct: Annotated[
-        float, options.threshold("difficulty.min_hard_pct", "Minimum share of hard samples per task.")
+        float, options.threshold("difficulty.min_hard_pct", "Minimum share of hard samples per task, 0 to 1.")
     ],
     max_easy_pct: Annotated[
-        float, options.threshold("difficulty.max_easy_pct", "Maximum share of easy samples per task.")
+        float, options.threshold("difficulty.max_easy_pct", "Maximum share of easy samples per task, 0 to 1.")
     ],
-    len_max: Annotated[int, options.threshold("difficulty.len_max", "Maximum tokens of a sample.")],
-    turns_max: Annotated[int, options.threshold("difficulty.turns_max", "Maximum turns of a sample.")],
-    tool_hops_max: Annotated[int, options.threshold("difficulty.tool_hops_max", "Maximum tool calls of a sample.")],
+    len_max: Annotated[int, options.threshold("difficulty.len_max", "Maximum number of tokens in a sample.")],
+    turns_max: Annotated[int, options.threshold("difficulty.turns_max", "Maximum number of turns in a sample.")],
+    tool_hops_max: Annotated[
+        int, options.threshold("difficulty.tool_hops_max", "Maximum number of tool calls in a sample.")
+    ],
     clue_overlap_max_easy: Annotated[
         float, options.threshold("difficulty.clue_overlap_max_easy", "Maximum median clue overlap of easy samples.")
     ],
@@ -176,7 +218,11 @@ def validate_difficulty(
     out: options.ReportFile = Path("reports/rc1/difficulty_report.json"),
     as_json: options.Json = False,
 ) -> None:
-    """Check the balanced pool. Shares of each difficulty, limits, clue overlap; a page beside the report has charts."""
+    """Check the balanced pool.
+
+    Compares difficulty shares, sizes and clue overlap (how much of the supporting text the question repeats) with their
+    limits. Writes a page with charts beside the report.
+    """
     from hashlib import sha256
 
     from msgspec.structs import replace

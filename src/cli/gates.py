@@ -21,7 +21,10 @@ def run_round(
     profile: options.GateProfile = "rc1",
     as_json: options.Json = False,
 ) -> None:
-    """Run a round of gates. Measures every gate again from the files; a passed round 2 writes the training ticket."""
+    """Run a round of gates.
+
+    Measures every gate from the files. A passed round 2 writes the ticket that ppo_runner needs.
+    """
     from ..gates.rounds import run_round as run
 
     with show.scoring_progress(f"round {number}: scoring") as progress:
@@ -34,15 +37,15 @@ def run_round(
 def verify(
     deep: Annotated[bool, Option("--deep", help="Also measure every gate again and compare the figures.")] = False,
 ) -> None:
-    """Verify all evidence from the files alone. Names the first file that does not match."""
+    """Verify the evidence of the rounds against its checksums. Names the first file that does not match."""
     from ..gates.verify import verify as check
 
     rounds = check(deep, show.say)
-    show.say(f"VERIFIED: {', '.join(one.round for one in rounds)}{', derived again' if deep else ''}")
+    show.say(f"VERIFIED: {', '.join(one.round for one in rounds)}{', measured again' if deep else ''}")
 
 
 def sign_off(key: Annotated[Path, Option(help="The owner's private Ed25519 key (PEM).")]) -> None:
-    """Sign the ticket in this folder with the owner's key. All evidence is verified first."""
+    """Sign the ticket in this folder with the owner's key. Verifies the evidence first."""
     from ..gates.sign_off import sign_off as sign
     from ..gates.ticket import ENVELOPE, TICKET
     from ..gates.verify import verify as check

@@ -24,9 +24,15 @@ COLOURS = {"green": "bold green", "red": "bold red", "grey": "dim"}
 
 
 def quickstart(
-    full: Annotated[bool, Option("--full", help="Train three seeds and an SFT control. Much slower.")] = False,
+    full: Annotated[
+        bool, Option("--full", help="Train with three random seeds, and an SFT control for each. Much slower.")
+    ] = False,
 ) -> None:
-    """Run the whole loop with built-in data and model. No API key or GPU. Repeats only stages whose inputs changed."""
+    """Run the whole loop with built-in data and model.
+
+    Needs no API key and no GPU. If you run it again, it repeats only stages whose inputs changed. Results are in
+    reports/rc1, as for every profile.
+    """
     from ..loop.profile_loop import open_loop
 
     raise typer.Exit(_run(open_loop("quickstart", full)))
@@ -34,9 +40,13 @@ def quickstart(
 
 def rc1(
     until: Annotated[str, Option(help="Last stage to run: round1, round2, train, ... Default: all stages.")] = "",
-    listed: Annotated[bool, Option("--list", help="List the stages and their commands, and run none.")] = False,
+    listed: Annotated[bool, Option("--list", help="List the stages and their commands without running them.")] = False,
 ) -> None:
-    """Run the whole loop at scale: profile rc1. Calls the judge of $SCORER_PROVIDER; stops at the first failure."""
+    """Run the whole loop at full size (profile rc1).
+
+    Calls the judge named by $SCORER_PROVIDER, which may be billed. Stops at the first failure. `rc1` is short for
+    release candidate 1.
+    """
     from ..loop.profile_loop import open_loop
     from ..loop.runner import typed
 
@@ -79,7 +89,7 @@ def _write_rc1_report(loop: ProfileLoop) -> None:
 
 
 def status(profile: options.Profile = None, as_json: options.Json = False) -> None:
-    """Show the state of every stage and the next step. Exit code 0 if all stages are green, else 1."""
+    """Show the state of every stage and the next step. The exit code is 0 if all stages are green, otherwise 1."""
     from ..loop.profile_loop import open_loop
 
     loop = open_loop(profile)
@@ -111,7 +121,10 @@ def sync(
     profile: options.Profile = None,
     as_json: options.Json = False,
 ) -> None:
-    """Write the SYNC packet. Lists which artifacts of configs/sync.yaml exist, with SHA-256, and which are missing."""
+    """Write the SYNC packet.
+
+    Lists the artifacts named in configs/sync.yaml: existing ones with SHA-256, and missing ones.
+    """
     from ..loop.profile_loop import open_loop
     from ..loop.sync import write_packet
 
@@ -122,17 +135,20 @@ def sync(
 
 
 def scale(
-    to: Annotated[str, Option(help="Sizes of the live-scored set, rising, comma-separated.")] = "1000,5000",
+    to: Annotated[str, Option(help="Comma-separated numbers of samples to score, in rising order.")] = "1000,5000",
     profile: options.GateProfile = "rc1",
 ) -> None:
-    """Grow the live-scored set in steps. Gates run before and after each step; the first failed gate ends it."""
+    """Grow the set of live-scored samples in steps.
+
+    Checks gates before and after each step; stops at the first failure.
+    """
     from ..loop.scale import grow
 
     raise typer.Exit(grow(profile, parse.sizes(to), os.environ, show.say))
 
 
 def init(folder: Annotated[Path, Argument(metavar="DIR", help="A new or empty folder.")]) -> None:
-    """Create a project folder. It has configs and templates to edit, and a README that explains them."""
+    """Create a project folder. Copies configs and templates for you to edit, and a README that explains them."""
     from ..loop.new_project import make_project
 
     show.wrote(*make_project(folder))

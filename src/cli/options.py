@@ -27,41 +27,54 @@ SEED = defaults.SEED
 # Samples
 Source = Annotated[
     Literal["builtin", "dir", "hf"],
-    Option(help="builtin: generated worlds; dir: official files in --data_dir; hf: the hub through `datasets`."),
+    Option(help="builtin: generated problems; dir: dataset files in --data_dir; hf: the Hugging Face hub."),
 ]
 DataDir = Annotated[
     Path | None, Option("--data_dir", help="Folder with hotpotqa/, strategyqa/ and gsm8k/; required by --source dir.")
 ]
-Seed = Annotated[int, Option(min=0, help="Random seed. The same arguments give the same bytes.")]
+Seed = Annotated[int, Option(min=0, help="Random seed. The same arguments always write the same bytes.")]
 Lang = Annotated[str, Option(help="Languages: en, zh or en,zh. Default: every language of the source.")]
-Mix = Annotated[str, Option(help="Share of each task; the shares sum to 1.")]
+Mix = Annotated[str, Option(help="Share of each task, 0 to 1; the shares sum to 1.")]
 TemplatesDir = Annotated[Path, Option("--templates_dir", help="Folder of the template pack.")]
-ByTask = Annotated[str, Option("--by_task", help="Tasks to treat separately, comma-separated.")]
-Pool = Annotated[Path, Argument(metavar="POOL", help="Pool to read.")]
+ByTask = Annotated[str, Option("--by_task", help="Comma-separated tasks to measure separately.")]
+Pool = Annotated[Path, Argument(metavar="POOL", help="Pool to read (JSONL).")]
 Metrics = Annotated[Path, Option(help="File written by difficulty_metrics.")]
 
 # Policies and judges
 Set = Annotated[
     list[str] | None,
-    Option("--set", metavar="KEY=VALUE", help="Override a config setting, like optimizer.epochs=2. Repeatable."),
+    Option(
+        "--set", metavar="KEY=VALUE", help="Override a setting of the config, such as optimizer.epochs=2. Repeatable."
+    ),
 ]
-BaseConfig = Annotated[Path, Option("--config", help="Training config with the base policy and rollout settings.")]
-Episodes = Annotated[Path, Option(help="Episodes of the base policy; recorded to this file if it is missing.")]
+BaseConfig = Annotated[
+    Path, Option("--config", help="Training config that names the base policy and the rollout settings.")
+]
+Episodes = Annotated[
+    Path, Option(help="Recorded episodes of the base policy. A missing or outdated file is recorded first.")
+]
 LiveN = Annotated[
     int | None,
     Option(
         "--live_n", min=MIN_SAMPLES, help="Number of episodes that the judge scores, drawn at random. Default: all."
     ),
 ]
-Provider = Annotated[str, Option(help="Judge to call. Default: $SCORER_PROVIDER.")]
+Provider = Annotated[
+    str, Option(help="Provider of the judge: local, deepseek_r1, gemini, openai or custom. Default: $SCORER_PROVIDER.")
+]
 
 # Reports and profiles
 ReportFile = Annotated[Path, Option("--out", help="Report to write.")]
-Tag = Annotated[str, Option(help="Text at the end of the report's file name. Default: the config's name.")]
+Tag = Annotated[str, Option(help="Suffix of the report's file name. Default: the config's name.")]
 Json = Annotated[bool, Option("--json", help="Print the result as JSON and nothing else.")]
 ProfileName = Literal["quickstart", "rc1"]
-Profile = Annotated[ProfileName | None, Option(help="Profile of the loop. Default: the profile that ran last.")]
-GateProfile = Annotated[ProfileName, Option("--profile", help="Profile in configs/gates/ with files and thresholds.")]
+Profile = Annotated[
+    ProfileName | None,
+    Option(help="Profile of the loop. Default: the one that ran last in this folder, or else quickstart."),
+]
+GateProfile = Annotated[
+    ProfileName, Option("--profile", help="Profile with files and thresholds: configs/gates/NAME.yaml.")
+]
 
 
 def threshold(key: str, text: str, min: float | None = None, max: float | None = None, flag: str = "") -> Any:

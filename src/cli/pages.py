@@ -23,7 +23,10 @@ def report(
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Write the RC1 report. One HTML page and its JSON; exit code 0 only if everything passed."""
+    """Write the RC1 report of the run in this folder.
+
+    The exit code is 0 only if both rounds, evidence and results passed.
+    """
     from ..config.profile import load_profile
     from ..loop.profile_loop import last_run
     from ..pages.rc1_report import RC1_JSON, RC1_PAGE, write_rc1
@@ -46,7 +49,7 @@ def review(
     days: Annotated[int, Option(min=1, help="Number of days to look back.")] = 7,
     as_json: options.Json = False,
 ) -> None:
-    """Write the weekly review. Gates, KPIs and changes, as Markdown and as a page with charts."""
+    """Write the weekly review. Lists gates, KPIs and changes, as Markdown and as a page with charts."""
     from ..config.profile import load_profile
     from ..core.paths import newest_evaluation
     from ..loop.kpi import measure
@@ -64,12 +67,15 @@ def review(
 
 
 def board(
-    port: Annotated[int, Option(min=0, max=65535, help="Port on 127.0.0.1; 0 takes any free port.")] = PORT,
+    port: Annotated[int, Option(min=0, max=65535, help="Port on 127.0.0.1; 0 selects any free port.")] = PORT,
     run: Annotated[
-        list[Path] | None, Option(help="Folder of a run. Repeat it to compare runs. Default: the current folder.")
+        list[Path] | None, Option(help="Folder of a run. Repeat the flag to compare runs. Default: the current folder.")
     ] = None,
 ) -> None:
-    """Show stages, curves and episodes in a browser. Updates during a run; reachable from this machine only."""
+    """Show stages, curves and episodes in a browser.
+
+    The pages update during a run and are served to this machine only.
+    """
     import uvicorn
 
     from ..board.runs import Board

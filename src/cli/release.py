@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 def export_gguf(
     model: Annotated[Path, Option(help="Folder of a Qwen3 or Llama model.")],
-    out: Annotated[Path, Option(help="GGUF file to write; its report goes beside it.")],
+    out: Annotated[Path, Option(help="GGUF file to write; FILE.gguf.json beside it has the result of the check.")],
     type_: Annotated[
         Literal["f16", "q8_0"], Option("--type", help="f16: 16 bits; q8_0: 8 bits, half the size.")
     ] = "f16",
     adapter: Annotated[Path | None, Option(help="Folder of LoRA adapters to merge into the model first.")] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Export a model to GGUF for llama.cpp. Checks it against PyTorch: same tokens, same greedy choices."""
+    """Export a model to GGUF for llama.cpp. Checks that tokens and greedy choices are those of PyTorch."""
     if out.suffix != ".gguf":
         raise BadInput(f"{out} does not end in .gguf", where="--out", remedy="name a .gguf file")
     from transformers.utils import logging as transformers_logging
@@ -41,19 +41,24 @@ def export_gguf(
 
 
 def eval_model(
-    model: Annotated[Path, Option(help="Folder of a model for pytorch, GGUF file for llamacpp.")],
+    model: Annotated[Path, Option(help="Model folder (pytorch) or GGUF file (llamacpp).")],
     backend: Annotated[Literal["pytorch", "llamacpp"], Option(help="Inference backend.")] = "pytorch",
-    config: Annotated[Path, Option(help="Training config with held-out set and rollout limits.")] = options.QUICKSTART,
+    config: Annotated[
+        Path, Option(help="Training config that names the held-out samples and the rollout limits.")
+    ] = options.QUICKSTART,
     overrides: options.Set = None,
     n: Annotated[int | None, Option(min=1, help="Number of samples. Default: from the config.")] = None,
     greedy: Annotated[bool, Option("--greedy", help="Decode greedily, even if the config asks for sampling.")] = False,
     compare: Annotated[
-        Path | None, Option(help="Report of the other backend; headline figures must be inside its 95% intervals.")
+        Path | None, Option(help="Report of the other backend. Every headline figure must be inside its 95% interval.")
     ] = None,
     out: Annotated[Path | None, Option(help="Report to write. Default: reports/eval_BACKEND.json.")] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Evaluate a model on held-out samples. Runs in PyTorch, or in llama.cpp from a GGUF file."""
+    """Evaluate one model on held-out samples.
+
+    Runs it in PyTorch or, as a GGUF file, in llama.cpp. To compare a training run with its base, use `evaluate`.
+    """
     from transformers.utils import logging as transformers_logging
 
     from ..config.loader import load_train_config
@@ -76,13 +81,15 @@ def eval_model(
 
 
 def package(
-    config: Annotated[Path | None, Option(help="Training config of the gated run. Default: the ticket's.")] = None,
+    config: Annotated[
+        Path | None, Option(help="Training config of the run. Default: the config that the ticket names.")
+    ] = None,
     out: Annotated[Path, Option(help="Tarball to write.")] = Path("reports/rc1/package.tgz"),
     key: Annotated[
         Path | None, Option(help="Private elliptic-curve key (PEM) to sign with. Default: the package is not signed.")
     ] = None,
 ) -> None:
-    """Pack a finished run for others to reproduce. All evidence is verified first."""
+    """Pack a finished gated run for others to reproduce. Verifies the evidence first."""
     from ..release.package import make_package, trained_config
 
     made = make_package(config or trained_config(), out, key, show.password_of(key), show.say)
@@ -92,11 +99,12 @@ def package(
 def reproduce(
     packed: Annotated[Path, typer.Argument(metavar="PACKAGE", help="Tarball made by `askgate package`.")],
     verify: Annotated[
-        bool, Option("--verify", help="Check all files, the evidence of the gates, and signatures.")
+        bool, Option("--verify", help="Check all files, signatures, and the evidence of both rounds.")
     ] = False,
     rerun: Annotated[bool, Option("--rerun", help="Verify, then train again and compare the weights.")] = False,
     public_key: Annotated[
-        Path | None, Option("--public_key", help="Public key of the package's maker; the signature must be theirs.")
+        Path | None,
+        Option("--public_key", help="Public key of whoever made the package; other signatures are refused."),
     ] = None,
 ) -> None:
     """Verify a package, or repeat its training. Names the first file that does not match."""

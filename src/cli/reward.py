@@ -40,12 +40,14 @@ SHADOW_COLUMNS = {
 
 
 def shadow_run(
-    n: Annotated[int, Option(min=1, help="Number of samples of the shadow set.")] = 245,
+    n: Annotated[int, Option(min=1, help="Number of samples in the shadow set.")] = 245,
     seed: options.Seed = options.SEED,
-    stratify: Annotated[bool, Option("--stratify", help="Give every task exactly its share.")] = False,
+    stratify: Annotated[bool, Option("--stratify", help="Give every task exactly its share of --mix.")] = False,
     materialize: Annotated[Path | None, Option(help="Write the shadow set to this file, and stop.")] = None,
-    dump_manifest: Annotated[Path | None, Option(help="Write the list of samples here; needs --materialize.")] = None,
-    tag: Annotated[str, Option(help="Text in the manifest and at the end of the report's file name.")] = "",
+    dump_manifest: Annotated[
+        Path | None, Option(help="Also write the list of samples to this file; needs --materialize.")
+    ] = None,
+    tag: Annotated[str, Option(help="Suffix of the report's file name; also written to the manifest.")] = "",
     shadow_set: Annotated[
         Path | None, Option("--shadow_set", help="Shadow set to read. Default: data/shadow_eval_<n>.jsonl.")
     ] = None,
@@ -53,7 +55,8 @@ def shadow_run(
     config: options.BaseConfig = options.QUICKSTART,
     overrides: options.Set = None,
     weights: Annotated[
-        Path | None, Option(help="Weights of the new reward. Default: configs/weights.json, or else the prior weights.")
+        Path | None,
+        Option(help="Weights of the new reward. Default: configs/weights.json, or else the prior of weight_calib."),
     ] = None,
     live_n: options.LiveN = None,
     provider: options.Provider = "",
@@ -64,7 +67,7 @@ def shadow_run(
     templates_dir: options.TemplatesDir = options.TEMPLATES,
     as_json: options.Json = False,
 ) -> None:
-    """Compare the old and the new reward on the shadow set. With --materialize, only makes the shadow set."""
+    """Compare the old and the new reward on the shadow set. With --materialize, only writes the shadow set."""
     from ..config.loader import load_train_config
     from ..config.profile import profile_for
     from ..data.pool.plan import BuildPlan
@@ -119,24 +122,35 @@ def weight_calib(
     *,
     cv: Annotated[int, options.threshold("calibration.cv", "Number of cross-validation folds.", min=2, max=100)],
     boot: Annotated[int, options.threshold("calibration.boot", "Number of bootstrap resamples.", min=0, max=100_000)],
-    l2: Annotated[float, options.threshold("calibration.l2", "L2 penalty on the distance to the baseline.", min=0)],
-    seed: Annotated[int, options.threshold("calibration.seed", "Seed of folds and bootstrap.", min=0)],
-    tag: Annotated[str, Option(help="Text at the end of the report's file name.")] = "",
-    n: Annotated[int, Option(min=MIN_SAMPLES, help="Number of episodes to fit on, drawn at random.")] = 600,
-    pool: Annotated[Path, Option(help="Pool to draw samples from; none may be in the shadow set.")] = options.BALANCED,
+    l2: Annotated[
+        float,
+        options.threshold("calibration.l2", "Strength of the L2 penalty that keeps weights near the baseline.", min=0),
+    ],
+    seed: Annotated[int, options.threshold("calibration.seed", "Random seed of folds and bootstrap.", min=0)],
+    tag: Annotated[str, Option(help="Suffix of the report's file name.")] = "",
+    n: Annotated[
+        int,
+        Option(
+            min=MIN_SAMPLES, help="Number of samples to draw from --pool at random; one episode is recorded for each."
+        ),
+    ] = 600,
+    pool: Annotated[Path, Option(help="Pool to draw samples from.")] = options.BALANCED,
     episodes: options.Episodes = CALIBRATION_EPISODES,
     config: options.BaseConfig = options.QUICKSTART,
     overrides: options.Set = None,
     live_n: options.LiveN = None,
     provider: options.Provider = "",
     scored: Annotated[
-        Path | None, Option(help="Episodes with scores. If given, nothing is recorded and no judge is called.")
+        Path | None, Option(help="Scored episodes to fit on. Nothing is recorded then, and no judge is called.")
     ] = None,
-    baseline: Annotated[Path, Option(help="File with old weights and names of the new dimensions.")] = BASELINE,
-    out: Annotated[Path, Option(help="Weights to write; the report goes to reports/.")] = WEIGHTS,
+    baseline: Annotated[Path, Option(help="File with the old weights and the names of the new dimensions.")] = BASELINE,
+    out: Annotated[Path, Option(help="Weights to write. The report is written to reports/.")] = WEIGHTS,
     as_json: options.Json = False,
 ) -> None:
-    """Calibrate the weights of the reward. Least squares on success, checked on held-out folds."""
+    """Calibrate the weights of the reward.
+
+    Fits them to success with least squares and checks them on held-out folds.
+    """
     from ..config.loader import load_train_config
     from ..config.profile import profile_for
     from ..reward import weight_calib as calibration
@@ -168,17 +182,21 @@ def weight_calib(
 
 def overclar_penalty(
     alpha: Annotated[
-        float | None, Option(min=0, max=1, help="Penalty per needless ask. Default: from configs/default.yaml.")
+        float | None,
+        Option(min=0, max=1, help="Penalty per needless clarifying question. Default: from configs/default.yaml."),
     ] = None,
     cap: Annotated[
-        int | None, Option(min=0, max=64, help="Maximum number of penalized asks. Default: from configs/default.yaml.")
+        int | None,
+        Option(
+            min=0, max=64, help="Maximum number of penalized clarifying questions. Default: from configs/default.yaml."
+        ),
     ] = None,
     ablation: Annotated[
-        bool, Option("--ablation", help="Train with and without the penalty; compare on held-out samples.")
+        bool, Option("--ablation", help="Train with and without the penalty, and compare both on held-out samples.")
     ] = False,
     config: Annotated[Path, Option(help="Training config of both ablation runs.")] = options.QUICKSTART,
     steps: Annotated[int, Option(min=1, max=2000, help="Training steps per ablation run.")] = 20,
-    seeds: Annotated[str, Option(help="Comma-separated seeds, one run each.")] = str(options.SEED),
+    seeds: Annotated[str, Option(help="Comma-separated random seeds, one pair of runs each.")] = str(options.SEED),
     n: Annotated[int | None, Option(min=1, help="Number of held-out samples to evaluate on. Default: all.")] = None,
     episodes: Annotated[
         Path | None, Option(help="Folder for the held-out episodes. Default: data/episodes/TAG_ablation.")
@@ -187,7 +205,7 @@ def overclar_penalty(
     overrides: options.Set = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show the penalty for needless asks. With --ablation, trains with and without it and compares."""
+    """Show the penalty for needless clarifying questions. --ablation measures its effect with two training runs."""
     from ..config.loader import load_config, load_train_config
     from ..config.profile import profile_for
 

@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     from ..scoring.store import CacheStat, Store
 
 cache = typer.Typer(
-    help="Manage the cache of judge replies. Counts them, removes them, requests bad ones again.",
+    help="Manage the cache of judge replies. `scorecache-cli` is the same command.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 
 
 def probe_scorer(
-    n: Annotated[int, Option(min=1, help="Number of samples to score, none of them cached.")] = 8,
+    n: Annotated[int, Option(min=1, help="Number of new samples to score.")] = 8,
     provider: options.Provider = "",
     live: Annotated[bool, Option("--live", help="Required: allows real calls, which may be billed.")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Test the judge with real calls. Reports latency and cost of each call, and the scores of worthless answers."""
+    """Test the judge with real calls. Reports latency and cost, and how the judge scores worthless answers."""
     if not live:
         raise BadInput(
             "a probe without calls proves nothing",
@@ -64,7 +64,7 @@ def assert_not_simulated(
         float,
         options.threshold(
             "cache_hit_lt_round1",
-            "The share of votes from the cache must be below this.",
+            "Limit for the share of votes from the cache, 0 to 1; the share must be below it.",
             min=0,
             max=1,
             flag="--cache_hit_lt",
@@ -81,20 +81,23 @@ def assert_not_simulated(
 def score(
     pool: options.Pool = options.BALANCED,
     out: Annotated[
-        Path, Option(help="Scores to write, one line per sample; an existing file is resumed.")
+        Path,
+        Option(help="Scores to write, one line per sample. Samples already scored in this file are not scored again."),
     ] = LIVE_SCORES,
-    n: Annotated[int | None, Option(min=1, help="Number of samples, drawn at random by --seed. Default: all.")] = None,
-    seed: Annotated[int, Option(min=0, help="Seed for drawing the --n samples.")] = options.SEED,
+    n: Annotated[
+        int | None, Option(min=1, help="Number of samples to score, drawn at random with --seed. Default: all.")
+    ] = None,
+    seed: Annotated[int, Option(min=0, help="Random seed for drawing --n samples.")] = options.SEED,
     budget: Annotated[
-        float | None, Option(min=0, help="Stop after spending this many US dollars. Default: no limit.")
+        float | None, Option(min=0, help="Stop before spending more than this many US dollars. Default: no limit.")
     ] = None,
     provider: options.Provider = "",
     k: Annotated[
-        int | None, Option(min=1, max=101, help="Votes per sample. Default: from configs/default.yaml.")
+        int | None, Option(min=1, max=101, help="Judge votes per sample. Default: from configs/default.yaml.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Score a pool with the judge. Resumes an interrupted run; exit code 0 even if the budget ran out."""
+    """Score a pool with the judge. An interrupted run resumes. Reaching --budget is not a failure: exit code 0."""
     from ..config.loader import load_config
     from ..scoring.batch import BatchJob, score_pool
     from ..scoring.providers import settings_for
@@ -114,12 +117,12 @@ def validate_scores(
     scores: Annotated[Path, Argument(metavar="SCORES", help="File written by `askgate score`.")] = LIVE_SCORES,
     least: Annotated[int, Option(min=1, help="Minimum number of samples with a live score.")] = 1,
     max_unstable: Annotated[
-        float, Option("--max_unstable", min=0, max=1, help="Maximum share of samples with disagreeing votes.")
+        float, Option("--max_unstable", min=0, max=1, help="Maximum share of samples whose votes disagree, 0 to 1.")
     ] = 0.5,
     out: options.ReportFile = Path("reports/stability_report.json"),
     as_json: options.Json = False,
 ) -> None:
-    """Check live scores. They must be complete, from live calls only, and stable."""
+    """Check live scores. Every score must come from real calls, and few samples may have votes that disagree."""
     from ..gates.checks.scoring import validate_scores as check
 
     show.finish(check(scores, least=least, max_unstable=max_unstable, out=out), as_json, out)
@@ -127,7 +130,7 @@ def validate_scores(
 
 @cache.command()
 def stat(as_json: options.Json = False) -> None:
-    """Count cached replies. By provider, model and prompt version; expired, bad, and not yet in the ledger."""
+    """Count cached replies. Groups them by provider, model and prompt version, and counts expired and bad ones."""
     from ..scoring.store import stat as count
 
     with _store() as store:
@@ -140,12 +143,12 @@ def invalidate(
     spec: Annotated[
         str,
         Option(
-            help="Filter like provider=deepseek_r1,prompt_version=judge-1,older_than=7d; all conditions must match."
+            help="Filter such as provider=deepseek_r1,prompt_version=judge-1,older_than=7d. All conditions must match."
         ),
     ],
     as_json: options.Json = False,
 ) -> None:
-    """Remove replies from the cache. They are requested and billed again when needed."""
+    """Remove replies from the cache. The judge is called, and billed, again when a removed reply is needed."""
     from ..scoring.store import invalidate as remove
 
     with _store() as store:
@@ -155,7 +158,7 @@ def invalidate(
 
 @cache.command("replay-bad")
 def replay_bad(as_json: options.Json = False) -> None:
-    """Parse bad replies again. Replies that are still bad are requested again, which is billed."""
+    """Parse bad replies again (those without usable scores). If that fails, calls the judge again, which is billed."""
     from ..config.loader import load_config
     from ..scoring.judge import open_session
     from ..scoring.judge import replay_bad as replay
@@ -194,9 +197,10 @@ def _print_statistics(found: CacheStat) -> None:
 
 def _print_replay(done: Replay) -> None:
     show.say(
-        f"{done.bad} requests had bad replies: {done.mended} have a vote by now, {done.other_judge} are another judge's"
+        f"{done.bad} requests had bad replies: {done.mended} have a usable reply now, "
+        f"{done.other_judge} belong to another judge"
     )
-    show.say(f"{done.asked} requested again: {done.votes} votes")
+    show.say(f"{done.asked} requested again: {done.votes} usable replies")
     for reason, count in done.failures.items():
         show.say(f"  {count} failed: {reason}")
 

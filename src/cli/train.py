@@ -30,7 +30,7 @@ def train(
     ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Train a policy; no gates are checked. At most 2,000 steps; its checkpoints cannot be released."""
+    """Train a policy without gates. A run has at most 2,000 steps, and its checkpoints cannot be released."""
     from ..training.run import run
 
     _run(lambda: run(config, resume, overrides=overrides, reporter=show.Terminal()), as_json)
@@ -40,11 +40,12 @@ def ppo_runner(
     config: Annotated[Path, Option(help="Training config that the ticket covers.")] = Path("configs/ppo_scale.yaml"),
     overrides: options.Set = None,
     resume_from: Annotated[
-        Path | None, Option(help="Folder to resume from, checkpoints/rc1/latest; the newest undamaged one is used.")
+        Path | None,
+        Option(help="Resume a stopped run: checkpoints/rc1/latest. The newest undamaged checkpoint is used."),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Train a policy behind the gates. Refused unless both rounds passed and no file has changed since."""
+    """Train a policy behind the gates. Needs the ticket of both rounds; refused if a file has changed since."""
     from ..training.run import run_gated
 
     _run(lambda: run_gated(config, resume_from, overrides, show.Terminal()), as_json)
@@ -56,7 +57,11 @@ def evaluate(
     overrides: options.Set = None,
     as_json: options.Json = False,
 ) -> None:
-    """Evaluate a finished training run. Compares base, control and trained policy on the same held-out samples."""
+    """Compare a finished training run with its base.
+
+    Reads the stored episodes of base, control and trained policy, and checks the gates on the trained policy. To run
+    one model on held-out samples, use `eval`.
+    """
     from ..config.loader import load_train_config
     from ..training import results
 

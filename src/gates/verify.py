@@ -92,7 +92,7 @@ def _measure_again(rounds: list[Round], tell: Callable[[str], None]) -> None:
             if report.profile not in file_gates:
                 file_gates[report.profile] = measure(FILE_GATES, context)
             _compare(report, [*file_gates[report.profile], *_measure_live_gates(report, context)])
-            tell(f"{report.round}: derived again from the evidence, every value as it was written")
+            tell(f"{report.round}: every gate measured again from the evidence, with the same values")
 
 
 def _measure_live_gates(report: Round, context: RoundContext) -> list[Finding]:

@@ -112,7 +112,7 @@ def test_a_check_that_was_left_out_is_caught_by_the_deep_look(run: Path) -> None
 
 
 def test_the_honest_run_holds_to_a_deep_look(run: Path) -> None:
-    assert any("round2: derived again" in line for line in told(deep=True))
+    assert any("round2: every gate measured again" in line for line in told(deep=True))
 
 
 def test_evidence_that_was_exchanged_with_its_sums_is_caught_by_the_deep_look(run: Path) -> None:
