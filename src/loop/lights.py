@@ -60,18 +60,18 @@ def next_step(found: Sequence[Light], command: str) -> tuple[str, str]:
         if light.colour == "red" and light.reasons:
             first = light.reasons[0]
             return (
-                f"{light.title} is red, {first.name}: {first.remedy}; then `{command}`",
+                f'"{light.title}" is red because of {first.name}: {first.remedy}; then run `{command}`',
                 f"“{light.title_zh}”红灯，{first.name}：{first.remedy_zh}；然后运行 `{command}`",
             )
         if light.colour == "red":
             return (
-                f"{light.title} is red: {light.why}; see what it printed, then `{command}`",
+                f'"{light.title}" is red: {light.why}; read its output, then run `{command}`',
                 f"“{light.title_zh}”红灯：请查看其输出，然后运行 `{command}`",
             )
     waiting = next((light for light in found if light.colour == "grey"), None)
     if waiting:
         return (
-            f"run `{command}`: it continues with {waiting.title[:1].lower()}{waiting.title[1:]} ({waiting.why})",
+            f'run `{command}`; next stage: "{waiting.title}" ({waiting.why})',
             f"运行 `{command}`，将从“{waiting.title_zh}”继续",
         )
     return "all lights are green: read reports/rc1/RC1.html", "全部绿灯：请阅读 reports/rc1/RC1.html"

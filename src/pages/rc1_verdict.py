@@ -91,7 +91,7 @@ def _evidence_point() -> VerdictPoint:
 
 def _ticket_point(evaluation: TrialReport | None) -> VerdictPoint:
     """Whether the seals of the models, and the evaluation, name the ticket in this run folder."""
-    name, name_zh = "Trained behind this ticket", "持此票训练"
+    name, name_zh = "Trained behind this ticket", "凭此许可训练"
     if evaluation is None:
         return VerdictPoint(name, name_zh, False, "not trained yet 尚未训练")
     if not evaluation.gated:
@@ -107,7 +107,7 @@ def _ticket_point(evaluation: TrialReport | None) -> VerdictPoint:
 
 
 def _trial_point(evaluation: TrialReport | None) -> VerdictPoint:
-    name, name_zh = "Gates after the trial", "试跑后闸门"
+    name, name_zh = "Gates on the trained policy", "训练后闸门"
     if evaluation is None:
         return VerdictPoint(name, name_zh, False, "not measured yet 尚未测量")
     passed = sum(one.passed for one in evaluation.checks)

@@ -69,7 +69,7 @@ def test_a_stage_that_waits_for_a_gate_is_grey() -> None:
 def test_the_next_step_is_the_first_missing_stage() -> None:
     gate, train = stage(), stage("train")
     english, _ = next_step(lights([gate, train], done(gate, 0)), "askgate quickstart")
-    assert "the train" in english
+    assert '"The train"' in english
     assert next_step(lights([gate], done(gate, 0)), "x")[0].startswith("all lights are green")
 
 
