@@ -31,8 +31,8 @@ from ..eval.trial import TrialReport
 from ..gates.manifest import MANIFEST, fingerprint
 from ..gates.ticket import ENVELOPE, TICKET, Fingerprint, Round
 from ..reward.reward import achieved
-from ..reward.scored_episodes import columns, measurable, read_scored
-from ..reward.shadow_run import weights_over
+from ..reward.scored_episodes import read_columns
+from ..reward.shadow_run import old_and_new
 from ..reward.weights import read_baseline, read_weights
 from .difficulty import BUCKET_BOUNDS, bucket_rows
 from .rc1_verdict import VerdictPoint, evidence_holds, readable_rounds, verdict
@@ -336,11 +336,9 @@ def _pair(group: str, base: Episode, trained: Episode, sample: Sample) -> Episod
 
 def shadow_points(scored: Path, baseline: Path, weights: Path) -> list[ShadowPoint]:
     """Every recorded episode under the old and the new score, as the shadow run computes them."""
-    known, chosen, episodes = read_baseline(baseline), read_weights(weights), read_scored(scored)
-    names = measurable(episodes, known.names, chosen.stand_in)
-    scores = columns(episodes, names, str(scored), chosen.stand_in)
-    old = scores.matrix_ND @ known.only(names).old
-    new = scores.matrix_ND @ weights_over(names, known, chosen, str(weights))
+    known, chosen = read_baseline(baseline), read_weights(weights)
+    scores = read_columns(scored, known.names, "shadow", chosen.stand_in)
+    old, new = (scores.matrix_ND @ w_D for w_D in old_and_new(scores.names, known, chosen, str(weights)))
     return [
         ShadowPoint(round(float(x), 4), round(float(y), 4), bool(won), bool(live))
         for x, y, won, live in zip(old, new, scores.success_N, scores.live_N, strict=True)

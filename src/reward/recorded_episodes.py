@@ -8,7 +8,7 @@ A line holds one episode. Ratings come later (`rate`), from the same lines, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -111,17 +111,17 @@ def record(
         )
         for row, (job, one) in enumerate(zip(jobs, made, strict=True))
     ]
-    refuse_one_outcome([one.episode for one in recorded])
+    refuse_one_outcome([one.episode.success for one in recorded])
     return recorded
 
 
-def refuse_one_outcome(episodes: Sequence[Episode]) -> None:
+def refuse_one_outcome(success: Collection[float], where: str = "recorded episodes") -> None:
     """Nothing correlates with a success that never changes."""
-    right = sum(one.success for one in episodes)
-    if right in (0, len(episodes)):
+    right = sum(success)
+    if right in (0, len(success)):
         raise BadInput(
-            f"all {len(episodes)} episodes {'succeed' if right else 'fail'}, so no score can be compared with success",
-            where="recorded episodes",
+            f"all {len(success)} episodes {'succeed' if right else 'fail'}, so no score can be compared with success",
+            where=where,
             remedy="record more or harder samples, raise the temperature, or use a base that gets some right",
         )
 

@@ -24,12 +24,13 @@ from ..core.check import Check, check
 from ..core.defaults import MIN_SAMPLES
 from ..core.errors import BadInput
 from ..core.jsonl import read_unique
+from ..core.remedies import remedies
 from ..core.types import Level, Record, Sample, Task
 from ..scoring.scores import Score
 from .dimensions import LIVE, RULES
 from .episode_view import view_episode
 from .old_reward import OLD
-from .recorded_episodes import RecordedEpisode
+from .recorded_episodes import RecordedEpisode, refuse_one_outcome
 
 F64 = NDArray[np.float64]
 
@@ -90,6 +91,31 @@ class Scores:
 
 def read_scored(path: Path) -> list[ScoredEpisode]:
     return list(read_unique(path, ScoredEpisode))
+
+
+def read_columns(
+    path: Path, names: Sequence[str], split: Literal["train", "shadow"], stand_in: Mapping[str, float] | None = None
+) -> Scores:
+    """The columns of a file of scored episodes: those of `names` that can be measured. All must be of that split."""
+    episodes = read_scored(path)
+    if strange := sum(one.split != split for one in episodes):
+        what, remedy = _OTHER_SPLIT[split]
+        raise BadInput(f"{strange} episodes {what}", where=str(path), remedy=remedy)
+    scores = columns(episodes, measurable(episodes, names, stand_in or {}), str(path), stand_in)
+    refuse_too_little(scores, str(path))
+    return scores
+
+
+_OTHER_SPLIT = {
+    "train": (
+        "are of the shadow set, which must stay unseen by the weights",
+        "record episodes on samples of the training split",
+    ),
+    "shadow": (
+        "are not of a shadow set, and the weights may have been calibrated on them",
+        "record episodes on the set that shadow_run --materialize writes",
+    ),
+}
 
 
 def columns(
@@ -197,13 +223,7 @@ def refuse_too_little(scores: Scores, where: str) -> None:
             where=where,
             remedy="record episodes on more samples",
         )
-    rate = scores.success_N.mean()
-    if rate in (0, 1):
-        raise BadInput(
-            f"all {len(scores)} episodes {'succeed' if rate else 'fail'}, so no score can be compared with success",
-            where=where,
-            remedy="record episodes of a policy that succeeds at some and fails at some, at a temperature above 0",
-        )
+    refuse_one_outcome(scores.success_N.tolist(), where)
 
 
 def live_check(scores: Scores, wanted: int | None = None) -> Check:
@@ -216,8 +236,7 @@ def live_check(scores: Scores, wanted: int | None = None) -> Check:
         max(0, (len(scores) if wanted is None else wanted) - scores.live),
         "==",
         0,
-        "set REWARD_LIVE_MODE=1 and score the episodes again",
-        "设置 REWARD_LIVE_MODE=1，然后对这些对话重新评分",
+        *remedies("reward")["not_live"],
     )
 
 

@@ -29,6 +29,7 @@ from ..config.profile import Thresholds
 from ..core.check import Check, Report, check, evidence, now, report
 from ..core.errors import BadInput
 from ..core.files import refuse_overlap, shipped, write_json
+from ..core.paths import REPORTS
 from ..core.remedies import remedies
 from ..core.types import LEVELS, TASKS
 from .rank_statistics import (
@@ -44,7 +45,7 @@ from .rank_statistics import (
     spearman,
     top_places,
 )
-from .scored_episodes import ScoredEpisode, Scores, columns, live_check, measurable, read_scored, refuse_too_little
+from .scored_episodes import Scores, live_check, read_columns
 from .weights import Baseline, Weights, read_baseline, read_weights
 
 F64 = NDArray[np.float64]
@@ -163,7 +164,6 @@ def _reachable(old: F64, share: float) -> float:
     return round(float(surest.mean()), DIGITS)
 
 
-REPORTS = Path("reports")
 TAG = "shadow"
 
 
@@ -192,13 +192,10 @@ def shadow_run(
     read = [episodes, shipped(baseline), *([shipped(weights)] if weights else [])]
     refuse_overlap({"the report": path}, {str(one): one for one in [*read, *made_from]})
     known = read_baseline(baseline)
-    chosen = read_weights(weights, limits.weight_max) if weights else _prior(known)
-    found = read_scored(episodes)
-    _refuse_others(found, str(episodes))
-    names = measurable(found, known.names, chosen.stand_in)
-    scores = columns(found, names, str(episodes), chosen.stand_in)
-    refuse_too_little(scores, str(episodes))
-    old, new = np.array(known.only(names).old), weights_over(names, known, chosen, str(weights))
+    prior = Weights(dict(zip(known.names, known.prior, strict=True)))
+    chosen = read_weights(weights, limits.weight_max) if weights else prior
+    scores = read_columns(episodes, known.names, "shadow", chosen.stand_in)
+    old, new = old_and_new(scores.names, known, chosen, str(weights))
     whole = score_agreement(scores, old, new, seed)
     judged = score_agreement(scores, old, new, seed, scores.live_N)
     stable_N = scores.weight_N >= 1
@@ -211,7 +208,7 @@ def shadow_run(
         "live": scores.live > 0,
         "live_episodes": scores.live,
         "weights": str(weights) if weights else "prior",
-        "weights_without": sorted(set(known.names) - set(names)),
+        "weights_without": sorted(set(known.names) - set(scores.names)),
         **policy,
     }
     checks = [*agreement_checks(whole, limits), live_check(scores, live_n)]
@@ -222,12 +219,8 @@ def shadow_run(
     return done, path
 
 
-def _prior(known: Baseline) -> Weights:
-    return Weights(dict(zip(known.names, known.prior, strict=True)))
-
-
-def weights_over(names: Sequence[str], known: Baseline, chosen: Weights, where: str) -> F64:
-    """The weights of these dimensions, scaled to 1 where those of the judge are not among them."""
+def old_and_new(names: Sequence[str], known: Baseline, chosen: Weights, where: str) -> tuple[F64, F64]:
+    """Old and new weights of these dimensions, the new scaled to 1 where the judge's are not among them."""
     strange = sorted(set(chosen.weights) - set(known.names))
     if strange:
         raise BadInput(
@@ -242,15 +235,4 @@ def weights_over(names: Sequence[str], known: Baseline, chosen: Weights, where: 
             where=where,
             remedy="set REWARD_LIVE_MODE=1, or run weight_calib",
         )
-    scaled: F64 = found / found.sum()
-    return scaled
-
-
-def _refuse_others(episodes: Sequence[ScoredEpisode], where: str) -> None:
-    strange = sum(one.split != "shadow" for one in episodes)
-    if strange:
-        raise BadInput(
-            f"{strange} episodes are not of a shadow set, and the weights may have been calibrated on them",
-            where=where,
-            remedy="record episodes on the set that shadow_run --materialize writes",
-        )
+    return np.array(known.only(names).old), found / found.sum()

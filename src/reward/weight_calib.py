@@ -24,13 +24,13 @@ from ..config.profile import Thresholds
 from ..core.check import Check, Report, check, evidence, now, report
 from ..core.errors import BadInput
 from ..core.files import atomic_files, json_bytes, refuse_overlap, sha256_file, shipped
+from ..core.paths import REPORTS
 from ..core.remedies import remedies
 from .calibration import Calibration, calibrate_weights
 from .rank_statistics import DIGITS, gain_check, gain_pct
-from .scored_episodes import ScoredEpisode, columns, live_check, measurable, read_scored, refuse_too_little
+from .scored_episodes import live_check, read_columns
 from .weights import Calibrated, Weights, read_baseline
 
-REPORTS = Path("reports")
 TAG = "calibration"
 
 
@@ -62,12 +62,10 @@ def weight_calib(
     read = {"--episodes": episodes, "--baseline": fixed, **{str(one): one for one in made_from}}
     refuse_overlap({"--out": out, "the report": path}, read)
     known = read_baseline(baseline)
-    found = read_scored(episodes)
-    _refuse_shadow(found, str(episodes))
-    known = known.only(measurable(found, known.names, {}))
-    scores = columns(found, known.names, str(episodes))
-    refuse_too_little(scores, str(episodes))
-    result = calibrate_weights(scores, known, l2=l2, cv=cv, boot=boot, seed=seed, cap=limits.weight_max)
+    scores = read_columns(episodes, known.names, "train")
+    result = calibrate_weights(
+        scores, known.only(scores.names), l2=l2, cv=cv, boot=boot, seed=seed, cap=limits.weight_max
+    )
     checks = [*calibration_checks(result, limits), live_check(scores, live_n)]
     passed = all(one.passed for one in checks)
     facts = Calibrated(
@@ -119,13 +117,3 @@ def figures(found: Calibration) -> dict[str, Any]:
 def _mae_change_pct(found: Calibration) -> float | None:
     """Old weights without any error leave nothing to fall."""
     return round(100 * (found.mae.new - found.mae.old) / found.mae.old, DIGITS) if found.mae.old else None
-
-
-def _refuse_shadow(episodes: list[ScoredEpisode], where: str) -> None:
-    held_out = sum(one.split == "shadow" for one in episodes)
-    if held_out:
-        raise BadInput(
-            f"{held_out} episodes are of the shadow set, which must stay unseen by the weights",
-            where=where,
-            remedy="record episodes on samples of the training split",
-        )

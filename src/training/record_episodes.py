@@ -125,7 +125,7 @@ def _recorded(
             successes = sum(one.episode.success for one in recorded)
             reporter.message(f"made {out}: {len(recorded)} episodes, {successes} of them right")
             return recorded
-    refuse_one_outcome([one.episode for one in found])
+    refuse_one_outcome([one.episode.success for one in found])
     reporter.message(f"{out} has the {len(found)} episodes of this policy on these samples; they are not made again")
     return found
 
