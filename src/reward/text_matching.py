@@ -7,6 +7,7 @@ import unicodedata
 from fractions import Fraction
 from functools import lru_cache
 
+from ..core.files import package_yaml
 from ..core.tokenize import CJK
 
 _BLANK = re.compile(rf"\s+(?=[{CJK}])|(?<=[{CJK}])\s+")
@@ -39,38 +40,20 @@ def _plain(text: str) -> str:
 LONGEST = 100
 """Most digits of a number that is read; Python refuses numbers of thousands of digits."""
 _DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+")
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
-    " eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_TABLE = package_yaml("templates/lexicon/numbers.yaml")
+_ONES, _TENS = _TABLE["english"]["ones"], _TABLE["english"]["tens"]
 _WORDS: dict[str, int] = {
     **{word: value for value, word in enumerate(_ONES)},
     **{word: 10 * value for value, word in enumerate(_TENS, start=2)},
-    **{"a dozen": 12, "dozen": 12, "hundred": 100, "thousand": 1000, "once": 1, "twice": 2, "double": 2, "triple": 3},
+    **_TABLE["english"]["others"],
 }
 _ENGLISH = re.compile(
     rf"\b(?:({'|'.join(_TENS)})[- ]({'|'.join(_ONES[1:10])})|({'|'.join(sorted(_WORDS, key=len, reverse=True))}))\b"
 )
-_ZH_DIGIT = {mark: value for value, mark in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
-_ZH_UNIT = {"十": 10, "百": 100, "千": 1000, "万": 10_000}
-_CHINESE = re.compile("[零〇一二两三四五六七八九十百千万]+")
-_PARTS = {"half": Fraction(1, 2), "quarter": Fraction(1, 4), "third": Fraction(1, 3), "半": Fraction(1, 2)}
-
-_CONVERTS: tuple[tuple[int, tuple[re.Pattern[str], ...]], ...] = tuple(
-    (value, tuple(re.compile(unit) for unit in units))
-    for value, units in (
-        (7, ("week|周|星期|礼拜",)),
-        (12, ("dozen|month|月份|个月|打", "dozen|year|年|打")),
-        (24, (r"\bdays?\b|天|日", "hour|小时|钟头")),
-        (30, (r"\b(?:april|june|september|november)\b|[469]月|11月|[四六九]月|十一月",)),
-        (31, (r"\b(?:january|march|may|july|august|october|december)\b|[13578]月|1[02]月|[一三五七八十]月",)),
-        (60, ("minute|分钟", "hour|second|小时|钟头|秒")),
-        (100, ("%|per ?cent|％|百分|成|折|centimet|厘米|cents?\\b|分钱",)),
-        (1000, ("kilo|milli|千[克米升]|毫[克米升]|公斤|吨|\\btons?\\b",)),
-    )
-)
-"""Conversion factors, and the units that must all occur in the text: 60 takes minutes and hours."""
+_ZH_DIGIT, _ZH_UNIT = _TABLE["chinese"]["digits"], _TABLE["chinese"]["units"]
+_CHINESE = re.compile(f"[{''.join([*_ZH_DIGIT, *_ZH_UNIT])}]+")
+_PARTS = {word: Fraction(part) for word, part in _TABLE["parts"].items()}
+_CONVERSIONS = {value: [re.compile(unit) for unit in units] for value, units in _TABLE["conversions"].items()}
 
 
 def numbers(text: str) -> set[Fraction]:
@@ -94,7 +77,7 @@ def conversions(text: str) -> set[Fraction]:
     [1, 2, 7]
     """
     folded = text.casefold()
-    needed = {Fraction(value) for value, units in _CONVERTS if all(unit.search(folded) for unit in units)}
+    needed = {Fraction(value) for value, units in _CONVERSIONS.items() if all(unit.search(folded) for unit in units)}
     return {Fraction(1), Fraction(2)} | needed
 
 
