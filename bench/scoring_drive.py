@@ -25,12 +25,12 @@ async def ours(url: str, seconds: float) -> None:
     from src.config.loader import load_config
     from src.scoring.client import JudgeClient
     from src.scoring.prompt import DIMENSIONS, PROMPT_VERSION
-    from src.scoring.providers import settings_from_env
+    from src.scoring.providers import settings_for
     from src.scoring.types import Ask
 
     scoring = load_config().scoring
     environment = {"SCORER_PROVIDER": "custom", "SCORER_BASE_URL": url, "SCORER_MODEL": "tiny"}
-    settings = settings_from_env(environment, scoring)
+    settings = settings_for(environment, scoring)
     async with JudgeClient(settings.provider, settings.key, scoring.limits) as judge:
 
         async def ask(number: int) -> None:

@@ -162,9 +162,9 @@ def replay_bad(as_json: options.Json = False) -> None:
     from ..config.loader import load_config
     from ..scoring.judge import open_session
     from ..scoring.judge import replay_bad as replay
-    from ..scoring.providers import settings_from_env
+    from ..scoring.providers import settings_for
 
-    settings = settings_from_env(os.environ, load_config().scoring)
+    settings = settings_for(os.environ, load_config().scoring)
     if not settings.live:
         raise BadInput(
             "requesting bad replies again calls the judge", where="REWARD_LIVE_MODE", remedy="set REWARD_LIVE_MODE=1"

@@ -16,6 +16,7 @@ import os
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from math import isfinite
 from typing import Any, Self
@@ -80,10 +81,12 @@ class JudgeClient:
             try:
                 return await self._try(ask, again, on_failure)
             except CallFailed as failure:
-                if attempt == self._limits.tries or self._is_final(failure):
+                too_long = (failure.retry_after or 0) > self._limits.wait_max_s
+                if too_long or attempt == self._limits.tries or failure.trouble in ("refused", "circuit_open"):
                     raise
-                # The limiter makes everybody wait for as long as the service asked; this only spreads the retries.
-                await self._sleep(self._back_off(attempt))
+                # The limiter makes everybody wait for as long as the service asked. This only spreads the retries: a
+                # random wait with a range that doubles every attempt, so that callers do not come back together.
+                await self._sleep(self._random.uniform(0, min(LONGEST_BACK_OFF_S, BACK_OFF_S * 2**attempt)))
         raise AssertionError("the last attempt returns or raises")
 
     @property
@@ -99,14 +102,6 @@ class JudgeClient:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
-
-    def _is_final(self, failure: CallFailed) -> bool:
-        too_long = (failure.retry_after or 0) > self._limits.wait_max_s
-        return too_long or failure.trouble in ("refused", "circuit_open")
-
-    def _back_off(self, attempt: int) -> float:
-        """A random wait with a range that doubles every attempt, so that callers do not come back together."""
-        return self._random.uniform(0, min(LONGEST_BACK_OFF_S, BACK_OFF_S * 2**attempt))
 
     async def _try(self, ask: Ask, again: int, on_failure: Callable[[CallFailed], None]) -> Reply:
         self._breaker.check()
@@ -164,18 +159,14 @@ class JudgeClient:
 
 def _sdk(base_url: str, key: str, timeout_s: float) -> openai.AsyncOpenAI:
     """The SDK without OPENAI_* variables: it would fill in headers, organization and keys that are meant for other
-    programs and servers."""
+    programs and servers. No redirects: they would call another server. No proxy for this machine itself."""
+    here = urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1")
+    http = httpx2.AsyncClient(timeout=timeout_s, follow_redirects=False, trust_env=not here)
     theirs = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("OPENAI_")}
     try:
-        return openai.AsyncOpenAI(api_key=key, base_url=base_url, max_retries=0, http_client=_http(base_url, timeout_s))
+        return openai.AsyncOpenAI(api_key=key, base_url=base_url, max_retries=0, http_client=http)
     finally:
         os.environ.update(theirs)
-
-
-def _http(base_url: str, timeout_s: float) -> httpx2.AsyncClient:
-    """No redirects: they would call another server instead of the provider. No proxy for this machine itself."""
-    here = urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1")
-    return httpx2.AsyncClient(timeout=timeout_s, follow_redirects=False, trust_env=not here)
 
 
 def _reply(response: httpx2.Response, mask: Mask) -> Reply | CallFailed:
@@ -203,9 +194,10 @@ def _reply(response: httpx2.Response, mask: Mask) -> Reply | CallFailed:
 
 def _content(choices: Any) -> str:
     """The text of the first choice, or empty. Content that is not a text is kept as JSON, for study."""
-    choice = choices[0] if choices and isinstance(choices, list) else None
-    message = choice.get("message") if isinstance(choice, dict) else None
-    content = message.get("content") if isinstance(message, dict) else None
+    try:
+        content = choices[0]["message"]["content"]
+    except (LookupError, TypeError):
+        content = None
     if content is None:
         return ""
     return content if isinstance(content, str) else json.dumps(content)
@@ -252,20 +244,11 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     >>> retry_after({"retry-after": "2.5"}), retry_after({"retry-after-ms": "200"}), retry_after({})
     (2.5, 0.2, None)
     """
-    if (wait := _number(headers.get("retry-after-ms", ""))) is not None:
-        return wait / 1000
-    value = headers.get("retry-after", "")
-    if (wait := _number(value)) is not None:
-        return wait
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
-    except (ValueError, OverflowError):
-        return None
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if isfinite(number) and number >= 0 else None
+    for name, per_second in (("retry-after-ms", 1000), ("retry-after", 1)):
+        with suppress(ValueError):
+            wait = float(headers.get(name, "")) / per_second
+            if isfinite(wait) and wait >= 0:
+                return wait
+    with suppress(ValueError, OverflowError):
+        return max(0.0, parsedate_to_datetime(headers.get("retry-after", "")).timestamp() - time.time())
+    return None

@@ -22,7 +22,6 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 import msgspec
 
@@ -209,44 +208,33 @@ class Judge:
 
 def paid_entry(stored: Stored) -> CallEntry:
     """The ledger entry of the call that brought this reply."""
-    reply = stored.reply
-    return _call_entry(
-        stored.ask,
-        scoring=stored.scoring,
-        request_id=printable(reply.request_id),
-        model=printable(reply.model),
-        billable_tokens=reply.tokens_in + reply.tokens_out,
-        latency_ms=reply.latency_ms,
-        status=f"bad_reply: {stored.why_bad}" if stored.why_bad else "ok",
-        scores=stored.scores,
-        at=datetime.fromtimestamp(stored.at, UTC).isoformat(timespec="milliseconds"),
-    )
+    status = f"bad_reply: {stored.why_bad}" if stored.why_bad else "ok"
+    at = datetime.fromtimestamp(stored.at, UTC).isoformat(timespec="milliseconds")
+    return _call_entry(stored.ask, stored.scoring, stored.reply, status, stored.scores, at)
 
 
 def _failed_entry(ask: Ask, failure: CallFailed, scoring: str) -> CallEntry:
-    return _call_entry(
-        ask,
-        scoring=scoring,
-        request_id=printable(failure.request_id),
-        model=ask.model,
-        billable_tokens=0,
-        latency_ms=failure.latency_ms,
-        status=f"failed: {printable(str(failure))}",
-        scores={},
-        at=_now(),
-    )
+    no_reply = Reply("", failure.request_id, ask.model, 0, 0, failure.latency_ms)
+    return _call_entry(ask, scoring, no_reply, f"failed: {printable(str(failure))}", {}, _now())
 
 
-def _call_entry(ask: Ask, **result: Any) -> CallEntry:
-    """The entry of a request that was sent, with everything that the ask says about it."""
+def _call_entry(ask: Ask, scoring: str, reply: Reply, status: str, scores: dict[str, float], at: str) -> CallEntry:
+    """The entry of a request that was sent."""
     return CallEntry(
+        scoring=scoring,
         key=ask.key,
+        request_id=printable(reply.request_id),
         provider=ask.provider,
+        model=printable(reply.model),
         prompt_version=ask.prompt_version,
-        server=ask.server,
+        billable_tokens=reply.tokens_in + reply.tokens_out,
+        latency_ms=reply.latency_ms,
         cache_hit=False,
+        status=status,
+        scores=scores,
         live=True,
-        **result,
+        at=at,
+        server=ask.server,
     )
 
 

@@ -151,7 +151,11 @@ def lines(path: Path) -> Iterator[Line]:
             if raw[-1:] != b"\n":
                 raise LedgerBroken("the last line is torn", where=where, remedy=REPAIR)
             try:
-                line = _unseal_after(head, raw[:-1])
+                line = unseal(raw[:-1])
+                if line.prev != head.hash:
+                    raise Forged("the line before it is not the one that it was written after")
+                if line.seq != head.lines + 1:
+                    raise Forged(f"it says that it is line {line.seq}")
             except Torn as error:
                 remedy = REPAIR if read == size else _RESTORE
                 raise LedgerBroken(str(error), where=where, remedy=remedy) from None
@@ -159,15 +163,6 @@ def lines(path: Path) -> Iterator[Line]:
                 raise LedgerBroken(str(error), where=where, remedy=_RESTORE) from None
             head = line.head
             yield line
-
-
-def _unseal_after(after: Head, line: bytes) -> Line:
-    decoded = unseal(line)
-    if decoded.prev != after.hash:
-        raise Forged("the line before it is not the one that it was written after")
-    if decoded.seq != after.lines + 1:
-        raise Forged(f"it says that it is line {decoded.seq}")
-    return decoded
 
 
 class Scoring(Record, frozen=True):

@@ -15,7 +15,7 @@ import msgspec
 from ..core.check import Check, Report, evidence, now, report
 from ..core.defaults import MIX, TEMPLATES
 from ..core.files import shipped
-from ..core.types import Record, Sample, Turn
+from ..core.types import Sample, Turn
 from ..data.pool.build import make_jobs, make_sample, open_source, with_languages
 from ..data.pool.plan import BuildPlan
 from ..data.pool.templates import load_pack
@@ -43,7 +43,6 @@ def probe(
         entries, tally = asyncio.run(_score(session, [*samples, *canaries.values()], progress))
     ours = {entry.scoring for entry in entries.values()}
     calls = [call for one in scorings(ledger) if one.entry.scoring in ours for call in one.calls]
-    shown = canary_scores(entries[good.id], {name: entries[sample.id] for name, sample in canaries.items()})
     figures: dict[str, Any] = {
         "provider": settings.provider.name,
         "model": settings.provider.model,
@@ -52,7 +51,10 @@ def probe(
         "latency_ms": [call.latency_ms for call in calls if is_paid(call)],
         "billable_tokens": sum(call.billable_tokens for call in calls),
         "cost_usd": tally.cost,
-        "canaries": [msgspec.to_builtins(one) for one in shown],
+        "canaries": [
+            _canary_score(name, entries[sample.id].overall, entries[good.id].overall)
+            for name, sample in canaries.items()
+        ],
     }
     proof = evidence([ledger], [], {"n": n, "seed": seed, "provider": settings.provider.name}, started)
     return report("probe_scorer", _checks(list(entries.values()), calls), figures, proof)
@@ -64,15 +66,6 @@ def probe_samples(n: int, seed: int) -> list[Sample]:
     source, pack = open_source(plan), load_pack(shipped(TEMPLATES))
     plan = with_languages(plan, source)
     return [make_sample(plan, source, pack, job) for job in make_jobs(plan, source)]
-
-
-class CanaryScore(Record, frozen=True):
-    """A canary's score beside the good answer's. None: not scored. `fooled`: it scored at least as high."""
-
-    name: str
-    overall: float | None
-    good: float | None
-    fooled: bool
 
 
 def canary_samples(good: Sample) -> dict[str, Sample]:
@@ -87,16 +80,10 @@ def canary_samples(good: Sample) -> dict[str, Sample]:
     }
 
 
-def canary_scores(good: ScoringEntry, canaries: dict[str, ScoringEntry]) -> list[CanaryScore]:
-    return [
-        CanaryScore(
-            name=name,
-            overall=entry.overall,
-            good=good.overall,
-            fooled=entry.overall is not None and good.overall is not None and entry.overall >= good.overall,
-        )
-        for name, entry in canaries.items()
-    ]
+def _canary_score(name: str, overall: float | None, good: float | None) -> dict[str, Any]:
+    """A canary's score beside the good answer's. None: not scored. `fooled`: it scored at least as high."""
+    fooled = overall is not None and good is not None and overall >= good
+    return {"name": name, "overall": overall, "good": good, "fooled": fooled}
 
 
 async def _score(

@@ -5,7 +5,7 @@ One provider is chosen here, once. There is no fallback: if it fails, the call f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from .types import OWN
 
 LOCAL = "local"
 PROD = "prod"
+_WRITTEN = ("SCORER_BASE_URL", "SCORER_MODEL", "SCORER_PROVIDER", "SCORER_GGUF")
+"""Variables whose values are written into cache, ledger and scores, and shown."""
 _ON, _OFF = ("1", "true", "on", "yes"), ("", "0", "false", "off", "no")
 
 
@@ -50,66 +52,57 @@ class ScorerSettings:
     """Folder of downloaded weights of the local judge."""
 
 
-def settings_for(environment: Mapping[str, str], scoring: ScoringSection, provider: str) -> ScorerSettings:
-    """Settings with the provider that a flag names; empty: the environment decides. In prod the two must agree."""
-    named = environment.get("SCORER_PROVIDER", "").strip()
-    if provider and named and provider != named and environment.get("RUN_MODE", "").strip() == PROD:
+def settings_for(environment: Mapping[str, str], scoring: ScoringSection, provider: str = "") -> ScorerSettings:
+    """Settings by SCORER_*, RUN_MODE and REWARD_LIVE_MODE. BadInput names the variable and never shows a key.
+
+    `provider` is named by a flag; empty: the environment decides. In prod the two must agree.
+    """
+    given = {name: environment.get(name, "").strip() for name in (*_WRITTEN, "SCORER_API_KEY", "RUN_MODE")}
+    named, key = given["SCORER_PROVIDER"], given["SCORER_API_KEY"]
+    if provider and named and provider != named and given["RUN_MODE"] == PROD:
         raise BadInput(
             f"{provider} is not the provider that RUN_MODE=prod was given ({named})",
             where="--provider",
             remedy="leave the flag out, or change SCORER_PROVIDER",
         )
-    return settings_from_env({**environment, "SCORER_PROVIDER": provider or named}, scoring)
-
-
-def settings_from_env(environment: Mapping[str, str], scoring: ScoringSection) -> ScorerSettings:
-    """Reads SCORER_*, RUN_MODE and REWARD_LIVE_MODE. BadInput names the variable and never shows a key."""
-    key = _key(environment.get("SCORER_API_KEY", ""))
-    if key:
-        _refuse_key_elsewhere(key, environment, known=scoring.providers)
-    provider = _provider(environment, scoring, environment.get("RUN_MODE", "").strip())
-    if provider.key_needed and key is None:
-        raise BadInput(f"provider {provider.name} needs a key", where="SCORER_API_KEY", remedy="set it to your key")
-    gguf = environment.get("SCORER_GGUF", "").strip()
+    given["SCORER_PROVIDER"] = provider or named
+    if not (key.isascii() and key.isprintable() and " " not in key):
+        raise BadInput("holds characters that no key has", where="SCORER_API_KEY", remedy="copy the key once more")
+    for name in _WRITTEN if key else ():
+        if given[name] not in scoring.providers and redact(given[name], [key]) != given[name]:
+            raise BadInput(
+                "holds what SCORER_API_KEY holds, and this is no place for a key: it is written into files",
+                where=name,
+                remedy="take the key out of it, or unset SCORER_API_KEY where the server wants none",
+            )
+    chosen = _provider(given, scoring)
+    if chosen.key_needed and not key:
+        raise BadInput(f"provider {chosen.name} needs a key", where="SCORER_API_KEY", remedy="set it to your key")
     return ScorerSettings(
-        provider=provider,
-        key=key,
-        gguf=Path(gguf) if gguf else None,
+        provider=chosen,
+        key=SecretStr(key) if key else None,
+        gguf=Path(given["SCORER_GGUF"]) if given["SCORER_GGUF"] else None,
         live=live_mode(environment),
         scoring=scoring,
         weights_folder=cache_folder(environment),
     )
 
 
-def _refuse_key_elsewhere(key: SecretStr, environment: Mapping[str, str], known: Iterable[str]) -> None:
-    """Refuses a key in a variable whose value is written into cache, ledger and scores, and shown."""
-    for name in ("SCORER_BASE_URL", "SCORER_MODEL", "SCORER_PROVIDER", "SCORER_GGUF"):
-        value = environment.get(name, "").strip()
-        if value not in known and redact(value, [key.get_secret_value()]) != value:
-            raise BadInput(
-                "holds what SCORER_API_KEY holds, and this is no place for a key: it is written into files",
-                where=name,
-                remedy="take the key out of it, or unset SCORER_API_KEY where the server wants none",
-            )
-
-
-def _provider(environment: Mapping[str, str], scoring: ScoringSection, run_mode: str) -> Provider:
-    name = environment.get("SCORER_PROVIDER", "").strip()
+def _provider(given: Mapping[str, str], scoring: ScoringSection) -> Provider:
+    name, gguf, is_prod = given["SCORER_PROVIDER"], given["SCORER_GGUF"], given["RUN_MODE"] == PROD
+    base_url, model = given["SCORER_BASE_URL"] or None, given["SCORER_MODEL"] or None
     if not name:
-        if run_mode == PROD:
+        if is_prod:
             raise BadInput(
                 "RUN_MODE=prod wants the provider named",
                 where="SCORER_PROVIDER",
                 remedy=f"set it to one of {', '.join(scoring.providers)}, or to custom",
             )
         name = LOCAL
-    base_url = environment.get("SCORER_BASE_URL", "").strip() or None
-    model = environment.get("SCORER_MODEL", "").strip() or None
-    gguf = environment.get("SCORER_GGUF", "").strip()
     row = scoring.providers.get(name)
     if row is None:
         row = _custom(name, base_url, model, list(scoring.providers))
-    elif run_mode == PROD and base_url and (row.base_url or name == LOCAL) and not _same(base_url, row.base_url):
+    elif is_prod and base_url and (row.base_url or name == LOCAL) and not _same(base_url, row.base_url):
         raise BadInput(
             f"RUN_MODE=prod asks {name}, and no other server instead",
             where="SCORER_BASE_URL",
@@ -175,15 +168,6 @@ def _model_of_file(gguf: str, named: str | None) -> str | None:
     if not gguf:
         return None
     return f"{Path(gguf).stem}@{sha256_file(checked_gguf(Path(gguf)))[:12]}"
-
-
-def _key(text: str) -> SecretStr | None:
-    key = text.strip()
-    if not key:
-        return None
-    if not (key.isascii() and key.isprintable() and " " not in key):
-        raise BadInput("holds characters that no key has", where="SCORER_API_KEY", remedy="copy the key once more")
-    return SecretStr(key)
 
 
 def live_mode(environment: Mapping[str, str]) -> bool:

@@ -175,17 +175,16 @@ class Store:
             with _transaction(self._writer):
                 yield self._writer
 
-    def close(self) -> None:
+    def close(self, *_: object) -> None:
         with self._write_lock, self._read_lock:
             self._reader.close()
             self._writer.close()
             self._locks.close()
 
+    __exit__ = close
+
     def __enter__(self) -> Self:
         return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _prepare(self) -> None:
         """Creates the tables of a new file. Refuses a file that is something else."""

@@ -15,7 +15,7 @@ from src.config.judge_config import ScoringSection
 from src.config.loader import DEFAULT, load_config
 from src.core.errors import BadInput
 from src.core.files import shipped
-from src.scoring.providers import ScorerSettings, settings_from_env
+from src.scoring.providers import ScorerSettings, settings_for
 
 KEY = "sk-planted/0123456789"
 
@@ -82,48 +82,48 @@ def test_a_file_that_is_no_config_is_refused(tmp_path: Path, text: str) -> None:
 
 
 def test_a_first_run_needs_no_key(scoring: ScoringSection) -> None:
-    settings = settings_from_env({}, scoring)
+    settings = settings_for({}, scoring)
     assert (settings.provider.name, settings.provider.base_url) == ("local", None)
     assert (settings.key, settings.live, settings.gguf) == (None, False, None)
 
 
 def test_in_production_the_provider_must_be_named(scoring: ScoringSection) -> None:
     with pytest.raises(BadInput) as caught:
-        settings_from_env({"RUN_MODE": "prod"}, scoring)
+        settings_for({"RUN_MODE": "prod"}, scoring)
     assert caught.value.where == "SCORER_PROVIDER"
-    assert settings_from_env({"RUN_MODE": "prod", "SCORER_PROVIDER": "local"}, scoring).provider.name == "local"
+    assert settings_for({"RUN_MODE": "prod", "SCORER_PROVIDER": "local"}, scoring).provider.name == "local"
 
 
 @pytest.mark.parametrize("name", ["deepseek_r1", "gemini", "openai"])
 def test_a_provider_that_needs_a_key_is_refused_without_one(scoring: ScoringSection, name: str) -> None:
     with pytest.raises(BadInput) as caught:
-        settings_from_env({"SCORER_PROVIDER": name, "SCORER_API_KEY": " "}, scoring)
+        settings_for({"SCORER_PROVIDER": name, "SCORER_API_KEY": " "}, scoring)
     assert caught.value.where == "SCORER_API_KEY"
-    settings = settings_from_env({"SCORER_PROVIDER": name, "SCORER_API_KEY": KEY}, scoring)
+    settings = settings_for({"SCORER_PROVIDER": name, "SCORER_API_KEY": KEY}, scoring)
     assert settings.provider.base_url == scoring.providers[name].base_url
 
 
 def test_any_other_server_is_given_by_address_and_model(scoring: ScoringSection) -> None:
     there = {"SCORER_PROVIDER": "custom", "SCORER_BASE_URL": "http://10.0.0.5:8000/v1", "SCORER_MODEL": "qwen"}
-    provider = settings_from_env(there, scoring).provider
+    provider = settings_for(there, scoring).provider
     assert (provider.name, provider.base_url, provider.model) == ("custom", "http://10.0.0.5:8000/v1", "qwen")
     assert provider.cost(1000, 1000) is None
     for variable in ("SCORER_BASE_URL", "SCORER_MODEL"):
         with pytest.raises(BadInput) as caught:
-            settings_from_env({**there, variable: ""}, scoring)
+            settings_for({**there, variable: ""}, scoring)
         assert caught.value.where == variable
 
 
 def test_a_misspelt_provider_is_not_taken_for_another(scoring: ScoringSection) -> None:
     with pytest.raises(BadInput, match="opnai is not in the config's table"):
-        settings_from_env({"SCORER_PROVIDER": "opnai", "SCORER_API_KEY": KEY}, scoring)
+        settings_for({"SCORER_PROVIDER": "opnai", "SCORER_API_KEY": KEY}, scoring)
 
 
 @pytest.mark.parametrize("url", ["ftp://host/v1", "host:8000", f"https://{KEY}@host/v1", f"https://host/v1?key={KEY}"])
 def test_a_bad_address_is_refused_without_showing_it(scoring: ScoringSection, url: str) -> None:
     there = {"SCORER_PROVIDER": "custom", "SCORER_BASE_URL": url, "SCORER_MODEL": "qwen"}
     with pytest.raises(BadInput) as caught:
-        settings_from_env(there, scoring)
+        settings_for(there, scoring)
     assert caught.value.where == "SCORER_BASE_URL"
     assert KEY not in str(caught.value)
 
@@ -139,15 +139,15 @@ def test_the_key_is_refused_wherever_it_would_be_written_down(
         "SCORER_MODEL": "qwen",
         "SCORER_API_KEY": KEY,
     }
-    assert settings_from_env(there, scoring).key is not None
+    assert settings_for(there, scoring).key is not None
     with pytest.raises(BadInput) as caught:
-        settings_from_env({**there, variable: there[variable].replace("v1", "") + dressed}, scoring)
+        settings_for({**there, variable: there[variable].replace("v1", "") + dressed}, scoring)
     assert caught.value.where == variable
     assert not re.search("planted|0123456789", str(caught.value))
 
 
 def test_a_key_equal_to_a_provider_name_is_allowed(scoring: ScoringSection) -> None:
-    assert settings_from_env({"SCORER_PROVIDER": "local", "SCORER_API_KEY": "local"}, scoring).provider.name == "local"
+    assert settings_for({"SCORER_PROVIDER": "local", "SCORER_API_KEY": "local"}, scoring).provider.name == "local"
 
 
 def test_changed_weights_are_another_model(scoring: ScoringSection, tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_changed_weights_are_another_model(scoring: ScoringSection, tmp_path: Pa
     names = []
     for inside in (b"GGUF one", b"GGUF two", b"GGUF one"):
         file.write_bytes(inside)
-        settings = settings_from_env({"SCORER_GGUF": str(file)}, scoring)
+        settings = settings_for({"SCORER_GGUF": str(file)}, scoring)
         assert (settings.gguf, settings.provider.server) == (file, "askgate")
         names.append(settings.provider.model)
     assert names[0] == names[2] != names[1]
@@ -175,7 +175,7 @@ def test_the_local_judge_is_the_file_that_it_loads(
     scoring: ScoringSection, environment: dict[str, str], where: str
 ) -> None:
     with pytest.raises(BadInput) as caught:
-        settings_from_env(environment, scoring)
+        settings_for(environment, scoring)
     assert caught.value.where == where
     assert KEY not in str(caught.value)
 
@@ -183,9 +183,9 @@ def test_the_local_judge_is_the_file_that_it_loads(
 @pytest.mark.parametrize("name", ["openai", "local"])
 def test_in_production_no_other_server_replaces_a_provider(scoring: ScoringSection, name: str) -> None:
     stub = {"SCORER_PROVIDER": name, "SCORER_API_KEY": KEY, "SCORER_BASE_URL": "http://127.0.0.1:8000/v1"}
-    assert settings_from_env(stub, scoring).provider.server == "http://127.0.0.1:8000/v1"
+    assert settings_for(stub, scoring).provider.server == "http://127.0.0.1:8000/v1"
     with pytest.raises(BadInput) as caught:
-        settings_from_env({**stub, "RUN_MODE": "prod"}, scoring)
+        settings_for({**stub, "RUN_MODE": "prod"}, scoring)
     assert caught.value.where == "SCORER_BASE_URL"
 
 
@@ -194,25 +194,25 @@ def test_in_production_own_address_and_custom_are_allowed(
 ) -> None:
     there = {"RUN_MODE": "prod", "SCORER_API_KEY": KEY, "SCORER_MODEL": "m"}
     own = {**there, "SCORER_PROVIDER": "openai", "SCORER_BASE_URL": "https://api.openai.com/v1/"}
-    assert settings_from_env(own, scoring).provider.server == "https://api.openai.com/v1"
+    assert settings_for(own, scoring).provider.server == "https://api.openai.com/v1"
     other = {**there, "SCORER_PROVIDER": "custom", "SCORER_BASE_URL": "https://gateway.example/v1"}
-    assert settings_from_env(other, scoring).provider.server == "https://gateway.example/v1"
+    assert settings_for(other, scoring).provider.server == "https://gateway.example/v1"
 
 
 @pytest.mark.parametrize(("value", "live"), [("1", True), ("On", True), ("true", True), ("off", False), ("0", False)])
 def test_the_live_switch(scoring: ScoringSection, value: str, live: bool) -> None:
-    assert settings_from_env({"REWARD_LIVE_MODE": value}, scoring).live is live
+    assert settings_for({"REWARD_LIVE_MODE": value}, scoring).live is live
     with pytest.raises(BadInput, match="neither on nor off"):
-        settings_from_env({"REWARD_LIVE_MODE": f"{value}?"}, scoring)
+        settings_for({"REWARD_LIVE_MODE": f"{value}?"}, scoring)
 
 
 def test_cost_follows_the_prices(scoring: ScoringSection) -> None:
-    provider = settings_from_env({"SCORER_PROVIDER": "openai", "SCORER_API_KEY": KEY}, scoring).provider
+    provider = settings_for({"SCORER_PROVIDER": "openai", "SCORER_API_KEY": KEY}, scoring).provider
     assert provider.cost(1_000_000, 500_000) == pytest.approx(0.40 + 0.80)
 
 
 def settings_with_key(scoring: ScoringSection) -> ScorerSettings:
-    return settings_from_env({"SCORER_PROVIDER": "openai", "SCORER_API_KEY": f" {KEY}\n"}, scoring)
+    return settings_for({"SCORER_PROVIDER": "openai", "SCORER_API_KEY": f" {KEY}\n"}, scoring)
 
 
 def test_the_key_shows_nowhere(scoring: ScoringSection, caplog: pytest.LogCaptureFixture) -> None:
@@ -226,5 +226,5 @@ def test_the_key_shows_nowhere(scoring: ScoringSection, caplog: pytest.LogCaptur
 
 def test_a_key_with_a_line_break_is_refused_unseen(scoring: ScoringSection) -> None:
     with pytest.raises(BadInput) as caught:
-        settings_from_env({"SCORER_API_KEY": "sk-one\nsk-two"}, scoring)
+        settings_for({"SCORER_API_KEY": "sk-one\nsk-two"}, scoring)
     assert "sk-" not in str(caught.value)
