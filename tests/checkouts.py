@@ -1,4 +1,4 @@
-"""A fresh checkout whose configs are changed in places, and the environment in which its commands are typed."""
+"""A fresh checkout with a few changed configs, and the environment in which its commands run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BEYOND_A_TINY_RUN: dict[str, Any] = {
 
 
 def fresh_checkout(target: Path) -> Path:
-    """All files that git knows, as they are now. The judge gives one vote instead of three."""
+    """Copies all files that git tracks, in their current state. The judge gives one vote instead of three."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):
         if (ROOT / name).is_file():
@@ -47,7 +47,7 @@ def change(path: Path, values: dict[str, Any]) -> None:
 
 
 def environment() -> dict[str, str]:
-    """As the work orders set it, with the judge on this machine."""
+    """The environment variables of the work orders, with the local judge."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("SCORER_")}
     path = os.pathsep.join([str(Path(sys.executable).parent), kept["PATH"]])
     return {**kept, "PATH": path, "RUN_MODE": "prod", "REWARD_LIVE_MODE": "1", "SCORER_PROVIDER": "local"}

@@ -1,4 +1,4 @@
-"""Fixtures that all tests share: verbs run as the shell would run them, and the official dataset files."""
+"""Fixtures for all tests: verbs run as a shell runs them, and the official dataset files."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def askgate(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture(scope="session")
 def small_pool(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A true pool of 60 samples; tests copy it before they spoil it."""
+    """A valid pool of 60 samples; tests copy it before they change it."""
     pool = tmp_path_factory.mktemp("pool") / "pool.jsonl"
     with pytest.raises(SystemExit) as left:
         main(["build_rollout_pool", "--n", "60", "--out", str(pool)])

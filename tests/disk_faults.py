@@ -137,7 +137,7 @@ def _sqlite_error(kind: Kind) -> sqlite3.Error:
 
 
 class _Durable:
-    """What the disk itself holds, as far as a program may count on it: what was there at first, and what was synced."""
+    """The durable state of the disk: what existed at first, and everything synced since."""
 
     def __init__(self, top: Path) -> None:
         self.top = top

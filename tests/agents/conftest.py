@@ -1,4 +1,4 @@
-"""Pools to hold promises against: 600 samples of the built-in worlds, and some from the official files."""
+"""Pools for the tests of agents: 600 samples of the built-in worlds, and some from the official files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A byte-level tokenizer of a few hundred tokens with given marks, made in a moment."""
+"""A byte-level tokenizer with a few hundred tokens and given marks, built in memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SENTENCES = (
 def small_tokenizer(
     special: tuple[str, ...], added: tuple[str, ...] = (), bos: str | None = None, eos: str | None = None
 ) -> PreTrainedTokenizerFast:
-    """`special` marks are special tokens; `added` ones are single tokens and not special, as Qwen3 has `<think>`."""
+    """`special` marks become special tokens; `added` marks become single ordinary tokens, like `<think>` in Qwen3."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()

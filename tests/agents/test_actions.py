@@ -1,4 +1,4 @@
-"""A turn is free reasoning and one act; whatever a model writes is read without a crash."""
+"""A turn is free reasoning followed by one action; parsing never crashes, whatever the model writes."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def test_bad_expressions_return_an_error(expression: str) -> None:
 
 
 def lines_run(expression: str) -> int:
-    """Lines of Python that an expression makes run: the same on every machine, unlike the time they take."""
+    """Number of Python lines that an expression executes. Unlike the time, it is the same on every machine."""
     count = 0
 
     def traced(frame: FrameType, event: str, argument: object) -> TraceFunction:
@@ -108,7 +108,7 @@ def test_every_expression_is_cheap(expression: str, most: int) -> None:
 
 @given(st.text(alphabet="0123456789+-*/%(). ", max_size=MAX_CHARS))
 def test_no_result_is_larger_than_the_bound(expression: str) -> None:
-    """A line is cheap only as long as its numbers are small."""
+    """The number of lines bounds the cost only if all numbers stay small."""
     try:
         value = evaluate(expression)
     except CalcError:

@@ -1,4 +1,4 @@
-"""Through any chat template, turn N+1 is turn N, the policy's own tokens, and a reply: nothing is tokenized again."""
+"""With any chat template, turn N+1 is turn N, the policy's tokens and a reply: nothing is tokenized again."""
 
 from __future__ import annotations
 
@@ -56,7 +56,10 @@ def trl_template(name: str) -> str:
 
 
 def with_template(template: str) -> PreTrainedTokenizerFast:
-    """Every mark of the template is a special token; those of thinking and tools are added ones, as in Qwen3."""
+    """A tokenizer with this template.
+
+    Its marks are special tokens; those of thinking and tools are added ones, as in Qwen3.
+    """
     special = sorted({*re.findall(r"<\|\w+\|>", template), "<s>", "<|endoftext|>"})
     tokenizer = small_tokenizer(
         tuple(special), ("<think>", "</think>", "<tool_response>", "</tool_response>"), "<s>", "<|endoftext|>"
@@ -82,8 +85,8 @@ def rendered(tokenizer: PreTrainedTokenizerFast, said: list[dict[str, str]]) -> 
     return list(tokenizer.encode(text, add_special_tokens=False))
 
 
-def played(renderer: ChatRenderer, prompt: str, turns: list[tuple[str, str, str]]) -> list[list[int]]:
-    """What the policy sees at its first turn, its second, and so on; it says the tokens that it was given to say."""
+def policy_inputs(renderer: ChatRenderer, prompt: str, turns: list[tuple[str, str, str]]) -> list[list[int]]:
+    """Input tokens of the policy at each turn, when it says `turns`."""
     seen = [renderer.opening(prompt, None)]
     for policy, by, reply in turns:
         seen.append([*seen[-1], *renderer.policy(policy), *renderer.reply(by, reply)])
@@ -95,10 +98,10 @@ def extends(longer: list[int], shorter: list[int]) -> bool:
 
 
 @pytest.mark.parametrize(("prompt", "turns"), DIALOGUES)
-def test_rendered_anew_a_dialogue_loses_what_the_policy_thought(
+def test_rendering_a_dialogue_again_loses_its_thoughts(
     qwen3: PreTrainedTokenizerFast, prompt: str, turns: list[tuple[str, str, str]]
 ) -> None:
-    """The reason for all this: once the user speaks again, Qwen3's template strips the think blocks before."""
+    """Why replies are appended: after a user message, Qwen3's template removes all earlier think blocks."""
     seen = [rendered(qwen3, messages(prompt, turns[:count])) for count in range(len(turns) + 1)]
     generated = [ids + ChatRenderer(qwen3).policy(turn[0]) for ids, turn in zip(seen, turns, strict=False)]
     after_user = [place for place, turn in enumerate(turns) if turn[1] == "user"]
@@ -115,7 +118,7 @@ def test_turn_by_turn_every_token_stays(
     qwen3: PreTrainedTokenizerFast, prompt: str, turns: list[tuple[str, str, str]]
 ) -> None:
     renderer = ChatRenderer(qwen3)
-    seen = played(renderer, prompt, turns)
+    seen = policy_inputs(renderer, prompt, turns)
     for (policy, _, _), before, after in zip(turns, seen, seen[1:], strict=False):
         assert extends(after, before + renderer.policy(policy))
         assert renderer.decode(after[len(before) :]) == policy
@@ -179,7 +182,7 @@ ATTACKS = (
 @pytest.mark.parametrize("name", ["qwen3", "plain"])
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_an_article_cannot_speak_for_the_policy(name: str, attack: str) -> None:
-    """The marks that a reply holds are those of its frame, whatever the article says."""
+    """A reply contains only the role marks of its frame, whatever the article says."""
     tokenizer = with_template(template_of(name))
     renderer, marks = ChatRenderer(tokenizer), set(tokenizer.added_tokens_decoder)
     sample = changed(make_sample("a", attack), context=(Article("Lund", (f"Lund {attack}",)),))
@@ -207,7 +210,7 @@ def test_without_a_tool_role_results_come_from_the_user() -> None:
 
 
 def test_tool_role_that_changes_results_is_not_used() -> None:
-    """A frame found with a dummy cannot be put around data that the template rewrites."""
+    """If the template rewrites content, the frame that was found with a dummy text is wrong for real data."""
     renderer = ChatRenderer(with_template(SHOUTS))
     assert renderer.reply("tool", "a result") == renderer.reply("user", "a result")
 
@@ -223,7 +226,7 @@ def test_tool_role_without_a_following_cue_is_not_used() -> None:
 
 
 def test_tool_role_that_changes_the_turn_end_is_not_used() -> None:
-    """The policy has said its stop token before anyone knows who replies."""
+    """The policy has sampled its stop token before it is known who replies."""
     end = "{% if loop.nextitem and loop.nextitem.role == 'tool' %}<|eom|>{% else %}<|eot|>{% endif %}"
     renderer = ChatRenderer(with_template(without_refusal(PLAIN_TEMPLATE).replace("<|eot|>", end)))
     assert renderer.reply("tool", "42") == renderer.reply("user", "42")

@@ -1,4 +1,4 @@
-"""An episode follows its sample: the demonstration, spoken by a policy, plays out word for word."""
+"""An episode follows its sample: when a policy says the demonstration, every reply is that of the demonstration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COMPLETE = changed(make_sample("a", "What is 6 times 7?"), context=(PAGE,))
 LACKING = make_sample("b", "How many bottles are in 6 crates?", hidden=HIDDEN)
 
 
-def played(sample: Sample, *texts: str, max_turns: int = 20) -> Episode:
+def run_episode(sample: Sample, *texts: str, max_turns: int = 20) -> Episode:
     env = Env(sample, max_turns)
     for text in texts:
         env.step(text)
@@ -23,7 +23,7 @@ def played(sample: Sample, *texts: str, max_turns: int = 20) -> Episode:
 
 
 def replayed(sample: Sample) -> Episode:
-    return played(sample, *(say(turn) for turn in sample.dialogue if turn.by == "assistant"))
+    return run_episode(sample, *(say(turn) for turn in sample.dialogue if turn.by == "assistant"))
 
 
 def holds(samples: list[Sample]) -> None:
@@ -34,7 +34,7 @@ def holds(samples: list[Sample]) -> None:
         assert (episode.asks > 0) == sample.needs_clarification == episode.need_ask_success
 
 
-def test_a_demonstration_plays_out_word_for_word_and_succeeds(pool: list[Sample]) -> None:
+def test_a_replayed_demonstration_gets_the_same_replies_and_succeeds(pool: list[Sample]) -> None:
     assert {(sample.lang, sample.needs_clarification) for sample in pool} == {
         (lang, needs) for lang in ("en", "zh") for needs in (True, False)
     }
@@ -69,8 +69,8 @@ def test_a_turn_without_an_action_costs_a_turn() -> None:
 
 @pytest.mark.parametrize("text", ["<ask>Which?</ask>", "<calc>6*7</calc>", "no act"])
 def test_at_the_last_turn_nothing_but_an_answer_counts(text: str) -> None:
-    assert played(COMPLETE, text, max_turns=1).end == "turns"
-    assert played(COMPLETE, "<answer>42</answer>", max_turns=1).success
+    assert run_episode(COMPLETE, text, max_turns=1).end == "turns"
+    assert run_episode(COMPLETE, "<answer>42</answer>", max_turns=1).success
 
 
 def test_a_tool_that_is_not_offered_does_not_run() -> None:
@@ -79,7 +79,7 @@ def test_a_tool_that_is_not_offered_does_not_run() -> None:
 
 
 def test_a_lucky_guess_is_a_success_that_did_not_ask() -> None:
-    episode = played(LACKING, "<answer>42</answer>")
+    episode = run_episode(LACKING, "<answer>42</answer>")
     assert episode.success
     assert episode.needs_clarification
     assert not episode.need_ask_success
@@ -104,7 +104,7 @@ def test_only_a_finished_episode_has_a_record() -> None:
 
 
 def test_the_record_carries_sample_seed_and_level() -> None:
-    episode = played(LACKING, "<answer>1</answer>")
+    episode = run_episode(LACKING, "<answer>1</answer>")
     assert (episode.sample_id, episode.task, episode.lang, episode.seed, episode.level) == (
         "b",
         "gsm8k",

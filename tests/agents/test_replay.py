@@ -1,4 +1,4 @@
-"""A stored episode is believed as far as the policy's own words go; all else must follow from the sample."""
+"""Only the policy's messages of a stored episode are trusted; everything else must follow from the sample."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A right answer is right in any dress; a wrong one in none."""
+"""A correct answer is accepted in any common format, a wrong answer in none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The user gives what was held back to who asks for it, says so when nothing was, and never tells the answer."""
+"""The user simulator gives hidden information when asked, says when nothing is missing, and never tells the answer."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_replies_use_the_words_of_the_demonstration(pool: list[Sample]) -> None:
 
 
 def test_a_bare_demand_is_always_asked_back(pool: list[Sample]) -> None:
-    """Were the replies different, the cheapest ask would tell what only reading should."""
+    """If the replies differed, the cheapest ask would reveal which samples are incomplete."""
     for sample in pool:
         assert {reply(sample, ask) for ask in BARE[sample.lang]} == {ASK_BACK[sample.lang]}
 
@@ -119,7 +119,7 @@ def test_complete_samples_say_so_in_their_language(pool: list[Sample]) -> None:
 
 
 def test_other_questions_never_reveal_the_span(pool: list[Sample]) -> None:
-    """Asks of other samples too, as far as they want another kind of thing."""
+    """Includes asks from other samples that want another kind of information."""
     for sample in lacking(pool):
         assert sample.hidden is not None
         others = [
@@ -133,7 +133,7 @@ def test_other_questions_never_reveal_the_span(pool: list[Sample]) -> None:
 
 
 def test_a_price_is_seldom_taken_for_another_price(pool: list[Sample]) -> None:
-    """Of the same kind and worded alike (a litre of fuel, a litre of gloss) some are: fewer than one in fifty."""
+    """Two prices in similar words (a litre of fuel, a litre of gloss) are confused in fewer than 2% of cases."""
     given = [
         sample.hidden.span in reply(sample, ask_of(other))
         for sample in lacking(pool)
@@ -171,8 +171,8 @@ def test_replies_do_not_depend_on_the_gold_answer(pool: list[Sample]) -> None:
 @pytest.mark.parametrize(
     ("hidden", "lang", "ask"), [(NAME, "en", "Which one do you mean?"), (NAME_ZH, "zh", "您指的是哪一位？")]
 )
-def test_which_one_of_everything_is_asked_back(hidden: Hidden, lang: str, ask: str) -> None:
-    """Else the cheapest ask of all would open every name without a look at it."""
+def test_a_generic_which_one_is_asked_back(hidden: Hidden, lang: str, ask: str) -> None:
+    """Otherwise one generic ask would reveal every hidden name."""
     assert not informs(reply(without_demonstration(hidden, lang), ask))
 
 

@@ -1,4 +1,4 @@
-"""Looking a title up shows its article; a name that two articles share shows both."""
+"""A lookup by title shows the article; a name that two articles share shows both."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
-    """A page that may only talk to this machine; any other request fails the test."""
+    """A page whose requests must stay on this machine; any other request fails the test."""
     made = browser.new_page()
     made.set_default_timeout(WAIT_MS)
     strangers: list[str] = []

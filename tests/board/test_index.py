@@ -1,4 +1,4 @@
-"""Episodes are found by what they are and by what was said in them, and the index follows the logs."""
+"""The index finds episodes by their facts and by their text, and follows the logs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def how_many(indexer: Indexer, **wanted: str) -> int:
 
 
 def plan(indexer: Indexer, **wanted: str) -> str:
-    """How SQLite says that it counts."""
+    """SQLite's query plan for the count."""
     asked: list[str] = []
     with reading(indexer.path) as store:
         store.set_trace_callback(asked.append)
@@ -50,7 +50,7 @@ def plan(indexer: Indexer, **wanted: str) -> str:
 
 
 def test_counts_use_a_covering_index(indexer: Indexer) -> None:
-    """A hundred thousand of them take longer than an answer may: sums of files are enough, or one narrow index is."""
+    """Counting 100,000 rows one by one is too slow: counts come from totals of files or from one narrow index."""
     for whole in ({}, {"set": TRAINING}, {"step": "2"}, {"order": "reward", "page": "2"}):
         assert plan(indexer, **whole) == "SCAN e"
         assert how_many(indexer, **whole) == len(names(indexer, **(whole | {"page": ""})))

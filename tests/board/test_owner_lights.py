@@ -1,4 +1,4 @@
-"""The owner's lights show what the rounds measured, only as long as it holds; curves follow the logs."""
+"""The owner's lights show what the rounds measured, only while the files are unchanged; curves follow the logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run without a model, for the tests of those who watch one."""
+"""Engines without a model, for the tests of callbacks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def episode(number: int, asks: int = 0, success: bool = True, reward: dict[str, 
 
 @dataclass
 class EngineWithoutPolicy:
-    """Steps whose figures depend on the number of the step alone. Nobody can look at its policy."""
+    """An engine whose metrics depend only on the step number. It has no policy to evaluate."""
 
     step: int = 0
     last: int = 4

@@ -1,4 +1,4 @@
-"""When a run saves, what it calls good and best, and what it leaves at the end."""
+"""When a run saves, which checkpoints it marks good and best, and which files it leaves at the end."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ LOCAL = {"gated": False, "profile": "local"}
 
 
 @dataclass
-class Saving(EngineWithoutPolicy):
-    """Saves the number of its step, and has what the test says in its metrics."""
+class SavingEngine(EngineWithoutPolicy):
+    """An engine that saves only its step number and reports the metrics that the test sets."""
 
     last: int = 7
     metrics: Mapping[int, dict[str, float]] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Saving(EngineWithoutPolicy):
 
 
 def fit(
-    engine: Saving,
+    engine: SavingEngine,
     root: Path,
     every_steps: int = 3,
     keep: int = 9,
@@ -69,23 +69,23 @@ def marks(root: Path, step: int) -> dict[str, Any]:
 
 
 def test_saves_every_n_steps_and_at_the_end(tmp_path: Path) -> None:
-    assert fit(Saving(), tmp_path) == ["step_00003", "step_00006", "step_00007"]
+    assert fit(SavingEngine(), tmp_path) == ["step_00003", "step_00006", "step_00007"]
     assert (tmp_path / "final_model" / "model.safetensors").read_text() == "model 7"
     assert newest_in(tmp_path).marks.items() >= LOCAL.items()
 
 
 def test_the_last_step_is_not_saved_twice(tmp_path: Path) -> None:
-    assert fit(Saving(last=6), tmp_path) == ["step_00003", "step_00006"]
+    assert fit(SavingEngine(last=6), tmp_path) == ["step_00003", "step_00006"]
 
 
 def test_saves_every_n_minutes_since_the_last_save(tmp_path: Path) -> None:
-    saved = fit(Saving(last=9, minutes_a_step=10), tmp_path, every_steps=5)
+    saved = fit(SavingEngine(last=9, minutes_a_step=10), tmp_path, every_steps=5)
     assert saved == ["step_00003", "step_00005", "step_00008", "step_00009"]
     assert [marks(tmp_path, step)["timed"] for step in (3, 5, 8, 9)] == [True, False, True, False]
 
 
 def test_a_checkpoint_saved_during_alerts_is_not_good(tmp_path: Path) -> None:
-    engine = Saving(
+    engine = SavingEngine(
         metrics={3: {"kl_alerts": 0.0}, 5: {"kl_alerts": 1.0}, 6: {"kl_alerts": 2.0}, 7: {"kl_alerts": 0.0}}
     )
     fit(engine, tmp_path, every_steps=1)
@@ -95,11 +95,11 @@ def test_a_checkpoint_saved_during_alerts_is_not_good(tmp_path: Path) -> None:
 def test_breaches_and_rollbacks_survive_a_resume(tmp_path: Path) -> None:
     alerts = {step: {"kl_alerts": float(step - 3), "rollbacks": 0.0} for step in (4, 5)}
     back = {6: {"kl_alerts": 0.0, "rollbacks": 1.0}, 7: {"rollbacks": 1.0}, 8: {"rollbacks": 1.0}}
-    fit(Saving(metrics=alerts | back), tmp_path, every_steps=1)
+    fit(SavingEngine(metrics=alerts | back), tmp_path, every_steps=1)
     assert [step for step in range(1, 8) if marks(tmp_path, step)["alert"]] == [4, 5, 6]
     with CheckpointStore(tmp_path, None, 9) as store:
         found = store.newest()
-        engine = Saving(last=8, metrics=back)
+        engine = SavingEngine(last=8, metrics=back)
         engine.load(found.path)
         engine.fit([Checkpoints(store, 1, 30.0, LOCAL)])
         assert store.breached == {3, 4, 5}
@@ -108,7 +108,7 @@ def test_breaches_and_rollbacks_survive_a_resume(tmp_path: Path) -> None:
 
 def test_evaluated_steps_are_saved_and_improvements_copied_to_best(tmp_path: Path) -> None:
     values = {2: {"eval/reward": 0.3}, 4: {"eval/reward": 0.2}, 5: {"eval/reward": 0.6}, 6: {"eval/other": 9.0}}
-    saved = fit(Saving(metrics=values), tmp_path, best_by="eval/reward")
+    saved = fit(SavingEngine(metrics=values), tmp_path, best_by="eval/reward")
     assert saved == ["step_00002", "step_00003", "step_00004", "step_00005", "step_00006", "step_00007"]
     assert sorted(path.name for path in (tmp_path / "best").iterdir()) == ["step_00002", "step_00005"]
 
@@ -121,26 +121,26 @@ def test_a_run_interrupted_before_best_copies_it_on_resume(tmp_path: Path, monke
     whole = CheckpointStore.best
     monkeypatch.setattr(CheckpointStore, "best", broken_off)
     with pytest.raises(KeyboardInterrupt):
-        fit(Saving(metrics=values), tmp_path, best_by="eval/reward")
+        fit(SavingEngine(metrics=values), tmp_path, best_by="eval/reward")
     assert not (tmp_path / "best").exists()
     monkeypatch.setattr(CheckpointStore, "best", whole)
-    engine = Saving(metrics=values)
+    engine = SavingEngine(metrics=values)
     engine.load(newest_in(tmp_path).path)
     fit(engine, tmp_path, best_by="eval/reward")
     assert [path.name for path in (tmp_path / "best").iterdir()] == ["step_00004"]
 
 
 def test_resuming_a_finished_run_changes_nothing(tmp_path: Path) -> None:
-    fit(Saving(), tmp_path)
+    fit(SavingEngine(), tmp_path)
     before = {path: path.stat().st_ino for path in tmp_path.rglob("*") if path.name != ".lock"}
-    engine = Saving()
+    engine = SavingEngine()
     engine.load(newest_in(tmp_path).path)
     fit(engine, tmp_path)
     assert {path: path.stat().st_ino for path in tmp_path.rglob("*") if path.name != ".lock"} == before
 
 
-class Ends:
-    """Ends the run with a step."""
+class StopAt:
+    """A callback that stops the run at a step."""
 
     def __init__(self, at: int) -> None:
         self.at = at
@@ -160,7 +160,7 @@ def test_the_step_at_which_a_callback_stops_is_saved(tmp_path: Path, at: int, ti
     with CheckpointStore(tmp_path, None, 9) as store:
         saves = Checkpoints(store, 3, 30.0, LOCAL, ending=lambda: {"stopped": ending.reason})
         with pytest.raises(Stop, match=f"{at} will do"):
-            Saving().fit([Deferred(Ends(at), ending), saves, ending])
+            SavingEngine().fit([Deferred(StopAt(at), ending), saves, ending])
     assert newest_in(tmp_path).step == at
     assert marks(tmp_path, at)["timed"] is timed, "a run that nobody ended would not have it, so none rolls back to it"
     assert not (tmp_path / "final_model").exists()
@@ -168,7 +168,7 @@ def test_the_step_at_which_a_callback_stops_is_saved(tmp_path: Path, at: int, ti
 
 def test_values_measured_with_other_settings_are_not_compared(tmp_path: Path) -> None:
     def go_on(last: int, values: Mapping[int, float], valued_by: str) -> list[str]:
-        engine = Saving(last=last, metrics={step: {"eval/reward": value} for step, value in values.items()})
+        engine = SavingEngine(last=last, metrics={step: {"eval/reward": value} for step, value in values.items()})
         if list(tmp_path.glob("step_*")):
             engine.load(newest_in(tmp_path).path)
         fit(engine, tmp_path, best_by="eval/reward", valued_by=valued_by)

@@ -1,4 +1,4 @@
-"""The policy is looked at on held-out samples before the first step, every so often and after the last."""
+"""The policy is evaluated on held-out samples before the first step, at intervals, and after the last."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from src.runtime.logs import StepLog
 from .fake_engine import EngineWithoutPolicy, FakeEngine, episode
 
 
-class Asked:
-    """Stands for the policy's play: what it is shown, and ever fewer asks."""
+class RecordingRollout:
+    """A rollout that records the policies it gets and returns episodes with fewer asks each time."""
 
     def __init__(self) -> None:
-        self.shown: list[Any] = []
+        self.policies: list[Any] = []
 
     def __call__(self, policy: Any) -> list[Episode]:
-        self.shown.append(policy)
-        return [episode(number, asks=max(0, 3 - len(self.shown)), reward={"outcome": 0.5}) for number in range(4)]
+        self.policies.append(policy)
+        return [episode(number, asks=max(0, 3 - len(self.policies)), reward={"outcome": 0.5}) for number in range(4)]
 
 
 def asks(episodes: Sequence[Episode]) -> dict[str, float]:
     return {"asks": sum(one.asks for one in episodes) / len(episodes)}
 
 
-class Seen:
+class MetricsRecorder:
     def __init__(self) -> None:
         self.metrics: list[dict[str, float]] = []
 
@@ -47,25 +47,25 @@ class Seen:
     def on_end(self, engine: Engine) -> None: ...
 
 
-def shadow(folder: Path, play: Asked, steps: int = 5) -> EvalShadow:
-    return EvalShadow(1, steps, 2, play, asks, StepLog(folder / "eval.jsonl"), folder / "eval")
+def shadow(folder: Path, rollout: RecordingRollout, steps: int = 5) -> EvalShadow:
+    return EvalShadow(1, steps, 2, rollout, asks, StepLog(folder / "eval.jsonl"), folder / "eval")
 
 
-def looks(folder: Path) -> list[int]:
+def evaluated_steps(folder: Path) -> list[int]:
     return [json.loads(line)["step"] for line in (folder / "eval.jsonl").read_text().splitlines()]
 
 
 def test_evaluates_before_during_and_after_training(tmp_path: Path) -> None:
-    play, seen = Asked(), Seen()
-    FakeEngine(last=5).fit([shadow(tmp_path, play), seen])
-    assert looks(tmp_path) == [0, 2, 4, 5]
-    assert set(play.shown) == {"the policy"}
-    assert [line.get("eval/asks") for line in seen.metrics] == [None, 1.0, None, 0.0, 0.0]
-    assert [line.get("eval/reward") for line in seen.metrics] == [None, 0.5, None, 0.5, 0.5]
+    rollout, recorder = RecordingRollout(), MetricsRecorder()
+    FakeEngine(last=5).fit([shadow(tmp_path, rollout), recorder])
+    assert evaluated_steps(tmp_path) == [0, 2, 4, 5]
+    assert set(rollout.policies) == {"the policy"}
+    assert [line.get("eval/asks") for line in recorder.metrics] == [None, 1.0, None, 0.0, 0.0]
+    assert [line.get("eval/reward") for line in recorder.metrics] == [None, 0.5, None, 0.5, 0.5]
 
 
 def test_evaluation_episodes_can_be_read_again(tmp_path: Path) -> None:
-    watching = shadow(tmp_path, Asked())
+    watching = shadow(tmp_path, RecordingRollout())
     FakeEngine(last=5).fit([watching])
     sides = [read_records(step_file(tmp_path / "eval", step), Episode) for step in (0, 5)]
     assert [sum(one.asks for one in side) for side in sides] == [8, 0]
@@ -73,18 +73,18 @@ def test_evaluation_episodes_can_be_read_again(tmp_path: Path) -> None:
 
 
 def test_a_resumed_run_does_not_repeat_the_baseline_evaluation(tmp_path: Path) -> None:
-    FakeEngine(last=5).fit([shadow(tmp_path, Asked())])
-    play = Asked()
-    FakeEngine(step=3, last=5).fit([shadow(tmp_path, play)])
-    assert len(play.shown) == 2
-    assert looks(tmp_path) == [0, 2, 4, 5]
+    FakeEngine(last=5).fit([shadow(tmp_path, RecordingRollout())])
+    rollout = RecordingRollout()
+    FakeEngine(step=3, last=5).fit([shadow(tmp_path, rollout)])
+    assert len(rollout.policies) == 2
+    assert evaluated_steps(tmp_path) == [0, 2, 4, 5]
 
 
 def test_an_engine_without_a_policy_is_trained_but_not_evaluated(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    seen = Seen()
+    recorder = MetricsRecorder()
     with caplog.at_level(logging.WARNING):
-        EngineWithoutPolicy(last=5).fit([shadow(tmp_path, Asked()), seen])
+        EngineWithoutPolicy(last=5).fit([shadow(tmp_path, RecordingRollout()), recorder])
     assert "does not expose its policy" in caplog.text
-    assert [sorted(line) for line in seen.metrics] == [["kl", "loss"]] * 5
+    assert [sorted(line) for line in recorder.metrics] == [["kl", "loss"]] * 5

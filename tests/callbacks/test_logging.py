@@ -1,4 +1,4 @@
-"""What a run leaves to read: a line a step, every episode, and after a resume nothing that never happened."""
+"""A run logs a line per step and every episode; after a resume the logs contain no discarded step."""
 
 from __future__ import annotations
 

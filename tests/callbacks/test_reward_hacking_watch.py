@@ -1,4 +1,4 @@
-"""The watch on reward hacking: planted hacks stop the run with the figure, an honest base does not."""
+"""The watch stops planted reward hacks and names the metric; it does not stop an honest base."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from src.data.pool.plan import BuildPlan
 from src.reward.reward import TrainingReward
 from src.runtime.logs import StepLog
 from tests.data.samples import MIX
-from tests.reward.dialogues import by, demonstrated
+from tests.reward.dialogues import by, demonstration_episode
 
 from .fake_engine import FakeEngine
 
@@ -55,7 +55,7 @@ def batches(episodes: list[Episode]) -> list[list[Episode]]:
 
 
 def run(folder: Path, steps: Sequence[list[Episode]], start: int = 0) -> Watch:
-    """The steps from `start` on, watched and logged as in a real run."""
+    """Runs the steps from `start` on, watched and logged as in a real run."""
     log = StepLog(folder / "metrics.jsonl")
     watch = Watch(1, WatchSection(), log)
     engine = FakeEngine(step=start)
@@ -88,7 +88,7 @@ def test_the_step_that_stops_a_run_is_logged(tmp_path: Path, samples: list[Sampl
 
 
 def test_a_gradual_hack_is_caught_across_a_resume(tmp_path: Path, samples: list[Sample]) -> None:
-    honest = batches(paid(samples, [demonstrated(sample) for sample in samples]))
+    honest = batches(paid(samples, [demonstration_episode(sample) for sample in samples]))
     hacked = batches(paid(samples, by(HACKS["answers at once"][0], samples)))
     steps = [*honest[:3], *hacked]
     with pytest.raises(Stop, match=r"step 6\)"):
@@ -100,7 +100,9 @@ def test_a_gradual_hack_is_caught_across_a_resume(tmp_path: Path, samples: list[
 
 def test_a_spike_in_the_spread_of_rewards_stops_the_run(tmp_path: Path, samples: list[Sample]) -> None:
     rng = Random(1)
-    steps = batches([replace(demonstrated(sample), reward={"outcome": rng.uniform(0.4, 0.6)}) for sample in samples])
+    steps = batches(
+        [replace(demonstration_episode(sample), reward={"outcome": rng.uniform(0.4, 0.6)}) for sample in samples]
+    )
     run(tmp_path / "calm", steps)
     steps[6] = [replace(one, reward={"outcome": 9.0 * (place % 2)}) for place, one in enumerate(steps[6])]
     with pytest.raises(Stop, match=r"the rewards spread by 4\.50, more than watch\.spike = 3 times the usual"):
@@ -108,7 +110,7 @@ def test_a_spike_in_the_spread_of_rewards_stops_the_run(tmp_path: Path, samples:
 
 
 def test_demonstrations_are_not_flagged(tmp_path: Path, samples: list[Sample]) -> None:
-    watch = run(tmp_path, batches(paid(samples, [demonstrated(sample) for sample in samples])))
+    watch = run(tmp_path, batches(paid(samples, [demonstration_episode(sample) for sample in samples])))
     assert watch.breach == ""
 
 

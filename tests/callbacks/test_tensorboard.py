@@ -1,4 +1,4 @@
-"""Curves: every figure and every term of the reward, and after a resume no point twice."""
+"""TensorBoard curves show every metric and reward term; after a resume no point appears twice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .fake_engine import FakeEngine
 
 
 def events(folder: Path) -> Iterator[Event]:
-    """Records are a length, its checksum, the event, its checksum."""
+    """The events of a file. Each record is a length, its checksum, the event, its checksum."""
     for file in sorted(folder.glob("events.*")):
         data = file.read_bytes()
         while data:

@@ -1,4 +1,4 @@
-"""A run that only saves, for the tests that break the disk under it."""
+"""A run that only saves checkpoints, for the tests that break the disk under it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KEEP = 2
 
 
 def writer(step: int) -> Callable[[Path], None]:
-    """Two files, one of them in a folder of its own and written past the disk that the tests break."""
+    """Writes two files, one of them in a subfolder and without the disk layer that the tests break."""
 
     def write(folder: Path) -> None:
         write_file(folder / "state.safetensors", [f"weights of step {step}".encode() * 50])
@@ -41,7 +41,7 @@ def resume(top: Path) -> None:
 
 
 def broken(folder: str, kind: disk_faults.Kind, at: int, step: int | None = None) -> int:
-    """A save, or a resume where no step is given, on such a disk: 0, or 2 when it was refused."""
+    """Saves `step`, or resumes if no step is given, on a broken disk. Returns 0, or 2 if it was refused."""
     top = Path(folder)
     disk_faults.install(kind, at, top)
     try:
@@ -67,7 +67,7 @@ def cut_off_after_all(folder: str, step: int) -> int:
 
 
 def warm() -> None:
-    """What a sync promises is kept by the fault layer; the real one only costs time here."""
+    """Disables real syncs: the fault layer simulates what they promise, and they only cost time here."""
     Disk.sync = lambda self, path: None  # type: ignore[method-assign]
 
 

@@ -1,4 +1,4 @@
-"""The state of a run comes back from disk as it was, or not at all."""
+"""The state of a run is loaded exactly as it was saved, or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checkpoints: which one a run goes on from, what is kept, what is refused."""
+"""Checkpoints: which one a run resumes from, which are kept, which are refused."""
 
 from __future__ import annotations
 

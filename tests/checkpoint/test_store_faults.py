@@ -1,4 +1,4 @@
-"""A save that is killed, or refused by the disk, at every single operation leaves a whole newest checkpoint."""
+"""A save that is killed, or refused by the disk, at any operation leaves an undamaged newest checkpoint."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def fork_server() -> Iterator[ForkServer]:
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a sync promises is kept by the fault layer; the real one only costs time here."""
+    """Disables real syncs: the fault layer simulates what they promise, and they only cost time here."""
     monkeypatch.setattr(Disk, "sync", lambda self, path: None)
 
 
 @pytest.fixture
 def scene(tmp_path: Path) -> Path:
-    """A run that has saved steps 1 and 2: the next save drops the first."""
+    """A run that has saved steps 1 and 2, so that the next save removes the first."""
     top = tmp_path / "scene"
     top.mkdir()
     for step in (1, 2):
@@ -56,7 +56,7 @@ def each_operation(scene: Path) -> Iterator[tuple[int, Path]]:
 
 
 def assert_recovers(top: Path, among: set[int]) -> int:
-    """All are whole, nothing half-written is left once the store was opened, and the next save works."""
+    """All checkpoints are undamaged, opening the store removes half-written files, and the next save works."""
     seen = newest_in(top / "run").step
     assert not damaged_in(top / "run")
     assert (top / "run" / "latest").resolve().name in {f"step_{step:05d}" for step in among}
@@ -147,7 +147,7 @@ def test_the_same_run_saves_again_once_there_is_space(scene: Path) -> None:
 def test_a_crash_while_cleaning_up_after_a_crash_harms_nothing(
     fork_server: ForkServer, scene: Path, kind: Kind
 ) -> None:
-    """A killed save has left its folder, the newest checkpoint is cut short, and the next run is killed in turn."""
+    """A killed save left its folder, the newest checkpoint is truncated, and the next run is killed as well."""
     save(scene, 3)
     assert fork_server.run("broken", scene, kind="kill before", at=10, step=4) == -signal.SIGKILL
     for shelf in ("run", "mirror"):

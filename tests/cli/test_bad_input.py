@@ -1,4 +1,4 @@
-"""Bad input: one message with file, line or flag and what to do, exit code 2, nothing left behind, nothing old lost."""
+"""Bad input gives one message with file, line or flag and remedy, and exit code 2; old outputs stay."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ Fault = Callable[[list[bytes]], None]
 
 
 def spoilt(pool: Path, fault: Fault, folder: Path) -> Path:
-    """A copy with one bad line; the sidecar is left as it was, as it would be on a user's disk."""
+    """A copy with one bad line. The sidecar stays unchanged, as on a user's disk."""
     copy = folder / pool.name
     lines = pool.read_bytes().splitlines(keepends=True)
     fault(lines)
@@ -77,7 +77,7 @@ def refused(outcome: Outcome, *said: str) -> None:
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    """An output of an earlier run, with its sidecar, in a folder of its own."""
+    """An output of an earlier run with its sidecar, in its own folder."""
     out = tmp_path / "out" / "result.jsonl"
     out.parent.mkdir()
     out.write_bytes(b"old\n")
@@ -163,7 +163,7 @@ def test_a_missing_file_is_named_and_nothing_is_written(
         (["--source", "dir"], "--data_dir"),
     ],
 )
-def test_flags_that_make_no_sense_are_named(flags: list[str], said: str, askgate: Askgate, old: Path) -> None:
+def test_impossible_flag_values_are_named(flags: list[str], said: str, askgate: Askgate, old: Path) -> None:
     refused(askgate("build_rollout_pool", "--n", "10", "--out", old, *flags), said)
     untouched(old)
 
@@ -236,8 +236,8 @@ def test_a_folder_is_not_an_output(askgate: Askgate, tmp_path: Path) -> None:
     ],
     ids=lambda arguments: arguments[1],
 )
-def test_a_percentage_where_a_share_is_meant_is_refused(arguments: list[str], askgate: Askgate) -> None:
-    """`--max_easy_pct 30` would let a pool of nothing but easy samples pass."""
+def test_a_percentage_in_place_of_a_share_is_refused(arguments: list[str], askgate: Askgate) -> None:
+    """With `--max_easy_pct 30` a pool of only easy samples would pass."""
     refused(askgate(*arguments), arguments[1], "write 0.30")
 
 

@@ -1,4 +1,4 @@
-"""The work order's commands are understood word for word, under every name that they are called by."""
+"""The work orders' commands parse word for word, under every name that they have."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_every_verb_is_listed_with_a_whole_sentence(askgate: Askgate) -> None:
 
 
 @pytest.mark.parametrize("verb", DOORS)
-def test_a_script_is_a_door_to_its_verb(verb: str, tmp_path: Path) -> None:
+def test_a_script_runs_its_verb(verb: str, tmp_path: Path) -> None:
     door = DOORS[verb]
     at_root = door[0] == "-m"
     command = [sys.executable, *(door if at_root else [str(ROOT / door[0])]), "--help"]
@@ -145,7 +145,7 @@ def test_a_script_is_a_door_to_its_verb(verb: str, tmp_path: Path) -> None:
     assert done.stdout.startswith(f"Usage: askgate {verb} [OPTIONS]")
 
 
-def test_help_does_not_wait_for_heavy_libraries() -> None:
+def test_help_does_not_import_heavy_libraries() -> None:
     heavy = "{'numpy', 'scipy', 'sklearn', 'jinja2', 'torch', 'datasets', 'openai', 'xllamacpp'}"
     script = f"import sys; from src.cli import main; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60)

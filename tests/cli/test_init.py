@@ -1,4 +1,4 @@
-"""`askgate init` lays out a folder that works as it is, and overwrites nothing."""
+"""`askgate init` creates a folder that works without edits, and overwrites nothing."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from src.data.pool.templates import load_pack
 from tests.conftest import Askgate
 
 
-def test_what_it_lays_out_is_what_the_verbs_then_use(
-    askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_verbs_use_the_files_of_the_project(askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = askgate("init", str(tmp_path / "project"))
     assert done.code == 0
     monkeypatch.chdir(tmp_path / "project")
@@ -40,13 +38,11 @@ def test_a_project_needs_an_empty_folder(askgate: Askgate, tmp_path: Path) -> No
     assert [path.name for path in tmp_path.iterdir()] == ["empty"], "nothing half-made is left"
 
 
-def test_the_folder_that_one_stands_in_will_do(
-    askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_current_folder_is_accepted(askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert askgate("init", ".").code == 0
     assert sorted(path.name for path in Path().iterdir()) == [".gitignore", "README.md", "configs", "templates"]
 
 
-def test_version(askgate: Askgate) -> None:
+def test_the_version_is_printed(askgate: Askgate) -> None:
     assert askgate("--version").out.strip() == f"askgate {__version__}"

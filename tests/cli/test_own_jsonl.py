@@ -1,4 +1,4 @@
-"""The tutorial's way from a JSONL of one's own to a pool that a training takes."""
+"""The tutorial's commands, from a JSONL file of the user's to a pool that training accepts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def blocks(kind: str) -> list[str]:
 
 
 def problem(random: Random) -> dict[str, str]:
-    """Out of the mould of the tutorial's example."""
+    """A problem in the pattern of the tutorial's example."""
     trays, each, gifts, price = (
         random.randint(3, 19),
         random.randint(4, 24),

@@ -1,4 +1,4 @@
-"""A flag that is not understood is named, with what to write instead."""
+"""A flag value that cannot be parsed is refused with the flag and an example."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from src.core.types import TASKS
         (parse.langs, "en,fr", "--lang", "'fr' is not known"),
     ],
 )
-def test_what_does_not_fit_is_named_with_its_flag(
+def test_unparseable_values_are_named_with_their_flag(
     read: Callable[[str], object], text: str, flag: str, problem: str
 ) -> None:
     with pytest.raises(BadInput) as caught:
@@ -45,7 +45,7 @@ def test_what_does_not_fit_is_named_with_its_flag(
     assert caught.value.remedy
 
 
-def test_the_example_in_a_remedy_is_itself_understood() -> None:
+def test_the_example_in_a_remedy_parses() -> None:
     with pytest.raises(BadInput) as caught:
         parse.mix("gsm8k:0.9")
     assert set(parse.mix(caught.value.remedy.removeprefix("write it like "))) == set(TASKS)
@@ -55,13 +55,13 @@ def test_shares_may_have_spaces_and_zeros_are_dropped() -> None:
     assert parse.mix(" gsm8k : 1.0 , hotpotqa : 0 ") == {"gsm8k": 1.0}
 
 
-def test_rounding_of_shares_is_forgiven_to_a_millionth() -> None:
+def test_shares_may_miss_1_by_a_millionth() -> None:
     assert sum(parse.mix("hotpotqa:0.3333333,strategyqa:0.3333333,gsm8k:0.3333333").values()) == pytest.approx(1)
     with pytest.raises(BadInput):
         parse.mix("hotpotqa:0.33333,strategyqa:0.33333,gsm8k:0.33333")
 
 
-def test_no_language_named_means_all_that_the_source_has() -> None:
+def test_without_lang_all_languages_of_the_source_are_used() -> None:
     assert parse.langs("") == ()
     assert parse.langs("zh") == ("zh",)
     assert parse.langs("en, zh") == ("en", "zh")

@@ -1,4 +1,4 @@
-"""`askgate shadow_run` and `weight_calib` from end to end: the embedded base plays, a judge on this machine votes."""
+"""`askgate shadow_run` and `weight_calib` end to end, with the built-in base and a judge on this machine."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def ended(*arguments: str) -> object:
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, int]]:
-    """Both verbs once, in a folder of their own; and how often the judge was asked for each."""
+    """Result of running both verbs once in a fresh folder, and the number of judge calls of each."""
     folder = tmp_path_factory.mktemp("done")
     torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch, JudgeServer() as judge:
@@ -160,7 +160,7 @@ def test_a_damaged_record_of_episodes_is_made_again(again: Path, askgate: Askgat
         (("weight_calib", "--pool", "data/shadow_eval_40.jsonl", "--n", "30"), "40 samples are of a shadow set"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(
+def test_episodes_that_cannot_be_compared_are_refused(
     arguments: tuple[str, ...], message: str, again: Path, askgate: Askgate
 ) -> None:
     reports = sorted(Path("reports").iterdir())

@@ -1,4 +1,4 @@
-"""What a verdict looks like: for a reader, in a pipe, and for a program."""
+"""How a verdict is printed: in a terminal, in a pipe, and as JSON."""
 
 from __future__ import annotations
 
@@ -91,12 +91,12 @@ def test_a_line_number_is_not_an_emoji(capsys: pytest.CaptureFixture[str]) -> No
     assert capsys.readouterr() == (f"{place}\n", f"{place}\n")
 
 
-def test_names_of_checks_are_printed_as_they_are(printed: Callable[[], str]) -> None:
+def test_names_of_checks_are_printed_unchanged(printed: Callable[[], str]) -> None:
     finish(made(check("mix:100:", 1, "<=", 3, "", "")), as_json=False)
     assert "mix:100:" in printed()
 
 
-def test_a_bar_is_silent_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_progress_bar_is_silent_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     with progress("building", 10) as advance:
         advance(10)
     assert capsys.readouterr() == ("", "")

@@ -1,4 +1,4 @@
-"""Exit codes: 0 passed, 1 a gate failed with reasons, and a defect keeps its traceback."""
+"""Exit codes: 0 passed, 1 a gate failed with reasons; a defect prints its traceback."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_building_verb_says_what_it_wrote(askgate: Askgate, tmp_path: Path) ->
     assert json.loads(shown.out) == {"outputs": {str(pool): sha256_file(pool)}}
 
 
-def test_a_failed_gate_leaves_with_1_and_says_why(askgate: Askgate, small_pool: Path, small_shadow: Path) -> None:
+def test_a_failed_gate_exits_with_1_and_says_why(askgate: Askgate, small_pool: Path, small_shadow: Path) -> None:
     arguments = ("validate_pool", small_pool, "--leak_check", small_shadow, "--roles_min", "999")
     outcome = askgate(*arguments)
     assert outcome.code == 1
@@ -49,7 +49,7 @@ LOOSE = (
 )
 
 
-def test_a_passed_gate_leaves_with_0_and_fits_a_pipe(askgate: Askgate, small_shadow: Path, tmp_path: Path) -> None:
+def test_a_passed_gate_exits_with_0_and_fits_a_pipe(askgate: Askgate, small_shadow: Path, tmp_path: Path) -> None:
     pool = tmp_path / "pool.jsonl"
     assert askgate("build_rollout_pool", "--n", "400", "--out", pool).code == 0
     outcome = askgate("validate_pool", pool, "--leak_check", small_shadow, *LOOSE.split())
@@ -80,8 +80,8 @@ def test_the_minimal_sets_share_no_source(askgate: Askgate, tmp_path: Path, monk
     assert sidecar(Path("data/train_min.jsonl")).exists()
 
 
-def test_a_reader_that_has_gone_is_no_verdict(tmp_path: Path) -> None:
-    """A lost connection takes the pipe away, and libraries leave with 1 then."""
+def test_a_closed_pipe_does_not_exit_with_1(tmp_path: Path) -> None:
+    """When a connection is lost the pipe closes, and libraries then exit with 1."""
     reading, writing = os.pipe()
     os.close(reading)
     command = [sys.executable, "-m", "src.cli", "rc1", "--list"]
@@ -91,10 +91,10 @@ def test_a_reader_that_has_gone_is_no_verdict(tmp_path: Path) -> None:
     assert done.returncode == 2
 
 
-def test_a_defect_keeps_its_traceback_and_is_no_verdict(
+def test_a_defect_prints_its_traceback_and_exits_with_2(
     askgate: Askgate, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Exit code 1 would be taken for a gate that failed, and a loop keeps such a verdict while its inputs stay."""
+    """Exit code 1 would be read as a failed gate, and a loop keeps such a verdict while inputs are unchanged."""
 
     def defect(*_: object) -> None:
         raise RuntimeError("CUDA error, key sk-own-123456")

@@ -1,4 +1,4 @@
-"""`askgate weight_calib`: weights and a report, or a refusal that leaves everything as it was."""
+"""`askgate weight_calib` writes weights and a report, or refuses and changes nothing."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_same_episodes_give_the_same_bytes(episodes: Path, askgate: Askgate)
     assert Path("one.json").read_bytes() == Path("two.json").read_bytes()
 
 
-def test_a_failed_gate_is_exit_code_1_in_the_weights(episodes: Path, askgate: Askgate) -> None:
+def test_a_failed_gate_exits_with_1_and_marks_the_weights(episodes: Path, askgate: Askgate) -> None:
     write(episodes, scored(245, baseline=SHIPPED, live=False))
     done = askgate(*SCORED, "--boot", "10")
     assert done.code == 1

@@ -1,4 +1,4 @@
-"""`extends:` in config files and `--set` on the command line: what they merge, and what they refuse."""
+"""`extends:` in config files and `--set` on the command line: how they merge, and which uses are refused."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_mappings_merge_and_everything_else_replaces(place: Path) -> None:
     assert (found.rollout.max_turns, found.rollout.slots) == (4, 16)
 
 
-def test_null_takes_a_section_back_to_its_default(place: Path) -> None:
+def test_null_resets_a_section_to_its_default(place: Path) -> None:
     write("base.yaml", {**BASE, "build": {"n": 5}})
     assert load_train_config(write("own.yaml", {"extends": "base.yaml", "build": None})).build is None
 
@@ -75,7 +75,7 @@ def test_a_shipped_config_can_be_extended_from_anywhere(place: Path) -> None:
         pytest.param("wrong.yaml", "own.yaml: rollout.max_turn: no such setting", id="unknown key in the parent"),
     ],
 )
-def test_what_cannot_be_extended_is_refused_with_the_place(place: Path, extends: Any, reason: str) -> None:
+def test_a_wrong_extends_is_refused_with_its_place(place: Path, extends: Any, reason: str) -> None:
     write("loop.yaml", {"extends": "own.yaml"})
     write("list.yaml", [1])
     write("wrong.yaml", {**BASE, "rollout": {"max_turn": 4}})
@@ -143,14 +143,14 @@ def test_the_last_of_two_overrides_counts(place: Path) -> None:
         pytest.param("seeds=[1", "--set seeds: the value is not valid YAML", id="not YAML"),
     ],
 )
-def test_an_override_that_fits_nowhere_is_refused_with_its_key(place: Path, given: str, reason: str) -> None:
+def test_an_unknown_override_is_refused_with_its_key(place: Path, given: str, reason: str) -> None:
     with pytest.raises(BadInput) as refused:
         load_train_config(Path("base.yaml"), [given])
     assert str(refused.value).startswith(reason)
     assert refused.value.remedy
 
 
-def test_a_refused_override_is_told_without_its_value(place: Path) -> None:
+def test_a_refused_override_is_reported_without_its_value(place: Path) -> None:
     with pytest.raises(BadInput) as refused:
         load_train_config(Path("base.yaml"), ["steps=sk-secret-123456"])
     assert "sk-secret" not in str(refused.value)

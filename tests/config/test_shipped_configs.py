@@ -51,7 +51,7 @@ finetune:
 
 
 def plain(name: str) -> dict[str, Any]:
-    """As the work order's own scripts read it."""
+    """The config as the work order's scripts read it."""
     found: dict[str, Any] = yaml.safe_load((ROOT / "configs" / f"{name}.yaml").read_text(encoding="utf-8"))
     return found
 

@@ -1,4 +1,4 @@
-"""A training config that is wrong is refused in one line with the key's path and what to do; a right one loads back."""
+"""A wrong training config is refused in one line with key path and remedy; a right one loads back."""
 
 from __future__ import annotations
 
@@ -136,14 +136,14 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         load_train_config(tmp_path / "absent.yaml")
 
 
-def test_a_value_at_fault_is_not_repeated_in_the_message(tmp_path: Path) -> None:
+def test_messages_do_not_repeat_wrong_values(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as refused:
         load_train_config(written(tmp_path, {"batch_size": "sk-secret-123456"}))
     assert "sk-secret" not in str(refused.value)
 
 
 @pytest.mark.parametrize("number", ["1e-5", "1.0e-5", "0.00001", "1E-5"])
-def test_a_small_number_may_be_written_as_people_write_it(number: str, tmp_path: Path) -> None:
+def test_a_small_number_may_use_scientific_notation(number: str, tmp_path: Path) -> None:
     path = written(tmp_path, {})
     path.write_text(f"{path.read_text()}\nlr: {number}\n")
     assert load_train_config(path).lr == 1e-5

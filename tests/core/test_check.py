@@ -1,4 +1,4 @@
-"""A gate says no when in doubt, and its report carries the evidence."""
+"""A gate fails when a value is missing or unclear, and its report contains the evidence."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_rule_decides(value: float, rule: Rule, passed: bool) -> None:
 
 
 @pytest.mark.parametrize("rule", [">=", "<=", ">", "<", "=="])
-def test_a_value_that_is_not_a_number_passes_nothing(rule: Rule) -> None:
+def test_nan_passes_no_check(rule: Rule) -> None:
     assert not gate(math.nan, rule).passed
 
 

@@ -1,4 +1,4 @@
-"""A file appears whole or not at all."""
+"""A file is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_a_file_that_cannot_be_hashed_is_bad_input(tmp_path: Path) -> None:
         sha256_file(tmp_path / "none.jsonl")
 
 
-def test_the_sidecar_lies_beside_its_pool() -> None:
+def test_the_sidecar_is_beside_its_pool() -> None:
     assert sidecar(Path("data/rc1_seed.jsonl")) == Path("data/rc1_seed.meta.json")
     assert sidecar(Path("data/rc1_seed.metrics.jsonl")) == Path("data/rc1_seed.metrics.meta.json")
 
@@ -152,7 +152,7 @@ def test_files_that_belong_together_appear_together(tmp_path: Path) -> None:
     }
 
 
-def test_when_one_of_them_cannot_be_written_none_appears(tmp_path: Path) -> None:
+def test_if_one_file_cannot_be_written_none_appears(tmp_path: Path) -> None:
     (tmp_path / "pool.meta.json").mkdir()
     with pytest.raises(BadInput, match=r"pool\.meta\.json: is a folder"):
         write_pair(tmp_path, b"new")
@@ -175,7 +175,7 @@ def test_a_failure_after_the_first_file_keeps_both_old(tmp_path: Path, monkeypat
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_through_a_link_its_target_is_written(tmp_path: Path) -> None:
+def test_writing_to_a_link_writes_its_target(tmp_path: Path) -> None:
     target, link = tmp_path / "far" / "pool.jsonl", tmp_path / "pool.jsonl"
     target.parent.mkdir()
     target.write_bytes(b"old")
@@ -207,7 +207,7 @@ def test_two_outputs_may_not_be_one_file(tmp_path: Path) -> None:
             refuse_overlap({"--first": tmp_path / "a.jsonl", "--second": tmp_path / second}, {})
 
 
-def test_files_apart_are_no_overlap(tmp_path: Path) -> None:
+def test_different_files_do_not_overlap(tmp_path: Path) -> None:
     pool = tmp_path / "pool.jsonl"
     refuse_overlap({"--out": tmp_path / "pool.json", "--list": tmp_path / "pool.metrics.jsonl"}, {"--in": pool})
 

@@ -1,4 +1,4 @@
-"""A line that does not fit stops the reader with file, line, field and what to do."""
+"""A line that does not fit is refused with file, line, field and remedy."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_blank_lines_are_skipped_and_counted(tmp_path: Path) -> None:
 
 
 @given(st.lists(st.tuples(st.text(), st.lists(st.text()))))
-def test_what_was_written_is_read_back(
+def test_written_records_are_read_back(
     tmp_path_factory: pytest.TempPathFactory, pages: list[tuple[str, list[str]]]
 ) -> None:
     path = tmp_path_factory.mktemp("jsonl") / "pages.jsonl"

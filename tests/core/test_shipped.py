@@ -1,4 +1,4 @@
-"""What came with the package is found from any folder; what the user has under that name comes first."""
+"""Shipped files are found from any folder; a file of the user's with the same name comes first."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_the_users_own_pack_comes_first(tmp_path: Path, monkeypatch: pytest.Monk
     assert shipped(PACK) == PACK
 
 
-def test_what_is_nowhere_keeps_the_name_that_the_user_gave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_file_keeps_the_name_the_user_gave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert shipped(Path("templates/mine")) == Path("templates/mine")
     assert shipped(tmp_path / PACK) == tmp_path / PACK

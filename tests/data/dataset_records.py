@@ -1,4 +1,4 @@
-"""Small made-up files in the official shapes: nobody in them exists."""
+"""Small invented records in the official formats; nobody in them exists."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TRADES = [
 
 
 def person(number: int) -> str:
-    """Neighbours share no name; the first hundred are all different."""
+    """An invented person. Neighbours share no name; the first hundred are all different."""
     return f"{FIRST[number % 10]} {LAST[(number // 10 + 3 * number) % 10]}"
 
 
@@ -63,7 +63,7 @@ def place(number: int) -> tuple[str, list[str]]:
 
 
 def hotpot(number: int) -> dict[str, Any]:
-    """A comparison: who was born first. The lower number was."""
+    """A comparison question, who was born first. The answer is the person with the lower number."""
     one, two = person(2 * number), person(2 * number + 1)
     context = [[one, biography(2 * number)], [two, biography(2 * number + 1)]]
     context += [list(place(10 * number + extra)) for extra in range(8)]
@@ -102,7 +102,7 @@ def paragraphs(number: int) -> dict[str, Any]:
 
 
 def gsm(number: int) -> dict[str, str]:
-    """Other goods in another place each time: records that tell the same story again would be left aside."""
+    """A record with its own goods and place: records that tell the same story twice would be skipped."""
     name, goods, kept = FIRST[number % 10], GOODS[(number // 10 + 3 * number) % 10], KEPT[number // 4 % 10]
     trade = TRADES[(number // 4 + 7 * number) % 10]
     boxes, each, price = 30 + number, 13 + number % 7, 7 + number % 3

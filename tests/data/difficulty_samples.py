@@ -62,7 +62,7 @@ def sample(
 
 
 def graded(identity: str, task: Task, level: Level) -> Sample:
-    """A sample that measures as `level`, with the clue overlap that its bucket should have."""
+    """A sample that measures as `level`, with a clue overlap in the range of that level."""
     return _story(identity, level) if task == "gsm8k" else _lookup(identity, task, level)
 
 
@@ -120,7 +120,7 @@ def _story(identity: str, level: Level) -> Sample:
 
 
 def graded_samples(counts: dict[Task, dict[Level, int]]) -> list[Sample]:
-    """Buckets interleaved, so that pool order is not bucket order."""
+    """Samples with interleaved levels, so that pool order is not level order."""
     wanted = [
         (place / count, task, level)
         for task in counts

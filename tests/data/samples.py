@@ -30,7 +30,7 @@ def make_sample(
     role: str = "student",
     register: str = "plain",
 ) -> Sample:
-    """It asks when something is hidden, looks once into a tool, and answers."""
+    """A sample whose demonstration asks if something is hidden, calls one tool, and answers."""
     turns = [Turn("user", "say", prompt)]
     if hidden:
         turns += [Turn("assistant", "ask", f"Could you tell me {hidden.missing}?"), Turn("user", "say", hidden.span)]
@@ -72,7 +72,7 @@ def changed(sample: Sample, **fields: object) -> Sample:
 
 
 def pool_meta(sha256: str = "", n: int = 0, **fields: object) -> PoolMeta:
-    """Facts of a pool as the builder would write them, but for `fields`."""
+    """Metadata of a pool as the builder writes it, except for `fields`."""
     facts = PoolMeta(
         kind="pool",
         sha256=sha256,

@@ -1,4 +1,4 @@
-"""Questions over articles: the twin sounds like the ambiguous one, and only reading tells them apart."""
+"""Questions over articles: a complete question reads like its ambiguous twin; only the articles tell them apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pool builder: exact shares, true demonstrations, the same bytes for the same arguments."""
+"""The pool builder: exact shares, correct demonstrations, the same bytes for the same arguments."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_demonstrations_are_consistent_and_their_tool_results_true(built: Path, 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_the_amount_of_context_does_not_predict_asking(samples: list[Sample], task: Task) -> None:
-    """Where articles are pasted into the prompt, a thin pile must not mean that something is missing."""
+    """If articles are part of the prompt, fewer articles must not mean that something is missing."""
     of_task = [sample for sample in samples if sample.task == task]
     lengths = [record.len_tokens for record in measure_all(of_task)]
     auc = roc_auc_score([sample.needs_clarification for sample in of_task], lengths)

@@ -1,4 +1,4 @@
-"""What SFT reads is, token for token, what an episode of the demonstration would be."""
+"""The tokens of SFT are exactly the tokens that a rollout of the demonstration would have."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.data.build_samples import built, small_plan
 
 @pytest.fixture(scope="module")
 def renderer() -> TagRenderer:
-    """Bytes as tokens, and the marks."""
+    """A renderer with bytes and marks as tokens."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     raw = Tokenizer(models.BPE({letter: number for number, letter in enumerate(alphabet)}, []))
     raw.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -33,8 +33,8 @@ def samples() -> list[Sample]:
     return made
 
 
-def played(sample: Sample, renderer: TagRenderer) -> tuple[list[int], list[bool]]:
-    """The demonstration's turns fed to the environment, tokens laid end to end as a rollout does."""
+def rollout_tokens(sample: Sample, renderer: TagRenderer) -> tuple[list[int], list[bool]]:
+    """Tokens and policy mask of a rollout that says the demonstration's turns."""
     env = Env(sample, max_turns=20)
     tokens = list(renderer.opening(env.opening(), None))
     policy = [False] * len(tokens)
@@ -51,7 +51,7 @@ def played(sample: Sample, renderer: TagRenderer) -> tuple[list[int], list[bool]
 
 def test_demonstration_tokens_equal_its_rollout(samples: list[Sample], renderer: TagRenderer) -> None:
     for sample in samples:
-        assert demo_tokens(sample, renderer, thoughts=True) == played(sample, renderer), sample.id
+        assert demo_tokens(sample, renderer, thoughts=True) == rollout_tokens(sample, renderer), sample.id
 
 
 def test_policy_tokens_are_the_assistant_turns_with_their_ends(samples: list[Sample], renderer: TagRenderer) -> None:

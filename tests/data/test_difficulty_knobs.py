@@ -1,4 +1,4 @@
-"""The knobs do what they say: turned up, samples get harder; turned down, easier; left alone, they keep their level."""
+"""The difficulty flags make samples harder or easier as they say; at their defaults samples keep their level."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def want(level: Level, clarify: bool = False, hops: int = USUAL, ops: int = USUA
 
 
 def long_sum(terms: int) -> gsm8k.WordProblem:
-    """A running sum with one annotation a term."""
+    """A running sum with one annotation per term."""
     told = [f"On day {day} the mill grinds {100 + 7 * day} sacks." for day in range(1, terms + 1)]
     marks, total = [], 107
     for day in range(2, terms + 1):
@@ -42,7 +42,7 @@ def calc_operations(item: Item) -> int:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_at_the_usual_values_only_the_level_counts(level: Level) -> None:
+def test_at_the_defaults_only_the_level_counts(level: Level) -> None:
     low, high = SCORES[level]
     usual = want(level)
     assert followed(usual, "any") == usual
@@ -51,7 +51,7 @@ def test_at_the_usual_values_only_the_level_counts(level: Level) -> None:
     assert points_missed(low - 1, usual, USUAL) == 1
 
 
-def test_a_knob_excuses_only_the_side_it_pulls_to() -> None:
+def test_a_knob_relaxes_only_the_bound_it_moves_toward() -> None:
     assert points_missed(16, want("medium"), 8) == 0
     assert points_missed(0, want("medium"), 8) == 6
     assert points_missed(0, want("hard"), 1) == 0

@@ -1,4 +1,4 @@
-"""A sample's difficulty is read off its own text, context and dialogue, by the owner's table."""
+"""The difficulty of a sample is measured from its text, context and dialogue, by the owner's table."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def test_without_room_for_their_sidecar_no_metrics_appear(tmp_path: Path) -> Non
 
 
 def test_metrics_in_a_linked_folder_still_find_their_pool(tmp_path: Path) -> None:
-    """From `link/`, `..` leads to the parent of where the link points."""
+    """In a linked folder, `..` is the parent of the link's target."""
     (tmp_path / "far" / "away").mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / "far" / "away")
     pool = write_pool(tmp_path / "seed.jsonl", [graded("a", "gsm8k", "easy")])

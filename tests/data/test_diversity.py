@@ -1,4 +1,4 @@
-"""The figures of wording: what they count, and that v1 sold as v2 is seen."""
+"""Diversity figures: what they count, and that pack v1 declared as v2 is detected."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_prompt_that_opens_the_dialogue_counts_once() -> None:
 
 
 def test_distinct_2_is_measured_in_windows() -> None:
-    """One word for ever is as poor as can be, all different is 1, and a long text is not poor for its length."""
+    """One repeated word scores near 0, all different words score 1, and length alone does not lower the score."""
     assert distinct_n(np.ones(20_000, dtype=np.uint64), 2, seed=1) == pytest.approx(1 / (WINDOW - 1))
     assert distinct_n(np.arange(20_000, dtype=np.uint64), 2, seed=1) == 1.0
     rng = np.random.default_rng(1)
@@ -62,7 +62,7 @@ def test_less_than_a_window_is_not_measured() -> None:
 
 
 def test_the_window_figures_of_human_questions(official_data: Path) -> None:
-    """The figures that the threshold of 0.60 was chosen by."""
+    """The measurements behind the threshold of 0.60."""
     lines = (official_data / "gsm8k" / "train.jsonl").read_text(encoding="utf-8").splitlines()
     gsm8k = [json.loads(line)["question"] for line in lines]
     strategyqa = [
@@ -95,7 +95,7 @@ def test_v2_against_v1_has_excess(count: int) -> None:
 
 
 def test_the_excess_does_not_grow_with_the_pool() -> None:
-    """4,000 samples or 20,000: the same number of samples is compared."""
+    """Pools of 4,000 and 20,000 samples are compared on the same number of samples."""
     reference = chosen(2_000, V1, 1)
     small = kl3(chosen(1_000, V2, 2), reference)
     large = kl3(chosen(6_000, V2, 2), reference)
@@ -110,7 +110,7 @@ def test_too_little_v1_is_not_measured() -> None:
 
 
 def test_spoken_samples_are_the_start_of_one_random_order() -> None:
-    """However the pool is cut into batches, and whatever the limit, the same samples come first."""
+    """The same samples come first, whatever the batch size and the limit."""
     samples = wordy(400, V2)
     whole, pieces, few = SpokenSample(400, 3), SpokenSample(400, 3), SpokenSample(20, 3)
     whole.add(samples)

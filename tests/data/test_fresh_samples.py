@@ -1,4 +1,4 @@
-"""Samples made while training runs are like those of the pool, and neither in it nor in the shadow set."""
+"""Samples generated during training are like those of the pool, and are neither in it nor in the shadow set."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ def test_fresh_samples_never_repeat_pool_or_shadow_set(meta: PoolMeta, samples: 
 
 
 def test_a_taken_source_id_is_never_used(meta: PoolMeta) -> None:
-    """The first chunk, forbidden: what stands there next time was made from other source ids."""
+    """With the source ids of the first chunk taken, the first chunk is made from other ids."""
     first = source_ids(some(FreshSamples(meta, (), [], seed=1), 60))
     assert not first & source_ids(some(FreshSamples(meta, first, [], seed=1), 60))
 
 
 def test_samples_similar_to_the_shadow_set_are_dropped(meta: PoolMeta) -> None:
-    """A shadow set of the very questions that a chunk will hold, under other source ids and with a word changed."""
+    """The shadow set has the questions of a chunk, with other source ids and one word changed."""
     honest = some(FreshSamples(meta, (), [], seed=1), 30)
     planted = [
         replace(

@@ -1,4 +1,4 @@
-"""GSM8K: one calculation an annotation, true results, and a hidden number that only its own sentence tells."""
+"""GSM8K: one calculation per annotation, correct results, and a hidden number that only one sentence states."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_negative_answers_and_thousands_commas_are_numbers() -> None:
 
 @given(st.lists(st.integers(2, 40), min_size=2, max_size=6), st.integers(1, 5))
 def test_merged_steps_compute_the_same(numbers: list[int], count: int) -> None:
-    """A running sum, one annotation a term."""
+    """A running sum with one annotation per term."""
     marks, total = [], numbers[0]
     for number in numbers[1:]:
         marks.append(f"<<{total}+{number}={total + number}>>")

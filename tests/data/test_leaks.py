@@ -1,4 +1,4 @@
-"""A shadow question in the pool is seen, reworded or not; an honest sibling is not mistaken for one."""
+"""A shadow question in the pool is detected, reworded or not; an honest similar question is not flagged."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def views(samples: list[Sample]) -> tuple[TokenStream, TokenStream]:
 
 
 def with_new_words(text: str, count: int, rng: Random) -> str:
-    """Words that the pool does not have, in random places; names and numbers stay."""
+    """Inserts words that the pool does not have at random positions; names and numbers stay."""
     parts = text.split()
     plain = [place for place, part in enumerate(parts) if part.isalpha() and part.islower()]
     for place in rng.sample(plain, count):
@@ -84,7 +84,7 @@ def test_a_wrapped_copy_is_found_in_the_complete_question() -> None:
 
 @pytest.mark.parametrize("field", ["prompt", "original"])
 def test_a_copy_inside_a_longer_prompt_is_a_leak(field: str) -> None:
-    """Prompt or complete question of a shadow sample, followed by sixty words of other samples."""
+    """The prompt or complete question of a shadow sample, followed by sixty words of other samples."""
     rng = Random(field)
     pool, shadow = wordy(600, V2, seed=1), wordy(100, V2, seed=2)
     tails = [" ".join(" ".join(english(10, 3)).split()[at : at + 60]) for at in range(100)]
@@ -102,7 +102,7 @@ def test_a_copy_planted_many_times_is_still_a_leak() -> None:
 
 
 def test_questions_that_differ_in_the_name_are_no_leak() -> None:
-    """Few other texts have this wording, so that the wording is as rare as the names are."""
+    """Few other texts have this wording, so the wording is as rare as the names."""
     frame = "What was the number of inhabitants of the town in which {} is set?"
     shadow = [frame.format("Storm of the Garden"), *english(50, 2)]
     pool = [frame.format("A Clock for Marisol"), *english(60, 1)]
@@ -112,7 +112,7 @@ def test_questions_that_differ_in_the_name_are_no_leak() -> None:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Sample], list[Sample]]:
-    """Seed 2 has a pool sample and a shadow sample with the same words but for the title in them."""
+    """Pool and shadow set. With seed 2, a pool sample and a shadow sample differ only in a title."""
     folder = tmp_path_factory.mktemp("built")
     mix = {"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25}
     plan = BuildPlan(n=600, mix=mix, seed=2, langs=(), templates_dir=Path("templates/pack_v2"))

@@ -1,4 +1,4 @@
-"""A named mention becomes a vague phrase only where the question still reads well and nothing of the name is left."""
+"""A named mention becomes a vague phrase only if the question still reads well and nothing of the name is left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Near duplicates are found exactly, and a pool of copies does not cost the square of its size."""
+"""Near duplicates are found exactly, and a pool of copies does not take quadratic time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def by_brute_force(texts: list[str], threshold: float) -> list[bool]:
 
 @st.composite
 def texts_with_copies(draw: st.DrawFn) -> list[str]:
-    """Few different words, so that texts share shingles by chance, and copies with words changed, added or cut."""
+    """Texts of few different words, which share n-grams by chance, and copies with words changed, added or removed."""
     rng = Random(draw(st.integers(0, 10**9)))
     vocabulary = [f"w{i}" for i in range(draw(st.sampled_from([2, 5, 40])))]
     longest = draw(st.sampled_from([6, 30, 80]))
@@ -73,7 +73,7 @@ def test_a_short_text_is_one_shingle() -> None:
 
 
 def test_almost_identical_texts_cost_few_comparisons_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All pairs would be 450 million."""
+    """Comparing all pairs would take 450 million comparisons."""
     rng = Random(1)
     base = [f"w{i}" for i in range(80)]
     texts = []
@@ -96,7 +96,7 @@ def test_almost_identical_texts_cost_few_comparisons_each(monkeypatch: pytest.Mo
 
 
 def test_texts_not_compared_with_all_others_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Six slots with ten fillers each: everybody shares rare shingles with everybody, few are duplicates."""
+    """Six slots with ten fillers each: all texts share rare n-grams, and few are duplicates."""
     rng = Random(2)
     texts = []
     for _ in range(3_000):

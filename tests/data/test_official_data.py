@@ -1,4 +1,4 @@
-"""On the official files: a pool of 1,500 and a shadow set of 245 keep every promise that the gates measure."""
+"""On the official files, a pool of 1,500 and a shadow set of 245 keep every promise that the gates measure."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def made(request: pytest.FixtureRequest, official_data: Path) -> Made:
 
 
 def spoken(item: Item) -> str:
-    """A plain dress: what a template adds is the same for both classes."""
+    """A minimal wording: a template adds the same text to both classes."""
     topic = f"I was reading about {item.topic}." if item.topic else ""
     return " ".join(part for part in (topic, item.premise, item.clue, item.question) if part)
 
@@ -78,7 +78,7 @@ def test_every_step_replays_and_leads_to_the_answer(made: Made) -> None:
 
 
 def test_a_hotpotqa_answer_is_in_the_opened_articles(official_data: Path) -> None:
-    """Nearly always: some gold answers are worded as no article words them."""
+    """Holds nearly always: some gold answers occur in no article in these words."""
     found = []
     for _, _, item in made_from(official_data, "train", "hotpotqa"):
         if item.answer.lower() not in ("yes", "no"):
@@ -87,7 +87,7 @@ def test_a_hotpotqa_answer_is_in_the_opened_articles(official_data: Path) -> Non
     assert sum(found) >= 0.97 * len(found)
 
 
-def test_a_hidden_span_does_not_show_and_is_needed(made: Made) -> None:
+def test_a_hidden_span_is_absent_and_needed(made: Made) -> None:
     hidden = [item for _, _, item in made if item.hidden is not None]
     for item in hidden:
         assert item.hidden is not None

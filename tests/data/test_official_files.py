@@ -1,4 +1,4 @@
-"""Official files: found by folder and shape, refused with file, record and field, held out by source id."""
+"""Official files are found by folder and format, refused with file, record and field, and held out by source id."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_fingerprints_name_the_files_that_were_read_and_no_others(folder: Path) 
 
 
 def test_lines_of_another_shape_are_skipped(folder: Path) -> None:
-    """GSM8K's release has solutions by models beside its problems."""
+    """GSM8K's release also has solutions by models."""
     solutions = folder / "gsm8k" / "example_model_solutions.jsonl"
     solutions.write_text(json.dumps({"question": "How many?", "ground_truth": "<<1+1=2>>\n#### 2"}))
     source = OfficialSource(folder)
@@ -161,7 +161,7 @@ def on_the_hub(number: int) -> dict[str, Any]:
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[str]:
-    """A stand-in for the hub's client that remembers what it was asked for."""
+    """A fake client of the hub that records its requests."""
     asked: list[str] = []
     numbers = range(40)
 

@@ -1,4 +1,4 @@
-"""A word that gives away that something is missing is found; nothing is found where there is nothing."""
+"""A word that reveals missing information is detected; where there is none, nothing is flagged."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def questions(count: int) -> tuple[list[str], list[bool]]:
     return [sample.prompt for sample in samples], [sample.needs_clarification for sample in samples]
 
 
-def test_nothing_to_find_measures_a_half() -> None:
+def test_without_a_shortcut_the_auc_is_a_half() -> None:
     found = measured(*questions(1_500))
     assert found.auc is not None
     assert found.lower is not None
     assert found.lower < found.auc < 0.60
 
 
-def test_a_tell_tale_word_measures_one() -> None:
+def test_a_revealing_word_has_an_auc_of_1() -> None:
     texts, needs = questions(600)
     told = [f"{text} It is that one." if need else text for text, need in zip(texts, needs, strict=True)]
     found = measured(told, needs)

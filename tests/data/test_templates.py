@@ -1,4 +1,4 @@
-"""Template packs: strict when read, plain when rendered, varied when drawn from."""
+"""Template packs: strict when read, plain when rendered, varied when drawn."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_required_values_appear_whole_and_once(pack: Pack) -> None:
     ],
 )
 def test_only_plain_variables_are_allowed_in_braces(tmp_path: Path, text: str) -> None:
-    """Each of these could lose or change the question for some of its values."""
+    """Each of these could drop or change the question for some values."""
     said = refusal(changed(tmp_path, lambda found: found[0].update(user=[text])))
     assert "hotpotqa.json, template hotpotqa-en-user-plain-1, field user, alternative 1" in said
     assert "{{ question }}" in said
@@ -260,7 +260,7 @@ def test_v2_offers_many_alternatives_and_often_no_thought() -> None:
 
 
 def test_no_alternative_occurs_twice_in_a_language_of_v2() -> None:
-    """The bare variable is everybody's; any other wording belongs to one template."""
+    """Every template may have the bare variable; any other wording belongs to one template."""
     owner: dict[tuple[str, str, str], str] = {}
     for template, field, alternative in alternatives(V2):
         if alternative and alternative != f"{{{{ {OFFERED[field]} }}}}":
@@ -290,7 +290,7 @@ def test_languages_do_not_mix_and_asks_are_questions(pack: Pack) -> None:
 @pytest.mark.parametrize("lang", LANGS)
 @pytest.mark.parametrize("task", TASKS)
 def test_fifty_samples_of_v2_hardly_repeat_a_wording(task: Task, lang: Lang) -> None:
-    """Wording alone, values left out: about what a window of the distinct-2 gate holds of it."""
+    """Wording without values; fifty samples are about one window of the distinct-2 gate."""
     assert _distinct2(V2, task, lang) > 0.60
     assert _distinct2(V1, task, lang) < 0.10
 

@@ -1,4 +1,4 @@
-"""The tokens in bulk are the tokens of `core.words`."""
+"""Tokens computed in bulk are those of `core.words`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_bulk_tokens_equal_core_tokens(texts: list[str]) -> None:
 
 
 def test_every_code_point_has_the_class_that_re_gives_it() -> None:
-    """A code point between two letters cuts the word, stands alone or belongs to it, just as in `tokens`."""
+    """Between two letters, a code point splits the word, is a token, or belongs to the word, as in `tokens`."""
     texts = [f"a{chr(point)}a" for point in range(0x110000)]
     assert count_tokens(texts).tolist() == [len(tokens(text)) for text in texts]
 

@@ -52,14 +52,14 @@ def write_reports(folder: Path) -> tuple[str, Report]:
 
 
 def honest(folder: Path) -> None:
-    """A pool that went through the stages as it should."""
+    """A pool that passed through all stages honestly."""
     pool = write_pool(folder / "seed.jsonl", graded_samples(even_supply(20, 30, 25)))
     difficulty_metrics(pool, folder / "seed.metrics.jsonl")
     difficulty_bucketize(folder / "seed.metrics.jsonl", TARGET, TASKS, folder / "seed.balanced.jsonl")
 
 
 def sold_as_balanced(folder: Path, samples: list[Sample]) -> None:
-    """Samples that are declared balanced, with metrics and sidecars that are true to them."""
+    """Samples declared as a balanced pool, with correct metrics and sidecars."""
     mix: dict[Task, float] = {task: sum(one.task == task for one in samples) / len(samples) for task in TASKS}
     pool = write_pool(folder / "seed.jsonl", samples, mix=mix)
     difficulty_metrics(pool, folder / "seed.metrics.jsonl")
@@ -69,7 +69,7 @@ def sold_as_balanced(folder: Path, samples: list[Sample]) -> None:
 
 
 def rewrite(balanced: Path, lines: bytes) -> None:
-    """As a careful forger would: the sidecar fits."""
+    """Rewrites a file like a careful forger: the sidecar still fits."""
     balanced.write_bytes(lines)
     facts = {"sha256": sha256_file(balanced), "n": len(lines.splitlines())}
     write_meta(balanced, msgspec.structs.replace(read_meta(balanced), **facts))
@@ -174,7 +174,7 @@ def test_samples_at_the_limits_pass(tmp_path: Path) -> None:
 
 
 def edit_metrics(folder: Path, sidecar_too: bool) -> None:
-    """Easy records rewritten as hard ones."""
+    """Rewrites easy records as hard ones."""
     metrics = folder / "seed.metrics.jsonl"
     metrics.write_bytes(metrics.read_bytes().replace(b'"level":"easy"', b'"level":"hard"'))
     if sidecar_too:
@@ -297,7 +297,7 @@ def test_the_written_report_names_its_page_by_checksum(tmp_path: Path) -> None:
 
 
 class Outline(HTMLParser):
-    """What a page loads, and whether its tags close."""
+    """Collects what a page loads and whether its tags are closed."""
 
     def __init__(self) -> None:
         super().__init__()

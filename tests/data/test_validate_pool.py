@@ -1,4 +1,7 @@
-"""What `validate_pool` refuses to judge, and what a sample may not say. Its gates are tested in tests/poison."""
+"""Pools that `validate_pool` refuses to measure, and contradictions in a sample.
+
+Its gates are tested in tests/poison.
+"""
 
 from __future__ import annotations
 

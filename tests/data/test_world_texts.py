@@ -1,4 +1,4 @@
-"""The texts of the worlds are checked when they are loaded, and a pool remembers which ones it was built from."""
+"""The texts of the worlds are checked when they are loaded, and a pool records which texts it was built from."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ STRUCTS: dict[str, type[Record]] = {
 
 @pytest.fixture
 def own_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder with texts of the user's own, the same as the shipped ones until a test changes them."""
+    """A working folder with its own copy of the shipped texts, for tests to change."""
     folder = tmp_path / FOLDER
     shutil.copytree(FOLDER, folder)
     monkeypatch.chdir(tmp_path)
@@ -122,7 +122,7 @@ def test_a_sidecar_holds_the_fingerprints_of_the_texts(tmp_path: Path) -> None:
 
 
 def test_texts_that_changed_since_the_pool_was_built_are_refused(own_texts: Path) -> None:
-    """The twin of a changed template: fresh samples would not be worded like the pool."""
+    """As with a changed template, fresh samples would not be worded like the pool."""
     pool = own_texts.parents[1] / "pool.jsonl"
     change(own_texts / "names_en.yaml", "Almark", "Elmark")
     build_pool(small_plan(200), pool)
@@ -133,7 +133,7 @@ def test_texts_that_changed_since_the_pool_was_built_are_refused(own_texts: Path
 
 
 def test_fingerprints_are_those_of_the_texts_in_use(own_texts: Path) -> None:
-    """A process keeps the texts that it has read, whatever happens to the files."""
+    """A process keeps the texts that it has read, even if the files change."""
     before = text_fingerprints()
     change(own_texts / "names_en.yaml", "Almark", "Elmark")
     assert text_fingerprints() == before

@@ -1,4 +1,4 @@
-"""Items of the built-in encyclopedia: right answers, ambiguous only where they should be, the same for the same key."""
+"""Items of the built-in encyclopedia: right answers, ambiguous only where intended, the same for the same key."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_a_missing_year_shows_as_several_years_before_asking(incomplete: list[It
 
 
 def test_complete_questions_sound_as_vague_as_incomplete_ones(complete: list[Item], incomplete: list[Item]) -> None:
-    """Bare names and years left out are as common where nothing is missing."""
+    """Bare names and omitted years are as common when nothing is missing."""
 
     def share_without_year(found: list[Item]) -> float:
         return sum("no-year" in item.ambiguity for item in found) / len(found)

@@ -65,7 +65,7 @@ def story(rng: Random, lang: Lang) -> str:
 
 
 def wordy(count: int, pack: Pack, seed: int = 1, *, clarify: float = 0.3, start: int = 0) -> list[Sample]:
-    """The same seed gives the same content in either wording."""
+    """A sample whose content depends on the seed only, in either wording."""
     return [_sample(f"s{seed}-{number}", pack, clarify) for number in range(start, start + count)]
 
 

@@ -1,4 +1,4 @@
-"""One taught toy model for all tests of the engine, and one thread: with more, sums come in another order."""
+"""One trained toy model for all tests of the engine, and one thread: with more, sums are added in another order."""
 
 from __future__ import annotations
 

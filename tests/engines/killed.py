@@ -1,4 +1,4 @@
-"""A small real training run for the kill tests, by the same door as a user's: `askgate train --resume`."""
+"""A small real training run for the kill tests, started like a user's run: `askgate train --resume`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.training.tiny_run import make_model_and_data, write_config
 
 
 def warm() -> None:
-    """What every run loads first, so that none has to."""
+    """Imports and loads what every run needs, once for all runs."""
     for name in ("accelerate", "peft", "tensorboardX"):
         importlib.import_module(name)
     for name in (
@@ -45,7 +45,10 @@ def warm() -> None:
 
 
 def furnish(folder: str, steps: int, every_steps: int) -> int:
-    """Data, config, and a policy that has seen enough demonstrations to ask and to answer, so that rewards differ."""
+    """Creates data, config and a policy.
+
+    The policy has seen enough demonstrations to ask and answer, so that rewards differ.
+    """
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     from src.agents.render import TagRenderer
@@ -73,7 +76,7 @@ def furnish(folder: str, steps: int, every_steps: int) -> int:
 
 
 def train(folder: str, fault: Mapping[str, Any] | None = None, room: int | None = None) -> int:
-    """`fault`: the disk fails so at operation `at` of the save of `step`. `room`: bytes that no file may grow past."""
+    """Trains. `fault`: how the disk fails at operation `at` of the save of `step`. `room`: maximum bytes of a file."""
     os.chdir(folder)
     os.dup2(os.open("said", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666), 2)
     if fault:

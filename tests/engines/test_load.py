@@ -1,4 +1,4 @@
-"""A strategy is named in the config: ours by a word, the user's own by its place."""
+"""A strategy is named in the config: a built-in one by its name, a user's by its import path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which weights learn, what the frozen base says, and which settings are refused."""
+"""Which weights learn, what the frozen base computes, and which settings are refused."""
 
 from __future__ import annotations
 

@@ -60,8 +60,8 @@ class Demonstrations:
 '''
 
 
-class Keep:
-    """A callback that remembers."""
+class RecordingCallback:
+    """A callback that records its calls."""
 
     def __init__(self) -> None:
         self.results: list[StepResult] = []
@@ -85,7 +85,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_users_strategy_learns_on_our_engine(taught: Path) -> None:
     strategy = load_strategy("their_strategy:Reinforce", {})
     job = make_job(taught, strategy, steps=25, batch=96, lr=5e-3)
-    keep = Keep()
+    keep = RecordingCallback()
     load_engine("pure_pt", "their_strategy:Reinforce")(job).fit([keep])
     rewards = [result.metrics["reward"] for result in keep.results]
     assert [result.step for result in keep.results] == list(range(1, 26))
@@ -94,7 +94,7 @@ def test_a_users_strategy_learns_on_our_engine(taught: Path) -> None:
 
 @pytest.mark.usefixtures("own")
 def test_a_users_engine_runs_the_job(taught: Path) -> None:
-    keep = Keep()
+    keep = RecordingCallback()
     load_engine("their_engine:Demonstrations", "ppo")(make_job(taught, PPO(), steps=2, batch=24)).fit([keep])
     assert [result.metrics["reward"] for result in keep.results] == [1.0, 1.0]
 

@@ -1,4 +1,4 @@
-"""Packing changes memory, never the result; and nothing is learned from what user and tools said."""
+"""Packing changes memory, never the result; nothing is learned from tokens of user and tools."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def episodes(seed: int = 3, count: int = 6) -> list[Said]:
-    """Different lengths, several turns, the last words not always the policy's; one in which it never spoke."""
+    """Episodes of different lengths and turns; some end with a reply, and in one the policy has no tokens."""
     dice = np.random.default_rng(seed)
     made = []
     for _ in range(count):
@@ -67,7 +67,7 @@ def learner_of(folder: Path, reaches_trunk: bool = True) -> Learner:
 
 
 def batch_of(said: list[Said], learner: Learner) -> Batch:
-    """A batch whose old policy, reference and critic differ a little from those of now."""
+    """A batch whose old policy, reference and critic differ slightly from the current ones."""
     with torch.no_grad():
         now = _join([learner(one) for one in pack(said, 10_000, CPU)])
     assert now.value_N is not None

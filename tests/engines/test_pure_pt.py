@@ -1,4 +1,4 @@
-"""One step of the engine: what it measures, what learns in it, and what it refuses."""
+"""One step of the engine: what it measures, which weights learn, and what it refuses."""
 
 from __future__ import annotations
 

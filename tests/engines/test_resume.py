@@ -1,4 +1,4 @@
-"""A run that was cut short ends with the same bits as one that was not."""
+"""An interrupted and resumed run ends with the same bits as an uninterrupted one."""
 
 from __future__ import annotations
 

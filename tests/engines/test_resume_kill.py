@@ -1,4 +1,4 @@
-"""A run that is killed at any moment and resumed ends with the same figures and the same weights, bit by bit."""
+"""A run that is killed at any moment and resumed ends with the same metrics and weights, bit by bit."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def furnished(fork_server: ForkServer, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture(scope="module")
 def unbroken(fork_server: ForkServer, furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a run comes to that nobody disturbs."""
+    """The result of an uninterrupted run."""
     place = copied(furnished, tmp_path_factory.mktemp("unbroken") / "run")
     assert fork_server.run("train", place) == 0, said(place)
     return outcome(place)
@@ -55,7 +55,7 @@ def unbroken(fork_server: ForkServer, furnished: Path, tmp_path_factory: pytest.
 
 @pytest.fixture(scope="module")
 def before_the_save(fork_server: ForkServer, furnished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run killed as it began to save step 6: steps 2 and 4 are saved."""
+    """A run killed at the start of the save of step 6: steps 2 and 4 are saved."""
     place = copied(furnished, tmp_path_factory.mktemp("before") / "run")
     fault = {"kind": "kill before", "at": 1, "step": TARGET}
     assert fork_server.run("train", place, fault=fault) == -signal.SIGKILL, said(place)
@@ -74,7 +74,7 @@ def said(place: Path) -> str:
 
 
 def outcome(place: Path) -> dict[str, Any]:
-    """All that must be equal. Times, memory and the clock's own files are the machine's, not the run's."""
+    """Everything that must be equal. Times and memory depend on the machine and are left out."""
     run = place / RUN
     episodes = {path.name: path.read_text() for path in sorted((place / "logs/episodes").glob("step_*"))}
     return {
@@ -100,7 +100,7 @@ def assert_ends_the_same(fork_server: ForkServer, place: Path, unbroken: dict[st
 
 
 def test_the_reference_run_is_complete(unbroken: dict[str, Any]) -> None:
-    """Were nothing learned or all rewards the same, equal ends would prove little."""
+    """If nothing were learned or all rewards were equal, equal results would prove little."""
     metrics = unbroken["metrics"]
     assert [line["step"] for line in metrics] == [*range(1, STEPS + 1)]
     assert len({line["reward"] for line in metrics}) > 1
@@ -140,7 +140,7 @@ def test_killed_or_cut_off_at_every_operation_of_a_checkpoint(
 def kill_at_random(
     fork_server: ForkServer, furnished: Path, tmp_path: Path, unbroken: dict[str, Any], moments: int, seed: int
 ) -> None:
-    """Moments are drawn over the run's own work, not over the clock: a busy machine does not move them to one end."""
+    """Draws moments over the CPU time of the run, not the clock, so that a busy machine does not bunch them."""
     whole = copied(furnished, tmp_path / "whole")
     child = fork_server.start("train", whole)
     all_work = watch(child, until=math.inf)
@@ -161,7 +161,7 @@ def kill_at_random(
 
 
 def watch(child: int, until: float) -> float:
-    """Waits until the process has worked for so many seconds, or has ended; how long it has worked."""
+    """Waits until the process has used so many CPU seconds or has ended; returns the seconds used."""
     while True:
         worked = int(Path(f"/proc/{child}/schedstat").read_text().split()[0]) / 1e9
         if worked >= until or Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
@@ -208,7 +208,7 @@ def test_a_truncated_checkpoint_is_named_and_skipped(
 
 
 def test_a_resumed_run_repeats_its_rollback(fork_server: ForkServer, furnished: Path, tmp_path: Path) -> None:
-    """An alert level that every step breaks: no checkpoint is one to go back to, so the run goes back to its base."""
+    """Every step exceeds the alert level, so no checkpoint is good and the run rolls back to its base."""
     place = copied(furnished, tmp_path / "whole")
     config = place / "own.yaml"
     config.write_text(yaml.safe_dump(yaml.safe_load(config.read_text()) | {"kl_alert": 1e-9, "steps": 10}))
@@ -265,7 +265,7 @@ def test_every_disk_error_of_a_save_is_reported(
 def test_a_full_log_disk_ends_the_run_resumably(
     fork_server: ForkServer, before_the_save: Path, tmp_path: Path, unbroken: dict[str, Any]
 ) -> None:
-    """The kernel refuses the bytes; the log of the run itself is among the files that are full."""
+    """The kernel refuses the bytes; the run's own log is one of the files that are full."""
     place = copied(before_the_save, tmp_path / "run")
     half = place / "logs" / "episodes" / ".step_00001.jsonl.a1b2c3d4"
     half.write_text("what a kill left of a file")
@@ -282,7 +282,7 @@ def test_a_full_log_disk_ends_the_run_resumably(
 def test_a_file_size_limit_is_reported(
     fork_server: ForkServer, furnished: Path, tmp_path: Path, unbroken: dict[str, Any]
 ) -> None:
-    """No fault layer here: the kernel itself refuses the bytes past a limit."""
+    """Without the fault layer: the kernel refuses bytes beyond a limit."""
     place = copied(furnished, tmp_path / "run")
     assert fork_server.run("train", place, room=90_000) == 2, said(place)
     assert "askgate: checkpoints/local/step_00002: File too large. What to do: free some space" in said(place)

@@ -1,4 +1,4 @@
-"""Three KL alerts running take the weights back to the last good checkpoint; the count of steps goes on."""
+"""Three consecutive KL alerts restore the weights of the last good checkpoint; the step count continues."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from src.strategies.ppo import PPO
 from tests.engines.toy import fingerprint, make_job
 
 
-class Strays(PPO):
-    """Reports the KL divergence that the test wants."""
+class PPOWithGivenKL(PPO):
+    """PPO that reports the KL divergence given by the test."""
 
     def __init__(self, kls: list[float]) -> None:
         super().__init__()
@@ -32,14 +32,14 @@ class Strays(PPO):
         raise AssertionError("a roll-back leaves the strategy as it is")
 
 
-def straying(taught: Path, kls: list[float], good: list[Path]) -> PurePT:
-    job = make_job(taught, Strays(kls), steps=9, batch=16, lr=1e-2, kl_alert=0.5)
+def engine_with_kls(taught: Path, kls: list[float], good: list[Path]) -> PurePT:
+    job = make_job(taught, PPOWithGivenKL(kls), steps=9, batch=16, lr=1e-2, kl_alert=0.5)
     return PurePT(replace(job, last_good=lambda before: good[-1] if good else None))
 
 
 def test_three_consecutive_alerts_restore_the_good_weights(taught: Path, tmp_path: Path) -> None:
     good: list[Path] = []
-    engine = straying(taught, [0.1, 0.6, 0.6, 0.6, 0.1], good)
+    engine = engine_with_kls(taught, [0.1, 0.6, 0.6, 0.6, 0.1], good)
     engine.take_step()
     engine.save(tmp_path)
     good.append(tmp_path)
@@ -57,7 +57,7 @@ def test_three_consecutive_alerts_restore_the_good_weights(taught: Path, tmp_pat
 
 
 def test_without_a_checkpoint_the_run_returns_to_the_base(taught: Path, caplog: pytest.LogCaptureFixture) -> None:
-    engine = straying(taught, [0.6, 0.6, 0.6], [])
+    engine = engine_with_kls(taught, [0.6, 0.6, 0.6], [])
     base = fingerprint(engine.learner)
     for _ in range(3):
         engine.take_step()
@@ -66,8 +66,8 @@ def test_without_a_checkpoint_the_run_returns_to_the_base(taught: Path, caplog: 
     assert f"KL is 0.6, above 0.5 for 3 steps in a row; rolled back to {taught}, learning rate times 0.5" in caplog.text
 
 
-class Seen:
-    """The weights after each step, and the KL that was measured of them a step later."""
+class WeightsRecorder:
+    """Records the weights after each step, and the KL that the next step measured for them."""
 
     def __init__(self) -> None:
         self.weights: list[str] = []
@@ -87,7 +87,7 @@ class Seen:
 
 
 def test_a_run_never_rolls_back_to_breaching_weights(taught: Path, tmp_path: Path) -> None:
-    level, seen = 1e-3, Seen()
+    level, recorder = 1e-3, WeightsRecorder()
     with CheckpointStore(tmp_path / "run", None, keep=2) as store:
 
         def last_good(before: int) -> Path | None:
@@ -95,16 +95,16 @@ def test_a_run_never_rolls_back_to_breaching_weights(taught: Path, tmp_path: Pat
             return found.path if found else None
 
         job = make_job(taught, PPO(), steps=24, batch=16, lr=3e-2, kl_alert=level)
-        watching: list[Callback] = [Checkpoints(store, 1, 30.0, {}), seen]
+        watching: list[Callback] = [Checkpoints(store, 1, 30.0, {}), recorder]
         PurePT(replace(job, last_good=last_good)).fit(watching)
-    assert len(seen.back) > 1
+    assert len(recorder.back) > 1
     breached: set[str] = set()
-    for step, kl in enumerate(seen.kls, start=1):
+    for step, kl in enumerate(recorder.kls, start=1):
         if kl > level:
-            breached.add(seen.weights[step - 1])
-        if step in seen.back:
-            assert seen.weights[step] not in breached, f"step {step}"
-            assert step == len(seen.kls) or seen.kls[step] <= level, f"step {step}: out of the loop at once"
+            breached.add(recorder.weights[step - 1])
+        if step in recorder.back:
+            assert recorder.weights[step] not in breached, f"step {step}"
+            assert step == len(recorder.kls) or recorder.kls[step] <= level, f"step {step}: out of the loop at once"
 
 
 def test_alerts_must_be_consecutive() -> None:

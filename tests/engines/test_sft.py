@@ -148,7 +148,7 @@ def test_the_tokenizer_splits_digits_and_round_trips(samples: list[Sample]) -> N
 
 @pytest.fixture
 def one_worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """One process encodes for all stages: to start one, with torch in it, takes longer than all it has to do."""
+    """One worker process for all stages: starting a process with torch takes longer than its work."""
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as worker:
         monkeypatch.setattr("scripts.base_model.ProcessPoolExecutor", lambda *_, **__: nullcontext(worker))
         yield
@@ -185,7 +185,7 @@ def test_a_stage_of_another_recipe_is_not_reused() -> None:
 
 
 def _whole(found: dict[str, float]) -> dict[str, float]:
-    """Four samples do not have every task."""
+    """Disables the check that every task occurs; four samples do not have all tasks."""
     from src.eval.metrics import NAMES
 
     return dict.fromkeys(NAMES, 0.0) | found

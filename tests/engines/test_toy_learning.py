@@ -31,7 +31,7 @@ class Recipe:
 
 
 def recipe(name: str) -> Recipe:
-    """No hold on the base: it knows little, and the optimum is far from it."""
+    """Settings without a KL penalty: the base knows little, and the optimum is far from it."""
     free: dict[str, Any] = {"kl_coef": 0.0, "target_kl": None, "entropy_coef": 0.01}
     often = {"lr": 2e-3, "critic_lr": 1e-2, "epochs": 4}
     if name == "ppo":

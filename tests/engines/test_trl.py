@@ -38,7 +38,7 @@ BOTH = pytest.mark.parametrize(
 Make = Callable[[], Strategy]
 
 
-class Diary:
+class StepRecorder:
     def __init__(self) -> None:
         self.results: list[StepResult] = []
 
@@ -51,26 +51,28 @@ class Diary:
 
 
 def trained(engine: Any) -> list[StepResult]:
-    diary = Diary()
-    engine.fit([diary])
-    return diary.results
+    recorder = StepRecorder()
+    engine.fit([recorder])
+    return recorder.results
 
 
 def weights(policy: torch.nn.Module) -> torch.Tensor:
     return torch.cat([weight.detach().flatten() for _, weight in sorted(policy.state_dict().items())])
 
 
-def assert_same_way(start: torch.Tensor, one: torch.nn.Module, other: torch.nn.Module) -> None:
-    """Both end at the same place, as measured by the way that they went. Not to the last bit: where a gradient is next
-    to nothing, Adam makes a whole step of what rounding left of it."""
+def assert_same_weights(start: torch.Tensor, one: torch.nn.Module, other: torch.nn.Module) -> None:
+    """Both policies end with nearly the same weights, relative to the change in training.
+
+    They are not bit-equal: where a gradient is nearly 0, Adam turns rounding errors into a full step.
+    """
     assert sorted(one.state_dict()) == sorted(other.state_dict())
-    way = (weights(one) - start).norm()
-    assert way > 0.01
-    assert (weights(one) - weights(other)).norm() < 0.002 * way
+    change = (weights(one) - start).norm()
+    assert change > 0.01
+    assert (weights(one) - weights(other)).norm() < 0.002 * change
 
 
-class Unsure(ToySampler):
-    """Half of the samples count a quarter."""
+class QuarterWeightSampler(ToySampler):
+    """A sampler in which half of the samples have a weight of a quarter."""
 
     def draw(self, step: int, count: int) -> Sequence[Drawn]:
         return [replace(each, weight=(1.0, 0.25)[row % 2]) for row, each in enumerate(super().draw(step, count))]
@@ -88,17 +90,17 @@ def test_both_engines_make_the_same_episodes_and_the_same_updates(taught: Path, 
     assert [one.episodes for one in here] == [one.episodes for one in there]
     for name in ("loss", "reward", "kl_k1", "kl_k2", "kl_k3", "lr", "seen"):
         assert [one.metrics[name] for one in there] == pytest.approx([one.metrics[name] for one in here], abs=1e-5)
-    assert_same_way(start, ours.policy, theirs.policy)
+    assert_same_weights(start, ours.policy, theirs.policy)
 
 
 @pytest.mark.parametrize("strategy", [GRPO(group_size=4, kl_coef=1e-9), DPO(group_size=4)], ids=["grpo", "dpo"])
 def test_episode_weights_scale_updates_on_both_engines(taught: Path, strategy: Strategy) -> None:
     job = make_job(taught, strategy, steps=1, batch=16, lr=1e-3)
-    ours, theirs = (engine(replace(job, sampler=Unsure(0))) for engine in (PurePT, TrlPPO))
+    ours, theirs = (engine(replace(job, sampler=QuarterWeightSampler(0))) for engine in (PurePT, TrlPPO))
     start = weights(ours.policy)
     trained(ours)
     trained(theirs)
-    assert_same_way(start, ours.policy, theirs.policy)
+    assert_same_weights(start, ours.policy, theirs.policy)
 
 
 def test_splitting_a_minibatch_does_not_change_the_update(taught: Path) -> None:
@@ -110,7 +112,7 @@ def test_splitting_a_minibatch_does_not_change_the_update(taught: Path) -> None:
     start = weights(whole.policy)
     trained(whole)
     trained(parts)
-    assert_same_way(start, whole.policy, parts.policy)
+    assert_same_weights(start, whole.policy, parts.policy)
 
 
 @BOTH
@@ -118,20 +120,20 @@ def test_a_resumed_run_is_equal_bit_by_bit(taught: Path, tmp_path: Path, strateg
     def engine() -> TrlPPO:
         return TrlPPO(make_job(taught, strategy(), steps=2, batch=16, lr=1e-3, minibatches=2, schedule="linear"))
 
-    class SavesOnce(Diary):
+    class SavesOnce(StepRecorder):
         def on_step(self, engine: Engine, result: StepResult) -> None:
             super().on_step(engine, result)
             if result.step == 1:
                 engine.save(tmp_path)
 
-    straight, diary = engine(), SavesOnce()
-    straight.fit([diary])
+    straight, recorder = engine(), SavesOnce()
+    straight.fit([recorder])
     resumed = engine()
     resumed.load(tmp_path)
     assert resumed.step == 1
     (second,) = trained(resumed)
-    assert second.episodes == diary.results[1].episodes
-    assert second.metrics["loss"] == diary.results[1].metrics["loss"]
+    assert second.episodes == recorder.results[1].episodes
+    assert second.metrics["loss"] == recorder.results[1].metrics["loss"]
     assert fingerprint(resumed.policy) == fingerprint(straight.policy)
     assert sorted(path.suffix for path in tmp_path.iterdir()) == [".json", ".safetensors"]
 
@@ -144,7 +146,7 @@ def test_only_adapters_learn_and_the_base_is_the_reference(taught: Path, tmp_pat
     here, there = trained(ours), trained(theirs)
     assert there[1].metrics["kl"] > 0
     assert there[1].metrics["kl"] == pytest.approx(here[1].metrics["kl"], rel=1e-3)
-    assert_same_way(start, ours.policy, theirs.policy)
+    assert_same_weights(start, ours.policy, theirs.policy)
     theirs.save_model(tmp_path)
     assert (tmp_path / "adapter_model.safetensors").is_file()
     assert not (tmp_path / "ref").exists()
@@ -152,38 +154,38 @@ def test_only_adapters_learn_and_the_base_is_the_reference(taught: Path, tmp_pat
 
 @pytest.mark.parametrize("saved", [True, False], ids=["checkpoint", "base"])
 def test_three_consecutive_alerts_roll_back(taught: Path, tmp_path: Path, saved: bool) -> None:
-    """The first step has a KL of exactly 0 and is good; every one after it is an alert."""
+    """The first step has a KL of exactly 0 and is good; every later step raises an alert."""
     kept = tmp_path / "good"
     kept.mkdir()
     job = make_job(taught, GRPO(group_size=4), steps=5, batch=16, lr=1e-2, kl_alert=1e-9)
     engine = TrlPPO(replace(job, last_good=lambda before: kept if saved else None))
-    prints = [fingerprint(engine.policy)]
+    fingerprints = [fingerprint(engine.policy)]
 
-    class Keeps(Diary):
+    class SavesFirstStep(StepRecorder):
         def on_step(self, engine: Any, result: StepResult) -> None:
             super().on_step(engine, result)
-            prints.append(fingerprint(engine.policy))
+            fingerprints.append(fingerprint(engine.policy))
             if result.step == 1:
                 engine.save(kept)
 
-    diary = Keeps()
-    engine.fit([diary])
-    assert [one.metrics["kl_alerts"] for one in diary.results[:4]] == [0, 1, 2, 0]
-    assert [one.metrics["rollbacks"] for one in diary.results[:4]] == [0, 0, 0, 1]
-    assert prints[4] == prints[1 if saved else 0]
-    assert prints[3] != prints[4]
-    assert diary.results[4].metrics["lr"] == pytest.approx(0.5e-2)
+    recorder = SavesFirstStep()
+    engine.fit([recorder])
+    assert [one.metrics["kl_alerts"] for one in recorder.results[:4]] == [0, 1, 2, 0]
+    assert [one.metrics["rollbacks"] for one in recorder.results[:4]] == [0, 0, 0, 1]
+    assert fingerprints[4] == fingerprints[1 if saved else 0]
+    assert fingerprints[3] != fingerprints[4]
+    assert recorder.results[4].metrics["lr"] == pytest.approx(0.5e-2)
 
 
 def acts(episode: Episode, sample: Sample, judged: Mapping[str, float] | None = None) -> dict[str, float]:
-    """A model whose weights are chance answers nothing right; that it acts at all is something to tell it by."""
+    """A reward for acting at all: random weights answer nothing right, so success cannot tell episodes apart."""
     spoken = [turn for turn in episode.turns if turn.by == "assistant"]
     return {"acts": sum(turn.act != "say" for turn in spoken) / 4, "words": -len(spoken[-1].text) / 1000}
 
 
 @pytest.fixture(scope="module")
 def chance(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A random Qwen3 with a byte-level vocabulary."""
+    """A Qwen3 model with random weights and a byte-level vocabulary."""
     folder = tmp_path_factory.mktemp("chance")
     tokenizer = small_tokenizer(MARKS, eos=END)
     tokenizer.pad_token = PAD

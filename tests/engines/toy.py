@@ -61,7 +61,7 @@ SAMPLES = [sample(word, shown) for word in WORDS for shown in (True, False)]
 
 @dataclass
 class ToySampler:
-    """Each sample as often as any other; it counts what it saw, so that there is a state to keep."""
+    """Draws all samples equally often, and counts draws so that there is a state to save."""
 
     seed: int
     seen: int = 0
@@ -106,7 +106,10 @@ def make_model(folder: Path, seed: int = 0, taught: bool = True) -> Path:
 
 
 def demos(renderer: TagRenderer) -> list[Demo]:
-    """The grammar: both acts and every word after every prompt, the right word three times as often as another."""
+    """Demonstrations of the grammar.
+
+    Both actions and every word follow every prompt, the right word three times as often as another.
+    """
     found = []
     for one in SAMPLES:
         for said in (*WORDS, one.answer, one.answer):

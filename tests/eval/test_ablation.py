@@ -1,4 +1,4 @@
-"""The penalty is judged by what it changes, over all seeds, on the same samples."""
+"""The penalty is evaluated over all seeds on the same samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.rc1 import THRESHOLDS
 
 
 def policy(needless: int, right: int = 50, calls: int = 2, n: int = 100) -> list[Episode]:
-    """Of `n` complete samples it asks needlessly on the first few, and is right on the first few."""
+    """Episodes on `n` complete samples, with needless asks in the first few and right answers in the first few."""
     return [
         episode(f"s{number}", asks=int(number < needless), success=number < right, calls=calls) for number in range(n)
     ]
@@ -39,7 +39,7 @@ def test_a_fall_of_exactly_a_fifth_passes_and_less_does_not() -> None:
     assert not passed(41)
 
 
-def test_without_needless_asks_there_is_nothing_to_fall() -> None:
+def test_without_needless_asks_over_clarification_cannot_fall() -> None:
     (check, *_) = ablation_checks(compare(policy(1), policy(1), 1), THRESHOLDS)
     assert (check.name, check.passed) == ("overclar_rate", True)
     (check, *_) = ablation_checks(compare(policy(1), policy(3), 1), THRESHOLDS)

@@ -1,4 +1,4 @@
-"""What changed from base to trained is measured on the same samples, with intervals that hold."""
+"""The change from base to trained policy is measured on the same samples, with correct intervals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.rc1 import THRESHOLDS
 
 
 def policy(seed: int, right: float, n: int = 300, shared_luck: float = 0.0) -> list[Episode]:
-    """Episodes on samples s0, s1, ...; a share of the luck is the sample's own, the same for every policy."""
+    """Episodes on samples s0, s1, ...; part of the luck belongs to the sample and is the same for every policy."""
     own = Random(seed)
     made = []
     for number in range(n):
@@ -38,7 +38,7 @@ def test_a_change_is_trained_less_base_and_in_points() -> None:
     assert changes["need_ask_success"].delta is None
 
 
-def test_five_points_are_five_points() -> None:
+def test_a_gain_of_exactly_five_points_passes() -> None:
     base = [episode(f"s{number}", needs=True, asks=1, success=number < 50) for number in range(100)]
     trained = [episode(f"s{number}", needs=True, asks=1, success=number < 55) for number in range(100)]
     assert compare(base, trained, seed=1)["need_ask_success"].delta_pp == 5.0
@@ -63,7 +63,7 @@ def test_a_policy_against_itself_has_not_changed() -> None:
 
 
 def test_the_interval_holds_the_truth() -> None:
-    """60 pairs of policies that are 10 points apart."""
+    """60 pairs of policies whose true difference is 10 points."""
     held = 0
     for number in range(60):
         change = compare(policy(2 * number, 0.5, 100, 0.5), policy(2 * number + 1, 0.6, 100, 0.5), seed=number)
@@ -80,8 +80,8 @@ def test_the_same_seed_gives_the_same_interval() -> None:
     assert compare(base, trained, seed=1)["success"].low != compare(base, trained, seed=2)["success"].low
 
 
-def test_episodes_of_one_sample_stand_or_fall_together() -> None:
-    """Ten runs of each sample are no more samples: the interval must not shrink."""
+def test_episodes_of_one_sample_are_resampled_together() -> None:
+    """Ten episodes per sample are not more samples: the interval must not shrink."""
     base, trained = policy(1, 0.5, 60), policy(2, 0.6, 60)
     once, often = compare(base, trained, seed=1)["success"], compare(base * 10, trained * 10, seed=1)["success"]
     assert (once.delta, once.low, once.high) == (often.delta, often.low, often.high)
@@ -98,7 +98,7 @@ def test_other_samples_are_refused() -> None:
         compare(base, called_easy, seed=1)
 
 
-def test_nothing_compared_passes_nothing() -> None:
+def test_without_episodes_no_gate_passes() -> None:
     changes = compare([], [], seed=1)
     assert all(change.delta is None and change.low is None for change in changes.values())
     assert not any(one.passed for one in trial_checks(changes, THRESHOLDS))

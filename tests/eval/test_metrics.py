@@ -1,4 +1,4 @@
-"""Figures of a policy are what SPEC says they are, counted by hand here."""
+"""Figures of a policy match their definitions, counted by hand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_success_counts_right_answers_lucky_or_not() -> None:
     assert found["success"] == pytest.approx(2 / 3)
 
 
-def test_need_ask_success_wants_an_ask_and_a_lucky_guess_is_shown_apart() -> None:
+def test_need_ask_success_excludes_lucky_guesses() -> None:
     found = values(
         episode(needs=True, asks=1, success=True),
         episode(needs=True, asks=0, success=True),
@@ -34,7 +34,7 @@ def test_need_ask_success_wants_an_ask_and_a_lucky_guess_is_shown_apart() -> Non
     assert found["lucky_guess_rate"] == 0.25
 
 
-def test_over_clarification_is_the_share_of_complete_questions_with_an_ask() -> None:
+def test_over_clarification_is_the_share_of_complete_samples_asked() -> None:
     found = values(
         episode(needs=False, asks=5),
         episode(needs=False, asks=0),
@@ -68,7 +68,7 @@ def test_every_task_and_level_has_its_own_figures() -> None:
     assert figures(made)[f"success_{HARD_READING}"].n == 2
 
 
-def test_what_has_no_episodes_is_not_measured() -> None:
+def test_figures_without_episodes_are_not_measured() -> None:
     assert values() == {}
     assert set(figures([])) == set(NAMES)
     found = figures([episode(needs=False, asks=0)])
@@ -77,8 +77,8 @@ def test_what_has_no_episodes_is_not_measured() -> None:
     assert found["overclar_rate"].value == 0.0
 
 
-def test_intervals_hold_what_they_promise() -> None:
-    """Of 400 draws of 30 episodes with a true share of 0.2, Wilson's interval holds it in about 95 of 100."""
+def test_wilson_intervals_have_95_percent_coverage() -> None:
+    """In 400 draws of 30 episodes with a true share of 0.2, Wilson's interval contains it in about 95%."""
     rng = Random(3)
     held = 0
     for _ in range(400):
@@ -97,7 +97,7 @@ def test_the_interval_of_mean_turns_is_the_normal_one() -> None:
     assert figures([episode()])["avg_turns"].low is None
 
 
-def test_the_same_episodes_thrice_tell_no_more_than_once() -> None:
+def test_copies_of_episodes_do_not_narrow_the_interval() -> None:
     """Three seeds of a greedy base are three copies of the same episodes."""
     once = [episode(f"s{number}", calls=number % 5, success=number % 3 == 0) for number in range(60)]
     alone, thrice = figures(once), figures(once * 3)
@@ -110,15 +110,15 @@ def test_the_same_episodes_thrice_tell_no_more_than_once() -> None:
     assert (sure.low, sure.high) == wilson(1.0, 60)
 
 
-def test_seeds_that_have_nothing_in_common_tell_more_than_one() -> None:
+def test_independent_seeds_narrow_the_interval() -> None:
     rng = Random(5)
     seeds = [[episode(f"s{number}", success=rng.random() < 0.5) for number in range(400)] for _ in range(3)]
     one, all_three = (figures(some)["success"] for some in (seeds[0], [each for seed in seeds for each in seed]))
     assert _width(all_three) == pytest.approx(_width(one) / sqrt(3), rel=0.1)
 
 
-def test_seeds_on_the_same_samples_hold_what_they_promise() -> None:
-    """300 draws of 60 samples, easy ones and hard ones, 3 seeds of each: about 95 of 100 intervals hold the truth."""
+def test_intervals_over_seeds_have_95_percent_coverage() -> None:
+    """300 draws of 60 easy and hard samples with 3 seeds each: about 95% of the intervals contain the truth."""
     rng = Random(4)
     held = 0
     for _ in range(300):

@@ -1,4 +1,4 @@
-"""The report of a run: seed by seed and all together, the control beside it, the gates over all seeds."""
+"""The report of a run: each seed and all together, the control, and the gates over all seeds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def one(seed: int = 1, trained: list[Episode] | None = None, control: list[Episo
     return SeedRun(seed, 40, BASE, TRAINED if trained is None else trained, control)
 
 
-def test_one_seed_is_the_whole() -> None:
+def test_with_one_seed_the_total_is_that_seed() -> None:
     report = reported(one(control=CONTROL))
     assert report.passed
     assert report.pooled.changes == report.seeds[0].changes == compare(BASE, TRAINED, 1)
@@ -34,7 +34,7 @@ def test_one_seed_is_the_whole() -> None:
     assert report.figures["held_out"] == len(BASE)
 
 
-def test_the_gates_go_by_all_seeds_together() -> None:
+def test_gates_use_all_seeds_together() -> None:
     worse = run(**{**GOOD, "needless": 0.4})
     report = reported(one(1), one(2), one(3, trained=worse))
     alone = [not reported(SeedRun(1, 40, BASE, trained, None)).passed for trained in (TRAINED, worse)]
@@ -45,13 +45,13 @@ def test_the_gates_go_by_all_seeds_together() -> None:
     assert report.pooled.seed is None
 
 
-def test_a_control_that_a_seed_lacks_is_none_of_all_of_them() -> None:
+def test_a_control_missing_for_one_seed_is_not_reported() -> None:
     report = reported(one(1, control=CONTROL), one(2))
     assert report.seeds[0].over_control is not None
     assert report.pooled.over_control is None
 
 
-def test_what_nobody_looked_at_has_not_passed() -> None:
+def test_a_policy_that_was_not_evaluated_has_not_passed() -> None:
     report = reported(SeedRun(1, 40, None, None, None))
     assert not report.passed
     assert all(check.value is None for check in report.checks)

@@ -26,10 +26,10 @@ def act(sample: Sample, random: Random, level: Level | None = None) -> Episode:
         said = ["<wiki>nothing in particular</wiki>", f"<answer>{_guess(sample, random)}</answer>"]
     else:
         said = ["well, let me see", "hm hm", f"<answer>{_guess(sample, random)}</answer>"]
-    return play(sample, said, random, level)
+    return run_episode(sample, said, random, level)
 
 
-def play(sample: Sample, said: list[str], random: Random, level: Level | None = None) -> Episode:
+def run_episode(sample: Sample, said: list[str], random: Random, level: Level | None = None) -> Episode:
     env = Env(sample, MAX_TURNS)
     for text in said:
         env.step(text)
@@ -47,7 +47,7 @@ def ask_first(sample: Sample, random: Random, needless: float, asks: int = 1) ->
         said = [say(Turn("assistant", "ask", "Which one do you mean?"))] * asks + said
     if random.random() < 0.3:
         said = [*said[:-1], f"<answer>{_slip(sample, random)}</answer>"]
-    return play(sample, said, random)
+    return run_episode(sample, said, random)
 
 
 def _slip(sample: Sample, random: Random) -> str:

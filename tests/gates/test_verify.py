@@ -20,7 +20,7 @@ from src.reward.recorded_episodes import RecordedEpisode
 CONFIG = Path("configs/quickstart_gated.yaml")
 
 
-def told(deep: bool = False) -> list[str]:
+def verify_messages(deep: bool = False) -> list[str]:
     lines: list[str] = []
     verify(deep, lines.append)
     return lines
@@ -35,7 +35,7 @@ def test_the_honest_run_is_verified(run: Path, capsys: pytest.CaptureFixture[str
 
 def test_a_look_changes_nothing(run: Path) -> None:
     before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
-    told()
+    verify_messages()
     assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
 
 
@@ -51,13 +51,13 @@ def test_a_changed_artifact_is_named(run: Path, path: str) -> None:
     with open(path, "ab") as handle:
         handle.write(b" ")
     with pytest.raises(BadInput, match=f"{path}: has changed since it was recorded"):
-        told()
+        verify_messages()
 
 
 def test_a_deleted_artifact_is_named(run: Path) -> None:
     Path("data/quickstart_shadow.meta.json").unlink()
     with pytest.raises(BadInput, match=r"quickstart_shadow\.meta\.json: cannot be read"):
-        told()
+        verify_messages()
 
 
 def test_a_withdrawn_ticket_that_is_put_back_is_named(run: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_withdrawn_ticket_that_is_put_back_is_named(run: Path) -> None:
     Manifest().withdraw(TICKET)
     TICKET.write_bytes(old)
     with pytest.raises(BadInput, match="was withdrawn, and is back"):
-        told()
+        verify_messages()
     with pytest.raises(BadInput, match="or it was withdrawn"):
         admit(CONFIG)
 
@@ -98,21 +98,21 @@ def test_who_rewrites_everything_at_once_is_caught_by_the_deep_look(run: Path) -
         return replace(report, findings=findings)
 
     rewritten(better)
-    told()
+    verify_messages()
     admit(CONFIG)  # As the docs say: without a signature a plain look cannot tell.
     with pytest.raises(BadInput, match=r"shadow: spearman says 0\.99"):
-        told(deep=True)
+        verify_messages(deep=True)
 
 
 def test_a_check_that_was_left_out_is_caught_by_the_deep_look(run: Path) -> None:
     rewritten(lambda report: replace(report, findings=[one for one in report.findings if one.name != "spearman"]))
-    told()
+    verify_messages()
     with pytest.raises(BadInput, match="shadow: spearman says nothing"):
-        told(deep=True)
+        verify_messages(deep=True)
 
 
 def test_the_honest_run_holds_to_a_deep_look(run: Path) -> None:
-    assert any("round2: every gate measured again" in line for line in told(deep=True))
+    assert any("round2: every gate measured again" in line for line in verify_messages(deep=True))
 
 
 def test_evidence_that_was_exchanged_with_its_sums_is_caught_by_the_deep_look(run: Path) -> None:
@@ -130,9 +130,9 @@ def test_evidence_that_was_exchanged_with_its_sums_is_caught_by_the_deep_look(ru
         return replace(report, findings=findings)
 
     rewritten(renamed)
-    told()
+    verify_messages()
     with pytest.raises(BadInput, match="shadow: episodes_of_another_model"):
-        told(deep=True)
+        verify_messages(deep=True)
 
 
 def test_a_report_reads_as_json(run: Path) -> None:

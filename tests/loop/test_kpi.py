@@ -1,4 +1,4 @@
-"""KPIs come from the reports of the stages; what was not measured is null; a cache that answers all raises an alarm."""
+"""KPIs come from the stages' reports; unmeasured ones are null; a cache that answers everything raises an alarm."""
 
 from __future__ import annotations
 

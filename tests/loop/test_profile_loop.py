@@ -1,4 +1,4 @@
-"""The loop as it is typed: every stage is a verb with flags that exist, and what the commands say about it is so."""
+"""The loop of a profile: every stage is a verb with existing flags, and the verbs report its state correctly."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_every_command_of_a_stage_is_understood(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_stage_reads_what_an_earlier_one_wrote(name: str) -> None:
-    """Whatever is not shipped with the package comes from a stage before."""
+    """Every input that is not shipped with the package comes from an earlier stage."""
     made: set[Path] = set()
     for stage in stages.stages_of(load_profile(name)):
         for path in stage.inputs:
@@ -59,7 +59,7 @@ def test_nothing_trains_without_the_second_round(name: str) -> None:
     assert names.index("round1") < names.index("round2") < names.index("train")
 
 
-def test_the_full_quickstart_shares_all_but_the_training() -> None:
+def test_the_full_quickstart_shares_all_stages_but_training() -> None:
     profile = load_profile("quickstart")
     quick, full = stages.stages_of(profile), stages.stages_of(profile, full=True)
     assert quick[:-2] == full[:-2]
@@ -85,7 +85,7 @@ def test_the_thresholds_are_the_profiles(monkeypatch: pytest.MonkeyPatch) -> Non
     assert command[command.index("--max_shortcut_auc") + 1] == "0.7"
 
 
-def test_the_embedded_loop_can_call_nobody_else() -> None:
+def test_quickstart_calls_only_the_local_judge() -> None:
     kept = profile_loop.embedded(
         {"SCORER_API_KEY": "sk-1", "SCORER_BASE_URL": "http://x", "SCORER_PROVIDER": "openai", "PATH": "/bin"}
     )
@@ -115,7 +115,7 @@ def test_an_unknown_stage_is_refused(askgate: Askgate) -> None:
 
 
 def few(profile: Profile, full: bool = False) -> list[Stage]:
-    """The first stage of the loop, much smaller, and a gate that is red."""
+    """A loop with a small first stage and a gate that fails."""
     shadow = ("-m", MODULE, "shadow_run", "--n", "40", "--stratify", "--materialize", "data/s.jsonl")
     report = {"passed": False, "checks": [
         {"name": "distinct2", "value": 0.5, "rule": ">=", "threshold": 0.6, "passed": False,

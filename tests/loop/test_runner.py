@@ -1,4 +1,4 @@
-"""Stages run in order, each once; a loop that was killed goes on where it was and ends with the same files."""
+"""Stages run in order, each once; a killed loop resumes and ends with the same files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STATE = Path("state.json")
 
 
 def stage(name: str, code: str, inputs: str = "", needs: str = "") -> Stage:
-    """A small program that leaves `NAME.txt`, and a line in `calls`, which tells what ran."""
+    """A small program that writes `NAME.txt` and appends its name to `calls`."""
     program = f"import sys; open('calls', 'a').write('{name} ' + ' '.join(sys.argv[1:]) + '\\n'); {code}"
     return Stage(
         name, f"Stage {name}", "", ("-c", program), tuple(Path(one) for one in inputs.split()), (Path(f"{name}.txt"),),
@@ -52,7 +52,7 @@ def test_a_second_run_does_nothing() -> None:
     assert calls() == ["a", "b"]
 
 
-def test_what_stands_on_a_changed_file_is_done_again() -> None:
+def test_stages_with_a_changed_input_run_again() -> None:
     stages = [stage("a", write("a")), stage("b", write("b"), "a.txt"), stage("c", write("c"), "b.txt")]
     run(stages)
     Path("b.txt").write_text("edited")
@@ -61,7 +61,7 @@ def test_what_stands_on_a_changed_file_is_done_again() -> None:
     assert Path("b.txt").read_text() == "made"
 
 
-def test_a_red_light_does_not_hide_the_lights_behind_it() -> None:
+def test_stages_after_a_red_light_still_run() -> None:
     stages = [stage("a", f"{write('a')}; sys.exit(1)"), stage("b", write("b"), "a.txt")]
     results = run(stages)
     assert [one.code for one in results] == [FAILED, PASSED]
@@ -78,7 +78,7 @@ def test_a_red_light_stops_where_it_must() -> None:
     assert calls() == ["a"]
 
 
-def test_what_needs_a_green_light_is_not_begun_without() -> None:
+def test_a_stage_does_not_start_without_the_stages_it_needs() -> None:
     """Training needs the ticket."""
     results = run([stage("a", f"{write('a')}; sys.exit(1)"), stage("train", write("train"), needs="a")])
     assert [one.code for one in results] == [FAILED, None]
@@ -86,22 +86,22 @@ def test_what_needs_a_green_light_is_not_begun_without() -> None:
     assert worst(results) == 1
 
 
-def test_a_refusal_ends_the_loop_and_is_tried_again() -> None:
+def test_a_refused_stage_ends_the_loop_and_is_retried() -> None:
     stages = [stage("a", "sys.exit(2)"), stage("b", write("b"))]
     assert [one.code for one in run(stages)] == [2]
     assert worst(run(stages)) == 2
     assert calls() == ["a", "a"]
 
 
-def test_a_stage_that_broke_off_is_begun_again() -> None:
+def test_an_interrupted_stage_runs_again() -> None:
     broken = stage("a", "import os; os.path.exists('tried') or (open('tried', 'w'), os._exit(137)); " + write("a"))
     assert run([broken])[0].code == 137
     assert run([broken])[0].code == 0
     assert calls() == ["a", "a"]
 
 
-def test_what_stands_on_a_withdrawn_ticket_is_not_green() -> None:
-    """The ticket's stage is red now, training was not begun for want of it, and its old evaluation is worth nothing."""
+def test_stages_after_a_withdrawn_ticket_are_not_green() -> None:
+    """The stage of the ticket is red, so training does not start and its old evaluation is no longer valid."""
     ticket = f"{write('ticket')}; sys.exit(int(open('verdict').read()))"
     stages = [
         stage("ticket", ticket, "verdict"),

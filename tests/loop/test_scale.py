@@ -1,4 +1,4 @@
-"""The live-scored set grows only from green lights, gate by gate, and nothing is done twice."""
+"""The live-scored set grows only from green lights, with gates at each step, and nothing is done twice."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def loop(*red: str) -> list[Stage]:
 
 
 def counted(stage: Stage) -> Stage:
-    """The stage as it is, with a small program in place of its verb."""
+    """The stage with a small program in place of its verb."""
     inputs = tuple(path for path in stage.inputs if path == LIVE_SCORES)
     return replace(stage, command=("-c", program(stage)), inputs=inputs)
 
@@ -62,7 +62,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scaling, "red_gates", lambda profile: [])
 
 
-def test_nothing_grows_from_a_red_light(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_growth_needs_green_lights(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
     found = loop("shadow")
     monkeypatch.setattr(profile_loop, "stages_of", lambda profile, full: found)
     shown = askgate("scale", "--to", "10,50")
@@ -71,8 +71,8 @@ def test_nothing_grows_from_a_red_light(askgate: Askgate, monkeypatch: pytest.Mo
     assert not Path("reports/scale_state.json").exists()
 
 
-def test_lights_that_were_painted_green_let_nothing_grow(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The record says that all passed; there is no evidence that any of it was measured."""
+def test_lights_without_evidence_prevent_growth(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The record says that all stages passed, but there is no evidence that anything was measured."""
     found = loop()
     monkeypatch.setattr(profile_loop, "stages_of", lambda profile, full: found)
     shown = askgate("scale", "--to", "10,50")
@@ -81,11 +81,11 @@ def test_lights_that_were_painted_green_let_nothing_grow(askgate: Askgate, monke
     assert not Path("reports/scale_state.json").exists()
 
 
-def test_nothing_grows_before_anything_was_measured(askgate: Askgate) -> None:
+def test_growth_needs_a_measured_run(askgate: Askgate) -> None:
     assert askgate("scale", "--to", "10,50").code == 1
 
 
-def test_gates_stand_before_and_after_each_stage() -> None:
+def test_gates_run_before_and_after_each_step() -> None:
     names = [stage.name for stage in scaling.scale_stages(load_profile("rc1"), [1000, 5000], State(Path("none")))]
     assert names == [
         "1000_before_pool_gate", "1000_before_difficulty_gate",
@@ -114,7 +114,7 @@ def test_a_red_gate_stops_growth_until_it_passes(askgate: Askgate, monkeypatch: 
 
 
 @pytest.mark.usefixtures("small")
-def test_a_finished_growth_does_nothing_and_can_go_further(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_finished_growth_does_nothing_and_can_continue(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
     found = loop()
     monkeypatch.setattr(profile_loop, "stages_of", lambda profile, full: found)
     assert askgate("scale", "--to", "10,50").code == 0
@@ -131,7 +131,7 @@ def test_sizes_must_rise(to: str, askgate: Askgate) -> None:
 
 
 def test_scores_that_no_ledger_knows_are_refused(askgate: Askgate) -> None:
-    """`tests/poison/test_stability_poisons.py` has their honest twin."""
+    """`tests/poison/test_stability_poisons.py` has the honest input."""
     lines = [
         {
             "id": f"s{number}",

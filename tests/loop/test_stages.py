@@ -1,4 +1,4 @@
-"""A stage is done again when something that it stands on has changed, and only then."""
+"""A stage runs again if its inputs, arguments or outputs changed, and only then."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from src.loop.stage import Stage, State, fingerprint
 
 @pytest.fixture
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
-    """A stage that has been done: it read a file and a folder, wrote a file and added to a ledger."""
+    """A finished stage that read a file and a folder, wrote a file and appended to a ledger."""
     monkeypatch.chdir(tmp_path)
     Path("in.jsonl").write_text("one\n")
     Path("pack").mkdir()
@@ -35,41 +35,41 @@ def done(stage: Stage, code: int = 0) -> State:
     return State(Path("state.json"))
 
 
-def test_what_was_never_done_is_done(stage: Stage) -> None:
+def test_a_stage_that_never_ran_runs(stage: Stage) -> None:
     assert State(Path("state.json")).why_not_valid(stage) == "not done yet"
 
 
 @pytest.mark.parametrize("code", [0, 1])
 def test_a_verdict_holds_while_nothing_changes(stage: Stage, code: int) -> None:
-    """A red one too: the same measurement of the same files would be red again."""
+    """This includes a red verdict: measuring the same files again would give the same result."""
     assert done(stage, code).why_not_valid(stage) == ""
 
 
-def test_what_the_installed_command_did_holds_for_the_checkout(stage: Stage) -> None:
+def test_stages_of_the_installed_command_are_valid_in_a_checkout(stage: Stage) -> None:
     installed, checkout = (replace(stage, command=("-m", f"{name}.cli", "kpi")) for name in ("askgate", "src"))
     assert done(installed).why_not_valid(checkout) == ""
     assert "arguments" in done(installed).why_not_valid(replace(checkout, command=("-m", "src.cli", "sync")))
 
 
-def test_a_refused_stage_is_tried_again(stage: Stage) -> None:
+def test_a_refused_stage_runs_again(stage: Stage) -> None:
     assert "refused" in done(stage, 2).why_not_valid(stage)
 
 
 @pytest.mark.parametrize("path", ["in.jsonl", "pack/a.json", "out.json", "ledger.jsonl"])
-def test_a_changed_byte_makes_it_be_done_again(stage: Stage, path: str) -> None:
+def test_a_changed_byte_makes_a_stage_run_again(stage: Stage, path: str) -> None:
     state = done(stage)
     Path(path).write_bytes(Path(path).read_bytes()[:-1] + b"!")
     assert path.split("/")[0] in state.why_not_valid(stage)
 
 
 @pytest.mark.parametrize("path", ["in.jsonl", "out.json", "ledger.jsonl"])
-def test_a_lost_file_makes_it_be_done_again(stage: Stage, path: str) -> None:
+def test_a_lost_file_makes_a_stage_run_again(stage: Stage, path: str) -> None:
     state = done(stage)
     Path(path).unlink()
     assert state.why_not_valid(stage) == f"{path} is missing"
 
 
-def test_other_arguments_make_it_be_done_again(stage: Stage) -> None:
+def test_other_arguments_make_a_stage_run_again(stage: Stage) -> None:
     assert "arguments" in done(stage).why_not_valid(replace(stage, command=("-m", "one", "--n", "2")))
 
 
@@ -80,7 +80,7 @@ def test_a_ledger_may_grow(stage: Stage) -> None:
     assert state.why_not_valid(stage) == ""
 
 
-def test_a_stage_that_was_broken_off_does_not_hold(stage: Stage) -> None:
+def test_an_interrupted_stage_is_not_valid(stage: Stage) -> None:
     State(Path("state.json")).begin(stage)
     assert "interrupted" in State(Path("state.json")).why_not_valid(stage)
 
@@ -100,7 +100,7 @@ def test_a_record_that_cannot_be_read_is_refused(stage: Stage) -> None:
         State(Path("state.json"))
 
 
-def test_a_folder_is_its_names_and_its_bytes(tmp_path: Path) -> None:
+def test_a_folder_is_compared_by_names_and_bytes(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x")
     before = fingerprint(tmp_path)
     (tmp_path / "a").rename(tmp_path / "b")
@@ -108,7 +108,7 @@ def test_a_folder_is_its_names_and_its_bytes(tmp_path: Path) -> None:
     assert fingerprint(tmp_path / "nothing") is None
 
 
-def test_sums_are_as_sha256sum_writes_them(stage: Stage) -> None:
+def test_checksum_files_have_the_format_of_sha256sum(stage: Stage) -> None:
     Path("data").mkdir()
     Path("data/rc1_seed.balanced.jsonl").write_text("")
     assert write_checksums([Path("data/rc1_seed.balanced.jsonl"), Path("out.json")]) == [
@@ -126,7 +126,7 @@ def test_checksum_files_of_a_profile_have_different_names(stage: Stage) -> None:
         assert len({checksum_path(path) for path in kept}) == len(kept)
 
 
-def test_reports_have_sums_too_and_what_is_gone_has_none(stage: Stage) -> None:
+def test_reports_have_checksums_and_missing_files_have_none(stage: Stage) -> None:
     report, page, ticket = (Path(f"reports/{name}") for name in ("ppo_eval_x.json", "ppo_eval_x.html", "ticket.json"))
     report.parent.mkdir()
     for path in (report, page, ticket):

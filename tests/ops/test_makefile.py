@@ -1,4 +1,4 @@
-"""The targets of the work order are there, and refuse with 2 where there is nothing to train on or to go on with."""
+"""The make targets of the work order exist, and exit with 2 when there is nothing to train on or resume."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TARGETS = (
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A checkout that is set up as far as make can tell."""
+    """A checkout that make considers set up."""
     shutil.copy(ROOT / "Makefile", tmp_path / "Makefile")
     for name in ("pyproject.toml", "constraints.txt", "requirements.txt"):
         (tmp_path / name).touch()
@@ -41,7 +41,7 @@ def make(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_the_target_is_there(target: str, checkout: Path) -> None:
+def test_every_target_exists(target: str, checkout: Path) -> None:
     done = make(checkout, "-n", target)
     assert done.returncode == 0, done.stderr
 
@@ -58,8 +58,8 @@ def test_without_a_checkpoint_nothing_is_resumed(checkout: Path) -> None:
     assert "无 latest 检查点" in done.stdout
 
 
-def test_latest_is_a_link_that_need_not_lead_anywhere_yet(checkout: Path) -> None:
-    """`test -f` of the work order is never true of a link to a folder."""
+def test_latest_may_be_a_dangling_link(checkout: Path) -> None:
+    """The work order's `test -f` is never true for a link to a folder."""
     (checkout / "checkpoints/rc1").mkdir(parents=True)
     (checkout / "checkpoints/rc1/latest").symlink_to("step_00001")
     assert "无 latest 检查点" not in make(checkout, "resume").stdout

@@ -1,4 +1,4 @@
-"""`ops/run_local_rc1.sh`: a failure ends it with its exit code, shows the end of the log, packs it without secrets."""
+"""`ops/run_local_rc1.sh`: a failure ends it with its exit code, prints the log's end, and packs it without secrets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLANTED = "pl4nted-in-the-environment"
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A checkout whose set-up does nothing, and whose `askgate` tells its secret and fails, or is happy."""
+    """A checkout whose set-up does nothing, and whose `askgate` prints a secret and fails, or succeeds."""
     (tmp_path / "ops").mkdir()
     (tmp_path / "ops/run_local_rc1.sh").write_bytes((ROOT / "ops/run_local_rc1.sh").read_bytes())
     (tmp_path / "ops/run_local_rc1.sh").chmod(0o755)
@@ -33,7 +33,7 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def _script(path: Path, body: str) -> None:
-    """`python -`, the look at the disk, is left out: the machine that runs the tests may be small."""
+    """The script without its disk check: the machine that runs the tests may have a small disk."""
     path.write_text(f"#!/bin/sh\n{body}\n")
     path.chmod(0o755)
 
@@ -50,21 +50,21 @@ def run(checkout: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_without_a_key_nothing_begins(checkout: Path) -> None:
+def test_without_a_key_no_stage_starts(checkout: Path) -> None:
     done = run(checkout)
     assert done.returncode == 2
     assert "SCORER_API_KEY" in done.stderr
     assert not (checkout / "reports").exists()
 
 
-def test_the_judge_on_this_machine_needs_no_key(checkout: Path) -> None:
+def test_the_local_judge_needs_no_key(checkout: Path) -> None:
     done = run(checkout, SCORER_PROVIDER="local", UNTIL="round1")
     assert done.returncode == 0, done.stdout
     assert "askgate rc1 --until round1" in done.stdout
     assert list((checkout / "logs").glob("ops_*.log"))
 
 
-def test_another_model_than_the_configs_is_not_passed_over(checkout: Path) -> None:
+def test_a_base_model_other_than_the_configs_is_refused(checkout: Path) -> None:
     assert run(checkout, SCORER_PROVIDER="local", BASE_MODEL="Qwen/Qwen3-4B-Thinking-2507").returncode == 0
     done = run(checkout, SCORER_PROVIDER="local", BASE_MODEL="Qwen/Qwen3-8B")
     assert done.returncode == 2
@@ -87,7 +87,7 @@ def test_a_failure_is_packed_without_the_key(checkout: Path, code: str) -> None:
 
 
 def test_a_disk_that_is_too_small_is_refused(checkout: Path) -> None:
-    """The look at the disk fails with 2, in one line, and nothing of ours is begun."""
+    """The disk check fails with exit code 2 in one line, and no stage starts."""
     shutil = 'type("", (), {"disk_usage": staticmethod(lambda path: type("", (), {"free": 2**30}))})'
     small = f"import sys; sys.modules['shutil'] = {shutil}; exec(sys.stdin.read())"
     (checkout / "small.py").write_text(small)
@@ -102,7 +102,7 @@ def test_a_disk_that_is_too_small_is_refused(checkout: Path) -> None:
     assert "askgate rc1" not in done.stdout
 
 
-def test_git_state_is_on_record(checkout: Path) -> None:
+def test_the_git_state_is_recorded(checkout: Path) -> None:
     subprocess.run(["git", "init", "-q"], cwd=checkout, check=True)
     identity = ["-c", "user.name=x", "-c", "user.email=x@y"]
     subprocess.run(["git", *identity, "commit", "-q", "--allow-empty", "-m", "x"], cwd=checkout, check=True)

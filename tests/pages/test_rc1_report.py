@@ -57,14 +57,14 @@ def sample(identity: str, hidden: Hidden | None = None) -> Sample:
     )
 
 
-def played(before: bool, after: bool, number: int) -> tuple[Episode, Episode]:
+def episode_pair(before: bool, after: bool, number: int) -> tuple[Episode, Episode]:
     name = f"s{number}"
     return episode(name, success=before), episode(name, success=after)
 
 
 def held_out(gained: int, lost: int, right: int, wrong: int) -> tuple[list[Episode], list[Episode], dict[str, Sample]]:
     outcomes = [(False, True)] * gained + [(True, False)] * lost + [(True, True)] * right + [(False, False)] * wrong
-    both = [played(*outcome, number) for number, outcome in enumerate(outcomes)]
+    both = [episode_pair(*outcome, number) for number, outcome in enumerate(outcomes)]
     return [one for one, _ in both], [two for _, two in both], {one.sample_id: sample(one.sample_id) for one, _ in both}
 
 

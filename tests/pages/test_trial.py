@@ -1,4 +1,4 @@
-"""The page of an evaluation: whole in one file, escaped, with the verdict, the gates and a picture for each figure."""
+"""The page of an evaluation is one file, escaped, with the verdict, the gates and a picture for each figure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LINES = [{"seed": 1, "step": step, "success": 0.5, "overclar_rate": 0.1, "avg_tu
 
 
 class Closed(HTMLParser):
-    """Every element that is opened is closed again, in order."""
+    """Checks that every element is closed, in order."""
 
     EMPTY = ("meta", "br", "line", "circle", "path")
 

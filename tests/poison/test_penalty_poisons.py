@@ -13,7 +13,7 @@ from src.core.jsonl import read_records, write_records
 from src.core.types import Sample
 from src.gates.checks import penalty
 from tests.gates.run_folder import ablation, current_context, edit_profile
-from tests.gates.scripted_policy import ask_first, play
+from tests.gates.scripted_policy import ask_first, run_episode
 
 from .forged_run import caught
 from .table import poison
@@ -61,7 +61,7 @@ def test_a_penalty_that_makes_dialogues_longer(run: Path) -> None:
 def test_a_penalty_that_costs_success(run: Path) -> None:
     random = Random(11)
     lazy = [
-        play(sample, ["<answer>no idea</answer>"], random) if place % 20 == 0 else ask_first(sample, random, 0.1)
+        run_episode(sample, ["<answer>no idea</answer>"], random) if place % 20 == 0 else ask_first(sample, random, 0.1)
         for place, sample in enumerate(shadow_samples())
     ]
     with open(ARM / "with.jsonl", "wb") as handle:

@@ -18,7 +18,7 @@ from src.reward.recorded_episodes import RecordedEpisode
 from src.reward.weights import read_baseline, read_weights
 from src.scoring.scores import Score
 from tests.gates.run_folder import current_context, edit_profile
-from tests.gates.scripted_policy import play
+from tests.gates.scripted_policy import run_episode
 
 from .forged_run import EPISODES, asked, caught, change_episodes, keep
 from .table import poison
@@ -92,7 +92,7 @@ def test_scores_of_other_dialogues(run: Path, gate: str) -> None:
     def shown(one: RecordedEpisode) -> RecordedEpisode:
         sample = samples[one.episode.sample_id]
         said = [say(turn) for turn in sample.dialogue if turn.by == "assistant"]
-        return replace(one, episode=play(sample, said, Random(1), one.episode.level))
+        return replace(one, episode=run_episode(sample, said, Random(1), one.episode.level))
 
     before_the_judge = asked(gate)
     recorded = list(read_records(EPISODES[gate], RecordedEpisode))

@@ -1,4 +1,4 @@
-"""Dialogues for the tests of the reward: played by a scripted policy against the real environment."""
+"""Dialogues for the tests of the reward: run_episode by a scripted policy against the real environment."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BERGS = (
 WHICH = Hidden("entity", "the potter", "which Ada Berg you mean", ("Ada", "Berg", "which one", "mean"))
 
 
-def played(sample: Sample, said: Sequence[str], max_turns: int = 6) -> Episode:
+def run_episode(sample: Sample, said: Sequence[str], max_turns: int = 6) -> Episode:
     """The policy says these turns, as far as it gets; who runs out of words runs out of tokens."""
     env = Env(sample, max_turns)
     for text in said:
@@ -31,14 +31,14 @@ def played(sample: Sample, said: Sequence[str], max_turns: int = 6) -> Episode:
     return env.episode(seed=7)
 
 
-def demonstrated(sample: Sample) -> Episode:
+def demonstration_episode(sample: Sample) -> Episode:
     """What the sample itself shows."""
-    return played(sample, [say(turn) for turn in sample.dialogue if turn.by == "assistant"], max_turns=12)
+    return run_episode(sample, [say(turn) for turn in sample.dialogue if turn.by == "assistant"], max_turns=12)
 
 
 def by(policy: Callable[[Sample], str], samples: Sequence[Sample]) -> list[Episode]:
     """A policy that always says the same thing of a sample."""
-    return [played(sample, [policy(sample)] * 6) for sample in samples]
+    return [run_episode(sample, [policy(sample)] * 6) for sample in samples]
 
 
 def seen(
@@ -50,4 +50,4 @@ def seen(
     lang: Lang = "en",
 ) -> EpisodeView:
     sample = make_sample("one", prompt, task=task, lang=lang, context=context, hidden=hidden)
-    return view_episode(played(sample, said), sample)
+    return view_episode(run_episode(sample, said), sample)

@@ -15,10 +15,10 @@ from src.reward.reward import BY_RULE, NAMES, AdvancedReward
 from src.reward.weights import read_baseline
 from tests.data.samples import make_sample
 
-from .dialogues import played
+from .dialogues import run_episode
 
 SAMPLE = make_sample("eggs", "A box holds twelve eggs. How many eggs are in 7 boxes?", answer="84")
-EPISODE = played(SAMPLE, ["<calc>12 * 7</calc>", "<answer>84</answer>"])
+EPISODE = run_episode(SAMPLE, ["<calc>12 * 7</calc>", "<answer>84</answer>"])
 JUDGED = {"logic": 0.9, "clarity": 0.8, "naturalness": 0.7, "educational": 0.6}
 
 

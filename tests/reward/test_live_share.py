@@ -13,7 +13,7 @@ from tests.eval.episodes import episode
 BATCH = [episode(f"s{number}") for number in range(4)]
 
 
-class Room(RunJudge):
+class FakeJudge(RunJudge):
     """A judge without a service, which may have lost its voice."""
 
     def __init__(self) -> None:
@@ -35,41 +35,41 @@ def many_steps(judge: LiveShare) -> None:
         judge(step, BATCH)
 
 
-def share(room: Room, folder: Path, part: float) -> LiveShare:
-    return LiveShare(room, part, seed=7, group_size=1, folder=folder)
+def share(fake: FakeJudge, folder: Path, part: float) -> LiveShare:
+    return LiveShare(fake, part, seed=7, group_size=1, folder=folder)
 
 
 @pytest.mark.parametrize("part", [1.0, 0.25, 0.1])
 def test_a_silent_judge_stops_the_run_at_any_share(tmp_path: Path, part: float) -> None:
     """With a tenth of four episodes it is asked in two steps of five; the others are no sign of life."""
-    room = Room()
-    judge = share(room, tmp_path, part)
-    room.silent = True
+    fake = FakeJudge()
+    judge = share(fake, tmp_path, part)
+    fake.silent = True
     with pytest.raises(BadInput, match="scored nothing in 3 steps running: no answer"):
         many_steps(judge)
 
 
 def test_one_scored_step_resets_the_count_of_silent_steps(tmp_path: Path) -> None:
-    room = Room()
-    judge = share(room, tmp_path, 1.0)
+    fake = FakeJudge()
+    judge = share(fake, tmp_path, 1.0)
     for step in range(12):
-        room.silent = step % 3 > 0
-        assert len(judge(step, BATCH)) == (0 if room.silent else 4)
+        fake.silent = step % 3 > 0
+        assert len(judge(step, BATCH)) == (0 if fake.silent else 4)
 
 
 def test_a_repeated_step_reads_stored_scores_and_calls_no_judge(tmp_path: Path) -> None:
-    room = Room()
-    first = share(room, tmp_path, 0.5)(3, BATCH)
-    asked, room.silent = room.asked, True
-    assert share(room, tmp_path, 0.5)(3, BATCH) == first
-    assert room.asked == asked == 2
+    fake = FakeJudge()
+    first = share(fake, tmp_path, 0.5)(3, BATCH)
+    asked, fake.silent = fake.asked, True
+    assert share(fake, tmp_path, 0.5)(3, BATCH) == first
+    assert fake.asked == asked == 2
 
 
 def test_stored_scores_of_another_dialogue_are_not_used(tmp_path: Path) -> None:
-    room = Room()
-    share(room, tmp_path, 1.0)(3, BATCH)
-    share(room, tmp_path, 1.0)(3, [episode("another"), *BATCH[1:]])
-    assert room.asked == 8
+    fake = FakeJudge()
+    share(fake, tmp_path, 1.0)(3, BATCH)
+    share(fake, tmp_path, 1.0)(3, [episode("another"), *BATCH[1:]])
+    assert fake.asked == 8
 
 
 def test_the_exact_share_is_judged_in_whole_groups() -> None:

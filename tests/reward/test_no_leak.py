@@ -19,7 +19,7 @@ from src.reward.reward import BY_RULE, NAMES, AdvancedReward
 from src.scoring.prompt import dialogue_text
 from tests.data.samples import MIX
 
-from .dialogues import demonstrated, played
+from .dialogues import demonstration_episode, run_episode
 
 Rated = Callable[[Episode, Sample], Mapping[str, float]]
 ELSE = Hidden("quantity", "It is 777 all in all.", "how much it is", ("much",))
@@ -49,9 +49,13 @@ def lookalikes(episode: Episode) -> list[Episode]:
 
 
 def episodes(sample: Sample) -> list[Episode]:
-    """What is shown, the answer without any work, and an ask that leads nowhere."""
+    """Three episodes: the demonstration, the answer without any work, and an ask that leads nowhere."""
     asked = [f"<ask>{sample.question}</ask>", "<calc>7 * 11</calc>", "<answer>77</answer>"]
-    return [demonstrated(sample), played(sample, [f"<answer>{sample.answer}</answer>"]), played(sample, asked)]
+    return [
+        demonstration_episode(sample),
+        run_episode(sample, [f"<answer>{sample.answer}</answer>"]),
+        run_episode(sample, asked),
+    ]
 
 
 def leaks(rated: Rated, samples: list[Sample]) -> set[str]:

@@ -37,7 +37,7 @@ from src.scoring.scores import Score
 from tests.data.samples import MIX, make_sample
 from tests.scoring.server import JudgeServer, steady_scores
 
-from .dialogues import played
+from .dialogues import run_episode
 
 TINY = HOME / "models/tiny"
 
@@ -67,7 +67,7 @@ def some(count: int) -> tuple[list[RecordedEpisode], list[Sample]]:
     samples = [make_sample(f"s{place}", f"What is 6 * 7 + {place}?", answer=str(42 + place)) for place in range(count)]
     said = [["<calc>6 * 7</calc>", f"<answer>{42 + place - place % 2}</answer>"] for place in range(count)]
     recorded = [
-        RecordedEpisode(f"{sample.id}/0", sample.provenance.source_id, "train", "a" * 64, played(sample, turns))
+        RecordedEpisode(f"{sample.id}/0", sample.provenance.source_id, "train", "a" * 64, run_episode(sample, turns))
         for sample, turns in zip(samples, said, strict=True)
     ]
     return recorded, samples

@@ -70,7 +70,7 @@ def model(renderer: TagRenderer) -> nn.Module:
     return model
 
 
-def play(model: nn.Module, renderer: TagRenderer, samples: Sequence[Sample], **changes) -> list[Trajectory]:
+def roll_out(model: nn.Module, renderer: TagRenderer, samples: Sequence[Sample], **changes) -> list[Trajectory]:
     """Episodes on these samples. `changes` are limits, or further arguments of `generate`."""
     limits = RolloutLimits(max_turns=3, max_new_tokens=12, max_tokens=400, temperature=TEMPERATURE, slots=4)
     limits = limits.model_copy(
@@ -96,21 +96,21 @@ def turns_of(one: Trajectory) -> list[tuple[int, int]]:
 
 
 def test_rollout_logprobs_equal_those_of_training(model, renderer, pool) -> None:
-    played = play(model, renderer, pool[:12])
-    assert sum(len(turns_of(one)) for one in played) > 20
-    tokens = torch.from_numpy(np.concatenate([one.tokens for one in played])).long()
+    trajectories = roll_out(model, renderer, pool[:12])
+    assert sum(len(turns_of(one)) for one in trajectories) > 20
+    tokens = torch.from_numpy(np.concatenate([one.tokens for one in trajectories])).long()
     with torch.no_grad():
-        logits = packed_logits(model, tokens, [len(one.tokens) for one in played])
-    said = torch.from_numpy(np.concatenate([one.policy for one in played])).nonzero()[:, 0]
+        logits = packed_logits(model, tokens, [len(one.tokens) for one in trajectories])
+    said = torch.from_numpy(np.concatenate([one.policy for one in trajectories])).nonzero()[:, 0]
     expected = (logits / TEMPERATURE).log_softmax(-1)[said - 1, tokens[said]]
-    measured = torch.from_numpy(np.concatenate([one.logp[one.policy] for one in played]))
+    measured = torch.from_numpy(np.concatenate([one.logp[one.policy] for one in trajectories]))
     torch.testing.assert_close(measured, expected, atol=1e-4, rtol=0)
-    assert all((one.logp[~one.policy] == 0).all() for one in played)
+    assert all((one.logp[~one.policy] == 0).all() for one in trajectories)
 
 
 def test_an_episode_is_opening_turns_and_replies_only(model, renderer, pool) -> None:
-    """What the policy said is played again: the environment's replies fill every gap, token by token."""
-    for sample, one in zip(pool[:30], play(model, renderer, pool[:30]), strict=True):
+    """What the policy said is trajectories again: the environment's replies fill every gap, token by token."""
+    for sample, one in zip(pool[:30], roll_out(model, renderer, pool[:30]), strict=True):
         env = Env(sample, max_turns=3)
         expected = renderer.opening(env.opening())
         policy = [False] * len(expected)
@@ -134,23 +134,23 @@ def test_an_episode_is_opening_turns_and_replies_only(model, renderer, pool) -> 
 
 def test_the_test_episodes_cover_every_kind(model, renderer, pool) -> None:
     """Otherwise the other tests would hold for want of cases."""
-    played = play(model, renderer, pool[:30])
-    assert {one.episode.end for one in played} >= {"answer", "turns"}
-    assert {turn.act for one in played for turn in one.episode.turns} >= {"ask", "call", "answer", "result"}
-    cut = [one.tokens[end - 1] not in renderer.stop_ids for one in played for _, end in turns_of(one)]
+    trajectories = roll_out(model, renderer, pool[:30])
+    assert {one.episode.end for one in trajectories} >= {"answer", "turns"}
+    assert {turn.act for one in trajectories for turn in one.episode.turns} >= {"ask", "call", "answer", "result"}
+    cut = [one.tokens[end - 1] not in renderer.stop_ids for one in trajectories for _, end in turns_of(one)]
     assert any(cut)
     assert not all(cut)
 
 
 def test_trajectories_come_back_in_job_order(model, renderer, pool) -> None:
-    heard: list[int] = []
-    played = play(model, renderer, pool[:9], slots=2, progress=heard.append)
-    assert [one.episode.sample_id for one in played] == [sample.id for sample in pool[:9]]
-    assert [one.sample_index for one in played] == list(range(9))
-    assert [one.episode.seed for one in played] == list(range(9))
-    assert {one.episode.level for one in played} == {"easy"}
-    assert heard == list(range(1, 10))
-    assert play(model, renderer, []) == []
+    reported: list[int] = []
+    trajectories = roll_out(model, renderer, pool[:9], slots=2, progress=reported.append)
+    assert [one.episode.sample_id for one in trajectories] == [sample.id for sample in pool[:9]]
+    assert [one.sample_index for one in trajectories] == list(range(9))
+    assert [one.episode.seed for one in trajectories] == list(range(9))
+    assert {one.episode.level for one in trajectories} == {"easy"}
+    assert reported == list(range(1, 10))
+    assert roll_out(model, renderer, []) == []
 
 
 @pytest.mark.parametrize("greedy", [True, False])
@@ -158,16 +158,16 @@ def test_trajectories_come_back_in_job_order(model, renderer, pool) -> None:
 def test_episodes_do_not_depend_on_the_number_of_slots(model, renderer, pool, greedy, slots) -> None:
     samples = [sample for sample in pool[:5] for _ in range(3)]
     assert_same(
-        play(model, renderer, samples, greedy=greedy, slots=4),
-        play(model, renderer, samples, greedy=greedy, slots=slots),
+        roll_out(model, renderer, samples, greedy=greedy, slots=4),
+        roll_out(model, renderer, samples, greedy=greedy, slots=slots),
     )
 
 
 def test_randomness_comes_from_the_generator(model, renderer, pool) -> None:
     samples = [pool[0]] * 4
-    one, again = play(model, renderer, samples), play(model, renderer, samples)
+    one, again = roll_out(model, renderer, samples), roll_out(model, renderer, samples)
     assert_same(one, again)
-    other = play(model, renderer, samples, generator=torch.Generator().manual_seed(6))
+    other = roll_out(model, renderer, samples, generator=torch.Generator().manual_seed(6))
     assert [t.tokens.tolist() for t in one] != [t.tokens.tolist() for t in other]
     assert len({tuple(t.tokens.tolist()) for t in one}) > 1
 
@@ -188,7 +188,7 @@ def test_tokens_of_probability_zero_are_never_sampled() -> None:
 
 
 def test_greedy_takes_the_likeliest_token(model, renderer, pool) -> None:
-    for one in play(model, renderer, pool[:3], greedy=True):
+    for one in roll_out(model, renderer, pool[:3], greedy=True):
         tokens = torch.from_numpy(one.tokens).long()
         with torch.no_grad():
             best = packed_logits(model, tokens, [len(tokens)]).argmax(-1)
@@ -198,12 +198,12 @@ def test_greedy_takes_the_likeliest_token(model, renderer, pool) -> None:
 
 def test_an_episode_ends_when_tokens_run_out(model, renderer, pool) -> None:
     """The last turn is cut off, or the reply is not read any more; all before is as with room enough."""
-    (whole,) = play(model, renderer, pool[:1])
+    (whole,) = roll_out(model, renderer, pool[:1])
     opening = len(renderer.opening(pool[0].prompt))
     assert len(turns_of(whole)) == 3
     cut_turns = unread_replies = 0
     for room in range(opening + 1, len(whole.tokens), 5):
-        (one,) = play(model, renderer, pool[:1], max_tokens=room)
+        (one,) = roll_out(model, renderer, pool[:1], max_tokens=room)
         assert one.episode.end == "length"
         assert one.episode.answer is None
         assert one.policy.any()
@@ -223,15 +223,15 @@ def test_an_episode_ends_when_tokens_run_out(model, renderer, pool) -> None:
 def test_an_opening_that_fills_the_episode_ends_it(model, renderer, pool) -> None:
     short, long = sorted(pool[:30], key=lambda sample: len(renderer.opening(sample.prompt)))[::29]
     room = len(renderer.opening(long.prompt))
-    one, two = play(model, renderer, [long, short], max_tokens=room)
+    one, two = roll_out(model, renderer, [long, short], max_tokens=room)
     assert (one.episode.end, one.policy.any(), len(one.tokens)) == ("length", False, room)
     assert two.policy.any()
 
 
 def test_no_episode_has_more_turns_than_allowed(model, renderer, pool) -> None:
-    played = play(model, renderer, pool[:20], max_turns=2)
-    assert max(one.episode.policy_turns for one in played) == 2
-    assert {one.episode.end for one in played if one.episode.policy_turns == 2} >= {"turns"}
+    trajectories = roll_out(model, renderer, pool[:20], max_turns=2)
+    assert max(one.episode.policy_turns for one in trajectories) == 2
+    assert {one.episode.end for one in trajectories if one.episode.policy_turns == 2} >= {"turns"}
 
 
 @pytest.mark.parametrize("slots", [6, 64])
@@ -240,17 +240,17 @@ def test_shared_prefixes_are_read_once(model, renderer, pool, slots) -> None:
     read = []
     hook = model.model.embed_tokens.register_forward_hook(lambda module, args, out: read.append(out.shape[1]))
     try:
-        played = play(model, renderer, [s for s in pool[:4] for _ in range(8)], slots=slots, greedy=True)
+        trajectories = roll_out(model, renderer, [s for s in pool[:4] for _ in range(8)], slots=slots, greedy=True)
     finally:
         hook.remove()
-    once = sum(len(one.tokens) for one in played[::8])
-    again = sum(int(one.policy.sum()) + len(turns_of(one)) * MIN_SHARED for one in played)
+    once = sum(len(one.tokens) for one in trajectories[::8])
+    again = sum(int(one.policy.sum()) + len(turns_of(one)) * MIN_SHARED for one in trajectories)
     assert once < sum(read) <= once + again
-    assert once + again < sum(len(one.tokens) for one in played) / 2
+    assert once + again < sum(len(one.tokens) for one in trajectories) / 2
 
 
 def test_rollouts_work_with_adapters_during_training(model, renderer, pool) -> None:
-    plain = play(model, renderer, pool[:6])
+    plain = roll_out(model, renderer, pool[:6])
     adapted = get_peft_model(
         Qwen3ForCausalLM(model.config), LoraConfig(r=4, lora_dropout=0.5, target_modules=["q_proj", "v_proj"])
     )
@@ -261,18 +261,18 @@ def test_rollouts_work_with_adapters_during_training(model, renderer, pool) -> N
             if "lora" not in name:
                 weight.copy_(weights[name.replace("base_layer.", "")])
     adapted.train()
-    assert_same(play(adapted, renderer, pool[:6]), plain)
+    assert_same(roll_out(adapted, renderer, pool[:6]), plain)
     assert adapted.training
     with torch.no_grad():
         for name, weight in adapted.named_parameters():
             if "lora_B" in name:
                 weight.normal_(std=0.5)
-    changed = play(adapted, renderer, pool[:6])
+    changed = roll_out(adapted, renderer, pool[:6])
     assert [one.tokens.tolist() for one in changed] != [one.tokens.tolist() for one in plain]
 
 
 def test_training_works_after_a_rollout(model, renderer, pool) -> None:
-    (one,) = play(model, renderer, pool[:1])
+    (one,) = roll_out(model, renderer, pool[:1])
     logits = packed_logits(model, torch.from_numpy(one.tokens).long(), [len(one.tokens)])
     logits.square().mean().backward()
     assert all(weight.grad is not None for weight in model.parameters())
@@ -284,9 +284,9 @@ def test_a_diverged_policy_raises(renderer, model, pool) -> None:
     with torch.no_grad():
         broken.lm_head.weight.fill_(float("nan"))
     with pytest.raises(FloatingPointError, match="diverged"):
-        play(broken, renderer, pool[:2])
+        roll_out(broken, renderer, pool[:2])
     with pytest.raises(ValueError, match="greedy"):
-        play(model, renderer, pool[:2], temperature=0.0)
+        roll_out(model, renderer, pool[:2], temperature=0.0)
 
 
 def test_sampling_in_32_bits_picks_the_same_tokens(

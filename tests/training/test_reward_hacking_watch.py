@@ -38,9 +38,9 @@ class Hacker(PurePT):
     def take_step(self):
         drawn = self.job.sampler.draw(self.step, self.job.batch_size)
         self.step += 1
-        return StepResult(self.step, {{"kl": 0.0}}, [self.played(one) for one in drawn])
+        return StepResult(self.step, {{"kl": 0.0}}, [self.episode_of(one) for one in drawn])
 
-    def played(self, one):
+    def episode_of(self, one):
         sample, env = one.sample, Env(one.sample, 6, self.job.rollout.tools)
         while not env.end:
             env.step({words})
