@@ -21,7 +21,6 @@ CLIMB_S = 30.0
 """Seconds of sending at full rate from a step back to the ceiling."""
 WINDOW_S = 1.0
 """A service that counts by the second remembers a burst for this long; until then its refusals say nothing new."""
-HISTORY_S = 4.0
 SEARCH_GROWTH = 1.5
 """Growth of the rate per second while the ceiling is unknown."""
 LATE_S, IDLE_S = 0.1, 0.02
@@ -87,11 +86,8 @@ class RateLimit:
         self._cut_at = now
 
     def _estimate(self, now: float, told_to_wait: bool) -> float:
-        """The ceiling, by the requests accepted and refused lately: over several seconds if the rate was steady."""
-        steady = not (self._searching or told_to_wait or self._cut_at == -inf)
-        steady_s = now - self._cut_at - self._window_s if steady else 0.0
-        since = now - min(max(steady_s, self._window_s), self._history_s)
-        recent = [accepted for at, accepted in self._history if at > since]
+        """The ceiling, by the requests accepted and refused in the last window."""
+        recent = [accepted for at, accepted in self._history if at > now - self._window_s]
         accepted, refused = sum(recent), len(recent) - sum(recent)
         if self._ceiling == inf:
             return max(1.0, accepted / WINDOW_S)
@@ -109,13 +105,9 @@ class RateLimit:
         """Long enough to count a few requests in."""
         return max(WINDOW_S, 4 / self.rate)
 
-    @property
-    def _history_s(self) -> float:
-        return max(HISTORY_S, 4 * self._window_s)
-
     def _remember(self, now: float, accepted: bool) -> None:
         self._history.append((now, accepted))
-        while self._history[0][0] < now - self._history_s:
+        while self._history[0][0] < now - self._window_s:
             self._history.popleft()
 
     def _fill(self, now: float) -> None:
@@ -127,17 +119,14 @@ class RateLimit:
         # The rate is tested only while somebody waits for it; an idle time teaches nothing.
         late_s = LATE_S if self._awaited else IDLE_S
         if self._awaited:
-            self._test(passed)
+            self._tested_s += passed
+            if not self._searching and self._tested_s > 2 * CLIMB_S and not self._fixed:
+                # As far above the ceiling as the step back was below it, and not refused: the ceiling is gone.
+                self._ceiling, self._searching, self._tested_s = self.rate, True, 0.0
         self._awaited = False
         # Time that a late timer took from a waiting caller is made up for; idle time is not saved up, because bursts
         # are what gets refused.
         self._tokens = max(self._tokens, min(self._tokens + passed * self.rate, 1 + late_s * self.rate))
-
-    def _test(self, passed: float) -> None:
-        self._tested_s += passed
-        if not self._searching and self._tested_s > 2 * CLIMB_S and not self._fixed:
-            # As far above the ceiling as the step back was below it, and not refused: the ceiling is gone.
-            self._ceiling, self._searching, self._tested_s = self.rate, True, 0.0
 
 
 class Limiter:
