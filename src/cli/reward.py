@@ -153,7 +153,7 @@ def weight_calib(
     """
     from ..config.loader import load_train_config
     from ..config.profile import profile_for
-    from ..reward import weight_calib as calibration
+    from ..reward import calibration
     from ..training.record_episodes import calibration_samples, rated_episodes
 
     name = parse.tag(tag) or calibration.TAG

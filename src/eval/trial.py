@@ -52,16 +52,6 @@ class Compared(Struct, frozen=True):
     """Control less base."""
 
 
-class About(Struct, frozen=True):
-    """Which run it is."""
-
-    ts: str
-    profile: str
-    gated: bool
-    ticket: str | None
-    config: dict[str, Any]
-
-
 class TrialReport(Report, frozen=True):
     """`reports/ppo_eval_<tag>.json`."""
 
@@ -75,7 +65,8 @@ class TrialReport(Report, frozen=True):
     pooled: Compared
 
 
-def trial_report(runs: Sequence[SeedRun], about: About, limits: Thresholds, proof: Evidence) -> TrialReport:
+def trial_report(runs: Sequence[SeedRun], about: dict[str, Any], limits: Thresholds, proof: Evidence) -> TrialReport:
+    """`about`: the fields of the report that say which run it is."""
     seeds = [compared(run) for run in runs]
     pooled = msgspec.structs.replace(seeds[0], seed=None) if len(seeds) == 1 else _pooled(runs)
     changes, samples = pooled.changes, {episode.sample_id for run in runs for episode in run.trained or ()}
@@ -85,7 +76,7 @@ def trial_report(runs: Sequence[SeedRun], about: About, limits: Thresholds, proo
         figures["delta_pp"] = {name: value for name, value in points.items() if value is not None}
     checks = trial_checks(changes if changes is not None else compare([], [], 0), limits)
     whole = report("ppo_eval", checks, figures, proof)
-    return TrialReport(**msgspec.structs.asdict(whole), **msgspec.structs.asdict(about), seeds=seeds, pooled=pooled)
+    return TrialReport(**msgspec.structs.asdict(whole), **about, seeds=seeds, pooled=pooled)
 
 
 def stated_limits(limits: Thresholds) -> dict[str, float]:

@@ -133,18 +133,17 @@ def columns(
     weight = np.array([episode.weight for episode in episodes], dtype=np.float64)
     _refuse_out_of_range(episodes, names, matrix, weight, where)
     means = {name: value for name, value in (stand_in or {}).items() if name in names}
-    for column, name in enumerate(names):
-        if name in LIVE and name not in means and not unjudged_N.all():
-            means[name] = float(matrix[~unjudged_N, column].mean())
-    lacking = [name for name in names if name in LIVE and name not in means]
-    if lacking and unjudged_N.any():
-        raise BadInput(
-            f"no judge was asked about any episode, and nothing is known to stand in for {', '.join(lacking)}",
-            where=where,
-            remedy="set REWARD_LIVE_MODE=1 and score the episodes again",
-        )
-    for column, name in enumerate(names):
-        if name in LIVE and unjudged_N.any():
+    live = {name: column for column, name in enumerate(names) if name in LIVE}
+    if not unjudged_N.all():
+        means = {name: float(matrix[~unjudged_N, column].mean()) for name, column in live.items()} | means
+    if unjudged_N.any():
+        if lacking := [name for name in live if name not in means]:
+            raise BadInput(
+                f"no judge was asked about any episode, and nothing is known to stand in for {', '.join(lacking)}",
+                where=where,
+                remedy="set REWARD_LIVE_MODE=1 and score the episodes again",
+            )
+        for name, column in live.items():
             matrix[unjudged_N, column] = means[name]
     sources = [episode.source_id for episode in episodes]
     return Scores(

@@ -178,7 +178,6 @@ def shadow_run(
     tag: str = TAG,
     live_n: int | None = None,
     made_from: Sequence[Path] = (),
-    reports: Path = REPORTS,
 ) -> tuple[Report, Path]:
     """The report and its path. `episodes` is a file of scored episodes.
 
@@ -188,7 +187,7 @@ def shadow_run(
     `made_from`: files that the scored episodes were derived from; their SHA-256 go into the evidence.
     """
     started = now()
-    path = reports / f"shadow_run_{tag}.json"
+    path = REPORTS / f"shadow_run_{tag}.json"
     read = [episodes, shipped(baseline), *([shipped(weights)] if weights else [])]
     refuse_overlap({"the report": path}, {str(one): one for one in [*read, *made_from]})
     known = read_baseline(baseline)

@@ -81,7 +81,9 @@ def score_dialogues(
 
     Raises BadInput if nothing could be scored or the service stopped answering; finished scores are kept.
     """
-    refuse_overlap(_outputs(job.out), {"POOL": job.pool})
+    figures_file = job.out.with_name(monitor.NAME)
+    beside = {f"{path.name} beside --out": path for path in (unstable_beside(job.out), figures_file)}
+    refuse_overlap({"--out": job.out, **beside}, {"POOL": job.pool})
     _refuse_duplicate_ids(samples, job.pool)
     chosen = choose(samples, job.n, job.seed)
     file = ScoreFile(job.out, {sample.id for sample in samples})
@@ -106,11 +108,26 @@ def score_dialogues(
             figures = asyncio.run(live.run())
     else:  # no call is needed, so no judge is started
         figures = monitor.run_figures(Tally(settings.provider), 0.0)
-    write_json(job.out.with_name(monitor.NAME), figures)
-    scores, summary = _finish(file, samples, keys, live=settings.live, reused=len(known), figures=figures)
+    write_json(figures_file, figures)
+    unstable = file.finish(sample.id for sample in samples)
+    # A line with another key scores something else: another process writes the same file.
+    lines = {name: line for name, key in keys.items() if (line := file.lines.get(name)) and line.key == key}
+    scored = [line for line in lines.values() if line.overall is not None]
+    summary = Summary(
+        samples=len(keys),
+        scored=len(scored),
+        reused=len(known),
+        failed=sum(bool(line.failure) for line in lines.values()),
+        unstable=sum(not line.stable for line in scored),
+        not_started=len(keys) - len(lines),
+        complete=settings.live and len(lines) == len(keys),
+        live=settings.live,
+        files=[str(path) for path in (job.out, unstable, figures_file)],
+        figures=figures,
+    )
     if live:
         live.raise_trouble(summary)
-    return scores, summary
+    return lines, summary
 
 
 def _refuse_duplicate_ids(samples: Sequence[Dialogue], where: Path) -> None:
@@ -121,11 +138,6 @@ def _refuse_duplicate_ids(samples: Sequence[Dialogue], where: Path) -> None:
             where=str(where),
             remedy="give every dialogue its own id",
         )
-
-
-def _outputs(out: Path) -> dict[str, Path]:
-    beside = (unstable_beside(out), out.with_name(monitor.NAME))
-    return {"--out": out, **{f"{path.name} beside --out": path for path in beside}}
 
 
 def choose(samples: list[Scored], n: int | None, seed: int) -> list[Scored]:
@@ -254,31 +266,3 @@ def _write_unscored(file: ScoreFile, keys: dict[str, str], provider: Provider) -
         )
     for name, key in keys.items():
         file.note(Score(id=name, key=key, provider=provider.name, model=provider.model, live=False))
-
-
-def _finish(
-    file: ScoreFile,
-    samples: Sequence[Dialogue],
-    keys: dict[str, str],
-    *,
-    live: bool,
-    reused: int,
-    figures: dict[str, Any],
-) -> tuple[dict[str, Score], Summary]:
-    unstable = file.finish(sample.id for sample in samples)
-    # A line with another key scores something else: another process writes the same file.
-    lines = {name: line for name, key in keys.items() if (line := file.lines.get(name)) and line.key == key}
-    scored = [line for line in lines.values() if line.overall is not None]
-    not_started = len(keys) - len(lines)
-    return lines, Summary(
-        samples=len(keys),
-        scored=len(scored),
-        reused=reused,
-        failed=sum(bool(line.failure) for line in lines.values()),
-        unstable=sum(not line.stable for line in scored),
-        not_started=not_started,
-        complete=live and not not_started,
-        live=live,
-        files=[str(file.path), str(unstable), str(file.path.with_name(monitor.NAME))],
-        figures=figures,
-    )

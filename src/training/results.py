@@ -18,7 +18,7 @@ from ..core.files import atomic_files, json_bytes, read_json, sha256_file
 from ..core.jsonl import read_records
 from ..core.paths import EVAL_EPISODES, EVAL_METRICS, FINAL_MODEL, evaluation_report, seed_folder, step_file
 from ..core.types import Episode
-from ..eval.trial import About, SeedRun, TrialReport, stated_limits, trial_report
+from ..eval.trial import SeedRun, TrialReport, stated_limits, trial_report
 from ..pages.results import trial_page
 from ..runtime.logs import StepLog
 from .resume import EVALUATION_KEY, GATED
@@ -94,14 +94,14 @@ def _marks(seal: Path) -> dict[str, Any]:
         raise BadInput(str(error), where=str(seal.parent), remedy=_TRAIN) from None
 
 
-def _about(config: TrainConfig) -> About:
+def _about(config: TrainConfig) -> dict[str, Any]:
     """Which run it was. The seals of the final models say so, not the config file, which may have changed since."""
     seals = [_final_seal(config, seed) for seed in config.seeds]
     marks = [_marks(path) for path in seals if path.exists()]
     gated = len(marks) == len(seals) and all(one.get(GATED) for one in marks)
     ticket = marks[0].get("ticket") if gated else None
-    ran = marks[0].get("config") if marks else None
-    return About(now(), config.profile, gated, ticket, ran or config.model_dump(mode="json"))
+    ran = (marks[0].get("config") if marks else None) or config.model_dump(mode="json")
+    return {"ts": now(), "profile": config.profile, "gated": gated, "ticket": ticket, "config": ran}
 
 
 def _require_same_settings(config: TrainConfig, seed: int) -> None:

@@ -8,11 +8,11 @@ import pytest
 from src.core.check import evidence, now
 from src.core.types import Episode
 from src.eval.compare import compare
-from src.eval.trial import About, SeedRun, TrialReport, trial_report
+from src.eval.trial import SeedRun, TrialReport, trial_report
 from tests.poison.test_trial_poisons import BASE, GOOD, run
 from tests.rc1 import THRESHOLDS
 
-ABOUT = About(now(), "local", False, None, {"base_model": "models/tiny"})
+ABOUT = {"ts": now(), "profile": "local", "gated": False, "ticket": None, "config": {"base_model": "models/tiny"}}
 TRAINED = run(**GOOD)
 CONTROL = run(asked=0.3, needless=0.4, right=0.5, hard_right=0.4, calls=3)
 

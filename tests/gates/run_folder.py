@@ -33,9 +33,9 @@ from src.data.pool.shadow_set import materialize_shadow
 from src.gates.gate import RoundContext, round_context
 from src.gates.rounds import run_round
 from src.gates.ticket import Round
+from src.reward.calibration import weight_calib
 from src.reward.recorded_episodes import RecordedEpisode, RecordPlan, write_recorded
 from src.reward.scored_episodes import rate
-from src.reward.weight_calib import weight_calib
 from src.scoring.batch import BatchJob, choose, score_dialogues
 from src.scoring.providers import settings_for
 from tests.gates.scripted_policy import act, ask_first

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 from src.core.check import Check
 from src.core.errors import BadInput
 from src.core.remedies import remedies
-from src.reward import weight_calib as calib
+from src.reward import calibration as calib
 from src.reward.scored_episodes import ScoredEpisode
 from src.reward.shadow_run import agreement, agreement_checks
 from src.reward.weights import BASELINE, read_weights
@@ -36,14 +37,9 @@ def honest(n: int = 240, **changes: Any) -> list[ScoredEpisode]:
 def calibrated(episodes: list[ScoredEpisode], folder: Path) -> set[str]:
     """The gates that failed."""
     file = write(folder / "episodes.jsonl", episodes)
-    report, _ = calib.weight_calib(
-        file,
-        BASELINE,
-        **(CALIBRATION | {"boot": 10}),
-        limits=THRESHOLDS,
-        out=folder / "weights.json",
-        reports=folder,
-    )
+    settings = CALIBRATION | {"boot": 10}
+    with chdir(folder):
+        report, _ = calib.weight_calib(file, BASELINE, **settings, limits=THRESHOLDS, out=folder / "weights.json")
     assert report.passed == (not failed(report.checks))
     return failed(report.checks)
 

@@ -19,7 +19,7 @@ from src.core.check import evidence, now
 from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
 from src.core.types import Episode, Turn
-from src.eval.trial import About, SeedRun, trial_report
+from src.eval.trial import SeedRun, trial_report
 from src.training.results import as_it_ran
 from tests.conftest import Askgate
 from tests.eval.episodes import episode
@@ -157,7 +157,7 @@ def test_shares_are_shown_in_percent_beside_a_missing_value(capsys: pytest.Captu
     """Who never asks has no ask precision; that of the base is still 50 and not 0.50."""
     base = [episode("a", needs=True, asks=1), episode("b", asks=1)]
     trained = [episode("a", needs=True), episode("b")]
-    about = About(now(), "local", False, None, {})
+    about = {"ts": now(), "profile": "local", "gated": False, "ticket": None, "config": {}}
     show_results(trial_report([SeedRun(1, 1, base, trained, None)], about, THRESHOLDS, evidence([], [], {}, now())))
     (line,) = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("ask precision")]
     assert line == ["ask", "precision", "50.0", "-", "-", "-"]

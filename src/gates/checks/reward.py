@@ -15,10 +15,9 @@ from ...core.model_files import base_sha256
 from ...core.remedies import remedies
 from ...core.types import Sample
 from ...data.pool.shadow_set import draw_shadow, read_set
-from ...reward.calibration import Calibration, calibrate_weights
+from ...reward.calibration import Calibration, calibrate_weights, calibration_checks
 from ...reward.scored_episodes import Scores, columns, live_check, refuse_too_little
 from ...reward.shadow_run import agreement_checks, score_agreement
-from ...reward.weight_calib import calibration_checks
 from ...reward.weights import CAP_TOLERANCE, Weights, read_baseline, read_unchecked, read_weights
 from ...scoring.batch import choose
 from ..gate import Finding, RoundContext, evidence_of, findings_of
