@@ -7,7 +7,7 @@ import unicodedata
 from fractions import Fraction
 from functools import lru_cache
 
-from ..core.files import package_yaml
+from ..core.files import package_json
 from ..core.tokenize import CJK
 
 _BLANK = re.compile(rf"\s+(?=[{CJK}])|(?<=[{CJK}])\s+")
@@ -40,7 +40,7 @@ def _plain(text: str) -> str:
 LONGEST = 100
 """Most digits of a number that is read; Python refuses numbers of thousands of digits."""
 _DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+")
-_TABLE = package_yaml("templates/lexicon/numbers.yaml")
+_TABLE = package_json("templates/lexicon/numbers.json")
 _ONES, _TENS = _TABLE["english"]["ones"], _TABLE["english"]["tens"]
 _WORDS: dict[str, int] = {
     **{word: value for value, word in enumerate(_ONES)},
@@ -53,7 +53,7 @@ _ENGLISH = re.compile(
 _ZH_DIGIT, _ZH_UNIT = _TABLE["chinese"]["digits"], _TABLE["chinese"]["units"]
 _CHINESE = re.compile(f"[{''.join([*_ZH_DIGIT, *_ZH_UNIT])}]+")
 _PARTS = {word: Fraction(part) for word, part in _TABLE["parts"].items()}
-_CONVERSIONS = {value: [re.compile(unit) for unit in units] for value, units in _TABLE["conversions"].items()}
+_CONVERSIONS = {int(value): [re.compile(unit) for unit in units] for value, units in _TABLE["conversions"].items()}
 
 
 def numbers(text: str) -> set[Fraction]:
