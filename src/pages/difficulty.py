@@ -12,11 +12,7 @@ from .render import render_page
 
 # Where medium begins and where hard begins: the dashed lines of the histograms.
 BUCKET_BOUNDS: dict[str, tuple[float, float]] = {
-    "len_tokens": (bounds.LEN_TOKENS[0] + 1, bounds.LEN_TOKENS[1] + 1),
-    "turns": (bounds.TURNS[0] + 1, bounds.TURNS[1] + 1),
-    "tool_hops": (bounds.TOOL_HOPS[0] + 1, bounds.TOOL_HOPS[1] + 1),
-    "ops_numeric": (bounds.OPS_NUMERIC[0] + 1, bounds.OPS_NUMERIC[1] + 1),
-    "entities": (bounds.ENTITIES[0] + 1, bounds.ENTITIES[1] + 1),
+    **{name: (easy + 1, medium + 1) for name, (easy, medium) in bounds.RISING.items()},
     "connector_density": bounds.CONNECTOR_DENSITY_MEDIUM,
     "clue_overlap": bounds.CLUE_OVERLAP_MEDIUM,
     "score": (bounds.EASY_MAX_SCORE + 1, bounds.HARD_MIN_SCORE),

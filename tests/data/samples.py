@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 
-from src.core.files import atomic_write, sha256_file
+from src.core.files import atomic_write, sha256_file, sidecar, write_json
 from src.core.jsonl import write_records
 from src.core.types import Article, Hidden, Lang, Provenance, Sample, Task, Turn
-from src.data.pool.meta import PoolMeta, write_meta
+from src.data.difficulty.metrics import DifficultyRecord, measure_all
+from src.data.pool.meta import PoolMeta
 
 MIX: dict[Task, float] = {"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25}
+
+
+def write_meta(pool: Path, meta: PoolMeta) -> None:
+    write_json(sidecar(pool), meta)
+
+
+def measure(sample: Sample) -> DifficultyRecord:
+    return measure_all([sample])[0]
+
+
+def slots_of(template: str) -> set[str]:
+    """Names of all slots of a template, those in choices included."""
+    return set(re.findall(r"\{([^}]*)\}", template))
 
 
 def make_sample(

@@ -35,7 +35,8 @@ from src.data.worlds.arithmetic.problem import UNSTATED, make_problem
 from src.data.worlds.arithmetic.program import Expr, consistent_answers, scene_plans, show
 from src.data.worlds.arithmetic.program import evaluate as evaluate_formula
 from src.data.worlds.arithmetic.story import draw_story
-from src.data.worlds.texts import render, slots_of
+from src.data.worlds.texts import render
+from tests.data.samples import slots_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 langs, levels, keys = st.sampled_from(LANGS), st.sampled_from(LEVELS), st.integers(0, 10**9).map(str)

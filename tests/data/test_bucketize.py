@@ -16,10 +16,10 @@ from src.core.files import sha256_file, sidecar
 from src.core.jsonl import read_records
 from src.core.types import LEVELS, TASKS, Level, Sample, Task
 from src.data.difficulty.bucketize import BalancedPool, apportion, difficulty_bucketize, exact, largest_balanced, split
-from src.data.difficulty.metrics import difficulty_metrics, measure
+from src.data.difficulty.metrics import difficulty_metrics
 from src.data.pool.meta import read_meta
 from tests.data.difficulty_samples import TARGET, even_supply, graded, graded_samples
-from tests.data.samples import MIX, write_pool
+from tests.data.samples import MIX, measure, write_pool
 
 ONE_TASK: dict[Task, float] = {"gsm8k": 1.0}
 

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from src.core.types import LANGS, LEVELS, Level
-from src.data.difficulty.metrics import OPS_NUMERIC
+from src.data.difficulty.metrics import RISING
 from src.data.difficulty.text_features import operators
 from src.data.pool.source import SCORES, USUAL, Item, Want, followed, operations_missed, points_missed
 from src.data.readers import article_items as pages
@@ -84,7 +84,7 @@ def test_builtin_arithmetic_gets_harder_with_either_knob(lang: str) -> None:
             for number in range(60)
         ]
         assert max(map(turns, items)) <= 6
-        many = sum(calc_operations(item) > OPS_NUMERIC[1] for item in items)
+        many = sum(calc_operations(item) > RISING["ops_numeric"][1] for item in items)
         return many, sum(map(calc_operations, items)), sum(len(item.steps) for item in items)
 
     usual = made(USUAL, USUAL)

@@ -20,13 +20,12 @@ from src.data.difficulty.metrics import (
     density_points,
     difficulty_metrics,
     level_of,
-    measure,
     overlap_points,
 )
 from src.data.difficulty.text_features import asked_arithmetic, connector_density, names, operators, pronouns
-from src.data.pool.meta import parent_of, read_meta, write_meta
+from src.data.pool.meta import parent_of, read_meta
 from tests.data.difficulty_samples import dialogue, even_supply, graded, graded_samples, sample
-from tests.data.samples import write_pool
+from tests.data.samples import measure, write_meta, write_pool
 
 
 def test_a_record_starts_with_the_required_fields() -> None:

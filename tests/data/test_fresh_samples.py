@@ -11,13 +11,13 @@ from msgspec.structs import replace
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
 from src.core.types import LEVELS, Sample
-from src.data.difficulty.metrics import measure
 from src.data.pool.build import build_pool
 from src.data.pool.fresh import CHUNK, KEPT, FreshSamples
 from src.data.pool.meta import PoolMeta, read_meta
 from src.data.quality.consistency import contradictions
 from src.data.readers.official import OfficialSource
 from tests.data.build_samples import built, small_plan
+from tests.data.samples import measure
 
 
 @pytest.fixture(scope="module")

@@ -17,11 +17,11 @@ from src.core.errors import BadInput
 from src.core.files import sha256_file, sidecar
 from src.core.types import LEVELS, TASKS, Article, Level, Sample, Task
 from src.data.difficulty.bucketize import difficulty_bucketize
-from src.data.difficulty.metrics import DifficultyRecord, difficulty_metrics, measure
+from src.data.difficulty.metrics import DifficultyRecord, difficulty_metrics
 from src.data.difficulty.validate_difficulty import validate_difficulty
-from src.data.pool.meta import read_meta, write_meta
+from src.data.pool.meta import read_meta
 from tests.data.difficulty_samples import TARGET, dialogue, even_supply, graded_samples
-from tests.data.samples import write_pool
+from tests.data.samples import measure, write_meta, write_pool
 from tests.rc1 import DIFFICULTY_LIMITS
 
 

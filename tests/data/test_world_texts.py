@@ -19,9 +19,10 @@ from src.data.pool.meta import read_meta
 from src.data.worlds.arithmetic.language import ProblemText, SceneTexts
 from src.data.worlds.arithmetic.program import ScenePlans
 from src.data.worlds.names import ChineseLists, EnglishLists
-from src.data.worlds.texts import FOLDER, compiled, load_text, slots_of, text_fingerprints
+from src.data.worlds.texts import FOLDER, compiled, load_text, text_fingerprints
 from src.data.worlds.wording import ArticleText, DialectText, QuestionText, world_text
 from tests.data.build_samples import small_plan
+from tests.data.samples import slots_of
 
 STRUCTS: dict[str, type[Record]] = {
     "articles_en.yaml": ArticleText,

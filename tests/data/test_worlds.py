@@ -15,7 +15,7 @@ from src.data.readers.builtin import BuiltinSource
 from src.data.worlds.articles import Chain, Hop, Mention, Query, consistent_answers, plain_value
 from src.data.worlds.build_item import Question, QuestionRejected, build_item
 from src.data.worlds.encyclopedia import Entity, Value, make_world
-from src.data.worlds.names import NAME_MAKERS
+from src.data.worlds.names import Names
 from src.data.worlds.wording import world_text
 
 EACH = 30
@@ -81,7 +81,7 @@ def test_a_changing_fact_has_an_answer_for_each_year() -> None:
 )
 def test_a_rejected_question_says_why(text: str, known: int, clarify: bool, max_turns: int, reason: str) -> None:
     rng = Random(1)
-    world = make_world(NAME_MAKERS["en"](rng), rng)
+    world = make_world(Names("en", rng), rng)
     town = world.town[0]
     chain = Chain([Hop(town, "river", town.facts["river"][0])], known=known)
     asked = text.format(name=town.name, river=town.facts["river"][0].what)

@@ -19,10 +19,11 @@ from src.data.difficulty.bucketize import difficulty_bucketize
 from src.data.difficulty.metrics import difficulty_metrics
 from src.data.difficulty.validate_difficulty import validate_difficulty
 from src.data.pool.build import build_pool, reference_samples
-from src.data.pool.meta import read_meta, write_meta
+from src.data.pool.meta import read_meta
 from src.data.pool.plan import BuildPlan
 from src.data.pool.shadow_set import materialize_shadow
 from src.data.quality.validate_pool import validate_pool
+from tests.data.samples import write_meta
 from tests.gates.conftest import finished, run
 from tests.rc1 import DIFFICULTY_LIMITS, POOL_LIMITS
 

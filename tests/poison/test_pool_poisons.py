@@ -13,7 +13,8 @@ from src.core.errors import BadInput
 from src.core.files import shipped
 from src.core.types import Sample, Turn
 from src.data.pool.build import build_pool
-from src.data.pool.meta import read_meta, write_meta
+from src.data.pool.meta import read_meta
+from tests.data.samples import write_meta
 
 from .conftest import PLAN, Honest, failed, forge, judge
 from .table import poison, twin

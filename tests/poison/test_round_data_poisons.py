@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
 from src.core.types import Sample
-from src.data.pool.meta import read_meta, write_meta
+from src.data.pool.meta import read_meta
+from tests.data.samples import write_meta
 from tests.gates.run_folder import current_context, edit_profile
 
 from .forged_run import caught

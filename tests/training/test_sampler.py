@@ -18,15 +18,15 @@ from src.core.files import sidecar
 from src.core.jsonl import read_records
 from src.core.types import LEVELS, Level, Sample
 from src.data.difficulty.bucketize import difficulty_bucketize
-from src.data.difficulty.metrics import DifficultyRecord, difficulty_metrics, measure
+from src.data.difficulty.metrics import DifficultyRecord, difficulty_metrics
 from src.data.pool.build import build_pool
 from src.data.pool.fresh import FreshSamples
-from src.data.pool.meta import PoolMeta, read_meta, write_meta
+from src.data.pool.meta import PoolMeta, read_meta
 from src.data.pool.source import TARGET
 from src.engines.job import Drawn
 from src.training.sampler import KEPT, TRIES, PoolFile, Sampler, open_sampler
 from tests.data.build_samples import small_plan
-from tests.data.samples import make_sample
+from tests.data.samples import make_sample, measure, write_meta
 from tests.eval.episodes import episode
 
 POOL_ONLY = SamplingSection()

@@ -8,7 +8,7 @@ at least one hard dimension and mostly several.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -23,26 +23,13 @@ from ...core.types import LEVELS, TASKS, Lang, Level, Record, Sample, Task
 from ...utils.process_map import map_in_order, usable_cores
 from ..pool.meta import derived_meta, read_meta, verify_sha256
 from ..quality.token_stream import count_tokens
-from .text_features import (
-    ambiguity_flags,
-    asked_arithmetic,
-    clue_overlap,
-    connector_density,
-    names,
-    numbers,
-    operators,
-    pronouns,
-)
+from . import text_features as text
 
 EASY_MAX_SCORE = 5
 HARD_MIN_SCORE = 9
 
-# Per dimension: the last easy value and the last medium value; higher is harder.
-LEN_TOKENS = (199, 600)
-TURNS = (2, 4)
-TOOL_HOPS = (1, 3)
-OPS_NUMERIC = (1, 3)
-ENTITIES = (3, 6)
+RISING = {"len_tokens": (199, 600), "turns": (2, 4), "tool_hops": (1, 3), "ops_numeric": (1, 3), "entities": (3, 6)}
+"""Last easy and last medium value of the dimensions in which higher is harder."""
 # First and last medium value.
 CONNECTOR_DENSITY_MEDIUM = (3.0, 6.0)
 CLUE_OVERLAP_MEDIUM = (0.20, 0.40)
@@ -143,10 +130,6 @@ def level_counts(counts: Counter[tuple[Task, Level]]) -> LevelCounts:
     return {task: {level: counts[task, level] for level in LEVELS} for task in tasks}
 
 
-def measure(sample: Sample) -> DifficultyRecord:
-    return measure_all([sample])[0]
-
-
 def measure_all(samples: Sequence[Sample]) -> list[DifficultyRecord]:
     """Records of many samples at once, because their tokens are counted in bulk."""
     lengths = count_tokens([_prompt_and_context(sample) for sample in samples])
@@ -160,53 +143,39 @@ def _prompt_and_context(sample: Sample) -> str:
 
 def _record(sample: Sample, len_tokens: int) -> DifficultyRecord:
     said = " ".join(part for part in (sample.premise, sample.clue, sample.question) if part)
-    named = names(said, sample.lang, [article.title for article in sample.context])
+    named = text.names(said, sample.lang, [article.title for article in sample.context])
     calls = [turn for turn in sample.dialogue if turn.act == "call"]
     expressions = [turn.text for turn in calls if turn.tool == "calc"]
     scored: dict[str, Any] = {
         "len_tokens": len_tokens,
         "turns": sum(turn.by == "assistant" for turn in sample.dialogue),
         "tool_hops": len(calls),
-        "entities": len({name for _, name in named}) + len(numbers(said)),
-        "ops_numeric": sum(map(operators, expressions)) + asked_arithmetic(sample.question),
-        "connector_density": round(connector_density(said), 2),
-        "clue_overlap": round(clue_overlap(f"{sample.clue} {sample.question}", " ".join(sample.support)), 4),
+        "entities": len({name for _, name in named}) + len(text.numbers(said)),
+        "ops_numeric": sum(map(text.operators, expressions)) + text.asked_arithmetic(sample.question),
+        "connector_density": round(text.connector_density(said), 2),
+        "clue_overlap": round(text.clue_overlap(f"{sample.clue} {sample.question}", " ".join(sample.support)), 4),
         "needs_clarification": sample.needs_clarification,
     }
-    score = difficulty_score(**scored)
+    score = difficulty_score(scored)
     return DifficultyRecord(
         id=sample.id,
         task=sample.task,
         lang=sample.lang,
-        coref_pronouns=pronouns(said),
-        ambiguity_flags=ambiguity_flags(sample, said, named),
+        coref_pronouns=text.pronouns(said),
+        ambiguity_flags=text.ambiguity_flags(sample, said, named),
         level=level_of(score),
         score=score,
         **scored,
     )
 
 
-def difficulty_score(
-    *,
-    len_tokens: int,
-    turns: int,
-    tool_hops: int,
-    ops_numeric: int,
-    entities: int,
-    connector_density: float,
-    clue_overlap: float,
-    needs_clarification: bool,
-) -> int:
-    """Sum of the points of all eight dimensions."""
+def difficulty_score(dimensions: Mapping[str, Any]) -> int:
+    """Sum of the points of all eight dimensions, given by the names of the fields of `DifficultyRecord`."""
     return (
-        rising_points(len_tokens, LEN_TOKENS)
-        + rising_points(turns, TURNS)
-        + rising_points(tool_hops, TOOL_HOPS)
-        + rising_points(ops_numeric, OPS_NUMERIC)
-        + rising_points(entities, ENTITIES)
-        + density_points(connector_density)
-        + overlap_points(clue_overlap)
-        + clarification_points(needs_clarification, turns)
+        sum(rising_points(name, dimensions[name]) for name in RISING)
+        + density_points(dimensions["connector_density"])
+        + overlap_points(dimensions["clue_overlap"])
+        + clarification_points(dimensions["needs_clarification"], dimensions["turns"])
     )
 
 
@@ -216,9 +185,9 @@ def level_of(score: int) -> Level:
     return "hard" if score >= HARD_MIN_SCORE else "medium"
 
 
-def rising_points(value: int, last: tuple[int, int]) -> int:
-    """Points of a dimension that is harder the higher it is; `last` are its last easy and its last medium value."""
-    easy, medium = last
+def rising_points(dimension: str, value: int) -> int:
+    """Points of a dimension in which higher is harder."""
+    easy, medium = RISING[dimension]
     return 0 if value <= easy else 1 if value <= medium else 2
 
 

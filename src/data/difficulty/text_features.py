@@ -19,7 +19,7 @@ from ...core.types import Sample
 
 @cache
 def lexicon(lang: Literal["english", "chinese"]) -> dict[str, Any]:
-    """Word lists of a language by name, from `templates/lexicon`. Each is one string of words separated by spaces."""
+    """Word lists of a language by name, from `templates/lexicon`: words separated by spaces; also its `patterns`."""
     tables: dict[str, Any] = package_yaml(f"templates/lexicon/{lang}.yaml")
     return tables
 
@@ -33,8 +33,16 @@ FUNCTION_WORDS = word_set("function_words")
 _CHINESE = lexicon("chinese")
 
 
-def _either(words: str) -> str:
-    return "|".join(words.split())
+def _patterns(lang: Literal["english", "chinese"]) -> dict[str, re.Pattern[str]]:
+    return {name: re.compile("|".join(parts), re.IGNORECASE) for name, parts in lexicon(lang)["patterns"].items()}
+
+
+_EN, _ZH = _patterns("english"), _patterns("chinese")
+
+
+def _count(pattern: str, text: str) -> int:
+    """Number of matches in both languages. English text, the usual case, is searched once."""
+    return len(_EN[pattern].findall(text)) + (0 if text.isascii() else len(_ZH[pattern].findall(text)))
 
 
 # --- Names and numbers ---
@@ -44,7 +52,8 @@ _POSSESSIVE = re.compile(r"['’]s?$")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _QUOTED_ZH = re.compile(r"《([^《》]{1,40})》|“([^“”]{1,40})”|「([^「」]{1,40})」")
 _DOTTED_ZH = re.compile(rf"(?:(?![的是在和与有])[{CJK}]){{1,6}}(?:·(?:(?![的是在和与有])[{CJK}]){{1,6}})+")
-_PLACE_ZH = re.compile(rf"(?:(?![{_CHINESE['not_in_name']}])[{CJK}]){{2,4}}?(?:{_either(_CHINESE['place_endings'])})")
+_PLACE_ENDS = "|".join(_CHINESE["place_endings"].split())
+_PLACE_ZH = re.compile(rf"(?:(?![{_CHINESE['not_in_name']}])[{CJK}]){{2,4}}?(?:{_PLACE_ENDS})")
 _PERSON_ZH = re.compile(
     rf"(?:^|(?<=[\s，。！？；、：]))[{_CHINESE['surnames']}小阿老][{CJK}]{{1,2}}?"
     r"(?=[有买卖的和与把每从在花给想说用去吃读跑种做赚收先又再还比要带拿得存养写画骑])"
@@ -105,29 +114,6 @@ def numbers(text: str) -> set[str]:
 
 # --- Connectors, pronouns, arithmetic ---
 
-_CONNECTOR_EN = re.compile(rf"\b(?:{_either(lexicon('english')['connectors'])})\b", re.IGNORECASE)
-_CONNECTOR_ZH = re.compile(_either(_CHINESE["connectors"]))
-PRONOUN_EN = re.compile(
-    r"\b(?:it|its|itself|they|them|their|theirs|this|that|these|those|he|him|his|she|her|hers)\b", re.IGNORECASE
-)
-# 其他, 其中, 尤其 are no references, nor are 那么 and 这样; 应该 contains no 该.
-PRONOUN_ZH = re.compile(
-    r"(?<!其)他们?|她们?|它们?|(?<![尤极])其(?![他中实余次它她])|这(?![样么])|那(?![么样])|(?<!应)该"
-)
-_ASKED_EN = re.compile(
-    r"\bhow (?:many|much) (?:more |fewer |less )?(?:(?:years|months|weeks|days|hours|minutes) )?"
-    r"(?:older|younger|earlier|later|longer|shorter|more|fewer|less)\b"
-    r"|\b(?:years|months|weeks|days|hours|minutes) (?:between|after|before|apart|passed)\b"
-    r"|\b(?:older|younger|earlier|later|longer|shorter|higher|lower|larger|bigger|smaller|taller|greater|faster|slower"
-    r"|heavier|cheaper|fewer)\b"
-    r"|\b(?:more|less)\b(?=[^.?!]{0,40}\bthan\b)|\bdifference between\b",
-    re.IGNORECASE,
-)
-_ASKED_ZH = re.compile(
-    r"相[差隔距]了?(?:多少|几)?|多少[年月天]|[几多]少?(?:年|个月|天|小时)(?:[前后]|之间)|早(?:多少|几)|晚(?:多少|几)|差多少|差几|"
-    r"比[^，。？！]{1,30}?(?:更|多|少|早|晚|大|小|高|低|长|短|快|慢|重|轻|贵|便宜)|哪[一个位座部条家]{1,2}更|"
-    r"更[早晚大小高低长短快慢重轻多少]"
-)
 # An operator counts when a number or a bracket is before it, so that a sign does not.
 _OPERATOR = re.compile(r"(?<=[\d)])\s*(?:\*\*|>=|<=|==|!=|[-+*/%<>=])")
 
@@ -143,13 +129,12 @@ def connector_density(text: str) -> float:
     length = chinese / CHARACTERS_PER_CHINESE_WORD + len(_OTHER_WORD.findall(text))
     if not length:
         return 0.0
-    found = len(_CONNECTOR_EN.findall(text)) + (len(_CONNECTOR_ZH.findall(text)) if chinese else 0)
-    return 100 * found / length
+    return 100 * _count("connectors", text) / length
 
 
 def pronouns(text: str) -> int:
     """Number of pronouns and demonstratives."""
-    return len(PRONOUN_EN.findall(text)) + (0 if text.isascii() else len(PRONOUN_ZH.findall(text)))
+    return _count("pronouns", text)
 
 
 def operators(expression: str) -> int:
@@ -167,7 +152,7 @@ def asked_arithmetic(question: str) -> int:
     >>> asked_arithmetic("How many years older is Ann than Bo?"), asked_arithmetic("李华比王芳大几岁？")
     (1, 1)
     """
-    return len(_ASKED_EN.findall(question)) + (0 if question.isascii() else len(_ASKED_ZH.findall(question)))
+    return _count("asked_arithmetic", question)
 
 
 # --- Clue overlap ---
@@ -193,17 +178,6 @@ def clue_overlap(asked: str, support: str) -> float:
 _YEAR = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
 _AMOUNT = re.compile(r"\d+(?:[.,]\d+)*")
 _ASKS_AMOUNT = re.compile(r"\bhow (?:many|much)\b|\bpopulation\b|多少|[有共]几", re.IGNORECASE)
-_PERSONAL_EN = re.compile(r"\b(?:he|him|his|she|her|hers|they|them|their)\b", re.IGNORECASE)
-_PERSONAL_ZH = re.compile(r"(?<!其)他|她|它|(?<![尤极])其(?![他中实余次它她])")
-_NOUN_PHRASE_EN = re.compile(r"\b(?:an?|the|each|every|some|one|two|three|my|our|\d+) [a-z]", re.IGNORECASE)
-_POINTING_EN = re.compile(
-    r"\b(?:this|these|those) [a-z]+"
-    r"|(?:^|[.?!,] |\b(?:of|in|by|for|from|with|about|did|does|do|is|was|were|are|has|had) )that [a-z]+"
-    r"|\bthat (?:film|movie|book|novel|song|album|band|man|woman|person|town|city|company|team|country|river|event"
-    r"|award|place|building|work|one)\b",
-    re.IGNORECASE,
-)
-_POINTING_ZH = re.compile(r"[这那][个位部座家条本次场届支名款]|(?<!应)该")
 # Chinese nouns have no article: a pronoun this close to the start cannot have a noun before it.
 _OPENING_ZH = 4
 
@@ -225,7 +199,7 @@ def ambiguity_flags(sample: Sample, said: str, names: Sequence[tuple[int, str]])
         flags.append("multi-entity")
     if _unclear_reference(said, first_name):
         flags.append("unclear-reference")
-    pointing = (_POINTING_ZH if sample.lang == "zh" else _POINTING_EN).search(said)
+    pointing = (_ZH if sample.lang == "zh" else _EN)["pointing"].search(said)
     if pointing and pointing.start() < first_name:
         flags.append("under-specified")
     if _ASKS_AMOUNT.search(sample.question) and not _YEAR.search(said) and _amounts_by_year(sample):
@@ -245,10 +219,10 @@ def _shared_name(sample: Sample, said: str) -> bool:
 
 
 def _unclear_reference(said: str, first_name: int) -> bool:
-    english = _PERSONAL_EN.search(said)
-    if english and english.start() < first_name and not _NOUN_PHRASE_EN.search(said, 0, english.start()):
+    english = _EN["personal_pronouns"].search(said)
+    if english and english.start() < first_name and not _EN["noun_phrase"].search(said, 0, english.start()):
         return True
-    chinese = None if said.isascii() else _PERSONAL_ZH.search(said)
+    chinese = None if said.isascii() else _ZH["personal_pronouns"].search(said)
     return bool(chinese and chinese.start() < min(first_name, _OPENING_ZH))
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from hashlib import blake2b
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,17 +34,7 @@ HARD_OVERLAP_MAX = 0.20
 EASY_OVERLAP_MIN = 0.40
 """Fixed bounds of the median clue overlap; the other two bounds are flags."""
 
-METRICS = (
-    "len_tokens",
-    "turns",
-    "tool_hops",
-    "entities",
-    "ops_numeric",
-    "connector_density",
-    "coref_pronouns",
-    "clue_overlap",
-    "score",
-)
+METRICS = tuple(field.name for field in msgspec.structs.fields(DifficultyRecord) if field.type in (int, float))
 _values_of = attrgetter(*METRICS)
 QUANTILES = {"p10": 0.10, "p50": 0.50, "p90": 0.90}
 MAX_BINS = 20
@@ -222,7 +213,10 @@ def _figures(columns: MetricColumns, edges: dict[str, list[float]]) -> dict[str,
         "histograms": {
             metric: {
                 "edges": edges[metric],
-                "counts": {level: _histogram(columns.values(metric, None, level), edges[metric]) for level in LEVELS},
+                "counts": {
+                    level: np.histogram(columns.values(metric, None, level), edges[metric])[0].tolist()
+                    for level in LEVELS
+                },
             }
             for metric in METRICS
         },
@@ -244,10 +238,6 @@ def _common_edges(*sets: MetricColumns) -> dict[str, list[float]]:
             width = next((width for width in _BIN_WIDTHS if top < width * MAX_BINS), widest)
             edges[metric] = [float(width * place) for place in range(int(top // width) + 2)]
     return edges
-
-
-def _histogram(values: NDArray[np.float64], edges: Sequence[float]) -> list[int]:
-    return [int(count) for count in np.histogram(values, bins=np.asarray(edges))[0]]
 
 
 def _quantiles(values: NDArray[np.float64]) -> dict[str, float]:

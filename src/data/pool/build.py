@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from random import Random
-from typing import IO, Any, Literal
+from typing import IO, Any
 
 import msgspec
 
@@ -40,20 +40,18 @@ def open_source(plan: BuildPlan) -> Source:
     """The source that a plan names."""
     if plan.source == "builtin":
         return BuiltinSource()
-    if plan.source == "dir":
-        from ..readers.official import OfficialSource
+    from ..readers.official import HubSource, OfficialSource
 
-        if plan.data_dir is not None and not plan.data_dir.is_dir():
-            raise BadInput(
-                "no such folder",
-                where=f"--data_dir {plan.data_dir}",
-                remedy="name the folder of the official files; a pool keeps it relative to the folder where the pool "
-                "was built, so run the later stages from there",
-            )
-        return OfficialSource(plan.data_dir)
-    from ..readers.official import HubSource
-
-    return HubSource(plan.data_dir)
+    if plan.source == "hf":
+        return HubSource(plan.data_dir)
+    if plan.data_dir is not None and not plan.data_dir.is_dir():
+        raise BadInput(
+            "no such folder",
+            where=f"--data_dir {plan.data_dir}",
+            remedy="name the folder of the official files; a pool keeps it relative to the folder where the pool "
+            "was built, so run the later stages from there",
+        )
+    return OfficialSource(plan.data_dir)
 
 
 def build_pool(plan: BuildPlan, out: Path, progress: Progress = lambda done: None) -> PoolMeta:
@@ -84,12 +82,10 @@ def write_pool(plan: BuildPlan, pool: IO[bytes], facts: IO[bytes], progress: Pro
 def make_minimal(folder: Path) -> tuple[Path, Path]:
     """Writes the smallest data for a first training run: a training pool and an evaluation pool of other source ids."""
 
-    def plan(n: int, split: Literal["train", "shadow"]) -> BuildPlan:
-        return BuildPlan(n=n, mix=MIX, seed=SEED, langs=(), templates_dir=TEMPLATES, split=split)
-
     train, held_out = folder / "train_min.jsonl", folder / "eval_min.jsonl"
-    build_pool(plan(TRAIN, "train"), train)
-    build_pool(plan(EVAL, "shadow"), held_out)
+    plan = BuildPlan(n=TRAIN, mix=MIX, seed=SEED, langs=(), templates_dir=TEMPLATES)
+    build_pool(plan, train)
+    build_pool(msgspec.structs.replace(plan, n=EVAL, split="shadow"), held_out)
     return train, held_out
 
 

@@ -10,7 +10,7 @@ from ...agents.tools import calc, wiki
 from ...core.types import Provenance, Sample, Turn, join_sentences
 from ..quality.consistency import occurs
 from .source import Item, Step
-from .templates import ClarifyTemplate, Pack, TaskTemplate, render
+from .templates import Pack, TaskTemplate, render
 
 PROMPT_TRIES = 20
 _SHARED = tuple(name for name in Item.__struct_fields__ if name in Sample.__struct_fields__)
@@ -61,30 +61,20 @@ def _dialogue(
     titles = {article.title for article in item.context}
     clarify = pack.choose_clarify(rng, item.task, item.lang, template.role) if item.hidden else None
     thanks = ""
-    for number, step in enumerate(item.steps):
-        if clarify is not None and number == item.ask_after:
-            turns += _ask(item, clarify, rng)
+    for number, step in enumerate((*item.steps, None)):
+        if item.hidden and clarify and number == min(item.ask_after, len(item.steps)):
+            turns.append(Turn("assistant", "ask", render(rng.choice(clarify.ask), missing=item.hidden.missing)))
+            turns.append(Turn("user", "say", render(rng.choice(clarify.reply), span=item.hidden.span)))
             thanks = rng.choice(clarify.thanks)
-        if step.tool in tools:
+        if step is not None and step.tool in tools:
             thought = step.note or _thought(step, template, titles, rng)
             result = calc(step.input) if step.tool == "calc" else wiki(item.context, step.input)
             turns.append(Turn("assistant", "call", step.input, join_sentences([thanks, thought]), step.tool))
             turns.append(Turn("tool", "result", result, tool=step.tool))
             thanks = ""
-    if clarify is not None and item.ask_after >= len(item.steps):
-        turns += _ask(item, clarify, rng)
-        thanks = rng.choice(clarify.thanks)
     thought = render(rng.choice(template.answer), answer=item.answer)
     turns.append(Turn("assistant", "answer", item.answer, join_sentences([thanks, thought])))
     return turns
-
-
-def _ask(item: Item, clarify: ClarifyTemplate, rng: Random) -> list[Turn]:
-    assert item.hidden is not None
-    return [
-        Turn("assistant", "ask", render(rng.choice(clarify.ask), missing=item.hidden.missing)),
-        Turn("user", "say", render(rng.choice(clarify.reply), span=item.hidden.span)),
-    ]
 
 
 def _thought(step: Step, template: TaskTemplate, titles: set[str], rng: Random) -> str:

@@ -81,7 +81,8 @@ class FreshSamples:
         return self._chunks[number]
 
     def _make_chunk(self, number: int) -> dict[Level, list[Sample]]:
-        plan = replace(self._plan, seed=_number(f"fresh:{self._meta.sha256}:{self._seed}:{number}"))
+        digest = hashlib.sha256(f"fresh:{self._meta.sha256}:{self._seed}:{number}".encode()).digest()
+        plan = replace(self._plan, seed=int.from_bytes(digest[:6]))
         jobs = make_jobs(plan, self._source, self._taken)
         samples = [make_sample(plan, self._source, self._pack, job) for job in jobs]
         limits = self._limits
@@ -100,7 +101,3 @@ class FreshSamples:
                 where=WHERE,
                 remedy="build the pool again, or set the ratios to 1.0",
             )
-
-
-def _number(text: str) -> int:
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6])

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import field
 
 from ...core.errors import BadInput
-from ...core.files import sha256_file, sidecar, write_json
+from ...core.files import sha256_file, sidecar
 from ...core.jsonl import Identified, read_unique
 from ...core.types import Lang, Record, Task
 
@@ -61,10 +61,6 @@ def read_meta(pool: Path) -> PoolMeta:
         return msgspec.json.decode(raw, type=PoolMeta)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadInput(str(error), where=str(path), remedy="build the pool again") from None
-
-
-def write_meta(pool: Path, meta: PoolMeta) -> None:
-    write_json(sidecar(pool), meta)
 
 
 def derived_meta(

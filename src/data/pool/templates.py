@@ -43,13 +43,18 @@ MUST_SHOW = ("user", "clue", "topic", "ask", "reply")
 """Fields that must use their variable exactly once, or a part of the task would be lost."""
 
 
-class TaskTemplate(Record, frozen=True):
-    """How one user words a task, and the thoughts of the assistant that serves them."""
+class Template(Record, frozen=True):
+    """What all templates have."""
 
     id: Name
     lang: Lang
     role: Name
     register: Name
+
+
+class TaskTemplate(Template, frozen=True):
+    """How one user words a task, and the thoughts of the assistant that serves them."""
+
     user: Alternatives
     clue: Alternatives
     topic: Alternatives
@@ -59,20 +64,15 @@ class TaskTemplate(Record, frozen=True):
     answer: Alternatives
 
 
-class ClarifyTemplate(Record, frozen=True):
+class ClarifyTemplate(Template, frozen=True):
     """An ask, the user's reply to it, and the assistant's thought after the reply."""
 
-    id: Name
-    lang: Lang
-    role: Name
-    register: Name
     ask: Alternatives
     reply: Alternatives
     thanks: Alternatives
 
 
-AnyTemplate = TaskTemplate | ClarifyTemplate
-T = TypeVar("T", TaskTemplate, ClarifyTemplate)
+T = TypeVar("T", bound=Template)
 
 
 class Pack(Record, frozen=True):
@@ -171,7 +171,7 @@ def _convert(raw: Any, kind: type[T], where: str) -> T:
         raise BadInput(str(error), where=where, remedy=remedy) from None
 
 
-def _check_alternatives(template: AnyTemplate, where: str) -> None:
+def _check_alternatives(template: Template, where: str) -> None:
     for field, value in msgspec.structs.asdict(template).items():
         if field in OFFERED:
             for number, alternative in enumerate(value, start=1):

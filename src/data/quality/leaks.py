@@ -129,7 +129,9 @@ def _content_matches(
     pool: TokenStream, shadow: TokenStream, n: int, threshold: float, rare: Rarity, unique: UniquePart
 ) -> Iterator[Match]:
     index = _Index(distinct(shadow))
-    weights = _set_weights(index, shadow, rare)
+    # Columns are hashes cut to 56 bits, weights go by the whole hash.
+    whole = np.unique(shadow.hashes)
+    weights = rare.of(whole)[np.searchsorted(whole >> CUT_BITS, index.columns)].astype(np.float32)
     # A text that lacks too much of the weight anywhere lacks it beside the right neighbours too.
     sides = index.matrix.multiply(weights / np.maximum(index.matrix @ weights, 1e-9)[:, None]).toarray().T
     first = 0
@@ -140,7 +142,8 @@ def _content_matches(
             ours = block.text(int(row))
             if len(theirs) - n + 1 >= LONG:
                 ours = likest_passage(ours, theirs)
-            if not _half_shared(ours, theirs):
+            shared = len(np.intersect1d(ours, theirs))
+            if shared < HALF * (len(np.unique(ours)) + len(np.unique(theirs)) - shared):
                 continue
             similarity = content_share(ours, theirs, rare)
             if _reaches(similarity, threshold) and unique.is_in(ours, theirs):
@@ -156,17 +159,6 @@ def likest_passage(ours: U64, theirs: U64) -> U64:
     found = np.concatenate([[0], np.cumsum(np.isin(pairs(ours), pairs(theirs)))])
     start = int(np.argmax(found[length - 1 :] - found[: len(found) - length + 1]))
     return ours[start : start + length]
-
-
-def _half_shared(ours: U64, theirs: U64) -> bool:
-    shared = len(np.intersect1d(ours, theirs))
-    return shared >= HALF * (len(np.unique(ours)) + len(np.unique(theirs)) - shared)
-
-
-def _set_weights(index: _Index, shadow: TokenStream, rare: Rarity) -> NDArray[np.float32]:
-    """A weight for each column. Columns are hashes cut to 56 bits, weights go by the whole hash."""
-    whole = np.unique(shadow.hashes)
-    return rare.of(whole)[np.searchsorted(whole >> CUT_BITS, index.columns)].astype(np.float32)
 
 
 def content_share(ours: U64, theirs: U64, rare: Rarity) -> float:
@@ -210,26 +202,17 @@ def rarity(stream: TokenStream) -> Rarity:
     """Rarity of every token, from evenly spaced texts; the pool's order is already random."""
     if stream.texts > RARITY_TEXTS:
         stream = stream.take(np.linspace(0, stream.texts - 1, RARITY_TEXTS).astype(np.int64))
-    line = with_edges(stream)
-    kinds, kind, of_kind = _numbered(line)
-    _, pair, of_pair = _numbered(pairs(line))
+    # All tokens in one line, with a zero before each text and after the last.
+    line = np.zeros(len(stream.hashes) + stream.texts + 1, dtype=np.uint64)
+    line[np.arange(len(stream.hashes)) + stream.owners() + 1] = stream.hashes
+    kinds, kind, of_kind = np.unique(line, return_inverse=True, return_counts=True)
+    _, pair, of_pair = np.unique(pairs(line), return_inverse=True, return_counts=True)
     after = np.log(of_kind[kind[:-2]] / of_pair[pair[:-1]])
     before = np.log(of_kind[kind[2:]] / of_pair[pair[1:]])
     surprise = np.minimum(after, before)
     inner = kind[1:-1]
     weights = np.bincount(inner, weights=surprise, minlength=len(kinds)) / np.maximum(of_kind, 1)
     return Rarity(kinds, weights + RARITY_FLOOR)
-
-
-def with_edges(stream: TokenStream) -> U64:
-    """All tokens in one line, with a zero before each text and after the last."""
-    line = np.zeros(len(stream.hashes) + stream.texts + 1, dtype=np.uint64)
-    line[np.arange(len(stream.hashes)) + stream.owners() + 1] = stream.hashes
-    return line
-
-
-def _numbered(values: U64) -> tuple[U64, NDArray[np.intp], NDArray[Any]]:
-    return np.unique(values, return_inverse=True, return_counts=True)
 
 
 class UniquePart:

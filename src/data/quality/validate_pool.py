@@ -78,10 +78,7 @@ def validate_pool(
         "duplicates": _duplicate_figures(duplicates, scanned.ids),
         "lengths": _length_figures(scanned, limits),
         "shortcut": {f"{task},{lang}" if lang else task: auc for (task, lang), auc in shortcuts.items()},
-        "consistency": {
-            "broken_rules": dict(scanned.broken_rules),
-            "samples": scanned.contradicting[:EXAMPLES],
-        },
+        "consistency": {"broken_rules": dict(scanned.broken_rules), "samples": scanned.contradicting[:EXAMPLES]},
     }
     if leak_check:
         ours = (scanned.prompts, scanned.originals)

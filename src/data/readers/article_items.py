@@ -16,14 +16,7 @@ from ...core.tokenize import tokens, words
 from ...core.types import Article, Hidden, Level, join_sentences
 from ..difficulty.text_features import lexicon, word_set
 from ..pool.source import Item, Step, Want, calls_wanted, followed
-from .articles import (
-    ArticleQuestion,
-    Mode,
-    SpareArticle,
-    article_kind,
-    article_tokens,
-    search_query,
-)
+from .articles import ArticleQuestion, Mode, SpareArticle, article_kind, article_tokens, search_query
 from .level_fit import choose_clue, nearest_item
 from .mentions import Mention, shares_name
 

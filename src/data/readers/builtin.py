@@ -11,7 +11,7 @@ from ...core.types import Lang, Level, Task
 from ..pool.source import TARGET, Item, Want
 from ..worlds.arithmetic.problem import make_problem
 from ..worlds.encyclopedia import World, make_world
-from ..worlds.names import NAME_MAKERS
+from ..worlds.names import Names
 from ..worlds.questions import multihop_item, strategy_item
 from ..worlds.texts import text_fingerprints
 from ..worlds.wording import draw_dialect
@@ -59,6 +59,6 @@ def _source_id(task: Task, lang: Lang, seed: int, key: str) -> str:
 @lru_cache(maxsize=8)
 def _world(key: str, lang: Lang) -> World:
     rng = Random(key)
-    world = make_world(NAME_MAKERS[lang](rng), rng)
+    world = make_world(Names(lang, rng), rng)
     world.dialect = draw_dialect(lang, rng)
     return world

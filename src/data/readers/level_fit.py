@@ -7,16 +7,8 @@ from itertools import combinations
 
 from ...core.tokenize import tokens
 from ...core.types import Level
+from ..difficulty import text_features as text
 from ..difficulty.metrics import CLUE_OVERLAP_MEDIUM, difficulty_score
-from ..difficulty.text_features import (
-    asked_arithmetic,
-    char_trigrams,
-    clue_overlap,
-    connector_density,
-    names_en,
-    numbers,
-    operators,
-)
 from ..pool.source import Item, Want, operations_missed, points_missed
 from .articles import article_tokens, hidden_article_is_findable
 
@@ -41,7 +33,7 @@ def context_tokens(item: Item) -> int:
 
 
 def overlap(item: Item) -> float:
-    return clue_overlap(f"{item.clue} {item.question}", " ".join(item.support))
+    return text.clue_overlap(f"{item.clue} {item.question}", " ".join(item.support))
 
 
 def turns(item: Item) -> int:
@@ -52,14 +44,16 @@ def score(item: Item, measured_overlap: float) -> int:
     """The difficulty score that the sample of this item will have, about."""
     said = " ".join(part for part in (item.premise, item.clue, item.question) if part)
     return difficulty_score(
-        len_tokens=context_tokens(item) + len(tokens(said)) + TEMPLATE_TOKENS,
-        turns=turns(item),
-        tool_hops=len(item.steps),
-        ops_numeric=_operations(item),
-        entities=len({name for _, name in names_en(said)}) + len(numbers(said)),
-        connector_density=round(connector_density(said), 2),
-        clue_overlap=round(measured_overlap, 4),
-        needs_clarification=item.hidden is not None,
+        {
+            "len_tokens": context_tokens(item) + len(tokens(said)) + TEMPLATE_TOKENS,
+            "turns": turns(item),
+            "tool_hops": len(item.steps),
+            "ops_numeric": _operations(item),
+            "entities": len({name for _, name in text.names_en(said)}) + len(text.numbers(said)),
+            "connector_density": round(text.connector_density(said), 2),
+            "clue_overlap": round(measured_overlap, 4),
+            "needs_clarification": item.hidden is not None,
+        }
     )
 
 
@@ -92,7 +86,8 @@ def misfit(item: Item, want: Want) -> float:
 
 
 def _operations(item: Item) -> int:
-    return sum(operators(step.input) for step in item.steps if step.tool == "calc") + asked_arithmetic(item.question)
+    expressions = [step.input for step in item.steps if step.tool == "calc"]
+    return sum(text.operators(expression) for expression in expressions) + text.asked_arithmetic(item.question)
 
 
 def choose_clue(
@@ -109,8 +104,8 @@ def choose_clue(
     """
     low, high = OVERLAP_BANDS["easy"]
     aim = high - (high - low) * paraphrase
-    asked, whole = char_trigrams(question), char_trigrams(" ".join(support))
-    grams = [char_trigrams(sentence) for sentence in candidates]
+    asked, whole = text.char_trigrams(question), text.char_trigrams(" ".join(support))
+    grams = [text.char_trigrams(sentence) for sentence in candidates]
     best: tuple[float, tuple[int, ...]] | None = None
     for size in range(1, min(MOST_SENTENCES, len(candidates)) + 1):
         for chosen in combinations(range(len(candidates)), size):

@@ -45,7 +45,7 @@ SIBLING_SIMILARITY = 0.70
 
 _SCARCE_FIRST: tuple[Level, ...] = ("easy", "hard", "medium")
 """Easy questions that lack something are the scarcest, then hard ones that lack nothing."""
-HOTPOTQA, GSM8K, STRATEGYQA = "hotpotqa/hotpot_qa", "openai/gsm8k", "voidful/StrategyQA"
+STRATEGYQA = "voidful/StrategyQA"
 STRATEGYQA_FILES = ("strategyqa_train.json", "strategyqa_train_paragraphs.json")
 _HUB_REMEDY = "check the network, or put the official files into a folder and use --source dir --data_dir FOLDER"
 
@@ -102,9 +102,8 @@ class OfficialSource:
         chosen = choose_records(wants, [*vague, *plain], frozenset(vague), misfit, TWIN_SHARE[task], rng)
         if None in chosen:
             ambiguous = sum(want.clarify for want in wants)
-            raise self._too_few(
-                task, split, f"{ambiguous} ambiguous samples asked for, {len(vague)} records can be made so"
-            )
+            counts = f"{ambiguous} ambiguous samples asked for, {len(vague)} records can be made so"
+            raise self._too_few(task, split, counts)
         return [key for key in chosen if key is not None]
 
     def item(self, task: Task, key: str, want: Want, seed: int) -> Item:
@@ -142,8 +141,7 @@ class OfficialSource:
                 if isinstance(record, ArticleQuestion) and split_of(source_id) == split:
                     known = {mention.title: mention.kind for mention in record.mentions}
                     for article in record.gold:
-                        kind = known.get(article.title) or article_kind(article)
-                        if kind is not None:
+                        if kind := known.get(article.title) or article_kind(article):
                             found.setdefault(article.title, SpareArticle(article, kind))
             self._spares[task, split] = list(found.values())
         return self._spares[task, split]
@@ -265,7 +263,11 @@ class HubSource(OfficialSource):
         """The dataset of a task; files in the data folder take precedence over the hub."""
         if self._local is not None and dataset_files(self._local, task):
             return load(self._local, task)
-        return _strategyqa() if task == "strategyqa" else _through_datasets(task)
+        try:
+            return _strategyqa() if task == "strategyqa" else _through_datasets(task)
+        except ImportError:
+            remedy = "pip install datasets, or use --source dir with the official files"
+            raise BadInput("the package `datasets` is not installed", where="--source hf", remedy=remedy) from None
 
 
 def hotpot_record(row: dict[str, Any]) -> HotpotRecord:
@@ -283,22 +285,16 @@ def hotpot_record(row: dict[str, Any]) -> HotpotRecord:
     )
 
 
-def gsm_record(row: dict[str, Any]) -> GsmRecord:
-    return GsmRecord(question=row["question"], answer=row["answer"])
-
-
 _DATASETS: dict[Task, tuple[str, str, tuple[str, ...], Callable[[dict[str, Any]], Any], Any]] = {
-    "hotpotqa": (HOTPOTQA, "distractor", ("train", "validation"), hotpot_record, hotpotqa.read),
-    "gsm8k": (GSM8K, "main", ("train", "test"), gsm_record, gsm8k.read),
+    "hotpotqa": ("hotpotqa/hotpot_qa", "distractor", ("train", "validation"), hotpot_record, hotpotqa.read),
+    "gsm8k": ("openai/gsm8k", "main", ("train", "test"), partial(msgspec.convert, type=GsmRecord), gsm8k.read),
 }
 """Dataset on the hub, its configuration and splits, and how a row becomes a record and then a question."""
 
 
 def _through_datasets(task: Task) -> Dataset:
-    try:
-        import datasets
-    except ImportError:
-        raise _not_installed() from None
+    import datasets
+
     name, config, splits, convert, read = _DATASETS[task]
     rows = _fetched(name, lambda: datasets.load_dataset(name, config))
     records: list[Any] = []
@@ -306,17 +302,19 @@ def _through_datasets(task: Task) -> Dataset:
     for split in splits:
         digest = hashlib.sha256()
         for place, row in enumerate(rows[split]):
-            records.append(_converted(row, convert, f"{name} {split}[{place}]"))
+            try:
+                records.append(convert(row))
+            except (KeyError, msgspec.ValidationError, TypeError, ValueError) as error:
+                what = f"no field {error}" if isinstance(error, KeyError) else str(error)
+                raise BadInput(what, where=f"{name} {split}[{place}]", remedy=_HUB_REMEDY) from None
             digest.update(msgspec.json.encode(records[-1]))
         sha256[f"{name}/{split}"] = digest.hexdigest()
     return usable(records, read, sha256)
 
 
 def _strategyqa() -> Dataset:
-    try:
-        from huggingface_hub import hf_hub_download
-    except ImportError:
-        raise _not_installed() from None
+    from huggingface_hub import hf_hub_download
+
     files = []
     for name in STRATEGYQA_FILES:
         fetch = partial(hf_hub_download, repo_id=STRATEGYQA, filename=name, repo_type="dataset")
@@ -327,11 +325,6 @@ def _strategyqa() -> Dataset:
     )
 
 
-def _not_installed() -> BadInput:
-    remedy = "pip install datasets, or use --source dir with the official files"
-    return BadInput("the package `datasets` is not installed", where="--source hf", remedy=remedy)
-
-
 def _fetched(name: str, fetch: Callable[[], T]) -> T:
     """Result of a download. The hub's client raises `OSError`s, and `ValueError`s in its offline mode."""
     try:
@@ -339,12 +332,3 @@ def _fetched(name: str, fetch: Callable[[], T]) -> T:
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise BadInput(f"{name} cannot be fetched ({reason})", where="--source hf", remedy=_HUB_REMEDY) from None
-
-
-def _converted(row: dict[str, Any], convert: Callable[[dict[str, Any]], T], where: str) -> T:
-    try:
-        return convert(row)
-    except KeyError as error:
-        raise BadInput(f"no field {error}", where=where, remedy=_HUB_REMEDY) from None
-    except (msgspec.ValidationError, TypeError, ValueError) as error:
-        raise BadInput(str(error), where=where, remedy=_HUB_REMEDY) from None

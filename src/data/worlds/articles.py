@@ -20,7 +20,7 @@ from typing import Literal
 from ...core.tokenize import tokens
 from ...core.types import Article
 from .encyclopedia import CHANGING, Entity, Facts, Value, World, make_namesake
-from .wording import Sentence, WorldText
+from .wording import Sentence, WorldText, name_of
 
 TELLING_FACT = {"person": "born", "town": "river", "work": "year", "company": "founded", "event": "first"}
 """Kind -> the fact that tells two namesakes with the same tag apart; an article's first sentence states it."""
@@ -85,8 +85,7 @@ def consistent_answers(pages: Pages, queries: tuple[Query, ...], combine: Combin
 
 def plain_value(choice: tuple[Result, ...]) -> str:
     """Answer with the value of the first query: the name of an entity, a number, a word."""
-    value = choice[0][1]
-    return value.name if isinstance(value, Entity) else str(value)
+    return name_of(choice[0][1])
 
 
 @dataclass(slots=True)

@@ -8,9 +8,13 @@ StrategyQA. Both draw until a question comes out that the solver confirms.
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
+from functools import cache
 from operator import itemgetter
 
+import msgspec
+
+from ...core.files import package_yaml
+from ...core.types import Record
 from ..pool.source import Item, Step, Want
 from .articles import Chain, Combine, Hop, Result, plain_value
 from .build_item import Question, QuestionRejected, build_item
@@ -38,8 +42,7 @@ NOT_AT_THIS_LEVEL = "the level has no such question"
 Amount = int | str
 
 
-@dataclass(frozen=True, slots=True)
-class StrategyFamily:
+class StrategyFamily(Record, frozen=True):
     """A kind of yes/no question: a comparison of two facts, or of their difference with a figure."""
 
     name: str
@@ -63,28 +66,10 @@ class StrategyFamily:
 
 _COMPARISONS = {"<": operator.lt, ">": operator.gt, ">=": operator.ge, "==": operator.eq}
 
-FAMILIES = (
-    StrategyFamily("born_before_work", "person.born", "work.year", "<"),
-    StrategyFamily("born_before_firm", "person.born", "company.founded", "<"),
-    StrategyFamily("lived_to_event", "person.died", "event.first", ">="),
-    StrategyFamily("lived_to_work", "person.died", "work.year", ">="),
-    StrategyFamily("lived_to_firm", "person.died", "company.founded", ">="),
-    StrategyFamily("of_age", "person.born", "event.first", ">=", (16, 18, 21, 25, 30)),
-    StrategyFamily("pupil", "person.born", "person.died", "<"),
-    StrategyFamily("downhill", "town.elevation", "town.elevation", ">"),
-    StrategyFamily("climb", "town.elevation", "town.elevation", ">", (50, 100, 150, 200, 300)),
-    StrategyFamily("jobs", "company.staff", "town.population", ">="),
-    StrategyFamily("crowd", "event.visitors", "town.population", ">"),
-    StrategyFamily("crowd_staff", "event.visitors", "company.staff", ">"),
-    StrategyFamily("old_town", "town.founded", "company.founded", ">=", (200, 300, 400, 500)),
-    StrategyFamily("town_event", "town.founded", "event.first", ">=", (250, 350, 450)),
-    StrategyFamily("work_firm", "work.year", "company.founded", "<"),
-    StrategyFamily("work_event", "work.year", "event.first", "<"),
-    StrategyFamily("same_region", "town.tag", "town.tag", "=="),
-    StrategyFamily("same_river", "town.river", "town.river", "=="),
-    StrategyFamily("same_calling", "person.tag", "person.tag", "=="),
-    StrategyFamily("same_trade", "company.tag", "company.tag", "=="),
-)
+
+@cache
+def _families() -> tuple[StrategyFamily, ...]:
+    return msgspec.convert(package_yaml("templates/strategy_families.yaml"), tuple[StrategyFamily, ...])
 
 
 def multihop_item(world: World, want: Want, source_id: str) -> Item:
@@ -103,7 +88,7 @@ def strategy_item(world: World, want: Want, source_id: str) -> Item:
     drawer = _QuestionDrawer(world, want)
     while True:
         wanted_yes = world.rng.random() < 0.5
-        family = world.rng.choice(FAMILIES)
+        family = world.rng.choice(_families())
         for _ in range(STRATEGY_TRIES):
             try:
                 question = drawer.yes_or_no(family, wanted_yes)
@@ -145,7 +130,10 @@ class _QuestionDrawer:
         if first.hops[-1].value.what == second.hops[-1].value.what:
             raise QuestionRejected(TIE)
         a, b = (self._noun_phrase(chain) for chain in chains)
-        return Question(chains, _owner_of_extreme(pick), capitalize(fill(form, a=a, b=b)))
+        best = min if pick == "min" else max
+        return Question(
+            chains, lambda choice: best(choice, key=itemgetter(1))[0].name, capitalize(fill(form, a=a, b=b))
+        )
 
     def yes_or_no(self, family: StrategyFamily, wanted_yes: bool) -> Question:
         """Ask a question of a family whose answer is the wanted one."""
@@ -275,12 +263,6 @@ class _QuestionDrawer:
         half = len(forms) // 2
         far = self.rng.random() < self.want.paraphrase * self.text.questions.far_share[self.want.level]
         return forms[half:] if far else forms[:half]
-
-
-def _owner_of_extreme(pick: str) -> Combine:
-    """Answer with the entity that has the smallest or the largest value."""
-    best = min if pick == "min" else max
-    return lambda choice: best(choice, key=itemgetter(1))[0].name
 
 
 def _verdict(text: WorldText, family: StrategyFamily, n: int) -> Combine:

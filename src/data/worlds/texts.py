@@ -193,11 +193,6 @@ def _fill(parts: Parts, draw: Callable[[], float], slots: Mapping[str, str], out
             _fill(part[0][int(draw() * part[1])], draw, slots, out)
 
 
-def slots_of(template: str) -> set[str]:
-    """Return the names of all slots of a template, those in choices included."""
-    return {mark[0][1:-1] for mark in _MARK.finditer(template) if mark[0][0] == "{"}
-
-
 def with_article(noun: str) -> str:
     """Put the English article before a noun."""
     vowel = noun[0] in "aeiouAEIOU" and not noun.startswith("uni")

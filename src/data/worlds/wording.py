@@ -130,7 +130,7 @@ class WorldText:
 
     def page(self, entity: Entity, facts: Facts, rng: Random) -> list[Sentence]:
         """Word the article of an entity: its sentences with the relations that each states."""
-        slots = {relation: name_of(values[0]) for relation, values in facts.items()}
+        slots = {relation: name_of(values[0].what) for relation, values in facts.items()}
         described = with_article(entity.tag)
         slots |= {"name": entity.name, "tag": entity.tag, "a tag": described, "A tag": capitalize(described)}
         page: list[Sentence] = []
@@ -157,19 +157,17 @@ class WorldText:
         other = others[0] if len(others) == 1 else rng.choice(others)
         forms = [first, *[other] * (len(values) - 1)]
         texts = [
-            fill(form, name=entity.name, value=name_of(value), year=value.year or "")
+            fill(form, name=entity.name, value=name_of(value.what), year=value.year or "")
             for form, value in zip(forms, values, strict=True)
         ]
         return "".join(texts) + self.articles.full_stop
 
 
-@cache
-def world_text(lang: Lang) -> WorldText:
-    return WorldText(lang)
+world_text = cache(WorldText)
 
 
-def name_of(value: Value) -> str:
-    return value.what.name if isinstance(value.what, Entity) else str(value.what)
+def name_of(what: Entity | int | str) -> str:
+    return what.name if isinstance(what, Entity) else str(what)
 
 
 class DialectText(Record, frozen=True):

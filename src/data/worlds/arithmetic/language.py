@@ -193,6 +193,4 @@ class Language:
         return capitalize(text) + self.text.full_stop
 
 
-@cache
-def language_of(lang: Lang) -> Language:
-    return Language(lang)
+language_of = cache(Language)

@@ -17,17 +17,7 @@ from random import Random
 from ....agents.tools import number_text
 from ....core.tokenize import tokens
 from ....core.types import Article, Hidden, Lang, Level, join_sentences
-from ...difficulty.metrics import (
-    ENTITIES,
-    LEN_TOKENS,
-    OPS_NUMERIC,
-    TOOL_HOPS,
-    TURNS,
-    clarification_points,
-    density_points,
-    overlap_points,
-    rising_points,
-)
+from ...difficulty.metrics import RISING, clarification_points, density_points, overlap_points, rising_points
 from ...difficulty.text_features import asked_arithmetic, char_trigrams, connector_density, names, numbers
 from ...pool.source import Item, Step, Want, calls_wanted, followed, points_missed
 from ..texts import capitalize, fill, render
@@ -77,8 +67,8 @@ def make_problem(want: Want, source_id: str) -> Item:
     left_out = want.clarify or (lacks and want.max_turns > 2)
     story, premise, clue, points = _draw_message(language, want, left_out, rng)
     visible = " ".join([*premise, *clue, story.question])
-    points += rising_points(story.program.operations + asked_arithmetic(story.question), OPS_NUMERIC)
-    spare_tokens = LEN_TOKENS[0] - TEMPLATE_TOKENS - len(tokens(visible))
+    points += rising_points("ops_numeric", story.program.operations + asked_arithmetic(story.question))
+    spare_tokens = RISING["len_tokens"][0] - TEMPLATE_TOKENS - len(tokens(visible))
     opens_article, calls, length = choose_shape(want, points, len(story.program.steps), left_out, spare_tokens, rng)
     title = _title(language, story, story.key.slots["P"], rng)
     least, most = article_tokens(length, visible, rng)
@@ -255,7 +245,7 @@ def message_points(visible: str, overlap: float, lang: Lang) -> int:
     """Return the points that the message alone decides: names and numbers, connectors, overlap."""
     entities = len({name for _, name in names(visible, lang, ())}) + len(numbers(visible))
     density, rounded_overlap = round(connector_density(visible), 2), round(overlap, 4)
-    return rising_points(entities, ENTITIES) + density_points(density) + overlap_points(rounded_overlap)
+    return rising_points("entities", entities) + density_points(density) + overlap_points(rounded_overlap)
 
 
 def choose_shape(
@@ -280,7 +270,7 @@ def choose_shape(
             if hops > most_calls:
                 break
             turns = hops + asks + 1
-            score = points + length + rising_points(turns, TURNS) + rising_points(hops, TOOL_HOPS)
+            score = points + length + rising_points("turns", turns) + rising_points("tool_hops", hops)
             score += clarification_points(want.clarify, turns)
             missed = points_missed(score, want, want.tool_hops, want.ops_numeric)
             cost = 100 * missed + _cost(want, opens_article, calc_calls, length) + rng.random()
@@ -303,7 +293,7 @@ def article_tokens(length: int, visible: str, rng: Random) -> tuple[int, int]:
     """Return the least and most tokens of articles that bring message and articles to that many length points."""
     used = len(tokens(visible))
     if length == 0:
-        return SHORTEST - used, LEN_TOKENS[0] - TEMPLATE_TOKENS - used
+        return SHORTEST - used, RISING["len_tokens"][0] - TEMPLATE_TOKENS - used
     low, high = LENGTH_TOKENS[length]
     wanted = low + int(rng.random() * (high - low))
     return wanted - used, wanted - used + ARTICLE_TOKENS

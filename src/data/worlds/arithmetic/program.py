@@ -13,7 +13,8 @@ the `calc` tool.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import cache
 from random import Random
@@ -35,6 +36,7 @@ Expr = str | int | tuple[str, "Expr", "Expr"]
 """A name, a constant, or an operator with its two sides."""
 
 _OPERATORS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+_DIRECT: dict[str, Callable[[Number, Number], Number]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2}
 
 
@@ -61,14 +63,10 @@ def evaluate(expr: Expr, values: Mapping[str, Number]) -> Number:
         return values[expr]
     if isinstance(expr, int):
         return expr
-    operator, left, right = expr
+    sign, left, right = expr
     a, b = evaluate(left, values), evaluate(right, values)
-    if operator == "+":
-        return a + b
-    if operator == "-":
-        return a - b
-    if operator == "*":
-        return a * b
+    if sign != "/":
+        return _DIRECT[sign](a, b)
     if isinstance(a, int) and isinstance(b, int) and a % b == 0:
         return a // b
     return _whole_if_possible(Fraction(a) / b)
@@ -100,10 +98,10 @@ def show(expr: Expr, values: Mapping[str, Number], inside: int = 0) -> str:
         return number_text(Fraction(values[expr]))
     if isinstance(expr, int):
         return str(expr)
-    operator, left, right = expr
-    precedence = _PRECEDENCE[operator]
-    shown_right = show(right, values, precedence + (operator in "-/"))
-    text = f"{show(left, values, precedence)} {operator} {shown_right}"
+    sign, left, right = expr
+    precedence = _PRECEDENCE[sign]
+    shown_right = show(right, values, precedence + (sign in "-/"))
+    text = f"{show(left, values, precedence)} {sign} {shown_right}"
     return f"({text})" if precedence < inside else text
 
 
@@ -281,12 +279,11 @@ def expressions(program: Program, calls: int) -> list[str]:
     return shown
 
 
-def told_numbers(program: Program) -> list[tuple[str, Number]]:
-    """Return quantities with every number that a reader may see: a stay that starts in a month ends in the next."""
-    told: list[tuple[str, Number]] = []
-    for name, kind in program.kinds.items():
-        if kind != "a":
-            told.append((name, program.givens[name]))
-        if kind == "M":
-            told.append((name, program.givens[name] + 1))
-    return told
+def can_be_missed(program: Program, name: str) -> bool:
+    """Tell whether a quantity's number is nowhere else in the story and without it there is more than one answer."""
+    told: set[Number] = set()
+    for other, kind in program.kinds.items():
+        if other != name and kind != "a":
+            # A stay that starts in a month ends in the next.
+            told |= {program.givens[other], program.givens[other] + 1} if kind == "M" else {program.givens[other]}
+    return program.givens[name] not in told and len(consistent_answers(program, name)) > 1

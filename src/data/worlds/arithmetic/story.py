@@ -15,7 +15,7 @@ from ....core.types import Level
 from ...pool.source import OPERATIONS_MORE, USUAL, Want
 from ..texts import capitalize, render
 from .language import Language, SceneText, Slots, pick
-from .program import EMPTY, Program, consistent_answers, extend, scene_plans, told_numbers
+from .program import EMPTY, Program, can_be_missed, extend, scene_plans
 
 TRIES_TO_OPEN, TRIES_TO_CONTINUE = 30, 12
 """Draws of the numbers of an opening and of a further scene."""
@@ -70,17 +70,9 @@ def draw_story(language: Language, want: Want, left_out: bool, rng: Random) -> S
         plans, program = _draw_program(want, rng)
         # A quantity of a scene in the middle is no option: the question would not show that it is needed.
         hideable = [name for key in dict.fromkeys((plans[0], plans[-1])) for name in scene_plans()[key].hideable]
-        keys = [name for name in hideable if _can_be_missed(program, name)]
+        keys = [name for name in hideable if can_be_missed(program, name)]
         if keys:
             return _word_story(language, want, left_out, plans, program, pick(rng, keys), rng)
-
-
-def _can_be_missed(program: Program, name: str) -> bool:
-    """Tell whether a quantity's number is nowhere else in the story and without it there is more than one answer."""
-    number = program.givens[name]
-    if number in [other for told, other in told_numbers(program) if told != name]:
-        return False
-    return len(consistent_answers(program, name)) > 1
 
 
 @cache
