@@ -2,12 +2,15 @@
 
 Samples are resampled, not episodes, and both policies keep their results on each: what is hard for one is hard for the
 other, and a paired interval is narrower for it. Gates check the point estimate; the interval is for the reader.
+
+An ablation compares in the same way: the policy trained without the over-clarification penalty is the base there, and
+several seeds are several episodes of each sample.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,12 +22,14 @@ from ..core.check import Check, check
 from ..core.errors import BadInput
 from ..core.remedies import remedies
 from ..core.types import Episode
-from .metrics import F64, HARD_READING, NAMES, Figure, figures, is_share, ratio, table
+from ..reward.rank_statistics import DIGITS, ratio
+from .metrics import F64, HARD_READING, NAMES, Figure, figures, is_share, table
 
 RESAMPLES = 2000
 AT_ONCE = 100
-DIGITS = 9
-"""A difference of exactly 5 points must not fail for the last bit of 0.55 - 0.50."""
+ABLATION_THRESHOLDS = {"overclar_change_pct_max", "overclar_small", "turns_change_max", "success_drop_points_max"}
+"""Thresholds of a profile that the ablation is checked against."""
+ABLATION_FIGURES = ("overclar_rate", "avg_turns", "success", "need_ask_success", "ask_precision", "ask_recall")
 
 
 class Change(Struct, frozen=True):
@@ -117,3 +122,52 @@ def _change(name: str, base: Figure, trained: Figure, delta: Any, low: Any, high
     moved, least, most = (None if np.isnan(value) else round(float(value), DIGITS) for value in (delta, low, high))
     points = round(100 * moved, DIGITS - 2) if moved is not None and is_share(name) else None
     return Change(base, trained, moved, least, most, points)
+
+
+class SeedPair(Struct, frozen=True):
+    """Held-out episodes of one seed of an ablation: of the policy trained without the over-clarification penalty, and
+    of the one trained with it. Both come from the same base, seed, samples and steps."""
+
+    seed: int
+    without: Sequence[Episode]
+    with_penalty: Sequence[Episode]
+
+
+def ablation_checks(changes: dict[str, Change], limits: Thresholds) -> list[Check]:
+    """`changes`: the policy with the penalty, less the one without."""
+    remedy, rate, success = remedies("evaluation"), changes["overclar_rate"], changes["success"].delta_pp
+    percent, turns = overclar_change_pct(rate), changes["avg_turns"].delta
+    most = limits.overclar_change_pct_max
+    drop = None if success is None else 0.0 - success
+    return [
+        overclar_check(rate, "overclar_change_pct", percent, most, limits, "ablation_overclar"),
+        check("turns_change", turns, "<=", limits.turns_change_max, *remedy["ablation_turns"]),
+        check("success_drop_points", drop, "<=", limits.success_drop_points_max, *remedy["ablation_success"]),
+    ]
+
+
+def overclar_change_pct(change: Change) -> float | None:
+    """In percent of the policy without the penalty; None where that never asks needlessly."""
+    without, now = change.base.value, change.trained.value
+    return round(100 * (now - without) / without, DIGITS) if without and now is not None else None
+
+
+def ablation_figures(pairs: Sequence[SeedPair], seed: int) -> tuple[dict[str, Change], dict[str, Any]]:
+    """The changes over all seeds, which the gates check, and the figures of the report."""
+    without = [episode for one in pairs for episode in one.without]
+    with_penalty = [episode for one in pairs for episode in one.with_penalty]
+    changes = compare(without, with_penalty, seed)
+    return changes, {
+        "samples": len({episode.sample_id for episode in with_penalty}),
+        "overclar_change_pct": overclar_change_pct(changes["overclar_rate"]),
+        "without": _headline(figures(without)),
+        "with": _headline(figures(with_penalty)),
+        "changes": _headline(changes),
+        "seeds": [
+            {"seed": one.seed, "changes": _headline(compare(one.without, one.with_penalty, seed))} for one in pairs
+        ],
+    }
+
+
+def _headline(measured: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: measured[name] for name in ABLATION_FIGURES}

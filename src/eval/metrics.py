@@ -76,11 +76,6 @@ def flat(measured: Mapping[str, Figure]) -> dict[str, float]:
     return {name: figure.value for name, figure in measured.items() if figure.value is not None}
 
 
-def ratio(sums: F64, counts: F64) -> F64:
-    """NaN where there is nothing to divide by."""
-    return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
-
-
 def _figure(name: str, sums: F64, counts: F64, sample_N: NDArray[np.intp]) -> Figure:
     n = int(counts.sum())
     if n == 0:

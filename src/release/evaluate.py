@@ -23,8 +23,8 @@ from ..core.files import read_json, sha256_file
 from ..core.model_files import model_sha256
 from ..core.types import Episode
 from ..data.pool.meta import read_meta
-from ..eval.compare import DIGITS
 from ..eval.metrics import Figure, figures
+from ..reward.rank_statistics import DIGITS
 from ..rollout.scheduler import generate
 from ..runtime.device import get_device, get_dtype, prepare_device
 from ..runtime.progress import Reporter

@@ -39,7 +39,8 @@ def logic_rigor(view: EpisodeView) -> float:
             before = set(words(view.heard_before(place)))
             shares.append(sum(word in before for word in used) / len(used))
     taken_up = sum(shares) / len(shares) if shares else 0.0
-    return 0.8 * taken_up + 0.2 * bool(_CONNECTIVE.search(_own(view).lower()))
+    said = "\n".join(f"{turn.thought}\n{turn.text}" for turn in view.policy_turns)
+    return 0.8 * taken_up + 0.2 * bool(_CONNECTIVE.search(said.lower()))
 
 
 def calc_accuracy(view: EpisodeView) -> float:
@@ -107,10 +108,6 @@ OLD: Mapping[str, Dimension] = {
     "naturalness": naturalness,
     "educational": educational,
 }
-
-
-def _own(view: EpisodeView) -> str:
-    return "\n".join(f"{turn.thought}\n{turn.text}" for turn in view.policy_turns)
 
 
 def _share(verdicts: Sequence[bool]) -> float:

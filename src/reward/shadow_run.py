@@ -41,6 +41,7 @@ from .rank_statistics import (
     interval,
     kendall,
     overlap,
+    ratio,
     resamples,
     spearman,
     top_places,
@@ -140,9 +141,7 @@ def _measured(old: F64, new: F64, success: F64, counts: F64) -> dict[str, F64]:
         "corr_to_success_old": before,
         "corr_to_success_new": after,
         "corr_improve": after - before,
-        "corr_improve_pct": np.divide(
-            100 * (after - before), before, out=np.full(len(before), np.nan), where=before > SMALL
-        ),
+        "corr_improve_pct": ratio(100 * (after - before), before, SMALL),
     }
 
 

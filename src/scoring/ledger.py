@@ -121,8 +121,15 @@ class Ledger:
             for entry in entries:
                 line, head = seal(entry, head)
                 sealed.append(line)
-            if sealed:
-                _write(file, b"".join(sealed), end)
+            try:
+                if sealed:
+                    disk.write_at(file, b"".join(sealed), end)
+                    disk.sync_file(file)
+            except OSError:
+                # Undo an incomplete write. If that fails too, the next append cuts it off.
+                with suppress(OSError):
+                    disk.truncate(file, end)
+                raise
             return head
 
 
@@ -248,14 +255,3 @@ def _last_line(file: int, end: int) -> tuple[int, bytes]:
         raw = os.pread(file, block, start) + raw
     cut = raw.rfind(b"\n", 0, len(raw) - 1) + 1
     return start + cut, raw[cut:]
-
-
-def _write(file: int, data: bytes, end: int) -> None:
-    try:
-        disk.write_at(file, data, end)
-        disk.sync_file(file)
-    except OSError:
-        # Undo an incomplete write. If that fails too, the next append cuts it off.
-        with suppress(OSError):
-            disk.truncate(file, end)
-        raise

@@ -30,7 +30,7 @@ from ..core.jsonl import read_records, write_records
 from ..core.model_files import base_sha256, model_sha256
 from ..core.paths import ABLATION_SIDES, EVAL_EPISODES, REPORTS, ablation_file, seed_folder, step_file
 from ..core.types import Episode, Sample
-from ..eval.ablation import ABLATION_THRESHOLDS, SeedPair, ablation_checks, ablation_figures
+from ..eval.compare import ABLATION_THRESHOLDS, SeedPair, ablation_checks, ablation_figures
 from ..runtime.progress import Reporter
 from .data import build_missing, require_data
 

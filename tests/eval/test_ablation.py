@@ -6,8 +6,7 @@ import pytest
 
 from src.core.errors import BadInput
 from src.core.types import Episode
-from src.eval.ablation import SeedPair, ablation_checks, ablation_figures
-from src.eval.compare import compare
+from src.eval.compare import SeedPair, ablation_checks, ablation_figures, compare
 from tests.eval.episodes import episode
 from tests.rc1 import THRESHOLDS
 

@@ -8,8 +8,7 @@ import pytest
 
 from src.core.check import Check
 from src.core.types import Episode
-from src.eval.ablation import ablation_checks
-from src.eval.compare import compare
+from src.eval.compare import ablation_checks, compare
 from tests.eval.episodes import episode
 from tests.rc1 import THRESHOLDS
 

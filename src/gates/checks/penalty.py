@@ -20,7 +20,7 @@ from ...core.remedies import remedies
 from ...core.types import Episode
 from ...data.pool.meta import read_meta
 from ...data.pool.shadow_set import evenly_spaced, read_set
-from ...eval.ablation import SeedPair, ablation_checks, ablation_figures
+from ...eval.compare import SeedPair, ablation_checks, ablation_figures
 from ...reward.reward import over_clarification_penalty
 from ..gate import Finding, RoundContext, evidence_of, findings_of
 
