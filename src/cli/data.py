@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from typer import Option
+from typer import Context, Option
 
 from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS
 from . import options, parse, show
@@ -73,7 +73,7 @@ def build_rollout_pool(
         paraphrase=paraphrase,
         split="train",
     )
-    with show.progress("building", n) as progress:
+    with show.Terminal().progress("building", n) as progress:
         meta = build_pool(plan, out, progress)
     show.made([out], as_json, left_aside=meta.left_aside)
 
@@ -96,6 +96,7 @@ def diversity_report(
 
 
 def validate_pool(
+    context: Context,
     pool: options.Pool = options.POOL,
     *,
     min_distinct2: Annotated[
@@ -143,18 +144,7 @@ def validate_pool(
     from ..data.pool.build import reference_samples
     from ..data.quality.validate_pool import validate_pool as check
 
-    limits = PoolThresholds.model_construct(
-        min_distinct2=min_distinct2,
-        kl3_min=kl3_min,
-        roles_min=roles_min,
-        styles_min=styles_min,
-        max_dup_pct=max_dup_pct,
-        max_len=max_len,
-        min_len=min_len,
-        leak_ngram=leak_ngram,
-        leak_sim=leak_sim,
-        max_shortcut_auc=max_shortcut_auc,
-    )
+    limits = options.thresholds(context, PoolThresholds)
     report = check(
         pool, limits, leak_check=leak_check, by_task=parse.tasks(by_task), reference=reference_samples, out=out
     )
@@ -195,6 +185,7 @@ def difficulty_bucketize(
 
 
 def validate_difficulty(
+    context: Context,
     metrics: options.Metrics = options.METRICS,
     balanced: Annotated[Path, Option(help="Pool written by difficulty_bucketize.")] = options.BALANCED,
     *,
@@ -232,15 +223,7 @@ def validate_difficulty(
     from ..data.difficulty.validate_difficulty import validate_difficulty as check
     from ..pages.difficulty import difficulty_page
 
-    limits = DifficultyThresholds.model_construct(
-        min_hard_pct=min_hard_pct,
-        max_easy_pct=max_easy_pct,
-        len_max=len_max,
-        turns_max=turns_max,
-        tool_hops_max=tool_hops_max,
-        clue_overlap_max_easy=clue_overlap_max_easy,
-        clue_overlap_min_hard=clue_overlap_min_hard,
-    )
+    limits = options.thresholds(context, DifficultyThresholds)
     page = out.with_suffix(".html")
     report = check(metrics, balanced, limits, {"the report's page": page, "--out": out})
     inputs = {path.name: report.evidence.inputs[str(path)] for path in (metrics, balanced)}

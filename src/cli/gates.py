@@ -27,7 +27,7 @@ def run_round(
     """
     from ..gates.rounds import run_round as run
 
-    with show.scoring_progress(f"round {number}: scoring") as progress:
+    with show.Terminal().scoring(f"round {number}: scoring") as progress:
         report, path = run(number, profile, os.environ, show.complain, progress)
     show.result(report, as_json, _print_round, path)
     if not report.passed:

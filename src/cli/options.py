@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from operator import attrgetter
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from typer import Argument, Option
+from typer import Argument, Context, Option
 
 from ..core import defaults
 from ..core.defaults import MIN_SAMPLES
 from ..core.types import TASKS
+
+if TYPE_CHECKING:
+    from ..config.profile import DifficultyThresholds, PoolThresholds
+
+Thresholds = TypeVar("Thresholds", "PoolThresholds", "DifficultyThresholds")
 
 POOL = Path("data/rollouts/rc1_seed.jsonl")
 METRICS = Path("data/rollouts/rc1_seed.metrics.jsonl")
@@ -75,6 +80,11 @@ Profile = Annotated[
 GateProfile = Annotated[
     ProfileName, Option("--profile", help="Profile with files and thresholds: configs/gates/NAME.yaml.")
 ]
+
+
+def thresholds(context: Context, section: type[Thresholds]) -> Thresholds:
+    """A section of thresholds as the flags of a verb give them."""
+    return section.model_construct(**{name: context.params[name] for name in section.model_fields})
 
 
 def threshold(key: str, text: str, min: float | None = None, max: float | None = None, flag: str = "") -> Any:

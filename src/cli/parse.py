@@ -4,48 +4,48 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
-from ..core.defaults import SUM_TOLERANCE, TOOLS
+from ..core.defaults import DIFFICULTY_MIX, MIX, SUM_TOLERANCE, TOOLS, as_flag
 from ..core.errors import BadInput
 from ..core.types import LANGS, LEVELS, TASKS, Lang, Level, Task
 
 Name = TypeVar("Name", bound=str)
 
 
-def mix(text: str, flag: str = "--mix") -> dict[Task, float]:
+def mix(text: str) -> dict[Task, float]:
     """
     >>> mix("hotpotqa:0.45,strategyqa:0.30,gsm8k:0.25")
     {'hotpotqa': 0.45, 'strategyqa': 0.3, 'gsm8k': 0.25}
     """
-    return shares(text, flag, TASKS)
+    return shares(text, "--mix", MIX)
 
 
-def target(text: str, flag: str = "--target") -> dict[Level, float]:
+def target(text: str) -> dict[Level, float]:
     """
     >>> target("easy:0.25,medium:0.45,hard:0.30")
     {'easy': 0.25, 'medium': 0.45, 'hard': 0.3}
     """
-    given = shares(text, flag, LEVELS)
+    given = shares(text, "--target", DIFFICULTY_MIX)
     return {level: given.get(level, 0.0) for level in LEVELS}
 
 
-def tasks(text: str, flag: str = "--by_task") -> tuple[Task, ...]:
-    return names(text, flag, TASKS)
+def tasks(text: str) -> tuple[Task, ...]:
+    return names(text, "--by_task", TASKS)
 
 
-def langs(text: str, flag: str = "--lang") -> tuple[Lang, ...]:
+def langs(text: str) -> tuple[Lang, ...]:
     """Languages; none given means every language of the source."""
-    return names(text, flag, LANGS) if text.strip() else ()
+    return names(text, "--lang", LANGS) if text.strip() else ()
 
 
-def tools(text: str, flag: str = "--tools") -> tuple[str, ...]:
-    return names(text, flag, TOOLS)
+def tools(text: str) -> tuple[str, ...]:
+    return names(text, "--tools", TOOLS)
 
 
-def tag(text: str, flag: str = "--tag") -> str:
+def tag(text: str) -> str:
     """A tag that becomes part of a file name.
 
     >>> tag("pre_run_check")
@@ -53,43 +53,43 @@ def tag(text: str, flag: str = "--tag") -> str:
     """
     if not re.fullmatch(r"[\w.-]{0,100}", text):
         raise BadInput(
-            f"{text[:100]!r} cannot be part of a file name", where=flag, remedy="use letters, digits, . _ and -"
+            f"{text[:100]!r} cannot be part of a file name", where="--tag", remedy="use letters, digits, . _ and -"
         )
     return text
 
 
-def seeds(text: str, flag: str = "--seeds") -> tuple[int, ...]:
+def seeds(text: str) -> tuple[int, ...]:
     """
     >>> seeds("20250820, 20250821")
     (20250820, 20250821)
     """
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isascii() and part.isdigit() for part in parts) or len(set(parts)) < len(parts):
-        raise BadInput(f"{text!r} is not a list of different whole numbers", where=flag, remedy="write it like 1,2,3")
+        what = f"{text!r} is not a list of different whole numbers"
+        raise BadInput(what, where="--seeds", remedy="write it like 1,2,3")
     return tuple(int(part) for part in parts)
 
 
-def sizes(text: str, flag: str = "--to") -> list[int]:
+def sizes(text: str) -> list[int]:
     """
     >>> sizes("1000,5000")
     [1000, 5000]
     """
-    try:
-        found = [int(part) for part in text.split(",")]
-    except ValueError:
-        raise BadInput(f"{text!r} is not a list of sizes", where=flag, remedy="write it like 1000,5000") from None
-    if found[0] < 1 or any(one >= other for one, other in pairwise(found)):
-        raise BadInput(f"{text} does not rise", where=flag, remedy="write it like 1000,5000")
+    parts = text.split(",")
+    found = [int(part) for part in parts if part.strip().isdecimal()]
+    if len(found) < len(parts) or found[0] < 1 or any(one >= other for one, other in pairwise(found)):
+        what = f"{text!r} is not a rising list of sizes"
+        raise BadInput(what, where="--to", remedy="write it like 1000,5000")
     return found
 
 
-def shares(text: str, flag: str, allowed: Sequence[Name]) -> dict[Name, float]:
-    """Shares by name; names with a share of 0 are dropped."""
-    remedy = f"write it like {_example(allowed)}"
+def shares(text: str, flag: str, example: Mapping[Name, float]) -> dict[Name, float]:
+    """Shares by name; names with a share of 0 are dropped. The example has every name that is allowed."""
+    remedy = f"write it like {as_flag(example)}"
     given: dict[Name, float] = {}
     for part in text.split(","):
         raw_name, colon, raw_share = part.partition(":")
-        name = _known(raw_name, flag, allowed)
+        name = _known(raw_name, flag, example)
         try:
             share = float(raw_share)
         except ValueError:
@@ -117,14 +117,9 @@ def names(text: str, flag: str, allowed: Sequence[Name]) -> tuple[Name, ...]:
     return given
 
 
-def _known(raw: str, flag: str, allowed: Sequence[Name]) -> Name:
+def _known(raw: str, flag: str, allowed: Collection[Name]) -> Name:
     wanted = raw.strip()
     for name in allowed:
         if name == wanted:
             return name
     raise BadInput(f"{wanted!r} is not known", where=flag, remedy=f"choose from {', '.join(allowed)}")
-
-
-def _example(allowed: Sequence[str]) -> str:
-    even = [round(1 / len(allowed), 2)] * (len(allowed) - 1)
-    return ",".join(f"{name}:{share:.2f}" for name, share in zip(allowed, [*even, 1 - sum(even)], strict=True))

@@ -29,13 +29,10 @@ def export_gguf(
     """Export a model to GGUF for llama.cpp. Checks that tokens and greedy choices are those of PyTorch."""
     if out.suffix != ".gguf":
         raise BadInput(f"{out} does not end in .gguf", where="--out", remedy="name a .gguf file")
-    from transformers.utils import logging as transformers_logging
-
     from ..release.gguf_check import PROMPTS
     from ..release.gguf_check import export_gguf as export
 
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    with show.progress("comparing with PyTorch", PROMPTS) as progress:
+    with show.Terminal().progress("comparing with PyTorch", PROMPTS) as progress:
         report, path = export(model, out, type_, adapter, show.complain, progress)
     show.finish(report, as_json, path, _print_agreement)
 
@@ -59,13 +56,10 @@ def eval_model(
 
     Runs it in PyTorch or, as a GGUF file, in llama.cpp. To compare a training run with its base, use `evaluate`.
     """
-    from transformers.utils import logging as transformers_logging
-
     from ..config.loader import load_train_config
     from ..core.files import write_json
     from ..release.evaluate import evaluate_model
 
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     settings = load_train_config(config, [*(overrides or ()), *([f"eval.n={n}"] if n is not None else [])])
     found, checks = evaluate_model(model, backend, settings, greedy, compare, show.Terminal())
     path = out or REPORTS / f"eval_{backend}.json"

@@ -53,7 +53,7 @@ def probe_scorer(
             where="REWARD_LIVE_MODE",
             remedy="set REWARD_LIVE_MODE=1, or leave the probe out",
         )
-    with show.scoring_progress("probing") as progress:
+    with show.Terminal().scoring("probing") as progress:
         report = probe(n, secrets.randbelow(2**31), settings, show.complain, progress)
     show.finish(report, as_json, details=_print_probe, failed_code=BadInput.exit_code)
 
@@ -108,7 +108,7 @@ def score(
         section = section.model_copy(update={"votes": votes})
     job = BatchJob(pool, out, n, seed, budget)
     settings = settings_for(os.environ, section, provider)
-    with show.scoring_progress("scoring") as progress:
+    with show.Terminal().scoring("scoring") as progress:
         summary = score_pool(job, settings, show.complain, progress)
     show.result(summary, as_json, _print_summary, *summary.files)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from ..scoring.monitor import Progress as Done
 
 T = TypeVar("T")
-Advance = Callable[[int], None]
-"""Reports how many more items are done."""
 FIGURES = {
     "need_ask_success": "need-ask success",
     "overclar_rate": "over-clarification",
@@ -217,30 +215,22 @@ class Terminal(Reporter):
     def message(self, text: str) -> None:
         complain(text)
 
-    def progress(self, label: str, total: int) -> AbstractContextManager[Advance]:
-        return progress(label, total)
+    @contextmanager
+    def progress(self, label: str, total: int) -> Iterator[Callable[[int], None]]:
+        """A progress bar, if standard error is a terminal."""
+        with _bar(label, total) as update:
+            yield lambda more: update(advance=more) if update else None
 
-    def scoring(self, label: str) -> AbstractContextManager[Callable[[Done], None]]:
-        return scoring_progress(label)
-
-
-@contextmanager
-def progress(label: str, total: int) -> Iterator[Advance]:
-    """A progress bar on standard error, if that is a terminal."""
-    with _bar(label, total) as update:
-        yield lambda more: update(advance=more) if update else None
-
-
-@contextmanager
-def scoring_progress(doing: str) -> Iterator[Callable[[Done], None]]:
-    """A bar on standard error with samples done, cost and time left. Without a terminal: ten lines over the run."""
-    with _bar(doing, None) as update:
-        if update is None:
-            yield _lines(doing, complain, time.monotonic)
-        else:
-            yield lambda done: update(
-                completed=done.done, total=done.total, description=f"{doing}, {_money(done.cost, done.cost_at_end)}"
-            )
+    @contextmanager
+    def scoring(self, label: str) -> Iterator[Callable[[Done], None]]:
+        """A bar with samples done, cost and time left. Without a terminal: ten lines over the run."""
+        with _bar(label, None) as update:
+            if update is None:
+                yield _lines(label, complain, time.monotonic)
+            else:
+                yield lambda done: update(
+                    completed=done.done, total=done.total, description=f"{label}, {_money(done.cost, done.cost_at_end)}"
+                )
 
 
 @contextmanager

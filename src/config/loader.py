@@ -19,7 +19,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from ..core.errors import BadInput
-from ..core.files import atomic_write, sha256_file, shipped
+from ..core.files import atomic_write, explain_read_errors, sha256_file, shipped
 from .judge_config import DefaultConfig
 from .schema import invalid_setting
 from .train_config import TrainConfig
@@ -171,11 +171,8 @@ _Loader.add_implicit_resolver(
 
 def _read_file(name: Path) -> Any:
     try:
-        return yaml.load(shipped(name).read_text(encoding="utf-8"), _Loader)
-    except FileNotFoundError:
-        raise BadInput("no such file", where=str(name), remedy="check the path") from None
-    except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror})", where=str(name), remedy="check the path") from None
+        with explain_read_errors(name):
+            return yaml.load(shipped(name).read_text(encoding="utf-8"), _Loader)
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
         raise BadInput(f"not valid YAML ({error.problem})", where=f"{name}{line}", remedy="correct the file") from None

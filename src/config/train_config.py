@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS, MIX, OVERCLAR_ALPHA, OVERCLAR_CAP, SEED, TOOLS
 from ..core.paths import GATED_CHECKPOINTS, LOCAL_CHECKPOINTS, seed_folder
-from ..core.types import LEVELS, TASKS, Lang, Level, Task
+from ..core.types import LEVELS, Lang, Level
 from .schema import FilePath, LevelShares, Listed, Section, SettingError, Share, TaskShares
 
 LOCAL_STEPS = 2000
@@ -348,14 +348,6 @@ class TrainConfig(Section):
         if self.eval.control and self.finetune.method != "full":
             raise SettingError("eval.control", f"the control needs finetune.method: full, not {self.finetune.method}")
         return self
-
-    @property
-    def tasks(self) -> tuple[Task, ...]:
-        return tuple(task for task in TASKS if self.datasets.get(task, 0) > 0)
-
-    @property
-    def several_seeds(self) -> bool:
-        return len(self.seeds) > 1
 
     @property
     def checkpoint_root(self) -> Path:

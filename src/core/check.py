@@ -1,6 +1,7 @@
 """Checks and reports: a check is a name, a measured value, a threshold, a verdict and a remedy; gates are data.
 
-A report carries its evidence: the checksums of what was read and written.
+A report carries its evidence: the checksums of what was read and written. The remedies, in English and Chinese, are in
+`templates/remedies.yaml`.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from functools import cache
 from math import isnan
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +18,7 @@ from msgspec import Struct
 
 from .. import __version__
 from .errors import BadInput
-from .files import sha256_file
+from .files import package_yaml, sha256_file
 
 Rule = Literal[">=", "<=", ">", "<", "=="]
 _RULES: dict[Rule, Callable[[float, float], bool]] = {
@@ -26,6 +28,16 @@ _RULES: dict[Rule, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "==": operator.eq,
 }
+
+Remedy = tuple[str, str]
+"""English, Chinese."""
+
+
+@cache
+def remedies(group: Literal["pool", "difficulty", "reward", "evaluation", "gates", "scoring"]) -> dict[str, Remedy]:
+    """Remedies of a group of checks, by the name of the check without its scope."""
+    table = package_yaml("templates/remedies.yaml")[group]
+    return {name: (texts["en"], texts["zh"]) for name, texts in table.items()}
 
 
 class Check(Struct, frozen=True):

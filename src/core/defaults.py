@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from .types import Level, Task
+
+Name = TypeVar("Name", bound=str)
 
 MIX: dict[Task, float] = {"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25}
 DIFFICULTY_MIX: dict[Level, float] = {"easy": 0.25, "medium": 0.45, "hard": 0.30}
@@ -35,7 +38,7 @@ OVERCLAR_ALPHA, OVERCLAR_CAP = 0.07, 3
 """The over-clarification penalty: price of a needless ask, and number of asks that are counted."""
 
 
-def as_flag(shares: Mapping[Task, float] | Mapping[Level, float]) -> str:
+def as_flag(shares: Mapping[Name, float]) -> str:
     """Shares as the command line takes them.
 
     >>> as_flag({"hotpotqa": 0.75, "gsm8k": 0.25})

@@ -29,12 +29,18 @@ Start = Callable[[Path], IO[bytes]]
 """Opens one more file of an atomic group."""
 
 
-def sha256_file(path: Path) -> str:
+@contextmanager
+def explain_read_errors(path: Path, remedy: str = "check the path") -> Iterator[None]:
+    """Turns an OSError inside the block into a BadInput that names the file."""
     try:
-        with open(path, "rb") as handle:
-            return hashlib.file_digest(handle, "sha256").hexdigest()
+        yield
     except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror})", where=str(path), remedy="check the path") from None
+        raise BadInput(f"cannot be read ({error.strerror})", where=str(path), remedy=remedy) from None
+
+
+def sha256_file(path: Path) -> str:
+    with explain_read_errors(path), open(path, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
 @contextmanager
@@ -123,11 +129,8 @@ def json_bytes(value: Any) -> bytes:
 
 def read_json(path: Path, remedy: str) -> Any:
     try:
-        return msgspec.json.decode(path.read_bytes())
-    except FileNotFoundError:
-        raise BadInput("no such file", where=str(path), remedy=remedy) from None
-    except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror})", where=str(path), remedy=remedy) from None
+        with explain_read_errors(path, remedy):
+            return msgspec.json.decode(path.read_bytes())
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"not valid JSON ({error})", where=str(path), remedy=remedy) from None
 

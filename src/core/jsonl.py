@@ -9,6 +9,7 @@ from typing import IO, Protocol, TypeVar
 import msgspec
 
 from .errors import BadInput
+from .files import explain_read_errors
 
 T = TypeVar("T")
 
@@ -18,10 +19,8 @@ MAX_LINE_BYTES = 4 * 2**20
 
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Line numbers (from 1) and lines, without blank ones."""
-    try:
+    with explain_read_errors(path):
         handle = open(path, "rb")
-    except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror})", where=str(path), remedy="check the path") from None
     with handle:
         number = 0
         while line := handle.readline(MAX_LINE_BYTES + 1):

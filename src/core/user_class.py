@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,13 @@ def load_user_class(name: str, where: str, remedy: str) -> type[Any]:
     if not isinstance(member_class, type):
         raise BadInput(f"{module} has no class {member!r}", where=where, remedy=remedy)
     return member_class
+
+
+def require_members(thing: object, members: Sequence[str], name: str, kind: str, where: str) -> None:
+    """Refuses a class or an object that lacks a member of its protocol in `core.api`, such as `Engine`."""
+    if lacking := [member for member in members if not hasattr(thing, member)]:
+        what = f"{name} is not {kind}: it lacks {', '.join(lacking)}"
+        raise BadInput(what, where=where, remedy=f"see {kind.split()[1].capitalize()} in src/core/api.py")
 
 
 def _is_this_package(name: str) -> bool:

@@ -26,6 +26,7 @@ from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.types import Episode
 from .job import TrainJob, require_whole_groups
+from .models import save_policy
 
 _log = logging.getLogger(__name__)
 
@@ -33,8 +34,6 @@ ROLLBACK_AFTER = 3
 """Number of consecutive KL alerts that trigger a rollback."""
 ROLLBACK_LR_FACTOR = 0.5
 """Factor on the learning rate for each rollback."""
-MACHINE_METRICS = ("time/", "memory/")
-"""Prefixes of metrics about the machine. They differ between two runs whose weights are equal bit by bit."""
 _MB = 2**20
 _UNKNOWN_VERSION = "a version that did not write its number into checkpoints"
 _SAVED_KEYS = ("step", "tokens_seen", "weights", "optimizer", "scaler", "sampler", "strategy", "guard", "machine")
@@ -81,6 +80,10 @@ class BaseEngine(ABC):
     @abstractmethod
     def _after_load(self, state: Mapping[str, Any]) -> None:
         """Called when all of `_SAVED_KEYS` is loaded. `state` also holds what `_extra_state` returned."""
+
+    def _require_one_process(self) -> None:
+        if self.accelerator.num_processes > 1:
+            raise BadInput("an engine runs in one process", where="accelerate launch", remedy="start it without")
 
     def _finish_step(
         self, collected: Collected, metrics: dict[str, float], timer: StepTimer, adapt: bool = True
@@ -148,6 +151,9 @@ class BaseEngine(ABC):
         self._after_load(state)
         if (there := state["machine"]) != (here := machine()):
             _log.warning("%s was saved with %s; with %s the run is not the same bit by bit", folder, there, here)
+
+    def save_model(self, folder: Path) -> None:
+        save_policy(self.policy, self.job.model, folder)
 
     def _restore(self, state: Mapping[str, Any], where: str) -> None:
         load_weights(self.learner, state["weights"], where)
@@ -221,11 +227,6 @@ class StepTimer:
             return torch.cuda.max_memory_allocated(self.device)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if sys.platform == "darwin" else peak * 1024
-
-
-def reproducible_metrics(metrics: Mapping[str, float]) -> dict[str, float]:
-    """The metrics that are equal, bit by bit, in a run and its repetition."""
-    return {name: value for name, value in metrics.items() if not name.startswith(MACHINE_METRICS)}
 
 
 def make_optimizer(job: TrainJob, policy: nn.Module, critic: nn.Module | None) -> Any:

@@ -20,29 +20,11 @@ if TYPE_CHECKING:
     import torch
 
     from ..agents.render import Renderer
+    from ..reward.live_share import LiveScore
+    from ..reward.reward import TrainingReward
 
 
-class RewardFunction(Protocol):
-    """Computes the reward of an episode as named terms. Their sum is what is trained on."""
-
-    def __call__(
-        self, episode: Episode, sample: Sample, judged: Mapping[str, float] | None = None
-    ) -> dict[str, float]: ...
-
-
-class JudgeScores(Protocol):
-    """Scores that a judge gave to an episode."""
-
-    @property
-    def scores(self) -> Mapping[str, float]: ...
-
-    @property
-    def weight(self) -> float:
-        """Weight of the episode in the loss: lower where the judge's votes disagree."""
-        ...
-
-
-LiveJudge = Callable[[int, Sequence[Episode]], Mapping[int, JudgeScores]]
+LiveJudge = Callable[[int, Sequence[Episode]], Mapping[int, "LiveScore"]]
 """Judge scores by batch index for some episodes of a step. Deterministic: a replayed step gets the same scores."""
 
 
@@ -80,7 +62,7 @@ class TrainJob:
     renderer: Renderer
     strategy: Strategy
     sampler: PromptSampler
-    reward: RewardFunction
+    reward: TrainingReward
     seed: int
     max_steps: int
     batch_size: int

@@ -10,7 +10,7 @@ from typing import Any, cast, get_args, get_type_hints
 
 from ..core.api import Engine, Strategy
 from ..core.errors import BadInput
-from ..core.user_class import load_user_class
+from ..core.user_class import load_user_class, require_members
 from ..strategies.dpo import DPO
 from ..strategies.grpo import GRPO
 from ..strategies.ppo import PPO
@@ -33,9 +33,7 @@ def load_engine(name: str, strategy: str) -> Callable[[TrainJob], Engine]:
         found = getattr(import_module(module, __package__), class_name)
     else:
         found = load_user_class(name, "engine", remedy)
-    if lacking := [member for member in ENGINE_MEMBERS if not hasattr(found, member)]:
-        what = f"{name} is not an engine: it lacks {', '.join(lacking)}"
-        raise BadInput(what, where="engine", remedy="see Engine in src/core/api.py")
+    require_members(found, ENGINE_MEMBERS, name, "an engine", where="engine")
     if ":" not in strategy and strategy not in found.strategies:
         raise BadInput(
             f"{name} does not run {strategy}",
@@ -76,13 +74,7 @@ def load_strategy(name: str, options: Mapping[str, Any]) -> Strategy:
     except TypeError as error:
         what = f"{name} does not take these options ({error})"
         raise BadInput(what, where="strategy_options", remedy=f"see the arguments of {name}") from error
-    lacking = [member for member in STRATEGY_MEMBERS if not hasattr(strategy, member)]
-    if lacking:
-        raise BadInput(
-            f"{name} is not a strategy: it lacks {', '.join(lacking)}",
-            where="strategy",
-            remedy="see Strategy in src/core/api.py",
-        )
+    require_members(strategy, STRATEGY_MEMBERS, name, "a strategy", where="strategy")
     return cast(Strategy, strategy)
 
 

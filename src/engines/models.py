@@ -101,6 +101,7 @@ def require_four_bits(device: torch.device) -> None:
 def _load(name: str, dtype: torch.dtype, device: torch.device, four_bits: bool) -> Any:
     import transformers
 
+    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     extra: dict[str, Any] = {}
     if four_bits:
         require_four_bits(device)

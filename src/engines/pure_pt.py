@@ -20,7 +20,6 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -40,7 +39,7 @@ from ..runtime.seeding import load_rng_state, rng_state, seed_all
 from ..strategies.flat_layout import take
 from .base import BaseEngine, Collected, StepTimer, lr_scale, make_optimizer
 from .job import TrainJob
-from .models import Critic, Frozen, frozen_base, load_policy, save_policy
+from .models import Critic, Frozen, frozen_base, load_policy
 from .packed import Learner, Scored, backward, hidden_before, pack, score_tokens
 
 _PRECISION = {torch.float32: "no", torch.bfloat16: "bf16", torch.float16: "fp16"}
@@ -58,8 +57,7 @@ class PurePT(BaseEngine):
             raise BadInput("a CPU does not train in fp16", where="precision", remedy="set precision: fp32")
         super().__init__(job)
         self.accelerator = Accelerator(mixed_precision=_PRECISION[job.dtype], cpu=job.device.type == "cpu")
-        if self.accelerator.num_processes > 1:
-            raise BadInput("pure_pt runs in one process", where="accelerate launch", remedy="start it without")
+        self._require_one_process()
         self._reset_to_base()
 
     def fit(self, callbacks: Sequence[Callback]) -> None:
@@ -184,9 +182,6 @@ class PurePT(BaseEngine):
 
     def _after_load(self, state: Mapping[str, Any]) -> None:
         load_rng_state(state["rng"])
-
-    def save_model(self, folder: Path) -> None:
-        save_policy(self.policy, self.job.model, folder)
 
 
 def collect(job: TrainJob, policy: Any, step: int, timer: StepTimer, critic: Critic | None = None) -> Collected:

@@ -8,7 +8,7 @@ Tokens of user and tools are context only. Sequences are packed end to end witho
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -23,9 +23,6 @@ from .packed import Stream, hidden_before, pack
 WARMUP = 0.05
 """Share of the budget over which the learning rate rises; after that it falls as a cosine to a tenth."""
 WEIGHT_DECAY, BETAS, MAX_NORM = 0.1, (0.9, 0.95), 1.0
-
-Progress = Callable[[int, float], None]
-"""Called after every update with the tokens read since the last call and the loss."""
 
 
 @dataclass(frozen=True)
@@ -47,20 +44,20 @@ class SftPlan:
     seed: int
 
 
-def fine_tune(
-    model: Any, demos: Sequence[Demo], plan: SftPlan, progress: Progress = lambda read, loss: None
-) -> dict[str, float]:
+def fine_tune(model: Any, demos: Sequence[Demo], plan: SftPlan) -> dict[str, float]:
     """Trains `model` in place, on its device and in its precision (bf16 arithmetic on CUDA)."""
     device = next(model.parameters()).device
-    optimizer = torch.optim.AdamW(
-        parameter_groups(model, WEIGHT_DECAY), lr=plan.lr, betas=BETAS, fused=device.type == "cuda"
-    )
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    matrices, others = [one for one in trained if one.ndim >= 2], [one for one in trained if one.ndim < 2]
+    # No weight decay on norms and biases.
+    groups = [{"params": matrices, "weight_decay": WEIGHT_DECAY}, {"params": others, "weight_decay": 0.0}]
+    optimizer = torch.optim.AdamW(groups, lr=plan.lr, betas=BETAS, fused=device.type == "cuda")
     autocast = torch.autocast("cuda", torch.bfloat16) if device.type == "cuda" else nullcontext()
     model.train()
     read, losses = 0, []
     for rows in endless_batches(demos, plan):
         for group in optimizer.param_groups:
-            group["lr"] = plan.lr * lr_scale(read / plan.tokens, WARMUP)
+            group["lr"] = plan.lr * lr_scale(read / plan.tokens)
         (stream,) = pack([demos[row] for row in rows], plan.batch_tokens, device)
         with autocast:
             loss = sft_loss(model, stream)
@@ -68,10 +65,8 @@ def fine_tune(
         torch.nn.utils.clip_grad_norm_(model.parameters(), MAX_NORM)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
-        batch_tokens = sum(len(demos[row].tokens) for row in rows)
-        read += batch_tokens
+        read += sum(len(demos[row].tokens) for row in rows)
         losses.append(loss.detach())
-        progress(batch_tokens, float(losses[-1]) if len(losses) % 20 == 0 else math.nan)
         if read >= plan.tokens:
             break
     model.eval()
@@ -111,21 +106,12 @@ def _cut(order: NDArray[np.int64], lengths: NDArray[np.int64], max_tokens: int) 
         yield rows
 
 
-def lr_scale(done: float, warmup: float) -> float:
+def lr_scale(done: float) -> float:
     """The factor on the learning rate when the share `done` of the token budget is spent.
 
-    >>> [round(lr_scale(done, 0.1), 2) for done in (0.05, 0.1, 0.55, 1.0)]
+    >>> [round(lr_scale(done), 3) for done in (0.025, 0.05, 0.525, 1.0)]
     [0.5, 1.0, 0.55, 0.1]
     """
-    if done < warmup:
-        return max(done, 0.002) / warmup
-    return 0.1 + 0.45 * (1 + math.cos(math.pi * min(1.0, (done - warmup) / (1 - warmup))))
-
-
-def parameter_groups(model: torch.nn.Module, weight_decay: float) -> list[dict[str, Any]]:
-    """Weight decay on matrices, none on norms and biases."""
-    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    return [
-        {"params": [one for one in trained if one.ndim >= 2], "weight_decay": weight_decay},
-        {"params": [one for one in trained if one.ndim < 2], "weight_decay": 0.0},
-    ]
+    if done < WARMUP:
+        return max(done, 0.002) / WARMUP
+    return 0.1 + 0.45 * (1 + math.cos(math.pi * min(1.0, (done - WARMUP) / (1 - WARMUP))))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -25,7 +24,7 @@ from ..strategies.ppo import PPO
 from .base import BaseEngine, Collected, StepTimer, load_weights, lr_scale, make_optimizer, trained_weights
 from .job import TrainJob
 from .load import no_ppo_in_trl
-from .models import is_adapted, load_policy, save_policy
+from .models import is_adapted, load_policy
 from .pure_pt import collect, episode_metrics, random_seed
 
 _SHARED_METRICS = {
@@ -61,8 +60,7 @@ class TrlPPO(BaseEngine):
         )
         self.trainer.remove_callback(PrinterCallback)
         self.accelerator = self.trainer.accelerator
-        if self.accelerator.num_processes > 1:
-            raise BadInput("trl_ppo runs in one process", where="accelerate launch", remedy="start it without")
+        self._require_one_process()
         undo_adapter_changes(self.policy)
         self._callbacks: Sequence[Callback] = ()
 
@@ -114,9 +112,6 @@ class TrlPPO(BaseEngine):
 
     def _after_load(self, state: Mapping[str, Any]) -> None:
         self.trainer.after_step()
-
-    def save_model(self, folder: Path) -> None:
-        save_policy(self.policy, self.job.model, folder)
 
 
 class _StepHooks(TrainerCallback):

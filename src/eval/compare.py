@@ -18,9 +18,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from ..config.profile import Thresholds
-from ..core.check import Check, check
+from ..core.check import Check, check, remedies
 from ..core.errors import BadInput
-from ..core.remedies import remedies
 from ..core.types import Episode
 from ..reward.rank_statistics import DIGITS, ratio
 from .metrics import F64, HARD_READING, NAMES, Figure, figures, is_share, table

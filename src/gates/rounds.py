@@ -15,11 +15,10 @@ from pathlib import Path
 from .. import __version__
 from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
-from ..core.check import check, now
+from ..core.check import check, now, remedies
 from ..core.errors import BadInput
 from ..core.files import sha256_file, shipped
 from ..core.model_files import base_sha256
-from ..core.remedies import remedies
 from ..runtime.lock import lock_folder
 from ..scoring.ledger import EMPTY, Head, LedgerBroken, verify
 from ..scoring.monitor import Progress

@@ -21,7 +21,7 @@ from securesystemslib.signer import CryptoSigner, SSlibKey
 from ..config.profile import Profile
 from ..core.check import now
 from ..core.errors import BadInput
-from ..core.files import read_json, sha256_file, write_json
+from ..core.files import explain_read_errors, read_json, sha256_file, write_json
 
 PAYLOAD = "application/vnd.in-toto+json"
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -77,9 +77,8 @@ def _opened(path: Path, key: SSlibKey) -> dict[str, Any]:
 
 def _private(path: Path, password: bytes | None) -> Ed25519PrivateKey:
     try:
-        key = load_pem_private_key(path.read_bytes(), password)
-    except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror})", where=str(path), remedy="check the path") from None
+        with explain_read_errors(path):
+            key = load_pem_private_key(path.read_bytes(), password)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         raise BadInput(
             "no private key can be read from it with this password", where=str(path), remedy="check key and password"
@@ -91,9 +90,8 @@ def _private(path: Path, password: bytes | None) -> Ed25519PrivateKey:
 
 def _public(path: Path) -> SSlibKey:
     try:
-        key = load_pem_public_key(path.read_bytes())
-    except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror})", where=str(path), remedy="check owner_key") from None
+        with explain_read_errors(path, "check owner_key"):
+            key = load_pem_public_key(path.read_bytes())
     except (ValueError, UnsupportedAlgorithm):
         raise BadInput("is no public key (PEM)", where=str(path), remedy="check owner_key of the profile") from None
     if not isinstance(key, Ed25519PublicKey):

@@ -50,6 +50,7 @@ def load_merged(folder: Path, adapter: Path | None) -> Any:
     """
     import torch
     from transformers import AutoModelForCausalLM
+    from transformers.utils import logging as transformers_logging
 
     if (folder / ADAPTER).exists():
         raise BadInput(
@@ -58,6 +59,7 @@ def load_merged(folder: Path, adapter: Path | None) -> Any:
             remedy="name their base with --model and this folder with --adapter",
         )
     try:
+        transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32 if adapter else "auto")
     except (OSError, ValueError) as error:
         raise BadInput(

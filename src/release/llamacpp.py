@@ -20,6 +20,7 @@ from ..agents.render import Renderer
 from ..agents.trajectory import Job
 from ..config.train_config import RolloutLimits
 from ..core.errors import BadInput
+from ..core.files import explain_read_errors
 from ..core.types import Episode
 from ..rollout.scheduler import Dialogue
 from ..scoring.local_judge import MAGIC, ServerUse, serving
@@ -96,11 +97,8 @@ def open_gguf(path: Path, context: int, log: Path = LOG) -> Iterator[LlamaCpp]:
 
 
 def require_gguf(path: Path) -> None:
-    try:
-        with open(path, "rb") as handle:
-            start = handle.read(len(MAGIC))
-    except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror})", where=str(path), remedy="check the path") from None
+    with explain_read_errors(path), open(path, "rb") as handle:
+        start = handle.read(len(MAGIC))
     if start != MAGIC:
         raise BadInput("is not a GGUF file", where=str(path), remedy="make one: askgate export_gguf")
 

@@ -20,7 +20,7 @@ import msgspec
 
 from ..checkpoint.seal import read_seal
 from ..core.errors import BadInput
-from ..core.files import shipped
+from ..core.files import explain_read_errors, shipped
 from ..gates.gate import Finding
 from ..gates.sign_off import STATEMENT
 from ..gates.ticket import Fingerprint, Round
@@ -39,9 +39,8 @@ def sign_model(model: Path, key: Path, password: bytes | None, signature: Path, 
     from model_signing.signing import Config
 
     try:
-        private = load_pem_private_key(key.read_bytes(), password)
-    except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror})", where=str(key), remedy="check the path") from None
+        with explain_read_errors(key):
+            private = load_pem_private_key(key.read_bytes(), password)
     except (ValueError, TypeError):
         raise BadInput("no private key can be read from it", where=str(key), remedy="check key and password") from None
     if not isinstance(private, EllipticCurvePrivateKey) or private.curve.name not in _CURVES:

@@ -34,11 +34,10 @@ from numpy.typing import NDArray
 
 from .. import __version__
 from ..config.profile import Thresholds
-from ..core.check import Check, Report, check, evidence, now, report
+from ..core.check import Check, Report, check, evidence, now, remedies, report
 from ..core.errors import BadInput
 from ..core.files import atomic_files, json_bytes, refuse_overlap, sha256_file, shipped
 from ..core.paths import REPORTS
-from ..core.remedies import remedies
 from .rank_statistics import DIGITS, Ranking, blocks, correlation, gain_check, gain_pct, interval, resamples
 from .scored_episodes import Scores, live_check, read_columns
 from .weights import Baseline, Calibrated, Weights, read_baseline

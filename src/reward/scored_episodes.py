@@ -20,11 +20,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.check import Check, check
+from ..core.check import Check, check, remedies
 from ..core.defaults import MIN_SAMPLES
 from ..core.errors import BadInput
 from ..core.jsonl import read_unique
-from ..core.remedies import remedies
 from ..core.types import Level, Record, Sample, Task
 from ..scoring.scores import Score
 from .dimensions import LIVE, RULES

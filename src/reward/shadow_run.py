@@ -26,11 +26,10 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from ..config.profile import Thresholds
-from ..core.check import Check, Report, check, evidence, now, report
+from ..core.check import Check, Report, check, evidence, now, remedies, report
 from ..core.errors import BadInput
 from ..core.files import refuse_overlap, shipped, write_json
 from ..core.paths import REPORTS
-from ..core.remedies import remedies
 from ..core.types import LEVELS, TASKS
 from .rank_statistics import (
     DIGITS,

@@ -17,8 +17,7 @@ from __future__ import annotations
 
 from statistics import median, quantiles
 
-from ..core.check import Check, Rule, check
-from ..core.remedies import remedies
+from ..core.check import Check, Rule, check, remedies
 from .types import CallEntry
 
 QUICKEST_MS = 20.0

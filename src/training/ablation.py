@@ -16,27 +16,25 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from .. import __version__
-from ..config.loader import config_files, load_train_config
+from ..config.loader import config_files, load_train_config, write_effective
 from ..config.profile import Thresholds
 from ..config.train_config import TrainConfig
 from ..core.check import Report, evidence, now, report
 from ..core.defaults import SEED
 from ..core.errors import BadInput
-from ..core.files import HOME, PACKAGE, atomic_files, atomic_write, sha256_file, shipped, write_json
+from ..core.files import atomic_files, sha256_file, shipped, write_json
 from ..core.jsonl import read_records, write_records
 from ..core.model_files import base_sha256, model_sha256
 from ..core.paths import ABLATION_SIDES, EVAL_EPISODES, REPORTS, ablation_file, seed_folder, step_file
 from ..core.types import Episode, Sample
 from ..eval.compare import ABLATION_THRESHOLDS, SeedPair, ablation_checks, ablation_figures
+from ..loop.runner import verb, with_package
 from ..runtime.progress import Reporter
 from .data import build_missing, require_data
 
 WORK = Path(".askgate/ablation")
 CONFIG = "arm.yaml"
-COMMAND_MODULE = f"{__name__.split('.')[0]}.cli"
 INTERRUPTED = (130, -2)
 """Exit codes of a run that was interrupted with Ctrl-C."""
 
@@ -63,8 +61,8 @@ def ablate(plan: AblationPlan, limits: Thresholds, reporter: Reporter) -> tuple[
     require_data(config)
     build_missing(config, reporter)
     _require_samples(config, plan)
-    runs = {side: _train(config, plan, side, reporter) for side in ABLATION_SIDES}
-    files, compared = _collect_episodes(runs, plan)
+    folders = {side: _train(config, plan, side, reporter) for side in ABLATION_SIDES}
+    files, compared = _collect_episodes(folders, plan)
     changes, figures = ablation_figures(compared, SEED)
     arguments = {
         "alpha": plan.alpha,
@@ -84,15 +82,52 @@ def ablate(plan: AblationPlan, limits: Thresholds, reporter: Reporter) -> tuple[
     return whole, path
 
 
-def _train(config: TrainConfig, plan: AblationPlan, side: str, reporter: Reporter) -> AblationRun:
-    run = AblationRun(WORK / plan.tag, side, side_config(config, plan, penalty=side == "with"))
+def _train(config: TrainConfig, plan: AblationPlan, side: str, reporter: Reporter) -> Path:
+    """Trains one side where an earlier call has not. Returns its work folder."""
+    own = side_config(config, plan, penalty=side == "with")
+    folder = work_folder(plan, side, own)
     seeds = ", ".join(map(str, plan.seeds))
-    reporter.message(f"{side} the penalty: {plan.steps} steps, seeds {seeds}, in {run.folder}")
-    run.complete()
-    return run
+    reporter.message(f"{side} the penalty: {plan.steps} steps, seeds {seeds}, in {folder}")
+    if not all(_episodes(folder, plan, seed).exists() for seed in plan.seeds):
+        write_effective(own, folder / CONFIG)
+        _run(folder)
+    for old in folder.parent.glob(f"{side}-*"):
+        if old != folder:
+            shutil.rmtree(old)
+    return folder
 
 
-def _collect_episodes(runs: dict[str, AblationRun], plan: AblationPlan) -> tuple[list[Path], list[SeedPair]]:
+def _run(folder: Path) -> None:
+    """Raises BadInput if the run was refused or stopped. Its table is dropped; its log goes to standard error."""
+    command = [sys.executable, *verb("train", "--config", CONFIG, "--json", "--resume")]
+    environment = with_package(os.environ)
+    done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=False)
+    if done.returncode in INTERRUPTED:
+        raise KeyboardInterrupt
+    if done.returncode:
+        raise BadInput(
+            f"the run did not complete (exit code {done.returncode})",
+            where=str(folder),
+            remedy="see its messages above; the same command resumes from its newest checkpoint",
+        )
+
+
+def work_folder(plan: AblationPlan, side: str, config: TrainConfig) -> Path:
+    """Another config, base or pool gets another folder, so that what is stored there is always of this very run."""
+    files = [config.seed_pool, config.shadow_set, *filter(None, [config.reward.weights, config.reward.unstable])]
+    base = Path(config.base_model)
+    known = [model_sha256(base)] if base.is_dir() else []
+    facts = [config.model_dump_json(), __version__, *known, *(sha256_file(path) for path in files)]
+    fingerprint = hashlib.sha256("\n".join(facts).encode()).hexdigest()[:12]
+    return WORK / plan.tag / f"{side}-{fingerprint}"
+
+
+def _episodes(folder: Path, plan: AblationPlan, seed: int) -> Path:
+    """Held-out episodes of the trained policy."""
+    return step_file(seed_folder(folder / EVAL_EPISODES, seed, plan.seeds), plan.steps)
+
+
+def _collect_episodes(folders: dict[str, Path], plan: AblationPlan) -> tuple[list[Path], list[SeedPair]]:
     """Copies the held-out episodes to the folder that was asked for: they outlive the work folder, and the gates
     measure them again."""
     files: list[Path] = []
@@ -100,7 +135,7 @@ def _collect_episodes(runs: dict[str, AblationRun], plan: AblationPlan) -> tuple
     drop_other_seeds(plan)
     with atomic_files() as start:
         for seed in plan.seeds:
-            sides = {side: runs[side].episodes(seed) for side in ABLATION_SIDES}
+            sides = {side: list(read_records(_episodes(folders[side], plan, seed), Episode)) for side in ABLATION_SIDES}
             for side, episodes in sides.items():
                 files.append(ablation_file(plan.episodes, seed, side))
                 write_records(start(files[-1]), episodes)
@@ -128,57 +163,6 @@ def _require_samples(config: TrainConfig, plan: AblationPlan) -> None:
     count = sum(1 for _ in read_records(config.shadow_set, Sample))
     if plan.n is not None and plan.n > count:
         raise BadInput(f"{config.shadow_set} has {count} samples", where="--n", remedy=f"give at most {count}")
-
-
-class AblationRun:
-    """The training run of one side. `complete` returns when the training has ended; then `episodes` are there."""
-
-    def __init__(self, work: Path, side: str, config: TrainConfig) -> None:
-        self.config, self._work, self._side = config, work, side
-        # Another config, base or pool gets another folder, so that what is stored there is always of this very run.
-        self.folder = work / f"{side}-{_fingerprint(config)}"
-
-    def complete(self) -> None:
-        """Trains what is missing. Raises BadInput if the run was refused or stopped; its log is on standard error."""
-        if not all(self._file(seed).exists() for seed in self.config.seeds):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with atomic_write(self.folder / CONFIG) as file:
-                file.write(yaml.safe_dump(self.config.model_dump(mode="json")).encode())
-            self._train()
-        for old in self._work.glob(f"{self._side}-*"):
-            if old != self.folder:
-                shutil.rmtree(old)
-
-    def episodes(self, seed: int) -> list[Episode]:
-        """Held-out episodes of the trained policy."""
-        return list(read_records(self._file(seed), Episode))
-
-    def _train(self) -> None:
-        command = [sys.executable, "-m", COMMAND_MODULE, "train", "--config", CONFIG, "--json", "--resume"]
-        paths = [str(HOME)] if PACKAGE.name == "src" else []
-        paths += filter(None, [os.environ.get("PYTHONPATH")])
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-        # Its table is dropped; its log goes to our standard error as it comes.
-        done = subprocess.run(command, cwd=self.folder, env=environment, stdout=subprocess.DEVNULL, check=False)
-        if done.returncode in INTERRUPTED:
-            raise KeyboardInterrupt
-        if done.returncode:
-            raise BadInput(
-                f"the run did not complete (exit code {done.returncode})",
-                where=str(self.folder),
-                remedy="see its messages above; the same command resumes from its newest checkpoint",
-            )
-
-    def _file(self, seed: int) -> Path:
-        return step_file(seed_folder(self.folder / EVAL_EPISODES, seed, self.config.seeds), self.config.steps)
-
-
-def _fingerprint(config: TrainConfig) -> str:
-    files = [config.seed_pool, config.shadow_set, *filter(None, [config.reward.weights, config.reward.unstable])]
-    base = Path(config.base_model)
-    known = [model_sha256(base)] if base.is_dir() else []
-    facts = [config.model_dump_json(), __version__, *known, *(sha256_file(path) for path in files)]
-    return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:12]
 
 
 def side_config(config: TrainConfig, plan: AblationPlan, penalty: bool) -> TrainConfig:

@@ -19,7 +19,7 @@ from ..core.api import Callback, Strategy
 from ..core.errors import BadInput
 from ..core.jsonl import read_records
 from ..core.types import Sample
-from ..core.user_class import load_user_class
+from ..core.user_class import load_user_class, require_members
 from ..engines.load import load_strategy, strategy_class
 from ..reward.live_share import RunJudge
 from ..reward.reward import AdvancedReward, TrainingReward
@@ -28,6 +28,8 @@ from ..scoring.monitor import forecast, score_once
 from ..scoring.providers import ScorerSettings, settings_for
 from ..scoring.scores import Score
 from .resume import steps_done
+
+CALLBACK_MEMBERS = ("on_start", "on_step", "on_end")
 
 log = logging.getLogger(__name__)
 
@@ -55,9 +57,7 @@ def make_callbacks(config: TrainConfig) -> list[Callback]:
     made: list[Callback] = []
     for name in config.callbacks:
         cls = load_user_class(name, "callbacks", "check the name")
-        if lacking := [method for method in ("on_start", "on_step", "on_end") if not hasattr(cls, method)]:
-            what = f"{name} is no callback: it lacks {', '.join(lacking)}"
-            raise BadInput(what, where="callbacks", remedy="see Callback in src/core/api.py")
+        require_members(cls, CALLBACK_MEMBERS, name, "a callback", where="callbacks")
         made.append(cls())
     return made
 

@@ -134,13 +134,10 @@ def _rollout(
     config: TrainConfig, folder: Path, samples: Sequence[Sample], plan: RecordPlan, model: str, reporter: Reporter
 ) -> list[RecordedEpisode]:
     # Episodes that were recorded before need no model, and torch and transformers take seconds to import.
-    from transformers.utils import logging as transformers_logging
-
     from ..engines.models import load_policy
     from ..runtime.device import get_device, get_dtype, lora_targets, memory_gb, prepare_device
     from .components import open_renderer
 
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     device = get_device(config.device_pref)
     prepare_device(device)
     dtype = get_dtype(device, config.precision)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,22 +44,24 @@ _RESTORE = f"put the old one back, or start a new run without {RESUME}"
 log = logging.getLogger(__name__)
 
 
-def mirror_folder(config: TrainConfig, seed: int) -> Path | None:
-    """Copy of a seed's checkpoints in the mirror, which may be the root of a drive and is shared by profiles."""
-    if config.checkpoint.mirror is None:
-        return None
-    return seed_folder(config.checkpoint.mirror / config.checkpoint_root.name, seed, config.seeds)
-
-
 def checkpoint_roots(config: TrainConfig) -> list[Path]:
-    """Folders of all checkpoints of a run, the mirror's included."""
+    """Folders of all checkpoints of a run: its own and the mirror's, which may be a drive that profiles share."""
     mirror = config.checkpoint.mirror
     return [config.checkpoint_root, *([mirror / config.checkpoint_root.name] if mirror else [])]
 
 
+def checkpoint_names(config: TrainConfig) -> str:
+    return " and ".join(map(str, checkpoint_roots(config)))
+
+
+def checkpoint_folders(config: TrainConfig, seed: int) -> list[CheckpointFolder]:
+    """Folders of the checkpoints of one seed: its own and the mirror's."""
+    return [CheckpointFolder(seed_folder(root, seed, config.seeds)) for root in checkpoint_roots(config)]
+
+
 def steps_done(config: TrainConfig, seed: int) -> int:
     """Newest step by the names of the checkpoints, undamaged or not, here or in the mirror; 0 if there is none."""
-    return max((step for folder in _folders(config, seed) for step in folder.steps()), default=0)
+    return max((step for folder in checkpoint_folders(config, seed) for step in folder.steps()), default=0)
 
 
 def resumes_by_itself(config: TrainConfig, admission: Admission) -> bool:
@@ -69,7 +70,7 @@ def resumes_by_itself(config: TrainConfig, admission: Admission) -> bool:
 
     True too where no checkpoint is undamaged: opening them names the damage. Raises if somebody stopped the run.
     """
-    newest = [one for seed in config.seeds if (one := find_latest(_folders(config, seed))[0])]
+    newest = [one for seed in config.seeds if (one := find_latest(checkpoint_folders(config, seed))[0])]
     if not newest:
         return any(steps_done(config, seed) for seed in config.seeds)
     if not all(_is_same_run(one, config, admission) for one in newest):
@@ -81,7 +82,7 @@ def resumes_by_itself(config: TrainConfig, admission: Admission) -> bool:
             raise BadInput(
                 f"the run was stopped after step {one.step}: {reason}",
                 where=str(one.path),
-                remedy=f"read logs/episodes; then move {_names(checkpoint_roots(config))} away and start again, or"
+                remedy=f"read logs/episodes; then move {checkpoint_names(config)} away and start again, or"
                 " resume with --resume-from checkpoints/rc1/latest, where the same check still applies",
             )
     return True
@@ -90,8 +91,8 @@ def resumes_by_itself(config: TrainConfig, admission: Admission) -> bool:
 def require_checkpoint(config: TrainConfig) -> None:
     if not any(steps_done(config, seed) for seed in config.seeds):
         raise BadInput(
-            f"there is no checkpoint for {'these seeds' if config.several_seeds else 'a run of one seed'}",
-            where=_names(checkpoint_roots(config)),
+            f"there is no checkpoint for {'these seeds' if len(config.seeds) > 1 else 'a run of one seed'}",
+            where=checkpoint_names(config),
             remedy="start without --resume-from; what is stored there is then moved aside",
         )
 
@@ -191,10 +192,6 @@ def evaluation_key(ready: Ready, job: TrainJob, sources: Mapping[str, str]) -> d
     }
 
 
-def digest(key: Mapping[str, Any]) -> str:
-    return sha256(json_bytes(key)).hexdigest()
-
-
 def has_key(file: Path, key: Mapping[str, Any]) -> bool:
     try:
         return bool(msgspec.json.decode(file.read_bytes()) == msgspec.json.decode(json_bytes(key)))
@@ -211,14 +208,6 @@ def open_evaluations(folder: Path, key: Mapping[str, Any]) -> None:
         folder.rename(aside)
         log.warning("the evaluations so far were made with other settings; they are in %s now", aside)
     write_json(folder / EVALUATION_KEY, key)
-
-
-def _folders(config: TrainConfig, seed: int) -> list[CheckpointFolder]:
-    return [CheckpointFolder(folder) for folder in (config.checkpoints(seed), mirror_folder(config, seed)) if folder]
-
-
-def _names(folders: Sequence[Path]) -> str:
-    return " and ".join(map(str, folders))
 
 
 def _is_same_run(newest: Checkpoint, config: TrainConfig, admission: Admission) -> bool:

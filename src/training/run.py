@@ -16,11 +16,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from transformers.utils import logging as transformers_logging
 
 from ..callbacks.checkpoint import Checkpoints, Deferred, DeferredStop
 from ..callbacks.eval_shadow import EvalShadow, EvaluationRollout, HasPolicy
@@ -34,7 +34,7 @@ from ..core import paths
 from ..core.api import Callback, Engine, Stop
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
-from ..core.files import sweep
+from ..core.files import json_bytes, sweep
 from ..data.pool.meta import read_meta
 from ..engines.job import TrainJob
 from ..engines.models import load_policy
@@ -55,10 +55,10 @@ from .results import CONTROL_FILE, write_results
 from .resume import (
     GATED,
     SOURCES,
+    checkpoint_folders,
+    checkpoint_names,
     checkpoint_roots,
-    digest,
     evaluation_key,
-    mirror_folder,
     open_evaluations,
     require_admitted_sources,
     require_checkpoint,
@@ -104,7 +104,6 @@ def run(
     # The user's own strategy or engine is a module in the folder that the command is run in.
     sys.path.insert(0, os.getcwd())
     ready = preflight(path, admission, overrides, reporter)
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     console = Console(stderr=True, markup=False, highlight=False, emoji=False, soft_wrap=True)
     lock = lock_folder(paths.LOGS)
     try:
@@ -119,7 +118,7 @@ def run(
             explain_disk_errors(paths.LOGS, only_full=True),
         ):
             if by_itself:
-                folders = " and ".join(map(str, checkpoint_roots(ready.config)))
+                folders = checkpoint_names(ready.config)
                 log.info("this run has begun before and is resumed; to start again, move %s away", folders)
             return _run_seeds(ready, resume or by_itself, console)
     finally:
@@ -203,7 +202,8 @@ def _run_seed(
     ready: Ready, seed: int, resume: bool, console: Console, room: RunJudge | None, prepared: dict[int, _SeedRun]
 ) -> None:
     config = ready.config
-    with CheckpointStore(config.checkpoints(seed), mirror_folder(config, seed), config.checkpoint.keep) as store:
+    own, *mirrors = (folder.path for folder in checkpoint_folders(config, seed))
+    with CheckpointStore(own, mirrors[0] if mirrors else None, config.checkpoint.keep) as store:
         start = store.newest() if resume and store.last_step is not None else None
         targets = ready.targets
         if start:
@@ -256,7 +256,7 @@ def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, 
             config.checkpoint.every_minutes,
             _marks(ready, seed_run),
             best_by="eval/reward",
-            valued_by=digest(key),
+            valued_by=sha256(json_bytes(key)).hexdigest(),
             ending=lambda: {STOPPED: stop.reason, HACKING: watch.breach},
         ),
         stop,

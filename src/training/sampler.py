@@ -20,10 +20,9 @@ from itertools import accumulate
 from math import floor, gcd
 from pathlib import Path
 from random import Random
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import msgspec
-from msgspec import Struct
 
 from ..config.train_config import SamplingSection
 from ..core.errors import BadInput
@@ -48,16 +47,10 @@ GOLDEN, SILVER = (5**0.5 - 1) / 2, 2**0.5 - 1
 """Irrational steps that are far from every fraction: wrapped around 1, they cover the unit interval evenly."""
 
 
-class Samples(Protocol):
-    """A list of samples, or a file that decodes a sample on access."""
-
-    def __getitem__(self, index: int, /) -> Sample: ...
-
-
 class Sampler:
     def __init__(
         self,
-        samples: Samples,
+        samples: Sequence[Sample] | PoolFile,
         levels: Mapping[str, Level],
         sampling: SamplingSection,
         seed: int,
@@ -82,12 +75,17 @@ class Sampler:
         slots = [
             (self._bucket(level), origin < pool_share) for level, origin in _even_pairs(self._seed, step * count, count)
         ]
-        low_left = self._low_slots(count, sum(from_pool for _, from_pool in slots))
+        low_left = 0
+        if self._sampling.enable:
+            from_pool_count = sum(from_pool for _, from_pool in slots)
+            low_left = min(floor(self._sampling.low_perf_cap * count + 1e-9), from_pool_count // 2)
         used: set[int] = set()
         batch: list[Drawn] = []
         for bucket, from_pool in slots:
             if not from_pool:
-                batch.append(self._draw_fresh(bucket))
+                assert self._fresh is not None
+                assert bucket != "all"
+                batch.append(Drawn(self._fresh.take(bucket), bucket, 1.0, "fresh"))
                 continue
             index = self._low[bucket].pick(rng, used) if low_left else None
             low_left -= index is not None
@@ -166,16 +164,6 @@ class Sampler:
         inside = [level for level, end in zip(LEVELS, accumulate(shares), strict=True) if number < end]
         return inside[0] if inside else list(self._buckets)[-1]
 
-    def _low_slots(self, count: int, from_pool: int) -> int:
-        if not self._sampling.enable:
-            return 0
-        return min(floor(self._sampling.low_perf_cap * count + 1e-9), from_pool // 2)
-
-    def _draw_fresh(self, bucket: Bucket) -> Drawn:
-        assert self._fresh is not None
-        assert bucket != "all"
-        return Drawn(self._fresh.take(bucket), bucket, 1.0, "fresh")
-
     def _next(self, bucket: Bucket, used: set[int]) -> int:
         """The next index in the bucket's order that is not in the batch yet; a pool smaller than a batch repeats."""
         for _ in range(2 * len(used) + 2):
@@ -247,17 +235,6 @@ def _pool_shares(sampling: SamplingSection) -> list[float]:
     return [sampling.ratio(step) for step in (0, *(entry.step for entry in sampling.seed_ratio_schedule))]
 
 
-class _Source(Struct):
-    source_id: str
-
-
-class _Identity(Struct):
-    """The fields needed of every line at the start; msgspec skips the rest of it."""
-
-    id: str
-    provenance: _Source
-
-
 class PoolFile:
     """The samples of a pool, decoded on access: tens of thousands of them with their articles would fill the memory."""
 
@@ -284,20 +261,15 @@ def open_sampler(
     if meta.kind not in ("pool", "balanced"):
         raise BadInput(f"this is a {meta.kind}, not a pool to train on", where=str(pool), remedy="name the seed pool")
     levels = {record.id: record.level for record in measured(pool)}
-    source_of = {one.id: one.provenance.source_id for one in read_unique(pool, _Identity)}
-    source_ids = set(source_of.values())
+    source_ids = {sample.provenance.source_id for sample in read_unique(pool, Sample)}
     held_out = read_shadow(shadow, meta)
-    _refuse_shared(source_ids, held_out, shadow)
-    fresh = FreshSamples(meta, source_ids, held_out, seed) if min(_pool_shares(sampling)) < 1 else None
-    return Sampler(PoolFile(pool), {one: levels[one] for one in source_of}, sampling, seed, fresh, weights)
-
-
-def _refuse_shared(source_ids: set[str], shadow: list[Sample], path: Path) -> None:
-    """Refuses a pool that shares sources with the held-out set: such an evaluation would show nothing."""
-    shared = [sample.provenance.source_id for sample in shadow if sample.provenance.source_id in source_ids]
+    shared = [sample.provenance.source_id for sample in held_out if sample.provenance.source_id in source_ids]
     if shared:
+        # An evaluation on such samples would show nothing.
         raise BadInput(
             f"{len(shared)} of its source ids are in the seed pool, among them {shared[0]}",
-            where=str(path),
+            where=str(shadow),
             remedy="run validate_pool and build the pool again",
         )
+    fresh = FreshSamples(meta, source_ids, held_out, seed) if min(_pool_shares(sampling)) < 1 else None
+    return Sampler(PoolFile(pool), levels, sampling, seed, fresh, weights)

@@ -11,7 +11,7 @@ import pytest
 import typer
 from rich.cells import cell_len
 
-from src.cli.show import complain, finish, number, progress, say
+from src.cli.show import Terminal, complain, finish, number, say
 from src.cli.show import made as made_files
 from src.core.check import Check, Report, check, evidence, now, report
 
@@ -97,7 +97,7 @@ def test_names_of_checks_are_printed_unchanged(printed: Callable[[], str]) -> No
 
 
 def test_a_progress_bar_is_silent_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress("building", 10) as advance:
+    with Terminal().progress("building", 10) as advance:
         advance(10)
     assert capsys.readouterr() == ("", "")
 

@@ -132,7 +132,7 @@ def test_a_file_that_is_no_config_is_refused(text: str, said: str, tmp_path: Pat
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"absent.yaml: no such file. What to do: check the path"):
+    with pytest.raises(BadInput, match=r"absent.yaml: cannot be read \(No such file.*\). What to do: check the path"):
         load_train_config(tmp_path / "absent.yaml")
 
 

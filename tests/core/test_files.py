@@ -112,7 +112,7 @@ def test_json_is_written_in_the_order_given_and_read_back(tmp_path: Path) -> Non
 def test_unreadable_json_names_file_and_remedy(tmp_path: Path) -> None:
     broken = tmp_path / "broken.json"
     broken.write_bytes(b'{"a": ')
-    for path, problem in [(tmp_path / "none.json", "no such file"), (broken, "not valid JSON"), (tmp_path, "cannot")]:
+    for path, problem in [(tmp_path / "none.json", "No such file"), (broken, "not valid JSON"), (tmp_path, "cannot")]:
         with pytest.raises(BadInput) as caught:
             read_json(path, "run the stage again")
         assert caught.value.where == str(path)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from src.core.remedies import remedies
+from src.core.check import remedies
 
 GROUPS = ("pool", "difficulty", "reward", "evaluation", "gates", "scoring")
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path
 
 import msgspec
 import pytest
-import typer
 
-from src.cli.data import validate_difficulty as command
+from src.cli import main
 from src.core.check import Check, Report
 from src.core.errors import BadInput
 from src.core.files import sha256_file, sidecar
@@ -40,13 +38,10 @@ def validate(folder: Path) -> Report:
 def write_reports(folder: Path) -> tuple[str, Report]:
     """The page and the report that the command writes."""
     out = folder / "rc1" / "difficulty_report.json"
-    with suppress(typer.Exit):
-        command(
-            metrics=folder / "seed.metrics.jsonl",
-            balanced=folder / "seed.balanced.jsonl",
-            out=out,
-            **DIFFICULTY_LIMITS.model_dump(),
-        )
+    files = {"metrics": folder / "seed.metrics.jsonl", "balanced": folder / "seed.balanced.jsonl", "out": out}
+    flags = {**files, **DIFFICULTY_LIMITS.model_dump()}
+    with pytest.raises(SystemExit):
+        main(["validate_difficulty", *(f"--{name}={value}" for name, value in flags.items())])
     page = out.with_suffix(".html").read_text(encoding="utf-8")
     return page, msgspec.json.decode(out.read_bytes(), type=Report)
 

@@ -13,12 +13,13 @@ import torch
 from src.config.train_config import OptimizerSection
 from src.core.api import Batch, Callback, Engine, StepResult, Stop, Targets
 from src.core.errors import BadInput
-from src.engines.base import StepTimer, lr_scale, reproducible_metrics
+from src.engines.base import StepTimer, lr_scale
 from src.engines.packed import pack
 from src.engines.pure_pt import PurePT, collect, split_minibatches
 from src.strategies.grpo import GRPO
 from src.strategies.ppo import PPO
 from tests.engines.toy import make_job
+from tests.reproducible_metrics import reproducible_metrics
 
 
 def test_a_step_reports_time_and_memory(taught: Path) -> None:

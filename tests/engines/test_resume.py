@@ -13,12 +13,12 @@ import torch
 from src import __version__
 from src.config.train_config import FinetuneSection
 from src.core.errors import BadInput
-from src.engines.base import reproducible_metrics
 from src.engines.pure_pt import PurePT
 from src.strategies.dpo import DPO
 from src.strategies.grpo import GRPO
 from src.strategies.ppo import PPO
 from tests.engines.toy import fingerprint, make_job
+from tests.reproducible_metrics import reproducible_metrics
 
 MAKE: dict[str, Any] = {"ppo": PPO, "grpo": lambda: GRPO(group_size=4), "dpo": lambda: DPO(group_size=4)}
 SETTINGS: dict[str, Any] = {"lr": 1e-3, "epochs": 2, "minibatches": 2, "warmup_steps": 1, "schedule": "linear"}

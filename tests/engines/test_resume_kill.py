@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 import yaml
 
-from src.engines.base import reproducible_metrics
 from tests.checkpoint.lookup import damaged_in, newest_in
 from tests.disk_faults import ERRORS, KILLS, Kind
 from tests.fork_server import ForkServer
+from tests.reproducible_metrics import reproducible_metrics
 
 RUN = Path("checkpoints/local")
 STEPS = 7

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from src.core.check import Check
+from src.core.check import Check, remedies
 from src.core.errors import BadInput
-from src.core.remedies import remedies
 from src.reward import calibration as calib
 from src.reward.scored_episodes import ScoredEpisode
 from src.reward.shadow_run import agreement, agreement_checks

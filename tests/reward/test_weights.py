@@ -80,5 +80,5 @@ def test_a_wrong_baseline_is_refused(value: Any, told: str, tmp_path: Path) -> N
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no such file"):
+    with pytest.raises(BadInput, match="No such file"):
         read_weights(tmp_path / "none.json")

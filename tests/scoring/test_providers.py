@@ -77,7 +77,7 @@ def test_a_file_that_is_no_config_is_refused(tmp_path: Path, text: str) -> None:
     file.write_text(text)
     with pytest.raises(BadInput, match=r"mine\.yaml"):
         load_config(file)
-    with pytest.raises(BadInput, match="no such file"):
+    with pytest.raises(BadInput, match="No such file"):
         load_config(tmp_path / "absent.yaml")
 
 

@@ -15,7 +15,7 @@ from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.core.jsonl import read_records
 from src.core.types import Episode
-from src.training.ablation import AblationPlan, AblationRun, drop_other_seeds, side_config
+from src.training.ablation import AblationPlan, drop_other_seeds, side_config, work_folder
 from tests.conftest import Askgate
 
 from .tiny_run import make_model_and_data, write_config
@@ -69,7 +69,7 @@ def test_the_two_configs_differ_only_in_the_penalty(place: Path) -> None:
 def test_a_changed_base_or_pool_gets_another_work_folder(place: Path) -> None:
     def folder() -> Path:
         config = load_train_config(Path("own.yaml"))
-        return AblationRun(Path("work"), "with", side_config(config, plan((1,)), penalty=True)).folder
+        return work_folder(plan((1,)), "with", side_config(config, plan((1,)), penalty=True))
 
     first = folder()
     assert folder() == first

@@ -16,11 +16,11 @@ import yaml
 
 from src.core.jsonl import read_records
 from src.core.types import Episode
-from src.engines.base import reproducible_metrics
 from src.reward.live_share import LiveScore
 from src.scoring.prompt import DIMENSIONS
 from tests.conftest import Askgate, Outcome
 from tests.engines.killed import furnish
+from tests.reproducible_metrics import reproducible_metrics
 from tests.scoring.server import JudgeServer
 
 from .tiny_run import write_config
@@ -177,7 +177,11 @@ def refused(done: Outcome, *said: str) -> None:
 class TestRefused:
     def test_missing_weights(self, place: Path, askgate: Askgate) -> None:
         config = write_config(place, reward={"weights": "none.json", "dimensions": 0.3})
-        refused(askgate("train", "--config", config), "none.json: no such file", "run weight_calib")
+        refused(
+            askgate("train", "--config", config),
+            "none.json: cannot be read (No such file or directory)",
+            "run weight_calib",
+        )
         assert not (place / "logs").exists()
 
     def test_missing_list_of_unstable_samples(self, place: Path, askgate: Askgate) -> None:

@@ -16,12 +16,12 @@ from src.config.loader import load_train_config
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
 from src.core.types import Episode
-from src.engines.base import reproducible_metrics
 from src.training.preflight import preflight
 from src.training.resume import require_same_sources, source_hashes
 from src.training.run import _marks, _prepare, set_aside
 from src.training.sft_control import tokens_seen
 from tests.conftest import Askgate, Outcome
+from tests.reproducible_metrics import reproducible_metrics
 
 from .tiny_run import write_config
 
@@ -392,7 +392,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "an option out of range": ({"strategy_options": {"lam": 2.0}}, "strategy_options.lam: 2.0 is out of range"),
     "episodes that make no groups": ({"strategy": "grpo"}, "batch_size: 4 episodes cannot be split into groups of 8"),
     "a callback of nobody": ({"callbacks": ["no_such_module:Mine"]}, "callbacks: no_such_module:Mine: No module named"),
-    "a callback that is none": ({"callbacks": ["json:JSONDecoder"]}, "callbacks: json:JSONDecoder is no callback"),
+    "a callback that is none": ({"callbacks": ["json:JSONDecoder"]}, "callbacks: json:JSONDecoder is not a callback"),
     "4 bits without CUDA": (
         {"finetune": {"method": "qlora"}, "device_pref": ["cpu"]},
         "finetune.method: 4-bit weights need CUDA",
@@ -424,7 +424,7 @@ def test_trl_ppo_refuses_ppo_with_a_remedy(place: Path, askgate: Askgate) -> Non
 
 
 def test_a_missing_config_is_refused(place: Path, askgate: Askgate) -> None:
-    refused(askgate("train", "--config", place / "none.yaml"), "none.yaml: no such file")
+    refused(askgate("train", "--config", place / "none.yaml"), "none.yaml: cannot be read (No such file or directory)")
     assert not (place / "logs").exists()
 
 

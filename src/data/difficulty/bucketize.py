@@ -18,11 +18,11 @@ from typing import IO
 import msgspec
 from msgspec import Struct
 
+from ...core.check import remedies
 from ...core.defaults import SUM_TOLERANCE
 from ...core.errors import BadInput
 from ...core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sha256_file, sidecar, written
 from ...core.jsonl import decode, read_lines, read_records, read_unique
-from ...core.remedies import remedies
 from ...core.types import LEVELS, TASKS, Level, Task
 from ..pool.meta import derived_meta, parent_of, read_meta, verify_sha256
 from ..pool.plan import shares_to_counts

@@ -9,9 +9,8 @@ from operator import attrgetter
 import msgspec
 
 from ...agents.tools import calc, wiki
-from ...core.check import Check, check
+from ...core.check import Check, check, remedies
 from ...core.defaults import MIX_TOLERANCE
-from ...core.remedies import remedies
 from ...core.tokenize import tokens
 from ...core.types import Sample, Task, Turn
 from ..pool.meta import PoolMeta

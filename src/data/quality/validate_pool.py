@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from ...config.profile import PoolThresholds
-from ...core.check import Check, Report, Rule, check, evidence, now, report, require_share
+from ...core.check import Check, Report, Rule, check, evidence, now, remedies, report, require_share
 from ...core.defaults import MIX_TOLERANCE
 from ...core.errors import BadInput
 from ...core.files import refuse_overlap, sidecar, write_json
-from ...core.remedies import remedies
 from ...core.types import LANGS, Lang, Sample, Task
 from ..pool.meta import PoolMeta, read_meta
 from ..pool.shadow_set import read_shadow

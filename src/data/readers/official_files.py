@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from ...core.errors import BadInput
-from ...core.files import sha256_file
+from ...core.files import explain_read_errors, sha256_file
 from ...core.jsonl import read_lines
 from ...core.types import Task
 from . import gsm8k, hotpotqa, strategyqa
@@ -144,10 +144,8 @@ def _sha256(used: list[Path], base: Path) -> dict[str, str]:
 
 
 def _bytes(path: Path) -> bytes:
-    try:
+    with explain_read_errors(path, "check the file"):
         return path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror})", where=str(path), remedy="check the file") from None
 
 
 def _decode(raw: bytes, kind: Any, where: str) -> Any:

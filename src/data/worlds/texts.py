@@ -26,7 +26,7 @@ import msgspec
 import yaml
 
 from ...core.errors import BadInput
-from ...core.files import shipped
+from ...core.files import explain_read_errors, shipped
 from ...core.types import Record
 
 FOLDER = Path("templates/worlds")
@@ -61,10 +61,8 @@ def text_fingerprints() -> dict[str, str]:
 @cache
 def _read(path: Path) -> bytes:
     """Read a file once per process, so that the texts in use are those that were fingerprinted."""
-    try:
+    with explain_read_errors(path, REMEDY):
         return path.read_bytes()
-    except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror})", where=str(path), remedy=REMEDY) from None
 
 
 @cache

@@ -13,10 +13,9 @@ from msgspec.structs import replace
 from ...config.loader import config_files, load_train_config, read_yaml
 from ...config.profile import Profile
 from ...config.train_config import WatchSection
-from ...core.check import Check, Rule, check
+from ...core.check import Check, Rule, check, remedies
 from ...core.defaults import OVERCLAR_ALPHA, OVERCLAR_CAP
 from ...core.jsonl import read_records
-from ...core.remedies import remedies
 from ...core.types import Sample
 from ...scoring.scores import Score
 from ..gate import Finding, RoundContext, evidence_of, findings_of

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...core.check import check
+from ...core.check import check, remedies
 from ...core.files import sha256_file
 from ...core.jsonl import read_lines
-from ...core.remedies import remedies
 from ...core.types import Sample
 from ...data.difficulty.validate_difficulty import validate_difficulty
 from ...data.pool.build import reference_samples

@@ -10,13 +10,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...agents.env import matches_replay
-from ...core.check import check
+from ...core.check import check, remedies
 from ...core.defaults import OVERCLAR_ALPHA, OVERCLAR_CAP, SEED
 from ...core.errors import BadInput
 from ...core.files import sidecar
 from ...core.jsonl import read_records
 from ...core.paths import ABLATION_SIDES, ablation_file
-from ...core.remedies import remedies
 from ...core.types import Episode
 from ...data.pool.meta import read_meta
 from ...data.pool.shadow_set import evenly_spaced, read_set

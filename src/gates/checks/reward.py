@@ -6,13 +6,12 @@ import numpy as np
 
 from ...config.loader import load_train_config
 from ...config.profile import CalibrationSettings
-from ...core.check import Check, check
+from ...core.check import Check, check, remedies
 from ...core.defaults import SEED, SUM_TOLERANCE
 from ...core.errors import BadInput
 from ...core.files import sidecar
 from ...core.jsonl import read_unique
 from ...core.model_files import base_sha256
-from ...core.remedies import remedies
 from ...core.types import Sample
 from ...data.pool.shadow_set import draw_shadow, read_set
 from ...reward.calibration import Calibration, calibrate_weights, calibration_checks

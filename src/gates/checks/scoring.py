@@ -14,11 +14,10 @@ from random import Random
 
 from ...config.judge_config import ScoringSection
 from ...config.loader import DEFAULT, load_config
-from ...core.check import Check, Report, check, evidence, now, report
+from ...core.check import Check, Report, check, evidence, now, remedies, report
 from ...core.errors import BadInput
 from ...core.files import write_json
 from ...core.jsonl import read_records, read_unique
-from ...core.remedies import remedies
 from ...core.types import Sample
 from ...scoring.batch import BatchJob, score_dialogues
 from ...scoring.ledger import LedgerBroken, lines, newest_scorings
