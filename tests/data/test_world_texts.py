@@ -18,7 +18,7 @@ from src.data.pool.fresh import FreshSamples
 from src.data.pool.meta import read_meta
 from src.data.worlds.arithmetic.language import ProblemText, SceneTexts
 from src.data.worlds.arithmetic.program import ScenePlans
-from src.data.worlds.names import ChineseLists, EnglishLists
+from src.data.worlds.encyclopedia import ChineseLists, EnglishLists
 from src.data.worlds.texts import FOLDER, compiled, load_text, text_fingerprints
 from src.data.worlds.wording import ArticleText, DialectText, QuestionText, world_text
 from tests.data.build_samples import small_plan

@@ -14,8 +14,7 @@ from src.data.pool.source import Item, Want
 from src.data.readers.builtin import BuiltinSource
 from src.data.worlds.articles import Chain, Hop, Mention, Query, consistent_answers, plain_value
 from src.data.worlds.build_item import Question, QuestionRejected, build_item
-from src.data.worlds.encyclopedia import Entity, Value, make_world
-from src.data.worlds.names import Names
+from src.data.worlds.encyclopedia import Entity, Names, Value, make_world
 from src.data.worlds.wording import world_text
 
 EACH = 30

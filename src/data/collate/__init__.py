@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from ...agents.actions import say
 from ...agents.render import Renderer
-from ...core.types import Sample, Turn
+from ...core.types import Sample
 
 
 def demo_tokens(
@@ -19,13 +19,10 @@ def demo_tokens(
     tokens = list(renderer.opening(sample.prompt, system))
     policy = [False] * len(tokens)
     for turn in sample.dialogue[1:]:
-        part = _part(turn, renderer, thoughts)
+        if turn.by == "assistant":
+            part = renderer.policy(say(turn if thoughts else replace(turn, thought=""), renderer.closes))
+        else:
+            part = renderer.reply(turn.by, turn.text)
         tokens += part
         policy += [turn.by == "assistant"] * len(part)
     return tokens, policy
-
-
-def _part(turn: Turn, renderer: Renderer, thoughts: bool) -> list[int]:
-    if turn.by != "assistant":
-        return renderer.reply(turn.by, turn.text)
-    return renderer.policy(say(turn if thoughts else replace(turn, thought=""), renderer.closes))

@@ -77,9 +77,8 @@ def _task_wants(plan: BuildPlan, task: Task, count: int, levels: dict[Level, flo
     made = []
     owed = 0.0
     for level, total in zip(levels, shares_to_counts(list(levels.values()), count), strict=True):
-        for lang, part in zip(
-            plan.langs, shares_to_counts([1 / len(plan.langs)] * len(plan.langs), total), strict=True
-        ):
+        even = [1 / len(plan.langs)] * len(plan.langs)
+        for lang, part in zip(plan.langs, shares_to_counts(even, total), strict=True):
             for _ in range(part):
                 owed += plan.clarify_rate
                 clarify = owed >= 1 - 1e-9

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ...core.errors import BadInput
 from ...core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sidecar, written
 from ...core.jsonl import read_records, read_unique
-from ...core.types import Sample, Task
+from ...core.types import Sample
 from ..difficulty.metrics import measure_all
 from .build import write_pool
 from .meta import PoolMeta, read_meta, verify_sha256
@@ -28,7 +28,10 @@ def materialize_shadow(plan: BuildPlan, stratify: bool, out: Path, manifest: Pat
     require_jsonl(out, "--materialize")
     refuse_overlap({"--materialize": out, **({"--dump-manifest": manifest} if manifest else {})}, {})
     check_plan(plan)
-    plan = replace(plan, split="shadow", mix=plan.mix if stratify else _drawn(plan))
+    plan = replace(plan, split="shadow")
+    if not stratify:
+        drawn = Random(f"shadow mix:{plan.seed}").choices(list(plan.mix), weights=list(plan.mix.values()), k=plan.n)
+        plan = replace(plan, mix={task: drawn.count(task) / plan.n for task in plan.mix})
     with atomic_files() as start:
         pool, facts = start(out), start(sidecar(out))
         listing = start(manifest) if manifest else None
@@ -84,12 +87,6 @@ def evenly_spaced(samples: Sequence[Sample], n: int | None) -> list[Sample]:
     """At most `n` evenly spaced samples, or all: those that a policy is evaluated on."""
     n = min(n or len(samples), len(samples))
     return [samples[place * len(samples) // n] for place in range(n)]
-
-
-def _drawn(plan: BuildPlan) -> dict[Task, float]:
-    rng = Random(f"shadow mix:{plan.seed}")
-    counts = Counter(rng.choices(list(plan.mix), weights=list(plan.mix.values()), k=plan.n))
-    return {task: counts[task] / plan.n for task in plan.mix}
 
 
 def _manifest(shadow: Path, meta: PoolMeta, tag: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from ...agents.tools import calc, wiki
 from ...core.check import Check, check, remedies
 from ...core.defaults import MIX_TOLERANCE
 from ...core.tokenize import tokens
-from ...core.types import Sample, Task, Turn
+from ...core.types import Sample, Task
 from ..pool.meta import PoolMeta
 
 
@@ -31,7 +31,8 @@ def contradictions(sample: Sample, meta: PoolMeta) -> list[str]:
             part in sample.prompt for part in (sample.premise, sample.clue, sample.question)
         ),
         "does_not_open_with_the_prompt": not turns or (turns[0].by, turns[0].text) != ("user", sample.prompt),
-        "does_not_end_with_the_gold_answer": not turns or not _answers(turns[-1], sample.answer),
+        "does_not_end_with_the_gold_answer": not turns
+        or (turns[-1].by, turns[-1].act, turns[-1].text) != ("assistant", "answer", sample.answer),
         "calls_a_tool_that_is_not_offered": any(turn.tool not in meta.tools for turn in said if turn.act == "call"),
         "tool_result_is_not_true": not _results_are_true(sample),
         "too_many_turns": len(said) > meta.max_turns,
@@ -47,10 +48,6 @@ def occurs(span: str, text: str) -> bool:
     """
     wanted, given = tokens(span.lower()), tokens(text.lower())
     return any(given[i : i + len(wanted)] == wanted for i in range(len(given) - len(wanted) + 1))
-
-
-def _answers(turn: Turn, gold: str) -> bool:
-    return turn.by == "assistant" and turn.act == "answer" and turn.text == gold
 
 
 def _replies_give_the_span(sample: Sample) -> bool:

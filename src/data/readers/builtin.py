@@ -10,8 +10,7 @@ from random import Random
 from ...core.types import Lang, Level, Task
 from ..pool.source import TARGET, Item, Want
 from ..worlds.arithmetic.problem import make_problem
-from ..worlds.encyclopedia import World, make_world
-from ..worlds.names import Names
+from ..worlds.encyclopedia import Names, World, make_world
 from ..worlds.questions import multihop_item, strategy_item
 from ..worlds.texts import text_fingerprints
 from ..worlds.wording import draw_dialect

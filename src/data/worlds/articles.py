@@ -236,10 +236,6 @@ class ArticleSet:
     def sentence_stating(self, entity: Entity, relation: str) -> str:
         return next(text for text, relations in self.sentences(entity) if relation in relations)
 
-    def first_relations(self, entity: Entity) -> tuple[str, ...]:
-        """Return the relations that the first sentence states, which a list of search hits shows."""
-        return self.sentences(entity)[0][1]
-
     def support(self, chains: list[Chain]) -> list[str]:
         """Return the sentences that state the hops, each once."""
         sentences = [self.sentence_stating(hop.owner, hop.relation) for chain in chains for hop in chain.hops]

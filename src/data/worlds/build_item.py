@@ -178,8 +178,8 @@ def _steps(articles: ArticleSet, question: Question, gap: Gap | None, searches: 
                 steps.append(Step("wiki", hop.owner.name))
                 if gap == Gap("name", chain):
                     ask_after = len(steps)
-            if ambiguous and len(chain.hops) == 1 and hop.relation in articles.first_relations(hop.owner):
-                continue  # the list of search hits has shown it
+            if ambiguous and len(chain.hops) == 1 and hop.relation in articles.sentences(hop.owner)[0][1]:
+                continue  # the list of search hits shows the first sentence, which states it
             steps.append(Step("wiki", articles.title(hop.owner)))
             if gap == Gap("year", chain, at):
                 ask_after = len(steps)

@@ -83,11 +83,6 @@ def _opening_plans(level: Level) -> tuple[str, ...]:
     return tuple(key for key, plan in plans if level == "medium" or plan.gives != "none")
 
 
-@cache
-def _plans_after(kind: str) -> tuple[str, ...]:
-    return tuple(key for key, plan in scene_plans().further.items() if kind in plan.takes)
-
-
 def _draw_program(want: Want, rng: Random) -> tuple[list[str], Program]:
     """Draw scenes (keys of their plans) until the program has as many operations and steps as the level wants."""
     while True:
@@ -120,7 +115,8 @@ def _steps_wanted(want: Want, divisor: int) -> int:
 
 def _continue(program: Program, plans: list[str], rng: Random) -> tuple[list[str], Program] | None:
     """Add a scene that continues from the last result; None where none fits."""
-    options = [plan for plan in _plans_after(scene_plans()[plans[-1]].gives) if plan not in plans]
+    kind = scene_plans()[plans[-1]].gives
+    options = [key for key, plan in scene_plans().further.items() if kind in plan.takes and key not in plans]
     while options:
         plan = options.pop(int(rng.random() * len(options)))
         longer = extend(program, scene_plans()[plan], rng, TRIES_TO_CONTINUE)
