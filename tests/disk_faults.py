@@ -15,15 +15,15 @@ from src.runtime.disk import Disk, disk
 
 Kind = Literal["kill before", "kill amid", "kill after", "power cut", "names only", "disk full", "disk broken"]
 KILLS: tuple[Kind, ...] = ("kill before", "kill amid", "power cut", "names only")
-"""`power cut`: all that was not synced is gone. `names only`: names are as they were, unsynced bytes are gone. Killed
-after an operation is killed before the next."""
+"""`power cut` loses everything that was not synced; `names only` keeps names and loses unsynced bytes. A kill after an
+operation is the kill before the next one."""
 ERRORS: tuple[Kind, ...] = ("disk full", "disk broken")
 
 
 def install(kind: Kind, at: int, top: Path | None = None, passing: bool = False) -> Faulty:
-    """From here on this process has such a disk. A full or broken disk stays so, unless it is passing.
+    """Replaces the disk of this process with a faulty one. A full or broken disk stays so, unless `passing`.
 
-    Below `top` a power cut takes names and files that were not synced. Elsewhere it takes unsynced bytes of open files.
+    A power cut removes names and files below `top` that were not synced, and elsewhere unsynced bytes of open files.
     """
     faulty = Faulty(kind, at, top, passing)
     for name in [name for name in vars(Disk) if not name.startswith("_")]:

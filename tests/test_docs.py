@@ -1,4 +1,4 @@
-"""What the pages tell a reader to type and to open is there: verbs, flags, targets, files, links; in both languages."""
+"""Everything that the pages name exists in both languages: verbs, flags, make targets, files, links."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def code(page: str) -> Iterator[str]:
 
 
 def commands(page: str) -> Iterator[tuple[str, set[str]]]:
-    """Verb and flags of whatever can be typed, under whichever name."""
+    """Verb and flags of every command on a page, under any of its names."""
     for part in code(page):
         for found in COMMAND.finditer(part):
             name = found["name"].removesuffix(".py")
@@ -59,7 +59,7 @@ def commands(page: str) -> Iterator[tuple[str, set[str]]]:
 
 
 def flags_of(command: Any) -> set[str]:
-    """Of a group: those of all its commands."""
+    """Flags of a command; for a group, those of all its commands."""
     own = {flag for parameter in command.params for flag in parameter.opts}
     parts = command.commands.values() if isinstance(command, typer.core.TyperGroup) else ()
     return own.union(*map(flags_of, parts), {"--help"})
@@ -98,7 +98,7 @@ def test_every_link_leads_somewhere(page: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_file_of_the_tree_is_there(page: str) -> None:
-    """Also `eval/compare.py`, as pages on the code call `src/eval/compare.py`."""
+    """Accepts `eval/compare.py` for `src/eval/compare.py`, as pages on the code write it."""
     places = (ROOT, ROOT / "src", (ROOT / page).parent)
     for part in code(page):
         for name in re.findall(rf"(?<![\w./-])(?:{'|'.join(TREE)})/[\w./-]*[\w/]", part):
@@ -138,6 +138,6 @@ def test_the_changelog_begins_with_the_version_that_is_built() -> None:
 
 
 def _blocks(page: str) -> Iterator[list[str]]:
-    """What a reader would type, without remarks."""
+    """The commands of a page, without comments."""
     for block in re.findall(r"^```(?:bash|yaml)\n(.*?)^```", text(page), flags=re.S | re.M):
         yield [line.partition(" #")[0].rstrip() for line in block.splitlines() if line.strip()]

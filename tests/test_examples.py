@@ -27,7 +27,7 @@ def run(folder: Path, *command: str, **environment: str) -> str:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """The examples and the configs that they extend, where the tests may write."""
+    """A writable copy of the examples and of the configs that they extend."""
     for name in ("examples", "configs"):
         shutil.copytree(ROOT / name, tmp_path / name)
     return tmp_path

@@ -1,4 +1,4 @@
-"""The notebook for a GPU runtime runs from first to last cell on its CPU path, and goes on after a lost runtime."""
+"""The GPU notebook runs from first to last cell on its CPU path, and resumes after a lost runtime."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def cells() -> list[str]:
 
 
 def run_all() -> dict[str, Any]:
-    """As a kernel does: one cell after the other, in one namespace."""
+    """Runs all cells in order in one namespace, as a kernel does."""
     names: dict[str, Any] = {"__name__": "__main__"}
     for number, source in enumerate(cells()):
         exec(compile(source, f"{NOTEBOOK.name}, cell {number}", "exec"), names)
     return names
 
 
-def test_it_is_plain_python_without_results_of_old_runs() -> None:
+def test_the_notebook_is_plain_python_without_outputs() -> None:
     found = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
     for cell in found["cells"]:
         assert not cell.get("outputs"), "outputs are not kept"
@@ -38,8 +38,8 @@ def test_it_is_plain_python_without_results_of_old_runs() -> None:
         ast.parse(source)
 
 
-def test_what_a_command_says_is_shown_while_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hours of training without a word look like a notebook that hangs."""
+def test_output_of_a_command_is_shown_while_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hours of training without output look like a notebook that hangs."""
     monkeypatch.setenv("ASKGATE_DRIVE", str(tmp_path / "drive"))
     monkeypatch.setenv("ASKGATE_PROJECT", str(tmp_path))
     names: dict[str, Any] = {"print": lambda *words, **_: (tmp_path / "seen").touch() if "ready\n" in words else None}
@@ -51,7 +51,7 @@ def test_what_a_command_says_is_shown_while_it_runs(tmp_path: Path, monkeypatch:
         names["sh"](sys.executable, "-c", "raise SystemExit(3)")
 
 
-def test_from_the_first_cell_to_the_last_and_on_after_a_lost_runtime(
+def test_all_cells_run_and_resume_after_a_lost_runtime(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     settings = {

@@ -1,4 +1,4 @@
-"""Needless asks cost `alpha * min(c, cap)`; asks that were needed cost nothing."""
+"""Needless asks cost `alpha * min(c, cap)`; needed asks cost nothing."""
 
 from __future__ import annotations
 

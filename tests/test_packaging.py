@@ -50,7 +50,7 @@ def test_what_ci_installs_is_pinned_exactly() -> None:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from a source archive that was built from a copy: what the archive lacks, the wheel lacks too."""
+    """The wheel built from a source archive of a copy: files missing in the archive are missing in the wheel."""
     copy = tmp_path_factory.mktemp("copy") / "askgate"
     copy.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE"):
@@ -62,7 +62,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def test_the_wheel_holds_every_file_of_the_source_tree_and_every_shipped_one(wheel: Path) -> None:
+def test_the_wheel_has_all_source_and_shipped_files(wheel: Path) -> None:
     inside = set(zipfile.ZipFile(wheel).namelist())
     code = [path for path in (ROOT / "src").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     wanted = {f"askgate/{path.relative_to(ROOT / 'src').as_posix()}" for path in code}
@@ -73,7 +73,7 @@ def test_the_wheel_holds_every_file_of_the_source_tree_and_every_shipped_one(whe
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fresh environment with the wheel in it; its dependencies are borrowed from the one that runs the tests."""
+    """A fresh environment with the wheel; dependencies come from the environment that runs the tests."""
     home = tmp_path_factory.mktemp("environment")
     run(home, sys.executable, "-m", "venv", "--without-pip", "env")
     python = home / "env" / "bin" / "python"

@@ -1,9 +1,9 @@
-"""`ops/run_local_rc1.sh`, killed again and again on its way, ends with the bytes of an unbroken run.
+"""`ops/run_local_rc1.sh`, killed repeatedly and restarted, ends with the same bytes as an uninterrupted run.
 
-It is killed once after each stage began, some seconds later, and between the checkpoints of its training.
+It is killed once in each stage, some seconds after the start of the stage, and between the checkpoints of training.
 
-The judge on this machine, `models/tiny` and small sizes stand in for the run at scale; data and scoring are held to the
-owner's thresholds. `make setup` is not run: the environment of the tests is linked into the checkout.
+The run uses the local judge, `models/tiny` and small sizes; data and scoring must meet the owner's thresholds.
+`make setup` does not run: the environment of the tests is linked into the checkout.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def to_the_end(checkout: Path, said: Path) -> None:
 
 
 def kill_when(reached: Callable[[str], bool], checkout: Path, said: Path, delay: float = 0.0) -> None:
-    """The script and all it started, `delay` seconds after it came so far."""
+    """Kills the script and its children `delay` seconds after it reached a stage."""
     run = begin(checkout, said)
     patience = time.monotonic() + A_WHILE
     while not reached(said.read_text()):
@@ -97,7 +97,7 @@ def left_in(checkout: Path) -> dict[str, str]:
     return {str(path.relative_to(checkout)): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
 
 
-def test_killed_on_its_way_it_ends_with_the_same_bytes(tmp_path: Path) -> None:
+def test_a_killed_and_restarted_script_ends_with_the_same_bytes(tmp_path: Path) -> None:
     unbroken, killed = small_run(tmp_path / "unbroken"), small_run(tmp_path / "killed")
     to_the_end(unbroken, tmp_path / "unbroken.txt")
     stages = len([line for line in (tmp_path / "unbroken.txt").read_text().splitlines() if line.startswith("  $ ")])

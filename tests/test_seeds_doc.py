@@ -1,4 +1,4 @@
-"""`docs/seeds.md` is complete and true: a promise that nothing holds, and a line that is missing, are found here."""
+"""`docs/seeds.md` is complete and correct: every named file and test exists, and no requirement is missing."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def quoted(cell: str) -> list[str]:
 
 
 def of_the_tree(cell: str) -> Iterator[str]:
-    """What stands there alone in quotes and lies in a folder of the checkout; braces and stars resolved."""
+    """Quoted paths that are in a folder of the checkout, with braces and stars expanded."""
     for name in quoted(cell):
         if re.fullmatch(rf"(?:{'|'.join(TREE)})(?:/[\w.{{}},*:-]+)*/?", name):
             before, braces, after = re.fullmatch(r"([^{]*)(?:\{([^}]*)\})?(.*)", name).groups()  # type: ignore[union-attr]
             yield from (f"{before}{part}{after}" for part in (braces or "").split(","))
 
 
-def test_every_row_says_where_it_lives_and_which_test_holds_it() -> None:
+def test_every_row_names_its_code_and_its_test() -> None:
     assert len(ROWS) > 100
     for row in ROWS:
         document, what, here, held = row
@@ -46,7 +46,7 @@ def test_every_row_says_where_it_lives_and_which_test_holds_it() -> None:
         assert all(re.fullmatch(r"tests/[\w/]+\.py::test_\w+", name) for name in quoted(held)), row
 
 
-def test_every_place_and_every_test_is_there() -> None:
+def test_every_named_place_and_test_exists() -> None:
     for _, _, here, held in ROWS:
         for name in (*of_the_tree(here), *quoted(held)):
             path, _, test = name.partition("::")
@@ -54,7 +54,7 @@ def test_every_place_and_every_test_is_there() -> None:
             assert not test or f"def {test}(" in (ROOT / path).read_text(encoding="utf-8"), name
 
 
-def test_every_part_of_the_tree_that_a_document_names_is_there() -> None:
+def test_every_path_of_the_documents_exists() -> None:
     named = {name for _, what, _, _ in ROWS for name in of_the_tree(what)}
     assert {"src/utils", "src/data/collate", "src/callbacks/eval_shadow.py", "scripts/validate_difficulty.py"} <= named
     for name in named - MADE:
@@ -68,8 +68,8 @@ def test_every_departure_is_marked_in_a_row_and_explained() -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS or [None], ids=lambda one: one.name[:3] if one else "none")
-def test_nothing_that_a_document_names_is_left_out(document: Path | None) -> None:
-    """Paths, flags and variables of the owner's text, all of them."""
+def test_every_name_in_the_documents_is_listed(document: Path | None) -> None:
+    """Checks all paths, flags and variables in the owner's documents."""
     if document is None:
         pytest.skip("the founding documents are not beside this checkout (../shared/seeds)")
     text = document.read_text(encoding="utf-8").replace("\\", "")
@@ -87,19 +87,19 @@ def test_nothing_that_a_document_names_is_left_out(document: Path | None) -> Non
 
 
 def _is_known(path: str, known: set[str]) -> bool:
-    """A star stands for anything, and so does what the owner's shell or `<ts>` puts behind an underscore."""
+    """A star matches anything, and so does a shell variable or `<ts>` after an underscore."""
     return path in known or bool(fnmatch.filter(known, f"{path}*" if path.endswith("_") else path))
 
 
 def _spelled(cell: str) -> Iterator[str]:
-    """Every path in a cell, alone or within a command."""
+    """Every path in a cell, alone or inside a command."""
     for name in quoted(cell):
         for path in re.findall(rf"(?:{WRITTEN})(?:/[\w./*{{}},<>-]+)?", name):
             yield from _alternatives(path)
 
 
 def _alternatives(path: str) -> Iterator[str]:
-    """`a/{b,c}.py` is two; `...`, which stands for more of them, is none. A folder may end in a slash."""
+    """Expands braces: `a/{b,c}.py` gives two paths. `...` is dropped; a folder may end in a slash."""
     before, braces, after = re.fullmatch(r"([^{]*)(?:\{([^}]*)\})?(.*)", path).groups()  # type: ignore[union-attr]
     for part in (braces or "").split(","):
         if part != "...":

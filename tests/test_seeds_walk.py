@@ -1,16 +1,16 @@
-"""The founding documents' commands, typed as they stand and in their order, from a fresh checkout.
+"""The founding documents' commands, run unchanged and in order in a fresh checkout.
 
-What is different here, and nothing else:
+These are the only differences:
 
-- The judge on this machine stands in for a paid one and gives one vote instead of three (`configs/default.yaml`);
-  `models/tiny` stands in for the 4B model. Training goes as far as its first checkpoint, and on from there.
-- The heredocs that write the rounds are `askgate round`.
-- `weight_calib` shows the judge 245 of its 600 episodes, as many as the profile asks for: the documents name no number.
-  Each round scores 20 fresh samples instead of 50, a number of ours too.
+- The local judge replaces a paid one and gives one vote instead of three (`configs/default.yaml`); `models/tiny`
+  replaces the 4B model. Training stops at its first checkpoint and resumes from there.
+- The heredocs that write the rounds are replaced by `askgate round`.
+- In `weight_calib` the judge scores 245 of the 600 episodes, the number in the profile: the documents name none. Each
+  round scores 20 fresh samples instead of 50; the documents name no number here either.
 - Without `--config` the commands of phase 2 use `configs/quickstart.yaml`. In this checkout it names the shadow set and
-  the pool of the run at scale, and the profile looks for the ablation where the bare command puts it.
-- The profile keeps the owner's thresholds on data and scoring; those that a tiny judge and a tiny policy cannot reach,
-  the size of the disk, and QLoRA, which needs CUDA, are lowered in this checkout alone.
+  the pool of the full-size run, and the profile names the folder in which the bare command writes the ablation.
+- The profile keeps the owner's thresholds on data and scoring. Only in this checkout it lowers those that a tiny judge
+  and a tiny policy cannot reach, the size of the disk, and QLoRA, which needs CUDA.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def typed(checkout: Path, commands: str, allowed: tuple[int, ...] = (0,)) -> None:
-    """Line by line; what holds a heredoc is one command."""
+    """The commands, one per line; a heredoc belongs to its command."""
     for command in [commands] if "<<" in commands else filter(None, commands.splitlines()):
         done = subprocess.run(["bash", "-c", command], cwd=checkout, env=environment(), capture_output=True, text=True)
         assert done.returncode in allowed, f"{command}\n{done.stdout}\n{done.stderr}"
@@ -119,7 +119,7 @@ def test_b_the_judge_is_real(checkout: Path) -> None:
 
 
 def test_c_phase_two_leaves_its_reports(checkout: Path) -> None:
-    """Whether a tiny judge and a tiny policy pass is for the figures to say: 0 or 1, but no refusal."""
+    """A tiny judge and policy may pass or fail: exit code 0 or 1, but no refusal."""
     typed(checkout, SEED_002, allowed=(0, 1))
     for pattern in ("shadow_run_*.json", "calibration_report_*.json", "overclar_ablation_*.json"):
         assert list((checkout / "reports").glob(pattern)), pattern

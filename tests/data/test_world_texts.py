@@ -99,7 +99,7 @@ def test_every_article_sentence_shows_the_facts_it_states(lang: Lang) -> None:
         ("articles_en.yaml", "pages:", "pages: [", "", "not valid YAML"),
     ],
 )
-def test_a_text_that_does_not_fit_is_refused_with_file_and_key(
+def test_a_wrong_text_is_refused_with_file_and_key(
     own_texts: Path, file: str, old: str, new: str, key: str, what: str
 ) -> None:
     change(own_texts / file, old, new)

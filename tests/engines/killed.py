@@ -92,8 +92,11 @@ def train(folder: str, fault: Mapping[str, Any] | None = None, room: int | None 
 
 
 def die_at_each(folder: str, kind: disk_faults.Kind, step: int, into: str) -> int:
-    """A run that comes to the save of `step` and there, for operation 1, 2, 3 ..., lets a copy of itself in a copy of
-    its folder go on and be killed at it. The copies lie in `into` under their number; the last one got through."""
+    """Trains up to the save of `step`. There, for operation 1, 2, 3 ..., it forks a copy in a copy of the folder.
+
+    Each copy continues and is killed at its operation. The folders are in `into` under their number; the last copy
+    finishes.
+    """
     whole = CheckpointStore.save
 
     def save(self: CheckpointStore, number: int, write: Write, marks: Mapping[str, Any]) -> Path:

@@ -56,7 +56,7 @@ def test_trained_weights_are_float32_and_frozen_ones_in_the_dtype(taught: Path) 
         ("empty", "full", "no model can be loaded from there"),
     ],
 )
-def test_a_model_that_cannot_be_loaded_is_refused_in_one_line(
+def test_an_unloadable_model_is_refused_in_one_line(
     taught: Path, tmp_path: Path, model: str, method: Any, message: str
 ) -> None:
     folder = taught if model == "taught" else tmp_path

@@ -1,8 +1,8 @@
 """A task with a known optimum, small enough to be learned in seconds.
 
 `name amber` is answered with amber. `name something` is answered with a word that only the user knows: the policy must
-ask first, and must not ask otherwise. The best mean reward is exactly 1. The base knows the grammar and
-has an inkling of the task: it asks half of the time, whatever the prompt, and says the right word half of the time.
+ask first, and must not ask otherwise. The best mean reward is exactly 1. The base knows the grammar and a little of
+the task: it asks half of the time, whatever the prompt, and says the right word half of the time.
 """
 
 from __future__ import annotations

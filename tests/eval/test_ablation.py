@@ -30,7 +30,7 @@ def test_figures_are_those_of_all_seeds_together() -> None:
     assert by_seed == [-20.0, -20.0]
 
 
-def test_a_fall_of_exactly_a_fifth_passes_and_less_does_not() -> None:
+def test_a_fall_of_exactly_a_fifth_passes() -> None:
     def passed(needless: int) -> bool:
         return ablation_checks(compare(policy(50), policy(needless), 1), THRESHOLDS)[0].passed
 

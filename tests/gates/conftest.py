@@ -1,4 +1,4 @@
-"""A finished honest run, and a copy of it to spoil."""
+"""A finished honest run, and a copy of it for tests to change."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tests.gates.run_folder import copy_of, finished_run
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Both rounds have passed in it. Nobody writes there."""
+    """A run in which both rounds passed. Tests must not write there."""
     return finished_run(tmp_path_factory)
 
 
 @pytest.fixture
 def run(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the finished run, which is the working folder."""
+    """A copy of the finished run as the working folder."""
     copy_of(finished, tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path

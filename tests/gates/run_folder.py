@@ -1,7 +1,7 @@
-"""A whole honest run in a folder, small: pool, episodes, live scores by a judge on this machine, weights, ablation.
+"""A small but complete honest run: pool, episodes, live scores by a judge on this machine, weights, ablation.
 
-Built once a session and copied for each test. Everything in it was made by the stages' own code; what the policy said
-was scripted (`scripted_policy`), and the judge is the server of the scoring tests.
+It is built once per session and copied for each test. The stages' own code makes everything; only the policy is
+scripted (`scripted_policy`), and the judge is the server of the scoring tests.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ LATENCY_S = 0.025
 
 @contextmanager
 def judging(scores: Scores = steady_scores) -> Iterator[dict[str, str]]:
-    """The environment of a run whose judge answers on this machine."""
+    """The environment of a run whose judge is a server on this machine."""
     with JudgeServer(uneven_latency, latency_s=LATENCY_S, scores=scores) as server:
         yield {
             "RUN_MODE": "prod",
@@ -74,7 +74,7 @@ def judging(scores: Scores = steady_scores) -> Iterator[dict[str, str]]:
 
 
 def build_run() -> None:
-    """Everything up to the first round, in the working folder."""
+    """Builds everything up to round 1 in the working folder."""
     _configs()
     _data()
     profile = load_profile(PROFILE)
@@ -125,7 +125,7 @@ def _configs() -> None:
 
 
 def edit_profile(change: Any, source: Path = Path(), name: str = PROFILE) -> None:
-    """Changes what the profile's own file says; the rest comes from rc1.yaml, which it extends."""
+    """Changes settings in the profile's own file; the rest comes from rc1.yaml, which it extends."""
     found = yaml.safe_load((source / f"configs/gates/{name}.yaml").read_text(encoding="utf-8"))
     change(found)
     Path(f"configs/gates/{name}.yaml").write_text(yaml.safe_dump(found), encoding="utf-8")
@@ -172,7 +172,7 @@ def judged(recorded: list[RecordedEpisode], episodes: Path, environment: dict[st
 
 
 def ablation(profile: Profile, samples: list[Sample], needless: float = 0.1) -> None:
-    """The policy with the penalty asks needlessly in a tenth of the cases, the other in a half."""
+    """Writes ablation episodes: needless asks in 10% of the cases with the penalty, in 50% without it."""
     folder = profile.paths.ablation_episodes / "seed_20250820"
     folder.mkdir(parents=True, exist_ok=True)
     for name, share in (("without", 0.5), ("with", needless)):
@@ -189,7 +189,7 @@ def both_rounds() -> tuple[Round, Round]:
 
 
 def finished_run(factory: pytest.TempPathFactory) -> Path:
-    """Built once for all processes that share a test run."""
+    """The finished run, built once for all test processes."""
     base = factory.getbasetemp()
     shared = base.parent if base.name.startswith("popen-") else base
     folder = shared / "finished_run"
@@ -216,5 +216,5 @@ def copy_of(built: Path, to: Path) -> None:
 
 
 def current_context(number: int = 2) -> RoundContext:
-    """The working folder as a round sees it."""
+    """The context of a round in the working folder."""
     return round_context(load_profile(PROFILE), number)

@@ -1,4 +1,4 @@
-"""A scripted policy of mixed quality for the tests of the gates: played against the real environment, no model."""
+"""A scripted policy of mixed quality for the tests of the gates, run in the real environment without a model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_TURNS = 12
 
 
 def act(sample: Sample, random: Random, level: Level | None = None) -> Episode:
-    """Often as the demonstration shows, sometimes a slip at the end, sometimes hardly an attempt."""
+    """An episode that mostly follows the demonstration, sometimes ends with a wrong answer, sometimes hardly tries."""
     shown = [turn for turn in sample.dialogue if turn.by == "assistant"]
     habit = random.random()
     if habit < 0.45:
@@ -41,7 +41,7 @@ def run_episode(sample: Sample, said: list[str], random: Random, level: Level | 
 
 
 def ask_first(sample: Sample, random: Random, needless: float, asks: int = 1) -> Episode:
-    """As the demonstration shows, but with a share of needless asks before it."""
+    """An episode that follows the demonstration, in some cases after a needless ask."""
     said = [say(turn) for turn in sample.dialogue if turn.by == "assistant"]
     if not sample.needs_clarification and random.random() < needless:
         said = [say(Turn("assistant", "ask", "Which one do you mean?"))] * asks + said
@@ -51,7 +51,7 @@ def ask_first(sample: Sample, random: Random, needless: float, asks: int = 1) ->
 
 
 def _slip(sample: Sample, random: Random) -> str:
-    """Something that came up on the way and is not the answer: the old rules see nothing wrong with it."""
+    """A wrong answer that occurred in the dialogue; the old rules do not detect it."""
     if sample.task == "strategyqa":
         return "no" if sample.answer.strip().casefold() in ("yes", "是") else "yes"
     seen = re.findall(r"\d+", sample.prompt) if sample.task == "gsm8k" else [one.title for one in sample.context]

@@ -1,4 +1,4 @@
-"""Training starts on a ticket that fits the files as they are now, and on nothing else."""
+"""Training starts only with a ticket that fits the current files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Spoil = Callable[[Path], None]
 
 
 def flip(path: str) -> Spoil:
-    """One byte of a file, in the middle, changed to another."""
+    """Changes one byte in the middle of a file."""
 
     def spoil(run: Path) -> None:
         data = bytearray((run / path).read_bytes())
@@ -49,7 +49,7 @@ def drop(path: str) -> Spoil:
 
 
 def own_templates(run: Path) -> None:
-    """A template pack of one's own in place of the one that the pool was made with."""
+    """Adds a template pack that replaces the one the pool was built with."""
     from tests.gates.run_folder import ROOT
 
     shutil.copytree(ROOT / "templates/pack_v2", run / "templates/pack_v2")
@@ -58,7 +58,7 @@ def own_templates(run: Path) -> None:
 
 
 def handwritten(run: Path) -> None:
-    """The heredoc of the work order."""
+    """The ticket that the work order's heredoc writes."""
     TICKET.write_text(json.dumps({"round": "round2", "ts": "2025-08-20T00:00:00Z", "pass": True}), encoding="utf-8")
 
 
@@ -136,7 +136,7 @@ def test_the_honest_run_is_admitted(run: Path) -> None:
     ],
 )
 @poison("ticket/refused")
-def test_whatever_was_changed_since_training_is_refused_with_the_reason(run: Path, spoil: Spoil, reason: str) -> None:
+def test_training_is_refused_after_any_change_with_the_reason(run: Path, spoil: Spoil, reason: str) -> None:
     spoil(run)
     with pytest.raises(BadInput, match=reason) as refused:
         admit(CONFIG)
@@ -145,7 +145,7 @@ def test_whatever_was_changed_since_training_is_refused_with_the_reason(run: Pat
 
 @poison("ticket/refused")
 def test_a_ticket_of_another_run_is_refused(run: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The same files, the same verdicts; but this folder's manifest has another name."""
+    """Files and verdicts are the same, but the manifest of this folder names another run."""
     other = TICKET.read_bytes()
     manifest.MANIFEST.unlink()
     manifest.Manifest().record([ROUND1])
@@ -155,13 +155,13 @@ def test_a_ticket_of_another_run_is_refused(run: Path, tmp_path_factory: pytest.
 
 
 @poison("ticket/refused")
-def test_a_quickstart_ticket_trains_nothing_at_scale(run: Path) -> None:
+def test_a_quickstart_ticket_is_refused_for_rc1(run: Path) -> None:
     with pytest.raises(BadInput, match="the ticket is of profile quickstart"):
         admit(Path("configs/ppo_scale.yaml"))
 
 
 @poison("ticket/refused")
-def test_a_config_for_rc1_under_the_name_of_another_wants_a_ticket_of_rc1(run: Path) -> None:
+def test_a_renamed_rc1_config_needs_an_rc1_ticket(run: Path) -> None:
     CONFIG.write_text(CONFIG.read_text() + "profile: rc1\n")
     with pytest.raises(BadInput, match="wants a ticket of profile rc1"):
         admit(CONFIG)
@@ -169,8 +169,8 @@ def test_a_config_for_rc1_under_the_name_of_another_wants_a_ticket_of_rc1(run: P
 
 @pytest.mark.parametrize("ts", ["2999-01-01T00:00:00+00:00", "yesterday", "2025-08-20T00:00:00"])
 @poison("ticket/refused")
-def test_a_ticket_of_no_time_that_there_was_is_refused(run: Path, ts: str) -> None:
-    """Its line in the manifest fits; only its own date is wrong, or none."""
+def test_a_ticket_with_an_impossible_date_is_refused(run: Path, ts: str) -> None:
+    """Its line in the manifest fits; only its own date is wrong or missing."""
     rewrite(TICKET, lambda found: found.update(ts=ts))(run)
     manifest.Manifest().record([TICKET])
     with pytest.raises(BadInput, match="the clock says"):
@@ -178,7 +178,7 @@ def test_a_ticket_of_no_time_that_there_was_is_refused(run: Path, ts: str) -> No
 
 
 @poison("ticket/refused")
-def test_a_clock_that_was_set_back_is_noticed(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clock_that_was_set_back_is_detected(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Yesterday(datetime):
         @classmethod
         def now(cls, tz: object = None) -> datetime:  # type: ignore[override]
@@ -198,7 +198,7 @@ def test_the_ledger_may_grow(run: Path) -> None:
 
 
 @pytest.mark.parametrize("flags", [[], ["--resume-from", "checkpoints/rc1/latest"]])
-def test_the_runner_leaves_with_code_2(run: Path, flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_refused_runner_exits_with_2(run: Path, flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     flip("configs/weights.json")(run)
     with pytest.raises(SystemExit) as left:
         main(["ppo_runner", "--config", str(CONFIG), *flags])
@@ -209,14 +209,14 @@ def test_the_runner_leaves_with_code_2(run: Path, flags: list[str], capsys: pyte
 
 @pytest.mark.parametrize("given", ["lr=1e-3", "reward.alpha=0", "watch.ask_spam=1", "eval.n=5", "seeds=[1]"])
 @poison("ticket/refused")
-def test_set_may_not_change_what_the_ticket_is_for(run: Path, given: str) -> None:
+def test_set_may_not_change_settings_of_the_ticket(run: Path, given: str) -> None:
     with pytest.raises(BadInput, match="the ticket was issued for another") as refused:
         admit(CONFIG, [given])
     assert refused.value.where == f"--set {given.partition('=')[0].partition('.')[0]}"
 
 
 @pytest.mark.parametrize("given", ["checkpoint.keep=5", "device_pref=[cpu]", "lr=2.0e-4"])
-def test_set_may_change_what_leaves_the_result_alone(run: Path, given: str) -> None:
+def test_set_may_change_settings_without_effect_on_results(run: Path, given: str) -> None:
     assert admit(CONFIG, [given]) == admit(CONFIG)
 
 

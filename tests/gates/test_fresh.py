@@ -1,4 +1,4 @@
-"""What a round scores live is what no judge has answered for: not by name, and not word for word either."""
+"""A round scores only fresh samples live: no judge has scored their id or their text before."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tests.gates.run_folder import current_context, judging
 VOTE = '{"logic": 5, "clarity": 5, "naturalness": 5, "educational": 5}'
 
 
-def test_an_answered_dialogue_is_passed_over(run: Path) -> None:
+def test_an_already_scored_dialogue_is_skipped(run: Path) -> None:
     first = draw_fresh(current_context(), 1, lambda one: True)
     again = draw_fresh(current_context(), 1, lambda one: one.id != first[0].id)
     assert again[:-1] == first[1:]
     assert first[0] not in again
 
 
-def test_votes_that_a_killed_round_left_behind_are_not_taken_for_fresh_ones(run: Path) -> None:
+def test_votes_of_a_killed_round_do_not_count_as_fresh(run: Path) -> None:
     here = current_context()
     left = {one.id for one in draw_fresh(here, 1, lambda one: True)}
     with judging() as environment:

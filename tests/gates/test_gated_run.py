@@ -1,4 +1,4 @@
-"""A run with a ticket: the same training, in its own place, and marked as what a gate has seen."""
+"""A run with a ticket trains like any other, in its own folder, and its checkpoints are marked as gated."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FINAL_MODEL = Path("checkpoints/rc1/final_model/model.safetensors")
 
 
 def admitted(config: Path) -> Admission:
-    """For the files as they are now."""
+    """Admission for the current files."""
     stands_on = {
         "config": sha256_file(config),
         "base_model": model_sha256(Path("model")),
@@ -63,7 +63,7 @@ def test_a_gated_run_is_marked_and_has_its_own_checkpoints(folder: Path) -> None
     assert read_seal(Path("checkpoints/rc1/latest")).step == 3
 
 
-def test_a_run_that_was_broken_off_goes_on_by_itself(folder: Path) -> None:
+def test_an_interrupted_run_resumes_by_itself(folder: Path) -> None:
     config = write_config(folder, steps=3)
     train(config, False, admitted(config))
     record_outputs()
@@ -75,7 +75,7 @@ def test_a_run_that_was_broken_off_goes_on_by_itself(folder: Path) -> None:
     assert sha256_file(FINAL_MODEL) == whole
 
 
-def test_another_ticket_for_the_same_config_and_files_is_no_other_run(folder: Path) -> None:
+def test_a_new_ticket_for_the_same_files_resumes_the_run(folder: Path) -> None:
     config = write_config(folder, steps=2)
     train(config, False, admitted(config))
     _break_off_after(1)
@@ -85,8 +85,8 @@ def test_another_ticket_for_the_same_config_and_files_is_no_other_run(folder: Pa
 
 
 @pytest.mark.parametrize("on_record", [False, True])
-def test_started_again_after_its_last_step_it_ends_without_another_one(folder: Path, on_record: bool) -> None:
-    """Killed before the final model came on record, or brought to its end by hand while a loop still waits for it."""
+def test_a_run_restarted_after_its_last_step_takes_no_step(folder: Path, on_record: bool) -> None:
+    """The run was killed before the final model was recorded, or finished by hand while a loop still waits for it."""
     config = write_config(folder, steps=2)
     train(config, False, admitted(config))
     if on_record:
@@ -100,7 +100,7 @@ def test_started_again_after_its_last_step_it_ends_without_another_one(folder: P
 
 
 @pytest.mark.parametrize("other", ["ended", "config", "fewer steps", "file"])
-def test_a_run_that_ended_with_another_ticket_or_is_another_is_moved_aside(folder: Path, other: str) -> None:
+def test_a_finished_or_different_run_is_moved_aside(folder: Path, other: str) -> None:
     config = write_config(folder, steps=3)
     train(config, False, admitted(config))
     if other == "ended":
@@ -116,7 +116,7 @@ def test_a_run_that_ended_with_another_ticket_or_is_another_is_moved_aside(folde
     assert "resumed after" not in _logged()
 
 
-def test_a_checkpoint_beyond_the_last_step_is_no_place_to_go_on_from(folder: Path) -> None:
+def test_a_checkpoint_beyond_the_last_step_is_not_resumed(folder: Path) -> None:
     """The final model would not be the policy that is evaluated."""
     config = write_config(folder, steps=3)
     train(config, False, admitted(config))
@@ -125,8 +125,8 @@ def test_a_checkpoint_beyond_the_last_step_is_no_place_to_go_on_from(folder: Pat
         train(fewer, True, admitted(fewer))
 
 
-def test_a_gated_run_does_not_learn_at_another_rate_on_its_way(folder: Path) -> None:
-    """Weights of the old rate would be sealed with the config and the ticket of the new one."""
+def test_a_resumed_gated_run_may_not_change_its_learning_rate(folder: Path) -> None:
+    """Weights trained at the old rate would be sealed with the config and the ticket of the new one."""
     config = write_config(folder, steps=2)
     train(config, False, admitted(config))
     again = write_config(folder, steps=2, lr=2.0e-3)
@@ -134,7 +134,8 @@ def test_a_gated_run_does_not_learn_at_another_rate_on_its_way(folder: Path) -> 
         train(again, True, admitted(again))
 
 
-def test_what_the_watch_stopped_is_not_gone_on_with_unasked_and_never_becomes_a_final_model(folder: Path) -> None:
+def test_a_run_stopped_by_the_watch_gets_no_final_model(folder: Path) -> None:
+    """It resumes only with `--resume-from`."""
     config = write_config(folder, steps=2, watch={"malformed": 0.0, "window": 1})
     with pytest.raises(Stop):
         train(config, False, admitted(config))
@@ -157,7 +158,7 @@ def test_damage_to_every_checkpoint_is_named(folder: Path) -> None:
         train(config, False, admitted(config))
 
 
-def test_a_run_of_one_seed_is_not_gone_on_with_by_several(folder: Path) -> None:
+def test_a_run_of_one_seed_is_not_resumed_with_several(folder: Path) -> None:
     one = write_config(folder, steps=1)
     train(one, False, admitted(one))
     several = write_config(folder, steps=1, seeds=[1, 2])
@@ -165,7 +166,7 @@ def test_a_run_of_one_seed_is_not_gone_on_with_by_several(folder: Path) -> None:
         train(several, True, admitted(several))
 
 
-def test_where_only_the_mirror_is_left_the_run_goes_on_from_there(folder: Path) -> None:
+def test_a_run_resumes_from_the_mirror_alone(folder: Path) -> None:
     config = write_config(folder, steps=2, checkpoint={"every_steps": 1, "mirror": "drive"})
     train(config, False, admitted(config))
     shutil.rmtree("checkpoints")
@@ -181,7 +182,7 @@ def _logged() -> str:
 
 
 def _break_off_after(step: int) -> None:
-    """What a kill right after that step's checkpoint leaves."""
+    """Leaves the files of a run that was killed right after the checkpoint of that step."""
     root = Path("checkpoints/rc1")
     shutil.rmtree(root / "final_model")
     for folder in root.glob("step_*"):
@@ -191,7 +192,7 @@ def _break_off_after(step: int) -> None:
     (root / "latest").symlink_to(f"step_{step:05d}")
 
 
-def test_what_no_gate_has_seen_does_not_become_gated_by_going_on(folder: Path) -> None:
+def test_an_ungated_run_does_not_become_gated_by_resuming(folder: Path) -> None:
     config = write_config(folder, steps=1)
     train(config, False)
     Path("checkpoints/local").rename("checkpoints/rc1")
@@ -201,7 +202,7 @@ def test_what_no_gate_has_seen_does_not_become_gated_by_going_on(folder: Path) -
 
 
 @pytest.mark.parametrize("key", ["config", "base_model", "seed_pool", SEED_POOL_FACTS, "shadow_set"])
-def test_what_is_exchanged_after_the_ticket_was_checked_is_not_trained_on(folder: Path, key: str) -> None:
+def test_files_exchanged_after_the_ticket_check_are_refused(folder: Path, key: str) -> None:
     config = write_config(folder, steps=1)
     honest = admitted(config)
     with pytest.raises(BadInput, match=f"{key}: changed after the ticket was checked"):
@@ -209,7 +210,7 @@ def test_what_is_exchanged_after_the_ticket_was_checked_is_not_trained_on(folder
     assert not Path("checkpoints").exists()
 
 
-def test_a_gated_run_goes_on_from_its_own_checkpoints_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gated_run_resumes_only_from_its_own_checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     require_gated_folder(Path("checkpoints/rc1/latest"))  # the mirror may have it
     with pytest.raises(BadInput, match="no checkpoint here"):
@@ -228,7 +229,7 @@ def test_a_gated_run_goes_on_from_its_own_checkpoints_only(tmp_path: Path, monke
         require_gated_folder(Path("checkpoints/rc1/elsewhere"))
 
 
-def test_several_seeds_have_their_latest_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_seed_has_its_own_latest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("checkpoints/rc1/seed_1/latest").mkdir(parents=True)
     for folder in ("latest", "seed_1/latest", "seed_1"):

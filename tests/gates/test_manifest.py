@@ -1,4 +1,4 @@
-"""The manifest shows every change of what it recorded, and every change of itself."""
+"""The manifest detects every change of a recorded file and every change of itself."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_changed_manifest_names_its_line(book: Path, spoil: Callable[[list[byt
         Manifest(book).record([Path("a")])
 
 
-def test_what_is_recorded_again_unchanged_adds_nothing(book: Path) -> None:
+def test_recording_an_unchanged_file_adds_no_line(book: Path) -> None:
     before = book.read_bytes()
     Manifest().record([Path("a"), Path("b")])
     assert book.read_bytes() == before
@@ -55,7 +55,7 @@ def test_what_is_recorded_again_unchanged_adds_nothing(book: Path) -> None:
     assert list(Manifest().newest()) == ["b", "c", "a"]
 
 
-def test_two_that_write_in_turn_do_not_lose_a_line(book: Path) -> None:
+def test_two_alternating_writers_lose_no_line(book: Path) -> None:
     one, other = Manifest(), Manifest()
     Path("d").write_text("d")
     Path("e").write_text("e")

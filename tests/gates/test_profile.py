@@ -1,4 +1,4 @@
-"""Profiles are data: complete, strict, and alike in what they ask of quality."""
+"""Profiles are data: complete, strict, and with the same quality thresholds."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_rc1_names_the_seeds_files() -> None:
         ({"weight_max": 1.5}, "weight_max"),
     ],
 )
-def test_a_threshold_that_is_none_is_refused_with_its_path(
+def test_an_invalid_threshold_is_refused_with_its_path(
     change: dict[str, object], where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

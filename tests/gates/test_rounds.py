@@ -1,4 +1,4 @@
-"""A round measures; it never copies a verdict. Round 2 leaves a ticket only on top of a first round that passed."""
+"""A round measures and never copies a verdict. Round 2 writes a ticket only if round 1 passed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_both_reports_have_every_gate_with_its_evidence_and_remedy(run: Path) ->
         assert limit == (0.90 if path == ROUND1 else 0.95)
 
 
-def test_each_round_has_scored_samples_of_its_own(run: Path) -> None:
+def test_each_round_scores_its_own_samples(run: Path) -> None:
     drawn = [
         {json.loads(line)["id"] for line in (ROUND1.parent / f"round{number}/fresh_scores.jsonl").open("rb")}
         for number in (1, 2)
@@ -52,8 +52,8 @@ def test_each_round_has_scored_samples_of_its_own(run: Path) -> None:
     assert read_round(ROUND1).fresh_seed != read_round(TICKET).fresh_seed
 
 
-def test_a_report_of_a_stage_that_says_passed_is_not_believed(run: Path) -> None:
-    """The stages' reports claim the best; the pool they are about has lost its mix."""
+def test_a_stage_report_that_claims_success_is_not_trusted(run: Path) -> None:
+    """The stages' reports claim success, but the pool has lost its task mix."""
     for name in ("pool_report", "difficulty_report"):
         Path(f"reports/rc1/{name}.json").write_text(json.dumps({"passed": True, "checks": []}))
     config = yaml.safe_load(CONFIG.read_text())
@@ -64,8 +64,8 @@ def test_a_report_of_a_stage_that_says_passed_is_not_believed(run: Path) -> None
     assert not TICKET.exists()
 
 
-def test_a_red_light_in_both_rounds_is_a_red_light_and_no_forgery(run: Path) -> None:
-    """Exit code 1 both times, so that a loop goes on and shows every other light."""
+def test_a_gate_red_in_both_rounds_exits_with_1(run: Path) -> None:
+    """The exit code is 1 both times, so a loop continues and shows every other light."""
     config = yaml.safe_load(CONFIG.read_text())
     CONFIG.write_text(yaml.safe_dump({**config, "use_overclar_penalty": False}))
     assert [go(number).exit_code for number in (1, 2)] == [1, 1]
@@ -75,7 +75,7 @@ def test_a_red_light_in_both_rounds_is_a_red_light_and_no_forgery(run: Path) -> 
     }
 
 
-def test_a_failed_second_round_takes_the_ticket_away_and_says_what_to_do(run: Path) -> None:
+def test_a_failed_round_2_withdraws_the_ticket_with_remedies(run: Path) -> None:
     report = go(2, RUN_MODE="test")
     assert report.exit_code == 2
     assert not TICKET.exists()
@@ -88,8 +88,8 @@ def test_a_failed_second_round_takes_the_ticket_away_and_says_what_to_do(run: Pa
 
 
 @pytest.mark.parametrize(("number", "left"), [(1, []), (2, [ROUND1])])
-def test_a_round_that_is_broken_off_leaves_no_ticket(run: Path, number: int, left: list[Path]) -> None:
-    """It has written over the evidence by then, so the ticket would be refused later with a stranger reason."""
+def test_an_interrupted_round_leaves_no_ticket(run: Path, number: int, left: list[Path]) -> None:
+    """The round has already overwritten evidence, so the ticket would be refused later for a less clear reason."""
 
     def killed(progress: object) -> None:
         raise KeyboardInterrupt
@@ -101,7 +101,7 @@ def test_a_round_that_is_broken_off_leaves_no_ticket(run: Path, number: int, lef
         admit(Path("configs/quickstart_gated.yaml"))
 
 
-def test_a_round_beside_a_round_is_refused(run: Path) -> None:
+def test_two_rounds_at_once_are_refused(run: Path) -> None:
     before = ROUND1.read_bytes()
     held = lock_folder(ROUND1.parent)
     with pytest.raises(BadInput, match="another run is writing here"):

@@ -1,4 +1,4 @@
-"""Where the profile names the owner's key, training needs a signature for exactly this ticket."""
+"""If the profile names the owner's key, training needs a signature for exactly this ticket."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_signature_for_another_ticket_is_refused(ticket: Round) -> None:
         check(ticket)
 
 
-def test_a_statement_that_was_edited_after_it_was_signed_is_refused(ticket: Round) -> None:
+def test_a_statement_edited_after_signing_is_refused(ticket: Round) -> None:
     sign(Path("owner.pem"), ticket)
     TICKET.write_bytes(TICKET.read_bytes() + b"\n")
     envelope = json.loads(ENVELOPE.read_text())
@@ -101,7 +101,7 @@ def test_a_statement_that_was_edited_after_it_was_signed_is_refused(ticket: Roun
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"payload": 1, "payloadType": "x", "signatures": []}'])
-def test_something_else_in_its_place_is_refused(ticket: Round, text: str) -> None:
+def test_a_file_that_is_no_signature_is_refused(ticket: Round, text: str) -> None:
     ENVELOPE.write_text(text)
     with pytest.raises(BadInput):
         check(ticket)
@@ -122,7 +122,7 @@ def test_nothing_of_the_private_key_is_written(ticket: Round) -> None:
     assert secret not in ENVELOPE.read_text()
 
 
-def test_an_encrypted_key_wants_its_password(ticket: Round) -> None:
+def test_an_encrypted_key_needs_its_password(ticket: Round) -> None:
     make_key("owner", b"sesame")
     sign(Path("owner.pem"), ticket, b"sesame")
     assert is_accepted(ticket)
@@ -137,7 +137,7 @@ def test_a_key_of_another_kind_is_refused(ticket: Round) -> None:
         sign(Path("rsa.pem"), ticket)
 
 
-def test_the_verb_signs_only_what_holds(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_verified_tickets_are_signed(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     make_key("owner")
     with pytest.raises(SystemExit) as left:
         main(["sign-off", "--key", "owner.pem"])

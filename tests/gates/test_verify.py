@@ -1,4 +1,4 @@
-"""`askgate verify` names the first thing that does not fit; `--deep` also catches who rewrote everything at once."""
+"""`askgate verify` names the first file that does not match; `--deep` also detects evidence rewritten as a whole."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_the_honest_run_is_verified(run: Path, capsys: pytest.CaptureFixture[str
     assert "VERIFIED: round1, round2" in capsys.readouterr().out
 
 
-def test_a_look_changes_nothing(run: Path) -> None:
+def test_verify_changes_no_file(run: Path) -> None:
     before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
     verify_messages()
     assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
@@ -60,7 +60,7 @@ def test_a_deleted_artifact_is_named(run: Path) -> None:
         verify_messages()
 
 
-def test_a_withdrawn_ticket_that_is_put_back_is_named(run: Path) -> None:
+def test_a_restored_withdrawn_ticket_is_named(run: Path) -> None:
     old = TICKET.read_bytes()
     TICKET.unlink()
     Manifest().withdraw(TICKET)
@@ -72,7 +72,7 @@ def test_a_withdrawn_ticket_that_is_put_back_is_named(run: Path) -> None:
 
 
 def rewritten(change: object) -> None:
-    """Ticket and round 1 with other findings, and a manifest, sums and all, that fits them."""
+    """Replaces findings in ticket and round 1, and makes manifest and checksums fit."""
     manifest = Path("reports/rc1/manifest.jsonl")
     first, second = read_round(ROUND1), read_round(TICKET)
     manifest.unlink()
@@ -90,8 +90,8 @@ def rewritten(change: object) -> None:
         book.record_ledger(Path("reports/rc1/scoring_ledger.jsonl"), report.ledger.hash, report.ledger.lines)
 
 
-def test_who_rewrites_everything_at_once_is_caught_by_the_deep_look(run: Path) -> None:
-    """A better Spearman in both reports; manifest, sums and ticket made to agree."""
+def test_deep_verify_detects_evidence_rewritten_as_a_whole(run: Path) -> None:
+    """Both reports have a better Spearman; manifest, checksums and ticket were made to agree."""
 
     def better(report: Round) -> Round:
         findings = [replace(one, value=0.99) if one.name == "spearman" else one for one in report.findings]
@@ -104,18 +104,18 @@ def test_who_rewrites_everything_at_once_is_caught_by_the_deep_look(run: Path) -
         verify_messages(deep=True)
 
 
-def test_a_check_that_was_left_out_is_caught_by_the_deep_look(run: Path) -> None:
+def test_deep_verify_detects_a_removed_check(run: Path) -> None:
     rewritten(lambda report: replace(report, findings=[one for one in report.findings if one.name != "spearman"]))
     verify_messages()
     with pytest.raises(BadInput, match="shadow: spearman says nothing"):
         verify_messages(deep=True)
 
 
-def test_the_honest_run_holds_to_a_deep_look(run: Path) -> None:
+def test_the_honest_run_passes_deep_verify(run: Path) -> None:
     assert any("round2: every gate measured again" in line for line in verify_messages(deep=True))
 
 
-def test_evidence_that_was_exchanged_with_its_sums_is_caught_by_the_deep_look(run: Path) -> None:
+def test_deep_verify_detects_exchanged_evidence_with_fitting_checksums(run: Path) -> None:
     path = Path("data/episodes/quickstart_shadow.jsonl")
     episodes = list(read_records(path, RecordedEpisode))
     with open(path, "wb") as handle:

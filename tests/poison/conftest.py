@@ -1,4 +1,4 @@
-"""The honest twin of every poison, and how a careful forger would spoil it: samples changed, sidecar made to fit."""
+"""The honest pool, and ways in which a careful forger would change it: samples edited, sidecar made to fit."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Honest:
 
 
 def forge(honest: Honest, folder: Path, change: Change, **facts: Any) -> Path:
-    """A spoilt copy of the honest pool whose sidecar fits it."""
+    """A changed copy of the honest pool whose sidecar fits it."""
     pool = folder / "forged.jsonl"
     samples = change(honest.samples())
     with open(pool, "wb") as handle:
@@ -75,7 +75,7 @@ def forge(honest: Honest, folder: Path, change: Change, **facts: Any) -> Path:
 
 
 def judge(pool: Path, shadow: Path) -> Report:
-    """`validate_pool` with the seeds' thresholds."""
+    """Runs `validate_pool` with the thresholds of the founding documents."""
     return validate_pool(
         pool,
         POOL_LIMITS,
@@ -89,7 +89,7 @@ def judge(pool: Path, shadow: Path) -> Report:
 def judge_difficulty(
     pool: Path, folder: Path, change_metrics: Callable[[list[Any]], list[Any]] | None = None
 ) -> Report:
-    """The three difficulty stages with the seeds' thresholds."""
+    """Runs the three difficulty stages with the thresholds of the founding documents."""
     metrics, balanced = folder / "forged.metrics.jsonl", folder / "forged.balanced.jsonl"
     difficulty_metrics(pool, metrics)
     if change_metrics is not None:
@@ -102,7 +102,7 @@ def judge_difficulty(
 
 
 def validate_as_balanced(pool: Path, samples: list[Sample], folder: Path, **facts: Any) -> Report:
-    """Samples handed over as the balanced pool of a measured one, with a sidecar that fits."""
+    """Validates samples as the balanced pool of a measured pool, with a fitting sidecar."""
     balanced = folder / "sold.balanced.jsonl"
     with open(balanced, "wb") as handle:
         write_records(handle, samples)
@@ -114,7 +114,7 @@ def validate_as_balanced(pool: Path, samples: list[Sample], folder: Path, **fact
 def failed(report: Report) -> set[str]:
     """Names of the failed checks, without their scope.
 
-    `rebuilt` is left out: it sees every forgery here, and a poison is there to show that its own gate sees it too.
+    `rebuilt` is left out: it detects every forgery here, and a poison must show that its own gate detects it too.
     """
     return {one.name.split("[")[0] for one in report.checks if not one.passed} - {"rebuilt"}
 

@@ -1,4 +1,4 @@
-"""A copy of a finished honest run, spoilt the way a careful forger would, and which checks of a gate see it."""
+"""A copy of a finished honest run, changed as a careful forger would, and the checks that detect it."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ EPISODES = {
 
 
 def caught(gate: str) -> set[str]:
-    """Names of the checks of a gate that fail on the working folder, without their scope."""
+    """Names of the gate's checks that fail in the working folder, without their scope."""
     return {one.name.split("[")[0] for one in measure({gate: FILE_GATES[gate]}, current_context()) if not one.passed}
 
 
 def asked(gate: str) -> set[str]:
-    """Ids of the episodes that the judge was asked about."""
+    """Ids of the episodes that the judge scored."""
     return {line.id for line in read_records(EPISODES[gate].with_suffix(".scores.jsonl"), Score)}
 
 
 def change_episodes(gate: str, change: Callable[[RecordedEpisode], RecordedEpisode], only: int | None = None) -> None:
-    """Recorded episodes changed; the first `only` of those that the judge was not asked about, or all of these."""
+    """Changes the first `only` recorded episodes that the judge did not score, or all of them."""
     recorded = list(read_records(EPISODES[gate], RecordedEpisode))
     before_the_judge = asked(gate)
     free = [one.id for one in recorded if one.id not in before_the_judge][:only]

@@ -1,7 +1,7 @@
-"""What a poison is for, and the table at the end: poison, the checks that must catch it, verdict.
+"""Marks of the poison tests, and the table that `make poison` prints: poison, checks that must detect it, verdict.
 
-`@poison("pool/distinct2")` marks a test that spoils an input for that check, `@poison("pool/*")` one whose parameter
-`named` says for which; `@twin("pool")` marks one that shows that the gate accepts the honest input.
+`@poison("pool/distinct2")` marks a test whose input that check must reject. `@poison("pool/*")` marks a test whose
+parameter `named` gives the check. `@twin("pool")` marks a test in which the gate accepts the honest input.
 `test_every_gate.py` fails for a check without a poison and for a gate without a twin.
 """
 
@@ -14,7 +14,7 @@ import pytest
 
 
 def poison(*checks: str) -> pytest.MarkDecorator:
-    """`gate/check`, without the scope of the check."""
+    """Marks a test as a poison for `gate/check`, without the scope of the check."""
     return pytest.mark.poison(*checks)
 
 
@@ -23,7 +23,7 @@ def twin(*gates: str) -> pytest.MarkDecorator:
 
 
 def marked(items: Iterable[pytest.Item], name: str) -> set[str]:
-    """All that the marks of that name say."""
+    """All arguments of the marks with that name."""
     return {
         one for item in items for mark in item.iter_markers(name) for given in mark.args for one in _named(item, given)
     }
@@ -37,7 +37,7 @@ def _named(item: pytest.Item, given: str) -> list[str]:
 
 
 def add_properties(items: Iterable[pytest.Item]) -> None:
-    """Marks travel with the reports of the tests, from whichever process ran them."""
+    """Copies the marks into the test reports, so that they survive test processes."""
     for item in items:
         for name in ("poison", "twin"):
             for one in sorted(marked([item], name)):

@@ -1,4 +1,4 @@
-"""The gates of the ablation: each rejects a penalty that misses its mark alone, and accepts one that makes it."""
+"""The ablation gates: each rejects a penalty that misses only its threshold, and accepts one that meets it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ N = 200
 
 
 def policy(*, needless: float = 0.4, right: float = 0.6, calls: int = 2, asked: float = 0.8) -> list[Episode]:
-    """A policy by its habits; each share is met exactly. A quarter of the samples lack something."""
+    """Episodes of a policy with exactly these shares. A quarter of the samples lack information."""
     made = []
     for number in range(N):
         needs, place = number % 4 == 0, number // 4 / (N / 4)
@@ -46,7 +46,7 @@ def test_a_penalty_that_does_what_it_should_is_accepted() -> None:
     ],
 )
 @poison("ablation/*")
-def test_each_mark_that_is_missed_is_named(habit: dict[str, Any], named: str) -> None:
+def test_each_missed_threshold_is_named(habit: dict[str, Any], named: str) -> None:
     assert failed(policy(**habit)) == {named}
 
 

@@ -1,4 +1,4 @@
-"""Poisons for the training config: it must say what was asked for, and name the files that the gates saw."""
+"""Poisons for the training config: it must have the required settings and name the files that the gates measured."""
 
 from __future__ import annotations
 
@@ -77,21 +77,23 @@ def reconfigure(**changes: Any) -> None:
     ],
 )
 @poison("config/*")
-def test_a_config_that_is_not_what_was_asked_for(run: Path, changes: dict[str, Any], named: str) -> None:
+def test_a_config_without_the_required_settings(run: Path, changes: dict[str, Any], named: str) -> None:
     reconfigure(**changes)
     assert caught("config") == {named}
 
 
 @poison("config/seeds", "config/live_mode", "config/finetune.method")
-def test_a_config_of_the_quickstart_under_the_demands_of_rc1(run: Path) -> None:
+def test_a_quickstart_config_under_the_thresholds_of_rc1(run: Path) -> None:
     edit_profile(lambda found: found["thresholds"]["config"].update(seeds_min=3, live_mode=True, qlora=True))
     assert caught("config") == {"seeds", "live_mode", "finetune.method"}
 
 
 @pytest.fixture
 def unstable(run: Path) -> Path:
-    """Two samples of the pool on which a judge that goes by the seed disagreed with itself, as `askgate score` leaves
-    them, and a config that makes them count less."""
+    """A config in which two samples count less, because the judge's votes on them disagreed.
+
+    `askgate score` wrote the list of these samples; the judge's scores depend on the seed of the vote.
+    """
     section, scores = load_config().scoring, Path("data/scores.jsonl")
     with judging(scores=lambda body: dict.fromkeys(DIMENSIONS, 10 * (body["seed"] % 2))) as environment:
         order = BatchJob(current_context().profile.paths.balanced, scores, 2, 5)
@@ -125,6 +127,6 @@ def test_samples_that_count_less_without_a_reason(unstable: Path, change: dict[s
 
 @poison("config/reward.unstable")
 def test_samples_on_which_the_judge_agreed_do_not_count_less(run: Path) -> None:
-    """The rounds have scored them live, and all votes are on record."""
+    """The rounds have scored them live, and all votes are recorded."""
     reconfigure(reward=REWARD | {"unstable": str(work_folder(1) / "fresh_scores.jsonl")})
     assert caught("config") == {"reward.unstable"}

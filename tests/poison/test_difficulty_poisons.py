@@ -1,4 +1,4 @@
-"""Every gate of `validate_difficulty` has an input that it must reject, by name, and the honest pool it must accept."""
+"""For every gate of `validate_difficulty`, an input that it must reject and the honest pool that it must accept."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_balanced_pool_whose_answers_were_rewritten_fails(honest: Honest, tmp_
 
 
 @poison("difficulty/mix")
-def test_a_balanced_pool_of_nearly_one_task_fails_on_its_mix(honest: Honest, tmp_path: Path) -> None:
+def test_a_balanced_pool_of_nearly_one_task_fails(honest: Honest, tmp_path: Path) -> None:
     assert judge_difficulty(forge(honest, tmp_path, lambda samples: samples), tmp_path).passed
     chosen = list(read_records(tmp_path / "forged.balanced.jsonl", Sample))
     by_task = {task: [sample for sample in chosen if sample.task == task] for task in TASKS}
@@ -66,7 +66,7 @@ def test_a_balanced_pool_of_nearly_one_task_fails_on_its_mix(honest: Honest, tmp
 
 
 @poison("difficulty/metrics_match")
-def test_an_all_easy_pool_with_metrics_that_say_otherwise_fails(honest: Honest, tmp_path: Path) -> None:
+def test_an_all_easy_pool_with_false_metrics_fails(honest: Honest, tmp_path: Path) -> None:
     def easy(samples: list[Sample]) -> list[Sample]:
         records = measure_all(samples)
         return [sample for sample, record in zip(samples, records, strict=True) if record.level == "easy"]
@@ -106,7 +106,7 @@ def of_level(level: str, change: Callable[[Sample], Sample]) -> Callable[[list[S
 
 
 @poison("difficulty/clue_overlap_easy_max")
-def test_easy_questions_that_are_their_own_supporting_text_fail(honest: Honest, tmp_path: Path) -> None:
+def test_easy_questions_that_equal_their_supporting_text_fail(honest: Honest, tmp_path: Path) -> None:
     def whole(sample: Sample) -> Sample:
         text = " ".join(sample.support)
         return replace(sample, premise="", clue="", question=text, prompt=text)
@@ -116,7 +116,7 @@ def test_easy_questions_that_are_their_own_supporting_text_fail(honest: Honest, 
 
 
 @poison("difficulty/clue_overlap_hard_min")
-def test_hard_questions_about_something_else_altogether_fail(honest: Honest, tmp_path: Path) -> None:
+def test_hard_questions_unrelated_to_their_support_fail(honest: Honest, tmp_path: Path) -> None:
     def strange(sample: Sample) -> Sample:
         return replace(sample, premise="", clue="", question="Zqx vjk wpf?")
 

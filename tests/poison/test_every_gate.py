@@ -31,7 +31,7 @@ def test_every_check_of_a_round_has_a_poison(suite: list[pytest.Item], run: Path
     assert sorted(measured - marked(suite, "poison")) == []
 
 
-def test_every_poison_is_for_a_gate_that_is_there(suite: list[pytest.Item]) -> None:
+def test_every_poison_names_an_existing_gate(suite: list[pytest.Item]) -> None:
     gates = {one.partition("/")[0] for one in marked(suite, "poison")}
     assert gates - ELSEWHERE == set(GATES)
 

@@ -1,4 +1,4 @@
-"""Poisons for the samples that a round has scored live, and for the disk: what holds for the moment of a round."""
+"""Poisons for the samples that a round scores live, and for the disk."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def failed_fresh(server: JudgeServer) -> set[str]:
 
 @poison("fresh/latency_min_ms")
 def test_a_judge_that_answers_in_two_milliseconds(run: Path) -> None:
-    """The ledger's own chain is whole; only what it says gives it away."""
+    """The hash chain of the ledger is valid; only its content gives the forgery away."""
     assert failed_ledger(lambda call: replace(call, latency_ms=2.0)) == {"latency_min_ms", "latency_spread"}
 
 
@@ -69,7 +69,7 @@ def test_fresh_scores_out_of_the_cache(run: Path) -> None:
 
 
 @poison("fresh/fresh_scored")
-def test_fresh_scores_that_no_ledger_knows(run: Path) -> None:
+def test_fresh_scores_without_a_ledger_line(run: Path) -> None:
     path = current_context().fresh
     lines = [replace(line, scoring=f"{line.scoring}x") for line in read_records(path, Score)]
     with open(path, "wb") as handle:
@@ -78,7 +78,7 @@ def test_fresh_scores_that_no_ledger_knows(run: Path) -> None:
 
 
 @poison("fresh/fresh_unstable_share")
-def test_a_judge_that_throws_dice(run: Path) -> None:
+def test_a_judge_with_random_scores(run: Path) -> None:
     random = Random(1)
 
     def dice(body: dict[str, Any]) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def test_a_judge_that_throws_dice(run: Path) -> None:
 
 
 def failed_ledger(change: Callable[[Any], Any]) -> set[str]:
-    """The fresh scorings of a ledger that was written anew, chain and all."""
+    """Failed checks for the fresh scores of a ledger that was rewritten with a valid chain."""
     path = current_context().ledger
     wanted = {line.scoring for line in read_records(current_context().fresh, Score)}
     entries = [line.entry for line in lines(path)]

@@ -1,4 +1,4 @@
-"""The finished honest run: the twin that every gate of the rounds accepts."""
+"""The finished honest run, which every gate of the rounds accepts."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def test_a_penalty_that_changes_nothing(run: Path) -> None:
 
 @poison("ablation/turns_change")
 def test_a_penalty_that_makes_dialogues_longer(run: Path) -> None:
-    """Fewer needless asks, but three at a time."""
+    """Needless asks are rarer, but come three at a time."""
     act_out("with", needless=0.3, asks=4)
     assert "turns_change" in caught("ablation")
 
@@ -80,14 +80,14 @@ def test_asks_that_were_cut_out_of_the_record(run: Path) -> None:
 
 
 @poison("ablation/arms_on_other_samples", "ablation/ablation_episodes")
-def test_an_arm_without_its_hard_samples(run: Path) -> None:
+def test_an_ablation_run_without_its_hard_samples(run: Path) -> None:
     kept = (ARM / "with.jsonl").read_bytes().splitlines(keepends=True)[:-10]
     (ARM / "with.jsonl").write_bytes(b"".join(kept))
     assert {"arms_on_other_samples", "ablation_episodes"} <= caught("ablation")
 
 
 @poison("ablation/samples_chosen_by_hand")
-def test_both_arms_without_the_samples_on_which_the_penalty_does_harm(run: Path) -> None:
+def test_both_ablation_runs_without_samples_the_penalty_harms(run: Path) -> None:
     edit_profile(lambda found: found["thresholds"]["counts"].update(ablation_episodes=100))
     for name in ("without", "with"):
         lines = (ARM / f"{name}.jsonl").read_bytes().splitlines(keepends=True)
@@ -96,7 +96,7 @@ def test_both_arms_without_the_samples_on_which_the_penalty_does_harm(run: Path)
 
 
 @poison("ablation/samples_chosen_by_hand")
-def test_samples_that_please_are_counted_more_than_once(run: Path) -> None:
+def test_favourable_samples_counted_more_than_once(run: Path) -> None:
     for name in ("without", "with"):
         lines = (ARM / f"{name}.jsonl").read_bytes().splitlines(keepends=True)
         (ARM / f"{name}.jsonl").write_bytes(b"".join([*lines[:-5], *lines[:5]]))

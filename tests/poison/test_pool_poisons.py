@@ -1,4 +1,4 @@
-"""Every gate of `validate_pool` has an input that it must reject, by name, and the honest pool that it must accept."""
+"""For every gate of `validate_pool`, an input that it must reject and the honest pool that it must accept."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_the_honest_pool_is_accepted(honest: Honest) -> None:
 
 
 @poison("pool/kl3")
-def test_pack_v1_sold_as_v2_fails_on_kl(honest: Honest, tmp_path: Path) -> None:
+def test_pack_v1_declared_as_v2_fails_on_kl(honest: Honest, tmp_path: Path) -> None:
     pool = tmp_path / "v1.jsonl"
     meta = build_pool(replace(PLAN, templates_dir=Path("templates/pack_v1")), pool)
     write_meta(
@@ -44,7 +44,7 @@ def test_pack_v1_sold_as_v2_fails_on_kl(honest: Honest, tmp_path: Path) -> None:
 
 
 @poison("pool/kl3")
-def test_pack_v1_of_another_seed_sold_as_v2_fails_on_kl(honest: Honest, tmp_path: Path) -> None:
+def test_pack_v1_with_another_seed_declared_as_v2_fails(honest: Honest, tmp_path: Path) -> None:
     pool = tmp_path / "v1.jsonl"
     meta = build_pool(replace(PLAN, templates_dir=Path("templates/pack_v1"), seed=8), pool)
     write_meta(pool, replace(meta, seed=PLAN.seed, templates_dir="templates/pack_v2"))
@@ -70,9 +70,7 @@ def test_a_pool_with_one_template_fails_on_distinct2(honest: Honest, tmp_path: P
 
 @pytest.mark.parametrize("vague", ["some", "that one"])
 @poison("pool/shortcut_auc")
-def test_hidden_spans_replaced_by_a_vague_word_fail_on_the_shortcut_gate(
-    honest: Honest, tmp_path: Path, vague: str
-) -> None:
+def test_vague_words_for_hidden_spans_fail_on_shortcut(honest: Honest, tmp_path: Path, vague: str) -> None:
     def mark(sample: Sample) -> Sample:
         if not sample.needs_clarification:
             return sample
@@ -116,7 +114,7 @@ def test_near_duplicates_of_two_and_a_half_percent_fail(honest: Honest, tmp_path
 
 
 def admitted(sample: Sample) -> Sample:
-    """A held-out sample that says it belongs to the pool."""
+    """A held-out sample that is marked as a sample of the pool."""
     return replace(sample, provenance=replace(sample.provenance, split="train"))
 
 
@@ -127,9 +125,7 @@ def test_a_shadow_sample_copied_in_fails_on_leak(honest: Honest, tmp_path: Path)
 
 
 @poison("pool/leak_similar")
-def test_a_shadow_sample_with_a_few_words_changed_and_a_new_source_fails_on_leak(
-    honest: Honest, tmp_path: Path
-) -> None:
+def test_a_slightly_changed_shadow_sample_fails_on_leak(honest: Honest, tmp_path: Path) -> None:
     victim = next(s for s in honest.held_out() if s.lang == "en" and len(s.prompt.split()) > 35)
     words = victim.prompt.split()
     for place in (4, 15, 27):
@@ -150,7 +146,7 @@ def test_a_shadow_sample_with_a_few_words_changed_and_a_new_source_fails_on_leak
 
 
 @poison("pool/leak_source_ids")
-def test_a_shadow_sample_worded_anew_fails_on_its_source(honest: Honest, tmp_path: Path) -> None:
+def test_a_reworded_shadow_sample_fails_on_its_source(honest: Honest, tmp_path: Path) -> None:
     samples, victim = honest.samples(), honest.held_out()[0]
     donor = next(s for s in samples if s.task == victim.task and s.lang == victim.lang)
     copy = replace(donor, id=f"{donor.task}-again", provenance=admitted(victim).provenance)
@@ -229,8 +225,8 @@ def test_a_pool_changed_after_it_was_built_is_refused(honest: Honest, tmp_path: 
 
 
 @poison("pool/rebuilt")
-def test_samples_that_the_builder_never_made_fail_however_well_they_fit(honest: Honest, tmp_path: Path) -> None:
-    """All gold answers wrong, demonstrations and sidecar made to agree with them."""
+def test_consistent_samples_that_the_builder_never_made_fail(honest: Honest, tmp_path: Path) -> None:
+    """All gold answers are wrong; demonstrations and sidecar were made to agree with them."""
 
     def misled(sample: Sample) -> Sample:
         last = replace(sample.dialogue[-1], text="42")
@@ -242,7 +238,7 @@ def test_samples_that_the_builder_never_made_fail_however_well_they_fit(honest: 
 
 @pytest.mark.parametrize("facts", [{"tools": ()}, {"langs": ("zh",)}, {"seed": 99}, {"paraphrase": 0.9}])
 @poison("pool/rebuilt", "pool/consistency")
-def test_a_sidecar_that_tells_of_another_pool_fails(honest: Honest, tmp_path: Path, facts: dict[str, object]) -> None:
+def test_a_sidecar_of_another_pool_fails(honest: Honest, tmp_path: Path, facts: dict[str, object]) -> None:
     report = judge(forge(honest, tmp_path, lambda samples: samples, **facts), honest.shadow)
     assert {"rebuilt", "consistency"} & {one.name for one in report.checks if not one.passed}
 
@@ -261,10 +257,8 @@ def test_a_pool_is_no_shadow_set(honest: Honest) -> None:
 
 
 @poison("pool/leak_similar")
-def test_shadow_prompts_inside_longer_prompts_with_new_sources_and_questions_fail_on_leak(
-    honest: Honest, tmp_path: Path
-) -> None:
-    """Sixty words after each prompt, and nothing else left that tells where it came from."""
+def test_shadow_prompts_inside_longer_prompts_fail_on_leak(honest: Honest, tmp_path: Path) -> None:
+    """Each prompt is followed by sixty other words, and nothing else shows where it came from."""
     words = " ".join(sample.prompt for sample in honest.samples() if sample.lang == "en").split()
     copies = []
     for number, victim in enumerate(honest.held_out()[:39]):

@@ -1,4 +1,4 @@
-"""Poisons for the first round, on which the second stands."""
+"""Poisons for round 1, which round 2 depends on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Poisons for what the rounds add to the gates of the data stages."""
+"""Poisons for the checks that rounds add to those of the data stages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_shadow_set_that_is_smaller_than_the_profile_wants(run: Path) -> None:
 
 @poison("pool/shadow_rebuilt")
 def test_a_shadow_set_of_chosen_samples(run: Path) -> None:
-    """The first fifty of those that need no ask, and a sidecar that fits."""
+    """The first fifty samples that need no ask, with a fitting sidecar."""
     path = current_context().profile.paths.shadow_set
     easy = [one for one in read_records(path, Sample) if not one.needs_clarification][:50]
     with open(path, "wb") as handle:
@@ -52,7 +52,7 @@ def test_a_sidecar_that_counts_more_samples_than_there_are(run: Path) -> None:
 
 @poison("difficulty/not_from_this_pool")
 def test_a_balanced_pool_of_another_pool(run: Path) -> None:
-    """Metrics and balanced pool fit each other, but were drawn from a pool that lies elsewhere."""
+    """Metrics and balanced pool fit each other but come from a pool in another place."""
     paths = current_context().profile.paths
     other = paths.pool.with_name("other.jsonl")
     other.write_bytes(paths.pool.read_bytes())
@@ -77,7 +77,7 @@ def test_a_balanced_pool_of_another_pool(run: Path) -> None:
     ],
 )
 @poison("difficulty/sidecars_edited")
-def test_a_sidecar_by_which_other_samples_would_be_made_afresh(run: Path, which: str, change: dict[str, Any]) -> None:
+def test_a_sidecar_that_would_generate_other_fresh_samples(run: Path, which: str, change: dict[str, Any]) -> None:
     path = getattr(current_context().profile.paths, which)
     write_meta(path, replace(read_meta(path), **change))
     assert caught("difficulty") == {"sidecars_edited"}

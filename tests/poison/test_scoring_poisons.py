@@ -1,7 +1,7 @@
-"""Forged scoring: for the probe and for the anti-simulation gate an honest twin that passes, and poisons that do not.
+"""Forged scorings for the probe and the anti-simulation gate: honest scorings pass, poisons do not.
 
-A careful forger keeps the hash chain whole: these ledgers are written by the ledger's own code, so only what they say
-can give them away.
+A careful forger keeps the hash chain valid: these ledgers are written by the ledger's own code, so only their content
+can reveal them.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def scoring_of(calls: Calls, sample: str) -> ScoringEntry:
 
 @pytest.fixture
 def forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Report]:
-    """Writes a ledger of spoilt scorings whose chain is whole, and has it judged."""
+    """Writes a ledger of forged scorings with a valid chain, and returns the failed checks."""
     monkeypatch.chdir(tmp_path)
 
     def judged(
@@ -103,14 +103,14 @@ def every(**changes: object) -> Spoil:
 
 
 def mostly_cached(calls: Calls) -> Calls:
-    """One scoring in twenty is paid for."""
+    """A ledger in which one scoring in twenty is paid for."""
     if int(calls[0].scoring.removeprefix("scoring-")) % 20 == 0:
         return calls
     return [replace(call, cache_hit=True, billable_tokens=0, latency_ms=0.4) for call in calls]
 
 
 def mostly_a_stubs(calls: Calls) -> Calls:
-    """Seven scorings of eight are votes that a stub gave on another day."""
+    """A ledger in which seven of eight scorings have votes that a stub gave on another day."""
     if int(calls[0].scoring.removeprefix("scoring-")) % 8 == 0:
         return calls
     stub = {"server": "http://127.0.0.1:8000/v1", "cache_hit": True, "billable_tokens": 0, "latency_ms": 0.4}
@@ -152,7 +152,7 @@ def test_the_honest_twin_passes(forge: Callable[..., Report]) -> None:
     ],
 )
 @poison("scoring/*")
-def test_a_forged_ledger_is_refused_by_what_it_says(
+def test_a_forged_ledger_is_refused_for_its_content(
     forge: Callable[..., Report], spoil: Spoil, named: set[str]
 ) -> None:
     report = forge(spoil)
@@ -165,7 +165,7 @@ def test_the_figures_name_every_server_whose_votes_count(forge: Callable[..., Re
     assert servers == ["http://127.0.0.1:8000/v1", "https://api.deepseek.com/v1"]
 
 
-def test_a_server_without_request_ids_is_not_taken_for_a_recording(forge: Callable[..., Report]) -> None:
+def test_a_server_without_request_ids_is_accepted(forge: Callable[..., Report]) -> None:
     assert failed(forge(every(request_id=""))) == set()
 
 

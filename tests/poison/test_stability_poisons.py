@@ -1,4 +1,4 @@
-"""Live scores before the set may grow: an honest twin that passes, and poisons that do not."""
+"""Live scores before the set may grow: honest scores pass, poisons do not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Poisons for calibration and shadow run: stored episodes and replies that nobody played or gave."""
+"""Poisons for calibration and shadow run: invented episodes and invented judge replies."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_episodes_of_a_better_model(run: Path, gate: str) -> None:
 
 @both
 @poison("calibration/episodes", "shadow/episodes")
-def test_fewer_episodes_than_the_profile_wants(run: Path, gate: str) -> None:
+def test_fewer_episodes_than_the_profile_requires(run: Path, gate: str) -> None:
     name = f"{gate}_episodes"
     edit_profile(lambda found: found["thresholds"]["counts"].update({name: 301}))
     assert caught(gate) == {"episodes"}
@@ -66,7 +66,7 @@ def test_fewer_episodes_than_the_profile_wants(run: Path, gate: str) -> None:
 
 @both
 @poison("calibration/not_live", "shadow/not_live")
-def test_fewer_episodes_before_the_judge_than_the_profile_wants(run: Path, gate: str) -> None:
+def test_fewer_judged_episodes_than_the_profile_requires(run: Path, gate: str) -> None:
     edit_profile(lambda found: found["thresholds"]["counts"].update({f"{gate}_live": 31}))
     assert caught(gate) == {"not_live"}
 
@@ -85,7 +85,7 @@ def test_scores_raised_in_their_file(run: Path, gate: str) -> None:
 @both
 @poison("calibration/scores_not_proved", "shadow/scores_not_proved")
 def test_scores_of_other_dialogues(run: Path, gate: str) -> None:
-    """The judge scored these; then the policy's words were replaced by the demonstration's."""
+    """After the judge scored these, the policy's messages were replaced by those of the demonstration."""
     pool = current_context().profile.paths.pool if gate == "calibration" else current_context().profile.paths.shadow_set
     samples = {one.id: one for one in read_records(pool, Sample)}
 
@@ -112,8 +112,8 @@ def test_stored_replies_that_say_something_else(run: Path, gate: str) -> None:
 
 @both
 @poison("calibration/episodes_not_drawn", "shadow/episodes_not_drawn")
-def test_episodes_that_spoil_the_figures_are_left_out(run: Path, gate: str) -> None:
-    """The marks for how many there must be are met all the same."""
+def test_unfavourable_episodes_are_removed(run: Path, gate: str) -> None:
+    """The required number of episodes is still reached."""
     edit_profile(lambda found: found["thresholds"]["counts"].update({f"{gate}_episodes": 100}))
     recorded = list(read_records(EPISODES[gate], RecordedEpisode))
     before_the_judge = asked(gate)
@@ -124,7 +124,7 @@ def test_episodes_that_spoil_the_figures_are_left_out(run: Path, gate: str) -> N
 
 @both
 @poison("calibration/episodes_not_drawn", "shadow/episodes_not_drawn")
-def test_an_episode_that_fits_is_played_again_and_again(run: Path, gate: str) -> None:
+def test_a_favourable_episode_is_repeated(run: Path, gate: str) -> None:
     recorded = list(read_records(EPISODES[gate], RecordedEpisode))
     before_the_judge = asked(gate)
     liked = next(one for one in recorded if one.episode.success and one.id not in before_the_judge)
@@ -135,8 +135,8 @@ def test_an_episode_that_fits_is_played_again_and_again(run: Path, gate: str) ->
 
 @both
 @poison("calibration/scores_not_drawn", "shadow/scores_not_drawn")
-def test_only_the_scores_that_please_are_kept(run: Path, gate: str) -> None:
-    """The judge was asked about thirty; each line that is left is proved by ledger and cache."""
+def test_unfavourable_scores_are_removed(run: Path, gate: str) -> None:
+    """The judge scored thirty episodes; every remaining line is backed by ledger and cache."""
     edit_profile(lambda found: found["thresholds"]["counts"].update({f"{gate}_live": 20}))
     path = EPISODES[gate].with_suffix(".scores.jsonl")
     lines = sorted(read_records(path, Score), key=lambda line: line.overall or 0)
@@ -172,7 +172,7 @@ def test_a_shadow_run_on_the_pool(run: Path) -> None:
 )
 @poison("calibration/*")
 def test_weights_that_gain_less_than_they_must(run: Path, named: str, limit: str, by: float) -> None:
-    """The figures of the run against marks just beyond them; test_calibration_poisons spoils the figures."""
+    """Thresholds just beyond the run's figures; test_calibration_poisons changes the figures instead."""
     value = next(one.value for one in read_round(ROUND1).findings if (one.gate, one.name) == ("calibration", named))
     assert value is not None
     edit_profile(lambda found: found["thresholds"].update({limit: value + by}))
@@ -180,8 +180,8 @@ def test_weights_that_gain_less_than_they_must(run: Path, named: str, limit: str
 
 
 @poison("shadow/spearman", "shadow/top10_overlap", "shadow/corr_improve_pct")
-def test_the_old_weights_sold_as_new_ones(run: Path) -> None:
-    """They agree with themselves and know no more about success than before."""
+def test_the_old_weights_declared_as_new(run: Path) -> None:
+    """They agree with themselves and predict success no better than before."""
     found, baseline = read_weights(), read_baseline()
     old = dict(zip(baseline.names, baseline.old, strict=True))
     write_json(Path("configs/weights.json"), replace(found, weights=old))

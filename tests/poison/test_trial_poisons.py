@@ -1,4 +1,4 @@
-"""The gates after a trial: each rejects a policy that misses its mark alone, and accepts one that makes it."""
+"""The gates on the trained policy: each rejects a policy that misses only its threshold."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ N = 540
 def run(
     *, asked: float = 1.0, needless: float = 0.0, right: float = 0.5, hard_right: float = 0.5, calls: int = 2
 ) -> list[Episode]:
-    """A policy by its habits; each share is met exactly, spread over the samples of its kind."""
+    """Episodes of a policy with exactly these shares, spread over the samples of their kind."""
     made = []
     for number in range(N):
         task, level, needs = TASKS[number % 3], LEVELS[number // 3 % 3], number // 9 % 3 == 0
@@ -66,7 +66,7 @@ def test_an_honest_gain_is_accepted() -> None:
     ],
 )
 @poison("trial/*")
-def test_each_mark_that_is_missed_is_named(habit: dict[str, float], named: str) -> None:
+def test_each_missed_threshold_is_named(habit: dict[str, float], named: str) -> None:
     assert failed(judged(BASE, run(**{**GOOD, **habit}))) == {named}  # type: ignore[arg-type]
 
 
@@ -76,12 +76,12 @@ def test_a_policy_that_always_asks_is_rejected() -> None:
 
 
 def test_a_policy_that_never_asks_and_guesses_well_is_rejected() -> None:
-    """Half of its guesses are right; none of them is a need-ask success."""
+    """Half of its guesses are right; none of them is a success on a sample that needs an ask."""
     assert "need_ask_success_pp" in failed(judged(BASE, run(**{**GOOD, "asked": 0.0, "needless": 0.0})))
 
 
 def test_easier_samples_do_not_pass_for_hard_ones() -> None:
-    """Success on hard gsm8k goes up; the bucket that counts is the reading of hotpotqa and strategyqa."""
+    """Success on hard gsm8k rises; the gate measures hard samples of hotpotqa and strategyqa."""
     lucky = [
         episode(
             one.sample_id,
@@ -100,7 +100,7 @@ def test_easier_samples_do_not_pass_for_hard_ones() -> None:
 
 
 class TestAlmostNoNeedlessAsks:
-    """With a base under 2% there is nothing to fall by a fifth; the trained policy must stay under 2%."""
+    """A base with under 2% needless asks cannot fall by a fifth; the trained policy must stay under 2%."""
 
     base = run(asked=0.25, needless=0.0, right=0.5, hard_right=0.4, calls=3)
 

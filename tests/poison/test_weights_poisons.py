@@ -1,4 +1,4 @@
-"""Poisons for the weights: what no calibration gave must not reward a run."""
+"""Poisons for the weights: weights that no calibration produced must not reward a run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def reweigh(**changes: float) -> None:
 
 
 def spread(name: str, value: float) -> None:
-    """One weight as wanted, the others scaled so that the sum is 1."""
+    """One given weight, and the others scaled so that the sum is 1."""
     old = read_weights().weights
     rest = 1 - old[name]
     reweigh(**{other: (value if other == name else weight * (1 - value) / rest) for other, weight in old.items()})
@@ -49,14 +49,14 @@ def test_a_weight_above_a_half(run: Path) -> None:
 
 
 @poison("calibration/weights_not_fitted")
-def test_lawful_weights_that_no_calibration_gave(run: Path) -> None:
+def test_valid_weights_that_no_calibration_produced(run: Path) -> None:
     spread("support", 0.30)
     assert caught("weights") == set()
     assert "weights_not_fitted" in caught("calibration")
 
 
 @poison("calibration/weights_not_fitted")
-def test_a_raised_stand_in_for_the_judge(run: Path) -> None:
+def test_a_raised_substitute_for_judge_scores(run: Path) -> None:
     found = read_weights()
     raised = {name: min(1.0, value + 0.2) for name, value in found.stand_in.items()}
     write_json(WEIGHTS, replace(found, stand_in=raised))
@@ -66,7 +66,7 @@ def test_a_raised_stand_in_for_the_judge(run: Path) -> None:
 @pytest.mark.parametrize("change", [{"seed": 43}, {"cv": 2}, {"boot": 1}, {"l2": 0.01}], ids=str)
 @poison("calibration/settings_of_their_own")
 def test_a_calibration_that_was_tried_until_it_passed(run: Path, change: dict[str, Any]) -> None:
-    """Other folds, another seed, another pull to the baseline than the profile fixes."""
+    """Folds, seed or L2 penalty differ from those that the profile fixes."""
     found = read_weights()
     assert found.calibrated is not None
     write_json(WEIGHTS, replace(found, calibrated=replace(found.calibrated, **change)))

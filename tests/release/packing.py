@@ -34,7 +34,7 @@ def silent(text: str) -> None:
 
 
 def trained(ticket: str | None = None) -> None:
-    """A sealed model, as a gated run leaves it; what its weights are is nothing that a package asks."""
+    """A sealed model as a gated run leaves it; packages do not depend on its weights."""
     shutil.rmtree(MODEL, ignore_errors=True)
     shutil.copytree(TINY, MODEL)
     seal(MODEL, 3, {"gated": True, "releasable": True, "ticket": ticket or sha256_file(TICKET)})
@@ -50,7 +50,7 @@ def new_key(path: Path) -> Path:
 
 @pytest.fixture
 def packed(run: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Signed, and we stand in an empty folder elsewhere."""
+    """A signed package; the working folder is an empty folder elsewhere."""
     trained()
     elsewhere = tmp_path_factory.mktemp("elsewhere")
     made = make_package(CONFIG, elsewhere / "package.tgz", new_key(elsewhere / "key.pem"), None, silent)
@@ -60,7 +60,7 @@ def packed(run: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pyt
 
 @contextmanager
 def tarball(out: Path) -> Iterator[tarfile.TarFile]:
-    """Written as a package is."""
+    """Writes a tarball in the format of a package."""
     with (
         open(out, "wb") as handle,
         gzip.GzipFile(fileobj=handle, mode="wb", filename="", mtime=0) as packed,
@@ -81,7 +81,7 @@ def contents(package: Path) -> dict[str, bytes]:
 
 
 def repacked(package: Path, change: Callable[[str, bytes], bytes | None], more: dict[str, bytes] | None = None) -> Path:
-    """The same tarball with other contents; None leaves a file out."""
+    """The same tarball with changed files; None removes a file."""
     out = package.with_name("changed.tgz")
     with tarball(out) as target:
         for name, content in contents(package).items():
@@ -93,7 +93,7 @@ def repacked(package: Path, change: Callable[[str, bytes], bytes | None], more: 
 
 
 def rewritten(package: Path, change: Change) -> Path:
-    """By somebody who knows the format and has no key: every sum fits again."""
+    """The package rewritten by somebody who knows the format but has no key: every checksum fits."""
     found = contents(package)
     change(found)
     listed = sorted(set(found) - {SUMS, SUMS_SIGNATURE})
@@ -106,7 +106,7 @@ def rewritten(package: Path, change: Change) -> Path:
 
 
 def unsigned(package: Path, change: Change) -> Path:
-    """Rewritten, with every trace of a signature gone."""
+    """The package rewritten without any signature."""
 
     def strip(found: dict[str, bytes]) -> None:
         change(found)

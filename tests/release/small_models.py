@@ -1,6 +1,6 @@
-"""Models of a few thousand weights of each family that is exported, with a tokenizer of each way to cut text.
+"""Models with a few thousand weights of each exported family, with a tokenizer for each way to split text.
 
-Their weights are drawn wide, so that the likeliest token is no near tie.
+Their random weights have a large spread, so that the likeliest token is no near tie.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ADDED = ("<think>", "</think>")
 
 
 def tokenizer_like(way: str) -> PreTrainedTokenizerFast:
-    """Cuts text in the way that llama.cpp knows by that name; llama-bpe also puts a mark before every text."""
+    """A tokenizer that splits text as llama.cpp does under that name; llama-bpe also puts a mark before every text."""
     raw = Tokenizer(models.BPE(ignore_merges=PRE_TOKENIZERS[way].ignore_merges))
     # The library has no pre-tokenizer from JSON alone.
     whole = json.loads(raw.to_str()) | {
@@ -52,14 +52,14 @@ def tokenizer_like(way: str) -> PreTrainedTokenizerFast:
 
 
 def qwen3(rows: int = 512, **more: Any) -> Any:
-    """Heads wider than the model shared out among them, norms on queries and keys, tied embeddings."""
+    """A Qwen3 model with wide heads, norms on queries and keys, and tied embeddings."""
     shape = {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4}
     wanted: dict[str, Any] = {**shape, "num_key_value_heads": 2, "head_dim": 32, "tie_word_embeddings": True, **more}
     return _drawn(Qwen3ForCausalLM, Qwen3Config(vocab_size=rows, max_position_embeddings=512, **wanted))
 
 
 def llama(rows: int = 512, **more: Any) -> Any:
-    """Untied embeddings, biases, and the frequencies of Llama 3."""
+    """A Llama model with untied embeddings, biases, and the frequencies of Llama 3."""
     rope = {
         "rope_type": "llama3", "rope_theta": 10000.0, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
         "original_max_position_embeddings": 64,

@@ -1,4 +1,4 @@
-"""What stands in an exported file: names, numbers, sizes, marks. Read back with the library, without llama.cpp."""
+"""Contents of an exported file: names, numbers, sizes, marks. Read with the gguf library, without llama.cpp."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def numbers(reader: GGUFReader) -> dict[str, Any]:
     return {tensor.name: dequantize(tensor.data, tensor.tensor_type) for tensor in reader.tensors}
 
 
-def test_tied_embeddings_stand_there_once_and_untied_ones_twice(tmp_path: Path) -> None:
+def test_tied_embeddings_are_stored_once_and_untied_ones_twice(tmp_path: Path) -> None:
     assert "output.weight" not in numbers(exported(tmp_path, qwen3()))
     assert "output.weight" in numbers(exported(tmp_path, llama()))
 
@@ -47,7 +47,7 @@ def test_qwen3_keeps_its_norms_and_the_order_of_its_rows(tmp_path: Path) -> None
     assert np.array_equal(found["blk.1.attn_q.weight"], query.astype(np.float16).astype(np.float32))
 
 
-def test_llama_rows_of_queries_and_keys_are_laid_in_pairs(tmp_path: Path) -> None:
+def test_llama_query_and_key_rows_are_stored_in_pairs(tmp_path: Path) -> None:
     model = llama()
     found, layer = numbers(exported(tmp_path, model)), model.model.layers[0].self_attn
     key = layer.k_proj.weight.detach().numpy().astype(np.float16).astype(np.float32)
@@ -77,7 +77,7 @@ def test_stored_values_are_exact_up_to_their_format(tmp_path: Path, kind: Any, m
     assert 0 < off < most * np.abs(down).max()
 
 
-def test_rows_that_are_no_whole_blocks_stay_in_f16(tmp_path: Path) -> None:
+def test_rows_without_whole_blocks_stay_in_f16(tmp_path: Path) -> None:
     reader = exported(tmp_path, qwen3(intermediate_size=80), "q8_0")
     types = {tensor.name: tensor.tensor_type for tensor in reader.tensors}
     assert types["blk.0.ffn_down.weight"] == GGMLQuantizationType.F16
@@ -100,7 +100,7 @@ def test_the_same_model_gives_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
 
 
-def test_sizes_positions_and_marks_are_told(tmp_path: Path) -> None:
+def test_sizes_positions_and_marks_are_stored(tmp_path: Path) -> None:
     tokenizer, reader = tokenizer_like("qwen2"), exported(tmp_path, qwen3())
     assert contents(reader, "qwen3.attention.key_length") == 32
     assert contents(reader, "qwen3.attention.head_count_kv") == 2
@@ -116,7 +116,7 @@ def test_sizes_positions_and_marks_are_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", PRE_TOKENIZERS)
-def test_the_tokenizer_comes_back_out_of_the_file(tmp_path: Path, way: str) -> None:
+def test_the_tokenizer_can_be_read_back(tmp_path: Path, way: str) -> None:
     before, after = tokenizer_like(way), read_tokenizer(exported(tmp_path, qwen3(), way=way))
     for text in (*ODD_TEXTS, "<|im_start|>user\nhi<|im_end|>", "<think>so</think>"):
         for special in (False, True):
@@ -136,7 +136,7 @@ def test_the_default_chat_template_is_exported() -> None:
     assert vocabulary(tokenizer, 1000).chat_template is None
 
 
-def test_a_way_to_cut_text_without_a_name_is_refused() -> None:
+def test_an_unknown_pre_tokenizer_is_refused() -> None:
     odd = {"type": "Split", "pattern": {"Regex": r"\p{L}+"}, "behavior": "Isolated", "invert": False}
     with pytest.raises(BadInput, match="has no name for"):
         pre_tokenizer_name(odd, ignore_merges=False)
@@ -144,7 +144,7 @@ def test_a_way_to_cut_text_without_a_name_is_refused() -> None:
         pre_tokenizer_name(None, ignore_merges=False)
 
 
-def test_what_is_no_byte_level_bpe_is_refused() -> None:
+def test_other_tokenizers_than_byte_level_bpe_are_refused() -> None:
     from tokenizers import Tokenizer, models
     from transformers import PreTrainedTokenizerFast
 
@@ -163,7 +163,7 @@ def test_what_is_no_byte_level_bpe_is_refused() -> None:
         (lambda: llama(rope_parameters={"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0}), "rope_parameters"),
     ],
 )
-def test_what_llamacpp_would_compute_otherwise_is_refused(tmp_path: Path, model: Any, key: str) -> None:
+def test_models_that_llamacpp_computes_differently_are_refused(tmp_path: Path, model: Any, key: str) -> None:
     with pytest.raises(BadInput) as caught:
         exported(tmp_path, model())
     assert caught.value.where == f"config.json: {key}"

@@ -1,4 +1,4 @@
-"""llama.cpp reads an exported file as PyTorch reads the model: the same tokens for a text, the same next token."""
+"""llama.cpp computes an exported file as PyTorch computes the model: same tokens for a text, same next token."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def compared(folder: Path, model: Any, kind: Any = "f16", against: Any = None) -
     [qwen3, llama, lambda: qwen3(rope_parameters=YARN), lambda: llama(rope_parameters=LINEAR)],
     ids=["qwen3", "llama3", "qwen3-yarn", "llama-linear"],
 )
-def test_the_file_says_what_the_model_says(tmp_path: Path, model: Any) -> None:
+def test_the_file_gives_the_same_next_tokens(tmp_path: Path, model: Any) -> None:
     found = compared(tmp_path, model())
     assert [one for one in found.differences if one.gap > 0.02] == []
     assert found.tokens >= 100
 
 
-def test_another_model_is_told_apart(tmp_path: Path) -> None:
-    """The comparison can fail: with weights of the same shape moved a little, gaps are wide."""
+def test_another_model_is_detected(tmp_path: Path) -> None:
+    """The comparison can fail: slightly changed weights of the same shape give wide gaps."""
     other = qwen3()
     with torch.no_grad():
         other.model.layers[0].mlp.down_proj.weight += 0.1
@@ -73,7 +73,7 @@ def test_adapters_are_merged_into_the_file(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module", params=["tiny", "qwen2", "llama-bpe", "smollm", "gpt-2"])
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A tokenizer, and llama.cpp with a file that holds it."""
+    """A tokenizer, and llama.cpp with a file that contains it."""
     folder = tmp_path_factory.mktemp("tokenizer")
     if request.param == "tiny":
         tiny = model_folder(Path("models/tiny"))
@@ -111,8 +111,8 @@ def test_any_text_is_the_same_tokens(pair: tuple[Any, LlamaCpp], text: str) -> N
     assert other_tokens(llama_cpp, tokenizer, [text]) == []
 
 
-def test_a_wrong_name_would_be_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Digits one by one instead of together: llama.cpp does not complain, the comparison does."""
+def test_a_wrong_pre_tokenizer_name_is_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Digits are split one by one instead of together: llama.cpp reports no error, the comparison does."""
     from src.release import gguf_tokenizer
 
     tokenizer = tokenizer_like("gpt-2")

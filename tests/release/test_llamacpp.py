@@ -1,4 +1,4 @@
-"""Held-out samples through llama.cpp: dialogues grow token by token, and figures are those of PyTorch."""
+"""Evaluation with llama.cpp: dialogues grow token by token, and figures equal those of PyTorch."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def jobs(n: int) -> list[Job]:
 
 
 class Scripted(LlamaCpp):
-    """Says what it is given, turn by turn, and keeps what it was sent."""
+    """A policy that says given turns and records its inputs."""
 
     def __init__(self, turns: Sequence[Sequence[int]]) -> None:
         super().__init__("http://127.0.0.1:1", Path("none.gguf"))
@@ -67,8 +67,8 @@ def test_turn_n_plus_one_extends_turn_n_token_by_token(renderer: TagRenderer) ->
         assert after[: len(before) + len(words)] == before + words
 
 
-def test_an_end_that_only_llamacpp_knows_ends_no_turn(renderer: TagRenderer) -> None:
-    """It stops at marks of its own; where the renderer goes on, the same turn is gone on with."""
+def test_an_end_mark_only_llamacpp_knows_ends_no_turn(renderer: TagRenderer) -> None:
+    """llama.cpp stops at end marks of its own; if the renderer does not stop there, the turn continues."""
     whole = renderer.policy("<answer> forty two")
     llama = Scripted([whole[:2], whole[2:]])
     [episode] = rollout_llamacpp(llama, renderer, jobs(1), LIMITS, greedy=True)
@@ -87,9 +87,9 @@ def test_a_turn_is_cut_off_where_training_cuts_it_off(renderer: TagRenderer) -> 
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
-    """The same samples by PyTorch and by llama.cpp, whatever the weights of the base may be."""
-    folder, tiny = tmp_path_factory.mktemp("play"), model_folder(TINY)
+def both_backends(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Any]:
+    """Episodes on the same samples by PyTorch and by llama.cpp."""
+    folder, tiny = tmp_path_factory.mktemp("models"), model_folder(TINY)
     write_gguf(load_merged(tiny, None), load_tokenizer(tiny), folder / "tiny.gguf", "f16", "tiny")
     setting, wanted = EvalSettings(LIMITS, greedy=True, seed=3), jobs(40)
     torch_side = with_pytorch(tiny, wanted, setting, lambda more: None)
@@ -102,8 +102,8 @@ def evaluated(episodes: Any, backend: Any = "pytorch", greedy: bool = True) -> M
     return ModelEvaluation(backend, "m", "0", "s.jsonl", "1", len(episodes), setting, figures(episodes))
 
 
-def test_llamacpp_reproduces_the_evaluation_of_pytorch(played: tuple[Any, Any]) -> None:
-    ours, theirs = played
+def test_llamacpp_reproduces_the_evaluation_of_pytorch(both_backends: tuple[Any, Any]) -> None:
+    ours, theirs = both_backends
     same = sum(one.turns == other.turns for one, other in zip(ours, theirs, strict=True))
     # Near ties may part two dialogues; nearly all are the same word for word.
     assert same >= 38
@@ -112,24 +112,24 @@ def test_llamacpp_reproduces_the_evaluation_of_pytorch(played: tuple[Any, Any]) 
     assert all(one.passed for one in checks)
 
 
-def test_a_share_of_nothing_or_all_reproduces_itself(played: tuple[Any, Any]) -> None:
-    """The interval of 0 of 40 begins at 0, whatever the last bits say."""
+def test_shares_of_0_and_1_are_inside_their_own_interval(both_backends: tuple[Any, Any]) -> None:
+    """The interval of 0 of 40 begins at exactly 0, despite rounding."""
     for right in (False, True):
-        same = evaluated([replace(one, success=right, received_info=right) for one in played[0]])
+        same = evaluated([replace(one, success=right, received_info=right) for one in both_backends[0]])
         assert all(one.passed for one in compared(same, same))
 
 
-def test_another_policy_does_not_pass_for_it(played: tuple[Any, Any]) -> None:
-    ours, theirs = played
+def test_another_policy_fails_the_comparison(both_backends: tuple[Any, Any]) -> None:
+    ours, theirs = both_backends
     mute = [replace(one, success=False, answer=None, turns=one.turns[:2]) for one in theirs]
     failed = [one.name for one in compared(evaluated(ours), evaluated(mute)) if not one.passed]
     assert "avg_turns[low]" in failed
 
 
-def test_only_what_was_played_in_the_same_way_is_compared(tmp_path: Path, played: tuple[Any, Any]) -> None:
+def test_only_evaluations_with_equal_settings_are_compared(tmp_path: Path, both_backends: tuple[Any, Any]) -> None:
     from src.core.files import write_json
 
-    ours, path = played[0], tmp_path / "eval.json"
+    ours, path = both_backends[0], tmp_path / "eval.json"
     write_json(path, evaluated(ours))
     setting = EvalSettings(LIMITS, greedy=True, seed=3)
     assert read_evaluation(path, "1", len(ours), setting).backend == "pytorch"

@@ -1,4 +1,4 @@
-"""A package made in one place verifies in another; one byte changed anywhere is refused with the file's name."""
+"""A package made in one place verifies in another; one changed byte anywhere is refused with the file's name."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DIR_HASH = "find . -type f | cut -c3- | LC_ALL=C sort | xargs -r sha256sum | sha
 """As the specification of in-toto digests gives it."""
 
 
-def test_a_package_verifies_elsewhere_and_tells_what_it_checked(packed: Path) -> None:
+def test_a_package_verifies_elsewhere_and_lists_its_checks(packed: Path) -> None:
     told: list[str] = []
     reproduce(packed, told.append, public_key=Path("key.pub"))
     text = "\n".join(told)
@@ -120,7 +120,7 @@ def test_keys_may_have_passwords_but_not_other_curves(tmp_path: Path) -> None:
 
 
 def test_the_gates_are_in_toto_test_results(packed: Path) -> None:
-    """As that project's own package reads them; and every digest is what it says that it is."""
+    """They are valid for the in-toto package, and every digest is correct."""
     with tarfile.open(packed) as archive:
         archive.extractall("open", filter="data")
     found = [json.loads(line) for line in (Path("open") / GATES).read_bytes().splitlines()]

@@ -1,4 +1,4 @@
-"""What somebody may send in a package's place: odd names, links, bombs, lists that were made to fit again."""
+"""Forged packages: odd names, links, bombs, and lists that were rewritten to fit."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_no_code_of_a_package_is_run(tmp_path: Path) -> None:
 
 
 def test_a_rewritten_list_does_not_hide_a_changed_file(packed: Path) -> None:
-    """Fingerprints that were made to fit again: the manifest and the ticket hold the old ones."""
+    """The list was rewritten to fit, but manifest and ticket still have the old checksums."""
 
     def change(found: dict[str, bytes]) -> None:
         found["configs/weights.json"] = found["configs/weights.json"].replace(b"0.", b"1.", 1)
@@ -92,7 +92,7 @@ def test_a_rewritten_list_does_not_hide_a_changed_file(packed: Path) -> None:
 
 
 def no_models(found: dict[str, bytes]) -> None:
-    """A list without models has nothing that could be wrong with them."""
+    """An empty list of models, which leaves nothing to check."""
     facts = json.loads(found[FACTS.as_posix()])
     facts["models"] = {}
     found[FACTS.as_posix()] = json.dumps(facts).encode()
@@ -106,7 +106,7 @@ def no_models(found: dict[str, bytes]) -> None:
 
 
 def test_the_signature_covers_the_whole_package(packed: Path) -> None:
-    """What no gate has measured is covered too, and so are models that were taken off the list."""
+    """It also covers files that no gate measured and models removed from the list."""
 
     def unmeasured(found: dict[str, bytes]) -> None:
         found["logs/more.txt"] = b"what nobody logged"

@@ -1,4 +1,4 @@
-"""A package is trained again, behind its own ticket, and comes to the same weights. Minutes: both rounds are run."""
+"""A package trains again behind its own ticket and ends with the same weights. Takes minutes: both rounds run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_the_same_weights_come_out_again(tmp_path: Path, monkeypatch: pytest.Mon
     data = run_folder._data
 
     def with_a_model() -> None:
-        """The scripted run has a folder in a model's place; this one is to be trained."""
+        """Replaces the placeholder folder of the scripted run with a model that can be trained."""
         shutil.copytree(TINY, run_folder.MODEL, dirs_exist_ok=True)
         data()
 

@@ -1,4 +1,4 @@
-"""SmolLM2 through the whole way: the judge's GGUF into PyTorch, out again, and compared. Minutes on two cores."""
+"""SmolLM2 from the judge's GGUF to PyTorch and back to GGUF, compared. Takes minutes on two cores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dialogues for the tests of the reward: run_episode by a scripted policy against the real environment."""
+"""Dialogues for the tests of the reward, by a scripted policy in the real environment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WHICH = Hidden("entity", "the potter", "which Ada Berg you mean", ("Ada", "Berg"
 
 
 def run_episode(sample: Sample, said: Sequence[str], max_turns: int = 6) -> Episode:
-    """The policy says these turns, as far as it gets; who runs out of words runs out of tokens."""
+    """The episode of a policy that says these turns; it runs out of tokens if it has no more turns."""
     env = Env(sample, max_turns)
     for text in said:
         env.step(text)
@@ -32,12 +32,12 @@ def run_episode(sample: Sample, said: Sequence[str], max_turns: int = 6) -> Epis
 
 
 def demonstration_episode(sample: Sample) -> Episode:
-    """What the sample itself shows."""
+    """The episode of a policy that follows the demonstration."""
     return run_episode(sample, [say(turn) for turn in sample.dialogue if turn.by == "assistant"], max_turns=12)
 
 
 def by(policy: Callable[[Sample], str], samples: Sequence[Sample]) -> list[Episode]:
-    """A policy that always says the same thing of a sample."""
+    """Episodes of a policy that always says the same on a sample."""
     return [run_episode(sample, [policy(sample)] * 6) for sample in samples]
 
 

@@ -1,4 +1,4 @@
-"""Scored episodes of a made-up policy: its old dimensions know a little about success, its new ones know more."""
+"""Scored episodes of an invented policy: old dimensions correlate a little with success, new ones more."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ def scored(
     per_sample: int = 1,
     live: bool = True,
 ) -> list[ScoredEpisode]:
-    """`old_knows`, `new_knows`: how much a dimension is about how good the episode is; the rest is chance."""
+    """Scored episodes.
+
+    `old_knows`, `new_knows`: how strongly the dimensions depend on the quality; the rest is noise.
+    """
     rng = np.random.default_rng(seed)
     quality = rng.random(n)
     success = rng.random(n) < 0.1 + 0.8 * (quality > 0.5)

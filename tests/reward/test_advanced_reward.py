@@ -1,4 +1,4 @@
-"""The new reward: calibrated weights over what is known of an episode; what has no weight costs nothing."""
+"""The new reward: calibrated weights over the dimensions of an episode; dimensions without weight cost nothing."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_terms_are_weight_times_value_and_sum_to_the_reward(tmp_path: Path) -> N
     assert 0 <= sum(terms.values()) <= 1
 
 
-def test_where_the_judge_was_not_asked_its_means_stand_in_so_that_the_lot_favours_nobody(tmp_path: Path) -> None:
+def test_unjudged_episodes_get_the_mean_judge_scores(tmp_path: Path) -> None:
     path = tmp_path / "weights.json"
     weights = {"support": 0.5, "form": 0.25, "live_clarity": 0.25}
     path.write_text(json.dumps({"weights": weights, "stand_in": {"live_clarity": 0.1}}))
@@ -58,21 +58,21 @@ def test_where_the_judge_was_not_asked_its_means_stand_in_so_that_the_lot_favour
 
 
 @pytest.mark.parametrize("value", ["1.5", "-0.1", "1e999"])
-def test_a_stand_in_out_of_range_is_refused(value: str, tmp_path: Path) -> None:
+def test_a_substitute_score_out_of_range_is_refused(value: str, tmp_path: Path) -> None:
     path = tmp_path / "weights.json"
     path.write_text(f'{{"weights": {{"support": 0.5, "form": 0.5}}, "stand_in": {{"live_clarity": {value}}}}}')
     with pytest.raises(BadInput, match=r"weights\.json"):
         load(path)
 
 
-def test_an_episode_that_the_judge_did_not_see_is_rated_by_the_rules_at_full_scale(tmp_path: Path) -> None:
+def test_unjudged_episodes_are_rated_by_rules_at_full_scale(tmp_path: Path) -> None:
     reward = load(weights_file(tmp_path, {"support": 0.5, "form": 0.25, "live_clarity": 0.25}), scale=2.0)
     assert reward.wants_judge
     assert reward(EPISODE, SAMPLE) == pytest.approx({"support": 4 / 3, "form": 2 / 3})
     assert sum(reward(EPISODE, SAMPLE, JUDGED).values()) == pytest.approx(2 * (0.75 + 0.25 * JUDGED["clarity"]))
 
 
-def test_what_has_no_weight_is_neither_computed_nor_paid_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dimensions_without_weight_are_not_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def computed(seen: EpisodeView) -> float:
         raise AssertionError("this dimension has no weight")
 
@@ -98,7 +98,7 @@ def test_weights_that_are_not_weights_are_refused(tmp_path: Path, weights: dict[
         load(weights_file(tmp_path, weights))
 
 
-def test_the_baseline_names_every_dimension_there_is() -> None:
+def test_the_baseline_names_every_dimension() -> None:
     baseline = read_baseline()
     assert set(baseline.names) == set(NAMES)
     assert set(LIVE) <= set(baseline.new)

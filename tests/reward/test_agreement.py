@@ -1,4 +1,4 @@
-"""What a shadow run says about two scores is what scipy says, with intervals, also task by task."""
+"""The figures of a shadow run equal those of scipy, with intervals, also for each task."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_part_without_episodes_or_with_one_outcome_says_so() -> None:
     assert "corr_to_success_new" not in solved.intervals
 
 
-def test_equal_old_scores_leave_a_top_that_nobody_can_reach_wholly() -> None:
+def test_equal_old_scores_limit_the_possible_overlap() -> None:
     old = np.repeat([0.9, 0.1], [40, 60])
     new = np.linspace(1, 0, 100)
     found = agreement(old, new, (np.arange(100) < 30).astype(float), np.arange(100), seed=1)

@@ -1,4 +1,4 @@
-"""Calibrated weights are the optimum of their data, and are judged on episodes they never saw."""
+"""Calibrated weights are the optimum for their data, and are evaluated on held-out episodes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def values(scores: Scores, **changes: float) -> np.ndarray:  # type: ignore[type
     return np.array([weight.value for weight in found.weights.values()])
 
 
-def test_the_weights_minimize_the_weighted_error_and_the_pull_to_the_prior() -> None:
+def test_the_weights_minimize_weighted_error_plus_l2_penalty() -> None:
     rng = np.random.default_rng(3)
     scores = as_columns(
         [replace(one, weight=float(weight)) for one, weight in zip(scored(), rng.random(240), strict=True)]
@@ -48,7 +48,7 @@ def test_the_weights_minimize_the_weighted_error_and_the_pull_to_the_prior() -> 
     assert objective(values(scores)) <= other.fun + 1e-12
 
 
-def test_weights_that_made_the_outcome_are_found_again() -> None:
+def test_the_true_weights_are_recovered() -> None:
     scores = as_columns(scored())
     true = np.array([0.0, 0.1, 0.0, 0.15, 0.0, 0.5, 0.25, 0.0])
     planted = Scores(**{**vars(scores), "success_N": scores.matrix_ND @ true - 0.3})
@@ -56,19 +56,19 @@ def test_weights_that_made_the_outcome_are_found_again() -> None:
     assert found.w_D == pytest.approx(true, abs=1e-9)
 
 
-def test_how_often_a_policy_succeeds_is_no_merit_of_a_dimension() -> None:
-    """A dimension that tells right from wrong keeps its weight when all its scores are higher by the same."""
+def test_a_constant_offset_does_not_change_the_weights() -> None:
+    """A dimension that separates right from wrong keeps its weight if all its scores rise by the same amount."""
     episodes = scored(1000)
     low = [replace(one, dims={name: value / 2 for name, value in one.dims.items()}) for one in episodes]
     high = [replace(one, dims={**one.dims, "new_a": one.dims["new_a"] + 0.5}) for one in low]
     assert values(as_columns(high)) == pytest.approx(values(as_columns(low)), abs=1e-9)
 
 
-def test_a_strong_pull_leaves_the_prior() -> None:
+def test_a_strong_l2_penalty_returns_the_prior() -> None:
     assert values(as_columns(scored()), l2=1e6) == pytest.approx(PRIOR, abs=1e-5)
 
 
-def test_the_file_is_lawful() -> None:
+def test_calibrated_weights_are_valid() -> None:
     weights = values(as_columns(scored(old_knows=0.0, new_knows=0.95)), l2=0.0)
     assert weights.min() >= 0
     assert weights.max() <= 0.5
@@ -83,8 +83,8 @@ def test_an_episode_of_half_weight_counts_half() -> None:
     assert values(as_columns(twice)) == pytest.approx(values(as_columns(episodes)), abs=1e-9)
 
 
-def test_an_unstable_episode_pulls_less() -> None:
-    """Half of the episodes have their outcome turned round; down-weighted, they do less harm."""
+def test_unstable_episodes_count_less() -> None:
+    """Half of the episodes have an inverted outcome; with a lower weight they do less harm."""
     honest = scored(400)
     spoilt = [replace(one, success=not one.success) if place % 2 else one for place, one in enumerate(honest)]
     told = [replace(one, weight=0.1) if place % 2 else one for place, one in enumerate(spoilt)]
@@ -104,7 +104,7 @@ def test_the_order_of_the_lines_does_not_matter() -> None:
     assert other.mae.new == pytest.approx(one.mae.new, abs=1e-9)
 
 
-def test_the_same_seed_gives_the_same_figures_and_another_seed_other_folds() -> None:
+def test_the_seed_decides_folds_and_figures() -> None:
     scores = as_columns(scored())
     first, same, other = (calibrate_weights(scores, BASELINE, **(VERY_QUICK | {"seed": seed})) for seed in (42, 42, 43))
     assert first == same
@@ -112,8 +112,8 @@ def test_the_same_seed_gives_the_same_figures_and_another_seed_other_folds() -> 
     assert first.weights["new_a"].value == other.weights["new_a"].value
 
 
-def test_held_out_figures_come_from_weights_that_never_saw_the_fold() -> None:
-    """Derived again the slow way from the folds in the report."""
+def test_held_out_figures_come_from_the_other_folds() -> None:
+    """Computed again, without shortcuts, from the folds in the report."""
     scores = as_columns(scored(per_sample=2))
     rng = np.random.default_rng(42)
     fold_N = assign_folds(scores.source_N, scores.success_N, 5, rng)[scores.source_N]
@@ -138,7 +138,7 @@ def test_held_out_figures_come_from_weights_that_never_saw_the_fold() -> None:
     assert found.mae.old == pytest.approx(np.abs(scores.matrix_ND @ OLD - scores.success_N).mean())
 
 
-def test_intervals_hold_the_weight_and_are_narrower_with_more_episodes() -> None:
+def test_intervals_contain_the_weight_and_narrow_with_more_episodes() -> None:
     few, many = (calibrate_weights(as_columns(scored(n)), BASELINE, **SETTINGS) for n in (120, 2400))
     widths = [0.0, 0.0]
     for place, found in enumerate((few, many)):
@@ -151,7 +151,7 @@ def test_intervals_hold_the_weight_and_are_narrower_with_more_episodes() -> None
 
 
 class TestFolds:
-    def test_episodes_of_one_source_are_in_one_fold_and_successes_are_spread(self) -> None:
+    def test_folds_keep_sources_together_and_spread_successes(self) -> None:
         rng = np.random.default_rng(5)
         source = np.repeat(np.arange(100), 3)
         success = (rng.random(300) < np.repeat(rng.random(100), 3)).astype(float)

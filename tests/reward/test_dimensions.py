@@ -1,4 +1,4 @@
-"""Every dimension tells a good episode from a bad one, and stays in 0..1."""
+"""Every dimension separates a good episode from a bad one and stays between 0 and 1."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_the_old_score_of_a_made_up_answer_is_lower() -> None:
     assert made_up < read
 
 
-def test_a_number_word_and_the_size_of_a_unit_are_known_numbers() -> None:
+def test_number_words_and_unit_sizes_are_known_numbers() -> None:
     weighed = "Eight crates hold 250 grams each. How many kilograms is that?"
     steps = ("<calc>8 * 250</calc>", "<calc>2000 / 1000</calc>", "<answer>2</answer>")
     assert RULES["grounding"](seen("gsm8k", weighed, *steps)) == 1
@@ -91,7 +91,7 @@ def test_a_verdict_must_follow_the_last_comparison() -> None:
     assert RULES["support"](seen("strategyqa", older, "<answer>yes</answer>")) == 0
 
 
-def test_what_the_question_itself_offers_is_only_half_supported_by_reading_about_it() -> None:
+def test_options_of_the_question_are_half_supported_by_reading() -> None:
     support = RULES["support"]
     assert support(READ) == 1
     either = "Is Lund or Vell the older town?"
@@ -101,13 +101,13 @@ def test_what_the_question_itself_offers_is_only_half_supported_by_reading_about
     assert support(hits) == 0.5
 
 
-def test_a_number_held_against_itself_is_no_calculation() -> None:
+def test_comparing_a_number_with_itself_is_no_calculation() -> None:
     older = ("strategyqa", "Was Lund founded before 1300?", "<wiki>Lund</wiki>")
     assert RULES["calculation"](seen(*older, "<calc>1246 < 1300</calc>", "<answer>yes</answer>")) == 1
     assert RULES["calculation"](seen(*older, "<calc>1300 < 1300</calc>", "<answer>no</answer>")) == 0
 
 
-def test_two_namesakes_are_two_readings_until_the_user_says_which() -> None:
+def test_two_namesakes_are_ambiguous_until_the_user_chooses() -> None:
     steps = ("<wiki>Ada Berg</wiki>", "<answer>Lund</answer>")
     assert two_readings(seen("hotpotqa", "Where was Ada Berg born?", *steps))
     assert not two_readings(seen("hotpotqa", "Where was the potter Ada Berg born?", *steps))
@@ -115,7 +115,7 @@ def test_two_namesakes_are_two_readings_until_the_user_says_which() -> None:
     assert not two_readings(seen("hotpotqa", "Where was Ada Berg born?", *asked, hidden=WHICH))
 
 
-def test_a_list_by_years_is_two_readings_until_the_user_names_a_year() -> None:
+def test_lists_by_year_are_ambiguous_until_a_year_is_named() -> None:
     steps = ("<wiki>Vell</wiki>", "<answer>Nils Sand</answer>")
     assert two_readings(seen("hotpotqa", "Who was mayor of Vell?", *steps))
     assert not two_readings(seen("hotpotqa", "Who became mayor of Vell in 1889?", *steps))
@@ -129,13 +129,13 @@ def test_empty_form_is_worth_far_less_than_an_honest_try(said: str) -> None:
     assert sum(rule(hack) for rule in RULES.values()) < sum(rule(READ) for rule in RULES.values()) - 2
 
 
-def test_going_on_with_an_open_question_is_not_asking_for_what_is_missing() -> None:
+def test_ignoring_an_open_question_does_not_count_as_asking() -> None:
     asking = RULES["asking"]
     assert asking(seen("hotpotqa", "Who was mayor of Vell?", "<wiki>Vell</wiki>", "<answer>Nils Sand</answer>")) == 0
     assert asking(seen("gsm8k", "How much are 7 boxes?", "<calc>7 * 19</calc>", "<answer>133</answer>")) == 0
     assert asking(COUNTED) == 1
 
 
-def test_of_two_asks_for_the_same_thing_one_is_for_nothing() -> None:
+def test_a_repeated_ask_counts_as_needless() -> None:
     twice = ("<ask>Which Ada Berg do you mean?</ask>",) * 2
     assert RULES["asking"](seen("hotpotqa", "Where was Ada Berg born?", *twice, hidden=WHICH)) == 0.5

@@ -14,7 +14,7 @@ BATCH = [episode(f"s{number}") for number in range(4)]
 
 
 class FakeJudge(RunJudge):
-    """A judge without a service, which may have lost its voice."""
+    """A judge without a service, which can be made silent."""
 
     def __init__(self) -> None:
         self.silent = False
@@ -41,7 +41,7 @@ def share(fake: FakeJudge, folder: Path, part: float) -> LiveShare:
 
 @pytest.mark.parametrize("part", [1.0, 0.25, 0.1])
 def test_a_silent_judge_stops_the_run_at_any_share(tmp_path: Path, part: float) -> None:
-    """With a tenth of four episodes it is asked in two steps of five; the others are no sign of life."""
+    """With a tenth of four episodes, the judge is called in two steps of five; the other steps do not count."""
     fake = FakeJudge()
     judge = share(fake, tmp_path, part)
     fake.silent = True

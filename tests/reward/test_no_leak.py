@@ -1,4 +1,4 @@
-"""No dimension knows the gold answer or the hidden span: a correlation with success would else be a tautology."""
+"""No dimension sees the gold answer or the hidden span; otherwise correlation with success would be circular."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> list[Sample]:
 
 
 def tampered(sample: Sample) -> list[Sample]:
-    """The same question to a policy; other secrets."""
+    """The same sample for the policy, with other secrets."""
     return [
         replace(sample, answer="777", aliases=("seven hundred",)),
         replace(sample, answer="yes" if sample.answer != "yes" else "no", support=("Something else.",)),
@@ -43,7 +43,7 @@ def tampered(sample: Sample) -> list[Sample]:
 
 
 def lookalikes(episode: Episode) -> list[Episode]:
-    """The same dialogue, with another verdict on it."""
+    """The same dialogue with another outcome."""
     flipped = replace(episode, success=not episode.success, needs_clarification=not episode.needs_clarification)
     return [flipped, replace(episode, received_info=not episode.received_info, reward={"outcome": 1.0}, level=None)]
 
@@ -59,7 +59,7 @@ def episodes(sample: Sample) -> list[Episode]:
 
 
 def leaks(rated: Rated, samples: list[Sample]) -> set[str]:
-    """The names of what changes when only the secrets do."""
+    """Names of the dimensions that change when only the secrets change."""
     found: set[str] = set()
     for sample in samples:
         for episode in episodes(sample):
@@ -70,7 +70,7 @@ def leaks(rated: Rated, samples: list[Sample]) -> set[str]:
     return found
 
 
-def test_no_dimension_changes_when_the_gold_answer_or_the_hidden_span_is_another(samples: list[Sample]) -> None:
+def test_no_dimension_depends_on_gold_answer_or_hidden_span(samples: list[Sample]) -> None:
     assert len(samples) == 200
     assert sum(sample.hidden is not None for sample in samples) > 30
 
@@ -81,7 +81,7 @@ def test_no_dimension_changes_when_the_gold_answer_or_the_hidden_span_is_another
     assert leaks(every_dimension, samples) == set()
 
 
-def test_the_reward_does_not_change_either_with_what_a_judge_said(samples: list[Sample]) -> None:
+def test_the_reward_with_judge_scores_does_not_depend_on_secrets(samples: list[Sample]) -> None:
     reward = AdvancedReward({name: 1 / len(NAMES) for name in NAMES})
     judged = dict.fromkeys(LIVE.values(), 0.5)
     assert leaks(lambda episode, sample: reward(episode, sample, judged), samples[:50]) == set()
@@ -96,7 +96,7 @@ def test_the_judge_reads_the_dialogue_and_nothing_else(samples: list[Sample]) ->
             assert len(texts) == 1
 
 
-def test_this_test_would_catch_a_dimension_that_peeks(samples: list[Sample]) -> None:
+def test_a_dimension_that_sees_secrets_is_detected(samples: list[Sample]) -> None:
     def peeks(episode: Episode, sample: Sample) -> dict[str, float]:
         span = sample.hidden.span if sample.hidden else ""
         return {
@@ -109,5 +109,5 @@ def test_this_test_would_catch_a_dimension_that_peeks(samples: list[Sample]) -> 
     assert leaks(peeks, samples[:50]) == {"gold", "hidden", "verdict"}
 
 
-def test_what_a_dimension_is_given_has_no_place_for_a_secret() -> None:
+def test_the_episode_view_has_no_field_for_secrets() -> None:
     assert EpisodeView.__struct_fields__ == ("task", "lang", "prompt", "context", "turns", "end", "answer")

@@ -1,4 +1,4 @@
-"""The reward pays for what came out, for asking only where it had to, and its terms sum to it."""
+"""The reward pays for success and for asking only when needed, and its terms sum to it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def terms(reward: TrainingReward, made: Episode) -> dict[str, float]:
     return reward(made, SAMPLE)
 
 
-def test_a_right_answer_earns_the_weight_and_a_wrong_one_nothing() -> None:
+def test_only_a_right_answer_earns_the_weight() -> None:
     assert terms(TrainingReward(), episode(success=True)) == {"outcome": 1.0, "overclar": 0.0}
     assert terms(TrainingReward(), episode(success=False)) == {"outcome": 0.0, "overclar": 0.0}
     assert terms(TrainingReward(weight=2.0), episode(success=True))["outcome"] == 2.0
 
 
-def test_where_something_is_missing_it_must_have_asked() -> None:
+def test_success_without_a_needed_ask_earns_nothing() -> None:
     assert terms(TrainingReward(), episode(needs=True, asks=1, success=True))["outcome"] == 1.0
     assert terms(TrainingReward(), episode(needs=True, asks=0, success=True))["outcome"] == 0.0, "a lucky guess"
     assert terms(TrainingReward(), episode(needs=True, asks=2, success=False))["outcome"] == 0.0
@@ -38,7 +38,7 @@ def test_needless_asks_cost(asks: int, penalty: float) -> None:
     assert terms(TrainingReward(), episode(needs=True, asks=asks, success=True))["overclar"] == 0.0
 
 
-def test_without_the_penalty_there_is_no_such_term() -> None:
+def test_without_the_penalty_the_term_is_absent() -> None:
     assert terms(TrainingReward(alpha=0.0), episode(asks=3, success=True)) == {"outcome": 1.0}
 
 
@@ -49,8 +49,8 @@ def test_difficulty_scales_the_whole_base(level: Any, factor: float) -> None:
     assert made["outcome"] + made["overclar"] == pytest.approx(0.93)
 
 
-def test_asking_first_beats_guessing_and_not_asking_beats_asking_needlessly() -> None:
-    """The order of worth that training is to find."""
+def test_needed_asks_beat_guesses_and_needless_asks_cost() -> None:
+    """The order of behaviours that training should find."""
     reward = TrainingReward(beta=0.05)
 
     def worth(**facts: Any) -> float:

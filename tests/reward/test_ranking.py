@@ -1,4 +1,4 @@
-"""Rank statistics of many resamples at once are those of each resample by itself."""
+"""Rank statistics of many resamples at once equal those of each resample alone."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_resampled_correlations_are_scipys_of_the_drawn_values(seed: int, size: 
 
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), levels=st.sampled_from([3, 8, 1000]))
-def test_overlap_is_what_ties_broken_by_lot_give_on_average(seed: int, levels: int) -> None:
+def test_overlap_is_the_mean_over_random_tie_breaks(seed: int, levels: int) -> None:
     rng = np.random.default_rng(seed)
     x, y = rng.integers(levels, size=(2, 30)) / levels
     places, hits = 6, []
@@ -47,12 +47,12 @@ def test_overlap_is_what_ties_broken_by_lot_give_on_average(seed: int, levels: i
     assert overlap(Ranking(x), Ranking(y), np.ones((1, 30)), 0.2)[0] == pytest.approx(np.mean(hits), abs=0.02)
 
 
-def test_a_score_without_ties_overlaps_with_itself_wholly() -> None:
+def test_a_score_without_ties_overlaps_itself_completely() -> None:
     order = Ranking(np.random.default_rng(1).random(245))
     assert overlap(order, order, np.ones((1, 245)), 0.10)[0] == pytest.approx(1)
 
 
-def test_two_scores_that_tell_nothing_apart_overlap_by_chance_only() -> None:
+def test_constant_scores_overlap_by_chance_only() -> None:
     flat = Ranking(np.full(200, 0.7))
     assert overlap(flat, flat, np.ones((1, 200)), 0.10)[0] == pytest.approx(0.10)
 
@@ -66,7 +66,7 @@ def test_the_order_of_the_lines_does_not_matter() -> None:
     assert overlap(Ranking(x[shuffled]), Ranking(y[shuffled]), ones, 0.1) == pytest.approx(straight)
 
 
-def test_the_last_bits_of_a_sum_make_no_order() -> None:
+def test_rounding_errors_do_not_break_ties() -> None:
     assert Ranking(np.array([0.1 + 0.2, 0.3, 0.5, 0.1])).ranks(ONES)[0].tolist() == [2.0, 2.0, 3.5, 0.5]
 
 
@@ -78,5 +78,5 @@ def test_episodes_of_one_source_are_drawn_together() -> None:
     assert (counts[:, [0, 2, 3]].sum(axis=1) == 3).all()
 
 
-def test_a_started_place_of_the_top_counts() -> None:
+def test_a_fractional_top_is_rounded_up() -> None:
     assert top_places(np.array([245.0, 30.0, 100.0]), 0.10).tolist() == [25.0, 3.0, 10.0]

@@ -1,4 +1,4 @@
-"""Episodes on record: made by a model that is named by its hash, rated without it, refused where they tell nothing."""
+"""Recorded episodes name their model by its hash, are rated without it, and are refused if they measure nothing."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def made(pool: Path) -> Callable[[RecordPlan], list[RecordedEpisode]]:
 
 
 def some(count: int) -> tuple[list[RecordedEpisode], list[Sample]]:
-    """Every other one right."""
+    """Recorded episodes of which every other one is right."""
     samples = [make_sample(f"s{place}", f"What is 6 * 7 + {place}?", answer=str(42 + place)) for place in range(count)]
     said = [["<calc>6 * 7</calc>", f"<answer>{42 + place - place % 2}</answer>"] for place in range(count)]
     recorded = [
@@ -73,7 +73,7 @@ def some(count: int) -> tuple[list[RecordedEpisode], list[Sample]]:
     return recorded, samples
 
 
-def test_the_same_seed_gives_the_same_episodes_and_they_carry_seed_and_model(
+def test_episodes_are_reproducible_and_record_seed_and_model(
     made: Callable[[RecordPlan], list[RecordedEpisode]], pool: Path, tmp_path: Path
 ) -> None:
     plan = RecordPlan(seed=5, repeats=2)
@@ -97,7 +97,7 @@ def test_episodes_are_sampled_never_greedy() -> None:
         RolloutLimits(max_new_tokens=64, temperature=0.0)
 
 
-def test_another_weight_or_another_tokenizer_is_another_model(tmp_path: Path) -> None:
+def test_changed_weights_or_tokenizer_are_another_model(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(b"weights")
     (tmp_path / "tokenizer.json").write_text("{}")
     first = model_sha256(tmp_path)
@@ -118,7 +118,7 @@ def test_episodes_with_one_outcome_are_refused(success: bool, said: str) -> None
     refuse_one_outcome([one.episode.success for one in recorded])
 
 
-def test_without_a_judge_there_are_no_live_dimensions_and_the_record_says_so() -> None:
+def test_without_a_judge_records_say_live_false() -> None:
     recorded, samples = some(4)
     for one in rate(recorded, samples, None):
         assert set(one.dims) == set(BY_RULE)
@@ -133,7 +133,7 @@ def test_episodes_of_another_pool_are_refused() -> None:
 
 @pytest.fixture
 def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[str, Score]]:
-    """The whole way: episodes on disk, a server that votes, ledger and cache in a folder of their own."""
+    """End to end: episodes on disk, a server that votes, ledger and cache in their own folder."""
 
     def ask(server: JudgeServer, recorded: list[RecordedEpisode]) -> dict[str, Score]:
         monkeypatch.chdir(tmp_path)
@@ -152,7 +152,7 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dic
     return ask
 
 
-def test_live_dimensions_are_the_medians_of_three_votes_on_the_episode(judged: Callable[..., dict[str, Score]]) -> None:
+def test_live_dimensions_are_medians_of_three_votes(judged: Callable[..., dict[str, Score]]) -> None:
     recorded, samples = some(4)
     texts: list[str] = []
 
@@ -172,7 +172,7 @@ def test_live_dimensions_are_the_medians_of_three_votes_on_the_episode(judged: C
         assert {name: one.dims[name] for name in LIVE} == {name: score.scores[judge] for name, judge in LIVE.items()}
 
 
-def test_an_episode_that_the_judge_could_not_score_is_named_and_not_given_a_zero() -> None:
+def test_an_episode_the_judge_failed_on_is_named() -> None:
     recorded, samples = some(3)
     lines = {
         one.id: Score(one.id, "k", "p", "m", True, 0.5, dict.fromkeys(LIVE.values(), 0.5), 0.0, 3, True, 1.0)
@@ -183,7 +183,7 @@ def test_an_episode_that_the_judge_could_not_score_is_named_and_not_given_a_zero
         rate(recorded, samples, lines)
 
 
-def test_an_episode_that_the_judge_was_not_asked_about_has_no_live_dimensions_and_no_gap() -> None:
+def test_unjudged_episodes_have_no_live_dimensions() -> None:
     recorded, samples = some(3)
     asked = {"s0/0", "s2/0"}
     lines = {

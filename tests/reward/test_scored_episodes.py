@@ -1,4 +1,4 @@
-"""Scored episodes are taken whole or refused, with the episode and the dimension at fault."""
+"""Scored episodes are accepted complete or refused, with the episode and the dimension at fault."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert read_scored(write(tmp_path / "e.jsonl", scored(40))) == scored(40)
 
 
-def test_missing_scores_are_refused_with_who_lacks_what() -> None:
+def test_missing_scores_are_refused_with_episode_and_dimension() -> None:
     episodes = scored(40)
     episodes[7] = replace(episodes[7], dims={name: 0.5 for name in BASELINE.names if name != "new_b"})
     with pytest.raises(BadInput, match="missing for 1 of 40 episodes: 'e7' lacks new_b"):
         as_columns(episodes)
 
 
-def test_a_dimension_that_the_weights_file_does_not_know_is_refused() -> None:
+def test_an_unknown_dimension_is_refused() -> None:
     with pytest.raises(BadInput, match="does not know charm"):
         as_columns(changed(3, charm=0.5))
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 1.2, -0.1])
-def test_a_score_that_is_no_number_from_0_to_1_is_refused(value: float) -> None:
+def test_a_score_outside_0_to_1_is_refused(value: float) -> None:
     with pytest.raises(BadInput, match=f"new_a of episode 'e3' is {value}, not a number from 0 to 1"):
         as_columns(changed(3, new_a=value))
 
@@ -72,7 +72,7 @@ def test_a_weight_out_of_range_is_refused(weight: float) -> None:
         as_columns(episodes)
 
 
-def test_fewer_than_30_samples_are_refused_however_many_episodes_they_have() -> None:
+def test_fewer_than_30_samples_are_refused() -> None:
     refuse_too_little(as_columns(scored(30)), "e.jsonl")
     with pytest.raises(BadInput, match="29 different samples"):
         refuse_too_little(as_columns(scored(29)), "e.jsonl")
@@ -86,7 +86,7 @@ def test_one_outcome_alone_is_refused(success: bool, told: str) -> None:
         refuse_too_little(as_columns([replace(one, success=success) for one in scored(40)]), "e.jsonl")
 
 
-def test_one_record_that_was_not_scored_live_is_enough_to_fail() -> None:
+def test_one_record_without_live_scores_fails() -> None:
     episodes = scored(40)
     assert live_check(as_columns(episodes)).passed
     episodes[9] = replace(episodes[9], live=False)
@@ -94,14 +94,14 @@ def test_one_record_that_was_not_scored_live_is_enough_to_fail() -> None:
 
 
 def half_judged(n: int = 40) -> list[ScoredEpisode]:
-    """The judge was asked about every other one."""
+    """Episodes of which the judge scored every other one."""
     return [
         one if place % 2 else replace(one, live=False, dims={k: v for k, v in one.dims.items() if k not in LIVE})
         for place, one in enumerate(scored(n, baseline=SHIPPED))
     ]
 
 
-def test_where_the_judge_was_not_asked_its_mean_stands_in_and_never_a_zero() -> None:
+def test_unjudged_episodes_get_the_mean_not_zero() -> None:
     episodes = half_judged()
     found = as_columns(episodes, SHIPPED)
     column = found.names.index("live_logic")
@@ -114,7 +114,7 @@ def test_where_the_judge_was_not_asked_its_mean_stands_in_and_never_a_zero() -> 
     assert set(given.matrix_ND[0::2, column]) == {0.25}
 
 
-def test_a_judged_episode_with_a_gap_is_refused_although_others_were_not_asked() -> None:
+def test_a_judged_episode_with_missing_scores_is_refused() -> None:
     episodes = half_judged()
     dims = {name: value for name, value in episodes[1].dims.items() if name != "live_clarity"}
     for live in (True, False):
@@ -123,7 +123,7 @@ def test_a_judged_episode_with_a_gap_is_refused_although_others_were_not_asked()
             as_columns(episodes, SHIPPED)
 
 
-def test_without_any_judge_its_dimensions_cannot_be_measured_unless_something_stands_in() -> None:
+def test_without_judge_or_substitute_live_dimensions_are_refused() -> None:
     episodes = [one for one in half_judged(80) if not one.live]
     rules = tuple(name for name in SHIPPED.names if name not in LIVE)
     assert measurable(episodes, SHIPPED.names, {}) == rules

@@ -1,4 +1,4 @@
-"""The shadow run: two scores on the same held-out episodes, a report with every figure, or a refusal."""
+"""The shadow run compares two scores on the same held-out episodes: a report with every figure, or a refusal."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def run(path: Path, found: list[ScoredEpisode], live_n: int | None = None) -> di
     return dict(read)
 
 
-def test_the_report_has_every_figure_with_intervals_by_task_and_difficulty(place: Path) -> None:
+def test_the_report_has_intervals_by_task_and_difficulty(place: Path) -> None:
     report = run(place, held_out())
     figures = report["figures"]
     for name in (
@@ -69,7 +69,7 @@ def test_the_report_has_every_figure_with_intervals_by_task_and_difficulty(place
     assert inputs["weights.json"] == sha256_file(Path("weights.json"))
 
 
-def test_scores_that_agree_and_know_more_pass_and_scores_that_do_not_fail(place: Path) -> None:
+def test_only_scores_that_agree_and_predict_better_pass(place: Path) -> None:
     report = run(place, held_out())
     assert report["passed"], report["checks"]
     assert {check["name"] for check in report["checks"]} == {
@@ -81,7 +81,7 @@ def test_scores_that_agree_and_know_more_pass_and_scores_that_do_not_fail(place:
     assert failed == {"spearman", "top10_overlap", "corr_improve_pct"}
 
 
-def test_without_a_judge_the_rules_are_compared_but_no_gate_can_be_passed(place: Path) -> None:
+def test_without_a_judge_no_gate_passes(place: Path) -> None:
     report = run(place, [without_judge(one) for one in held_out()])
     assert not report["passed"]
     figures = report["figures"]
@@ -101,7 +101,7 @@ def test_a_judges_share_is_enough_where_it_was_asked_for(place: Path) -> None:
     assert report["figures"]["judged"]["episodes"] == 50
 
 
-def test_unstable_episodes_are_counted_and_the_rest_is_shown_by_itself_but_no_gate_leaves_them_out(place: Path) -> None:
+def test_unstable_episodes_count_in_every_gate(place: Path) -> None:
     found = held_out()
     torn = [replace(one, weight=0.3) if number % 7 == 0 else one for number, one in enumerate(found)]
     report, calm = run(place, torn), run(place, found)
@@ -172,7 +172,7 @@ def test_bad_episodes_are_refused_and_no_report_is_written(
         ({"support": 0.5, "form": 0.6, "economy": -0.1}, "below 0"),
     ],
 )
-def test_weights_that_cannot_be_are_refused(weights: dict[str, float], told: str, place: Path) -> None:
+def test_impossible_weights_are_refused(weights: dict[str, float], told: str, place: Path) -> None:
     Path("weights.json").write_text(json.dumps({"weights": weights}))
     with pytest.raises(BadInput, match=told):
         run(place, held_out())

@@ -19,7 +19,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def problem(seed: int, size: int, l2: float, alike: bool, pull: float) -> tuple[F64, F64]:
-    """Normal equations of random scores; `alike` makes two dimensions agree always, `pull` how hard the data pull."""
+    """Normal equations of random scores. `alike` makes two dimensions equal; `pull` scales the data term."""
     rng = np.random.default_rng(seed)
     x = rng.random((40, size))
     if alike:
@@ -34,7 +34,7 @@ def objective(h: F64, g: F64, w: F64) -> float:
 
 
 def best_of_all_active_sets(h: F64, g: F64, cap: float) -> F64:
-    """Each weight is at 0, at the cap, or free: every way tried, the best feasible point kept."""
+    """The best feasible point over all choices of each weight at 0, at the cap, or free."""
     size, best = len(g), (np.inf, np.empty(0))
     for states in product((0.0, cap, None), repeat=size):
         free = [place for place, state in enumerate(states) if state is None]
@@ -98,14 +98,14 @@ def test_an_independent_solver_finds_the_same(seed: int, size: int, l2: float, a
     assert objective(h, g, ours) == pytest.approx(found.fun, abs=1e-7)
 
 
-def test_a_clip_after_the_fact_is_not_what_comes_out() -> None:
-    """Everything speaks for the first dimension; what the cap keeps from it goes where it helps most, not evenly."""
+def test_the_optimum_is_not_a_clipped_solution() -> None:
+    """The data favour the first dimension; the weight above its cap goes where it helps most, not evenly."""
     h = np.diag([1.0, 1.0, 1.0, 1.0])
     w = solve(h, np.array([5.0, 0.3, 0.0, -1.0]), CAP).w_D
     assert w == pytest.approx([0.5, 0.4, 0.1, 0.0], abs=1e-12)
 
 
-def test_two_weights_under_a_cap_of_a_half_have_no_choice() -> None:
+def test_two_weights_under_a_cap_of_a_half_are_equal() -> None:
     assert solve(np.eye(2), np.array([9.0, 0.0]), CAP).w_D.tolist() == [0.5, 0.5]
 
 

@@ -1,4 +1,4 @@
-"""Weights are lawful or refused; the baseline is the old weights and an equal share for what is new."""
+"""Weights are valid or refused; the baseline is the old weights with an equal share for each new dimension."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def file(folder: Path, value: Any) -> Path:
     return path
 
 
-def test_the_shipped_baseline_holds_the_old_scorers_weights_and_names_every_new_dimension() -> None:
+def test_the_shipped_baseline_has_old_weights_and_new_names() -> None:
     shipped = shipped_baseline()
     assert list(shipped.weights) == list(OLD)
     assert list(shipped.weights.values()) == [0.20, 0.20, 0.15, 0.15, 0.10, 0.10, 0.10]
     assert set(shipped.new) == {*RULES, *LIVE}
 
 
-def test_a_new_dimension_has_an_equal_share_and_the_old_ones_share_the_rest_as_before() -> None:
+def test_new_dimensions_get_equal_shares_in_the_prior() -> None:
     baseline = shipped_baseline()
     size = len(baseline.names)
     prior = dict(zip(baseline.names, baseline.prior, strict=True))
@@ -40,11 +40,11 @@ def test_a_new_dimension_has_an_equal_share_and_the_old_ones_share_the_rest_as_b
     assert prior["logic_rigor"] / prior["naturalness"] == pytest.approx(2)
 
 
-def test_the_old_weights_give_nothing_to_what_is_new() -> None:
+def test_the_old_weights_of_new_dimensions_are_0() -> None:
     assert Baseline({"a": 0.6, "b": 0.4}, ("c",)).old == [0.6, 0.4, 0.0]
 
 
-def test_lawful_weights_are_read(tmp_path: Path) -> None:
+def test_valid_weights_are_read(tmp_path: Path) -> None:
     assert read_weights(file(tmp_path, {"weights": LAWFUL})).weights == LAWFUL
 
 
@@ -59,7 +59,7 @@ def test_lawful_weights_are_read(tmp_path: Path) -> None:
         ({}, "sum to 0, not to 1"),
     ],
 )
-def test_unlawful_weights_are_refused(weights: Any, told: str, tmp_path: Path) -> None:
+def test_invalid_weights_are_refused(weights: Any, told: str, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=told):
         read_weights(file(tmp_path, {"weights": weights}), weight_max=0.5)
 
@@ -79,6 +79,6 @@ def test_a_wrong_baseline_is_refused(value: Any, told: str, tmp_path: Path) -> N
         read_baseline(file(tmp_path, value))
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="No such file"):
         read_weights(tmp_path / "none.json")

@@ -1,4 +1,4 @@
-"""The pools of the agents' tests."""
+"""The pools of the tests of agents."""
 
 from __future__ import annotations
 

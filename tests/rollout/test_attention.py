@@ -1,4 +1,4 @@
-"""A packed forward is the ordinary forward of each sequence, and costs no padding."""
+"""A packed forward pass equals the ordinary forward pass of each sequence, without padding."""
 
 from __future__ import annotations
 

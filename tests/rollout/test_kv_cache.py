@@ -1,4 +1,4 @@
-"""What a slot has read is kept: reading on gives what reading all of it again would give."""
+"""A slot keeps what it has read: reading in parts gives the same result as reading all at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rollouts: real samples, a small tokenizer, and a model whose weights are chance but which likes to use its marks."""
+"""Rollouts with real samples, a small tokenizer, and a model with random weights that prefers its marks."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def model(renderer: TagRenderer) -> nn.Module:
 
 
 def roll_out(model: nn.Module, renderer: TagRenderer, samples: Sequence[Sample], **changes) -> list[Trajectory]:
-    """Episodes on these samples. `changes` are limits, or further arguments of `generate`."""
+    """Trajectories on these samples. `changes` are limits or other arguments of `generate`."""
     limits = RolloutLimits(max_turns=3, max_new_tokens=12, max_tokens=400, temperature=TEMPERATURE, slots=4)
     limits = limits.model_copy(
         update={name: changes.pop(name) for name in [*changes] if name in RolloutLimits.model_fields}
@@ -90,7 +90,7 @@ def assert_same(one: Sequence[Trajectory], two: Sequence[Trajectory]) -> None:
 
 
 def turns_of(one: Trajectory) -> list[tuple[int, int]]:
-    """Where each stretch of policy tokens begins and ends."""
+    """Start and end of each stretch of policy tokens."""
     edges = np.flatnonzero(np.diff(one.policy.astype(int), prepend=0, append=0)).tolist()
     return list(zip(edges[::2], edges[1::2], strict=True))
 
@@ -109,7 +109,7 @@ def test_rollout_logprobs_equal_those_of_training(model, renderer, pool) -> None
 
 
 def test_an_episode_is_opening_turns_and_replies_only(model, renderer, pool) -> None:
-    """What the policy said is trajectories again: the environment's replies fill every gap, token by token."""
+    """The policy's turns are replayed: the environment's replies fill every gap, token by token."""
     for sample, one in zip(pool[:30], roll_out(model, renderer, pool[:30]), strict=True):
         env = Env(sample, max_turns=3)
         expected = renderer.opening(env.opening())
@@ -133,7 +133,7 @@ def test_an_episode_is_opening_turns_and_replies_only(model, renderer, pool) -> 
 
 
 def test_the_test_episodes_cover_every_kind(model, renderer, pool) -> None:
-    """Otherwise the other tests would hold for want of cases."""
+    """Otherwise the other tests would pass for lack of cases."""
     trajectories = roll_out(model, renderer, pool[:30])
     assert {one.episode.end for one in trajectories} >= {"answer", "turns"}
     assert {turn.act for one in trajectories for turn in one.episode.turns} >= {"ask", "call", "answer", "result"}
@@ -197,7 +197,7 @@ def test_greedy_takes_the_likeliest_token(model, renderer, pool) -> None:
 
 
 def test_an_episode_ends_when_tokens_run_out(model, renderer, pool) -> None:
-    """The last turn is cut off, or the reply is not read any more; all before is as with room enough."""
+    """The last turn is truncated, or the reply is not read; everything before is unchanged."""
     (whole,) = roll_out(model, renderer, pool[:1])
     opening = len(renderer.opening(pool[0].prompt))
     assert len(turns_of(whole)) == 3
@@ -236,7 +236,7 @@ def test_no_episode_has_more_turns_than_allowed(model, renderer, pool) -> None:
 
 @pytest.mark.parametrize("slots", [6, 64])
 def test_shared_prefixes_are_read_once(model, renderer, pool, slots) -> None:
-    """Eight episodes of a sample that all say the same cost the openings and replies of one."""
+    """Eight identical episodes of a sample read the opening and the replies once."""
     read = []
     hook = model.model.embed_tokens.register_forward_hook(lambda module, args, out: read.append(out.shape[1]))
     try:

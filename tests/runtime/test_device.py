@@ -1,4 +1,4 @@
-"""The device layer: the first preferred device that is there, and the number format of each."""
+"""The device layer: the first preferred device that exists, and the number format of each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from src.runtime.device import GB, get_device, get_dtype, lora_targets, memory_g
 
 @pytest.fixture
 def machine(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """Which accelerators this machine seems to have."""
+    """Sets which accelerators this machine appears to have."""
     has: set[str] = set()
     monkeypatch.setattr(torch.cuda, "is_available", lambda: "cuda" in has)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: "mps" in has)

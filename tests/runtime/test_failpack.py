@@ -1,4 +1,4 @@
-"""What is sent away after a failure has what is needed to look into it, and no secret."""
+"""The archive of a failed run has what a maintainer needs, and no secret."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FOREIGN = "sk-0123456789abcdefABCDEF"
 
 @pytest.fixture
 def failed(tmp_path: Path) -> Path:
-    """A run that failed, with secrets wherever a careless library could have put them."""
+    """A failed run, with secrets wherever a careless library could have put them."""
     files = {
         "logs/ops_1.log": f"calling with {PLANTED}\nAuthorization: Bearer {FOREIGN}\n",
         "logs/train.log": f"SCORER_API_KEY={PLANTED}x\nfailed\n",
@@ -57,7 +57,7 @@ def test_no_secret_is_packed(failed: Path) -> None:
     assert b"calling with ***" in found["logs/ops_1.log"]
 
 
-def test_all_that_the_work_order_asks_for_is_packed(failed: Path) -> None:
+def test_every_file_of_the_work_order_is_packed(failed: Path) -> None:
     found = unpacked(failpack(failed, {}))
     assert {
         "logs/ops_1.log",
@@ -75,12 +75,12 @@ def test_all_that_the_work_order_asks_for_is_packed(failed: Path) -> None:
     assert ".env" not in found
 
 
-def test_bytes_that_are_no_text_come_through(failed: Path) -> None:
+def test_binary_bytes_are_packed_unchanged(failed: Path) -> None:
     (failed / "logs/raw").write_bytes(bytes(range(256)))
     assert unpacked(failpack(failed, {}))["logs/raw"] == bytes(range(256))
 
 
-def test_a_link_brings_nobody_elses_file_along(failed: Path) -> None:
+def test_links_to_files_outside_are_not_packed(failed: Path) -> None:
     (failed / "logs/link.log").symlink_to(failed / ".env")
     assert "logs/link.log" not in unpacked(failpack(failed, {}))
 
@@ -92,7 +92,7 @@ def test_the_last_200_lines_are_shown_without_secrets(failed: Path) -> None:
 
 
 def test_it_needs_nothing_but_python(failed: Path) -> None:
-    """Where the set-up failed there are no packages."""
+    """If the set-up failed, no packages are installed."""
     done = subprocess.run(
         [sys.executable, "-S", "-m", "src.runtime.failpack"],
         cwd=failed, env={"PYTHONPATH": str(ROOT), "SCORER_API_KEY": PLANTED}, capture_output=True, text=True,

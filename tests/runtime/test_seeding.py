@@ -1,4 +1,4 @@
-"""Chance repeats itself: from a seed, and from a state that went through a checkpoint."""
+"""Random numbers repeat: from a seed, and from a state that went through a checkpoint."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def throw() -> tuple[float, float, float, float]:
     return random.gauss(), float(np.random.standard_normal()), float(torch.rand(())), random.random()
 
 
-def test_a_seed_decides_every_throw() -> None:
+def test_a_seed_decides_every_random_number() -> None:
     seed_all(7)
     first = [throw() for _ in range(3)]
     seed_all(7)
@@ -33,7 +33,7 @@ def test_a_seed_decides_every_throw() -> None:
     assert throw() != first[0]
 
 
-def test_a_state_that_was_saved_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_restored_state_continues_the_random_numbers(tmp_path: Path) -> None:
     seed_all(7)
     throw()
     pack_state(tmp_path, rng_state())

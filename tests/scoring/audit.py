@@ -1,4 +1,4 @@
-"""The audit after a crash: the judge's own books against the store and the ledger."""
+"""The audit after a crash: the judge's own records against the store and the ledger."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.scoring.crash_run import BAD_ONCE, VOTES, ask_for, notes
 
 
 def stored_ids(folder: Path) -> list[str]:
-    """The request ids in the cache file, read past the code under test."""
+    """The request ids in the cache file, read without the code under test."""
     file = folder / "scores.sqlite3"
     if not file.exists():
         return []
@@ -37,17 +37,17 @@ def billed_ids(folder: Path) -> list[str]:
 
 
 def lost_ids(folder: Path) -> set[str]:
-    """Billed, but not stored: what a crash cost."""
+    """Request ids that were billed but not stored: the cost of a crash."""
     return set(billed_ids(folder)) - set(stored_ids(folder))
 
 
 def assert_no_kept_reply_is_lost(folder: Path) -> None:
-    """Right after a crash, before anybody repairs anything."""
+    """Holds right after a crash, before any repair."""
     assert set(kept_ids(folder)) <= set(stored_ids(folder)), "a reply that was kept is gone"
 
 
 def assert_records_agree(folder: Path, samples: int, lost: int) -> None:
-    """After a run that went to its end: every vote is there, each reply once, each with one line, `lost` paid again."""
+    """After a complete run every vote exists, each reply is stored once with one ledger line, `lost` is paid again."""
     stored = stored_ids(folder)
     assert len(set(stored)) == len(stored), "a reply is in twice"
     assert set(kept_ids(folder)) <= set(stored)

@@ -1,4 +1,4 @@
-"""What the scoring tests share."""
+"""Fixtures of the scoring tests."""
 
 from __future__ import annotations
 

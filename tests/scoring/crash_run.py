@@ -1,7 +1,7 @@
-"""A small scoring run for the crash tests: the real store and ledger, and a judge that keeps its own books.
+"""A small scoring run for the crash tests, with the real store and ledger and a judge that keeps its own records.
 
-The judge writes down every call when it is made (`billed`) and the run every reply when the store has it (`kept`), past
-the disk that the tests break. What a crash may cost is measured against these two lists.
+The judge records every call (`billed`), and the run records every stored reply (`kept`). Both bypass the disk that the
+tests break. The cost of a crash is measured with these two lists.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def reply_with(text: str, request_id: str = "req-1", latency_ms: float = 12.5) -
 
 
 def note(file: Path, *words: str) -> None:
-    """One whole line, in one write, whoever else writes."""
+    """Appends one whole line in a single write, safe with several writers."""
     handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
     os.write(handle, (" ".join(words) + "\n").encode())
     os.close(handle)
@@ -61,7 +61,7 @@ class Judge:
 
 
 def run(folder: str, samples: int, at_once: int = 1, pause: float = 0.0, fault: list[str | int] | None = None) -> int:
-    """Scores every sample; 0 when all went well, 2 when the run was refused (its message is in `refused`)."""
+    """Scores every sample. Returns 0 for success, 2 if the run was refused (its message is in `refused`)."""
     if fault:
         disk_faults.install(*fault)  # type: ignore[arg-type]
     place = Path(folder)
@@ -77,8 +77,10 @@ def run(folder: str, samples: int, at_once: int = 1, pause: float = 0.0, fault: 
 
 
 def run_with_little_room(folder: str, samples: int, room: int, die: bool) -> int:
-    """The same on a system that lets no file grow past `room` bytes: the kernel cuts a write short at that byte, and
-    refuses or kills at the next."""
+    """The same run with a limit of `room` bytes per file.
+
+    The kernel truncates the write that reaches the limit, and refuses the next write or kills the process.
+    """
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL if die else signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
     return run(folder, samples)
@@ -131,7 +133,7 @@ def _verdict(name: str, sample: int, calls: list[CallEntry]) -> ScoringEntry:
 
 
 def warm() -> None:
-    """Everything is imported already."""
+    """Imports everything before the runs start."""
 
 
 JOBS = {"run": run, "run_with_little_room": run_with_little_room}

@@ -53,7 +53,7 @@ Scores = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def steady_scores(body: dict[str, Any]) -> dict[str, Any]:
-    """The same for the same dialogue, a little apart for another seed."""
+    """Scores that depend on the dialogue, and a little on the seed."""
     digest = sha256(body["messages"][-1]["content"].encode()).digest()
     wobble = body.get("seed", 0) % 2
     return {
@@ -63,7 +63,7 @@ def steady_scores(body: dict[str, Any]) -> dict[str, Any]:
 
 
 class JudgeServer:
-    """Runs in its own thread. `plan(n)` says how the n-th request (from 0) is treated."""
+    """A judge server in its own thread. `plan(n)` decides how request n (from 0) is treated."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class JudgeServer:
             writer.close()
 
     async def _request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        """Whether the connection stays open."""
+        """Handles one request. Returns whether the connection stays open."""
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
         body = await reader.readexactly(int(headers.get("content-length", 0)))
@@ -154,7 +154,7 @@ class JudgeServer:
         return await self._act(act, number, asked, headers, writer)
 
     def _allowed(self) -> bool:
-        """At most `rps` requests in any second."""
+        """Whether the request is within `rps` requests in any second."""
         if self.rps is None:
             return True
         now = time.monotonic()

@@ -1,4 +1,4 @@
-"""`askgate score`: nothing lost, nothing paid twice, nothing made up, and it stops where it was told to."""
+"""`askgate score` loses nothing, pays nothing twice, invents nothing, and stops at its limits."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _quick_back_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def contested(body: dict[str, Any]) -> dict[str, Any]:
-    """Votes far apart on one sample."""
+    """Votes that are far apart on one sample."""
     found = steady_scores(body)
     if "question 3?" in body["messages"][-1]["content"]:
         found["logic"] = 10 * (body["seed"] % 2)

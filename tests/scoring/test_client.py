@@ -1,4 +1,4 @@
-"""Calls to a server that misbehaves: what is retried, what is refused, what comes out, and what never does."""
+"""Calls to a misbehaving server: what is retried, what is refused, and what is returned."""
 
 from __future__ import annotations
 
@@ -93,9 +93,7 @@ def test_servers_without_schemas_or_seeds_get_none() -> None:
 
 
 @pytest.mark.parametrize("key", [None, SecretStr(KEY)], ids=["no key", "a key"])
-def test_a_server_gets_nothing_that_is_meant_for_another(
-    monkeypatch: pytest.MonkeyPatch, key: SecretStr | None
-) -> None:
+def test_a_server_gets_no_settings_of_another(monkeypatch: pytest.MonkeyPatch, key: SecretStr | None) -> None:
     meant_for_another = {
         "OPENAI_API_KEY": "sk-for-somebody-else",
         "OPENAI_ADMIN_KEY": "sk-admin-of-somebody-else",
@@ -168,7 +166,7 @@ def test_any_completion_is_kept_with_its_bill(change: dict[str, Any], text: str,
 
 
 @pytest.mark.parametrize("body", [b"[]", b'{"error": {"message": "busy"}}', b"null", b"[" * 100_000, b"\xff\xfe{"])
-def test_what_is_no_completion_at_all_is_no_reply(body: bytes) -> None:
+def test_a_response_without_completion_is_no_reply(body: bytes) -> None:
     with JudgeServer(lambda n: "raw") as server:
         server.raw = body
         assert failure_of(server).trouble == "not_a_reply"
@@ -200,7 +198,7 @@ def test_empty_replies_open_the_circuit() -> None:
         ("half_json", "not_a_reply"),
     ],
 )
-def test_what_may_pass_is_retried_and_every_failure_is_told(act: Act, trouble: str) -> None:
+def test_temporary_errors_are_retried_and_every_failure_is_reported(act: Act, trouble: str) -> None:
     with JudgeServer(once(act)) as server:
         reply, failures = call_judge(server)
         assert isinstance(reply, Reply)

@@ -1,4 +1,4 @@
-"""Nothing paid is lost: the process dies, or the disk refuses, at every single step, and the next run finds it all."""
+"""No paid reply is lost: the process dies, or the disk fails, at every step, and the next run finds all replies."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_a_cache_write_may_be_cut_at_any_byte(fork_server: ForkServer, tmp_path:
 
 
 def killed_at_random(fork_server: ForkServer, tmp_path: Path, moments: int, seed: int) -> None:
-    """Moments are drawn over the work, not over the clock, so that a busy machine does not move them all to one end."""
+    """Draws moments over the work, not the clock, so that a busy machine does not bunch them."""
     samples, at_once = 16, 3
     random = Random(seed)
     amid = 0
@@ -160,8 +160,8 @@ def test_killed_at_fifty_random_moments_while_scoring(fork_server: ForkServer, t
     killed_at_random(fork_server, tmp_path, moments=50, seed=2)
 
 
-def test_killed_again_and_again_the_work_still_ends(fork_server: ForkServer, tmp_path: Path) -> None:
-    """Each run is killed a little later than the one before; together they pay for little more than one run."""
+def test_repeatedly_killed_runs_still_finish(fork_server: ForkServer, tmp_path: Path) -> None:
+    """Each run is killed a little later than the previous one; together they pay for little more than one run."""
     samples, lost = 12, set[str]()
     for wait in range(1, 100):
         child = fork_server.start("run", folder=tmp_path, samples=samples, at_once=2, pause=0.005)

@@ -1,4 +1,4 @@
-"""Whole scorings against a server that misbehaves: none lost, none invented, and the bill is the server's."""
+"""Complete scorings against a misbehaving server: none lost, none invented, and the bill matches the server's."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def samples(count: int, word: str = "ordinary") -> list[Sample]:
 
 
 def _sample(name: str) -> Sample:
-    """The text names it, so that the server knows which it is."""
+    """A sample whose text contains its name, so that the server recognizes it."""
     return make_sample(name, f"question {name}?", answer=f"answer {name}")
 
 
 def opinionated(body: dict[str, Any]) -> dict[str, Any]:
-    """Never a vote on hopeless dialogues, votes far apart on contested ones."""
+    """Returns no vote for hopeless dialogues and votes far apart for contested ones."""
     text = body["messages"][-1]["content"]
     if "hopeless" in text:
         return {"logic": "very good"}
@@ -100,7 +100,7 @@ def score(folder: Path, server: JudgeServer, wanted: list[Sample], **changes: ob
 
 
 def mixed(seed: int) -> Callable[[int], Act]:
-    """A quarter of all requests goes wrong, in every way there is."""
+    """A plan in which a quarter of all requests fails, in every possible way."""
     random = Random(seed)
     often: list[Act] = ["429", "500", "reset", "cut_off", "html", "half_json", "slow", *BAD]
 
@@ -138,7 +138,7 @@ def misbehave(folder: Path, count: int) -> None:
 
 
 def _scores_are_what_the_server_said(run: Run, scored: list[ScoringEntry]) -> None:
-    """Each scoring is the median of votes that are on record; each vote on record is a reply that was paid for."""
+    """Each score is the median of recorded votes; each recorded vote is a reply that was paid for."""
     votes: dict[str, list[dict[str, float]]] = {}
     for call in run.calls:
         if call.status == "ok":
@@ -176,7 +176,7 @@ def test_two_thousand_scorings_against_a_server_that_misbehaves(tmp_path: Path) 
     misbehave(tmp_path, 2000)
 
 
-def test_what_was_scored_once_is_not_paid_for_again(tmp_path: Path) -> None:
+def test_scored_dialogues_are_not_paid_for_again(tmp_path: Path) -> None:
     wanted = samples(10)
     with JudgeServer() as server:
         first = score(tmp_path, server, wanted)

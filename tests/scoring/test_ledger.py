@@ -1,4 +1,4 @@
-"""The ledger: whatever is changed in it is noticed, whatever a crash tore is noted."""
+"""The ledger detects every change, and repairs and notes lines torn by a crash."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_a_torn_end_at_any_byte_is_cut_and_noted(path: Path, kept: int) -> None:
 
 
 @pytest.mark.parametrize("rubbish", [b"\0" * 4096, b"\n", b"{\n", b"\xff\xfe\n", b"\0" * 70_000 + b"\n"])
-def test_whatever_is_no_json_at_the_end_counts_as_torn(path: Path, rubbish: bytes) -> None:
+def test_a_last_line_that_is_no_json_counts_as_torn(path: Path, rubbish: bytes) -> None:
     Ledger(path).append([call("a")])
     path.write_bytes(path.read_bytes() + rubbish)
     Ledger(path)
@@ -252,7 +252,7 @@ def test_verifying_a_copy_creates_no_lock_file(path: Path, tmp_path: Path) -> No
 
 
 def test_checking_and_reading_scorings_hash_each_line_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`bench/scoring.py` holds the seconds; here the work is counted."""
+    """`bench/scoring.py` measures the time; this test counts the work."""
     path.parent.mkdir()
     path.write_bytes(chain_of([entry for n in range(1500) for entry in (*[call(f"{n}")] * 3, scoring(f"{n}", 3))]))
     hashed: list[int] = []
@@ -319,7 +319,7 @@ def test_unledgered_replies_of_a_dead_process_are_recovered_once(tmp_path: Path)
     assert found[2].status.endswith("(recovered)")
 
 
-def test_replies_of_a_server_without_request_ids_are_told_apart(tmp_path: Path) -> None:
+def test_replies_without_request_ids_are_distinguished(tmp_path: Path) -> None:
     store, ledger = books(tmp_path)
     first = store.put(ask_for(1), reply_with("no", "", latency_ms=11.25), "scoring-1")
     store.put(ask_for(1), reply_with("no", "", latency_ms=11.5), "scoring-1")

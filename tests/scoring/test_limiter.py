@@ -1,4 +1,4 @@
-"""Calls in flight and Retry-After, in virtual time."""
+"""Concurrency limit and Retry-After, in virtual time."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_retry_after_holds_every_caller() -> None:
     assert max(waited) < 7.1
 
 
-def test_a_wait_beyond_our_patience_is_told_not_slept() -> None:
+def test_a_wait_that_is_too_long_is_reported_at_once() -> None:
     async def main() -> None:
         limits = limiter(wait_max_s=60)
         limits.refused(asyncio.get_running_loop().time(), 3600.0)
@@ -104,7 +104,7 @@ def test_a_wait_beyond_our_patience_is_told_not_slept() -> None:
     assert caught.value.retry_after == pytest.approx(3600)
 
 
-def test_turns_are_given_in_the_order_of_asking() -> None:
+def test_callers_are_served_in_order() -> None:
     async def main() -> list[int]:
         limits, order = limiter(10.0), []
 
@@ -119,7 +119,7 @@ def test_turns_are_given_in_the_order_of_asking() -> None:
     assert run_virtual(main()) == list(range(12))
 
 
-def test_callers_that_give_up_leave_their_places_to_the_others() -> None:
+def test_cancelled_callers_free_their_places() -> None:
     async def main() -> tuple[int, int]:
         limits = limiter(10.0)
         waiting = [asyncio.create_task(most_at_once(limits, 1)) for _ in range(6)]

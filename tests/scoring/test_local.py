@@ -1,4 +1,4 @@
-"""The local judge: its weights are what they should be, its server lives exactly as long as it is needed."""
+"""The local judge: its weights are verified, and its server runs only while it is needed."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_the_local_judges_grammar_allows_no_white_space() -> None:
 
 
 def test_the_local_judge_gets_one_call_and_long_timeouts() -> None:
-    """Eight calls at a server with one slot time out in its queue on a machine that is busy, or with a larger model."""
+    """Eight calls to a server with one slot would time out in its queue on a busy machine or with a larger model."""
     ours = patient(limits(concurrency_min=2, concurrency_max=8, timeout_s=120.0))
     assert (ours.concurrency_min, ours.concurrency_max, ours.timeout_s) == (1, 1, 600.0)
     modest = patient(limits(concurrency_min=1, concurrency_max=1, timeout_s=3000.0))

@@ -1,4 +1,4 @@
-"""`probe_scorer`: passes on a judge that is real, and says what gave it away where it is not."""
+"""`probe_scorer` passes with a real judge, and otherwise names the reason."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_canaries_keep_the_question_and_nothing_of_the_good_answer() -> None:
     ("act", "why"),
     [("no_usage", "calls_without_bill"), ("401", "scorings_failed"), ("prose", "scorings_failed")],
 )
-def test_what_is_not_real_fails_with_its_reason(workspace: Workspace, act: Act, why: str) -> None:
+def test_a_simulated_judge_fails_with_the_reason(workspace: Workspace, act: Act, why: str) -> None:
     with JudgeServer(lambda n: act, latency_s=LATENCY_S) as server:
         workspace.ask(server)
         done = workspace.run("probe_scorer", "--n", "2", "--live")
@@ -159,8 +159,8 @@ def test_in_prod_only_the_named_provider_is_probed(workspace: Workspace) -> None
     assert "RUN_MODE=prod" in done.err
 
 
-def test_a_folder_that_vanishes_is_told_once(workspace: Workspace) -> None:
-    """Many calls are under way when it happens, and all of them fail the same way."""
+def test_a_vanished_folder_is_reported_once(workspace: Workspace) -> None:
+    """Many calls are in flight when it happens, and all of them fail in the same way."""
 
     def plan(n: int) -> Act:
         if n == 9:

@@ -1,4 +1,4 @@
-"""Which judge is asked: from the config's table and the environment, refused by name where something is wrong."""
+"""The judge is chosen by the config's table and the environment; wrong settings are refused by name."""
 
 from __future__ import annotations
 

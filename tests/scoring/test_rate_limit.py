@@ -1,4 +1,4 @@
-"""The learned rate, in virtual time against services that count in different ways."""
+"""The learned rate, in virtual time, with services that count requests in different ways."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Service = Callable[[float], bool]
 
 
 def any_second(rps: int) -> Service:
-    """At most so many in any second."""
+    """A service that accepts at most so many requests in any second."""
     seen: deque[float] = deque()
 
     def accepts(now: float) -> bool:
@@ -33,7 +33,7 @@ def any_second(rps: int) -> Service:
 
 
 def bucket(rps: int, burst: int) -> Service:
-    """So many a second, and as many at once as it saved up."""
+    """A token-bucket service: so many requests per second, and bursts of saved ones."""
     tokens, at = float(burst), 0.0
 
     def accepts(now: float) -> bool:
@@ -50,7 +50,7 @@ def bucket(rps: int, burst: int) -> Service:
 async def drive(
     service: Service, seconds: float, callers: int = 40, rps: float | None = None
 ) -> list[tuple[float, bool]]:
-    """Callers that always have something to ask, with latencies and timers that are never quite the same."""
+    """Runs callers that always have a request, with varying latencies and timers."""
     loop, random = asyncio.get_running_loop(), Random(7)
     start, log = loop.time(), []
 
@@ -80,7 +80,7 @@ async def drive(
 
 
 def after_five_seconds(log: list[tuple[float, bool]], until: float) -> tuple[float, float]:
-    """Accepted a second, and the share of refusals."""
+    """Accepted requests per second, and the share of refusals."""
     late = [accepted for at, accepted in log if 5 <= at < until]
     return sum(late) / (until - 5), 1 - sum(late) / len(late)
 
@@ -123,7 +123,7 @@ def test_a_given_rate_is_kept_and_not_learned_away() -> None:
     assert limit.rate == 30
 
 
-def test_a_quiet_time_teaches_nothing() -> None:
+def test_an_idle_time_does_not_change_the_rate() -> None:
     limit = RateLimit()
     for step in range(20):
         limit.take(step / 100)

@@ -1,4 +1,4 @@
-"""`scorecache-cli`: counts, invalidation, and bad replies asked for anew."""
+"""`scorecache-cli`: counts, invalidation, and repeated requests for bad replies."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_replay_bad_asks_again_and_the_next_run_has_votes(workspace: Workspace) 
     assert len(workspace.calls()) == asked + 3, "three votes of the last run came from the cache"
 
 
-def test_replay_bad_asks_nobody_in_another_judges_stead(workspace: Workspace) -> None:
+def test_replay_bad_calls_no_other_judge(workspace: Workspace) -> None:
     with JudgeServer(scores=refuses_one) as server:
         workspace.ask(server)
         workspace.score()
@@ -67,7 +67,7 @@ def test_replay_bad_needs_live_mode(workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize("spec", ["", "colour=red", "older_than=soon", "provider=a,provider=b"])
-def test_a_spec_that_says_nothing_is_refused(workspace: Workspace, spec: str) -> None:
+def test_an_empty_spec_is_refused(workspace: Workspace, spec: str) -> None:
     workspace.score_honestly()
     done = workspace.run("scorecache", "invalidate", "--spec", spec)
     assert (done.code, "write it like provider=" in done.err) == (2, True)

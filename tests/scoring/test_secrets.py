@@ -1,4 +1,4 @@
-"""A key planted in the environment is in no file of the working folder, and on no screen, however a run ends."""
+"""A key in the environment appears in no file of the working folder and on no screen, however a run ends."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _shell(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def assert_nowhere(workspace: Workspace, *ended: Outcome) -> None:
-    """In no file, in no packed file, on no screen."""
+    """The key is in no file, no packed file, and no output."""
     subprocess.run(["bash", "-euc", PACK], cwd=workspace.folder, check=True)
     looked_at = dict(contents(workspace.folder))
     assert {Path(name).suffix for name in looked_at} >= {".tgz", ".jsonl", ".sqlite", ".log"} - missing(workspace)
@@ -77,12 +77,12 @@ def contents(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def missing(workspace: Workspace) -> set[str]:
-    """Only the local judge writes a log of its own."""
+    """Logs that are absent: only the local judge writes its own log."""
     return set() if workspace.environment["SCORER_PROVIDER"] == "local" else {".log"}
 
 
 def telltale(content: str) -> bytes:
-    """A reply that is as good as any, by a server that sends the key back wherever it can."""
+    """A valid reply from a server that sends the key back wherever it can."""
     reply = {
         "id": f"chatcmpl-{KEY}",
         "model": f"tiny-{KEY}",
@@ -92,7 +92,7 @@ def telltale(content: str) -> bytes:
     return json.dumps(reply).replace("/", "\\/").encode()
 
 
-def test_after_success(workspace: Workspace) -> None:
+def test_the_key_is_nowhere_after_success(workspace: Workspace) -> None:
     with JudgeServer(uneven_latency, latency_s=LATENCY_S, scores=lambda body: {"logic": KEY}) as server:
         workspace.ask(server)
         ended = [workspace.run("score", "pool.jsonl", "--n", "2")]
@@ -105,7 +105,7 @@ def test_after_success(workspace: Workspace) -> None:
     assert_nowhere(workspace, *ended)
 
 
-def test_after_success_with_a_server_that_sends_the_key_back(workspace: Workspace) -> None:
+def test_a_key_sent_back_by_the_server_is_nowhere(workspace: Workspace) -> None:
     with JudgeServer(lambda n: "raw", latency_s=LATENCY_S) as server:
         server.raw = telltale(json.dumps(dict.fromkeys(DIMENSIONS, 7)))
         workspace.ask(server)
@@ -120,7 +120,7 @@ def test_after_success_with_a_server_that_sends_the_key_back(workspace: Workspac
 
 
 @pytest.mark.parametrize("act", ["401", "500", "html", "raw", "raw_401", "reset", "hang"])
-def test_after_failure(workspace: Workspace, act: Act) -> None:
+def test_the_key_is_nowhere_after_a_failure(workspace: Workspace, act: Act) -> None:
     workspace.configure({"timeout_s": 0.2} if act == "hang" else {})
     with JudgeServer(lambda n: act) as server:
         server.raw = telltale(f"I know your key, it is {KEY}")
@@ -131,7 +131,7 @@ def test_after_failure(workspace: Workspace, act: Act) -> None:
 
 
 @pytest.mark.parametrize("variable", ["SCORER_BASE_URL", "SCORER_MODEL"])
-def test_after_the_key_was_written_where_it_does_not_belong(workspace: Workspace, variable: str) -> None:
+def test_a_misplaced_key_is_nowhere(workspace: Workspace, variable: str) -> None:
     with JudgeServer(uneven_latency, latency_s=LATENCY_S) as server:
         workspace.ask(server)
         workspace.run("score", "pool.jsonl", "--n", "2")
@@ -152,7 +152,7 @@ def test_after_the_key_was_written_where_it_does_not_belong(workspace: Workspace
 @pytest.mark.parametrize(
     ("sent", "calls"), [(signal.SIGKILL, 3), (signal.SIGKILL, 20), (signal.SIGABRT, 20), (signal.SIGINT, 20)]
 )
-def test_after_a_crash(workspace: Workspace, sent: signal.Signals, calls: int) -> None:
+def test_the_key_is_nowhere_after_a_crash(workspace: Workspace, sent: signal.Signals, calls: int) -> None:
     def plan(n: int) -> Act:
         return "raw" if n % 5 == 1 else "429" if n % 5 == 3 else "ok"
 
@@ -177,7 +177,7 @@ def test_after_a_crash(workspace: Workspace, sent: signal.Signals, calls: int) -
 
 
 @pytest.mark.slow
-def test_after_scoring_with_the_local_judge(workspace: Workspace) -> None:
+def test_the_key_is_nowhere_after_local_scoring(workspace: Workspace) -> None:
     try:
         judge_weights(None, cache_folder(os.environ), lambda text: None)
     except BadInput as error:

@@ -1,4 +1,4 @@
-"""The cache keeps every reply, returns only votes that have not expired, and lets one process at a time ask."""
+"""The cache keeps every reply, returns only unexpired votes, and lets one process at a time request a vote."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_no_reply_is_too_strange_to_keep(store: Store, text: str) -> None:
         assert put.reply == reply
 
 
-def test_stat_counts_what_is_there(store: Store, clock: Clock) -> None:
+def test_stat_counts_the_stored_replies(store: Store, clock: Clock) -> None:
     store.put(ask_for(1), reply_with(GOOD), "scoring-1")
     clock.time += 20 * DAY
     ledgered = store.put(ask_for(2), reply_with(GOOD), "scoring-1")
@@ -286,7 +286,7 @@ def test_waiting_for_a_hanging_process_ends_with_a_reason(store: Store) -> None:
             asyncio.run(fetch(store, ask_for(1), "scoring-1", judge, patience=0.1))
 
 
-def test_whoever_queues_is_waited_for_as_long_as_replies_come(store: Store) -> None:
+def test_waiting_continues_while_replies_arrive(store: Store) -> None:
     async def judge(ask: Ask) -> Reply:
         raise AssertionError("somebody else is asking")
 
@@ -326,7 +326,7 @@ def test_a_cache_of_another_layout_is_refused(store: Store) -> None:
         reopened(store)
 
 
-def test_a_folder_that_cannot_be_is_named_in_the_refusal(tmp_path: Path) -> None:
+def test_an_impossible_folder_is_named_in_the_refusal(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(BadInput, match=r"file/scores\.sqlite3: .*What to do: choose another path"):
         Store(tmp_path / "file" / "scores.sqlite3", 14)

@@ -1,4 +1,4 @@
-"""Two processes that score the same pool at once pay for each vote once, and nobody waits for the dead."""
+"""Two processes that score the same pool pay for each vote once, and do not wait for a dead process."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class ManualClock:
-    """A clock that moves only when somebody sleeps on it."""
+    """A clock that moves only when a caller sleeps."""
 
     def __init__(self) -> None:
         self.now = 1_000.0

@@ -1,4 +1,4 @@
-"""A working folder with a small pool and a judge server beside it, and the command line run in it."""
+"""A working folder with a small pool and a judge server, and the command line run in it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def uneven_latency(n: int) -> Act:
 
 
 def samples(count: int = SAMPLES) -> list[Sample]:
-    """Of different lengths, as dialogues are."""
+    """Samples of different lengths."""
     return [
         make_sample(f"sample-{number}", f"question {number}?", answer=f"answer {number}" + " indeed" * (number % 4))
         for number in range(count)
@@ -55,7 +55,7 @@ class Outcome:
 
 @dataclass
 class Workspace:
-    """`environment` is all that the commands see of SCORER_*, RUN_MODE and REWARD_LIVE_MODE."""
+    """A scoring folder. `environment` has all SCORER_*, RUN_MODE and REWARD_LIVE_MODE variables of the commands."""
 
     folder: Path
     capture: pytest.CaptureFixture[str]
@@ -76,7 +76,7 @@ class Workspace:
         self.write_pool(samples())
 
     def configure(self, limits: dict[str, Any], votes: dict[str, Any] | None = None, **facts: Any) -> None:
-        """The shipped config with a row of prices for the server, and quick limits."""
+        """Writes the shipped config with prices for the server and short limits."""
         found = yaml.safe_load((ROOT / "configs/default.yaml").read_text(encoding="utf-8"))
         row = {**found["scoring"]["providers"]["openai"], "base_url": None, "model": "tiny", "key_needed": False}
         found["scoring"]["providers"]["custom"] = {**row, "usd_in": 1000.0, "usd_out": 1000.0}
@@ -90,12 +90,12 @@ class Workspace:
             write_records(handle, wanted)
 
     def ask(self, server: JudgeServer) -> None:
-        """From now on that server is the judge."""
+        """Makes that server the judge."""
         self.environment["SCORER_BASE_URL"] = server.url
 
     @property
     def port(self) -> int:
-        """Of the judge that was named last: another server there is the same judge."""
+        """Port of the current judge: another server on the same port is the same judge."""
         return urlsplit(self.environment["SCORER_BASE_URL"]).port or 0
 
     def run(self, *arguments: str) -> Outcome:
@@ -121,7 +121,7 @@ class Workspace:
             assert self.score().code == 0
 
     def failed_checks(self, *flags: str) -> set[str]:
-        """What `assert_not_simulated` names, without scopes; empty where it passes. Never anything but exit 0 and 2."""
+        """Failed checks of `assert_not_simulated`, without scopes; empty if it passes. The exit code is 0 or 2."""
         found = self.run("assert_not_simulated", "--cache_hit_lt", "0.90", "--json", *flags)
         failed = {one["name"].split("[")[0] for one in found.figures()["checks"] if not one["passed"]}
         assert found.code == (2 if failed else 0)

@@ -24,7 +24,7 @@ def batch(
     groups: Sequence[int] | None = None,
     weights: Sequence[float] | None = None,
 ) -> Batch:
-    """One inner list for each episode. Without `ref` the policy is where it began."""
+    """A batch with one inner list per episode. Without `ref`, the reference equals the old policy."""
     number = len(rewards)
     return Batch(
         logp_N=flat(logp),

@@ -20,7 +20,7 @@ trl = pytest.importorskip("trl", reason="TRL is not installed (pip install 'askg
 
 
 class Alone:
-    """What TRL asks of accelerate, in one process."""
+    """The part of accelerate that TRL uses, for one process."""
 
     num_processes = 1
 
@@ -40,7 +40,7 @@ def rows(x: torch.Tensor, mask: torch.Tensor) -> list[list[float]]:
 
 
 def random_masks(seed: int, episodes: int) -> tuple[torch.Generator, torch.Tensor, torch.Tensor]:
-    """Tokens that are there at all, and those among them that the policy said: several turns, none without a token."""
+    """Masks of real tokens and of policy tokens: several turns, each with at least one token."""
     random = torch.Generator().manual_seed(seed)
     length = torch.randint(4, 12, (episodes, 1), generator=random)
     there = torch.arange(12)[None] < length
@@ -115,7 +115,7 @@ def test_dpo(seed: int) -> None:
     said[:, 1] = True
 
     def model() -> Any:
-        """Log-probabilities of the tokens from the second on; 0 where there is no label, as TRL's fused head gives."""
+        """Log-probabilities of the tokens from the second on; 0 without a label, as TRL's fused head returns."""
         logp = torch.where(said[:, 1:], -torch.rand(6, 11, generator=random, dtype=torch.float64), 0).requires_grad_()
         empty = torch.zeros_like(logp)
         return SimpleNamespace(log_probs=logp, entropy=empty, mean_logits=empty, is_top1=empty.bool())

@@ -41,7 +41,7 @@ def test_dividing_by_std_equalizes_small_and_large_differences() -> None:
 
 
 def test_a_group_of_equal_rewards_teaches_nothing_at_all() -> None:
-    """Not even to come closer to the reference: the other group's gradient is all there is."""
+    """It gives no KL gradient either: the whole gradient comes from the other group."""
     grpo = GRPO(kl_coef=0.5, entropy_coef=0.3)
     whole = batch(
         [[-1.0], [-2.0], [-1.0], [-2.0]], [1, 1, 1, 0], ref=[[-3.0], [-1.0], [-3.0], [-1.0]], groups=[0, 0, 1, 1]

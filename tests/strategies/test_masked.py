@@ -1,4 +1,4 @@
-"""What user and tools said is not trained on: not a little, not at all."""
+"""Tokens of user and tools get exactly no gradient."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SPOKEN = torch.tensor([[0, 0, 1, 1, 0, 0, 0, 1, 1, 1], [0, 0, 1, 0, 0, 1, 1, 1, 
 
 
 class Reader(torch.nn.Module):
-    """Reads left to right and says what comes next."""
+    """A model that reads left to right and predicts the next token."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""`overclar_penalty --ablation`: two real runs that differ in the penalty alone, kept, compared, and not made twice."""
+"""`overclar_penalty --ablation`: two real runs that differ only in the penalty, stored, compared, and not repeated."""
 
 from __future__ import annotations
 

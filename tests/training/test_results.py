@@ -1,4 +1,4 @@
-"""`askgate evaluate`: a finished run judged from the episodes that it left; what is not of this run is refused."""
+"""`askgate evaluate` reports on a finished run from its stored episodes, and refuses those of other runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RUN: dict[str, Any] = {"steps": 1, "seeds": [1, 2], "eval": {"every_steps": 2, "
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run of two seeds that has ended."""
+    """The folder of a finished run with two seeds."""
     from src.cli import main
 
     folder = tmp_path_factory.mktemp("ended")
@@ -64,7 +64,7 @@ def report(place: Path, tag: str = "own") -> dict[str, Any]:
 
 
 def as_if(place: Path, good: bool) -> None:
-    """The trained policy did well, or as badly as its base."""
+    """Rewrites the episodes: the trained policy does well, or as badly as its base."""
     for folder in (place / "logs/eval").glob("seed_*"):
         for name, right in (("step_00000", False), ("step_00001", good)):
             file = folder / f"{name}.jsonl"
@@ -154,7 +154,7 @@ def test_a_tag_with_a_path_is_refused(place: Path, askgate: Askgate) -> None:
 
 
 def test_shares_are_shown_in_percent_beside_a_missing_value(capsys: pytest.CaptureFixture[str]) -> None:
-    """Who never asks has no ask precision; that of the base is still 50 and not 0.50."""
+    """A policy that never asks has no ask precision; the base's is still printed as 50, not 0.50."""
     base = [episode("a", needs=True, asks=1), episode("b", asks=1)]
     trained = [episode("a", needs=True), episode("b")]
     about = {"ts": now(), "profile": "local", "gated": False, "ticket": None, "config": {}}

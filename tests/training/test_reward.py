@@ -1,5 +1,7 @@
-"""A run whose reward has calibrated dimensions: what they pay, what the judge is asked and at what price, and that a
-resumed run ends with the same bits whatever the judge says by then."""
+"""A run whose reward has calibrated dimensions: their terms, the judge's calls and cost, and resume.
+
+A resumed run ends with the same bits even if the judge would score differently by then.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ LIVE = {"live_mode": True, "reward": {"weights": "weights.json", "dimensions": 0
 
 @pytest.fixture(scope="module")
 def model_and_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With a policy that has seen enough demonstrations to ask and to answer, so that rewards differ."""
+    """Model and data; the policy has seen enough demonstrations to ask and answer, so that rewards differ."""
     folder = tmp_path_factory.mktemp("run")
     furnish(str(folder), steps=3, every_steps=1)
     return folder
@@ -58,7 +60,7 @@ def weigh(place: Path, weights: dict[str, float]) -> None:
 
 
 def hire(server: JudgeServer, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """That server is the judge from now on, at a dollar for a thousand tokens."""
+    """Makes that server the judge, at a dollar per thousand tokens."""
     found = yaml.safe_load((ROOT / "configs/default.yaml").read_text(encoding="utf-8"))
     row = {**found["scoring"]["providers"]["openai"], "base_url": None, "model": "tiny", "key_needed": False}
     found["scoring"]["providers"]["custom"] = {**row, "usd_in": 1000.0, "usd_out": 1000.0}

@@ -54,7 +54,7 @@ def logged(place: Path) -> list[dict[str, Any]]:
 
 
 def teach_to_ask(place: Path) -> None:
-    """The base learns nothing but to ask, whatever is said to it."""
+    """Trains the base to ask on every prompt."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     def asking(sample: Sample) -> Sample:

@@ -1,4 +1,4 @@
-"""`askgate train`: a run from config to table, its files, its resume, and what it refuses before it writes anything."""
+"""`askgate train`: a run from config to table, its files, its resume, and refusals before anything is written."""
 
 from __future__ import annotations
 

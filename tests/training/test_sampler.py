@@ -1,4 +1,4 @@
-"""Batches keep their shares, come back to what goes badly, and are the same after a resume."""
+"""Batches keep their shares, repeat samples that go badly, and are the same after a resume."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ POOL_ONLY = SamplingSection()
 
 
 class Pool:
-    """Samples of known level that count how often one is read."""
+    """Samples of known level that count their reads."""
 
     def __init__(self, easy: int, medium: int, hard: int) -> None:
         levels: list[Level] = ["easy"] * easy + ["medium"] * medium + ["hard"] * hard
@@ -281,7 +281,7 @@ def test_levels_are_those_of_the_difficulty_metrics(folder: Path, name: str) -> 
         assert measure(drawn.sample).level == drawn.level == levels.get(drawn.sample.id, drawn.level)
 
 
-def test_a_file_that_is_no_pool_or_was_edited_is_refused(folder: Path, tmp_path: Path) -> None:
+def test_an_invalid_or_edited_pool_is_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="not a pool to train on"):
         open_sampler(folder / "shadow.jsonl", folder / "shadow.jsonl", HALF_FRESH, 1)
     for name in ("pool.jsonl", "pool.meta.json"):
@@ -292,8 +292,8 @@ def test_a_file_that_is_no_pool_or_was_edited_is_refused(folder: Path, tmp_path:
         open_sampler(edited, folder / "shadow.jsonl", HALF_FRESH, 1)
 
 
-def test_a_pool_that_shares_sources_with_the_shadow_set_is_refused(folder: Path, tmp_path: Path) -> None:
-    """A part of the pool sold as the shadow set."""
+def test_a_pool_sharing_sources_with_the_shadow_set_is_refused(folder: Path, tmp_path: Path) -> None:
+    """A part of the pool is declared as the shadow set."""
     for source, target in ((folder / "pool.jsonl", "held.jsonl"), (sidecar(folder / "pool.jsonl"), "held.meta.json")):
         shutil.copy(source, tmp_path / target)
     held = tmp_path / "held.jsonl"

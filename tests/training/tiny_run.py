@@ -35,7 +35,7 @@ CONFIG: dict[str, Any] = {
 
 
 def make_model_and_data(folder: Path) -> None:
-    """Model and data, as `CONFIG` names them."""
+    """Creates the model and data that `CONFIG` names."""
     plan = BuildPlan(n=60, mix=MIX, seed=3, langs=("en",), templates_dir=Path("templates/pack_v2"))
     build_pool(plan, folder / "data" / "pool.jsonl")
     few = BuildPlan(n=8, mix=MIX, seed=3, langs=("en",), templates_dir=Path("templates/pack_v2"))
