@@ -4,7 +4,7 @@
     over a and w   with   sum(w) = 1,   0 <= w <= cap
 
 x_i are the dimensions of episode i, y_i is 1 for success, s_i is its weight. It is the mean, not the sum, so `l2` means
-the same for 245 episodes and for 100,000. The solution is exact (`solve`).
+the same for 245 episodes and for 100,000. The solution is exact (`simplex_qp`).
 
 The intercept a absorbs the level: how often a policy succeeds is no merit of a dimension. Without it the weights would
 go to whatever dimension has a mean near the success rate, and a dimension that tells right from wrong but is high on
@@ -40,6 +40,7 @@ from ..core.files import atomic_files, json_bytes, refuse_overlap, sha256_file, 
 from ..core.paths import REPORTS
 from .rank_statistics import DIGITS, Ranking, blocks, correlation, gain_check, gain_pct, interval, resamples
 from .scored_episodes import Scores, live_check, read_columns
+from .simplex_qp import Solution, solve
 from .weights import Baseline, Calibrated, Weights, read_baseline
 
 F64 = NDArray[np.float64]
@@ -48,10 +49,6 @@ I64 = NDArray[np.int64]
 TAG = "calibration"
 EPISODES_AT_ONCE = 4096
 WEIGHT_DIGITS = 12
-TOLERANCE = 1e-9
-"""How far a solution may be from optimal, beside the largest number in H and g."""
-EXCHANGES = 1000
-"""Most steps of a solution. 20,000 random problems of up to 16 dimensions took 13 at most."""
 
 
 class Weight(Struct, frozen=True):
@@ -71,7 +68,7 @@ class Calibration(Struct, frozen=True):
     """Over all held-out episodes."""
     folds: list[Fold]
     residual: float
-    """How far from optimal the weights are; see `optimality_gap`."""
+    """How far from optimal the weights are; see `simplex_qp.optimality_gap`."""
     episodes: int
     samples: int
     success_rate: float
@@ -133,65 +130,6 @@ def fit(scores: Scores, counts_RG: NDArray[np.uint16], prior_D: F64, l2: float, 
         h -= np.outer(x_mean, x_mean)
         found.append(solve(h + l2 * np.eye(size), xy - x_mean * y_mean + l2 * prior_D, cap))
     return found
-
-
-class Solution(Struct, frozen=True):
-    w_D: F64
-    residual: float
-    """Largest gain per unit of weight moved between two dimensions; 0 at the exact optimum."""
-
-
-def solve(h_DD: F64, g_D: F64, cap: float) -> Solution:
-    """Minimizes w'Hw/2 - g'w with sum(w) = 1 and 0 <= w <= cap, for a symmetric H without negative eigenvalues.
-
-    An active-set method: solve for the free weights in one linear system, hold those that leave the range at their
-    limit, and let go of the held weights that have most to gain, until nothing can be gained.
-    """
-    size = len(g_D)
-    if size * cap < 1:
-        raise ValueError(f"{size} weights of at most {cap} cannot sum to 1")
-    tolerance = TOLERANCE * max(1.0, float(np.abs(h_DD).max()), float(np.abs(g_D).max()))
-    held_D = np.full(size, np.nan)
-    for _ in range(EXCHANGES):
-        w_D = np.nan_to_num(held_D)
-        w_D[np.isnan(held_D)] = _optimum_of_free(h_DD, g_D, w_D, np.flatnonzero(np.isnan(held_D)))
-        out = (w_D < 0) | (w_D > cap)
-        if out.any():
-            held_D[out] = np.where(w_D[out] < 0, 0.0, cap)
-            continue
-        residual, lacking = optimality_gap(h_DD, g_D, w_D, cap), 1 - w_D.sum()
-        if abs(lacking) < TOLERANCE and residual <= tolerance / 10:
-            return Solution(w_D, residual)
-        slope = h_DD @ w_D - g_D
-        if lacking > -TOLERANCE:
-            held_D[np.argmin(np.where(w_D < cap, slope, np.inf))] = np.nan
-        if lacking < TOLERANCE:
-            held_D[np.argmax(np.where(w_D > 0, slope, -np.inf))] = np.nan
-    raise ArithmeticError(f"no optimal weights after {EXCHANGES} steps")
-
-
-def _optimum_of_free(h: F64, g: F64, held: F64, free: NDArray[np.intp]) -> F64:
-    """Optimum of the free weights without limits, where `held` has the others and 0 for these; the sum is 1."""
-    if not len(free):
-        return np.empty(0)
-    system = np.ones((len(free) + 1, len(free) + 1))
-    system[:-1, :-1], system[-1, -1] = h[np.ix_(free, free)], 0.0
-    right = np.append(g[free] - h[free] @ held, 1.0 - held.sum())
-    # Least squares, for H may be singular: two dimensions that always agree share their weight.
-    found: F64 = np.linalg.lstsq(system, right, rcond=None)[0]
-    return found[:-1]
-
-
-def optimality_gap(h_DD: F64, g_D: F64, w_D: F64, cap: float) -> float:
-    """The steepest gain left in moving weight from a dimension that has some to one that has room; 0 if none.
-
-    For a feasible `w` of a convex problem this is 0 exactly where the optimality conditions (KKT) hold.
-    """
-    slope = h_DD @ w_D - g_D
-    giving, taking = slope[w_D > 0], slope[w_D < cap]
-    if not len(giving) or not len(taking):
-        return 0.0
-    return max(0.0, float(giving.max() - taking.min()))
 
 
 def _weights(names: tuple[str, ...], w_D: F64, boot_BD: F64, baseline: Baseline) -> dict[str, Weight]:

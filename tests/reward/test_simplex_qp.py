@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from src.reward.calibration import optimality_gap, solve
+from src.reward.simplex_qp import optimality_gap, solve
 
 F64 = NDArray[np.float64]
 CAP = 0.5
