@@ -61,14 +61,19 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
     from ..loop.kpi import KPIS
     from ..loop.runner import worst
     from ..pages.results import PAGE, write_results
+    from ..scoring.ledger import LedgerBroken
 
     try:
         results = loop.run(os.environ, show.say, until)
     except KeyboardInterrupt:
         show.complain(f"interrupted; `{loop.command}` resumes from here")
         return INTERRUPTED
-    _print_lights(write_results(loop.profile, loop.stages, loop.state), loop)
-    show.wrote(KPIS, PAGE)
+    try:
+        _print_lights(write_results(loop.profile, loop.stages, loop.state), loop)
+        show.wrote(KPIS, PAGE)
+    except LedgerBroken as error:
+        _print_lights(loop.lights(), loop)
+        show.complain(f"no KPIs and no results page: {error}")
     _write_rc1_report(loop)
     return worst(results)
 

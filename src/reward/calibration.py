@@ -87,6 +87,12 @@ def calibrate_weights(
     cap: float,
 ) -> Calibration:
     """The columns of `scores` are the dimensions of `baseline`, in its order."""
+    if len(baseline.names) * cap < 1:
+        raise BadInput(
+            f"{len(baseline.names)} weights of at most {cap} cannot sum to 1",
+            where="thresholds.weight_max",
+            remedy="raise it in the gate profile, or name more dimensions",
+        )
     rng = np.random.default_rng(seed)
     fold_G = assign_folds(scores.source_N, scores.success_N, cv, rng)
     samples = len(fold_G)

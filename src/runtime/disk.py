@@ -46,21 +46,20 @@ class Disk:
 
     def sync_file(self, file: int) -> None:
         """Makes an open file or folder, as it is now, survive a power cut."""
-        try:
-            if sys.platform == "darwin":
-                fcntl.fcntl(file, fcntl.F_FULLFSYNC)  # on macOS, fsync stops at the drive's own memory
-            else:
-                os.fsync(file)
-        except OSError as error:
-            # Some mounted drives cannot sync folders; nothing more can be done on them.
-            if error.errno != errno.EINVAL:
-                raise
+        if sys.platform == "darwin":
+            fcntl.fcntl(file, fcntl.F_FULLFSYNC)  # on macOS, fsync stops at the drive's own memory
+        else:
+            os.fsync(file)
 
     def sync(self, path: Path) -> None:
         """Makes a file or folder survive a power cut."""
         file = os.open(path, os.O_RDONLY)
         try:
             self.sync_file(file)
+        except OSError as error:
+            # Some mounted drives cannot sync folders; nothing more can be done on them.
+            if error.errno != errno.EINVAL or not path.is_dir():
+                raise
         finally:
             os.close(file)
 

@@ -66,7 +66,10 @@ class JudgeClient:
         self.provider = provider
         self.limiter = Limiter(limits.rps.get(provider.name), limits, clock, sleep)
         self._breaker = CircuitBreaker(provider.name, limits, clock)
-        self._mask = masker(os.environ, *([key.get_secret_value()] if key else []))
+        keys = [key.get_secret_value()] if key else []
+        self._mask = masker(os.environ, *keys)
+        # A stored reply is evidence: only keys are masked in it, not each word that some variable happens to hold.
+        self._mask_reply = masker({}, *keys)
         self._limits, self._sleep, self._random = limits, sleep, random.Random()
         self._sdk = _sdk(provider.base_url, key.get_secret_value() if key else NO_KEY, limits.timeout_s)
 
@@ -136,9 +139,9 @@ class JudgeClient:
             return CallFailed("unreachable", self._mask(f"{why}: {error.__cause__ or error}"))
         else:
             response = raw.http_response
-            outcome = _reply(response, self._mask)
+            outcome = _reply(response, self._mask_reply)
         if isinstance(outcome, CallFailed):
-            outcome.request_id = self._mask(response.headers.get("x-request-id", ""))
+            outcome.request_id = self._mask_reply(response.headers.get("x-request-id", ""))
         return outcome
 
     def _report_outcome(self, outcome: Reply | CallFailed, sent_at: float, trial: bool) -> None:

@@ -150,7 +150,7 @@ def serving(weights: Path, log: Path = LOG, use: ServerUse | None = None) -> Ite
         assert child.stdout is not None
         ready, _, _ = select.select([child.stdout], [], [], START_S)
         address = child.stdout.readline().decode().strip() if ready else ""
-        if not address:
+        if not address.startswith("http://127.0.0.1:"):
             end = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-_LOG_SHOWN:]
             raise BadInput(
                 f"{use.what} did not start: {end or 'no output'}",

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from src.cli import main
 from src.core.defaults import SEED_POOL_FACTS
 from src.core.errors import BadInput
 from src.core.files import sha256_file
-from src.gates import manifest
+from src.gates import manifest, ticket
 from src.gates.ticket import ROUND1, TICKET, admit
 from tests.gates.run_folder import edit_profile
 from tests.poison.table import poison, twin
@@ -227,3 +228,15 @@ def test_no_flag_skips_the_ticket(run: Path) -> None:
 
     flags = {flag for one in get_command(app).commands["ppo_runner"].params for flag in one.opts}  # type: ignore[attr-defined]
     assert flags == {"--config", "--resume-from", "--set", "--json"}
+
+
+def test_a_config_exchanged_during_the_check_is_not_admitted_for(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured = admit(CONFIG).stands_on["config"]
+    verify_ledger = ticket.verify_ledger
+
+    def exchange_then_verify(*given: Any) -> None:
+        EXTENDED.write_text(EXTENDED.read_text() + "# exchanged\n")
+        verify_ledger(*given)
+
+    monkeypatch.setattr(ticket, "verify_ledger", exchange_then_verify)
+    assert admit(CONFIG).stands_on["config"] == measured

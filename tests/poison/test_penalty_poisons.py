@@ -9,9 +9,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from src.core.errors import BadInput
 from src.core.jsonl import read_records, write_records
 from src.core.types import Sample
 from src.gates.checks import penalty
+from src.gates.checks.penalty import read_pairs
 from tests.gates.run_folder import ablation, current_context, edit_profile
 from tests.gates.scripted_policy import ask_first, run_episode
 
@@ -107,3 +109,10 @@ def test_favourable_samples_counted_more_than_once(run: Path) -> None:
 def test_one_seed_where_three_are_wanted(run: Path) -> None:
     edit_profile(lambda found: found["thresholds"]["counts"].update(ablation_seeds=3))
     assert caught("ablation") == {"ablation_seeds"}
+
+
+@pytest.mark.parametrize("name", ["seed_020250820", "seed_x"])
+def test_a_folder_that_is_no_seeds_counts_as_none(run: Path, name: str) -> None:
+    (ARM.parent / name).mkdir()
+    with pytest.raises(BadInput, match="not the folder of a seed"):
+        read_pairs(ARM.parent)

@@ -175,3 +175,8 @@ def test_a_score_that_is_the_same_for_all_ranks_nothing() -> None:
     found = calibrate_weights(as_columns(flat), BASELINE, **QUICK)
     assert found.rank_corr.old == 0.0
     assert found.rank_corr.new > 0.3
+
+
+def test_a_limit_that_the_weights_cannot_keep_is_refused_by_name() -> None:
+    with pytest.raises(BadInput, match=r"weight_max.*8 weights of at most 0.1 cannot sum to 1"):
+        values(as_columns(scored()), cap=0.1)

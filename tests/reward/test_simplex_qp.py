@@ -116,3 +116,16 @@ def test_a_point_that_is_not_optimal_has_a_gap() -> None:
 def test_too_few_dimensions_for_the_cap_are_refused() -> None:
     with pytest.raises(ValueError, match="cannot sum to 1"):
         solve(np.eye(1), np.ones(1), CAP)
+
+
+def test_collinear_dimensions_without_a_prior_are_solved() -> None:
+    random = np.random.default_rng(5)
+    for size in range(3, 9):
+        for _ in range(60):
+            x = random.normal(size=(40, size))
+            x[:, 1] = x[:, 0] + 1e-9 * random.normal(size=40)
+            x[:, -1] = x[:, 0]
+            h, g = x.T @ x / 40, x.T @ random.normal(size=40) / 40
+            found = solve(h, g, CAP)
+            assert found.w_D.sum() == pytest.approx(1)
+            assert found.residual <= 1e-8

@@ -329,3 +329,11 @@ def test_nobody_listening_is_unreachable() -> None:
     with JudgeServer() as server:
         pass
     assert failure_of(server).trouble == "unreachable"
+
+
+def test_a_word_that_a_variable_holds_stays_in_a_reply(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DEBUG_TOKEN", "logic")
+    with JudgeServer() as server:
+        reply, _ = call_judge(server)
+    assert isinstance(reply, Reply)
+    assert "logic" in reply.text

@@ -6,6 +6,7 @@ policies, one trained with the penalty and one without.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -76,6 +77,8 @@ def read_pairs(folder: Path) -> list[SeedPair]:
     remedy, _ = remedies("gates")["ablation_episodes"]
     pairs = []
     for one in sorted(folder.glob("seed_*")):
+        if not re.fullmatch(r"seed_(0|[1-9]\d*)", one.name):
+            raise BadInput("is not the folder of a seed", where=str(one), remedy=remedy)
         seed = int(one.name.removeprefix("seed_"))
         runs = [list(read_records(ablation_file(folder, seed, side), Episode)) for side in ABLATION_SIDES]
         if not all(runs):
