@@ -289,24 +289,14 @@ def weight_calib(
     refuse_overlap({"--out": out, "the report": path}, read)
     known = read_baseline(baseline)
     scores = read_columns(episodes, known.names, "train")
-    result = calibrate_weights(
-        scores, known.only(scores.names), l2=l2, cv=cv, boot=boot, seed=seed, cap=limits.weight_max
-    )
+    settings: dict[str, Any] = {"cv": cv, "boot": boot, "l2": l2, "seed": seed}
+    result = calibrate_weights(scores, known.only(scores.names), **settings, cap=limits.weight_max)
     checks = [*calibration_checks(result, limits), live_check(scores, live_n)]
     passed = all(one.passed for one in checks)
-    facts = Calibrated(
-        sha256_file(episodes),
-        sha256_file(fixed),
-        cv=cv,
-        boot=boot,
-        l2=l2,
-        seed=seed,
-        passed=passed,
-        version=__version__,
-    )
+    origin = Calibrated(sha256_file(episodes), sha256_file(fixed), **settings, passed=passed, version=__version__)
     values = {name: weight.value for name, weight in result.weights.items()}
-    weights = json_bytes(Weights(values, facts, scores.stand_in))
-    arguments = {"cv": cv, "boot": boot, "l2": l2, "seed": seed, "cap": limits.weight_max, "live_n": live_n}
+    weights = json_bytes(Weights(values, origin, scores.stand_in))
+    arguments = {**settings, "cap": limits.weight_max, "live_n": live_n}
     arguments |= limits.model_dump(include={"rank_corr_gain_pct_min", "mae_change_pct_max"})
     proof = evidence([episodes, fixed, *made_from], [], arguments, started)
     proof = replace(proof, outputs={str(out): sha256(weights).hexdigest()})

@@ -29,11 +29,8 @@ class Ranking:
     def __init__(self, values_N: F64) -> None:
         values = np.round(values_N, TIE_DIGITS)
         self.order = np.argsort(values, kind="stable")
-        ascending = values[self.order]
-        new = np.append(True, ascending[1:] != ascending[:-1]) if len(values) else np.empty(0, dtype=bool)
-        self._starts = np.flatnonzero(new)
-        self._group = np.empty(len(values), dtype=np.intp)
-        self._group[self.order] = np.cumsum(new) - 1
+        self._starts = np.unique(values[self.order], return_index=True)[1]
+        self._group = np.unique(values, return_inverse=True)[1]
 
     def ranks(self, counts_BN: F64) -> F64:
         """The middle rank of every episode among those drawn, from 0 to how many were drawn."""

@@ -97,14 +97,13 @@ class JudgeClient:
         """Upper bound of one call in seconds, with all retries and every pause that a service may ask for."""
         return self._limits.tries * (self._limits.timeout_s + self._limits.wait_max_s + LONGEST_BACK_OFF_S)
 
-    async def close(self) -> None:
+    async def close(self, *_: object) -> None:
         await self._sdk.close()
+
+    __aexit__ = close
 
     async def __aenter__(self) -> Self:
         return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
 
     async def _try(self, ask: Ask, again: int, on_failure: Callable[[CallFailed], None]) -> Reply:
         self._breaker.check()

@@ -22,6 +22,7 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -186,17 +187,15 @@ class Judge:
 
     def _entry(self, sample: Dialogue, draft: _Draft, votes: list[dict[str, float]], failure: str) -> ScoringEntry:
         """The scoring's ledger entry. A missing vote leaves it without scores; the others stay in the cache."""
-        verdict = None if failure else aggregate(votes)
+        none: dict[str, Any] = {"overall": None, "scores": {}, "variance": None, "votes": len(votes)}
+        verdict = none if failure else msgspec.structs.asdict(aggregate(votes))
         return ScoringEntry(
             scoring=draft.scoring,
             sample=sample.id,
             provider=self._client.provider.name,
             model=self._client.provider.model,
-            votes=len(votes),
-            overall=verdict.overall if verdict else None,
-            scores=verdict.scores if verdict else {},
-            variance=verdict.variance if verdict else None,
-            stable=verdict is not None and verdict.variance <= self._votes.variance_max,
+            **verdict,
+            stable=not failure and verdict["variance"] <= self._votes.variance_max,
             cache_hits=sum(call.cache_hit for call in draft.calls),
             billable_tokens=sum(call.billable_tokens for call in draft.calls),
             live=True,
