@@ -63,7 +63,7 @@ test-slow: setup
 	$(BIN)/python -m pytest -q -m slow
 
 poison: setup
-	$(BIN)/python -m pytest -q -n auto tests/poison tests/gates/test_admit.py
+	$(BIN)/python -m pytest -q -n auto tests/poison tests/gates/test_ticket.py
 
 lint: setup
 	$(BIN)/ruff check .

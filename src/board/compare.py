@@ -17,8 +17,8 @@ from markupsafe import Markup
 
 from ..core.types import Episode
 from ..eval.metrics import Z95
-from .episodes import raw_line, set_choices
-from .index import parse_line, reading
+from .episodes import read_episode, set_choices
+from .index import reading
 from .query import PAGE_SIZE, whole_number
 from .render import render
 from .runs import Board, Run
@@ -150,4 +150,4 @@ def _episodes(run: Run, set_path: str, sample: str) -> list[tuple[sqlite3.Row, E
             "ORDER BY e.id DESC LIMIT ?",
             (set_path, sample, MOST_EPISODES),
         ).fetchall()
-    return [(row, found[1]) for row in rows if (found := parse_line(raw_line(run.root, row)))]
+    return [(row, episode) for row in rows if (episode := read_episode(run, row))]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 
+from ..core.types import Episode
 from .index import parse_line, reading
 from .query import ORDERS, PAGE_SIZE, Filter, episode_totals, list_episodes, whole_number
 from .render import highlighter, render
@@ -87,18 +86,19 @@ def _index_notes(run: Run) -> list[str]:
 
 
 def _first_message(run: Run, row: sqlite3.Row) -> str:
-    found = parse_line(raw_line(run.root, row))
-    return found[1].turns[0].text if found and found[1].turns else ""
+    episode = read_episode(run, row)
+    return episode.turns[0].text if episode and episode.turns else ""
 
 
-def raw_line(root: Path, row: sqlite3.Row) -> bytes:
-    """The line of an episode as it is now. Where its file was replaced meanwhile, it may not be readable."""
+def read_episode(run: Run, row: sqlite3.Row) -> Episode | None:
+    """The episode as it is now. None where its file was replaced meanwhile and the line cannot be read."""
     try:
-        with open_inside(root, row["path"]) as handle:
+        with open_inside(run.root, row["path"]) as handle:
             handle.seek(row["start"])
-            return handle.read(row["size"])
+            found = parse_line(handle.read(row["size"]))
     except OutsideRunFolder:
-        return b""
+        return None
+    return found[1] if found else None
 
 
 def episode_page(run: Run, file: str, line: str, typed: str) -> Markup | None:
@@ -110,16 +110,11 @@ def episode_page(run: Run, file: str, line: str, typed: str) -> Markup | None:
             "WHERE f.path = ? AND e.line = ?",
             (file, number),
         ).fetchone()
-        others = _same_sample(store, row) if row else []
-    found = parse_line(raw_line(run.root, row)) if row else None
-    if found is None:
-        return None
-    context: dict[str, Any] = {"run": run.name, "row": row, "episode": found[1], "others": others}
-    return render("episode.html", highlight=highlighter(typed), **context)
-
-
-def _same_sample(store: sqlite3.Connection, row: sqlite3.Row) -> Sequence[sqlite3.Row]:
-    return store.execute(
-        "SELECT e.*, f.path FROM episodes e JOIN files f ON f.id = e.file WHERE e.sample = ? AND e.id <> ? LIMIT ?",
-        (row["sample"], row["id"], OTHERS),
-    ).fetchall()
+        episode = read_episode(run, row) if row else None
+        if episode is None:
+            return None
+        others = store.execute(
+            "SELECT e.*, f.path FROM episodes e JOIN files f ON f.id = e.file WHERE e.sample = ? AND e.id <> ? LIMIT ?",
+            (row["sample"], row["id"], OTHERS),
+        ).fetchall()
+    return render("episode.html", run=run.name, row=row, episode=episode, others=others, highlight=highlighter(typed))

@@ -128,10 +128,10 @@ def _condition(store: sqlite3.Connection, wanted: Filter) -> tuple[str, str, lis
     with suppress(ValueError):
         values.append(float(wanted.variance))
         tests.append("e.variance >= ?")
-    if (expression := _match_expression(store, wanted.q)) is not None:
+    if terms := search_terms(wanted.q):
         source = SEARCHED
         tests.append("words MATCH ?")
-        values.append(expression)
+        values.append(" AND ".join(f"({_match_term(store, term)})" for term in terms))
     return source, " AND ".join(tests), values
 
 
@@ -153,13 +153,8 @@ def search_terms(typed: str) -> list[str]:
     return [quoted or plain for quoted, plain in _PARTS.findall(typed.replace("\0", " "))]
 
 
-def _match_expression(store: sqlite3.Connection, typed: str) -> str | None:
-    """The expression for `words MATCH ?`; None where nothing was typed."""
-    terms = search_terms(typed)
-    return " AND ".join(f"({_match_term(store, term)})" for term in terms) if terms else None
-
-
 def _match_term(store: sqlite3.Connection, term: str) -> str:
+    """The expression that finds a term, for `words MATCH ?`."""
     if len(term) >= GRAM:
         return _quoted(term)
     start = term.lower()

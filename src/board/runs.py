@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -17,7 +17,7 @@ import msgspec
 from ..config.profile import load_profile
 from ..core.errors import BadInput
 from ..core.paths import newest_evaluation
-from ..loop.kpi import Kpi, measure
+from ..loop.kpi import measure
 from ..loop.lights import Light
 from ..loop.profile_loop import ProfileLoop, last_run, open_loop
 from ..pages.render import LABELS
@@ -37,7 +37,6 @@ MOST_POINTS = 300
 """Points of a curve; more cannot be distinguished in a picture."""
 EVIDENCE = ("reports", "data", "configs", "templates")
 """Folders with all files that a round's report was measured on."""
-Kpis = Mapping[str, Mapping[str, Kpi]]
 T = TypeVar("T")
 
 
@@ -60,9 +59,11 @@ class Board:
         self.runs = {name: Run(name, root) for name, root in _named(roots).items()}
         self.names = list(self.runs)
         sums = CachedSums()
-        self.rounds: Measured[list[RoundLights]] = Measured(lambda: round_lights(sums), EVERY, _evidence_stamp)
+        self.rounds: Measured[list[RoundLights]] = Measured(
+            lambda: round_lights(sums), EVERY, lambda: [file_stamp(Path(name)) for name in EVIDENCE]
+        )
         self.loop = Measured(_measure_loop, EVERY, self._loop_stamp)
-        self.kpis = Measured(_measure_kpis, KPIS_EVERY)
+        self.kpis = Measured(lambda: measure(load_profile(last_run()), newest_evaluation()), KPIS_EVERY)
 
     def run(self, name: str) -> Run:
         """The run of that name, else the first."""
@@ -100,14 +101,6 @@ def _measure_loop() -> tuple[ProfileLoop, list[Light]]:
     """The loop that was run last in the working folder, and its lights."""
     loop = open_loop()
     return loop, loop.lights()
-
-
-def _measure_kpis() -> Kpis:
-    return measure(load_profile(last_run()), newest_evaluation())
-
-
-def _evidence_stamp() -> object:
-    return tuple(file_stamp(Path(name)) for name in EVIDENCE)
 
 
 def _named(roots: Sequence[Path]) -> dict[str, Path]:

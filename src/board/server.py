@@ -129,18 +129,6 @@ def _part(request: Request, html: Markup) -> Response:
     return Response(html, media_type="text/html", headers={"ETag": version})
 
 
-def _overview(board: Board, request: Request) -> Response:
-    return _page(board, overview(board), "overview", title=f"{board.names[0]}: AskGate")
-
-
-def _light(board: Board, request: Request) -> Response:
-    return _page(board, light_page(board, *_asked(request, "round", "of")), "overview")
-
-
-def _stage(board: Board, request: Request) -> Response:
-    return _page(board, stage_page(board, *_asked(request, "name")), "overview")
-
-
 def _episodes(board: Board, request: Request) -> Response:
     run = _run(board, request)
     run.index.get(wait=0.3)  # enough to index a small run
@@ -196,13 +184,13 @@ def _static(name: str, kind: str) -> View:
 
 
 VIEWS: dict[str, View] = {
-    "/": _overview,
+    "/": lambda board, request: _page(board, overview(board), "overview", title=f"{board.names[0]}: AskGate"),
     "/part/lights": lambda board, request: _part(request, lights_part(board)),
     "/part/curves": lambda board, request: _part(request, curves_part(board)),
     "/part/kpis": lambda board, request: _part(request, kpis_part(board)),
     "/part/episodes": _episode_list,
-    "/light": _light,
-    "/stage": _stage,
+    "/light": lambda board, request: _page(board, light_page(board, *_asked(request, "round", "of")), "overview"),
+    "/stage": lambda board, request: _page(board, stage_page(board, *_asked(request, "name")), "overview"),
     "/episodes": _episodes,
     "/episode": _episode,
     "/compare": lambda board, request: _page(board, compare_page(board, request.query_params), "compare"),

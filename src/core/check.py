@@ -34,7 +34,9 @@ Remedy = tuple[str, str]
 
 
 @cache
-def remedies(group: Literal["pool", "difficulty", "reward", "evaluation", "gates", "scoring"]) -> dict[str, Remedy]:
+def remedies(
+    group: Literal["pool", "difficulty", "reward", "evaluation", "gates", "scoring", "release"],
+) -> dict[str, Remedy]:
     """Remedies of a group of checks, by the name of the check without its scope."""
     table = package_yaml("templates/remedies.yaml")[group]
     return {name: (texts["en"], texts["zh"]) for name, texts in table.items()}

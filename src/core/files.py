@@ -43,6 +43,13 @@ def sha256_file(path: Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
+def sha256_folder(folder: Path) -> str:
+    """SHA-256 of the names and checksums of all files in a folder, caches of Python left out."""
+    files = sorted(file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+    lines = (f"{sha256_file(file)}  {file.relative_to(folder).as_posix()}\n" for file in files)
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
 @contextmanager
 def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     """A binary file that gets its name only if the block succeeds; otherwise nothing is left behind."""

@@ -18,8 +18,9 @@ from typing import Literal
 
 import msgspec
 
+from ..core.check import now
 from ..core.errors import BadInput
-from ..core.files import atomic_write, sha256_file, shipped
+from ..core.files import atomic_write, sha256_file, sha256_folder, shipped
 from ..core.jsonl import read_lines
 from ..core.types import Record
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
@@ -109,7 +110,7 @@ class Manifest:
         """Refuses evidence from the future: the clock was set back since, or the date was written by hand."""
         if self.entries and is_future(self.entries[-1].at):
             raise BadInput(
-                f"the newest evidence is of {self.entries[-1].at}, and the clock says {_now()}",
+                f"the newest evidence is of {self.entries[-1].at}, and the clock says {now()}",
                 where=str(self.path),
                 remedy="set the clock right; where the evidence is what is wrong, run the stages and both rounds again",
             )
@@ -141,8 +142,8 @@ class Manifest:
                 if old:
                     self._read()
                 self.refuse_future()
-                lines = [] if old else [self._add(Entry("run", "", uuid.uuid4().hex, 0, _now(), START))]
-                lines += [self._add(Entry(*one, _now(), self.head)) for one in made]
+                lines = [] if old else [self._add(Entry("run", "", uuid.uuid4().hex, 0, now(), START))]
+                lines += [self._add(Entry(*one, now(), self.head)) for one in made]
                 with atomic_write(self.path) as handle:
                     handle.write(old + b"".join(lines))
 
@@ -161,11 +162,10 @@ def fingerprint(path: Path) -> str:
     here = shipped(path)
     if not here.is_dir():
         return sha256_file(here)
-    files = sorted(file for file in here.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
-    if not files:
+    found = sha256_folder(here)
+    if found == sha256(b"").hexdigest():
         raise BadInput("is an empty folder", where=str(path), remedy="check the path")
-    lines = (f"{sha256_file(file)}  {file.relative_to(here).as_posix()}\n" for file in files)
-    return sha256("".join(lines).encode()).hexdigest()
+    return found
 
 
 def is_future(at: str) -> bool:
@@ -178,7 +178,3 @@ def is_future(at: str) -> bool:
 
 def _hash(raw: bytes) -> str:
     return sha256(raw.rstrip(b"\n")).hexdigest()
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

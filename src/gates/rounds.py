@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import TypeVar
 
 from .. import __version__
 from ..config.loader import config_files, load_train_config
@@ -20,7 +21,7 @@ from ..core.errors import BadInput
 from ..core.files import sha256_file, shipped
 from ..core.model_files import base_sha256
 from ..runtime.lock import lock_folder
-from ..scoring.ledger import EMPTY, Head, LedgerBroken, verify
+from ..scoring.ledger import EMPTY, verify
 from ..scoring.monitor import Progress
 from .checks.config import config_findings, disk_findings
 from .checks.data import difficulty_findings, pool_findings
@@ -44,6 +45,7 @@ FILE_GATES: dict[str, Gate] = {
 """Gates that follow from files alone: on the same files both rounds measure the same."""
 _MEASURED_FILES = ("pool", "metrics", "balanced", "shadow_set", "weights", "config", "trial", "templates")
 _STAGE_REPORTS = ("pool_report", "difficulty_report", "calibration_report", "shadow_report", "ablation_report")
+T = TypeVar("T")
 _ENVIRONMENT = ("RUN_MODE", "SCORER_PROVIDER", "SCORER_MODEL")
 
 
@@ -91,10 +93,10 @@ def run_round(
             run=manifest.run,
             after=manifest.head,
             files=files,
-            ledger=_head(context.ledger),
+            ledger=_readable(lambda: verify(context.ledger), EMPTY),
             findings=findings,
             environment={key: environment.get(key, "").strip() for key in _ENVIRONMENT},
-            base_model=_base_model(profile),
+            base_model=_readable(lambda: base_sha256(load_train_config(profile.paths.config).base_model), ""),
             fresh_seed=seed,
             round1_sha256=sha256_file(ROUND1) if number == 2 and ROUND1.exists() else "",
             to_do=tuple(f"{one.gate}: {one.name}: {one.remedy}" for one in failed),
@@ -132,16 +134,10 @@ def _files(profile: Profile, number: int) -> dict[str, Fingerprint]:
         wanted |= {role: getattr(paths, role) for role in _STAGE_REPORTS}
     there = {role: path for role, path in wanted.items() if path and shipped(path).exists()}
     configs = [there[role] for role in ("config", "trial", "profile") if role in there]
-    there |= {f"extended {parent}": parent for config in configs for parent in _extended(config)}
+    for config in configs:
+        with suppress(BadInput):  # one that cannot be read has failed its gate already
+            there |= {f"extended {parent}": parent for parent in config_files(config)[1:]}
     return {role: Fingerprint(str(path), fingerprint(path)) for role, path in there.items()}
-
-
-def _extended(config: Path) -> list[Path]:
-    """Files that a config extends. None where they cannot be read, which has failed its gate already."""
-    try:
-        return config_files(config)[1:]
-    except BadInput:
-        return []
 
 
 def _refuse_changed(findings: list[Finding], files: Mapping[str, Fingerprint]) -> None:
@@ -157,16 +153,9 @@ def _refuse_changed(findings: list[Finding], files: Mapping[str, Fingerprint]) -
                 )
 
 
-def _base_model(profile: Profile) -> str:
-    """SHA-256 of the base model; empty where config or model cannot be read, which has failed its gate already."""
+def _readable(read: Callable[[], T], otherwise: T) -> T:
+    """What `read` gives, or `otherwise` where it cannot be read, which has failed its gate already."""
     try:
-        return base_sha256(load_train_config(profile.paths.config).base_model)
+        return read()
     except BadInput:
-        return ""
-
-
-def _head(ledger: Path) -> Head:
-    try:
-        return verify(ledger) if ledger.exists() else EMPTY
-    except LedgerBroken:
-        return EMPTY
+        return otherwise

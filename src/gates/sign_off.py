@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
 from securesystemslib.dsse import Envelope
 from securesystemslib.exceptions import VerificationError
@@ -31,7 +32,9 @@ _SIGN = "have the owner run `askgate sign-off --key PRIVATE.pem` on this ticket"
 
 def sign_off(key: Path, password: bytes | None, ticket: Path, profile: str, run: str, out: Path) -> Path:
     """Signs a ticket that the caller has verified. Nothing of the private key is written or kept."""
-    signer = CryptoSigner(_private(key, password))
+    private = read_private_key(key, password)
+    if not isinstance(private, Ed25519PrivateKey):
+        raise BadInput("is no Ed25519 key", where=str(key), remedy="openssl genpkey -algorithm ed25519 makes one")
     statement = {
         "_type": STATEMENT,
         "subject": [{"name": ticket.as_posix(), "digest": {"sha256": sha256_file(ticket)}}],
@@ -39,7 +42,7 @@ def sign_off(key: Path, password: bytes | None, ticket: Path, profile: str, run:
         "predicate": {"profile": profile, "run": run, "signedAt": now()},
     }
     envelope = Envelope(msgspec.json.encode(statement), PAYLOAD, {})
-    envelope.sign(signer)
+    envelope.sign(CryptoSigner(private))
     write_json(out, envelope.to_dict())
     return out
 
@@ -66,26 +69,22 @@ def _opened(path: Path, key: SSlibKey) -> dict[str, Any]:
         if envelope.payload_type != PAYLOAD:
             raise ValueError(envelope.payload_type)
         statement = msgspec.json.decode(envelope.payload, type=dict[str, Any])
+        msgspec.convert(statement["predicate"], dict[str, Any])
     except VerificationError:
         raise BadInput("the signature is not the owner's", where=str(path), remedy=_SIGN) from None
     except (KeyError, TypeError, ValueError, AttributeError, msgspec.MsgspecError):
         raise BadInput("is no signed go-ahead", where=str(path), remedy=_SIGN) from None
-    if not isinstance(statement.get("predicate"), dict):
-        raise BadInput("is no signed go-ahead", where=str(path), remedy=_SIGN)
     return statement
 
 
-def _private(path: Path, password: bytes | None) -> Ed25519PrivateKey:
+def read_private_key(path: Path, password: bytes | None) -> PrivateKeyTypes:
     try:
         with explain_read_errors(path):
-            key = load_pem_private_key(path.read_bytes(), password)
+            return load_pem_private_key(path.read_bytes(), password)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         raise BadInput(
             "no private key can be read from it with this password", where=str(path), remedy="check key and password"
         ) from None
-    if not isinstance(key, Ed25519PrivateKey):
-        raise BadInput("is no Ed25519 key", where=str(path), remedy="openssl genpkey -algorithm ed25519 makes one")
-    return key
 
 
 def _public(path: Path) -> SSlibKey:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import islice
 from math import isclose
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -109,8 +110,7 @@ def _measure_live_gates(report: Round, context: RoundContext) -> list[Finding]:
 def _first_lines(ledger: Path, count: int, out: Path) -> Path:
     """A copy of the ledger as it was when it had `count` lines."""
     with open(ledger, "rb") as handle, open(out, "wb") as copy:
-        for _ in range(count):
-            copy.write(handle.readline())
+        copy.writelines(islice(handle, count))
     return out
 
 

@@ -8,7 +8,6 @@ has a record without an exit code. It is run again, and resumes by itself if its
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ import msgspec
 from .. import __version__
 from ..core.check import now
 from ..core.errors import BadInput
-from ..core.files import sha256_file, shipped, write_json
+from ..core.files import sha256_file, sha256_folder, shipped, write_json
 from ..core.types import Record
 
 PASSED, FAILED = 0, 1
@@ -76,7 +75,9 @@ class State:
 
     def end(self, stage: Stage, code: int) -> StageRecord:
         begun = self.entries[stage.name]
-        grown = {str(path): measure(path) for path in stage.grows if path.is_file()}
+        grown = {
+            str(path): AppendedFile(path.stat().st_size, sha256_file(path)) for path in stage.grows if path.is_file()
+        }
         ended = msgspec.structs.replace(begun, code=code, outputs=fingerprints(stage.outputs), grown=grown, ended=now())
         self._put(stage.name, ended)
         return ended
@@ -122,18 +123,12 @@ def fingerprint(path: Path) -> str | None:
     """SHA-256 of a file; for a folder, of the names and checksums of all files in it. None: it does not exist."""
     found = shipped(path)
     if found.is_dir():
-        files = sorted(file for file in found.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
-        lines = "".join(f"{sha256_file(file)}  {file.relative_to(found).as_posix()}\n" for file in files)
-        return hashlib.sha256(lines.encode()).hexdigest()
+        return sha256_folder(found)
     return sha256_file(found) if found.is_file() else None
 
 
 def fingerprints(paths: Sequence[Path]) -> dict[str, str | None]:
     return {str(path): fingerprint(path) for path in paths}
-
-
-def measure(path: Path) -> AppendedFile:
-    return AppendedFile(os.path.getsize(path), sha256_file(path))
 
 
 def _verb_and_flags(command: Sequence[str]) -> list[str]:

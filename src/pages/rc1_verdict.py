@@ -32,13 +32,20 @@ class VerdictPoint(Struct, frozen=True):
 
 def verdict(profile: str, evaluation: TrialReport | None) -> list[VerdictPoint]:
     """The five parts of the verdict."""
-    return [
-        _round_point("Round 1", "第一轮预检", profile, (ROUND1,)),
-        _round_point("Round 2", "第二轮预检", profile, (TICKET, REFUSAL)),
-        _evidence_point(),
-        _ticket_point(evaluation),
-        _trial_point(evaluation),
+    questions: list[tuple[str, str, Callable[[], tuple[bool, str]]]] = [
+        ("Round 1", "第一轮预检", lambda: _round(profile, ROUND1)),
+        ("Round 2", "第二轮预检", lambda: _round(profile, TICKET if TICKET.exists() else REFUSAL)),
+        (EVIDENCE, "证据核验", _evidence),
+        ("Trained behind this ticket", "凭此许可训练", lambda: _trained(evaluation)),
+        ("Gates on the trained policy", "训练后闸门", lambda: _trial(evaluation)),
     ]
+    points = []
+    for name, name_zh, answer in questions:
+        try:
+            points.append(VerdictPoint(name, name_zh, *answer()))
+        except BadInput as error:
+            points.append(VerdictPoint(name, name_zh, False, str(error), genuine=False))
+    return points
 
 
 def evidence_holds(points: Sequence[VerdictPoint]) -> bool:
@@ -55,61 +62,39 @@ def readable_rounds() -> list[Round]:
     return rounds
 
 
-def _round_point(name: str, name_zh: str, profile: str, paths: Sequence[Path]) -> VerdictPoint:
-    path = next((one for one in paths if one.exists()), None)
-    if path is None:
-        return VerdictPoint(name, name_zh, False, "not run yet 尚未运行")
-    try:
-        report = read_round(path)
-    except BadInput as error:
-        return VerdictPoint(name, name_zh, False, str(error), genuine=False)
+def _round(profile: str, path: Path) -> tuple[bool, str]:
+    if not path.exists():
+        return False, "not run yet 尚未运行"
+    report = read_round(path)
     if report.profile != profile:
-        return VerdictPoint(name, name_zh, False, f"it belongs to profile {report.profile}, not {profile}")
+        return False, f"it belongs to profile {report.profile}, not {profile}"
     counted = f"{len(report.findings) - len(report.failed)} of {len(report.findings)} checks passed"
-    return VerdictPoint(name, name_zh, report.passed and not report.failed, counted)
+    return report.passed and not report.failed, counted
 
 
-def _answered(name: str, name_zh: str, question: Callable[[], str]) -> VerdictPoint:
-    """A point that passes with the answer to `question`, and is not genuine where the answer is a refusal."""
-    try:
-        return VerdictPoint(name, name_zh, True, question())
-    except BadInput as error:
-        return VerdictPoint(name, name_zh, False, str(error), genuine=False)
-
-
-def _evidence_point() -> VerdictPoint:
+def _evidence() -> tuple[bool, str]:
     if not ROUND1.exists():
-        return VerdictPoint(EVIDENCE, "证据核验", False, "no evidence yet 尚无证据")
-
-    def verified() -> str:
-        lines: list[str] = []
-        verify(False, lines.append)
-        return "; ".join(lines[1:3])
-
-    return _answered(EVIDENCE, "证据核验", verified)
+        return False, "no evidence yet 尚无证据"
+    lines: list[str] = []
+    verify(False, lines.append)
+    return True, "; ".join(lines[1:3])
 
 
-def _ticket_point(evaluation: TrialReport | None) -> VerdictPoint:
+def _trained(evaluation: TrialReport | None) -> tuple[bool, str]:
     """Whether the seals of the models, and the evaluation, name the ticket in this run folder."""
-    name, name_zh = "Trained behind this ticket", "凭此许可训练"
     if evaluation is None:
-        return VerdictPoint(name, name_zh, False, "not trained yet 尚未训练")
+        return False, "not trained yet 尚未训练"
     if not evaluation.gated:
-        return VerdictPoint(name, name_zh, False, "the run that was evaluated had no ticket 所评测的训练无票")
-
-    def sealed() -> str:
-        if not TICKET.exists() or evaluation.ticket != sha256_file(TICKET):
-            raise BadInput("the run that was evaluated had another ticket", remedy="train and evaluate again")
-        folders = final_models(TrainConfig.model_validate(evaluation.config))
-        return f"{len(folders)} model{'s' if len(folders) > 1 else ''}, every byte as it was saved"
-
-    return _answered(name, name_zh, sealed)
+        return False, "the run that was evaluated had no ticket 所评测的训练无票"
+    if not TICKET.exists() or evaluation.ticket != sha256_file(TICKET):
+        raise BadInput("the run that was evaluated had another ticket", remedy="train and evaluate again")
+    folders = final_models(TrainConfig.model_validate(evaluation.config))
+    return True, f"{len(folders)} model{'s' if len(folders) > 1 else ''}, every byte as it was saved"
 
 
-def _trial_point(evaluation: TrialReport | None) -> VerdictPoint:
-    name, name_zh = "Gates on the trained policy", "训练后闸门"
+def _trial(evaluation: TrialReport | None) -> tuple[bool, str]:
     if evaluation is None:
-        return VerdictPoint(name, name_zh, False, "not measured yet 尚未测量")
+        return False, "not measured yet 尚未测量"
     passed = sum(one.passed for one in evaluation.checks)
     counted = f"{passed} of {len(evaluation.checks)} passed, on {evaluation.figures['held_out']:,} held-out samples"
-    return VerdictPoint(name, name_zh, evaluation.passed and passed == len(evaluation.checks) > 0, counted)
+    return evaluation.passed and passed == len(evaluation.checks) > 0, counted

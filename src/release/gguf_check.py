@@ -19,7 +19,7 @@ import torch
 from msgspec import Struct
 
 from ..agents.render import ChatRenderer, TagRenderer
-from ..core.check import Check, Report, check, evidence, now, report
+from ..core.check import Check, Report, check, evidence, now, remedies, report
 from ..core.defaults import MIX, SEED, TEMPLATES
 from ..core.errors import BadInput
 from ..core.files import refuse_overlap, write_json
@@ -52,16 +52,6 @@ NEAR_TIE = 0.02
 """Gap in logits. F16 rounds a weight by up to 1 in 2,048, so two tokens that are this close may swap; such a position
 is reported and does not count against F16."""
 _SHOWN = 20
-_REMEDY = (
-    "the file is not the model: do not use it; compare the versions of gguf, xllamacpp and transformers with "
-    "constraints.txt and report the model's config.json",
-    "该文件与原模型不一致，请勿使用；请对照 constraints.txt 检查 gguf、xllamacpp、transformers 的版本，"
-    "并反馈模型的 config.json",
-)
-_REMEDY_Q8 = (
-    "eight bits are too few for this model: export with --type f16",
-    "该模型用 8 位量化损失过大：请用 --type f16 导出",
-)
 
 
 class Difference(Struct, frozen=True):
@@ -102,7 +92,7 @@ def export_gguf(
     """Writes the file and its report. A file that failed its check is kept, with a report that says so."""
     started = now()
     folder = model_folder(model)
-    path = report_path(out)
+    path = out.with_name(f"{out.name}.json")
     refuse_overlap({"--out": out, "the report": path}, {})
     network, tokenizer = load_merged(folder, adapter), load_tokenizer(folder)
     tell(f"writing {out}")
@@ -115,7 +105,7 @@ def export_gguf(
         others = other_tokens(llama, tokenizer, texts)
         found = agreement(llama, network.float(), prompts, progress)
     checks = [
-        check("tokenizer_same", 1 - len(others) / len(texts), ">=", 1.0, *_REMEDY),
+        check("tokenizer_same", 1 - len(others) / len(texts), ">=", 1.0, *remedies("release")["not_the_model"]),
         _greedy_check(found, kind),
     ]
     arguments: dict[str, Any] = {
@@ -142,14 +132,10 @@ def wide_gaps(found: Agreement) -> list[float]:
 
 def _greedy_check(found: Agreement, kind: Kind) -> Check:
     if kind == "f16":
-        share = 1 - len(wide_gaps(found)) / found.tokens
-        return check("greedy_same[f16]", share, ">=", SAME[kind], *_REMEDY)
-    return check("greedy_same[q8_0]", found.same_share, ">=", SAME[kind], *_REMEDY_Q8)
-
-
-def report_path(out: Path) -> Path:
-    """`policy.gguf` -> `policy.gguf.json`."""
-    return out.with_name(f"{out.name}.json")
+        share, remedy = 1 - len(wide_gaps(found)) / found.tokens, "not_the_model"
+    else:
+        share, remedy = found.same_share, "eight_bits_too_few"
+    return check(f"greedy_same[{kind}]", share, ">=", SAME[kind], *remedies("release")[remedy])
 
 
 def opening_prompts(renderer: Renderer, samples: Sequence[Sample]) -> list[list[int]]:

@@ -8,7 +8,8 @@ under the names, in the order and in the number formats of llama.cpp. Whatever l
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -58,15 +59,9 @@ def load_merged(folder: Path, adapter: Path | None) -> Any:
             where=str(folder),
             remedy="name their base with --model and this folder with --adapter",
         )
-    try:
-        transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    with _explained("no model can be loaded", folder, "name a folder with config.json and safetensors"):
         model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32 if adapter else "auto")
-    except (OSError, ValueError) as error:
-        raise BadInput(
-            f"no model can be loaded ({str(error).splitlines()[0]})",
-            where=str(folder),
-            remedy="name a folder with config.json and safetensors",
-        ) from error
     if adapter is not None:
         model = _merged(model, adapter)
     return model.eval()
@@ -77,27 +72,25 @@ def _merged(model: Any, adapter: Path) -> Any:
 
     if not (adapter / ADAPTER).exists():
         raise BadInput(f"there is no {ADAPTER}", where=str(adapter), remedy="name a folder that PEFT has saved")
-    try:
+    remedy = "name the base that they were trained on with --model"
+    with _explained("the adapters do not fit the model", adapter, remedy):
         return PeftModel.from_pretrained(model, str(adapter)).merge_and_unload()
-    except (RuntimeError, ValueError) as error:
-        raise BadInput(
-            f"the adapters do not fit the model ({str(error).splitlines()[0]})",
-            where=str(adapter),
-            remedy="name the base that they were trained on with --model",
-        ) from error
 
 
 def load_tokenizer(folder: Path) -> Any:
     from transformers import AutoTokenizer
 
-    try:
+    with _explained("no tokenizer can be loaded", folder, "name a folder with tokenizer.json"):
         return AutoTokenizer.from_pretrained(folder)
-    except (OSError, ValueError) as error:
-        raise BadInput(
-            f"no tokenizer can be loaded ({str(error).splitlines()[0]})",
-            where=str(folder),
-            remedy="name a folder with tokenizer.json",
-        ) from error
+
+
+@contextmanager
+def _explained(what: str, where: Path, remedy: str) -> Iterator[None]:
+    """Turns the errors that a library raises for files it cannot use into BadInput."""
+    try:
+        yield
+    except (OSError, RuntimeError, ValueError) as error:
+        raise BadInput(f"{what} ({str(error).splitlines()[0]})", where=str(where), remedy=remedy) from error
 
 
 def write_gguf(model: Any, tokenizer: Any, out: Path, kind: Kind, name: str) -> None:

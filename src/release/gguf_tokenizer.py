@@ -8,51 +8,36 @@ literally those of a name in PRE_TOKENIZERS.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from gguf import GGUFReader, GGUFWriter, TokenType
+from msgspec import Struct
 
 from ..core.errors import BadInput
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
-_CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
-_REST = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-ONE_DIGIT = rf"{_CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{_REST}"
-THREE_DIGITS = rf"{_CONTRACTIONS}|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|\p{{N}}{{1,3}}{_REST}"
-
 Rule = dict[str, Any]
 """One step of a pre-tokenizer, as in `tokenizer.json`."""
 
 
-def _split(pattern: str) -> Rule:
-    return {"type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
-
-
-def _bytes(use_regex: bool) -> Rule:
-    return {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": use_regex}
-
-
-@dataclass(frozen=True)
-class PreTokenizer:
+class PreTokenizer(Struct, frozen=True):
     """How text is split into words before BPE."""
 
-    rules: tuple[Rule, ...]
-    ignore_merges: bool = False
+    rules: list[Rule]
+    ignore_merges: bool
     """A word that is a token itself is not built from merges."""
 
 
-PRE_TOKENIZERS: Mapping[str, PreTokenizer] = {
-    "qwen2": PreTokenizer((_split(ONE_DIGIT), _bytes(use_regex=False))),
-    "llama-bpe": PreTokenizer((_split(THREE_DIGITS), _bytes(use_regex=False)), ignore_merges=True),
-    "smollm": PreTokenizer(({"type": "Digits", "individual_digits": True}, _bytes(use_regex=True))),
-    "gpt-2": PreTokenizer((_bytes(use_regex=True),)),
-}
+PRE_TOKENIZERS = msgspec.json.decode(
+    Path(__file__).with_name("pre_tokenizers.json").read_bytes(), type=dict[str, PreTokenizer]
+)
 """By name in llama.cpp (`tokenizer.ggml.pre`)."""
-
 _KEY = "tokenizer.ggml."
 _SPECIAL = {"bos_token": "bos", "eos_token": "eos", "unk_token": "unknown", "pad_token": "padding"}
 """Special tokens: name in `transformers`, name in GGUF."""
@@ -75,10 +60,9 @@ class Vocabulary:
 
 def vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> Vocabulary:
     """The vocabulary for an embedding of `size` rows. Rows without a token get a name that occurs in no text."""
-    made = json.loads(_backend(tokenizer).to_str())
+    made = _tokenizer_json(tokenizer)
     model = made["model"]
     added = {entry["id"]: entry for entry in made["added_tokens"]}
-    _refuse_other_kinds(made)
     by_id = {number: token for token, number in model["vocab"].items()}
     by_id |= {number: entry["content"] for number, entry in added.items()}
     if max(by_id) >= size:
@@ -87,7 +71,7 @@ def vocabulary(tokenizer: PreTrainedTokenizerBase, size: int) -> Vocabulary:
             where="tokenizer.json",
             remedy="use the tokenizer that belongs to the model",
         )
-    special = {ours: special_id(tokenizer, theirs) for theirs, ours in _SPECIAL.items()}
+    special = {ours: getattr(tokenizer, f"{theirs}_id") for theirs, ours in _SPECIAL.items()}
     plain, marked = (tokenizer.encode("a", add_special_tokens=added) for added in (False, True))
     return Vocabulary(
         pre=pre_tokenizer_name(made["pre_tokenizer"], bool(model.get("ignore_merges"))),
@@ -131,14 +115,20 @@ def read_tokenizer(reader: GGUFReader) -> PreTrainedTokenizerFast:
     tokens: list[str] = _field(reader, "tokens")
     types: list[int] = _field(reader, "token_type")
     merges: list[str] = _field(reader, "merges")
-    splitting = _known_pre_tokenizer(_field(reader, "pre"))
+    splitting = PRE_TOKENIZERS.get(_field(reader, "pre"))
+    if splitting is None:
+        raise BadInput(
+            f"text is split by the rules {_field(reader, 'pre')!r}, which are not known here",
+            where=f"{_KEY}pre",
+            remedy=f"use a file with one of these: {', '.join(PRE_TOKENIZERS)}",
+        )
     ids = {theirs: _field(reader, f"{ours}_token_id") for theirs, ours in _SPECIAL.items()}
     added = {number for number, type_ in enumerate(types) if type_ in (TokenType.CONTROL, TokenType.USER_DEFINED)}
     bos, eos = ids["bos_token"], ids["eos_token"]
     made = {
         "version": "1.0",
         "added_tokens": [_added(number, tokens[number], types[number]) for number in sorted(added)],
-        "pre_tokenizer": {"type": "Sequence", "pretokenizers": list(splitting.rules)},
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": splitting.rules},
         "post_processor": _post_processor(
             tokens[bos] if _field(reader, "add_bos_token") and bos is not None else None,
             tokens[eos] if _field(reader, "add_eos_token") and eos is not None else None,
@@ -168,21 +158,13 @@ def _template(found: str | Mapping[str, str] | None) -> str | None:
     return found if isinstance(found, str) or found is None else found.get("default")
 
 
-def special_id(tokenizer: PreTrainedTokenizerBase, name: str) -> int | None:
-    token = tokenizer.special_tokens_map.get(name)
-    found = None if token is None else tokenizer.convert_tokens_to_ids(str(token))
-    return found if isinstance(found, int) else None
-
-
-def _backend(tokenizer: PreTrainedTokenizerBase) -> Any:
+def _tokenizer_json(tokenizer: PreTrainedTokenizerBase) -> dict[str, Any]:
+    """Contents of tokenizer.json. Refuses anything but byte-level BPE."""
     from transformers import PreTrainedTokenizerFast
 
     if not isinstance(tokenizer, PreTrainedTokenizerFast):
         raise _not_byte_level("it has no tokenizer.json")
-    return tokenizer.backend_tokenizer
-
-
-def _refuse_other_kinds(made: Mapping[str, Any]) -> None:
+    made: dict[str, Any] = json.loads(tokenizer.backend_tokenizer.to_str())
     model = made["model"]
     if model["type"] != "BPE":
         raise _not_byte_level(f"it is {model['type']}")
@@ -190,6 +172,7 @@ def _refuse_other_kinds(made: Mapping[str, Any]) -> None:
         raise _not_byte_level("it falls back to bytes, as SentencePiece does")
     if made["normalizer"] not in (None, {"type": "NFC"}):
         raise _not_byte_level("it rewrites text before splitting it")
+    return made
 
 
 def _not_byte_level(why: str) -> BadInput:
@@ -235,9 +218,10 @@ def _field(reader: GGUFReader, name: str) -> Any:
 
 def pre_tokenizer_name(pre_tokenizer: Rule | None, ignore_merges: bool) -> str:
     """The name that llama.cpp has for the rules of a tokenizer."""
-    found = _steps(pre_tokenizer)
+    rule: Rule = pre_tokenizer or {"type": "Sequence", "pretokenizers": []}
+    found = _without_offsets(rule["pretokenizers"] if rule["type"] == "Sequence" else [rule])
     for name, known in PRE_TOKENIZERS.items():
-        if known.ignore_merges == ignore_merges and found == [_plain(rule) for rule in known.rules]:
+        if known.ignore_merges == ignore_merges and found == _without_offsets(known.rules):
             return name
     raise BadInput(
         "the tokenizer splits text by rules that llama.cpp has no name for, as far as this exporter knows",
@@ -246,23 +230,6 @@ def pre_tokenizer_name(pre_tokenizer: Rule | None, ignore_merges: bool) -> str:
     )
 
 
-def _known_pre_tokenizer(name: str) -> PreTokenizer:
-    if name not in PRE_TOKENIZERS:
-        raise BadInput(
-            f"text is split by the rules {name!r}, which are not known here",
-            where="tokenizer.ggml.pre",
-            remedy=f"use a file with one of these: {', '.join(PRE_TOKENIZERS)}",
-        )
-    return PRE_TOKENIZERS[name]
-
-
-def _steps(pre_tokenizer: Rule | None) -> list[Rule]:
-    if pre_tokenizer is None:
-        return []
-    steps = pre_tokenizer["pretokenizers"] if pre_tokenizer["type"] == "Sequence" else [pre_tokenizer]
-    return [_plain(step) for step in steps]
-
-
-def _plain(step: Rule) -> Rule:
-    """The step without `trim_offsets`, which changes no token."""
-    return {key: value for key, value in step.items() if key != "trim_offsets"}
+def _without_offsets(rules: Sequence[Rule]) -> list[Rule]:
+    """The rules without `trim_offsets`, which changes no token."""
+    return [{key: value for key, value in rule.items() if key != "trim_offsets"} for rule in rules]

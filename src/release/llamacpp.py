@@ -7,14 +7,13 @@ llama.cpp reads only what is new.
 
 from __future__ import annotations
 
-import http.client
-import json
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+
+import httpx2
 
 from ..agents.render import Renderer
 from ..agents.trajectory import Job
@@ -36,7 +35,7 @@ class LlamaCpp:
     """
 
     def __init__(self, address: str, path: Path) -> None:
-        self.path, self._host = path, urlsplit(address).netloc
+        self.path, self._address = path, address.removesuffix("/v1")
 
     def complete(self, tokens: Sequence[int], most: int, temperature: float | None, seed: int = 0) -> list[int]:
         """The model's continuation of the tokens, with the end token if there was one. No temperature: greedy.
@@ -64,27 +63,18 @@ class LlamaCpp:
         return found
 
     def _ask(self, path: str, body: dict[str, Any]) -> Any:
-        # One connection per request: the server closes idle ones while PyTorch computes.
-        connection = http.client.HTTPConnection(self._host, timeout=ANSWER_S)
         try:
-            connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
-            answer = connection.getresponse()
-            content = answer.read()
-        except (OSError, http.client.HTTPException) as error:
+            # One connection per request: the server closes idle ones while PyTorch computes.
+            answer = httpx2.post(f"{self._address}{path}", json=body, timeout=ANSWER_S, trust_env=False)
+        except httpx2.HTTPError as error:
             raise BadInput(
                 f"llama.cpp ended or does not answer ({error or type(error).__name__})",
                 where=str(self.path),
                 remedy=f"see {LOG}; check the free memory",
             ) from error
-        finally:
-            connection.close()
-        if answer.status != http.HTTPStatus.OK:
-            raise BadInput(
-                f"llama.cpp refused: {content.decode(errors='replace')[:300]}",
-                where=str(self.path),
-                remedy=f"see {LOG}",
-            )
-        return json.loads(content)
+        if not answer.is_success:
+            raise BadInput(f"llama.cpp refused: {answer.text[:300]}", where=str(self.path), remedy=f"see {LOG}")
+        return answer.json()
 
 
 @contextmanager

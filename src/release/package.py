@@ -72,16 +72,20 @@ def make_package(
     models = {folder.as_posix(): model_sha256(folder) for folder in folders}
     facts = PackageFacts(__version__, Manifest().run, config.as_posix(), models, this_machine())
     files = dict(sorted(_contents(config, settings, folders, out)))
-    with TemporaryDirectory() as folder:
-        work = Path(folder)
-        made = {FACTS.as_posix(): json_bytes(facts), GATES.as_posix(): statements(rounds, list(models))}
-        if key is not None:
-            made |= _signatures(folders, key, password, work)
-        made[SUMS] = _sums(files, made)
-        if key is not None:
-            made[SUMS_SIGNATURE] = _signed_list(made[SUMS], key, password, work)
-        with atomic_write(out) as handle:
-            _write(handle, files, made)
+    made = {FACTS.as_posix(): json_bytes(facts), GATES.as_posix(): statements(rounds, list(models))}
+    if key is not None:
+        for folder in folders:
+            name = signature_of(folder.as_posix()).as_posix()
+            made[name], made[PUBLIC.as_posix()] = sign_model(folder, key, password)
+    made[SUMS] = _sums(files, made)
+    if key is not None:
+        # The signature of a model does not cover the evidence beside it; that of the list covers everything.
+        with TemporaryDirectory() as work:
+            listed = Path(work) / SUMS
+            listed.write_bytes(made[SUMS])
+            made[SUMS_SIGNATURE], _ = sign_model(listed, key, password)
+    with atomic_write(out) as handle:
+        _write(handle, files, made)
     tell(f"packed {len(files) + len(made)} files, {sum(path.stat().st_size for path in files.values()) / 1e6:.1f} MB")
     return out
 
@@ -131,24 +135,6 @@ def _contents(config: Path, settings: TrainConfig, models: Sequence[Path], out: 
             name = path / file.relative_to(here) if here.is_dir() else path
             if file.is_file() and "__pycache__" not in file.parts and file.resolve() not in packages:
                 yield name.as_posix(), file
-
-
-def _signatures(folders: Sequence[Path], key: Path, password: bytes | None, work: Path) -> dict[str, bytes]:
-    made: dict[str, bytes] = {}
-    for folder in folders:
-        signature, public = work / "signature", work / "public"
-        sign_model(folder, key, password, signature, public)
-        made[signature_of(folder.as_posix()).as_posix()] = signature.read_bytes()
-        made[PUBLIC.as_posix()] = public.read_bytes()
-    return made
-
-
-def _signed_list(sums: bytes, key: Path, password: bytes | None, work: Path) -> bytes:
-    """Signs the list of checksums. The signature of a model does not cover the evidence beside it; this one does."""
-    listed, signature = work / SUMS, work / "signature"
-    listed.write_bytes(sums)
-    sign_model(listed, key, password, signature, work / "public")
-    return signature.read_bytes()
 
 
 def _sums(files: dict[str, Path], made: dict[str, bytes]) -> bytes:

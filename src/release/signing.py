@@ -14,15 +14,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
 
 from ..checkpoint.seal import read_seal
 from ..core.errors import BadInput
-from ..core.files import explain_read_errors, shipped
+from ..core.files import shipped
 from ..gates.gate import Finding
-from ..gates.sign_off import STATEMENT
+from ..gates.sign_off import STATEMENT, read_private_key
 from ..gates.ticket import Fingerprint, Round
 
 TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"
@@ -31,25 +32,24 @@ _CURVES = ("secp256r1", "secp384r1", "secp521r1")
 _MAKE = "openssl ecparam -name prime256v1 -genkey -noout -out key.pem makes one"
 
 
-def sign_model(model: Path, key: Path, password: bytes | None, signature: Path, public: Path) -> None:
-    """Writes the signature and the public key to check it with. The private key is not stored."""
+def sign_model(model: Path, key: Path, password: bytes | None) -> tuple[bytes, bytes]:
+    """The signature and the public key to check it with. The private key is not stored."""
     _require()
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
-    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat, load_pem_private_key
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
     from model_signing.signing import Config
 
-    try:
-        with explain_read_errors(key):
-            private = load_pem_private_key(key.read_bytes(), password)
-    except (ValueError, TypeError):
-        raise BadInput("no private key can be read from it", where=str(key), remedy="check key and password") from None
+    private = read_private_key(key, password)
     if not isinstance(private, EllipticCurvePrivateKey) or private.curve.name not in _CURVES:
         raise BadInput(f"is not a key on one of the curves {', '.join(_CURVES)}", where=str(key), remedy=_MAKE)
-    public.write_bytes(private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
     signing = Config()  # type: ignore[no-untyped-call]
     # The package declares str but passes the value on to code that takes bytes only.
     secret: Any = password
-    signing.use_elliptic_key_signer(private_key=key, password=secret).sign(model, signature)
+    with TemporaryDirectory() as folder:
+        signature = Path(folder) / "signature"
+        signing.use_elliptic_key_signer(private_key=key, password=secret).sign(model, signature)
+        public = private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        return signature.read_bytes(), public
 
 
 def verify_model(model: Path, signature: Path, public: Path) -> None:

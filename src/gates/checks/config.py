@@ -19,7 +19,7 @@ from ...core.jsonl import read_records
 from ...core.types import Sample
 from ...scoring.scores import Score
 from ..gate import Finding, RoundContext, evidence_of, findings_of
-from .stored import proved
+from .provenance import proved
 
 GB = 2**30
 Name = TypeVar("Name", bound=str)

@@ -20,7 +20,7 @@ from ...reward.shadow_run import agreement_checks, score_agreement
 from ...reward.weights import CAP_TOLERANCE, Weights, read_baseline, read_unchecked, read_weights
 from ...scoring.batch import choose
 from ..gate import Finding, RoundContext, evidence_of, findings_of
-from .stored import DerivedEpisodes, derive_episodes
+from .provenance import DerivedEpisodes, derive_episodes
 
 SAME = 1e-9
 

@@ -29,7 +29,7 @@ from ...scoring.stub_checks import is_paid, latency_checks, sameness_checks
 from ...scoring.types import ScoringEntry
 from ..anti_simulation import WINDOW, assert_not_simulated, chain_check, scoring_checks
 from ..gate import Finding, RoundContext, evidence_of, findings_of
-from .stored import in_ledger, proved, read_scorings
+from .provenance import in_ledger, proved, read_scorings
 
 
 def score_fresh(

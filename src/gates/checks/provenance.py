@@ -90,25 +90,19 @@ def in_ledger(ledger: Path, votes: VotesSection, stated: Iterable[Score]) -> dic
     """The scorings, by id, that the ledger records as stated and whose scores follow from votes in the ledger."""
     scores = {score.id: score for score in stated}
     known = read_scorings(ledger, {score.scoring for score in scores.values()})
+    live = {name: score for name, score in scores.items() if score.live and score.overall is not None}
     return {
-        name: known[score.scoring]
-        for name, score in scores.items()
-        if score.scoring in known and _is_recorded(score, known[score.scoring], votes)
+        name: scoring
+        for name, score in live.items()
+        if (scoring := known.get(score.scoring))
+        and score == score_of(scoring.entry, votes)
+        and follows_from_votes(scoring)
     }
 
 
 def read_scorings(ledger: Path, wanted: set[str]) -> dict[str, Scoring]:
     """These scorings of the ledger with all their calls. The whole chain is checked."""
     return {one.entry.scoring: one for one in scorings(ledger) if one.entry.scoring in wanted}
-
-
-def _is_recorded(score: Score, scoring: Scoring, votes: VotesSection) -> bool:
-    return (
-        score.live
-        and score.overall is not None
-        and score == score_of(scoring.entry, votes)
-        and follows_from_votes(scoring)
-    )
 
 
 def _has_replies(one: Dialogue, scoring: Scoring, replies: dict[str, list[Stored]]) -> bool:
