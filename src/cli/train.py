@@ -38,7 +38,14 @@ def train(
 
 def ppo_runner(
     config: Annotated[Path, Option(help="Training config that the ticket covers.")] = Path("configs/ppo_scale.yaml"),
-    overrides: options.Set = None,
+    overrides: Annotated[
+        list[str] | None,
+        Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Override checkpoint.* or device_pref, such as checkpoint.keep=5. Repeatable.",
+        ),
+    ] = None,
     resume_from: Annotated[
         Path | None,
         Option(help="Resume a stopped run: checkpoints/rc1/latest. The newest undamaged checkpoint is used."),

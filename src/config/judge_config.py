@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
@@ -72,6 +73,9 @@ class ScoringSection(Section):
     ledger: FilePath
 
 
+_THRESHOLDS = "configs/gates/PROFILE.yaml: thresholds"
+
+
 class OverclarSection(Section):
     """The over-clarification penalty."""
 
@@ -81,6 +85,13 @@ class OverclarSection(Section):
 
 class DefaultConfig(Section):
     """`configs/default.yaml`."""
+
+    moved: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("shadow", "calibration", "trial"), _THRESHOLDS),
+        "overclar.overclar_change_pct_max": f"{_THRESHOLDS}.overclar_change_pct_max",
+        "overclar.turns_change_max": f"{_THRESHOLDS}.turns_change_max",
+        "overclar.success_drop_points_max": f"{_THRESHOLDS}.success_drop_points_max",
+    }
 
     simulate: bool = False
     """Always false: nothing is simulated. The work order checks this key."""

@@ -11,24 +11,25 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from ..core.errors import BadInput
-from ..core.files import atomic_write, explain_read_errors, sha256_file, shipped
+from ..core.files import HOME, atomic_write, explain_read_errors, sha256_file, shipped
 from .judge_config import DefaultConfig
-from .schema import invalid_setting
+from .schema import Section, invalid_setting
 from .train_config import TrainConfig
 
 DEFAULT = Path("configs/default.yaml")
 EFFECTIVE = Path("reports/config_effective.yaml")
 EXTENDS = "extends"
 
-Model = TypeVar("Model", bound=BaseModel)
+Model = TypeVar("Model", bound=Section)
 
 
 def load_config(path: Path = DEFAULT) -> DefaultConfig:
@@ -43,7 +44,8 @@ def load_train_config(path: Path, overrides: Sequence[str] | None = None) -> Tra
 
 def load(path: Path, model: type[Model], overrides: Sequence[str] | None = None) -> Model:
     """The effective config as a checked object. Raises BadInput that names the key at fault."""
-    content = read_yaml(path)
+    chain = _chain(path)
+    content = _merged(chain)
     given = dict(_parse_override(text) for text in overrides or ())
     for key, value in given.items():
         for part in reversed(key.split(".")):
@@ -52,7 +54,8 @@ def load(path: Path, model: type[Model], overrides: Sequence[str] | None = None)
     try:
         return model.model_validate(content)
     except ValidationError as error:
-        raise invalid_setting(error, model, path, list(given)) from None
+        ours = HOME / path
+        raise invalid_setting(error, model, chain, list(given), read_yaml(ours) if ours.is_file() else {}) from None
 
 
 @contextmanager
@@ -78,11 +81,7 @@ def write_effective(config: TrainConfig, path: Path = EFFECTIVE) -> None:
 
 def read_yaml(path: Path) -> Any:
     """Contents of a YAML file, merged over the files that it extends. Not checked against a schema."""
-    contents = [content for _, content in _chain(path)]
-    merged = contents.pop()
-    while contents:
-        merged = _merge(merged, contents.pop())
-    return merged
+    return _merged(_chain(path))
 
 
 def config_files(path: Path, inside: bool = False) -> list[Path]:
@@ -124,6 +123,10 @@ def _chain(path: Path, inside: bool = False) -> list[tuple[Path, Any]]:
             raise BadInput(f"there is no {path}", where=where, remedy="give a path relative to this file")
         if shipped(path).resolve() in known:
             raise BadInput(f"{path} extends this file in turn", where=where, remedy="remove one of the two lines")
+
+
+def _merged(chain: list[tuple[Path, Any]]) -> Any:
+    return reduce(_merge, [content for _, content in reversed(chain)])
 
 
 def _merge(base: Any, over: Any) -> Any:

@@ -1,7 +1,8 @@
-"""Gate profiles: the files of a run, its sizes, and all thresholds.
+"""Gate profiles: the files of a run, its sizes, and the thresholds of its gates.
 
 `configs/gates/rc1.yaml` has the owner's numbers; `configs/gates/quickstart.yaml` is the built-in loop in minutes. Both
 have the same thresholds of quality and differ in sizes and in what the training config and the machine must have.
+Limits that define what a check means, such as the tolerance of the task mix, are in the code (docs/gates.md).
 """
 
 from __future__ import annotations
@@ -173,7 +174,7 @@ class Thresholds(Section):
     corr_improve_pct_min: float
     overclar_change_pct_max: Annotated[float, Field(ge=-100)]
     """Maximum change of the over-clarification rate in percent: with penalty against without, trained against base."""
-    overclar_small: Share
+    overclar_small: Annotated[float, Field(ge=0, le=0.05)]
     """A rate below this leaves no room for a relative fall; the other policy must then stay below it too."""
     turns_change_max: float
     success_drop_points_max: Annotated[float, Field(ge=0, le=100)]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
@@ -15,6 +16,7 @@ from ..core.errors import BadInput
 from ..core.types import Level, Task
 
 Name = TypeVar("Name")
+_MISSING = object()
 
 
 def _sums_to_one(shares: dict[Name, float]) -> dict[Name, float]:
@@ -37,6 +39,8 @@ class Section(BaseModel):
     """Base class of sections. Unknown keys, wrong types and values out of range are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+    moved: ClassVar[Mapping[str, str]] = {}
+    """Settings of earlier versions, each with its place now."""
 
 
 class SettingError(ValueError):
@@ -48,11 +52,16 @@ class SettingError(ValueError):
 
 
 def invalid_setting(
-    error: ValidationError, model: type[BaseModel], path: object, overrides: Sequence[str] = ()
+    error: ValidationError,
+    model: type[Section],
+    files: Sequence[tuple[Path, Any]],
+    overrides: Sequence[str] = (),
+    shipped: Any = _MISSING,
 ) -> BadInput:
     """The first error only, because the next ones often follow from it. A misspelt key is named before a missing one.
 
-    `overrides`: keys that came from `--set` and not from the file.
+    `files`: the config and what it extends, nearest first, with their contents. `overrides`: keys that came from
+    `--set` and not from a file. `shipped`: the settings of the config of this name that came with the package.
     """
     faults = error.errors(include_url=False)
     unknown = [one for one in faults if one["type"] == "extra_forbidden"]
@@ -67,15 +76,30 @@ def invalid_setting(
     if first["type"] == "extra_forbidden":
         what, remedy = "no such setting", _remedy(parts, model)
     elif first["type"] == "missing":
-        what, remedy = "this setting is missing", f"add a line `{parts[-1]}: VALUE`"
+        value = _value(shipped, parts)
+        text = "VALUE" if value is _MISSING else json.dumps(value)
+        what, remedy = "this setting is missing", f"add a line `{parts[-1]}: {text}`"
     elif not key:
         what, remedy = "not a mapping of settings", "write one setting per line, like steps: 100"
     set_by = [one for one in overrides if f"{one}.".startswith(f"{key}.") or key.startswith(f"{one}.")] if key else []
+    # The nearest file that has the setting. Only files in the user's folder: those of the package are correct.
+    own = [one for one in files if one[0].is_file()] or files
+    path = next((file for file, content in own if _value(content, parts) is not _MISSING), own[0][0])
     where = f"--set {set_by[-1]}" if set_by else f"{path}: {key}" if key else str(path)
     return BadInput(what, where=where, remedy=remedy)
 
 
-def _remedy(parts: list[str], model: type[BaseModel]) -> str:
+def _value(content: Any, parts: Sequence[str]) -> Any:
+    """The setting at `section.key`, or the list that it is an item of; `_MISSING`: there is none."""
+    for part in parts:
+        if isinstance(content, Mapping):
+            content = content.get(part, _MISSING)
+    return content
+
+
+def _remedy(parts: list[str], model: type[Section]) -> str:
+    if place := model.moved.get(".".join(parts)):
+        return f"move it to {place}"
     known = list(_paths(model))
     same_name = [path for path in known if path.split(".")[-1] == parts[-1]]
     alike = same_name or get_close_matches(".".join(parts), known, n=1)

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from ..config.loader import config_files, load_train_config
-from ..config.profile import Profile
+from ..config.profile import Profile, profile_path
 from ..core.defaults import DIFFICULTY_MIX, OVERCLAR_ALPHA, OVERCLAR_CAP, SEED, TOOLS, as_flag
 from ..core.files import sidecar
 from ..core.paths import evaluation_report, final_models
@@ -112,6 +112,7 @@ def _files(profile: Profile, full: bool) -> dict[str, tuple[Path, ...]]:
         "calibration_scores": (paths.calibration_scores,),
         "shadow_scores": (paths.shadow_scores,),
         "diversity_report": (Path("reports/diversity_report.json"),),
+        "profile_files": tuple(config_files(profile_path(profile.name))),
         "config_files": tuple(config_files(paths.config)),
         "ablation_config_files": tuple(config_files(paths.ablation_config)),
         "trained_config_files": tuple(config_files(config)),

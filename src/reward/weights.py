@@ -84,7 +84,7 @@ class Weights(Record, frozen=True):
     calibrated: Calibrated | None = None
     """None: the weights were written by hand."""
     stand_in: dict[str, float] = msgspec.field(default_factory=dict)
-    """Values of the live dimensions for episodes that the judge did not score; see `scored`."""
+    """Values of the live dimensions for episodes that the judge did not score."""
 
 
 def read_weights(path: Path = WEIGHTS, weight_max: float = 1.0) -> Weights:

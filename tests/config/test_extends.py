@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from src.config.loader import config_files, config_fingerprint, load_train_config, read_yaml
+from src.config.loader import config_files, config_fingerprint, load_config, load_train_config, read_yaml
 from src.config.profile import load_profile
 from src.core.errors import BadInput
 from src.loop.stage import fingerprints
@@ -72,7 +72,7 @@ def test_a_shipped_config_can_be_extended_from_anywhere(place: Path) -> None:
         pytest.param("list.yaml", "own.yaml: extends: list.yaml has no settings", id="no settings"),
         pytest.param(["base.yaml"], "own.yaml: extends: it is not the name of a file", id="not a name"),
         pytest.param("", "own.yaml: extends: it is not the name of a file", id="empty name"),
-        pytest.param("wrong.yaml", "own.yaml: rollout.max_turn: no such setting", id="unknown key in the parent"),
+        pytest.param("wrong.yaml", "wrong.yaml: rollout.max_turn: no such setting", id="unknown key in the parent"),
     ],
 )
 def test_a_wrong_extends_is_refused_with_its_place(place: Path, extends: Any, reason: str) -> None:
@@ -95,6 +95,58 @@ def test_profiles_extend_too(place: Path) -> None:
     assert found.model_copy(update={"sizes": shipped.sizes}) == shipped
 
 
+def test_edits_of_rc1_by_its_owner_leave_quickstart_as_it_is(place: Path) -> None:
+    shipped, owners = load_profile("quickstart"), read_yaml(Path("configs/gates/rc1.yaml"))
+    owners["owner_key"], owners["sizes"]["probe"] = "owner.pub", 99
+    owners["thresholds"]["counts"]["ablation_seeds"] = 3
+    write("configs/gates/rc1.yaml", owners)
+    assert load_profile("rc1").owner_key == Path("owner.pub")
+    assert load_profile("quickstart") == shipped
+
+
+def test_a_message_names_the_file_that_has_the_setting(place: Path) -> None:
+    write("middle.yaml", {"extends": "base.yaml", "steps": 0, "seeds": [1, "x"]})
+    own = write("own.yaml", {"extends": "middle.yaml"})
+    with pytest.raises(BadInput, match=r"^middle.yaml: steps: it should be greater"):
+        load_train_config(own)
+    with pytest.raises(BadInput, match=r"^middle.yaml: seeds.1: it should be"):
+        load_train_config(own, ["steps=1"])
+    write("own.yaml", {"extends": "middle.yaml", "steps": None})
+    with pytest.raises(BadInput, match=r"^own.yaml: steps: it should be"):
+        load_train_config(own)
+
+
+def test_a_missing_setting_names_a_file_that_exists_and_the_value(place: Path) -> None:
+    """The user has rc1.yaml of an earlier version; the quickstart.yaml that extends it is the package's."""
+    owners = read_yaml(Path("configs/gates/rc1.yaml"))
+    del owners["thresholds"]["need_ask_pp_min"]
+    write("configs/gates/rc1.yaml", owners)
+    said = "configs/gates/rc1.yaml: thresholds.need_ask_pp_min: this setting is missing. What to do: add a line "
+    for name in ("quickstart", "rc1"):
+        with pytest.raises(BadInput) as refused:
+            load_profile(name)
+        assert str(refused.value).startswith(f"{said}`need_ask_pp_min: 5.0`")
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "place_now"),
+    [
+        ("overclar", "overclar_change_pct_max", "thresholds.overclar_change_pct_max"),
+        ("overclar", "success_drop_points_max", "thresholds.success_drop_points_max"),
+        ("shadow", "spearman_min", "thresholds"),
+        ("trial", "need_ask_pp_min", "thresholds"),
+    ],
+)
+def test_thresholds_of_an_old_default_config_are_told_their_place(
+    place: Path, section: str, key: str, place_now: str
+) -> None:
+    shipped = read_yaml(Path("configs/default.yaml"))
+    write("configs/default.yaml", {**shipped, section: {**shipped.get(section, {}), key: 1}})
+    with pytest.raises(BadInput) as refused:
+        load_config()
+    assert refused.value.remedy == f"move it to configs/gates/PROFILE.yaml: {place_now}"
+
+
 def test_the_fingerprint_changes_with_an_extended_file(place: Path) -> None:
     own = write("own.yaml", {"extends": "base.yaml"})
     before = config_fingerprint(own)
@@ -109,6 +161,19 @@ def test_stages_notice_a_change_of_an_extended_file(place: Path) -> None:
     assert [path for path, now in fingerprints(train.inputs).items() if now != before[path]] == [
         "configs/quickstart.yaml"
     ]
+
+
+@pytest.mark.parametrize("name", ["calibration", "shadow", "ablation", "round1", "round2", "train", "evaluation"])
+def test_stages_notice_a_changed_threshold(place: Path, name: str) -> None:
+    profile = read_yaml(Path("configs/gates/rc1.yaml"))
+    for loop in ("rc1", "quickstart"):  # quickstart extends rc1
+        stage = {stage.name: stage for stage in stages_of(load_profile(loop))}[name]
+        before = fingerprints(stage.inputs)
+        profile["thresholds"]["hard_pp_min"] += 1
+        write("configs/gates/rc1.yaml", profile)
+        assert [path for path, now in fingerprints(stage.inputs).items() if now != before[path]] == [
+            "configs/gates/rc1.yaml"
+        ]
 
 
 def test_set_overrides_single_settings(place: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from src.config.loader import read_yaml
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
 from src.core.types import LEVELS, Sample
@@ -52,6 +53,20 @@ def test_fresh_samples_have_the_wanted_level_and_are_consistent(meta: PoolMeta, 
             made = fresh.take(level)
             assert measure(made).level == level
             assert not contradictions(made, replace(meta, seed=made.provenance.seed))
+
+
+def test_an_edited_profile_changes_no_fresh_sample(
+    meta: PoolMeta, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a resumed run would draw other samples than the run it resumes."""
+    shadow = built(small_plan(60, split="shadow"))
+    before = some(FreshSamples(meta, (), shadow, seed=1), 30)
+    monkeypatch.chdir(tmp_path)
+    Path("configs/gates").mkdir(parents=True)
+    profile = read_yaml(Path("configs/gates/rc1.yaml"))
+    profile["thresholds"]["pool"] |= {"leak_ngram": 1, "leak_sim": 0.0}
+    Path("configs/gates/rc1.yaml").write_text(json.dumps(profile))
+    assert some(FreshSamples(meta, (), shadow, seed=1), 30) == before
 
 
 def test_fresh_samples_never_repeat_pool_or_shadow_set(meta: PoolMeta, samples: list[Sample]) -> None:

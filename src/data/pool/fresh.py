@@ -13,7 +13,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ...config.profile import load_profile
 from ...core.errors import BadInput
 from ...core.files import shipped
 from ...core.types import LEVELS, Level, Sample
@@ -29,6 +28,10 @@ KEPT = 4
 TRIED = 20
 """Chunks without a sample of a level after which the level counts as used up."""
 
+LEAK_NGRAM, LEAK_SIM = 5, 0.85
+"""Leak check of fresh samples: tokens per n-gram, and similarity that counts as a leak. Not configurable, so that a
+resumed run draws the same samples."""
+
 WHERE = "priority_sampling.seed_ratio_schedule"
 REMEDY = "set the ratios to 1.0, so that all samples come from the pool, or build a pool that leaves records unused"
 
@@ -43,7 +46,7 @@ class FreshSamples:
         self._plan = replace(plan_of(meta), n=CHUNK)
         self._source, self._pack = open_source(self._plan), load_pack(shipped(self._plan.templates_dir))
         self._taken = frozenset(taken) | {sample.provenance.source_id for sample in shadow}
-        self._shadow, self._limits = leak_views(shadow), load_profile("rc1").thresholds.pool
+        self._shadow = leak_views(shadow)
         self._chunks: dict[int, dict[Level, list[Sample]]] = {}
         self._at: dict[Level, tuple[int, int]] = dict.fromkeys(LEVELS, (0, 0))
         self._refuse_changed("templates", pack_fingerprints(shipped(self._plan.templates_dir)), meta.templates_sha256)
@@ -85,8 +88,7 @@ class FreshSamples:
         plan = replace(self._plan, seed=int.from_bytes(digest[:6]))
         jobs = make_jobs(plan, self._source, self._taken)
         samples = [make_sample(plan, self._source, self._pack, job) for job in jobs]
-        limits = self._limits
-        leaks = similar_samples(leak_views(samples), self._shadow, limits.leak_ngram, limits.leak_sim).matches
+        leaks = similar_samples(leak_views(samples), self._shadow, LEAK_NGRAM, LEAK_SIM).matches
         by_level: dict[Level, list[Sample]] = {level: [] for level in LEVELS}
         for place, (sample, record) in enumerate(zip(samples, measure_all(samples), strict=True)):
             if place not in leaks:

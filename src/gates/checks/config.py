@@ -54,10 +54,11 @@ def _required_settings(path: Path, profile: Profile, at_scale: bool) -> list[tup
     steps = (0, *(entry.step for entry in sampling.seed_ratio_schedule))
     difficulty = _distance(sampling.by_difficulty, wanted.by_difficulty)
     loosened = sum(getattr(config.watch, name) > getattr(wanted.watch, name) for name in WatchSection.model_fields)
-    rows: list[tuple[str, float | None, Rule, float]] = [
+    # Without a threshold a setting is not required.
+    rows: list[tuple[str, float | None, Rule, float | None]] = [
         ("simulate", config.simulate, "==", 0),
-        ("live_mode", config.live_mode, "==", 1),
-        ("finetune.method", config.finetune.method == "qlora", "==", 1),
+        ("live_mode", config.live_mode, "==", 1 if wanted.live_mode else None),
+        ("finetune.method", config.finetune.method == "qlora", "==", 1 if wanted.qlora else None),
         ("datasets", _distance(config.datasets, wanted.datasets), "<=", 1e-9),
         ("target_kl[least]", config.target_kl, ">=", wanted.target_kl_min),
         ("target_kl[most]", config.target_kl, "<=", wanted.target_kl_max),
@@ -75,16 +76,10 @@ def _required_settings(path: Path, profile: Profile, at_scale: bool) -> list[tup
         ("reward.weights", _is_file(reward.weights, paths.weights), "==", 1),
         ("seed_pool", _is_file(config.seed_pool, paths.balanced), "==", 1),
         ("shadow_set", _is_file(config.shadow_set, paths.shadow_set), "==", 1),
-        ("steps", config.steps, ">=", wanted.steps_min),
-        ("seeds", len(config.seeds), ">=", wanted.seeds_min),
+        ("steps", config.steps, ">=", wanted.steps_min if at_scale else None),
+        ("seeds", len(config.seeds), ">=", wanted.seeds_min if at_scale else None),
     ]
-    optional = {
-        "live_mode": wanted.live_mode,
-        "finetune.method": wanted.qlora,
-        "steps": at_scale,
-        "seeds": at_scale,
-    }
-    return [row for row in rows if optional.get(row[0], True)]
+    return [(name, value, rule, threshold) for name, value, rule, threshold in rows if threshold is not None]
 
 
 def simulates(path: Path) -> bool:
