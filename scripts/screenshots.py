@@ -37,8 +37,6 @@ SHOTS: tuple[Shot, ...] = (
     ("board-compare", "/compare", WIDE, "dark"),
 )
 PAGES: tuple[Shot, ...] = (
-    ("results", "reports/rc1/index.html", WIDE, "light"),
-    ("results-narrow", "reports/rc1/index.html", NARROW, "light"),
     ("report", "reports/rc1/RC1.html", WIDE, "light"),
     ("report-dark", "reports/rc1/RC1.html", WIDE, "dark"),
     ("report-narrow", "reports/rc1/RC1.html", NARROW, "light"),

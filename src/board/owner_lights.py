@@ -108,7 +108,7 @@ def _light(number: int, name: str, report: Round, path: Path, sums: Fingerprints
         if refusal := _refused(path, report, sums):
             return light("red", refusal, f"证据不成立，需重跑两轮预检或恢复文件：{refusal.split(': ')[0]}")
         if number == 2 and not report.passed:
-            return light("red", f"no ticket: {path.name} says what to do", f"无训练许可：见 {path.name}")
+            return light("red", f"no ticket: {path.name} says what to do", f"无训练票：见 {path.name}")
         return light("green", "report and files hold", "报告与文件一致")
     if not findings:
         return light("grey", "nothing was measured", "没有测量")

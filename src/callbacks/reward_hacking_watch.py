@@ -3,22 +3,29 @@
     watch, stop = Watch(seed, config.watch, StepLog(METRICS)), DeferredStop()
     callbacks = [..., Deferred(watch, stop), Logging(...), ..., Checkpoints(...), stop]
 
+Signs of a hacked reward: asking for its own sake, answers that are only form, and a jump of the spread of rewards.
+
+- *ask spam*: the policy asks where nothing is missing, or asks again after it has the missing information.
+- *malformed*: turns without an act, an empty tag among them.
+- *bare answer*: an answer and nothing else, no thought, no search, no calculation and no ask before it.
+- *echo*: an ask or an answer that hands the user's own question back.
+
 It measures before the step is logged, so that its metrics are in the log. Its `Stop` is deferred until the step is
 saved, so that the run can be inspected and resumed. `Checkpoints` marks the checkpoint with the breach.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
 from statistics import fmean, median, pstdev
 
 from ..config.train_config import WatchSection
 from ..core.api import Callback, Engine, StepResult, Stop
-from ..reward.hacking import ask_spam, bare_answers, echoes, malformed
+from ..core.tokenize import words
+from ..core.types import Episode, Turn
 from ..runtime.logs import StepLog
 
-SHARES = {"ask_spam": ask_spam, "malformed": malformed, "bare_answer": bare_answers, "echo": echoes}
 SPREAD = "watch/reward_std"
 MIN_USUAL_SPREAD = 0.05
 """Floor of the usual spread: where rewards hardly differ, a small change is not a spike."""
@@ -70,3 +77,50 @@ class Watch(Callback):
             return ""
         limit = f"watch.spike = {self.limits.spike:g}"
         return f"the rewards spread by {spread:.2f}, more than {limit} times the usual {usual:.2f}"
+
+
+SAME = 0.8
+"""Share of common words from which a message counts as a repetition of the question."""
+SHORTEST = 5
+"""Number of words from which the repetition of a question differs from the mention of a name in it."""
+
+
+def ask_spam(episodes: Sequence[Episode]) -> float:
+    """The larger of two shares: complete samples with an ask, incomplete samples with two or more asks."""
+    needless = _share([one.asks > 0 for one in episodes if not one.needs_clarification])
+    return max(needless, _share([one.asks > 1 for one in episodes if one.needs_clarification]))
+
+
+def malformed(episodes: Sequence[Episode]) -> float:
+    """The share of the policy's turns that have no act."""
+    return _share([turn.act == "say" for one in episodes for turn in one.turns if turn.by == "assistant"])
+
+
+def bare_answers(episodes: Sequence[Episode]) -> float:
+    """The share of episodes that are an answer and nothing else."""
+    return _share([_is_bare(one) for one in episodes])
+
+
+def echoes(episodes: Sequence[Episode]) -> float:
+    """The share of episodes in which the policy hands the question back."""
+    return _share([any(_repeats(turn, one.turns[0].text) for turn in one.turns[1:]) for one in episodes])
+
+
+def _is_bare(one: Episode) -> bool:
+    said = [turn for turn in one.turns if turn.by == "assistant"]
+    return len(said) == 1 and said[0].act == "answer" and not said[0].thought
+
+
+def _repeats(turn: Turn, question: str) -> bool:
+    if turn.by != "assistant" or turn.act not in ("ask", "answer"):
+        return False
+    said, asked = Counter(words(turn.text)), Counter(words(question))
+    return asked.total() >= SHORTEST and (said & asked).total() >= SAME * asked.total()
+
+
+def _share(verdicts: Sequence[bool]) -> float:
+    return sum(verdicts) / len(verdicts) if verdicts else 0.0
+
+
+SHARES = {"ask_spam": ask_spam, "malformed": malformed, "bare_answer": bare_answers, "echo": echoes}
+"""The shares that the watch measures, each with its limit of the same name in the config."""

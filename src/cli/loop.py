@@ -58,39 +58,29 @@ def rc1(
 
 
 def _run(loop: ProfileLoop, until: str = "") -> int:
-    from ..loop.kpi import KPIS
+    from ..core.files import write_json
+    from ..core.paths import newest_evaluation
+    from ..loop.kpi import KPIS, measure
     from ..loop.runner import worst
-    from ..pages.results import PAGE, write_results
-    from ..scoring.ledger import LedgerBroken
 
     try:
         results = loop.run(os.environ, show.say, until)
     except KeyboardInterrupt:
         show.complain(f"interrupted; `{loop.command}` resumes from here")
         return INTERRUPTED
+    _print_lights(loop.lights(), loop)
+    evaluation = newest_evaluation()
     try:
-        _print_lights(write_results(loop.profile, loop.stages, loop.state), loop)
-        show.wrote(KPIS, PAGE)
-    except LedgerBroken as error:
-        _print_lights(loop.lights(), loop)
-        show.complain(f"no KPIs and no results page: {error}")
-    _write_rc1_report(loop)
+        write_json(KPIS, measure(loop.profile, evaluation))
+        show.wrote(KPIS)
+        if evaluation:
+            from ..pages.rc1_report import RC1_PAGE, write_rc1
+
+            write_rc1(loop.profile)
+            show.wrote(RC1_PAGE)
+    except BadInput as error:  # a refused report changes no light
+        show.complain(f"the reports are not complete: {error}")
     return worst(results)
-
-
-def _write_rc1_report(loop: ProfileLoop) -> None:
-    """Writes the RC1 report once a trained policy has been evaluated. A refused report changes no light."""
-    from ..core.paths import newest_evaluation
-    from ..pages.rc1_report import RC1_PAGE, write_rc1
-
-    if newest_evaluation() is None:
-        return
-    try:
-        write_rc1(loop.profile)
-    except BadInput as error:
-        show.complain(f"no RC1 report: {error}")
-        return
-    show.wrote(RC1_PAGE)
 
 
 def status(profile: options.Profile = None, as_json: options.Json = False) -> None:

@@ -17,7 +17,6 @@ from src.loop.kpi import KPIS
 from src.loop.runner import MODULE
 from src.loop.scale import scale_stages
 from src.loop.stage import Stage, State
-from src.pages.results import PAGE
 from tests.conftest import Askgate
 
 
@@ -137,9 +136,6 @@ def test_a_red_light_gives_exit_code_1_and_its_reason(askgate: Askgate, monkeypa
         assert "add templates" in shown.out
         assert ("still valid" in shown.out) == again
         assert "skipped, because gate did not pass" in shown.out
-    page = PAGE.read_text()
-    assert "add templates" in page
-    assert "增加模板" in page
     assert json.loads(KPIS.read_text())["engineering"]["fingerprint_coverage"]["value"] is None
     assert Path("reports/rc1/s.sha256").exists()
 

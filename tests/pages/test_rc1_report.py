@@ -23,11 +23,12 @@ from src.pages.rc1_report import (
     EpisodesToRead,
     Rc1,
     ShadowPoint,
+    VerdictPoint,
     choose_pairs,
     gather,
     rc1_page,
+    verdict,
 )
-from src.pages.rc1_verdict import VerdictPoint, verdict
 from src.pages.render import environment
 from tests.eval.episodes import episode
 from tests.eval.test_trial import CONTROL, one, reported
