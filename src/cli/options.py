@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from typer import Argument, Context, Option
+from typer.models import OptionInfo
 
 from ..core import defaults
 from ..core.defaults import MIN_SAMPLES
@@ -87,7 +88,7 @@ def thresholds(context: Context, section: type[Thresholds]) -> Thresholds:
     return section.model_construct(**{name: context.params[name] for name in section.model_fields})
 
 
-def threshold(key: str, text: str, min: float | None = None, max: float | None = None, flag: str = "") -> Any:
+def threshold(key: str, text: str, flag: str = "", **bounds: Any) -> OptionInfo:
     """A flag that defaults to a threshold of gate profile rc1, such as `pool.kl3_min`, read when the verb runs."""
 
     def read() -> Any:
@@ -96,4 +97,5 @@ def threshold(key: str, text: str, min: float | None = None, max: float | None =
         return attrgetter(key)(load_profile("rc1").thresholds)
 
     name = flag or f"--{key.rpartition('.')[2]}"
-    return Option(name, default_factory=read, show_default="from profile rc1", help=text, min=min, max=max)
+    option: OptionInfo = Option(name, default_factory=read, show_default="from profile rc1", help=text, **bounds)
+    return option

@@ -19,6 +19,7 @@ SHADOW_EPISODES = Path("data/episodes/shadow.jsonl")
 CALIBRATION_EPISODES = Path("data/episodes/calibration.jsonl")
 BASELINE = Path("configs/weights_baseline.json")
 WEIGHTS = Path("configs/weights.json")
+OF_PROFILE = "Default: from the gate profile of --config."
 
 SHADOW_ROWS = (
     "spearman",
@@ -93,6 +94,7 @@ def shadow_run(
         return
     if dump_manifest is not None:
         raise BadInput("is written with the shadow set", where="--dump-manifest", remedy="add --materialize FILE")
+    limits = profile_for(load_train_config(config, overrides)).thresholds
     name = parse.tag(tag) or comparison.TAG
     shadow_set = shadow_set or Path(f"data/shadow_eval_{n}.jsonl")
     samples = shadow_samples(plan, stratify, shadow_set, show.Terminal())
@@ -110,7 +112,7 @@ def shadow_run(
         weights,
         {**flat(measured), "policy": measured, "model_sha256": rated.recorded[0].model},
         seed=seed,
-        limits=profile_for(load_train_config(config, overrides)).thresholds,
+        limits=limits,
         tag=name,
         live_n=live_n,
         made_from=rated.made_from,
@@ -119,14 +121,13 @@ def shadow_run(
 
 
 def weight_calib(
-    *,
-    cv: Annotated[int, options.threshold("calibration.cv", "Number of cross-validation folds.", min=2, max=100)],
-    boot: Annotated[int, options.threshold("calibration.boot", "Number of bootstrap resamples.", min=0, max=100_000)],
+    cv: Annotated[int | None, Option(min=2, max=100, help=f"Number of cross-validation folds. {OF_PROFILE}")] = None,
+    boot: Annotated[int | None, Option(min=0, max=100_000, help=f"Number of bootstrap resamples. {OF_PROFILE}")] = None,
     l2: Annotated[
-        float,
-        options.threshold("calibration.l2", "Strength of the L2 penalty that keeps weights near the baseline.", min=0),
-    ],
-    seed: Annotated[int, options.threshold("calibration.seed", "Random seed of folds and bootstrap.", min=0)],
+        float | None,
+        Option(min=0, help=f"Strength of the L2 penalty that keeps weights near the baseline. {OF_PROFILE}"),
+    ] = None,
+    seed: Annotated[int | None, Option(min=0, help=f"Random seed of folds and bootstrap. {OF_PROFILE}")] = None,
     tag: Annotated[str, Option(help="Suffix of the report's file name.")] = "",
     n: Annotated[
         int,
@@ -141,7 +142,8 @@ def weight_calib(
     live_n: options.LiveN = None,
     provider: options.Provider = "",
     scored: Annotated[
-        Path | None, Option(help="Scored episodes to fit on. Nothing is recorded then, and no judge is called.")
+        Path | None,
+        Option(help="Scored episodes to fit on, with profile rc1. Neither --config nor a judge is used then."),
     ] = None,
     baseline: Annotated[Path, Option(help="File with the old weights and the names of the new dimensions.")] = BASELINE,
     out: Annotated[Path, Option(help="Weights to write. The report is written to reports/.")] = WEIGHTS,
@@ -152,26 +154,28 @@ def weight_calib(
     Fits them to success with least squares and checks them on held-out folds.
     """
     from ..config.loader import load_train_config
-    from ..config.profile import profile_for
+    from ..config.profile import load_profile, profile_for
     from ..reward import calibration
     from ..training.record_episodes import calibration_samples, rated_episodes
 
+    profile = load_profile("rc1") if scored else profile_for(load_train_config(config, overrides))
+    given = {"cv": cv, "boot": boot, "l2": l2, "seed": seed}
+    settings = profile.thresholds.calibration.model_copy(
+        update={flag: value for flag, value in given.items() if value is not None}
+    )
     name = parse.tag(tag) or calibration.TAG
     made_from: list[Path] = []
     if scored is None:
-        samples = calibration_samples(pool, n, seed)
+        samples = calibration_samples(pool, n, settings.seed)
         rated = rated_episodes(
-            pool, samples, config, episodes, seed, overrides, show.Terminal(), live_n=live_n, provider=provider
+            pool, samples, config, episodes, settings.seed, overrides, show.Terminal(), live_n=live_n, provider=provider
         )
         scored, made_from = rated.scored, rated.made_from
     report, path = calibration.weight_calib(
         scored,
         baseline,
-        cv=cv,
-        boot=boot,
-        l2=l2,
-        seed=seed,
-        limits=profile_for(load_train_config(config, overrides)).thresholds,
+        **settings.model_dump(),
+        limits=profile.thresholds,
         out=out,
         tag=name,
         live_n=live_n,

@@ -48,6 +48,8 @@ ASKED_FOR = {
     # What to write and how to draw, whom to call and that it is meant: asked for, never assumed.
     "shadow_run": ("materialize", "dump_manifest", "stratify"),
     "probe_scorer": ("provider", "live"),
+    # Those of the config's gate profile.
+    "weight_calib": ("cv", "boot", "l2", "seed"),
     # Price and cap are those of configs/default.yaml.
     "overclar_penalty": ("alpha", "cap", "ablation"),
     "train": ("resume",),

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from src.cli import main
 from src.core.files import sha256_file
 from src.reward.dimensions import LIVE
 from src.reward.scored_episodes import ScoredEpisode
 from src.reward.weights import read_weights
+from src.training import record_episodes
+from src.training.record_episodes import RatedEpisodes
 from tests.conftest import Askgate
 from tests.reward.scored_episodes import scored, shipped_baseline, write
 
@@ -48,6 +51,43 @@ def test_the_work_orders_flags_write_weights_and_a_report(episodes: Path, askgat
         assert weight["low"] <= weight["high"]
     assert "support" in done.out
     assert f"wrote {path}" in done.out
+
+
+def test_flags_left_out_have_the_work_orders_values(episodes: Path, askgate: Askgate) -> None:
+    askgate(*SCORED, "--cv", "5", "--boot", "200", "--l2", "0.1", "--seed", "42", "--out", "one.json")
+    askgate(*SCORED, "--out", "two.json")
+    assert Path("one.json").read_bytes() == Path("two.json").read_bytes()
+
+
+def test_scored_episodes_need_no_config(episodes: Path, askgate: Askgate) -> None:
+    done = askgate(*SCORED, "--boot", "10", "--config", "none.yaml")
+    assert done.code == 0, done.err
+
+
+def own_quickstart(**calibration: object) -> None:
+    Path("configs/gates").mkdir(parents=True)
+    own = {"extends": "rc1.yaml", "name": "quickstart", "thresholds": {"calibration": calibration}}
+    Path("configs/gates/quickstart.yaml").write_text(json.dumps(own))
+
+
+def test_settings_are_those_of_the_configs_profile(episodes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own_quickstart(seed=7, cv=3)
+    seeds = []
+    monkeypatch.setattr(record_episodes, "calibration_samples", lambda pool, n, seed: seeds.append(seed) or [])
+    monkeypatch.setattr(record_episodes, "rated_episodes", lambda *_, **__: RatedEpisodes([], episodes, []))
+    with pytest.raises(SystemExit):
+        main(["weight_calib", "--boot", "10"])
+    report = json.loads(Path("reports/calibration_report_calibration.json").read_bytes())
+    assert (seeds, len(report["figures"]["folds"])) == ([7], 3)
+
+
+@pytest.mark.parametrize("verb", ["weight_calib", "shadow_run"])
+def test_a_wrong_profile_is_refused_before_anything_is_done(episodes: Path, askgate: Askgate, verb: str) -> None:
+    own_quickstart(cv=1)
+    done = askgate(verb)
+    assert done.code == 2
+    assert "configs/gates/quickstart.yaml: thresholds.calibration.cv" in done.err
+    assert not Path("data").exists()
 
 
 def test_the_same_episodes_give_the_same_bytes(episodes: Path, askgate: Askgate) -> None:
