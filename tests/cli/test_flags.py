@@ -13,6 +13,8 @@ import pytest
 import typer
 
 from src.cli.app import app
+from src.config.train_config import TrainConfig
+from src.gates.ticket import FREE_WITH_A_TICKET
 from tests.conftest import Askgate
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -127,6 +129,14 @@ def test_the_work_orders_values_are_the_defaults(verb: str) -> None:
         assert given.pop(name)
         assert not default.pop(name)
     assert given == default
+
+
+def test_the_example_of_set_is_one_that_the_verb_takes(askgate: Askgate) -> None:
+    """A ticket covers the config, so a gated run may change few settings."""
+    for verb, section in (("ppo_runner", FREE_WITH_A_TICKET), ("train", TrainConfig.model_fields)):
+        example = re.search(r"such as\s+([a-z_]+)\.[a-z_]+=", askgate(verb, "--help").out)
+        assert example is not None
+        assert example[1] in section
 
 
 def test_every_verb_is_listed_with_a_whole_sentence(askgate: Askgate) -> None:
