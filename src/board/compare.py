@@ -1,36 +1,36 @@
 """Two sets of episodes on the samples that both have: base and trained, two steps, two seeds, or two run folders.
 
-Where a set has several episodes of a sample, their mean counts. Intervals are those of the mean of the differences per
-sample, so they cover the random choice of the samples and nothing else.
+The list comes from the index, where a sample with several episodes has their mean. The figures and their intervals are
+those of the reports (`eval.compare`), computed from the episodes themselves in a thread: large sets take a while.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
-from math import sqrt
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean, stdev
-from typing import NamedTuple
 
 from markupsafe import Markup
 
 from ..core.types import Episode
-from ..eval.metrics import Z95
+from ..eval.compare import Change, compare, sample_facts
 from .episodes import read_episode, set_choices
-from .index import reading
+from .index import parse_line, read_lines, reading
 from .query import PAGE_SIZE, whole_number
 from .render import render
-from .runs import Board, Run
+from .runs import EVERY, Board, Measured, Run
 
 MOST_EPISODES = 4
 """Episodes of one sample that are shown side by side."""
+FIRST_VIEW_SECONDS = 2.0
+"""Time that the page waits for the figures; those of larger sets are shown when they are computed."""
+FIGURES = ("success", "need_ask_success", "overclar_rate", "avg_turns")
 _SIDE = (
-    "SELECT sample, task, level, needs, avg(success) AS ok, avg(success AND told) AS told_ok, avg(asks > 0) AS asked, "
-    "avg(asks) AS asks, avg(turns) AS turns, avg(reward) AS reward FROM {schema}.episodes WHERE set_path=? "
-    "GROUP BY sample"
+    "SELECT sample, task, level, needs, avg(achieved) AS achieved, avg(asks) AS asks, avg(turns) AS turns, "
+    "avg(reward) AS reward FROM {schema}.episodes WHERE set_path=? GROUP BY sample"
 )
-_COLUMNS = ("ok", "told_ok", "asked", "asks", "turns", "reward")
+_COLUMNS = ("achieved", "asks", "turns", "reward")
 _PAIRS = (
     f"WITH a AS ({_SIDE.format(schema='main')}), b AS ({_SIDE}) SELECT sample, a.task, a.level, a.needs, "
     f"{', '.join(f'{side}.{name} AS {side}_{name}' for side in 'ab' for name in _COLUMNS)} "
@@ -39,34 +39,15 @@ _PAIRS = (
 Query = Mapping[str, str]
 Pair = sqlite3.Row
 """The means of both sets' episodes of one sample."""
-
-
-MEASURES = {
-    "success": ("ok", (0, 1)),
-    "need_ask_success": ("told_ok", (1,)),
-    "overclar_rate": ("asked", (0,)),
-    "turns": ("turns", (0, 1)),
-}
-"""Column of each figure, and the samples that it is measured on: those that need a question (1), or not (0)."""
 SAMPLE_GROUPS: dict[str, Callable[[Pair], bool]] = {
     "": lambda pair: True,
-    "gained": lambda pair: pair["a_ok"] < 0.5 <= pair["b_ok"],
-    "lost": lambda pair: pair["b_ok"] < 0.5 <= pair["a_ok"],
+    "gained": lambda pair: pair["a_achieved"] < 0.5 <= pair["b_achieved"],
+    "lost": lambda pair: pair["b_achieved"] < 0.5 <= pair["a_achieved"],
     "asking": lambda pair: (pair["a_asks"] > 0) != (pair["b_asks"] > 0),
-    "wrong": lambda pair: max(pair["a_ok"], pair["b_ok"]) < 0.5,
-    "right": lambda pair: min(pair["a_ok"], pair["b_ok"]) >= 0.5,
+    "wrong": lambda pair: max(pair["a_achieved"], pair["b_achieved"]) < 0.5,
+    "right": lambda pair: min(pair["a_achieved"], pair["b_achieved"]) >= 0.5,
 }
-"""Samples that the list can be narrowed to."""
-
-
-class Difference(NamedTuple):
-    """A figure of both sets, and the difference with half the width of its 95% interval."""
-
-    n: int
-    before: float | None = None
-    after: float | None = None
-    delta: float | None = None
-    margin: float | None = None
+"""Samples that the list can be narrowed to. Right: as in the RC1 report, with the clarifying question where needed."""
 
 
 class _Side:
@@ -77,11 +58,26 @@ class _Side:
         self.text = text
         self.run: Run | None = board.runs.get(name)
 
+    def files(self) -> list[sqlite3.Row]:
+        """Path and stamp of each file of the set."""
+        if self.run is None:
+            return []
+        with reading(self.run.indexer.path) as store:
+            return store.execute("SELECT path, stamp FROM files WHERE set_path=? ORDER BY id", (self.set,)).fetchall()
+
+    def episodes(self) -> Iterator[Episode]:
+        for file in self.files():
+            assert self.run is not None
+            for _, _, raw in read_lines(self.run.root, file["path"]):
+                if found := parse_line(raw):
+                    yield found[1]
+
 
 def compare_page(board: Board, query: Query) -> Markup:
     choices = _choices(board)
     first, second = _default(choices)
-    a, b = _Side(board, query.get("a") or first), _Side(board, query.get("b") or second)
+    query = {**query, "a": query.get("a") or first, "b": query.get("b") or second}
+    a, b = _Side(board, query["a"]), _Side(board, query["b"])
     context = {"choices": choices, "labels_of": dict(choices), "a": a, "b": b}
     if a.run is None or b.run is None:
         return render("compare.html", pairs=None, **context)
@@ -90,8 +86,8 @@ def compare_page(board: Board, query: Query) -> Markup:
     groups = {name: list(filter(holds, pairs)) for name, holds in SAMPLE_GROUPS.items()}
     shown = groups.get(kind, pairs)
     rows, last = shown[PAGE_SIZE * (page - 1) : PAGE_SIZE * page], max(1, -(-len(shown) // PAGE_SIZE))
-    differences = {name: difference(pairs, name) for name in MEASURES}
-    context |= {"differences": differences, "groups": groups, "kind": kind, "rows": rows, "here": page, "last": last}
+    context |= {"changes": changes_part(board, query), "groups": groups, "kind": kind}
+    context |= {"rows": rows, "here": page, "last": last}
     return render("compare.html", pairs=pairs, **context)
 
 
@@ -120,15 +116,40 @@ def read_pairs(a: Path, a_set: str, b: Path, b_set: str) -> list[Pair]:
         return store.execute(_PAIRS.format(schema="other" if b != a else "main"), (a_set, b_set)).fetchall()
 
 
-def difference(pairs: Sequence[Pair], measure: str) -> Difference:
-    column, needs = MEASURES[measure]
-    found = [pair for pair in pairs if pair["needs"] in needs]
-    if not found:
-        return Difference(0)
-    before, after = ([pair[f"{side}_{column}"] for pair in found] for side in "ab")
-    deltas = [second - first for first, second in zip(before, after, strict=True)]
-    margin = Z95 * stdev(deltas) / sqrt(len(deltas)) if len(deltas) > 1 else None
-    return Difference(len(found), fmean(before), fmean(after), fmean(deltas), margin)
+def changes_part(board: Board, query: Query) -> Markup:
+    """The table of figures, or a note while they are being computed. It is renewed when a file of a set changes."""
+    a, b = _Side(board, query.get("a", "")), _Side(board, query.get("b", ""))
+    changes = None
+    if a.files() and b.files():
+        measured = board.changes.setdefault(
+            (a.text, b.text),
+            Measured(
+                lambda: measure_changes(list(a.episodes()), list(b.episodes())),
+                EVERY,
+                lambda: [tuple(file) for side in (a, b) for file in side.files()],
+            ),
+        )
+        changes = measured.get(FIRST_VIEW_SECONDS)
+    return render("changes.html", changes=changes, names=FIGURES)
+
+
+def measure_changes(base: Sequence[Episode], trained: Sequence[Episode]) -> dict[str, Change]:
+    """The changes from one set to another on the samples that both have, of each as many episodes as both have.
+
+    The seed of the bootstrap is that of the evaluation, as in its report.
+    """
+    shared = Counter(map(sample_facts, base)) & Counter(map(sample_facts, trained))
+    one, other = (list(_first(episodes, shared)) for episodes in (base, trained))
+    return compare(one, other, other[0].seed if other else 0)
+
+
+def _first(episodes: Sequence[Episode], wanted: Counter[object]) -> Iterator[Episode]:
+    """The first episodes of each sample, as many as wanted."""
+    left = Counter(wanted)
+    for episode in episodes:
+        if left[sample_facts(episode)] > 0:
+            left[sample_facts(episode)] -= 1
+            yield episode
 
 
 def pair_page(board: Board, query: Query) -> Markup | None:

@@ -27,12 +27,13 @@ import msgspec
 from ..core.errors import BadInput
 from ..core.types import Episode
 from ..reward.recorded_episodes import RecordedEpisode
+from ..reward.reward import achieved
 from ..scoring.ledger import unseal
 from ..scoring.scores import Score
 from ..scoring.types import ScoringEntry
 from .run_files import EpisodeFile, OutsideRunFolder, episode_files, file_stamp, open_inside
 
-VERSION = 2
+VERSION = 3
 """Version of the tables. An index with another one is rebuilt."""
 NAME = "board.sqlite"
 SCHEMA = Path(__file__).with_name("schema.sql")
@@ -147,7 +148,7 @@ class Indexer:
         number = put.lastrowid
         scores = _scores(self.root, one.scores)
         rows, unreadable = [], 0
-        for line, start, raw in _lines(self.root, one.path):
+        for line, start, raw in read_lines(self.root, one.path):
             found = parse_line(raw)
             if found is None:
                 unreadable += 1
@@ -155,10 +156,10 @@ class Indexer:
             name, episode = found
             score = scores.get(name) or self._training_score(one, line, episode)
             rows.append((number, line, start, len(raw), one.set, one.step, *_columns(episode), *score))
-        marks = ",".join("?" * 18)
+        marks = ",".join("?" * 19)
         self._store.executemany(
             "INSERT INTO episodes(file, line, start, size, set_path, step, sample, task, level, lang, needs, asks, "
-            f"success, told, turns, reward, variance, score) VALUES({marks})",
+            f"success, achieved, told, turns, reward, variance, score) VALUES({marks})",
             rows,
         )
         self._store.execute(
@@ -186,7 +187,7 @@ class Indexer:
         ids = dict(self._store.execute("SELECT line, id FROM episodes WHERE file=?", (number,)).fetchall())
         texts = (
             (ids[line], text_of(found[1]))
-            for line, _, raw in _lines(self.root, path)
+            for line, _, raw in read_lines(self.root, path)
             if line in ids and (found := parse_line(raw))
         )
         self._store.executemany("INSERT INTO words(rowid, text) VALUES(?,?)", texts)
@@ -231,12 +232,12 @@ def text_of(episode: Episode) -> str:
 
 def _columns(one: Episode) -> tuple[object, ...]:
     return (
-        one.sample_id, one.task, one.level, one.lang, one.needs_clarification, one.asks, one.success, one.received_info,
-        one.policy_turns, sum(one.reward.values()),
+        one.sample_id, one.task, one.level, one.lang, one.needs_clarification, one.asks, one.success, achieved(one),
+        one.received_info, one.policy_turns, sum(one.reward.values()),
     )  # fmt: skip
 
 
-def _lines(root: Path, path: str) -> Iterator[tuple[int, int, bytes]]:
+def read_lines(root: Path, path: str) -> Iterator[tuple[int, int, bytes]]:
     """Number from 0, offset and bytes of each line."""
     try:
         handle = open_inside(root, path)
@@ -252,7 +253,7 @@ def _lines(root: Path, path: str) -> Iterator[tuple[int, int, bytes]]:
 def _scores(root: Path, path: str) -> dict[str, tuple[float | None, float | None]]:
     """Judge scores of recorded episodes: variance and overall score by id."""
     found: dict[str, tuple[float | None, float | None]] = {}
-    for _, _, raw in _lines(root, path) if path else ():
+    for _, _, raw in read_lines(root, path) if path else ():
         try:
             score = _score.decode(raw)
         except (msgspec.DecodeError, UnicodeDecodeError):

@@ -17,6 +17,7 @@ import msgspec
 from ..config.profile import load_profile
 from ..core.errors import BadInput
 from ..core.paths import newest_evaluation
+from ..eval.compare import Change
 from ..loop.kpi import measure
 from ..loop.lights import Light
 from ..loop.profile_loop import ProfileLoop, last_run, open_loop
@@ -64,6 +65,8 @@ class Board:
         )
         self.loop = Measured(_measure_loop, EVERY, self._loop_stamp)
         self.kpis = Measured(lambda: measure(load_profile(last_run()), newest_evaluation()), KPIS_EVERY)
+        self.changes: dict[tuple[str, str], Measured[dict[str, Change]]] = {}
+        """Comparisons of two sets that somebody has opened."""
 
     def run(self, name: str) -> Run:
         """The run of that name, else the first."""

@@ -4,10 +4,10 @@ CREATE TABLE files(id INTEGER PRIMARY KEY, path TEXT UNIQUE, stamp TEXT, set_pat
     searched INTEGER DEFAULT 0);
 CREATE TABLE episodes(id INTEGER PRIMARY KEY AUTOINCREMENT, file INTEGER, line INTEGER, start INTEGER, size INTEGER,
     set_path TEXT, step INTEGER, sample TEXT, task TEXT, level TEXT, lang TEXT, needs INTEGER, asks INTEGER,
-    success INTEGER, told INTEGER, turns INTEGER, reward REAL, variance REAL, score REAL);
+    success INTEGER, achieved INTEGER, told INTEGER, turns INTEGER, reward REAL, variance REAL, score REAL);
 CREATE INDEX by_file ON episodes(file, line);
 CREATE INDEX by_sample ON episodes(sample, set_path);
-CREATE INDEX by_set ON episodes(set_path, sample, needs, asks, success, told, turns);
+CREATE INDEX by_set ON episodes(set_path, sample, needs, asks, achieved, turns);
 CREATE INDEX by_facts ON episodes(reward, success, asks, needs, task, level, lang, step, variance);
 CREATE TABLE judged(step INTEGER, line INTEGER, sample TEXT, seed INTEGER, variance REAL, overall REAL,
     PRIMARY KEY(step, line, sample, seed)) WITHOUT ROWID;

@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..pages.render import stylesheet
 from ..runtime.secrets import masker
-from .compare import compare_page, pair_page
+from .compare import changes_part, compare_page, pair_page
 from .episodes import episode_page, episodes_page, list_part
 from .index import reading
 from .overview import curves_part, kpis_part, light_page, lights_part, overview, stage_page
@@ -188,6 +188,7 @@ VIEWS: dict[str, View] = {
     "/part/lights": lambda board, request: _part(request, lights_part(board)),
     "/part/curves": lambda board, request: _part(request, curves_part(board)),
     "/part/kpis": lambda board, request: _part(request, kpis_part(board)),
+    "/part/changes": lambda board, request: _part(request, changes_part(board, request.query_params)),
     "/part/episodes": _episode_list,
     "/light": lambda board, request: _page(board, light_page(board, *_asked(request, "round", "of")), "overview"),
     "/stage": lambda board, request: _page(board, stage_page(board, *_asked(request, "name")), "overview"),

@@ -79,10 +79,7 @@ def overclar_check(rate: Change, name: str, fall: float | None, most: float, lim
 
 def _paired(base: Sequence[Episode], trained: Sequence[Episode]) -> tuple[list[Episode], list[Episode]]:
     """Both in the same order of samples. Another set of samples, or other facts about them, compares nothing."""
-    facts = [
-        Counter((one.sample_id, one.task, one.level, one.needs_clarification) for one in side)
-        for side in (base, trained)
-    ]
+    facts = [Counter(map(sample_facts, side)) for side in (base, trained)]
     if facts[0] != facts[1]:
         odd = next(iter((facts[0] - facts[1]) or (facts[1] - facts[0])))
         raise BadInput(
@@ -91,6 +88,11 @@ def _paired(base: Sequence[Episode], trained: Sequence[Episode]) -> tuple[list[E
             remedy="evaluate both on the same file, each sample equally often",
         )
     return sorted(base, key=lambda one: one.sample_id), sorted(trained, key=lambda one: one.sample_id)
+
+
+def sample_facts(episode: Episode) -> tuple[str, str, str | None, bool]:
+    """Id, task, level and need of an episode's sample: what two episodes must share to be compared."""
+    return episode.sample_id, episode.task, episode.level, episode.needs_clarification
 
 
 def _interval(before: F64, after: F64, firsts: NDArray[np.intp], seed: int) -> tuple[F64, F64]:

@@ -11,14 +11,17 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from src.board.compare import SAMPLE_GROUPS, difference, read_pairs
+from src.board.compare import SAMPLE_GROUPS, measure_changes, read_pairs
 from src.board.index import Indexer, reading
 from src.board.query import Filter, episode_totals, list_episodes
 from src.core.check import now
 from src.core.errors import BadInput
+from src.eval.compare import compare
+from src.pages.rc1_report import choose_pairs
 from src.scoring.ledger import Ledger
 from src.scoring.types import ScoringEntry
 from tests.board.small_run import BASE, TRAINED, TRAINING, episode, small_run, write_episodes, write_step
+from tests.pages.test_rc1_report import sample
 
 
 @pytest.fixture
@@ -218,18 +221,27 @@ def test_an_unreadable_index_is_rebuilt(tmp_path: Path) -> None:
 
 def test_sets_are_compared_on_their_common_samples(indexer: Indexer) -> None:
     base = [episode(n, success=n % 2 == 0, asks=n % 4 == 1) for n in range(100, 112)]
-    extra = episode(200, success=True)
-    write_episodes(indexer.root, TRAINED, [*(episode(n, success=n != 101) for n in range(100, 112)), extra])
+    trained = [episode(n, success=n != 101, asks=n % 4 == 0) for n in range(100, 112)]
+    write_episodes(indexer.root, TRAINED, [*trained, trained[0], episode(200, success=True)])
     indexer.update()
     pairs = read_pairs(indexer.path, BASE, indexer.path, TRAINED)
-    kinds = {name: sum(map(holds, pairs)) for name, holds in SAMPLE_GROUPS.items()}
-    success, overclarified = difference(pairs, "success"), difference(pairs, "overclar_rate")
-    assert success.n == 12
-    assert success.before == pytest.approx(0.5)
-    assert success.after == pytest.approx(11 / 12)
+    assert len(pairs) == 12
+    changes = measure_changes(base, [*trained, trained[0], episode(200, success=True)])
+    assert changes == compare(base, trained, trained[0].seed)
+    assert changes["success"].delta == pytest.approx(11 / 12 - 0.5, abs=1e-6)
     overclar = [one.asks > 0 for one in base if not one.needs_clarification]
-    assert overclarified.before == pytest.approx(sum(overclar) / len(overclar))
-    assert overclarified.after == 0
-    assert (kinds[""], kinds["gained"], kinds["lost"], kinds["wrong"]) == (12, 5, 0, 1)
-    # Differences sample by sample: five times 1, seven times 0.
-    assert success.margin == pytest.approx(1.96 * (35 / 132 / 12) ** 0.5, rel=1e-3)
+    assert changes["overclar_rate"].base.value == pytest.approx(sum(overclar) / len(overclar))
+
+
+def test_samples_gained_and_lost_are_those_of_the_rc1_report(indexer: Indexer) -> None:
+    """A right answer counts only with the clarifying question where one was needed, in both."""
+    base = [episode(n, success=n % 2 == 0, asks=n % 4 == 1) for n in range(100, 112)]
+    trained = [episode(n, success=n != 101, asks=n % 4 == 0) for n in range(100, 112)]
+    write_episodes(indexer.root, TRAINED, trained)
+    indexer.update()
+    pairs = read_pairs(indexer.path, BASE, indexer.path, TRAINED)
+    board = {name: sum(map(holds, pairs)) for name, holds in SAMPLE_GROUPS.items()}
+    samples = {one.sample_id: sample(one.sample_id) for one in base}
+    report = choose_pairs(base, trained, samples, seed=1).counts
+    assert [board[name] for name in ("gained", "lost", "right", "wrong")] == list(report.values())
+    assert report["gained"] < sum(after.success > before.success for before, after in zip(base, trained, strict=True))
