@@ -215,6 +215,11 @@ class ChatRenderer:
         return min(found)[2]
 
 
+def renderer_for(tokenizer: PreTrainedTokenizerBase) -> Renderer:
+    """Renders with the tokenizer's chat template if it has one, else with plain tags."""
+    return ChatRenderer(tokenizer) if tokenizer.chat_template else TagRenderer(tokenizer)
+
+
 def _message(role: str, text: str) -> dict[str, str]:
     return {"role": role, "content": text}
 

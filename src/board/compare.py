@@ -139,17 +139,18 @@ def measure_changes(base: Sequence[Episode], trained: Sequence[Episode]) -> dict
     The seed of the bootstrap is that of the evaluation, as in its report.
     """
     shared = Counter(map(sample_facts, base)) & Counter(map(sample_facts, trained))
-    one, other = (list(_first(episodes, shared)) for episodes in (base, trained))
-    return compare(one, other, other[0].seed if other else 0)
 
+    def first(episodes: Sequence[Episode]) -> list[Episode]:
+        seen = Counter[object]()
+        kept = []
+        for episode in episodes:
+            facts = sample_facts(episode)
+            seen[facts] += 1
+            if seen[facts] <= shared[facts]:
+                kept.append(episode)
+        return kept
 
-def _first(episodes: Sequence[Episode], wanted: Counter[object]) -> Iterator[Episode]:
-    """The first episodes of each sample, as many as wanted."""
-    left = Counter(wanted)
-    for episode in episodes:
-        if left[sample_facts(episode)] > 0:
-            left[sample_facts(episode)] -= 1
-            yield episode
+    return compare(first(base), first(trained), trained[0].seed if trained else 0)
 
 
 def pair_page(board: Board, query: Query) -> Markup | None:

@@ -188,27 +188,24 @@ class LogTail:
         self.seeds: dict[Any, dict[str, list[tuple[float, float]]]] = {}
         self.last: dict[Any, int] = {}
 
-    def read_new(self) -> bool:
-        """Read new lines; True where there are any. A file that was replaced, or cut by a resumed run, is reread."""
+    def read_new(self) -> None:
+        """Read new lines. A file that was replaced, or cut by a resumed run, is reread."""
         with self._lock:
             try:
                 handle = open_inside(self.root, self.name)
             except OutsideRunFolder:
-                changed = self._file is not None
                 self._reset(None)
-                return changed
+                return
             with handle:
                 found = os.fstat(handle.fileno())
                 if found.st_ino != self._file or found.st_size < self._read:
                     self._reset(found.st_ino)
                 handle.seek(self._read)
-                before = self._read
                 for raw in handle:
                     if not raw.endswith(b"\n"):
                         break  # still being written
                     self._read += len(raw)
                     self._take(raw)
-                return self._read != before
 
     def _take(self, raw: bytes) -> None:
         try:

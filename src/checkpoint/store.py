@@ -21,7 +21,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -209,20 +209,13 @@ class CheckpointStore:
         """Steps whose weights breached `kl_alert`. Known one step after they were saved, so not among their marks."""
         self._own = CheckpointFolder(root)
         self._folders = [self._own, *([CheckpointFolder(mirror)] if mirror else [])]
-        self._locks: list[int] = []
-        try:
+        with ExitStack() as locks:
             for folder in self._folders:
-                self._locks.append(lock_folder(folder.path))
+                locks.callback(os.close, lock_folder(folder.path))
                 with explain_disk_errors(folder.path):
                     folder.sweep()
                     CheckpointFolder(folder.path / BEST).sweep()
-        except BaseException:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        while self._locks:
-            os.close(self._locks.pop())
+            self.close = locks.pop_all().close
 
     def __enter__(self) -> Self:
         return self

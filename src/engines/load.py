@@ -16,41 +16,32 @@ from ..strategies.grpo import GRPO
 from ..strategies.ppo import PPO
 from .job import TrainJob
 
-ENGINES: Mapping[str, tuple[str, str]] = {"pure_pt": (".pure_pt", "PurePT"), "trl_ppo": (".trl_ppo", "TrlPPO")}
+ENGINES: Mapping[str, str] = {"pure_pt": "PurePT", "trl_ppo": "TrlPPO"}
+"""Built-in engines: module of this package, and class."""
 STRATEGIES: Mapping[str, type] = {"ppo": PPO, "grpo": GRPO, "dpo": DPO}
 ENGINE_MEMBERS = "strategies fit save load save_model".split()
 STRATEGY_MEMBERS = "critic reference group_size targets loss after_step metrics state_dict load_state_dict".split()
 
 
 def load_engine(name: str, strategy: str) -> Callable[[TrainJob], Engine]:
-    """The engine class of that name. It must list a built-in strategy in `strategies`; a user's own is always tried."""
+    """The engine class of that name. It must list a built-in strategy in `strategies`; a user's own is always tried.
+    An engine may give the reason and the remedy for one that it refuses, by name, in `refusals`."""
     remedy = f"use {', '.join(ENGINES)}, or package.module:Class for your own"
-    if (name, strategy) == ("trl_ppo", "ppo"):
-        raise no_ppo_in_trl()
     found: Any
     if name in ENGINES:
-        module, class_name = ENGINES[name]
-        found = getattr(import_module(module, __package__), class_name)
+        try:
+            found = getattr(import_module(f".{name}", __package__), ENGINES[name])
+        except ModuleNotFoundError as error:
+            extra = f"pip install 'askgate[{error.name}]', or set engine: pure_pt"
+            raise BadInput(f"{error.name} is not installed", where="engine", remedy=extra) from error
     else:
         found = load_user_class(name, "engine", remedy)
     require_members(found, ENGINE_MEMBERS, name, "an engine", where="engine")
     if ":" not in strategy and strategy not in found.strategies:
-        raise BadInput(
-            f"{name} does not run {strategy}",
-            where="strategy",
-            remedy=f"with engine: {name} use {', '.join(sorted(found.strategies))}",
-        )
+        usual = f"{name} does not run {strategy}", f"with engine: {name} use {', '.join(sorted(found.strategies))}"
+        what, remedy = getattr(found, "refusals", {}).get(strategy, usual)
+        raise BadInput(what, where="strategy", remedy=remedy)
     return cast(Callable[[TrainJob], Engine], found)
-
-
-def no_ppo_in_trl() -> BadInput:
-    """The refusal of the pair of names that everybody tries first, with the reason."""
-    return BadInput(
-        "TRL has no PPO any more: PPOTrainer was removed in 1.13; the last one was single-turn, took no reward "
-        "function and could not resume",
-        where="strategy",
-        remedy="set engine: pure_pt for PPO with a critic, or strategy: grpo for the same clipped objective on TRL",
-    )
 
 
 def strategy_class(name: str) -> type:

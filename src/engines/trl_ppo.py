@@ -1,31 +1,46 @@
 """Hugging Face TRL as an engine: its GRPOTrainer and its DPOTrainer, driven by the same job as `pure_pt`.
 
-Episodes, tools, rewards, sampling, schedule and checkpoints are AskGate's; loss and updates are TRL's. A checkpoint is
-safetensors and JSON, as with `pure_pt`: nothing of TRL's own is saved or loaded, so no pickle is. All randomness of a
-step comes from the seed and the number of the step.
+Episodes, tools, rewards, sampling, schedule and checkpoints are AskGate's; loss, clipping, KL term and updates are
+TRL's. A checkpoint is safetensors and JSON, as with `pure_pt`: nothing of TRL's own is saved or loaded, so no pickle
+is. All randomness of a step comes from the seed and the number of the step.
+
+GRPOTrainer asks a function of ours (`rollout_func`) for a batch of episodes: prompt, completion, and which tokens of
+the completion the policy said (`env_mask`). DPOTrainer reads pairs from a dataset, so here each step makes its own
+pairs when the trainer prepares its inputs; the log-probabilities of the frozen base come along with the pairs (TRL
+calls that precomputed).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from importlib.util import find_spec
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, ClassVar
 
+import numpy as np
 import torch
-from transformers import PrinterCallback, TrainerCallback
+from datasets import Dataset
+from torch import Tensor
+from transformers import AutoTokenizer, PrinterCallback, TrainerCallback
+from trl.trainer.dpo_config import DPOConfig
+from trl.trainer.dpo_trainer import DPOTrainer
+from trl.trainer.grpo_config import GRPOConfig
+from trl.trainer.grpo_trainer import GRPOTrainer
 
+from ..agents.trajectory import Trajectory
 from ..core.api import Callback, Strategy
 from ..core.errors import BadInput
 from ..runtime.seeding import seed_all
-from ..strategies.dpo import DPO
+from ..strategies.dpo import DPO, best_worst_pairs
+from ..strategies.flat_layout import segment_sum
 from ..strategies.grpo import GRPO
 from ..strategies.ppo import PPO
 from .base import BaseEngine, Collected, StepTimer, load_weights, lr_scale, make_optimizer, trained_weights
 from .job import TrainJob
-from .load import no_ppo_in_trl
-from .models import is_adapted, load_policy
-from .pure_pt import collect, episode_metrics, random_seed
+from .models import frozen_base, is_adapted, load_policy
+from .pure_pt import collect, episode_metrics, random_seed, reference_logprobs
 
 _SHARED_METRICS = {
     "loss": "loss",
@@ -36,10 +51,21 @@ _SHARED_METRICS = {
 """Metrics of TRL that `pure_pt` has too, and their names there."""
 
 
+_NO_PPO = (
+    "TRL has no PPO any more: PPOTrainer was removed in 1.13; the last one was single-turn, took no reward function "
+    "and could not resume",
+    "set engine: pure_pt for PPO with a critic, or strategy: grpo for the same clipped objective on TRL",
+)
+Collect = Callable[[], Collected]
+SHARE = "share"
+"""Key of a pair's share in its update; travels with its tokens."""
+
+
 class TrlPPO(BaseEngine):
     """The engine `trl_ppo`: GRPO and DPO by TRL."""
 
     strategies = frozenset({"grpo", "dpo"})
+    refusals: ClassVar = {"ppo": _NO_PPO}
 
     def __init__(self, job: TrainJob) -> None:
         trainer_class = _trainer_class(job.strategy)
@@ -132,19 +158,13 @@ class _StepHooks(TrainerCallback):
 def _trainer_class(strategy: Strategy) -> Callable[..., Any]:
     """The trainer for a strategy. TRL brings its own losses, so it runs only strategies that have one there."""
     if isinstance(strategy, PPO):
-        raise no_ppo_in_trl()
+        raise BadInput(_NO_PPO[0], where="strategy", remedy=_NO_PPO[1])
     if type(strategy) not in (GRPO, DPO):
         raise BadInput(
             f"trl_ppo would run a loss of TRL, not that of {type(strategy).__name__}",
             where="strategy",
             remedy="set engine: pure_pt, or strategy: grpo or dpo",
         )
-    if find_spec("trl") is None:
-        raise BadInput(
-            "TRL is not installed", where="engine", remedy="pip install 'askgate[trl]', or set engine: pure_pt"
-        )
-    from .trl_trainers import EpisodeDPOTrainer, EpisodeGRPOTrainer
-
     return EpisodeGRPOTrainer if isinstance(strategy, GRPO) else EpisodeDPOTrainer
 
 
@@ -158,3 +178,246 @@ def undo_adapter_changes(policy: Any) -> None:
     for weight in policy.parameters():
         if weight.requires_grad:
             weight.data = weight.data.float()
+
+
+class EpisodeGRPOTrainer(GRPOTrainer):
+    """GRPOTrainer in which one generation is one step of ours."""
+
+    def __init__(self, job: TrainJob, strategy: GRPO, policy: Any, collect: Collect, scratch: str, **more: Any) -> None:
+        self.strategy, self.collect = strategy, collect
+        self.updates_per_step = job.optimizer.epochs * job.optimizer.minibatches
+        tokenizer = tokenizer_for(job)
+        self.filler = int(tokenizer.pad_token_id)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*'rollout_func'.*experimental", UserWarning)
+            super().__init__(
+                model=policy,
+                reward_funcs=[episode_reward],
+                args=_grpo_arguments(job, strategy, scratch),
+                # Samples come from our sampler: TRL only needs rows to count.
+                train_dataset=Dataset.from_dict({"prompt": [""] * (job.batch_size // strategy.group_size)}),
+                processing_class=tokenizer,
+                rollout_func=lambda prompts, trainer: self._episodes(),
+                **more,
+            )
+
+    def _episodes(self) -> dict[str, list[Any]]:
+        self.collected = self.collect()
+        rows = [split(one, self.filler) for one in self.collected.trajectories]
+        return {
+            "prompt_ids": [row[0] for row in rows],
+            "completion_ids": [row[1] for row in rows],
+            "env_mask": [row[2] for row in rows],
+            "logprobs": [row[3] for row in rows],
+            "reward": self.collected.batch.reward_E.tolist(),
+        }
+
+    def _generate_and_score_completions(self, inputs: Any) -> Any:
+        """Adds to TRL's what it does not know: episode weights, and that groups of equal rewards teach nothing.
+
+        A weight scales the advantage; TRL has no way to scale the KL term with it.
+        """
+        made = super()._generate_and_score_completions(inputs)
+        said = (made["completion_mask"] * made["tool_mask"]).bool()
+        batch = replace(self.collected.batch, ref_logp_N=made["ref_per_token_logps"][said])
+        targets = self.strategy.targets(batch)
+        made["advantages"] = made["advantages"] * batch.weight_E
+        made["tool_mask"] = torch.zeros_like(made["tool_mask"])
+        made["tool_mask"][said] = targets["teaches_N"].to(made["tool_mask"].dtype)
+        return made
+
+    def after_step(self) -> None:
+        """Takes over the weight of the KL term, which the strategy adapts."""
+        self.beta = self.strategy.kl_coef
+
+
+def episode_reward(reward: list[float | None], **_: Any) -> list[float | None]:
+    """The reward function for TRL. The reward was computed when the episode was made."""
+    return reward
+
+
+def split(one: Trajectory, filler: int) -> tuple[list[int], list[int], list[int], list[float]]:
+    """Prompt, completion, mask of policy tokens and their log-probabilities, up to the last policy token.
+
+    Where the policy had no room for a token, the completion is one filler token outside the mask: TRL requires one.
+    """
+    said = np.flatnonzero(one.policy)
+    if not len(said):
+        return one.tokens.tolist(), [filler], [0], [0.0]
+    first, last = int(said[0]), int(said[-1]) + 1
+    return (
+        one.tokens[:first].tolist(),
+        one.tokens[first:last].tolist(),
+        one.policy[first:last].astype(int).tolist(),
+        one.logp[first:last].tolist(),
+    )
+
+
+def _grpo_arguments(job: TrainJob, strategy: GRPO, scratch: str) -> GRPOConfig:
+    if strategy.kl_coef <= 0:
+        raise BadInput(
+            "without a KL term TRL keeps no reference, and the KL divergence is not measured",
+            where="kl_coef",
+            remedy="give a number above 0, or set engine: pure_pt",
+        )
+    minibatches = job.optimizer.minibatches
+    part, rest = divmod(job.batch_size, minibatches)
+    if rest:
+        raise BadInput(
+            f"{job.batch_size} episodes cannot be split into {minibatches} equal minibatches",
+            where="optimizer.minibatches",
+            remedy="give a divisor of batch_size, or set engine: pure_pt",
+        )
+    # TRL pads episodes to the longest: as many at once as fit for certain.
+    fits = max(1, job.optimizer.pack_tokens // job.rollout.max_tokens)
+    at_once = max(size for size in range(1, part + 1) if part % size == 0 and size <= fits)
+    return GRPOConfig(
+        **common_arguments(job, minibatches, part // at_once, scratch),
+        per_device_train_batch_size=at_once,
+        steps_per_generation=job.batch_size // at_once,
+        num_generations=strategy.group_size,
+        num_iterations=job.optimizer.epochs,
+        max_completion_length=job.rollout.max_tokens,
+        temperature=job.rollout.temperature,
+        loss_type="dapo",
+        scale_rewards="group" if strategy.divide_by_std else "none",
+        epsilon=strategy.clip,
+        beta=strategy.kl_coef,
+        entropy_coef=strategy.entropy_coef,
+    )
+
+
+class EpisodeDPOTrainer(DPOTrainer):
+    """DPOTrainer on pairs of our episodes, one pair at a time: TRL's loss is a plain mean, and our pairs have weights.
+
+    A step has as many slots for pairs as it has groups. A group of equal rewards makes no pair and leaves its slot
+    empty.
+    """
+
+    def __init__(self, job: TrainJob, strategy: DPO, policy: Any, collect: Collect, scratch: str, **more: Any) -> None:
+        if job.rollout.temperature != 1:
+            raise BadInput(
+                f"episodes are sampled at temperature {job.rollout.temperature}, TRL's DPO scores them at 1",
+                where="rollout.temperature",
+                remedy="set it to 1.0, or set engine: pure_pt",
+            )
+        self.job, self.strategy, self.collect = job, strategy, collect
+        groups = job.batch_size // strategy.group_size
+        self.minibatches = min(job.optimizer.minibatches, groups)
+        self.slots = -(-groups // self.minibatches)
+        self.updates_per_step = job.optimizer.epochs * self.minibatches
+        self.frozen = frozen_base(policy, job.dtype)
+        self.waiting: deque[dict[str, Any]] = deque()
+        super().__init__(
+            model=policy,
+            args=DPOConfig(
+                **common_arguments(job, self.minibatches, self.slots, scratch),
+                per_device_train_batch_size=1,
+                beta=strategy.beta,
+                loss_type=["sigmoid"],
+                max_length=None,
+                precompute_ref_log_probs=True,
+            ),
+            # Samples come from our sampler: TRL only needs rows to count.
+            train_dataset=Dataset.from_dict({"prompt": [""] * (self.updates_per_step * self.slots)}),
+            data_collator=lambda rows: {},
+            processing_class=tokenizer_for(job),
+            **more,
+        )
+
+    def _prepare_dataset(self, dataset: Any, *_: Any) -> Any:
+        return dataset
+
+    def _precompute_ref_logps(self, dataset: Any, *_: Any) -> Any:
+        return dataset
+
+    def _prepare_inputs(self, inputs: Any) -> Any:
+        if not self.waiting:
+            self.waiting.extend(self._pairs_of_step())
+        return super()._prepare_inputs(self.waiting.popleft())
+
+    def compute_loss(
+        self, model: Any, inputs: Any, return_outputs: bool = False, num_items_in_batch: Any = None
+    ) -> Any:
+        share = inputs.pop(SHARE)
+        if not inputs:
+            return 0.0 * next(weight for weight in model.parameters() if weight.requires_grad).sum()
+        trl_loss: Any = super().compute_loss
+        return share * trl_loss(model, inputs, return_outputs, num_items_in_batch)
+
+    def after_step(self) -> None:
+        """Nothing adapts."""
+
+    def _pairs_of_step(self) -> Iterator[dict[str, Any]]:
+        """The pairs of all updates that a batch of episodes leads to. An empty slot has a share of 0."""
+        job, collected = self.job, self.collect()
+        with self.accelerator.autocast():
+            ref_logp_N = reference_logprobs(self.frozen, collected.trajectories, job)
+        batch = replace(collected.batch, ref_logp_N=ref_logp_N)
+        self.strategy.targets(batch)
+        ref_logp_E = segment_sum(ref_logp_N, batch.episode_N, job.batch_size)
+        better, worse = (rows.tolist() for rows in best_worst_pairs(batch.reward_E, batch.group_E))
+        pairs = [
+            padded_pair(collected.trajectories[b], collected.trajectories[w])
+            | {"ref_chosen_logps": ref_logp_E[b : b + 1], "ref_rejected_logps": ref_logp_E[w : w + 1]}
+            for b, w in zip(better, worse, strict=True)
+        ]
+        weights = torch.minimum(batch.weight_E[better], batch.weight_E[worse]).tolist()
+        for _ in range(job.optimizer.epochs):
+            order = torch.randperm(len(pairs)).numpy()
+            for part in np.array_split(order, self.minibatches):
+                # TRL divides by the number of slots; the update is the mean over the pairs.
+                for row in part.tolist():
+                    yield {**pairs[row], SHARE: weights[row] * self.slots / len(part)}
+                yield from ({SHARE: 0.0} for _ in range(self.slots - len(part)))
+
+
+def padded_pair(better: Trajectory, worse: Trajectory) -> dict[str, Tensor]:
+    """Two rows, the better one first, padded to the longer. The completion is the policy's tokens and no more."""
+    longest = max(len(better.tokens), len(worse.tokens))
+    shape = (2, longest)
+    made = {name: torch.zeros(shape, dtype=torch.long) for name in ("input_ids", "attention_mask", "completion_mask")}
+    for row, one in enumerate((better, worse)):
+        length = len(one.tokens)
+        made["input_ids"][row, :length] = torch.from_numpy(one.tokens.astype(np.int64))
+        made["attention_mask"][row, :length] = 1
+        made["completion_mask"][row, :length] = torch.from_numpy(one.policy.astype(np.int64))
+    return made
+
+
+def common_arguments(job: TrainJob, minibatches: int, backward_passes: int, scratch: str) -> dict[str, Any]:
+    """Arguments of both trainers. TRL logs once per step of ours and saves nothing: checkpoints, schedule and reports
+    are the engine's. `backward_passes` make one update."""
+    updates_per_step = job.optimizer.epochs * minibatches
+    return {
+        "output_dir": scratch,
+        "use_cpu": job.device.type == "cpu",
+        "seed": job.seed,
+        "bf16": job.dtype == torch.bfloat16,
+        "fp16": job.dtype == torch.float16,
+        "learning_rate": job.lr,
+        "weight_decay": job.optimizer.weight_decay,
+        "max_grad_norm": job.optimizer.grad_clip,
+        "max_steps": job.max_steps * updates_per_step,
+        "gradient_accumulation_steps": backward_passes,
+        "gradient_checkpointing": False,
+        "disable_dropout": True,
+        "logging_strategy": "steps",
+        "logging_steps": updates_per_step,
+        "logging_nan_inf_filter": False,
+        "save_strategy": "no",
+        "report_to": "none",
+        "disable_tqdm": True,
+        "remove_unused_columns": False,
+        "dataloader_pin_memory": False,
+    }
+
+
+def tokenizer_for(job: TrainJob) -> Any:
+    """The model's tokenizer with the end and pad tokens that TRL requires; the renderer knows what ends a turn."""
+    tokenizer: Any = AutoTokenizer.from_pretrained(job.model)
+    if tokenizer.eos_token_id is None:
+        tokenizer.eos_token = tokenizer.convert_ids_to_tokens(min(job.renderer.stop_ids))
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return tokenizer

@@ -153,10 +153,7 @@ def _provider_checks(scorings: list[Scoring], named: str) -> list[Check]:
         return [one]
     strange = ", ".join(name for name in found if name != named)
     by_others = sum(names != {named} for names in by)
-    return [
-        one,
-        scoring_check("scorings_by_another_provider", float(by_others), "==", 0.0, named=named, names=strange),
-    ]
+    return [one, scoring_check("scorings_by_another_provider", float(by_others), "==", 0.0, named=named, names=strange)]
 
 
 def hit_rate(calls: list[CallEntry]) -> float | None:

@@ -17,20 +17,8 @@ from ..core.types import Record
 from .manifest import fingerprint
 
 PREFLIGHT = Path("reports/preflight")
-GATES = (
-    "pool",
-    "difficulty",
-    "weights",
-    "calibration",
-    "shadow",
-    "penalty",
-    "ablation",
-    "config",
-    "disk",
-    "fresh",
-    "scoring",
-    "round1",
-)
+GATES = ("pool", "difficulty", "weights", "calibration", "shadow", "penalty", "ablation", "config")
+GATES += ("disk", "fresh", "scoring", "round1")
 INTEGRITY = ("fresh", "scoring")
 """Gates whose failure means that something is not genuine: exit code 2. A first round with a failed quality gate is
 genuine; one that cannot be verified any more counts as not measured."""
@@ -89,12 +77,8 @@ def round_context(profile: Profile, number: int) -> RoundContext:
             where="configs/default.yaml: scoring.ledger",
             remedy="give both the same path",
         )
-    work = work_folder(number)
+    work = PREFLIGHT / f"round{number}"
     return RoundContext(profile, scoring, number, work, work / "fresh_scores.jsonl", scoring.ledger)
-
-
-def work_folder(number: int) -> Path:
-    return PREFLIGHT / f"round{number}"
 
 
 def findings_of(gate: str, checks: Iterable[Check], evidence: Mapping[str, str]) -> list[Finding]:

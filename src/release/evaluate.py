@@ -15,6 +15,7 @@ import torch
 from gguf import GGUFReader
 from msgspec import Struct
 
+from ..agents.render import renderer_for
 from ..agents.trajectory import Job
 from ..config.train_config import RolloutLimits, TrainConfig
 from ..core.check import Check, check, remedies
@@ -29,7 +30,6 @@ from ..rollout.scheduler import generate
 from ..runtime.device import get_device, get_dtype, prepare_device
 from ..runtime.progress import Reporter
 from ..training.data import build_missing, held_out, require_data
-from .gguf_check import renderer_for
 from .gguf_export import load_merged, load_tokenizer, model_folder
 from .gguf_tokenizer import read_tokenizer
 from .llamacpp import LOG, open_gguf, require_gguf, rollout_llamacpp
@@ -67,12 +67,7 @@ class ModelEvaluation(Struct, frozen=True):
 
 
 def evaluate_model(
-    model: Path,
-    backend: Backend,
-    config: TrainConfig,
-    greedy: bool,
-    compare: Path | None,
-    reporter: Reporter,
+    model: Path, backend: Backend, config: TrainConfig, greedy: bool, compare: Path | None, reporter: Reporter
 ) -> tuple[ModelEvaluation, list[Check]]:
     """The evaluation, and checks against the report `compare` of the other backend, if given."""
     if backend == "llamacpp":
@@ -112,13 +107,6 @@ def with_pytorch(folder: Path, jobs: Sequence[Job], settings: EvalSettings, prog
     device = get_device()
     prepare_device(device)
     policy = load_merged(folder, None).to(device, get_dtype(device))
-    done = 0
-
-    def count(now: int) -> None:
-        nonlocal done
-        progress(now - done)
-        done = now
-
     made = generate(
         policy,
         renderer_for(load_tokenizer(folder)),
@@ -127,7 +115,7 @@ def with_pytorch(folder: Path, jobs: Sequence[Job], settings: EvalSettings, prog
         device=device,
         generator=torch.Generator(device).manual_seed(settings.seed),
         greedy=settings.greedy,
-        progress=count,
+        progress=progress,
     )
     return [one.episode for one in made]
 

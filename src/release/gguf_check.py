@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import torch
 from msgspec import Struct
 
-from ..agents.render import ChatRenderer, TagRenderer
+from ..agents.render import renderer_for
 from ..core.check import Check, Report, check, evidence, now, remedies, report
 from ..core.defaults import MIX, SEED, TEMPLATES
 from ..core.errors import BadInput
@@ -30,9 +30,6 @@ from ..data.pool.build import build_pool
 from ..data.pool.plan import BuildPlan
 from .gguf_export import Kind, load_merged, load_tokenizer, model_folder, write_gguf
 from .llamacpp import LOG, LlamaCpp, open_gguf
-
-if TYPE_CHECKING:
-    from ..agents.render import Renderer
 
 PROMPTS = 50
 NEW_TOKENS = 32
@@ -99,7 +96,8 @@ def export_gguf(
     write_gguf(network, tokenizer, out, kind, folder.name)
     tell(f"comparing it with PyTorch on {PROMPTS} prompts")
     samples = check_samples()
-    prompts = opening_prompts(renderer_for(tokenizer), samples)
+    renderer = renderer_for(tokenizer)
+    prompts = [renderer.opening(sample.prompt, None) for sample in samples]
     texts = list(texts_of(samples))
     with open_gguf(out, max(map(len, prompts)) + NEW_TOKENS + 1, log) as llama:
         others = other_tokens(llama, tokenizer, texts)
@@ -136,14 +134,6 @@ def _greedy_check(found: Agreement, kind: Kind) -> Check:
     else:
         share, remedy = found.same_share, "eight_bits_too_few"
     return check(f"greedy_same[{kind}]", share, ">=", SAME[kind], *remedies("release")[remedy])
-
-
-def opening_prompts(renderer: Renderer, samples: Sequence[Sample]) -> list[list[int]]:
-    return [renderer.opening(sample.prompt, None) for sample in samples]
-
-
-def renderer_for(tokenizer: Any) -> Renderer:
-    return ChatRenderer(tokenizer) if tokenizer.chat_template else TagRenderer(tokenizer)
 
 
 def check_samples(n: int = PROMPTS) -> list[Sample]:

@@ -14,17 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import gguf
 import numpy as np
-from gguf import (
-    MODEL_ARCH,
-    MODEL_ARCH_NAMES,
-    GGMLQuantizationType,
-    GGUFWriter,
-    LlamaFileType,
-    RopeScalingType,
-    get_tensor_name_map,
-    quant_shape_to_byte_shape,
-)
 from gguf.quants import quantize
 from numpy.typing import NDArray
 
@@ -33,11 +24,14 @@ from ..core.files import atomic_write, shipped, written
 from .gguf_tokenizer import vocabulary, write_vocabulary
 
 ADAPTER = "adapter_config.json"
-FAMILIES: Mapping[str, MODEL_ARCH] = {"qwen3": MODEL_ARCH.QWEN3, "llama": MODEL_ARCH.LLAMA}
+FAMILIES: Mapping[str, gguf.MODEL_ARCH] = {"qwen3": gguf.MODEL_ARCH.QWEN3, "llama": gguf.MODEL_ARCH.LLAMA}
 """By `model_type` in config.json."""
 Kind = Literal["f16", "q8_0"]
-FILE_TYPES: Mapping[Kind, LlamaFileType] = {"f16": LlamaFileType.MOSTLY_F16, "q8_0": LlamaFileType.MOSTLY_Q8_0}
-_F32, _F16, _Q8_0 = GGMLQuantizationType.F32, GGMLQuantizationType.F16, GGMLQuantizationType.Q8_0
+FILE_TYPES: Mapping[Kind, gguf.LlamaFileType] = {
+    "f16": gguf.LlamaFileType.MOSTLY_F16,
+    "q8_0": gguf.LlamaFileType.MOSTLY_Q8_0,
+}
+_F32, _F16, _Q8_0 = gguf.GGMLQuantizationType.F32, gguf.GGMLQuantizationType.F16, gguf.GGMLQuantizationType.Q8_0
 LOGITS = ("token_embd.weight", "output.weight")
 BLOCK = 32
 """Numbers that share one scale in Q8_0."""
@@ -99,7 +93,7 @@ def write_gguf(model: Any, tokenizer: Any, out: Path, kind: Kind, name: str) -> 
     vocab = vocabulary(tokenizer, model.get_input_embeddings().weight.shape[0])
     found = tensors(model, kind)
     with atomic_write(out) as handle:
-        writer = GGUFWriter(written(handle), MODEL_ARCH_NAMES[architecture])
+        writer = gguf.GGUFWriter(written(handle), gguf.MODEL_ARCH_NAMES[architecture])
         try:
             writer.add_type("model")
             writer.add_name(name)
@@ -120,7 +114,7 @@ def model_folder(given: Path) -> Path:
     return folder
 
 
-def family(config: Any) -> MODEL_ARCH:
+def family(config: Any) -> gguf.MODEL_ARCH:
     """The architecture in llama.cpp. Refuses what that would compute differently."""
     if config.model_type not in FAMILIES:
         raise BadInput(
@@ -134,7 +128,7 @@ def family(config: Any) -> MODEL_ARCH:
     return FAMILIES[config.model_type]
 
 
-def write_shape(writer: GGUFWriter, config: Any) -> None:
+def write_shape(writer: gguf.GGUFWriter, config: Any) -> None:
     """Writes sizes, norms and positions of the network."""
     width = head_width(config)
     writer.add_context_length(config.max_position_embeddings)
@@ -155,7 +149,7 @@ def head_width(config: Any) -> int:
     return int(config.to_dict().get("head_dim") or config.hidden_size // config.num_attention_heads)
 
 
-def _write_positions(writer: GGUFWriter, config: Any) -> None:
+def _write_positions(writer: gguf.GGUFWriter, config: Any) -> None:
     rope = config.rope_parameters
     writer.add_rope_freq_base(rope["rope_theta"])
     match rope["rope_type"]:
@@ -163,12 +157,12 @@ def _write_positions(writer: GGUFWriter, config: Any) -> None:
             # Llama 3 scales each frequency separately; that is a tensor, see `rope_factors`.
             pass
         case "linear":
-            writer.add_rope_scaling_type(RopeScalingType.LINEAR)
+            writer.add_rope_scaling_type(gguf.RopeScalingType.LINEAR)
             writer.add_rope_scaling_factor(rope["factor"])
         case "yarn":
             known = {"rope_type", "rope_theta", "factor", "original_max_position_embeddings"}
             _refuse(bool(set(rope) - known), "rope_parameters", f"has yarn settings beside {', '.join(sorted(known))}")
-            writer.add_rope_scaling_type(RopeScalingType.YARN)
+            writer.add_rope_scaling_type(gguf.RopeScalingType.YARN)
             writer.add_rope_scaling_factor(rope["factor"])
             writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
         case other:
@@ -201,7 +195,7 @@ class Tensor:
     name: str
     source: Any
     """A torch tensor, converted only when it is written."""
-    type: GGMLQuantizationType
+    type: gguf.GGMLQuantizationType
     heads: int | None = None
     """Number of heads whose rows are reordered for rotary positions; None: rows stay as they are."""
 
@@ -216,11 +210,7 @@ class Tensor:
         with np.errstate(over="ignore"):
             made = quantize(np.ascontiguousarray(numbers), self.type)
         if self.type == _F16 and not np.isfinite(made).all():
-            raise BadInput(
-                "has values beyond F16",
-                where=self.name,
-                remedy="export with --type q8_0, or another model",
-            )
+            raise BadInput("has values beyond F16", where=self.name, remedy="export with --type q8_0, or another model")
         return made
 
 
@@ -229,7 +219,7 @@ def tensors(model: Any, kind: Kind) -> list[Tensor]:
     import torch
 
     config = model.config
-    names = get_tensor_name_map(family(config), config.num_hidden_layers)
+    names = gguf.get_tensor_name_map(family(config), config.num_hidden_layers)
     weights = model.state_dict()
     if config.tie_word_embeddings:
         weights.pop("lm_head.weight", None)
@@ -240,10 +230,10 @@ def tensors(model: Any, kind: Kind) -> list[Tensor]:
     return made
 
 
-def write_tensors(writer: GGUFWriter, found: list[Tensor]) -> None:
+def write_tensors(writer: gguf.GGUFWriter, found: list[Tensor]) -> None:
     """Writes the header and all tensor data, one tensor at a time."""
     for tensor in found:
-        stored = quant_shape_to_byte_shape(tensor.shape, tensor.type)
+        stored = gguf.quant_shape_to_byte_shape(tensor.shape, tensor.type)
         writer.add_tensor_info(tensor.name, stored, np.dtype(np.uint8), math.prod(stored), raw_dtype=tensor.type)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -268,7 +258,7 @@ def _tensor(name: str, new: str, weight: Any, config: Any, kind: Kind) -> Tensor
     return Tensor(new, weight, _stored_as(new, weight, kind), heads)
 
 
-def _stored_as(name: str, weight: Any, kind: Kind) -> GGMLQuantizationType:
+def _stored_as(name: str, weight: Any, kind: Kind) -> gguf.GGMLQuantizationType:
     """Norms and biases are small and stay in F32. The output layer stays in F16, because 8 bits there would change the
     choice of tokens directly."""
     if weight.dim() == 1:

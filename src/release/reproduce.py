@@ -32,16 +32,7 @@ from ..gates.manifest import MANIFEST, Manifest
 from ..gates.ticket import REFUSAL, ROUND1, TICKET, final_models, read_round
 from ..gates.verify import verify
 from ..loop.runner import verb, with_package
-from .package import (
-    FACTS,
-    GATES,
-    PUBLIC,
-    SUMS,
-    SUMS_SIGNATURE,
-    PackageFacts,
-    signature_of,
-    this_machine,
-)
+from .package import FACTS, GATES, PUBLIC, SUMS, SUMS_SIGNATURE, PackageFacts, signature_of, this_machine
 from .signing import can_sign, statements, verify_model
 
 Tell = Callable[[str], None]

@@ -22,7 +22,6 @@ import msgspec
 from ..checkpoint.seal import read_seal
 from ..core.errors import BadInput
 from ..core.files import shipped
-from ..gates.gate import Finding
 from ..gates.sign_off import STATEMENT, read_private_key
 from ..gates.ticket import Fingerprint, Round
 
@@ -97,8 +96,8 @@ def statement(report: Round, models: Sequence[str]) -> dict[str, Any]:
         "predicate": {
             "result": "PASSED" if report.passed else "FAILED",
             "configuration": [{**_resource(report.files["profile"]), "annotations": used}],
-            "passedTests": [_name(one) for one in report.findings if one.passed],
-            "failedTests": [_name(one) for one in report.failed],
+            "passedTests": [f"{one.gate}/{one.name}" for one in report.findings if one.passed],
+            "failedTests": [f"{one.gate}/{one.name}" for one in report.failed],
         },
     }
 
@@ -106,10 +105,6 @@ def statement(report: Round, models: Sequence[str]) -> dict[str, Any]:
 def statements(rounds: Sequence[Round], models: Sequence[str]) -> bytes:
     """One statement per line. The same rounds give the same bytes, so the statements can be checked against them."""
     return b"".join(msgspec.json.encode(statement(one, models)) + b"\n" for one in rounds)
-
-
-def _name(finding: Finding) -> str:
-    return f"{finding.gate}/{finding.name}"
 
 
 def _resource(printed: Fingerprint) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def generate(
 
     Each job has its own random stream, seeded from `generator`, so an episode does not depend on the number of slots or
     on the episodes beside it. `dtype` is the type of the arithmetic where it differs from that of the weights.
-    `progress` is called with the number of finished episodes. `keep_hidden` keeps the hidden states that a critic
+    `progress` is called with 1 for each finished episode. `keep_hidden` keeps the hidden states that a critic
     reads, which saves a second forward pass.
     """
     if limits.temperature <= 0:
@@ -72,7 +72,7 @@ def generate(
                 for one, token, logp in zip(active.values(), tokens, logps, strict=True):
                     one.take(token, logp)
                     if one.over and progress is not None:
-                        progress(sum(each.over for each in dialogues))
+                        progress(1)
     finally:
         model.train(was_training)
     hidden_of = _by_dialogue(kept) if keep_hidden and kept else {}

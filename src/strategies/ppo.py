@@ -60,10 +60,7 @@ class PPO(kl.AdaptiveKL):
         advantage_N = gae(reward_N, old_value_N, batch.episode_N, self.gamma, self.lam)
         return_N = advantage_N + old_value_N
         self._batch_metrics = {**kl.metrics(batch), "value_explained": _explained(return_N, old_value_N)}
-        return {
-            "advantage_N": whiten(advantage_N, batch.weight_E[batch.episode_N]),
-            "return_N": return_N,
-        }
+        return {"advantage_N": whiten(advantage_N, batch.weight_E[batch.episode_N]), "return_N": return_N}
 
     def loss(
         self, logp_N: Tensor, entropy_N: Tensor, value_N: Tensor | None, part: Batch, targets: Targets

@@ -58,18 +58,8 @@ def build_missing(config: TrainConfig, reporter: Reporter) -> None:
 
 
 def _plan(config: TrainConfig, build: BuildSection, n: int) -> BuildPlan:
-    return BuildPlan(
-        n=n,
-        mix=config.datasets,
-        seed=build.seed,
-        langs=build.lang,
-        templates_dir=defaults.TEMPLATES,
-        max_turns=build.max_turns,
-        clarify_rate=build.clarify_rate,
-        tool_hops=build.tool_hops,
-        ops_numeric=build.ops_numeric,
-        paraphrase=build.paraphrase,
-    )
+    others = build.model_dump(exclude={"n", "shadow_n", "lang"})
+    return BuildPlan(n=n, mix=config.datasets, langs=build.lang, templates_dir=defaults.TEMPLATES, **others)
 
 
 def require_mix(config: TrainConfig) -> None:

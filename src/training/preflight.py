@@ -48,17 +48,19 @@ class Ready:
 
 
 def preflight(
-    path: Path,
-    admission: Admission | None = None,
-    overrides: Sequence[str] | None = None,
-    reporter: Reporter = TO_LOG,
+    path: Path, admission: Admission | None = None, overrides: Sequence[str] | None = None, reporter: Reporter = TO_LOG
 ) -> Ready:
     """Checks config, data, engine and strategy, device and disk, cheapest first; builds data that the config may build.
     `overrides` is what `--set` says."""
     config = load_train_config(path, overrides)
     with naming_keys(path, config):
         if admission is None:
-            _require_local(config)
+            if config.profile != "local":
+                raise BadInput(
+                    f"this is a run of profile {config.profile}; only profile local runs without a ticket",
+                    where="profile",
+                    remedy="python -m train.ppo_runner --config FILE runs it, once both rounds have passed",
+                )
         else:
             # A local config with a ticket runs gated, under the ticket's profile.
             config = config.model_copy(update={"profile": admission.profile})
@@ -79,15 +81,6 @@ def preflight(
         require_mix(config)
         dtype = get_dtype(device, config.precision)
     return Ready(path, config, engine, model, renderer, device, dtype, targets, admission)
-
-
-def _require_local(config: TrainConfig) -> None:
-    if config.profile != "local":
-        raise BadInput(
-            f"this is a run of profile {config.profile}; only profile local runs without a ticket",
-            where="profile",
-            remedy="python -m train.ppo_runner --config FILE runs it, once both rounds have passed",
-        )
 
 
 def _find_model(config: TrainConfig) -> tuple[str, int]:

@@ -23,14 +23,8 @@ from ..core.types import Sample
 from ..data.pool.meta import read_meta
 from ..data.pool.plan import BuildPlan
 from ..data.pool.shadow_set import draw_shadow, materialize_shadow, read_set
-from ..reward.recorded_episodes import (
-    RecordedEpisode,
-    RecordPlan,
-    record,
-    recorded_before,
-    refuse_one_outcome,
-    write_recorded,
-)
+from ..reward import recorded_episodes as recording
+from ..reward.recorded_episodes import RecordedEpisode, RecordPlan
 from ..reward.scored_episodes import rate
 from ..runtime.progress import Reporter
 from ..scoring.batch import BatchJob, choose, score_dialogues
@@ -118,14 +112,14 @@ def _recorded(
         folder = find_model(config.base_model)
         plan = RecordPlan(seed, config.rollout_limits(read_meta(pool).tools))
         model = model_sha256(folder)
-        found = recorded_before(out, samples, pool, plan, model)
+        found = recording.recorded_before(out, samples, pool, plan, model)
         if found is None:
             recorded = _rollout(config, folder, samples, plan, model, reporter)
-            write_recorded(out, recorded, pool, plan)
+            recording.write_recorded(out, recorded, pool, plan)
             successes = sum(one.episode.success for one in recorded)
             reporter.message(f"made {out}: {len(recorded)} episodes, {successes} of them right")
             return recorded
-    refuse_one_outcome([one.episode.success for one in found])
+    recording.refuse_one_outcome([one.episode.success for one in found])
     reporter.message(f"{out} has the {len(found)} episodes of this policy on these samples; they are not made again")
     return found
 
@@ -145,7 +139,7 @@ def _rollout(
     policy = load_policy(str(folder), config.finetune, targets, device, dtype)
     renderer = open_renderer(str(folder))
     with reporter.progress(f"rollout of {len(samples)} samples", len(samples)) as progress:
-        return record(policy, renderer, samples, plan, model, device, progress, dtype)
+        return recording.record(policy, renderer, samples, plan, model, device, progress, dtype)
 
 
 def _judge_scores(

@@ -97,7 +97,20 @@ def require_checkpoint(config: TrainConfig) -> None:
         )
 
 
-def require_steps_left(start: Checkpoint, ready: Ready) -> None:
+def require_same_run(start: Checkpoint, ready: Ready) -> None:
+    """Refuses a checkpoint of another config, of an ungated run as a gated one or the other way round, or without a
+    step left."""
+    _require_same_config(start.marks, ready)
+    if bool(start.marks.get(GATED)) != (ready.admission is not None):
+        raise BadInput(
+            "the newest checkpoint is of a run that no gate has seen" if ready.admission else "this is a gated run",
+            where=str(ready.config.checkpoints(ready.config.seeds[0])),
+            remedy="move the folder away and start a new run",
+        )
+    _require_steps_left(start, ready)
+
+
+def _require_steps_left(start: Checkpoint, ready: Ready) -> None:
     """Refuses a checkpoint beyond the last step, and one of the last step that the reward-hacking watch stopped: no
     step is left in which it could check again, and the policy would become a final model."""
     steps = ready.config.steps
@@ -115,7 +128,7 @@ def require_steps_left(start: Checkpoint, ready: Ready) -> None:
         )
 
 
-def require_same_config(marks: Mapping[str, Any], ready: Ready) -> None:
+def _require_same_config(marks: Mapping[str, Any], ready: Ready) -> None:
     now, then = _both_settings(ready.config, marks)
     for key, is_free in _changes(ready.config, now, then, ready.admission is not None):
         if is_free:
@@ -129,16 +142,6 @@ def require_same_config(marks: Mapping[str, Any], ready: Ready) -> None:
             what = f"the checkpoint is of {version} this key"
             remedy = f"start a new run, without {RESUME}"
         raise BadInput(what, where=f"{ready.path}: {key}", remedy=remedy)
-
-
-def require_same_gate(marks: Mapping[str, Any], ready: Ready) -> None:
-    """Refuses to resume an ungated run as a gated one, or the other way round."""
-    if bool(marks.get(GATED)) != (ready.admission is not None):
-        raise BadInput(
-            "the newest checkpoint is of a run that no gate has seen" if ready.admission else "this is a gated run",
-            where=str(ready.config.checkpoints(ready.config.seeds[0])),
-            remedy="move the folder away and start a new run",
-        )
 
 
 def source_hashes(ready: Ready) -> dict[str, str]:

@@ -48,27 +48,11 @@ from ..runtime.disk import explain_disk_errors
 from ..runtime.lock import lock_folder
 from ..runtime.logs import StepLog, add_link, logging_to, write_error_report
 from ..runtime.progress import TO_LOG, Reporter
+from . import resume as resumption
 from .components import make_callbacks, make_reward, make_strategy, open_judge, unstable_weights
 from .data import held_out
 from .preflight import Ready, preflight
 from .results import CONTROL_FILE, write_results
-from .resume import (
-    GATED,
-    SOURCES,
-    checkpoint_folders,
-    checkpoint_names,
-    checkpoint_roots,
-    evaluation_key,
-    open_evaluations,
-    require_admitted_sources,
-    require_checkpoint,
-    require_same_config,
-    require_same_gate,
-    require_same_sources,
-    require_steps_left,
-    resumes_by_itself,
-    source_hashes,
-)
 from .sampler import open_sampler
 from .sft_control import control, tokens_seen
 
@@ -110,15 +94,15 @@ def run(
         for written in RUN_FILES:
             sweep(written)
         if admission and resume:
-            require_checkpoint(ready.config)
-        by_itself = admission is not None and not resume and resumes_by_itself(ready.config, admission)
+            resumption.require_checkpoint(ready.config)
+        by_itself = admission is not None and not resume and resumption.resumes_by_itself(ready.config, admission)
         with (
             logging_to(paths.TRAIN_LOG, _ConsoleLog(console)),
             _reporting(ready),
             explain_disk_errors(paths.LOGS, only_full=True),
         ):
             if by_itself:
-                folders = checkpoint_names(ready.config)
+                folders = resumption.checkpoint_names(ready.config)
                 log.info("this run has begun before and is resumed; to start again, move %s away", folders)
             return _run_seeds(ready, resume or by_itself, console)
     finally:
@@ -193,8 +177,8 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: RunJudge |
         engine = ready.engine(job)
         if config.eval.control:
             tokens_seen(engine)
-    sources = source_hashes(ready)
-    require_admitted_sources(sources, ready)
+    sources = resumption.source_hashes(ready)
+    resumption.require_admitted_sources(sources, ready)
     return _SeedRun(engine, job, sources, stores)
 
 
@@ -202,14 +186,12 @@ def _run_seed(
     ready: Ready, seed: int, resume: bool, console: Console, room: RunJudge | None, prepared: dict[int, _SeedRun]
 ) -> None:
     config = ready.config
-    own, *mirrors = (folder.path for folder in checkpoint_folders(config, seed))
+    own, *mirrors = (folder.path for folder in resumption.checkpoint_folders(config, seed))
     with CheckpointStore(own, mirrors[0] if mirrors else None, config.checkpoint.keep) as store:
         start = store.newest() if resume and store.last_step is not None else None
         targets = ready.targets
         if start:
-            require_same_config(start.marks, ready)
-            require_same_gate(start.marks, ready)
-            require_steps_left(start, ready)
+            resumption.require_same_run(start, ready)
             targets = tuple(start.marks.get(TARGETS, targets))
         else:
             store.require_new()
@@ -217,7 +199,7 @@ def _run_seed(
         seed_run = prepared.pop(seed, None) or _prepare(ready, seed, targets, room)
         seed_run.stores.append(store)
         if start:
-            require_same_sources(seed_run.sources, start.marks.get(SOURCES, {}), ready.path)
+            resumption.require_same_sources(seed_run.sources, start.marks.get(resumption.SOURCES, {}), ready.path)
             seed_run.engine.load(start.path)
         _announce(ready, seed, seed_run.engine, resume)
         _fit_and_evaluate(ready, seed_run, store, console)
@@ -227,8 +209,8 @@ def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, 
     """Trains one seed, then makes the evaluations that the report needs and that are not stored yet."""
     config, engine, job, seed = ready.config, seed_run.engine, seed_run.job, seed_run.job.seed
     evaluations = paths.seed_folder(paths.EVAL_EPISODES, seed, config.seeds)
-    key = evaluation_key(ready, job, seed_run.sources)
-    open_evaluations(evaluations, key)
+    key = resumption.evaluation_key(ready, job, seed_run.sources)
+    resumption.open_evaluations(evaluations, key)
     rollout = EvaluationRollout(job, *held_out(config), greedy=config.eval.greedy)
     shadow = EvalShadow(
         seed,
@@ -279,12 +261,12 @@ def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, 
 def _marks(ready: Ready, seed_run: _SeedRun) -> dict[str, Any]:
     """Marks of a checkpoint. Only a gated run's checkpoints are releasable."""
     return {
-        GATED: ready.admission is not None,
+        resumption.GATED: ready.admission is not None,
         "releasable": ready.admission is not None,
         "ticket": ready.admission.ticket_sha256 if ready.admission else None,
         "profile": ready.config.profile,
         "config": ready.config.model_dump(mode="json"),
-        SOURCES: seed_run.sources,
+        resumption.SOURCES: seed_run.sources,
         TARGETS: list(seed_run.job.lora_targets),
     }
 
@@ -319,7 +301,7 @@ def set_aside(config: TrainConfig) -> None:
         for path in old:
             path.rename(aside / path.name)
         log.info("the logs of the earlier run are in %s now", aside)
-    for folder in checkpoint_roots(config):
+    for folder in resumption.checkpoint_roots(config):
         if any(path.is_file() for path in folder.rglob("*")):  # an empty folder was made by hand, beforehand
             moved = folder.rename(folder.with_name(f"{folder.name}_{stamp}"))
             log.info("the checkpoints of the earlier run are in %s now", moved)

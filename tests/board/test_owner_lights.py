@@ -67,18 +67,20 @@ def test_a_changed_file_turns_its_lights_off() -> None:
 def test_curves_follow_the_log_and_restart_with_another() -> None:
     log = Path("metrics.jsonl")
     tail = LogTail(Path(), "metrics.jsonl", ["kl"])
-    assert not tail.read_new()
+    tail.read_new()
+    assert tail.series("kl") == []
     log.write_text('{"seed":1,"step":1,"kl":0.1}\n{"seed":1,"step":2,"kl":0.')
-    assert tail.read_new()
+    tail.read_new()
     assert tail.series("kl") == [[(1.0, 0.1)]]
     with open(log, "a") as handle:
         handle.write('2}\nno json\n{"seed":2,"step":1,"kl":0.5}\n')
-    assert tail.read_new()
+    tail.read_new()
     assert tail.series("kl") == [[(1.0, 0.1), (2.0, 0.2)], [(1.0, 0.5)]]
-    assert not tail.read_new()
+    tail.read_new()
+    assert tail.last == {1: 2, 2: 1}
     log.unlink()
     log.write_text('{"seed":3,"step":1,"kl":0.9}\n')
-    assert tail.read_new()
+    tail.read_new()
     assert tail.series("kl") == [[(1.0, 0.9)]]
 
 

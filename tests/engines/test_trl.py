@@ -19,6 +19,7 @@ from src.core.api import Engine, StepResult, Strategy
 from src.core.errors import BadInput
 from src.core.types import Episode, Sample
 from src.engines.job import Drawn, TrainJob
+from src.engines.load import load_engine
 from src.engines.pure_pt import PurePT
 from src.strategies.dpo import DPO
 from src.strategies.grpo import GRPO
@@ -29,8 +30,7 @@ from tests.engines.toy import ToySampler, fingerprint, make_job, renderer_of
 
 pytest.importorskip("trl", reason="TRL is not installed (pip install 'askgate[trl]')")
 
-from src.engines.trl_ppo import TrlPPO
-from src.engines.trl_trainers import padded_pair, split
+from src.engines.trl_ppo import TrlPPO, padded_pair, split
 
 BOTH = pytest.mark.parametrize(
     "strategy", [lambda: GRPO(group_size=4, kl_coef=0.3), lambda: DPO(group_size=4)], ids=["grpo", "dpo"]
@@ -282,10 +282,18 @@ def test_dpo_at_another_temperature_is_refused(taught: Path) -> None:
         TrlPPO(replace(job, rollout=job.rollout.model_copy(update={"temperature": 0.7})))
 
 
-def test_without_trl_the_error_says_how_to_install_it(taught: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "path", [])
-    monkeypatch.delitem(sys.modules, "trl")
-    monkeypatch.setattr(sys, "path_importer_cache", {})
-    monkeypatch.setattr(sys, "meta_path", [])
-    with pytest.raises(BadInput, match=r"pip install 'askgate\[trl\]'"):
-        TrlPPO(make_job(taught, GRPO(group_size=4), steps=1, batch=16))
+def test_without_trl_the_error_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, TrlPPO.__module__)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "trl"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(sys, "meta_path", [NoTrl(), *sys.meta_path])
+    with pytest.raises(BadInput, match=r"trl is not installed.*pip install 'askgate\[trl\]'"):
+        load_engine("trl_ppo", "grpo")
+
+
+class NoTrl:
+    """Finds everything but TRL, as on a machine without it."""
+
+    def find_spec(self, name: str, *_: object) -> None:
+        if name.partition(".")[0] == "trl":
+            raise ModuleNotFoundError(f"No module named {name!r}", name="trl")

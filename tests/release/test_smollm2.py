@@ -10,14 +10,13 @@ import pytest
 import torch
 from gguf import GGUFReader
 
+from src.agents.render import renderer_for
 from src.core.errors import BadInput
 from src.release.gguf_check import (
     SAME,
     agreement,
     check_samples,
-    opening_prompts,
     other_tokens,
-    renderer_for,
     texts_of,
     wide_gaps,
 )
@@ -47,7 +46,8 @@ def test_the_exported_file_says_what_pytorch_says(tmp_path: Path, smollm2: tuple
     path = tmp_path / "smollm2.gguf"
     write_gguf(model, tokenizer, path, kind, "smollm2")
     samples = check_samples()
-    prompts = opening_prompts(renderer_for(tokenizer), samples)
+    renderer = renderer_for(tokenizer)
+    prompts = [renderer.opening(sample.prompt, None) for sample in samples]
     with open_gguf(path, 1024, tmp_path / "server.log") as llama:
         assert other_tokens(llama, tokenizer, list(texts_of(samples))) == []
         found = agreement(llama, model, prompts)

@@ -416,6 +416,7 @@ def test_a_bad_config_is_refused_before_anything_is_written(case: str, place: Pa
 
 
 def test_trl_ppo_refuses_ppo_with_a_remedy(place: Path, askgate: Askgate) -> None:
+    pytest.importorskip("trl", reason="TRL is not installed (pip install 'askgate[trl]')")
     refused(
         askgate("train", "--config", write_config(place, engine="trl_ppo")),
         "strategy: TRL has no PPO",
