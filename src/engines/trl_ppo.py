@@ -36,7 +36,6 @@ from ..runtime.seeding import seed_all
 from ..strategies.dpo import DPO, best_worst_pairs
 from ..strategies.flat_layout import segment_sum
 from ..strategies.grpo import GRPO
-from ..strategies.ppo import PPO
 from .base import BaseEngine, Collected, StepTimer, load_weights, lr_scale, make_optimizer, trained_weights
 from .job import TrainJob
 from .models import frozen_base, is_adapted, load_policy
@@ -51,11 +50,6 @@ _SHARED_METRICS = {
 """Metrics of TRL that `pure_pt` has too, and their names there."""
 
 
-_NO_PPO = (
-    "TRL has no PPO any more: PPOTrainer was removed in 1.13; the last one was single-turn, took no reward function "
-    "and could not resume",
-    "set engine: pure_pt for PPO with a critic, or strategy: grpo for the same clipped objective on TRL",
-)
 Collect = Callable[[], Collected]
 SHARE = "share"
 """Key of a pair's share in its update; travels with its tokens."""
@@ -65,7 +59,13 @@ class TrlPPO(BaseEngine):
     """The engine `trl_ppo`: GRPO and DPO by TRL."""
 
     strategies = frozenset({"grpo", "dpo"})
-    refusals: ClassVar = {"ppo": _NO_PPO}
+    refusals: ClassVar = {
+        "ppo": (
+            "TRL has no PPO any more: PPOTrainer was removed in 1.13; the last one was single-turn, took no reward "
+            "function and could not resume",
+            "set engine: pure_pt for PPO with a critic, or strategy: grpo for the same clipped objective on TRL",
+        )
+    }
 
     def __init__(self, job: TrainJob) -> None:
         trainer_class = _trainer_class(job.strategy)
@@ -157,8 +157,6 @@ class _StepHooks(TrainerCallback):
 
 def _trainer_class(strategy: Strategy) -> Callable[..., Any]:
     """The trainer for a strategy. TRL brings its own losses, so it runs only strategies that have one there."""
-    if isinstance(strategy, PPO):
-        raise BadInput(_NO_PPO[0], where="strategy", remedy=_NO_PPO[1])
     if type(strategy) not in (GRPO, DPO):
         raise BadInput(
             f"trl_ppo would run a loss of TRL, not that of {type(strategy).__name__}",

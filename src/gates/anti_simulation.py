@@ -38,16 +38,9 @@ def assert_not_simulated(cache_hit_lt: float, environment: Mapping[str, str]) ->
     started = now()
     config = load_config()
     ledger = config.scoring.ledger
-    checks = [*_environment_checks(environment), *_simulate_checks()]
-    scorings: list[Scoring] = []
-    try:
-        scorings = newest_scorings(ledger, WINDOW) if ledger.exists() else []
-        checks.append(chain_check(None))
-    except LedgerBroken as broken:
-        # A changed ledger proves nothing, so its scorings are not measured.
-        checks.append(chain_check(broken))
-    else:
-        checks += scoring_checks(scorings, environment.get("SCORER_PROVIDER", "").strip(), cache_hit_lt, config.scoring)
+    provider = environment.get("SCORER_PROVIDER", "").strip()
+    scorings, of_ledger = ledger_checks(ledger, provider, cache_hit_lt, config.scoring)
+    checks = [*_environment_checks(environment), *_simulate_checks(), *of_ledger]
     read = [path for path in (ledger, shipped(DEFAULT), *_user_configs()) if path.exists()]
     arguments = {"cache_hit_lt": cache_hit_lt}
     return report("assert_not_simulated", checks, _figures(scorings), evidence(read, [], arguments, started))
@@ -79,6 +72,17 @@ def _simulate(path: Path) -> bool:
     if not isinstance(value, bool):
         raise BadInput("is neither true nor false", where=f"{path}: simulate", remedy="correct the file")
     return value
+
+
+def ledger_checks(
+    ledger: Path, provider: str, cache_hit_lt: float, section: ScoringSection
+) -> tuple[list[Scoring], list[Check]]:
+    """The newest scorings and their checks. A changed ledger proves nothing, so its scorings are not measured."""
+    try:
+        scorings = newest_scorings(ledger, WINDOW) if ledger.exists() else []
+    except LedgerBroken as broken:
+        return [], [chain_check(broken)]
+    return scorings, [chain_check(None), *scoring_checks(scorings, provider, cache_hit_lt, section)]
 
 
 def chain_check(broken: LedgerBroken | None) -> Check:

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from .. import __version__
+from ..checkpoint.seal import FileEntry
 from ..core.check import now
 from ..core.errors import BadInput
 from ..core.files import sha256_file, sha256_folder, shipped, write_json
@@ -41,13 +42,6 @@ class Stage:
     """Names of stages that must have passed before this one is started."""
 
 
-class AppendedFile(Record, frozen=True):
-    """Size and SHA-256 of a file that later stages append to, when the stage ended."""
-
-    bytes: int
-    sha256: str
-
-
 class StageRecord(Record, frozen=True):
     """The last run of a stage."""
 
@@ -58,7 +52,8 @@ class StageRecord(Record, frozen=True):
     code: int | None = None
     """None: it was started and did not end."""
     outputs: dict[str, str | None] = msgspec.field(default_factory=dict)
-    grown: dict[str, AppendedFile] = msgspec.field(default_factory=dict)
+    grown: dict[str, FileEntry] = msgspec.field(default_factory=dict)
+    """Files that later stages append to, as they were when the stage ended."""
     ended: str = ""
 
 
@@ -75,9 +70,7 @@ class State:
 
     def end(self, stage: Stage, code: int) -> StageRecord:
         begun = self.entries[stage.name]
-        grown = {
-            str(path): AppendedFile(path.stat().st_size, sha256_file(path)) for path in stage.grows if path.is_file()
-        }
+        grown = {str(path): FileEntry(path.stat().st_size, sha256_file(path)) for path in stage.grows if path.is_file()}
         ended = msgspec.structs.replace(begun, code=code, outputs=fingerprints(stage.outputs), grown=grown, ended=now())
         self._put(stage.name, ended)
         return ended

@@ -157,7 +157,7 @@ def texts_of(samples: Sequence[Sample]) -> Iterator[str]:
 
 
 def agreement(
-    llama: LlamaCpp, model: Any, prompts: Sequence[Sequence[int]], progress: Callable[[int], None] | None = None
+    llama: LlamaCpp, model: Any, prompts: Sequence[Sequence[int]], progress: Callable[[int], None] = lambda done: None
 ) -> Agreement:
     """Compares llama.cpp with `model`, which should be float32 if it fits into memory."""
     found: list[Difference] = []
@@ -169,8 +169,7 @@ def agreement(
         found += here
         tokens += len(said)
         first.append(here[0].place if here else len(said))
-        if progress is not None:
-            progress(1)
+        progress(1)
     if not tokens:
         raise BadInput("there was nothing to compare", where="prompts", remedy="give at least one prompt")
     same = tokens - len(found)

@@ -199,10 +199,6 @@ class Tensor:
     heads: int | None = None
     """Number of heads whose rows are reordered for rotary positions; None: rows stay as they are."""
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(self.source.shape)
-
     def data(self) -> NDArray[Any]:
         numbers: NDArray[np.float32] = self.source.detach().float().cpu().numpy()
         if self.heads is not None:
@@ -233,7 +229,7 @@ def tensors(model: Any, kind: Kind) -> list[Tensor]:
 def write_tensors(writer: gguf.GGUFWriter, found: list[Tensor]) -> None:
     """Writes the header and all tensor data, one tensor at a time."""
     for tensor in found:
-        stored = gguf.quant_shape_to_byte_shape(tensor.shape, tensor.type)
+        stored = gguf.quant_shape_to_byte_shape(tuple(tensor.source.shape), tensor.type)
         writer.add_tensor_info(tensor.name, stored, np.dtype(np.uint8), math.prod(stored), raw_dtype=tensor.type)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()

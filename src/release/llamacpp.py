@@ -100,7 +100,7 @@ def rollout_llamacpp(
     limits: RolloutLimits,
     *,
     greedy: bool,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], None] = lambda done: None,
 ) -> list[Episode]:
     """One episode per job, in order.
 
@@ -110,8 +110,7 @@ def rollout_llamacpp(
     for place, job in enumerate(jobs):
         one = Dialogue(job, None, renderer, limits)
         made.append(_rollout_one(llama, one, None if greedy else limits.temperature, f"{job.seed}:{place}"))
-        if progress is not None:
-            progress(1)
+        progress(1)
     return made
 
 

@@ -190,13 +190,9 @@ def explain_disk_errors(path: Path, again: str = RESUME_RUN, only_full: bool = F
         else:
             raise
         what = str(error) if sqlite else os.strerror(code)
-        where = _named_file(error, path) if only_full else str(path)
-        raise BadInput(what, where=where, remedy=remedy) from error
-
-
-def _named_file(error: Exception, path: Path) -> str:
-    """The file that the system names. It names none if the file was open already."""
-    return error.filename if isinstance(error, OSError) and isinstance(error.filename, str) else str(path)
+        # The system names no file if it was open already.
+        named = error.filename if only_full and isinstance(error, OSError) else None
+        raise BadInput(what, where=named if isinstance(named, str) else str(path), remedy=remedy) from error
 
 
 def _error_code(error: Exception) -> int:

@@ -60,7 +60,9 @@ def ablate(plan: AblationPlan, limits: Thresholds, reporter: Reporter) -> tuple[
     started, config = now(), load_train_config(plan.config, plan.overrides)
     require_data(config)
     build_missing(config, reporter)
-    _require_samples(config, plan)
+    count = sum(1 for _ in read_records(config.shadow_set, Sample))
+    if plan.n is not None and plan.n > count:
+        raise BadInput(f"{config.shadow_set} has {count} samples", where="--n", remedy=f"give at most {count}")
     folders = {side: _train(config, plan, side, reporter) for side in ABLATION_SIDES}
     files, compared = _collect_episodes(folders, plan)
     changes, figures = ablation_figures(compared, SEED)
@@ -157,12 +159,6 @@ def drop_other_seeds(plan: AblationPlan) -> None:
                 remedy="name a folder for the ablation alone",
             )
         shutil.rmtree(folder)
-
-
-def _require_samples(config: TrainConfig, plan: AblationPlan) -> None:
-    count = sum(1 for _ in read_records(config.shadow_set, Sample))
-    if plan.n is not None and plan.n > count:
-        raise BadInput(f"{config.shadow_set} has {count} samples", where="--n", remedy=f"give at most {count}")
 
 
 def side_config(config: TrainConfig, plan: AblationPlan, penalty: bool) -> TrainConfig:

@@ -278,17 +278,10 @@ def _announce(ready: Ready, seed: int, engine: Engine, resume: bool) -> None:
     elif resume:
         log.info("seed %d: no checkpoint in %s yet, so it starts at the beginning", seed, config.checkpoints(seed))
     log.info(
-        "seed %d: %s by %s from %s on %s, %d steps of %d episodes; %s, %s",
-        seed,
-        config.strategy,
-        config.engine,
-        config.base_model,
-        config.seed_pool,
-        config.steps,
-        config.batch_size,
-        ready.device.type,
+        "seed %d: %s by %s from %s on %s, %d steps of %d episodes; %s, %s", seed, config.strategy, config.engine,
+        config.base_model, config.seed_pool, config.steps, config.batch_size, ready.device.type,
         str(ready.dtype).removeprefix("torch."),
-    )
+    )  # fmt: skip
 
 
 def set_aside(config: TrainConfig) -> None:

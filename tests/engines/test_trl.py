@@ -23,7 +23,6 @@ from src.engines.load import load_engine
 from src.engines.pure_pt import PurePT
 from src.strategies.dpo import DPO
 from src.strategies.grpo import GRPO
-from src.strategies.ppo import PPO
 from tests.agents.small_tokenizer import small_tokenizer
 from tests.data.build_samples import built, small_plan
 from tests.engines.toy import ToySampler, fingerprint, make_job, renderer_of
@@ -247,9 +246,9 @@ def test_trl_masks_exactly_the_policy_tokens(chance: Path) -> None:
         assert int(pair["attention_mask"][1].sum()) == len(got.trajectories[0].tokens)
 
 
-def test_ppo_is_refused_with_the_reason_and_the_way_out(taught: Path) -> None:
+def test_ppo_is_refused_with_the_reason_and_the_way_out() -> None:
     with pytest.raises(BadInput, match=r"removed in 1\.13.*engine: pure_pt.*strategy: grpo"):
-        TrlPPO(make_job(taught, PPO(), steps=1))
+        load_engine("trl_ppo", "ppo")
 
 
 def test_a_users_loss_is_refused_by_trl(taught: Path) -> None:

@@ -20,14 +20,14 @@ from ...core.files import write_json
 from ...core.jsonl import read_records, read_unique
 from ...core.types import Sample
 from ...scoring.batch import BatchJob, score_dialogues
-from ...scoring.ledger import LedgerBroken, lines, newest_scorings
+from ...scoring.ledger import lines
 from ...scoring.monitor import Progress
 from ...scoring.providers import settings_for
 from ...scoring.scores import Score, first_ask
 from ...scoring.store import Store
 from ...scoring.stub_checks import is_paid, latency_checks, sameness_checks
 from ...scoring.types import ScoringEntry
-from ..anti_simulation import WINDOW, assert_not_simulated, chain_check, scoring_checks
+from ..anti_simulation import assert_not_simulated, ledger_checks
 from ..gate import Finding, RoundContext, evidence_of, findings_of
 from .provenance import in_ledger, proved, read_scorings
 
@@ -104,12 +104,7 @@ def scoring_findings(context: RoundContext, environment: Mapping[str, str]) -> l
 
 def ledger_findings(context: RoundContext, provider: str) -> list[Finding]:
     """Gate `scoring` measured later: the part that the ledger alone shows."""
-    try:
-        scorings = newest_scorings(context.ledger, WINDOW)
-    except LedgerBroken as broken:
-        checks = [chain_check(broken)]
-    else:
-        checks = [chain_check(None), *scoring_checks(scorings, provider, context.cache_hit_lt, context.scoring)]
+    _, checks = ledger_checks(context.ledger, provider, context.cache_hit_lt, context.scoring)
     return findings_of("scoring", checks, evidence_of(DEFAULT))
 
 
