@@ -17,7 +17,7 @@ from ..core.types import Record
 from .manifest import fingerprint
 
 PREFLIGHT = Path("reports/preflight")
-GATES = ("pool", "difficulty", "weights", "calibration", "shadow", "penalty", "ablation", "config")
+GATES: tuple[str, ...] = ("pool", "difficulty", "weights", "calibration", "shadow", "penalty", "ablation", "config")
 GATES += ("disk", "fresh", "scoring", "round1")
 INTEGRITY = ("fresh", "scoring")
 """Gates whose failure means that something is not genuine: exit code 2. A first round with a failed quality gate is
