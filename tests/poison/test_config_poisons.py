@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from src.config.loader import load_config
 from src.core.jsonl import read_records, write_records
-from src.gates.gate import work_folder
+from src.gates.gate import PREFLIGHT
 from src.scoring.batch import BatchJob, score_pool
 from src.scoring.prompt import DIMENSIONS
 from src.scoring.providers import settings_for
@@ -128,5 +128,5 @@ def test_samples_that_count_less_without_a_reason(unstable: Path, change: dict[s
 @poison("config/reward.unstable")
 def test_samples_on_which_the_judge_agreed_do_not_count_less(run: Path) -> None:
     """The rounds have scored them live, and all votes are recorded."""
-    reconfigure(reward=REWARD | {"unstable": str(work_folder(1) / "fresh_scores.jsonl")})
+    reconfigure(reward=REWARD | {"unstable": str(PREFLIGHT / "round1/fresh_scores.jsonl")})
     assert caught("config") == {"reward.unstable"}
