@@ -23,7 +23,7 @@ from .runs import EVERY, Board, Measured, Run
 
 MOST_EPISODES = 4
 """Episodes of one sample that are shown side by side."""
-FIRST_VIEW_SECONDS = 2.0
+FIRST_VIEW_SECONDS = 1.0
 """Time that the page waits for the figures; those of larger sets are shown when they are computed."""
 FIGURES = ("success", "need_ask_success", "overclar_rate", "avg_turns")
 _SIDE = (
