@@ -12,22 +12,12 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from ..core.check import Check
 from .stage import FAILED, PASSED, Stage, State
 
 Colour = Literal["green", "red", "grey"]
 COMMANDS = {"quickstart": "askgate quickstart", "rc1": "./ops/run_local_rc1.sh"}
 """The command that runs the loop of a profile, and resumes it."""
-
-
-class Reason(Struct, frozen=True):
-    """A check that failed."""
-
-    name: str
-    value: float | None
-    rule: str
-    threshold: float
-    remedy: str
-    remedy_zh: str
 
 
 class Light(Struct, frozen=True):
@@ -39,7 +29,8 @@ class Light(Struct, frozen=True):
     colour: Colour
     why: str
     """Why it is not green."""
-    reasons: list[Reason]
+    reasons: list[Check]
+    """The checks that failed."""
     report: str
     """Path of the stage's first report; empty where there is none."""
 
@@ -77,14 +68,14 @@ def next_step(found: Sequence[Light], command: str) -> tuple[str, str]:
     return "all lights are green: read reports/rc1/RC1.html", "全部绿灯：请阅读 reports/rc1/RC1.html"
 
 
-def reasons_in(report: Any) -> list[Reason]:
+def reasons_in(report: Any) -> list[Check]:
     """Failed checks of a stage's report, or failed findings of a round's. Anything else has none."""
     if not isinstance(report, dict):
         return []
     found = report.get("checks") or report.get("findings") or ()
     failed = [one for one in found if isinstance(one, dict) and not one.get("passed", False)]
     names = [f"{one['gate']}: {one.get('name')}" if "gate" in one else str(one.get("name")) for one in failed]
-    return [msgspec.convert({**one, "name": name}, Reason) for one, name in zip(failed, names, strict=True)]
+    return [msgspec.convert({**one, "name": name}, Check) for one, name in zip(failed, names, strict=True)]
 
 
 def _light(stage: Stage, stages: Sequence[Stage], state: State) -> Light:
@@ -94,7 +85,7 @@ def _light(stage: Stage, stages: Sequence[Stage], state: State) -> Light:
     entry = state.entries.get(stage.name)
     lacking = state.lacking(stage, stages)
     colour: Colour = "green"
-    reasons: list[Reason] = []
+    reasons: list[Check] = []
     if entry is not None and entry.code not in (None, PASSED, FAILED) and not lacking:
         colour, why = "red", f"it was refused or crashed (exit code {entry.code})"
         reasons = _reasons(reports)
@@ -107,7 +98,7 @@ def _light(stage: Stage, stages: Sequence[Stage], state: State) -> Light:
     return Light(stage.name, stage.title, stage.title_zh, colour, why, reasons, shown)
 
 
-def _reasons(reports: Sequence[Path]) -> list[Reason]:
+def _reasons(reports: Sequence[Path]) -> list[Check]:
     """Reasons of the first report that has any."""
     for path in reports:
         try:

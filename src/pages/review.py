@@ -17,12 +17,13 @@ import msgspec
 from markupsafe import Markup
 from msgspec import Struct
 
+from ..core.check import Check
 from ..core.files import atomic_files, json_bytes
 from ..core.paths import EVAL_EPISODES
 from ..core.types import Record
 from ..eval.metrics import HARD_READING
 from ..loop.kpi import Kpi, alarms
-from ..loop.lights import Reason, reasons_in
+from ..loop.lights import reasons_in
 from .render import environment, render_page
 from .results import Points
 
@@ -43,7 +44,7 @@ class Event(Struct, frozen=True):
     report: str
     passed: bool
     checks: int
-    failed: list[Reason]
+    failed: list[Check]
 
 
 class Evaluation(Struct, frozen=True):
