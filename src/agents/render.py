@@ -13,8 +13,9 @@ policy's own tokens, and replies inside that frame.
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from jinja2.exceptions import TemplateError
 
@@ -40,7 +41,7 @@ Frame = tuple[str, ...]
 _CJK = re.compile(f"[{CJK}]")
 
 
-class Renderer(Protocol):
+class Renderer(ABC):
     """Turns a dialogue into the tokens that a model reads, and back."""
 
     stop_ids: frozenset[int]
@@ -48,24 +49,31 @@ class Renderer(Protocol):
     closes: bool
     """Whether demonstrations write the closing tag: `actions.say(turn, renderer.closes)`."""
 
-    def opening(self, prompt: str, system: str | None) -> list[int]:
-        """The first tokens, up to and including the cue for the policy to speak."""
-        ...
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        self.tokenizer = tokenizer
+        self._plain = PlainEncoder(tokenizer)
 
+    @abstractmethod
+    def opening(self, prompt: str, system: str | None = None) -> list[int]:
+        """The first tokens, up to and including the cue for the policy to speak."""
+
+    @abstractmethod
     def reply(self, by: str, text: str) -> list[int]:
         """The tokens after the policy's stop token: the message of `user` or `tool`, and the next cue."""
-        ...
 
+    @abstractmethod
     def policy(self, text: str) -> list[int]:
         """A turn of the policy with its stop token, for supervised training."""
-        ...
 
     def decode(self, ids: Sequence[int]) -> str:
-        """A turn of the policy as text for `actions.parse`, without its stop token."""
-        ...
+        """A turn of the policy as text for `actions.parse`, tags included, without its stop token."""
+        end = next((place for place, token in enumerate(ids) if token in self.stop_ids), len(ids))
+        text = self.tokenizer.decode(list(ids[:end]), skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        assert isinstance(text, str)
+        return text
 
 
-class TagRenderer:
+class TagRenderer(Renderer):
     """`<|user|>PROMPT<|end|><|policy|>THOUGHT<ask>QUESTION<|end|><|user|>REPLY<|end|><|policy|>...`
 
     For small models that are trained on this layout. They know the actions, so they get no system prompt.
@@ -74,8 +82,7 @@ class TagRenderer:
     closes = False
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
-        self.tokenizer = tokenizer
-        self._plain = PlainEncoder(tokenizer)
+        super().__init__(tokenizer)
         self._ids = {mark: _single(tokenizer, mark) for mark in MARKS}
         self.stop_ids = frozenset({self._ids[END]})
         self.pad_id = self._ids[PAD]
@@ -94,11 +101,8 @@ class TagRenderer:
             ids += [self._ids[part]] if part in SPOKEN else self._plain(spaced(part))
         return [*ids, self._ids[END]]
 
-    def decode(self, ids: Sequence[int]) -> str:
-        return decoded(self.tokenizer, ids, self.stop_ids)
 
-
-class ChatRenderer:
+class ChatRenderer(Renderer):
     """The chat template of a model.
 
     Tool results have the role `tool` where the template renders it unchanged and lets the policy speak after it, else
@@ -112,8 +116,7 @@ class ChatRenderer:
             raise BadInput(
                 "the tokenizer has no chat template", where="tokenizer", remedy="use an instruct model, or models/tiny"
             )
-        self.tokenizer = tokenizer
-        self._plain = PlainEncoder(tokenizer)
+        super().__init__(tokenizer)
         self._spoken = re.compile(f"({THINK}|{THOUGHT})")
         self._open = self._frame([_message("user", _PROMPT)], _PROMPT)
         self._open_with_system = self._system_frame()
@@ -148,7 +151,7 @@ class ChatRenderer:
 
     def decode(self, ids: Sequence[int]) -> str:
         """Adds `<think>` where the cue has opened a think block, so that the turn begins inside it."""
-        return (THINK if self._thinks else "") + decoded(self.tokenizer, ids, self.stop_ids)
+        return (THINK if self._thinks else "") + super().decode(ids)
 
     def _encode(self, frame: Frame, *data: str) -> list[int]:
         """Encodes frame and data as one text, as the template would; piece by piece where the data contains a tag."""
@@ -269,14 +272,6 @@ class PlainEncoder:
 
     def _encode(self, text: str) -> list[int]:
         return list(self._tokenizer.encode(text, add_special_tokens=False)) if text else []
-
-
-def decoded(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int], stop_ids: frozenset[int]) -> str:
-    """The tokens before the first stop token as text, tags included."""
-    end = next((place for place, token in enumerate(ids) if token in stop_ids), len(ids))
-    text = tokenizer.decode(list(ids[:end]), skip_special_tokens=False, clean_up_tokenization_spaces=False)
-    assert isinstance(text, str)
-    return text
 
 
 def _single(tokenizer: PreTrainedTokenizerBase, mark: str) -> int:

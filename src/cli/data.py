@@ -163,8 +163,7 @@ def difficulty_metrics(
     """
     from ..data.difficulty.metrics import difficulty_metrics as measure
 
-    measured = measure(in_path, out)
-    show.made([out], as_json, measured.counts)
+    show.made([out], as_json, measure(in_path, out))
 
 
 def difficulty_bucketize(

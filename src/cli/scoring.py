@@ -99,7 +99,9 @@ def score(
 ) -> None:
     """Score a pool with the judge. An interrupted run resumes. Reaching --budget is not a failure: exit code 0."""
     from ..config.loader import load_config
-    from ..scoring.batch import BatchJob, score_pool
+    from ..core.jsonl import read_unique
+    from ..core.types import Sample
+    from ..scoring.batch import BatchJob, score_dialogues
     from ..scoring.providers import settings_for
 
     section = load_config().scoring
@@ -109,7 +111,7 @@ def score(
     job = BatchJob(pool, out, n, seed, budget)
     settings = settings_for(os.environ, section, provider)
     with show.Terminal().scoring("scoring") as progress:
-        summary = score_pool(job, settings, show.complain, progress)
+        _, summary = score_dialogues(list(read_unique(pool, Sample)), job, settings, show.complain, progress)
     show.result(summary, as_json, _print_summary, *summary.files)
 
 

@@ -25,7 +25,7 @@ from ..runtime.progress import Reporter
 if TYPE_CHECKING:
     from ..eval.compare import Change
     from ..gates.gate import Finding
-    from ..scoring.monitor import Progress as Done
+    from ..scoring.judge import Tally
 
 T = TypeVar("T")
 FIGURES = {
@@ -222,14 +222,14 @@ class Terminal(Reporter):
             yield lambda more: update(advance=more) if update else None
 
     @contextmanager
-    def scoring(self, label: str) -> Iterator[Callable[[Done], None]]:
+    def scoring(self, label: str) -> Iterator[Callable[[Tally], None]]:
         """A bar with samples done, cost and time left. Without a terminal: ten lines over the run."""
         with _bar(label, None) as update:
             if update is None:
                 yield _lines(label, complain, time.monotonic)
             else:
-                yield lambda done: update(
-                    completed=done.done, total=done.total, description=f"{label}, {_money(done.cost, done.cost_at_end)}"
+                yield lambda tally: update(
+                    completed=tally.done, total=tally.total, description=f"{label}, {_money(tally)}"
                 )
 
 
@@ -245,27 +245,23 @@ def _bar(label: str, total: int | None) -> Iterator[Callable[..., None] | None]:
         yield partial(bar.update, bar.add_task(label, total=total))
 
 
-def _lines(doing: str, say: Callable[[str], None], clock: Callable[[], float]) -> Callable[[Done], None]:
+def _lines(doing: str, say: Callable[[str], None], clock: Callable[[], float]) -> Callable[[Tally], None]:
     """Prints one line per tenth of the samples."""
     started, reported = clock(), 0
 
-    def progress(done: Done) -> None:
+    def progress(tally: Tally) -> None:
         nonlocal reported
-        if (tenths := done.done * 10 // done.total) <= reported:
+        if (tenths := tally.done * 10 // tally.total) <= reported:
             return
         reported = tenths
-        left = (clock() - started) / done.done * (done.total - done.done)
-        money = _money(done.cost, done.cost_at_end)
-        say(f"{doing}: {done.done} of {done.total} samples, {money}, about {left:.0f} s left")
+        left = (clock() - started) / tally.done * (tally.total - tally.done)
+        say(f"{doing}: {tally.done} of {tally.total} samples, {_money(tally)}, about {left:.0f} s left")
 
     return progress
 
 
-def _money(cost: float | None, at_end: float | None) -> str:
-    """
-    >>> _money(0.5, 2.0), _money(0.0, 0.0), _money(None, None)
-    ('$0.5000 of about $2.0000', 'free', 'cost not known')
-    """
-    if cost == at_end == 0:
-        return "free"
-    return "cost not known" if cost is None or at_end is None else f"${cost:.4f} of about ${at_end:.4f}"
+def _money(tally: Tally) -> str:
+    """Cost so far and at the end, after at least one sample has ended."""
+    if tally.cost is None:
+        return "cost not known"
+    return f"${tally.cost:.4f} of about ${tally.cost / tally.done * tally.total:.4f}" if tally.cost else "free"

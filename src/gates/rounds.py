@@ -21,8 +21,8 @@ from ..core.errors import BadInput
 from ..core.files import sha256_file, shipped
 from ..core.model_files import base_sha256
 from ..runtime.lock import lock_folder
+from ..scoring.judge import Tally
 from ..scoring.ledger import EMPTY, verify
-from ..scoring.monitor import Progress
 from .checks.config import config_findings, disk_findings
 from .checks.data import difficulty_findings, pool_findings
 from .checks.penalty import ablation_findings, penalty_findings
@@ -54,7 +54,7 @@ def run_round(
     name: str,
     environment: Mapping[str, str],
     tell: Callable[[str], None],
-    progress: Callable[[Progress], None],
+    progress: Callable[[Tally], None],
 ) -> tuple[Round, Path]:
     """Runs round 1 or 2 of a profile. Returns its report and the report's path.
 

@@ -309,16 +309,10 @@ def weight_calib(
 
 def calibration_checks(found: Calibration, limits: Thresholds) -> list[Check]:
     """On held-out folds, against the old weights."""
+    old, new, remedy = found.rank_corr.old, found.rank_corr.new, remedies("reward")
     return [
-        gain_check(
-            "rank_corr_gain_pct",
-            "rank_corr_gain",
-            found.rank_corr.old,
-            found.rank_corr.new,
-            limits.rank_corr_gain_pct_min,
-            *remedies("reward")["rank_corr"],
-        ),
-        check("mae_change_pct", _mae_change_pct(found), "<=", limits.mae_change_pct_max, *remedies("reward")["mae"]),
+        gain_check("rank_corr_gain", old, new, limits.rank_corr_gain_pct_min, remedy["rank_corr"]),
+        check("mae_change_pct", _mae_change_pct(found), "<=", limits.mae_change_pct_max, *remedy["mae"]),
     ]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.check import Check, check
+from ..core.check import Check, Remedy, check
 
 F64 = NDArray[np.float64]
 
@@ -143,10 +143,8 @@ def gain_pct(old: float | None, new: float | None) -> float | None:
     return round(100 * (new - old) / old, DIGITS)
 
 
-def gain_check(
-    name: str, small_name: str, old: float | None, new: float | None, least_pct: float, remedy: str, remedy_zh: str
-) -> Check:
-    """`name` where the gain is relative, `small_name` where the old correlation is too small for that."""
+def gain_check(name: str, old: float | None, new: float | None, least_pct: float, remedy: Remedy) -> Check:
+    """`name` with `_pct` at its end where the gain is relative, without where the old correlation is too small."""
     if old is not None and new is not None and old <= SMALL:
-        return check(small_name, round(new - old, DIGITS), ">=", SMALL, remedy, remedy_zh)
-    return check(name, gain_pct(old, new), ">=", least_pct, remedy, remedy_zh)
+        return check(name, round(new - old, DIGITS), ">=", SMALL, *remedy)
+    return check(f"{name}_pct", gain_pct(old, new), ">=", least_pct, *remedy)

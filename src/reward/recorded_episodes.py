@@ -162,10 +162,6 @@ def recorded_before(
     # The number of slots does not change the episodes.
     if not isinstance(then, dict) or {**then, "slots": 0} != {**plan.facts(), "slots": 0}:
         return None
-    found = read_recorded(path)
+    found = list(read_unique(path, RecordedEpisode))
     wanted = [sample.id for sample in samples for _ in range(plan.repeats)]
     return found if [one.episode.sample_id for one in found] == wanted else None
-
-
-def read_recorded(path: Path) -> list[RecordedEpisode]:
-    return list(read_unique(path, RecordedEpisode))

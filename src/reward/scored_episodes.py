@@ -88,15 +88,11 @@ class Scores:
         return len(self.success_N)
 
 
-def read_scored(path: Path) -> list[ScoredEpisode]:
-    return list(read_unique(path, ScoredEpisode))
-
-
 def read_columns(
     path: Path, names: Sequence[str], split: Literal["train", "shadow"], stand_in: Mapping[str, float] | None = None
 ) -> Scores:
     """The columns of a file of scored episodes: those of `names` that can be measured. All must be of that split."""
-    episodes = read_scored(path)
+    episodes = list(read_unique(path, ScoredEpisode))
     if strange := sum(one.split != split for one in episodes):
         what, remedy = _OTHER_SPLIT[split]
         raise BadInput(f"{strange} episodes {what}", where=str(path), remedy=remedy)
@@ -229,13 +225,8 @@ def live_check(scores: Scores, wanted: int | None = None) -> Check:
 
     `wanted`: about how many episodes the judge was to be asked; None: about all.
     """
-    return check(
-        "not_live",
-        max(0, (len(scores) if wanted is None else wanted) - scores.live),
-        "==",
-        0,
-        *remedies("reward")["not_live"],
-    )
+    missing = max(0, (len(scores) if wanted is None else wanted) - scores.live)
+    return check("not_live", missing, "==", 0, *remedies("reward")["not_live"])
 
 
 def rate(

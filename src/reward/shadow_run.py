@@ -81,8 +81,11 @@ class Agreement(Struct, frozen=True):
     """The middle 95% of the resamples, for each figure that could be measured."""
 
 
-def agreement(old_N: F64, new_N: F64, success_N: F64, source_N: I64, seed: int) -> Agreement:
-    """`source_N`: episodes with the same number come from one sample; they are resampled together."""
+def agreement(scores: Scores, old_D: F64, new_D: F64, seed: int, where_N: NDArray[np.bool_] | None = None) -> Agreement:
+    """The agreement of two sets of weights on scored episodes, or on those of them for which `where_N` holds."""
+    rows = slice(None) if where_N is None else where_N
+    old_N, new_N = scores.matrix_ND[rows] @ old_D, scores.matrix_ND[rows] @ new_D
+    success_N, source_N = scores.success_N[rows], scores.source_N[rows]
     found = _measured(old_N, new_N, success_N, np.ones((1, len(old_N)))) if len(old_N) >= FEWEST else {}
     value = {name: round(float(one[0]), DIGITS) for name, one in found.items() if not np.isnan(one[0])}
     return Agreement(
@@ -100,32 +103,17 @@ def split(scores: Scores, old_D: F64, new_D: F64, seed: int) -> dict[str, dict[s
     """The same by task and by difficulty. Shown, not gated: a part of 245 episodes is too small for that."""
     parts = {"task": (scores.task_N, TASKS), "difficulty": (scores.level_N, LEVELS)}
     return {
-        name: {one: score_agreement(scores, old_D, new_D, seed, column == one) for one in names}
+        name: {one: agreement(scores, old_D, new_D, seed, column == one) for one in names}
         for name, (column, names) in parts.items()
     }
 
 
-def score_agreement(
-    scores: Scores, old_D: F64, new_D: F64, seed: int, where_N: NDArray[np.bool_] | None = None
-) -> Agreement:
-    """The agreement of two sets of weights on scored episodes, or on those of them for which `where_N` holds."""
-    rows = slice(None) if where_N is None else where_N
-    matrix = scores.matrix_ND[rows]
-    return agreement(matrix @ old_D, matrix @ new_D, scores.success_N[rows], scores.source_N[rows], seed)
-
-
 def agreement_checks(found: Agreement, limits: Thresholds) -> list[Check]:
+    old, new, remedy = found.corr_to_success_old, found.corr_to_success_new, remedies("reward")
     return [
-        check("spearman", found.spearman, ">=", limits.spearman_min, *remedies("reward")["spearman"]),
-        check("top10_overlap", found.top10_overlap, ">=", limits.top10_min, *remedies("reward")["top10_overlap"]),
-        gain_check(
-            "corr_improve_pct",
-            "corr_improve",
-            found.corr_to_success_old,
-            found.corr_to_success_new,
-            limits.corr_improve_pct_min,
-            *remedies("reward")["corr_improve"],
-        ),
+        check("spearman", found.spearman, ">=", limits.spearman_min, *remedy["spearman"]),
+        check("top10_overlap", found.top10_overlap, ">=", limits.top10_min, *remedy["top10_overlap"]),
+        gain_check("corr_improve", old, new, limits.corr_improve_pct_min, remedy["corr_improve"]),
     ]
 
 
@@ -193,14 +181,13 @@ def shadow_run(
     chosen = read_weights(weights, limits.weight_max) if weights else prior
     scores = read_columns(episodes, known.names, "shadow", chosen.stand_in)
     old, new = old_and_new(scores.names, known, chosen, str(weights))
-    whole = score_agreement(scores, old, new, seed)
-    judged = score_agreement(scores, old, new, seed, scores.live_N)
+    whole = agreement(scores, old, new, seed)
     stable_N = scores.weight_N >= 1
     figures = {
         **msgspec.to_builtins(whole),
         **msgspec.to_builtins(split(scores, old, new, seed)),
-        "judged": msgspec.to_builtins(judged),
-        "stable": msgspec.to_builtins(score_agreement(scores, old, new, seed, stable_N)),
+        "judged": msgspec.to_builtins(agreement(scores, old, new, seed, scores.live_N)),
+        "stable": msgspec.to_builtins(agreement(scores, old, new, seed, stable_N)),
         "unstable_episodes": int((~stable_N).sum()),
         "live": scores.live > 0,
         "live_episodes": scores.live,

@@ -22,8 +22,8 @@ class Reporter:
         return nullcontext(lambda more: None)
 
     def scoring(self, label: str) -> AbstractContextManager[Callable[[Any], None]]:
-        """A progress bar of live scoring; the function that it yields takes a `scoring.monitor.Progress`."""
-        return nullcontext(lambda done: None)
+        """A progress bar of live scoring; the function that it yields takes a `scoring.judge.Tally`."""
+        return nullcontext(lambda tally: None)
 
 
 TO_LOG = Reporter()

@@ -17,12 +17,11 @@ from typing import Any, TypeVar
 from ..config.judge_config import ScoringSection
 from ..core.errors import BadInput
 from ..core.files import refuse_overlap, write_json
-from ..core.jsonl import read_unique
-from ..core.types import Record, Sample
+from ..core.types import Record
 from . import monitor
 from .judge import Judge, Session, Tally, open_session
 from .ledger import scorings
-from .monitor import Budget, Monitor, Progress
+from .monitor import Budget, Monitor
 from .prompt import Dialogue
 from .providers import Provider, ScorerSettings
 from .scores import Score, ScoreFile, score_key, score_of, unstable_beside
@@ -64,18 +63,12 @@ class Summary(Record, frozen=True):
     figures: dict[str, Any]
 
 
-def score_pool(
-    job: BatchJob, settings: ScorerSettings, tell: Callable[[str], None], progress: Callable[[Progress], None]
-) -> Summary:
-    return score_dialogues(list(read_unique(job.pool, Sample)), job, settings, tell, progress)[1]
-
-
 def score_dialogues(
     samples: list[Scored],
     job: BatchJob,
     settings: ScorerSettings,
     tell: Callable[[str], None],
-    progress: Callable[[Progress], None],
+    progress: Callable[[Tally], None],
 ) -> tuple[dict[str, Score], Summary]:
     """The scores of these dialogues by this judge, by id, and a summary of the run.
 
@@ -160,7 +153,7 @@ class _LiveRun:
         job: BatchJob,
         file: ScoreFile,
         waiting: Sequence[Dialogue],
-        progress: Callable[[Progress], None],
+        progress: Callable[[Tally], None],
     ) -> None:
         self._session, self._job, self._file = session, job, file
         self._waiting, self._progress = list(waiting)[::-1], progress
@@ -179,7 +172,8 @@ class _LiveRun:
             return watch.figures()
 
     async def _score(self, judge: Judge, budget: Budget, watch: Monitor) -> None:
-        total, at_once = len(self._waiting), self._session.settings.scoring.limits.concurrency_max
+        judge.tally.total = len(self._waiting)
+        at_once = self._session.settings.scoring.limits.concurrency_max
         running: set[asyncio.Task[ScoringEntry]] = set()
         try:
             while True:
@@ -192,7 +186,7 @@ class _LiveRun:
                     self._add(task.result())
                     budget.sample_ended(task.result().billable_tokens)
                 watch.tick()
-                self._progress(monitor.progress(judge.tally, total))
+                self._progress(judge.tally)
         finally:
             for task in running:
                 task.cancel()

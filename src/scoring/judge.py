@@ -51,6 +51,8 @@ class Tally:
     """Counts of a judge's work so far."""
 
     provider: Provider
+    total: int = 0
+    """Samples that the run is going to score, for its progress bar."""
     scored: int = 0
     failed: int = 0
     calls: Counter[str] = field(default_factory=Counter)
@@ -62,6 +64,10 @@ class Tally:
     """Replies without a bill."""
     latency_ms: float = 0.0
     """Total over all requests that brought a reply."""
+
+    @property
+    def done(self) -> int:
+        return self.scored + self.failed
 
     @property
     def cost(self) -> float | None:

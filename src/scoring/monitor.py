@@ -6,7 +6,6 @@ import json
 import os
 import time
 from collections import Counter, deque
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any, Self
@@ -21,16 +20,6 @@ NAME = "scoring_monitor.json"
 EVERY_S, MINUTE_S = 2.0, 60.0
 FORECAST_REPLIES = 200
 """A forecast goes by this many of the newest replies in the cache."""
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Samples done and cost in US dollars; costs are None if prices are not known."""
-
-    done: int
-    total: int
-    cost: float | None
-    cost_at_end: float | None
 
 
 class Monitor:
@@ -71,16 +60,15 @@ class Monitor:
             self._history.popleft()
         then, calls, latency_ms = self._history[0]
         self._history.append((now, tally.calls.copy(), tally.latency_ms))
-        done = tally.scored + tally.failed
         figures = {
             **_service_figures(tally.calls - calls, tally.latency_ms - latency_ms, now - then),
             "concurrency": float(self._limiter.concurrency),
             "cache_hit_rate": tally.cache_hit_rate,
             "cost_usd": tally.cost or 0.0,
         }
-        self._points.append({"seconds": now - self._started, "samples": float(done), **figures})
+        self._points.append({"seconds": now - self._started, "samples": float(tally.done), **figures})
         for name, value in figures.items():
-            self._events.add_scalar(f"scoring/{name}", value, done)
+            self._events.add_scalar(f"scoring/{name}", value, tally.done)
 
 
 def run_figures(tally: Tally, seconds: float) -> dict[str, Any]:
@@ -108,12 +96,6 @@ def _service_figures(calls: Counter[str], latency_ms: float, seconds: float) -> 
         "429_rate": calls["rate_limited"] / calls.total() if calls else 0.0,
         "avg_latency": latency_ms / 1000 / replies if replies else 0.0,
     }
-
-
-def progress(tally: Tally, total: int) -> Progress:
-    """The progress after at least one sample has ended."""
-    done, spent = tally.scored + tally.failed, tally.cost
-    return Progress(done, total, spent, None if spent is None else spent / done * total)
 
 
 class Budget:

@@ -19,7 +19,6 @@ from ..core.types import Sample, Turn
 from ..data.pool.build import make_jobs, make_sample, open_source, with_languages
 from ..data.pool.plan import BuildPlan
 from ..data.pool.templates import load_pack
-from . import monitor
 from .judge import Session, Tally, open_session
 from .ledger import scorings
 from .prompt import CANARIES
@@ -33,7 +32,7 @@ def probe(
     seed: int,
     settings: ScorerSettings,
     tell: Callable[[str], None],
-    progress: Callable[[monitor.Progress], None] = lambda done: None,
+    progress: Callable[[Tally], None] = lambda tally: None,
 ) -> Report:
     started, ledger = now(), settings.scoring.ledger
     samples = probe_samples(n, seed)
@@ -87,14 +86,15 @@ def _canary_score(name: str, overall: float | None, good: float | None) -> dict[
 
 
 async def _score(
-    session: Session, samples: list[Sample], progress: Callable[[monitor.Progress], None]
+    session: Session, samples: list[Sample], progress: Callable[[Tally], None]
 ) -> tuple[dict[str, ScoringEntry], Tally]:
     async with session.client() as client:
         judge = session.judge(client)
+        judge.tally.total = len(samples)
 
         async def score(sample: Sample) -> ScoringEntry:
             entry = await judge.score(sample)
-            progress(monitor.progress(judge.tally, len(samples)))
+            progress(judge.tally)
             return entry
 
         try:

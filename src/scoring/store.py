@@ -31,24 +31,7 @@ from .votes import BadReply, parse_scores
 DAY_S = 86400.0
 BUSY_SECONDS = 30.0
 _APPLICATION, _LAYOUT = 0x41534B47, 1
-_TABLES = """
-CREATE TABLE replies (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  key TEXT NOT NULL,
-  provider TEXT NOT NULL,
-  model TEXT NOT NULL,
-  prompt_version TEXT NOT NULL,
-  ask TEXT NOT NULL,
-  reply TEXT NOT NULL,
-  scoring TEXT NOT NULL,
-  at REAL NOT NULL,
-  owner TEXT NOT NULL,
-  ledgered INTEGER NOT NULL DEFAULT 0,
-  dropped INTEGER NOT NULL DEFAULT 0
-);
-CREATE INDEX replies_by_key ON replies (key);
-CREATE INDEX replies_owed ON replies (owner) WHERE ledgered = 0;
-"""
+_TABLES = Path(__file__).with_name("replies.sql").read_text(encoding="utf-8")
 _COLUMNS = "id, ask, reply, scoring, at"
 _PAGE = 500
 Sync = Literal["FULL", "NORMAL"]

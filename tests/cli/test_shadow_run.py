@@ -12,10 +12,10 @@ import torch
 
 from src.cli import main
 from src.core.files import HOME, sha256_file
-from src.core.jsonl import read_records
+from src.core.jsonl import read_records, read_unique
 from src.core.model_files import model_sha256
-from src.reward.recorded_episodes import read_recorded
-from src.reward.scored_episodes import read_scored
+from src.reward.recorded_episodes import RecordedEpisode
+from src.reward.scored_episodes import ScoredEpisode
 from src.scoring.scores import Score
 from tests.conftest import Askgate
 from tests.scoring.server import JudgeServer
@@ -77,11 +77,11 @@ def read(path: str) -> dict[str, Any]:
 
 def test_the_base_is_recorded_and_a_share_scored_live(done: tuple[Path, dict[str, int]]) -> None:
     folder, asked = done
-    recorded = read_recorded(folder / "data/episodes/shadow.jsonl")
+    recorded = list(read_unique(folder / "data/episodes/shadow.jsonl", RecordedEpisode))
     assert len({one.episode.sample_id for one in recorded}) == 40
     assert {one.split for one in recorded} == {"shadow"}
     assert {one.model for one in recorded} == {model_sha256(HOME / "models/tiny")}
-    assert sum(one.live for one in read_scored(folder / "data/episodes/shadow.scored.jsonl")) == 30
+    assert sum(one.live for one in read_unique(folder / "data/episodes/shadow.scored.jsonl", ScoredEpisode)) == 30
     assert asked["shadow_run"] >= 3 * 30
     assert asked["weight_calib"] >= 3 * 40
     assert (folder / "data/episodes/shadow.unstable_samples.jsonl").exists()
@@ -89,7 +89,10 @@ def test_the_base_is_recorded_and_a_share_scored_live(done: tuple[Path, dict[str
 
 
 def test_no_sample_is_on_both_sides(done: tuple[Path, dict[str, int]]) -> None:
-    shadow, calibration = (read_recorded(done[0] / f"data/episodes/{name}.jsonl") for name in ("shadow", "calibration"))
+    shadow, calibration = (
+        list(read_unique(done[0] / f"data/episodes/{name}.jsonl", RecordedEpisode))
+        for name in ("shadow", "calibration")
+    )
     assert {one.source_id for one in shadow}.isdisjoint(one.source_id for one in calibration)
 
 
@@ -124,7 +127,7 @@ def test_without_a_judge_no_gate_passes(again: Path, askgate: Askgate) -> None:
     assert done.code == 1
     assert "FAILED not_live: 30, must be == 0" in done.out
     assert not read("reports/shadow_run_off.json")["figures"]["live"]
-    assert not any(one.live for one in read_scored(Path("data/episodes/shadow.scored.jsonl")))
+    assert not any(one.live for one in read_unique(Path("data/episodes/shadow.scored.jsonl"), ScoredEpisode))
 
 
 def test_stored_judge_scores_are_not_requested_again(

@@ -17,7 +17,7 @@ from src.reward.scored_episodes import ScoredEpisode
 from src.reward.shadow_run import agreement, agreement_checks
 from src.reward.weights import BASELINE, read_weights
 from tests.rc1 import CALIBRATION, THRESHOLDS
-from tests.reward.scored_episodes import scored, shipped_baseline, write
+from tests.reward.scored_episodes import FIRST, SECOND, scored, shipped_baseline, two_scores, write
 
 from .table import poison, twin
 
@@ -108,7 +108,7 @@ LUCK = RNG.normal(size=N)
 
 
 def shadowed(old: Any, new: Any, success: Any) -> set[str]:
-    found = agreement(old, new, np.asarray(success, dtype=np.float64), np.arange(N), seed=1)
+    found = agreement(two_scores(old, new, success), FIRST, SECOND, seed=1)
     return failed(agreement_checks(found, THRESHOLDS))
 
 

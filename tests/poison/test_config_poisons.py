@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from src.config.loader import load_config
 from src.core.jsonl import read_records, write_records
+from src.core.types import Sample
 from src.gates.gate import PREFLIGHT
-from src.scoring.batch import BatchJob, score_pool
+from src.scoring.batch import BatchJob, score_dialogues
 from src.scoring.prompt import DIMENSIONS
 from src.scoring.providers import settings_for
 from src.scoring.scores import Score, unstable_beside
@@ -98,7 +99,7 @@ def unstable(run: Path) -> Path:
     with judging(scores=lambda body: dict.fromkeys(DIMENSIONS, 10 * (body["seed"] % 2))) as environment:
         order = BatchJob(current_context().profile.paths.balanced, scores, 2, 5)
         settings = settings_for(environment, section, "")
-        score_pool(order, settings, print, lambda done: None)
+        score_dialogues(list(read_records(order.pool, Sample)), order, settings, print, lambda tally: None)
     reconfigure(reward=REWARD | {"unstable": str(unstable_beside(scores))})
     return unstable_beside(scores)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -54,6 +55,25 @@ def scored(
 
 def as_columns(episodes: Sequence[ScoredEpisode], baseline: Baseline = BASELINE) -> Scores:
     return columns(episodes, baseline.names, "episodes")
+
+
+FIRST, SECOND = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+"""Weights that pick one of the two columns of `two_scores`."""
+
+
+def two_scores(old_N: Any, new_N: Any, success_N: Any) -> Scores:
+    """Columns with two scores of every episode, each episode of a sample of its own."""
+    count = len(success_N)
+    return Scores(
+        names=("old", "new"),
+        matrix_ND=np.stack([old_N, new_N], axis=1),
+        success_N=np.asarray(success_N, dtype=np.float64),
+        weight_N=np.ones(count),
+        source_N=np.arange(count),
+        task_N=np.full(count, "gsm8k"),
+        level_N=np.full(count, ""),
+        live_N=np.zeros(count, dtype=np.bool_),
+    )
 
 
 def write(path: Path, episodes: Sequence[ScoredEpisode]) -> Path:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from src.reward.shadow_run import agreement, score_agreement, split
+from src.reward.shadow_run import agreement, split
 
-from .scored_episodes import BASELINE, as_columns, scored
+from .scored_episodes import BASELINE, FIRST, SECOND, as_columns, scored, two_scores
 
 OLD, NEW = np.array(BASELINE.old), np.array(BASELINE.prior)
 
@@ -16,7 +16,7 @@ OLD, NEW = np.array(BASELINE.old), np.array(BASELINE.prior)
 def test_the_figures_are_scipys() -> None:
     scores = as_columns(scored())
     old, new = scores.matrix_ND @ OLD, scores.matrix_ND @ NEW
-    found = score_agreement(scores, OLD, NEW, seed=1)
+    found = agreement(scores, OLD, NEW, seed=1)
     assert found.spearman == pytest.approx(stats.spearmanr(old, new).statistic)
     assert found.kendall_tau == pytest.approx(stats.kendalltau(old, new).statistic)
     before, after = (stats.spearmanr(one, scores.success_N).statistic for one in (old, new))
@@ -28,7 +28,7 @@ def test_the_figures_are_scipys() -> None:
 
 
 def test_every_figure_has_an_interval_around_it() -> None:
-    found = score_agreement(as_columns(scored()), OLD, NEW, seed=1)
+    found = agreement(as_columns(scored()), OLD, NEW, seed=1)
     for name in (
         "spearman kendall_tau top10_overlap top20_overlap corr_to_success_old corr_to_success_new corr_improve_pct"
     ).split():
@@ -56,7 +56,7 @@ def test_a_part_without_episodes_or_with_one_outcome_says_so() -> None:
     empty = split(scores, OLD, NEW, seed=1)["task"]["gsm8k"]
     assert (empty.episodes, empty.spearman, empty.intervals) == (0, None, {})
     values = np.random.default_rng(0).random(50)
-    solved = agreement(values, values, np.ones(50), np.arange(50), seed=1)
+    solved = agreement(two_scores(values, values, np.ones(50)), FIRST, SECOND, seed=1)
     assert solved.spearman == 1
     assert solved.corr_to_success_new is None
     assert "corr_to_success_new" not in solved.intervals
@@ -65,11 +65,11 @@ def test_a_part_without_episodes_or_with_one_outcome_says_so() -> None:
 def test_equal_old_scores_limit_the_possible_overlap() -> None:
     old = np.repeat([0.9, 0.1], [40, 60])
     new = np.linspace(1, 0, 100)
-    found = agreement(old, new, (np.arange(100) < 30).astype(float), np.arange(100), seed=1)
+    found = agreement(two_scores(old, new, (np.arange(100) < 30).astype(float)), FIRST, SECOND, seed=1)
     assert found.top10_reachable == 0.25
     assert found.top10_overlap == 0.25
 
 
 def test_the_same_seed_gives_the_same_intervals() -> None:
     scores = as_columns(scored())
-    assert score_agreement(scores, OLD, NEW, seed=1) == score_agreement(scores, OLD, NEW, seed=1)
+    assert agreement(scores, OLD, NEW, seed=1) == agreement(scores, OLD, NEW, seed=1)

@@ -15,7 +15,7 @@ from src.config.loader import load_config
 from src.config.train_config import RolloutLimits
 from src.core.errors import BadInput
 from src.core.files import HOME
-from src.core.jsonl import read_records, write_records
+from src.core.jsonl import read_records, read_unique, write_records
 from src.core.model_files import model_sha256
 from src.core.types import Sample
 from src.data.pool.build import build_pool
@@ -24,7 +24,6 @@ from src.reward.dimensions import LIVE
 from src.reward.recorded_episodes import (
     RecordedEpisode,
     RecordPlan,
-    read_recorded,
     record,
     refuse_one_outcome,
     write_recorded,
@@ -87,7 +86,7 @@ def test_episodes_are_reproducible_and_record_seed_and_model(
 
     path = tmp_path / "episodes.jsonl"
     write_recorded(path, recorded, pool, plan)
-    assert read_recorded(path) == recorded
+    assert list(read_unique(path, RecordedEpisode)) == recorded
     facts = json.loads((tmp_path / "episodes.meta.json").read_text())
     assert (facts["model_sha256"], facts["plan"]["seed"], facts["episodes"]) == (model_sha256(TINY), 5, 32)
 

@@ -9,8 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from src.core.errors import BadInput
+from src.core.jsonl import read_unique
 from src.reward.dimensions import LIVE
-from src.reward.scored_episodes import ScoredEpisode, columns, live_check, measurable, read_scored, refuse_too_little
+from src.reward.scored_episodes import ScoredEpisode, columns, live_check, measurable, refuse_too_little
 
 from .scored_episodes import BASELINE, as_columns, scored, shipped_baseline, write
 
@@ -35,7 +36,7 @@ def test_columns_come_in_the_order_of_the_weights_file() -> None:
 
 
 def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
-    assert read_scored(write(tmp_path / "e.jsonl", scored(40))) == scored(40)
+    assert list(read_unique(write(tmp_path / "e.jsonl", scored(40)), ScoredEpisode)) == scored(40)
 
 
 def test_missing_scores_are_refused_with_episode_and_dimension() -> None:
@@ -61,7 +62,7 @@ def test_a_nan_in_the_file_is_refused_with_its_line(text: str, tmp_path: Path) -
     path = write(tmp_path / "e.jsonl", changed(2, new_a=0.123456789))
     path.write_text(path.read_text().replace("0.123456789", text))
     with pytest.raises(BadInput, match=r"e\.jsonl:3: "):
-        read_scored(path)
+        list(read_unique(path, ScoredEpisode))
 
 
 @pytest.mark.parametrize("weight", [0.0, -1.0, 1.5, float("nan")])

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 
 from ...core.errors import BadInput
 from ...core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sha256_file, sidecar, written
@@ -68,15 +67,8 @@ class DifficultyRecord(Record, frozen=True):
     score: int
 
 
-class MeasuredPool(Struct, frozen=True):
-    """Size of a measured pool, and its samples by task and level."""
-
-    n: int
-    counts: LevelCounts
-
-
-def difficulty_metrics(in_path: Path, out_path: Path) -> MeasuredPool:
-    """Measures every sample of a pool and writes one record per line, in the pool's order, with a sidecar."""
+def difficulty_metrics(in_path: Path, out_path: Path) -> LevelCounts:
+    """Measures every sample of a pool, writes the records in its order with a sidecar, and returns their counts."""
     require_jsonl(out_path, "--out")
     refuse_overlap({"--out": out_path}, {"--in": in_path})
     meta = read_meta(in_path)
@@ -98,7 +90,7 @@ def difficulty_metrics(in_path: Path, out_path: Path) -> MeasuredPool:
             handle.write(encoder.encode(record) + b"\n")
         sha256, n = sha256_file(written(handle)), counts.total()
         facts.write(json_bytes(derived_meta(meta, "metrics", n, sha256, out_path, in_path, pool_sha256)))
-    return MeasuredPool(n, level_counts(counts))
+    return level_counts(counts)
 
 
 def measured(pool: Path) -> Iterator[DifficultyRecord]:

@@ -26,10 +26,22 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ...core.types import Sample
-from .token_stream import CUT_BITS, I64, U64, TokenStream, blocks, distinct, join_streams, ngrams, pairs, token_stream
+from .near_duplicates import SetMatrix
+from .token_stream import (
+    CUT_BITS,
+    I64,
+    U64,
+    TokenStream,
+    blocks,
+    distinct,
+    join_streams,
+    lookup,
+    ngrams,
+    pairs,
+    token_stream,
+)
 
 HALF = 0.5
 LONG = 8
@@ -88,27 +100,10 @@ def similar_samples(
     return SimilarSamples(len(best), ranked[:EXAMPLES], frozenset(best))
 
 
-class _Index:
-    """Sets of the shadow texts as a matrix, and sets of pool texts in the same columns."""
-
-    def __init__(self, sets: TokenStream) -> None:
-        self.columns, place = np.unique(sets.hashes, return_inverse=True)
-        self.sizes = sets.sizes.astype(np.float32)
-        shape = (sets.texts, len(self.columns))
-        self.matrix = sparse.csr_matrix((np.ones(len(place), dtype=np.float32), place, sets.offsets), shape=shape)
-
-    def rows(self, sets: TokenStream) -> Any:
-        place = np.minimum(np.searchsorted(self.columns, sets.hashes), len(self.columns) - 1)
-        known = self.columns[place] == sets.hashes
-        counts = np.concatenate([[0], np.cumsum(known)])[sets.offsets]
-        ones = np.ones(int(counts[-1]), dtype=np.float32)
-        return sparse.csr_matrix((ones, place[known], counts), shape=(sets.texts, len(self.columns)))
-
-
 def _shingle_matches(
     pool: TokenStream, shadow: TokenStream, n: int, threshold: float, unique: UniquePart
 ) -> Iterator[Match]:
-    index = _Index(distinct(ngrams(shadow, n)))
+    index = SetMatrix(distinct(ngrams(shadow, n)))
     turned = index.matrix.T.tocsr()
     first = 0
     for block in blocks(pool):
@@ -128,7 +123,7 @@ def _shingle_matches(
 def _content_matches(
     pool: TokenStream, shadow: TokenStream, n: int, threshold: float, rare: Rarity, unique: UniquePart
 ) -> Iterator[Match]:
-    index = _Index(distinct(shadow))
+    index = SetMatrix(distinct(shadow))
     # Columns are hashes cut to 56 bits, weights go by the whole hash.
     whole = np.unique(shadow.hashes)
     weights = rare.of(whole)[np.searchsorted(whole >> CUT_BITS, index.columns)].astype(np.float32)
@@ -194,8 +189,8 @@ class Rarity:
 
     def of(self, tokens: U64) -> F64:
         """Weights of tokens. Those that the pool does not have weigh as much as its heaviest."""
-        place = np.minimum(np.searchsorted(self.tokens, tokens), len(self.tokens) - 1)
-        return np.where(self.tokens[place] == tokens, self.weights[place], self.weights.max())
+        place, known = lookup(self.tokens, tokens)
+        return np.where(known, self.weights[place], self.weights.max())
 
 
 def rarity(stream: TokenStream) -> Rarity:
@@ -235,9 +230,8 @@ class UniquePart:
     def _samples(self, view: TokenStream) -> I64:
         counts = np.zeros(len(self.bigrams), dtype=np.int64)
         for block in blocks(view):
-            found = distinct(ngrams(block, 2)).hashes
-            place = np.minimum(np.searchsorted(self.bigrams, found), len(self.bigrams) - 1)
-            counts += np.bincount(place[self.bigrams[place] == found], minlength=len(self.bigrams))
+            place, known = lookup(self.bigrams, distinct(ngrams(block, 2)).hashes)
+            counts += np.bincount(place[known], minlength=len(self.bigrams))
         return counts
 
     def is_in(self, ours: U64, theirs: U64) -> bool:

@@ -4,8 +4,8 @@
 2. Prefix filter: order all shingles by rarity. Two sets with Jaccard >= t share one of their rarest
    `|x| - ceil(t|x|) + 1`. So only texts in the posting list of such a rare shingle are compared, and most posting
    lists of honest texts have one member.
-3. A pair in a list is dropped when its sizes, the positions of the shared shingle, or a 256-bit parity sketch (whose
-   differing bits are a lower bound of the symmetric difference) rule the similarity out. The rest is counted exactly.
+3. A pair in a list is dropped when a 256-bit parity sketch, whose differing bits are a lower bound of the symmetric
+   difference, rules the similarity out. The rest is counted exactly.
 
 Work is bounded for pools of almost identical texts. Each text is compared with its nearest earlier neighbours in a
 list first and leaves every list once it is known as a duplicate, so 30,000 copies cost one comparison each. Where
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .token_stream import I64, U64, TokenStream, blocks, distinct, join_streams, mix64, ngrams
+from .token_stream import I64, U64, TokenStream, blocks, distinct, join_streams, lookup, mix64, ngrams
 
 THRESHOLD = 0.85
 SHINGLE = 5
@@ -116,8 +116,7 @@ class _Search:
         prefix = self.sizes - np.ceil(self.threshold * self.sizes - _EPSILON).astype(np.int64) + 1
         texts = np.repeat(np.arange(self.sets.texts, dtype=np.int32), prefix)
         begins = np.cumsum(prefix) - prefix
-        places = (np.arange(len(texts)) - np.repeat(begins, prefix)).astype(np.int32)
-        keys = self.sets.hashes[np.repeat(self.sets.offsets[:-1], prefix) + places]
+        keys = self.sets.hashes[np.arange(len(texts)) + np.repeat(self.sets.offsets[:-1] - begins, prefix)]
         order = np.argsort(keys, kind="stable")
         keys = keys[order]
         new = np.ones(len(keys), dtype=np.bool_)
@@ -126,7 +125,6 @@ class _Search:
         lengths = np.diff(heads, append=len(keys))
         shared = np.repeat(lengths > 1, lengths)
         self.texts = texts[order[shared]]
-        self.places = places[order[shared]]
         lengths = lengths[lengths > 1]
         self.heads = np.repeat(np.cumsum(lengths) - lengths, lengths)
 
@@ -160,15 +158,10 @@ class _Search:
         earlier, later = earlier[inside], later[inside]
 
         a, b = self.texts[earlier], self.texts[later]
-        size_a, size_b = self.sizes[a], self.sizes[b]
-        need = np.ceil(self.threshold / (1 + self.threshold) * (size_a + size_b) - _EPSILON)
-        # Before a shared shingle at most min(place) others are shared, after it at most what is left of either.
-        place_a, place_b = self.places[earlier], self.places[later]
-        most = np.minimum(place_a, place_b) + np.minimum(size_a - place_a, size_b - place_b)
-        keep = most >= need
-        a, b, need, room = a[keep], b[keep], need[keep], (size_a + size_b)[keep]
+        total = self.sizes[a] + self.sizes[b]
+        shared_at_least = np.ceil(self.threshold / (1 + self.threshold) * total - _EPSILON)
         differing = np.bitwise_count(self.sketches[a] ^ self.sketches[b]).sum(axis=1, dtype=np.int64)
-        keep = differing <= room - 2 * need
+        keep = differing <= total - 2 * shared_at_least
         pairs = np.unique(np.stack([a[keep], b[keep]], axis=1).astype(np.int64), axis=0)
         return pairs[self._near(pairs)]
 
@@ -184,12 +177,27 @@ class _Search:
 def _shared(sets: TokenStream, pairs: I64) -> NDArray[Any]:
     """Number of shared elements of each pair."""
     texts, row = np.unique(pairs, return_inverse=True)
-    some = sets.take(texts)
-    kinds, column = np.unique(some.hashes, return_inverse=True)
-    shape = (some.texts, len(kinds))
-    matrix = sparse.csr_matrix((np.ones(len(column), dtype=np.int32), column, some.offsets), shape=shape)
+    matrix = SetMatrix(sets.take(texts)).matrix
     earlier, later = row.reshape(-1, 2).T
     return np.asarray(matrix[earlier].multiply(matrix[later]).sum(axis=1)).ravel()
+
+
+class SetMatrix:
+    """Sets of some texts as a sparse matrix of ones, a column for each element, and other sets in the same columns."""
+
+    def __init__(self, sets: TokenStream) -> None:
+        self.columns, place = np.unique(sets.hashes, return_inverse=True)
+        self.sizes = sets.sizes.astype(np.float32)
+        self.matrix = self._rows(place, sets.offsets)
+
+    def rows(self, sets: TokenStream) -> Any:
+        """Other sets, without the elements that have no column."""
+        place, known = lookup(self.columns, sets.hashes)
+        return self._rows(place[known], np.concatenate([[0], np.cumsum(known)])[sets.offsets])
+
+    def _rows(self, places: I64, offsets: I64) -> Any:
+        ones = np.ones(len(places), dtype=np.float32)
+        return sparse.csr_matrix((ones, places, offsets), shape=(len(offsets) - 1, len(self.columns)))
 
 
 def _sketches(sets: TokenStream) -> U64:

@@ -199,6 +199,12 @@ def pairs(tokens: U64) -> U64:
     return mix64(tokens[:-1] * factors[0] + tokens[1:] * factors[1])
 
 
+def lookup(known: U64, values: U64) -> tuple[I64, NDArray[np.bool_]]:
+    """Places of the values among the known ones, which are sorted, and which of the values are there at all."""
+    place = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    return place, known[place] == values
+
+
 def distinct(stream: TokenStream) -> TokenStream:
     """Each text as a set: its different hashes in rising order, cut to their upper 56 bits."""
     out = np.empty(len(stream.hashes), dtype=np.uint64)

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from ...core.errors import BadInput
-from ...core.files import explain_read_errors, sha256_file
+from ...core.files import explain_read_errors, package_yaml, sha256_file
 from ...core.jsonl import read_lines
 from ...core.types import Task
 from . import gsm8k, hotpotqa, strategyqa
@@ -22,20 +22,8 @@ from .strategyqa import Paragraph, StrategyRecord
 T = TypeVar("T")
 Question = ArticleQuestion | WordProblem
 
-EXPECTED: dict[Task, str] = {
-    "hotpotqa": "hotpotqa/ with hotpot_train_v1.1.json or hotpot_dev_distractor_v1.json",
-    "strategyqa": "strategyqa/ with strategyqa_train.json and strategyqa_train_paragraphs.json",
-    "gsm8k": "gsm8k/ with train.jsonl or test.jsonl",
-}
-_NOT_READ = frozenset({"hotpot_test_fullwiki_v1.json", "strategyqa_test.json", "strategyqa_train_filtered.json"})
-"""Parts of the official releases without answers or without evidence."""
-_TELLING_KEYS: dict[Task, frozenset[str]] = {
-    "hotpotqa": frozenset({"_id", "supporting_facts"}),
-    "strategyqa": frozenset({"qid", "decomposition"}),
-    "gsm8k": frozenset({"answer"}),
-}
-"""A record with one of these keys belongs to the task. GSM8K's release also has solutions by models, with a `question`
-but no `answer`."""
+_FILES: dict[str, Any] = package_yaml("templates/official_files.yaml")
+"""What the folder of a task holds, which files of it are not read, and how the records of a task are told apart."""
 _REMEDY = "take the file from the official release again"
 
 
@@ -64,7 +52,7 @@ def usable(rows: Iterable[T], read: Callable[[T], Question | None], sha256: dict
 def dataset_files(data_dir: Path, task: Task) -> list[Path]:
     """Files in the task's folder that can hold the dataset, in order of name."""
     found = [path for kind in ("*.json", "*.jsonl") for path in (data_dir / task).glob(kind)]
-    return sorted(path for path in found if path.name not in _NOT_READ)
+    return sorted(path for path in found if path.name not in _FILES["not_read"])
 
 
 def load(data_dir: Path, task: Task) -> Dataset:
@@ -74,7 +62,7 @@ def load(data_dir: Path, task: Task) -> Dataset:
         raise BadInput(
             f"no {task} data here",
             where=str(data_dir / task),
-            remedy=f"put {EXPECTED[task]} below {data_dir}, or leave {task} out of the mix",
+            remedy=f"put {_FILES['expected'][task]} below {data_dir}, or leave {task} out of the mix",
         )
     return dataset
 
@@ -136,7 +124,7 @@ def _records(path: Path, kind: type[T], task: Task) -> list[tuple[str, T]]:
 
 
 def _belongs_to(task: Task, record: Any) -> bool:
-    return isinstance(record, dict) and bool(_TELLING_KEYS[task] & record.keys())
+    return isinstance(record, dict) and not record.keys().isdisjoint(_FILES["telling_keys"][task])
 
 
 def _sha256(used: list[Path], base: Path) -> dict[str, str]:

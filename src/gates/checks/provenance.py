@@ -14,10 +14,10 @@ from pathlib import Path
 
 from ...agents.env import matches_replay
 from ...config.judge_config import VotesSection
-from ...core.jsonl import read_records
+from ...core.jsonl import read_records, read_unique
 from ...core.types import Sample
 from ...data.pool.meta import read_meta
-from ...reward.recorded_episodes import RecordedEpisode, read_recorded
+from ...reward.recorded_episodes import RecordedEpisode
 from ...reward.scored_episodes import ScoredEpisode, rate
 from ...scoring.batch import choose
 from ...scoring.ledger import Scoring, scorings
@@ -48,7 +48,7 @@ def derive_episodes(
     context: RoundContext, episodes: Path, scores: Path, pool: Path, draw: Callable[[int], Sequence[Sample]], seed: int
 ) -> DerivedEpisodes:
     """`draw(n)` gives the random sample of n samples that should have been played; `seed` draws what is judged."""
-    recorded = read_recorded(episodes)
+    recorded = list(read_unique(episodes, RecordedEpisode))
     wanted = {one.episode.sample_id for one in recorded}
     samples = {sample.id: sample for sample in read_records(pool, Sample) if sample.id in wanted}
     tools = read_meta(pool).tools

@@ -16,7 +16,7 @@ from ...core.types import Sample
 from ...data.pool.shadow_set import draw_shadow, read_set
 from ...reward.calibration import Calibration, calibrate_weights, calibration_checks
 from ...reward.scored_episodes import Scores, columns, live_check, refuse_too_little
-from ...reward.shadow_run import agreement_checks, score_agreement
+from ...reward.shadow_run import agreement, agreement_checks
 from ...reward.weights import CAP_TOLERANCE, Weights, read_baseline, read_unchecked, read_weights
 from ...scoring.batch import choose
 from ..gate import Finding, RoundContext, evidence_of, findings_of
@@ -92,7 +92,7 @@ def shadow_findings(context: RoundContext) -> list[Finding]:
     new_D = np.array([stated.weights.get(name, 0.0) for name in baseline.names])
     of_pool = sum(one.split != "shadow" for one in derived.scored)
     checks = [
-        *agreement_checks(score_agreement(scores, np.array(baseline.old), new_D, SEED), limits),
+        *agreement_checks(agreement(scores, np.array(baseline.old), new_D, SEED), limits),
         live_check(scores, limits.counts.shadow_live),
         check("episodes", len(scores), ">=", limits.counts.shadow_episodes, *remedy["episodes"]),
         *_episode_checks(context, derived),

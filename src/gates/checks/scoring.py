@@ -20,8 +20,8 @@ from ...core.files import write_json
 from ...core.jsonl import read_records, read_unique
 from ...core.types import Sample
 from ...scoring.batch import BatchJob, score_dialogues
+from ...scoring.judge import Tally
 from ...scoring.ledger import lines
-from ...scoring.monitor import Progress
 from ...scoring.providers import settings_for
 from ...scoring.scores import Score, first_ask
 from ...scoring.store import Store
@@ -36,7 +36,7 @@ def score_fresh(
     context: RoundContext,
     environment: Mapping[str, str],
     tell: Callable[[str], None],
-    progress: Callable[[Progress], None],
+    progress: Callable[[Tally], None],
 ) -> int:
     """Draws samples that were never scored and has them scored live. Returns the seed of the draw."""
     seed = secrets.randbelow(2**31)
