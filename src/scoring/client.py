@@ -19,11 +19,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from math import isfinite
+from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
 import httpx2
 import openai
+import yaml
 from pydantic import SecretStr
 
 from ..config.judge_config import LimitsSection
@@ -44,6 +46,8 @@ MOST_TOKENS = 10**9
 """A larger bill is not believed."""
 Mask = Callable[[str], str]
 """The secret masker. It comes before any cut: half a key is no longer recognized as one."""
+_REMEDIES: dict[int | str, str] = yaml.safe_load(Path(__file__).with_name("http_remedies.yaml").read_bytes())
+"""Remedy of a refusal by its HTTP status."""
 for _name in ("openai", "httpx2", "httpcore2"):
     # Regardless of OPENAI_LOG: what these log has not passed the secret masker.
     logging.getLogger(_name).setLevel(logging.WARNING)
@@ -226,18 +230,7 @@ def _failure(response: httpx2.Response, mask: Mask) -> CallFailed:
         return CallFailed("server_error", detail, retry_after(headers))
     if status in (408, 425):
         return CallFailed("timeout", detail)
-    return CallFailed("refused", f"{detail}. What to do: {_REMEDIES.get(status, _REMEDY)}")
-
-
-_REMEDY = "check SCORER_BASE_URL and SCORER_MODEL"
-_REMEDIES = {
-    400: "check SCORER_MODEL; the server understands neither the model nor the request",
-    401: "check SCORER_API_KEY",
-    402: "pay the provider's bill",
-    403: "check that the key in SCORER_API_KEY may use this model",
-    404: "check SCORER_MODEL and SCORER_BASE_URL (most end in /v1)",
-    429: "the account has no credit left; pay the provider's bill",
-}
+    return CallFailed("refused", f"{detail}. What to do: {_REMEDIES.get(status, _REMEDIES['other'])}")
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
