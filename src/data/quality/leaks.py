@@ -220,19 +220,17 @@ class UniquePart:
 
     def __init__(self, pool: tuple[TokenStream, ...], shadow: tuple[TokenStream, ...]) -> None:
         self.bigrams = np.unique(np.concatenate([ngrams(one, 2).hashes for one in shadow]) >> CUT_BITS)
-        self.samples = self._most(pool) + self._most(shadow)
+        self.samples = self._samples(pool) + self._samples(shadow)
 
-    def _most(self, views: tuple[TokenStream, ...]) -> I64:
+    def _samples(self, views: tuple[TokenStream, ...]) -> I64:
         """Number of samples with each bigram; prompt and question of one sample are not two samples."""
-        most: I64 = np.max([self._samples(view) for view in views], axis=0)
+        counts = np.zeros((len(views), len(self.bigrams)), dtype=np.int64)
+        for row, view in zip(counts, views, strict=True):
+            for block in blocks(view):
+                place, known = lookup(self.bigrams, distinct(ngrams(block, 2)).hashes)
+                row += np.bincount(place[known], minlength=len(self.bigrams))
+        most: I64 = counts.max(axis=0)
         return most
-
-    def _samples(self, view: TokenStream) -> I64:
-        counts = np.zeros(len(self.bigrams), dtype=np.int64)
-        for block in blocks(view):
-            place, known = lookup(self.bigrams, distinct(ngrams(block, 2)).hashes)
-            counts += np.bincount(place[known], minlength=len(self.bigrams))
-        return counts
 
     def is_in(self, ours: U64, theirs: U64) -> bool:
         """Whether `ours` has enough of the unique part of the shadow text `theirs`."""
