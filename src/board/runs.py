@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import msgspec
+import numpy as np
 
 from ..config.profile import load_profile
 from ..core.errors import BadInput
@@ -231,8 +232,5 @@ def thinned(points: Sequence[tuple[float, float]], most: int = MOST_POINTS) -> P
     """
     if len(points) <= most:
         return list(points)
-    size = -(-(len(points) - 1) // (most - 1))
-    parts = [points[start : start + size] for start in range(0, len(points) - 1, size)]
-    parts[-1] = parts[-1][:-1] if parts[-1][-1] == points[-1] and len(parts[-1]) > 1 else parts[-1]
-    means = [(sum(x for x, _ in part) / len(part), sum(y for _, y in part) / len(part)) for part in parts]
-    return [*means, points[-1]]
+    means = (part.mean(axis=0) for part in np.array_split(np.array(points[:-1]), most - 1))
+    return [*((float(x), float(y)) for x, y in means), points[-1]]

@@ -3,8 +3,6 @@
     watch, stop = Watch(seed, config.watch, StepLog(METRICS)), DeferredStop()
     callbacks = [..., Deferred(watch, stop), Logging(...), ..., Checkpoints(...), stop]
 
-Signs of a hacked reward: asking for its own sake, answers that are only form, and a jump of the spread of rewards.
-
 - *ask spam*: the policy asks where nothing is missing, or asks again after it has the missing information.
 - *malformed*: turns without an act, an empty tag among them.
 - *bare answer*: an answer and nothing else, no thought, no search, no calculation and no ask before it.

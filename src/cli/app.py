@@ -22,10 +22,10 @@ from .. import __version__
 from ..core.errors import BadInput
 from ..runtime.disk import explain_disk_errors
 from ..runtime.secrets import masker
-from . import data, gates, loop, pages, release, reward, scoring, show, train
+from . import data, loop, release, reward, scoring, show, train
 
 VERBS: dict[str, list[Callable[..., None]]] = {
-    "Start here": [loop.quickstart, loop.status, pages.board, loop.init],
+    "Start here": [loop.quickstart, loop.status, release.board, loop.init],
     "Data": [
         data.build_rollout_pool,
         data.diversity_report,
@@ -38,8 +38,8 @@ VERBS: dict[str, list[Callable[..., None]]] = {
     "Judge and scores": [scoring.probe_scorer, scoring.assert_not_simulated, scoring.score, scoring.validate_scores],
     "Reward": [reward.weight_calib, reward.shadow_run, reward.overclar_penalty],
     "Training": [train.train, train.ppo_runner, train.evaluate],
-    "Gates": [gates.run_round, gates.verify, gates.sign_off],
-    "Whole loop": [loop.rc1, loop.scale, loop.kpi, loop.sync, pages.report, pages.review],
+    "Gates": [train.run_round, train.verify, train.sign_off],
+    "Whole loop": [loop.rc1, loop.scale, loop.kpi, loop.sync, release.report, release.review],
     "Release": [release.export_gguf, release.eval_model, release.package, release.reproduce],
 }
 """Verbs by job, as `askgate --help` lists them."""
@@ -61,11 +61,7 @@ class VerbGroup(TyperGroup):
 
 
 app = typer.Typer(
-    name="askgate",
-    cls=VerbGroup,
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+    name="askgate", cls=VerbGroup, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
 )
 for panel, verbs in VERBS.items():
     for verb in verbs:

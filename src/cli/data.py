@@ -119,8 +119,7 @@ def validate_pool(
     ),
     leak_ngram: Annotated[int, options.threshold("pool.leak_ngram", "Tokens per n-gram in the leak check.", min=1)],
     leak_sim: Annotated[
-        float,
-        options.threshold("pool.leak_sim", "Minimum similarity that counts as a leak, 0 to 1.", min=0, max=1),
+        float, options.threshold("pool.leak_sim", "Minimum similarity that counts as a leak, 0 to 1.", min=0, max=1)
     ],
     by_task: options.ByTask = options.BY_TASK,
     max_shortcut_auc: Annotated[

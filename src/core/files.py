@@ -50,6 +50,12 @@ def sha256_folder(folder: Path) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
+def fingerprint(path: Path) -> str:
+    """SHA-256 of a file or folder: the user's own, else the one that came with the package."""
+    found = shipped(path)
+    return sha256_folder(found) if found.is_dir() else sha256_file(found)
+
+
 @contextmanager
 def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     """A binary file that gets its name only if the block succeeds; otherwise nothing is left behind."""

@@ -13,8 +13,8 @@ from ..config.loader import load_config
 from ..config.profile import Profile
 from ..core.check import Check, Rule, check
 from ..core.errors import BadInput
+from ..core.files import fingerprint
 from ..core.types import Record
-from .manifest import fingerprint
 
 PREFLIGHT = Path("reports/preflight")
 GATES: tuple[str, ...] = ("pool", "difficulty", "weights", "calibration", "shadow", "penalty", "ablation", "config")

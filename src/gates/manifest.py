@@ -20,7 +20,7 @@ import msgspec
 
 from ..core.check import now
 from ..core.errors import BadInput
-from ..core.files import atomic_write, sha256_file, sha256_folder, shipped
+from ..core.files import atomic_write, fingerprint
 from ..core.jsonl import read_lines
 from ..core.types import Record
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
@@ -152,20 +152,6 @@ class Manifest:
         self.entries.append(entry)
         self.head = _hash(raw)
         return raw
-
-
-def fingerprint(path: Path) -> str:
-    """SHA-256 of a file, or of a folder as the list of its files.
-
-    The user's own file or folder counts, else the one that came with the package.
-    """
-    here = shipped(path)
-    if not here.is_dir():
-        return sha256_file(here)
-    found = sha256_folder(here)
-    if found == sha256(b"").hexdigest():
-        raise BadInput("is an empty folder", where=str(path), remedy="check the path")
-    return found
 
 
 def is_future(at: str) -> bool:

@@ -18,7 +18,7 @@ from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
 from ..core.check import check, now, remedies
 from ..core.errors import BadInput
-from ..core.files import sha256_file, shipped
+from ..core.files import fingerprint, sha256_file, shipped
 from ..core.model_files import base_sha256
 from ..runtime.lock import lock_folder
 from ..scoring.judge import Tally
@@ -29,7 +29,7 @@ from .checks.penalty import ablation_findings, penalty_findings
 from .checks.reward import calibration_findings, shadow_findings, weights_findings
 from .checks.scoring import fresh_findings, score_fresh, scoring_findings
 from .gate import Finding, Gate, evidence_of, findings_of, measure, round_context, unmeasured
-from .manifest import Manifest, fingerprint
+from .manifest import Manifest
 from .ticket import ROUND1, Fingerprint, Fingerprints, Round, issue, verify_ledger, verify_report, withdraw_reports
 
 FILE_GATES: dict[str, Gate] = {

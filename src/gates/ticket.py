@@ -28,12 +28,12 @@ from ..core import paths as run_paths
 from ..core.check import now
 from ..core.defaults import SEED_POOL_FACTS
 from ..core.errors import BadInput
-from ..core.files import read_json, sha256_file, sidecar, write_checksums, write_json
+from ..core.files import fingerprint, read_json, sha256_file, sidecar, write_checksums, write_json
 from ..core.model_files import base_sha256
 from ..core.types import Record
 from ..scoring.ledger import Head, lines
 from .gate import GATES, INTEGRITY, MEASURED, PREFLIGHT, Finding, RoundContext
-from .manifest import Manifest, fingerprint, is_future
+from .manifest import Manifest, is_future
 from .sign_off import require_signature
 
 ROUND1 = PREFLIGHT / "round1.json"

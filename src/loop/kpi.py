@@ -75,11 +75,8 @@ def _diversity(report: Path) -> dict[str, Kpi]:
     overall = _at(_read(report), "figures", "diversity", "overall")
     source = str(report) if overall else ""
     figures = {name: Kpi(_number(overall, name), source) for name in ("distinct2", "kl3_excess")}
-    counts = {}
-    for name in ("roles", "registers"):
-        by_name = _at(overall, name)
-        counts[name] = Kpi(float(len(by_name)) if isinstance(by_name, dict) else None, source)
-    return {**figures, **counts}
+    counts = {name: _at(overall, name) for name in ("roles", "registers")}
+    return figures | {name: Kpi(float(len(one)) if one else None, source) for name, one in counts.items()}
 
 
 def _agreement(report: Path) -> dict[str, Kpi]:

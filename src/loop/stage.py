@@ -18,7 +18,7 @@ from .. import __version__
 from ..checkpoint.seal import FileEntry
 from ..core.check import now
 from ..core.errors import BadInput
-from ..core.files import sha256_file, sha256_folder, shipped, write_json
+from ..core.files import fingerprint, sha256_file, shipped, write_json
 from ..core.types import Record
 
 PASSED, FAILED = 0, 1
@@ -112,16 +112,9 @@ class State:
         write_json(self.path, self.entries)
 
 
-def fingerprint(path: Path) -> str | None:
-    """SHA-256 of a file; for a folder, of the names and checksums of all files in it. None: it does not exist."""
-    found = shipped(path)
-    if found.is_dir():
-        return sha256_folder(found)
-    return sha256_file(found) if found.is_file() else None
-
-
 def fingerprints(paths: Sequence[Path]) -> dict[str, str | None]:
-    return {str(path): fingerprint(path) for path in paths}
+    """SHA-256 of each file or folder; None where there is none."""
+    return {str(path): fingerprint(path) if shipped(path).exists() else None for path in paths}
 
 
 def _verb_and_flags(command: Sequence[str]) -> list[str]:

@@ -16,7 +16,7 @@ from ..config.loader import load
 from ..config.schema import FilePath, Section
 from ..core.files import write_json
 from .lights import Light, next_step
-from .stage import fingerprint
+from .stage import fingerprints
 
 SETTINGS = Path("configs/sync.yaml")
 FOLDER = Path("reports/sync")
@@ -59,7 +59,8 @@ def write_packet(number: int | None, lights: Sequence[Light], command: str) -> t
 
 def packet(settings: SyncSettings, number: int, lights: Sequence[Light], command: str) -> dict[str, Any]:
     """The packet in the form that the two sides agreed on (seed 004, section 6)."""
-    digests = {one.name: fingerprint(one.path) for one in settings.artifacts}
+    sums = fingerprints([one.path for one in settings.artifacts])
+    digests = {one.name: sums[str(one.path)] for one in settings.artifacts}
     red = [light for light in lights if light.colour == "red"]
     failed = [f"{light.title}: {reason.name}" for light in red for reason in light.reasons]
     without_report = [f"{light.title}: {light.why}" for light in red if not light.reasons]

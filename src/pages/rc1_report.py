@@ -21,15 +21,15 @@ from ..config.profile import Profile
 from ..config.train_config import TrainConfig
 from ..core.check import now
 from ..core.errors import BadInput
-from ..core.files import atomic_files, json_bytes, read_json, sha256_file, shipped
+from ..core.files import atomic_files, fingerprint, json_bytes, read_json, sha256_file, shipped
 from ..core.jsonl import read_records
 from ..core.model_files import model_sha256
 from ..core.paths import EVAL_METRICS, METRICS, newest_evaluation, step_file
 from ..core.paths import final_models as model_folders
-from ..core.types import Episode, Lang, Level, Sample, Task
+from ..core.types import Episode, Sample
 from ..eval.metrics import HARD_READING, MEASURES
 from ..eval.trial import TrialReport
-from ..gates.manifest import MANIFEST, fingerprint
+from ..gates.manifest import MANIFEST
 from ..gates.ticket import ENVELOPE, REFUSAL, ROUND1, TICKET, Fingerprint, Round, final_models, read_round
 from ..gates.verify import verify
 from ..reward.reward import achieved
@@ -54,6 +54,11 @@ OUTCOMES = {(False, True): "gained", (True, False): "lost", (True, True): "both_
 """Group of a held-out sample by whether base and trained policy achieved it."""
 GROUPS = tuple(OUTCOMES.values())
 HEADLINE = ("need_ask_success", "overclar_rate", "success", f"success_{HARD_READING}", "avg_turns")
+FINGERPRINTED = (
+    "shadow_set", "pool", "metrics", "balanced", "templates", "weights", "baseline", "config", "ledger", "pool_report",
+    "difficulty_report", "calibration_report", "shadow_report", "ablation_report",
+)  # fmt: skip
+"""Files of a profile whose SHA-256 the report shows."""
 DIFFICULTY_METRICS = ("score", "clue_overlap", "len_tokens", "tool_hops")
 
 
@@ -69,10 +74,6 @@ class ShadowPoint(Struct, frozen=True):
 class EpisodePair(Struct, frozen=True):
     """Episodes of base and trained policy on one held-out sample, and what neither of them saw."""
 
-    sample_id: str
-    task: Task
-    lang: Lang
-    level: Level | None
     group: str
     gold: str
     missing: str
@@ -232,25 +233,8 @@ def _models(trial: TrialReport | None) -> dict[str, str]:
 
 def _prints(profile: Profile, evaluation: Path | None) -> dict[str, Fingerprint]:
     paths = profile.paths
-    wanted = {
-        "shadow set": paths.shadow_set,
-        "pool": paths.pool,
-        "difficulty metrics": paths.metrics,
-        "balanced pool": paths.balanced,
-        "templates": paths.templates,
-        "weights": paths.weights,
-        "old weights": paths.baseline,
-        "training config": paths.config,
-        "ledger": paths.ledger,
-        "manifest": MANIFEST,
-        "ticket": TICKET,
-        "pool report": paths.pool_report,
-        "difficulty report": paths.difficulty_report,
-        "calibration report": paths.calibration_report,
-        "shadow report": paths.shadow_report,
-        "ablation report": paths.ablation_report,
-        **({"evaluation": evaluation} if evaluation else {}),
-    }
+    wanted = {role.replace("_", " "): getattr(paths, role) for role in FINGERPRINTED}
+    wanted |= {"manifest": MANIFEST, "ticket": TICKET, **({"evaluation": evaluation} if evaluation else {})}
     present = {role: path for role, path in wanted.items() if shipped(path).exists()}
     return {role: Fingerprint(path.as_posix(), fingerprint(path)) for role, path in present.items()}
 
@@ -311,7 +295,10 @@ def choose_pairs(
     rest.sort(key=lambda item: _id_hash(item[1][0]))
     for name, pair in rest[: shown - len(taken)]:
         each[name] = [*each[name], pair]
-    pairs = [_pair(name, one, other, samples[one.sample_id]) for name in GROUPS for one, other in each[name]]
+    pairs = []
+    for name, one, other in ((name, *pair) for name in GROUPS for pair in each[name]):
+        sample = samples[one.sample_id]
+        pairs.append(EpisodePair(name, sample.answer, sample.hidden.missing if sample.hidden else "", one, other))
     return EpisodesToRead(
         *LABELS["texts"]["reading_rule"], seed, {name: len(found) for name, found in grouped.items()}, pairs
     )
@@ -319,20 +306,6 @@ def choose_pairs(
 
 def _id_hash(episode: Episode) -> str:
     return sha256(episode.sample_id.encode()).hexdigest()
-
-
-def _pair(group: str, base: Episode, trained: Episode, sample: Sample) -> EpisodePair:
-    return EpisodePair(
-        sample_id=sample.id,
-        task=sample.task,
-        lang=sample.lang,
-        level=trained.level,
-        group=group,
-        gold=sample.answer,
-        missing=sample.hidden.missing if sample.hidden else "",
-        base=base,
-        trained=trained,
-    )
 
 
 def shadow_points(scored: Path, baseline: Path, weights: Path) -> list[ShadowPoint]:

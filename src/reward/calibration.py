@@ -77,14 +77,7 @@ class Calibration(Struct, frozen=True):
 
 
 def calibrate_weights(
-    scores: Scores,
-    baseline: Baseline,
-    *,
-    l2: float,
-    cv: int,
-    boot: int,
-    seed: int,
-    cap: float,
+    scores: Scores, baseline: Baseline, *, l2: float, cv: int, boot: int, seed: int, cap: float
 ) -> Calibration:
     """The columns of `scores` are the dimensions of `baseline`, in its order."""
     if len(baseline.names) * cap < 1:

@@ -71,9 +71,7 @@ def canary_samples(good: Sample) -> dict[str, Sample]:
     """The good sample with its dialogue replaced by each canary, by name. New whenever the good sample is new."""
     return {
         name: msgspec.structs.replace(
-            good,
-            id=f"{good.id}-canary-{place}",
-            dialogue=(good.dialogue[0], Turn("assistant", "answer", text)),
+            good, id=f"{good.id}-canary-{place}", dialogue=(good.dialogue[0], Turn("assistant", "answer", text))
         )
         for place, (name, text) in enumerate(CANARIES[good.lang].items(), start=1)
     }

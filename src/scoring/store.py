@@ -244,11 +244,7 @@ _OTHER_PROCESS_HANGS = (
 
 
 async def fetch(
-    store: Store,
-    ask: Ask,
-    scoring: str,
-    call: Callable[[Ask], Awaitable[Reply]],
-    patience: float = inf,
+    store: Store, ask: Ask, scoring: str, call: Callable[[Ask], Awaitable[Reply]], patience: float = inf
 ) -> tuple[Stored, bool]:
     """The reply to `ask`, from the cache or from the judge, and whether this call paid for it.
 

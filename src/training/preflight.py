@@ -18,12 +18,11 @@ from ..core.errors import BadInput
 from ..core.files import shipped
 from ..core.model_files import may_be_on_hub, unreadable
 from ..engines.job import TrainJob, require_whole_groups
-from ..engines.load import load_engine
 from ..engines.models import require_four_bits
 from ..gates.ticket import Admission
 from ..runtime.device import get_device, get_dtype, lora_targets, memory_gb
 from ..runtime.progress import TO_LOG, Reporter
-from .components import judge_settings, make_callbacks, make_strategy, open_renderer, unstable_weights
+from .components import judge_settings, load_engine, make_callbacks, make_strategy, open_renderer, unstable_weights
 from .data import build_missing, require_data, require_mix
 
 GB = 2**30

@@ -17,11 +17,11 @@ import uvicorn
 from src.board.runs import Board
 from src.board.server import HOST, make_app
 from src.core.check import now
-from src.core.files import write_json
+from src.core.files import fingerprint, write_json
 from src.core.jsonl import write_records
 from src.core.types import TASKS, Episode, Level, Turn
 from src.gates.gate import GATES, Finding
-from src.gates.manifest import Manifest, fingerprint
+from src.gates.manifest import Manifest
 from src.gates.ticket import ROUND1, TICKET, Fingerprint, Round
 from src.scoring.ledger import Head
 

@@ -11,8 +11,8 @@ import pytest
 
 from src.core.api import Engine, StepResult
 from src.core.errors import BadInput
-from src.engines.load import load_engine, load_strategy
 from src.strategies.ppo import PPO
+from src.training.components import load_engine, load_strategy
 from tests.engines.toy import make_job
 
 OWN_STRATEGY = '''

@@ -19,10 +19,10 @@ from src.core.api import Engine, StepResult, Strategy
 from src.core.errors import BadInput
 from src.core.types import Episode, Sample
 from src.engines.job import Drawn, TrainJob
-from src.engines.load import load_engine
 from src.engines.pure_pt import PurePT
 from src.strategies.dpo import DPO
 from src.strategies.grpo import GRPO
+from src.training.components import load_engine
 from tests.agents.small_tokenizer import small_tokenizer
 from tests.data.build_samples import built, small_plan
 from tests.engines.toy import ToySampler, fingerprint, make_job, renderer_of

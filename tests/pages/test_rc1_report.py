@@ -103,7 +103,7 @@ def test_each_outcome_group_is_shown_equally_in_fixed_order() -> None:
     assert [one.group for one in found.pairs] == [name for name in GROUPS for _ in range(SHOWN // 4)]
     assert found.counts == {"gained": 30, "lost": 8, "both_right": 40, "both_wrong": 22}
     gained = sorted((f"s{number}" for number in range(30)), key=lambda name: sha256(name.encode()).hexdigest())
-    assert [one.sample_id for one in found.pairs[:5]] == gained[:5]
+    assert [one.base.sample_id for one in found.pairs[:5]] == gained[:5]
 
 
 def test_the_order_of_episodes_changes_nothing() -> None:
@@ -135,7 +135,7 @@ def reading() -> EpisodesToRead:
     first = episode("s", needs=True, asks=1)
     turns = (Turn("user", "say", EVIL), Turn("assistant", "ask", EVIL, thought=EVIL), Turn("tool", "result", EVIL))
     evil = msgspec.structs.replace(first, turns=turns, reward={"outcome": 1.0, "overclar": -0.07, EVIL: 0.2})
-    pair = EpisodePair(EVIL, "gsm8k", "en", "hard", "gained", EVIL, sample("s", hidden).hidden.missing, first, evil)  # type: ignore[union-attr]
+    pair = EpisodePair("gained", EVIL, sample("s", hidden).hidden.missing, first, evil)  # type: ignore[union-attr]
     return EpisodesToRead("rule", "规则", 1, dict.fromkeys(GROUPS, 1), [pair])
 
 

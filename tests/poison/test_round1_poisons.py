@@ -9,9 +9,9 @@ import yaml
 from msgspec.structs import replace
 
 from src.config.loader import read_yaml
-from src.core.files import write_json
+from src.core.files import fingerprint, write_json
 from src.gates.gate import Finding
-from src.gates.manifest import Manifest, fingerprint
+from src.gates.manifest import Manifest
 from src.gates.rounds import _round1_findings
 from src.gates.ticket import ROUND1, read_round
 from tests.gates.run_folder import current_context

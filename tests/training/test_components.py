@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from src.core.errors import BadInput
-from src.engines.load import load_strategy
 from src.strategies.dpo import DPO
 from src.strategies.grpo import GRPO
 from src.strategies.ppo import PPO
+from src.training.components import load_strategy
 
 
 @pytest.mark.parametrize(("name", "kind", "size"), [("ppo", PPO, 1), ("grpo", GRPO, 8), ("dpo", DPO, 4)])
