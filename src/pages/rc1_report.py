@@ -296,9 +296,9 @@ def choose_pairs(
     for name, pair in rest[: shown - len(taken)]:
         each[name] = [*each[name], pair]
     pairs = []
-    for name, one, other in ((name, *pair) for name in GROUPS for pair in each[name]):
+    for group, one, other in ((name, *pair) for name in GROUPS for pair in each[name]):
         sample = samples[one.sample_id]
-        pairs.append(EpisodePair(name, sample.answer, sample.hidden.missing if sample.hidden else "", one, other))
+        pairs.append(EpisodePair(group, sample.answer, sample.hidden.missing if sample.hidden else "", one, other))
     return EpisodesToRead(
         *LABELS["texts"]["reading_rule"], seed, {name: len(found) for name, found in grouped.items()}, pairs
     )

@@ -10,7 +10,7 @@ import pytest
 from src.config.profile import NAMES, load_profile
 from src.core.errors import BadInput
 from src.core.files import CHECKSUM_OF, checksum_path, write_checksums
-from src.loop.stage import Stage, State, fingerprint
+from src.loop.stage import Stage, State, fingerprints
 
 
 @pytest.fixture
@@ -102,10 +102,10 @@ def test_a_record_that_cannot_be_read_is_refused(stage: Stage) -> None:
 
 def test_a_folder_is_compared_by_names_and_bytes(tmp_path: Path) -> None:
     (tmp_path / "a").write_text("x")
-    before = fingerprint(tmp_path)
+    before = fingerprints([tmp_path])
     (tmp_path / "a").rename(tmp_path / "b")
-    assert fingerprint(tmp_path) != before
-    assert fingerprint(tmp_path / "nothing") is None
+    assert fingerprints([tmp_path]) != before
+    assert fingerprints([tmp_path / "nothing"]) == {str(tmp_path / "nothing"): None}
 
 
 def test_checksum_files_have_the_format_of_sha256sum(stage: Stage) -> None:
