@@ -22,6 +22,7 @@ if [ "$SCORER_PROVIDER" != local ] && [ -z "${SCORER_API_KEY:-}" ]; then
   echo "请先 export SCORER_API_KEY=你的真实Key (set SCORER_API_KEY, or SCORER_PROVIDER=local for the judge on this machine)" >&2
   exit 2
 fi
+[ -e checkpoints/rc1 ] || rm -f checkpoints/rc1   # a link whose run was removed
 mkdir -p logs reports/preflight reports/rc1 data/rollouts checkpoints/rc1/best
 
 # Output goes to the screen and to a log file.

@@ -76,7 +76,7 @@ def test_all_cells_run_and_resume_after_a_lost_runtime(
     shutil.rmtree(tmp_path / "project")
     monkeypatch.setenv("ASKGATE_STEPS", "3")
     run_all()
-    assert "put back from the drive" in capfd.readouterr().out
+    assert "resuming from the drive" in capfd.readouterr().out
     assert (tmp_path / "project/checkpoints/local/step_00003").is_dir()
     for file in kept.rglob("*.jsonl"):
         assert file.read_bytes() == (data / file.relative_to(kept)).read_bytes(), "same arguments, same bytes"

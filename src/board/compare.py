@@ -19,6 +19,7 @@ from .episodes import read_episode, set_choices
 from .index import parse_line, read_lines, reading
 from .query import PAGE_SIZE, whole_number
 from .render import render
+from .run_files import run_name
 from .runs import EVERY, Board, Measured, Run
 
 MOST_EPISODES = 4
@@ -103,7 +104,13 @@ def _choices(board: Board) -> list[tuple[str, str]]:
 
 def _default(choices: list[tuple[str, str]]) -> tuple[str, str]:
     """The base and the last step of the first evaluation; with two runs the last steps of both."""
-    held = [value for value, _ in choices if "/eval/" in value and "/before_" not in value and "control" not in value]
+    held: list[str] = []
+    newest: dict[str, str] = {}
+    for value, _ in choices:
+        board_run, _, path = value.partition(":")
+        is_newest = newest.setdefault(board_run, run_name(path)) == run_name(path)
+        if is_newest and "/eval/" in path and "control" not in path:
+            held.append(value)
     values = held or [value for value, _ in choices] or [""]
     first_run = [value for value in values if value.split(":")[0] == values[0].split(":")[0]]
     others = [value for value in values if value not in first_run]

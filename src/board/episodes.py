@@ -12,7 +12,7 @@ from ..core.types import Episode
 from .index import parse_line, reading
 from .query import ORDERS, PAGE_SIZE, Filter, episode_totals, list_episodes, whole_number
 from .render import highlighter, render
-from .run_files import SET_KINDS, OutsideRunFolder, SetKind, open_inside
+from .run_files import SET_KINDS, OutsideRunFolder, SetKind, open_inside, run_name
 from .runs import Board, Run
 
 OTHERS = 40
@@ -49,8 +49,8 @@ def _set_label(row: sqlite3.Row) -> str:
         parts.append("step 0, base 底模" if row["low"] == 0 else f"step {row['low']}")
     else:
         parts.append(path.stem if kind != "ablation" else "/".join(path.parts[2:]).removesuffix(".jsonl"))
-    if path.parts[1].startswith("before_"):
-        parts.append(path.parts[1])
+    if run := run_name(row["set_path"]):
+        parts.append(run)
     return f"{', '.join(parts)} ({row['n']:,})"
 
 

@@ -2,9 +2,9 @@
 
 A *set* of episodes is what one policy did on one set of samples, or what one seed's training saw:
 
-    logs/episodes/[seed_S/]step_00042.jsonl      training; one set per seed
-    logs/eval/[seed_S/]step_00042.jsonl          held-out samples; one set each (step 0: the base), control.jsonl too
-    logs/before_TIME/...                         the same of an earlier run
+    runs/ID/logs/episodes/[seed_S/]step_00042.jsonl   training; one set per seed
+    runs/ID/logs/eval/[seed_S/]step_00042.jsonl       held-out; one set each (step 0: the base), control.jsonl too
+    logs/...                                     the same of a package, whose run has no folder of its own
     data/episodes/NAME.jsonl                     recorded for calibration and shadow run
     data/episodes/NAME/seed_S/with.jsonl         the runs of an ablation
 """
@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import IO, Literal
+
+from ..core.paths import LOGS, RUNS, all_runs
 
 SetKind = Literal["training", "held-out", "recorded", "ablation"]
 SET_KINDS: dict[SetKind, str] = {"training": "训练", "held-out": "留出评测", "recorded": "录制", "ablation": "消融"}
@@ -116,7 +118,7 @@ class EpisodeFile:
 
 def episode_files(root: Path) -> list[EpisodeFile]:
     """Files of episodes in the order of indexing: held-out first, then training by seed and step, then recorded."""
-    logs = [root / "logs", *sorted(root.glob("logs/before_*"), reverse=True)]
+    logs = [run / LOGS for run in (root, *all_runs(root))]
     found = [
         *(one for folder in logs for one in _files_in(root, folder / "eval", "held-out")),
         *(one for folder in logs for one in _files_in(root, folder / "episodes", "training")),
@@ -127,6 +129,8 @@ def episode_files(root: Path) -> list[EpisodeFile]:
 
 
 def _files_in(root: Path, folder: Path, kind: SetKind) -> Iterator[EpisodeFile]:
+    if folder.is_symlink():  # its files are listed in the run folder that it leads to
+        return
     for file in sorted(folder.rglob("*.jsonl")):
         path = file.relative_to(root).as_posix()
         found = _STEP.fullmatch(file.name)
@@ -138,6 +142,16 @@ def _files_in(root: Path, folder: Path, kind: SetKind) -> Iterator[EpisodeFile]:
         elif kind == "recorded" and not file.name.endswith(NOT_EPISODES):
             scores = path.removesuffix(".jsonl") + ".scores.jsonl"
             yield EpisodeFile(path, path, kind if file.parent == folder else "ablation", _seed(path), None, scores)
+
+
+def run_name(path: str) -> str:
+    """Name of the run that a file belongs to; empty for files of no run.
+
+    >>> run_name("runs/20260102T030405678Z-0a1b/logs/eval/step_00000.jsonl"), run_name("data/episodes/shadow.jsonl")
+    ('20260102T030405678Z-0a1b', '')
+    """
+    parts = PurePosixPath(path).parts
+    return parts[1] if parts[0] == RUNS.name else ""
 
 
 def _seed(path: str) -> int | None:

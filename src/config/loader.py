@@ -21,12 +21,12 @@ from pydantic import ValidationError
 
 from ..core.errors import BadInput
 from ..core.files import HOME, atomic_write, explain_read_errors, sha256_file, shipped
+from ..core.paths import EFFECTIVE_CONFIG
 from .judge_config import DefaultConfig
 from .schema import Section, invalid_setting
 from .train_config import TrainConfig
 
 DEFAULT = Path("configs/default.yaml")
-EFFECTIVE = Path("reports/config_effective.yaml")
 EXTENDS = "extends"
 
 Model = TypeVar("Model", bound=Section)
@@ -72,7 +72,7 @@ def naming_keys(path: Path, config: TrainConfig) -> Iterator[None]:
         raise BadInput(error.what, where=f"{path}: {where}", remedy=error.remedy) from error
 
 
-def write_effective(config: TrainConfig, path: Path = EFFECTIVE) -> None:
+def write_effective(config: TrainConfig, path: Path = EFFECTIVE_CONFIG) -> None:
     """Writes every setting as it takes effect, defaults included. The file can be loaded as a config again."""
     with atomic_write(path) as handle:
         text = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True)

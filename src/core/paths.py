@@ -1,18 +1,31 @@
-"""Paths inside a run folder: checkpoints, logs, episodes and reports. The one module that knows them.
+"""Paths of a training run: checkpoints, logs, episodes and reports. The one module that knows them.
 
     checkpoints/{local,rc1}/[seed_S/]    step_00042/, latest, best/, final_model/; rc1 is for gated runs
     logs/metrics.jsonl, logs/eval.jsonl  figures of every step, and of every evaluation on held-out samples
+    logs/train.log, tensorboard/, judged/   log, curves, and the scores of live-scored episodes
     logs/episodes/[seed_S/]              training episodes, step_00042.jsonl
     logs/eval/[seed_S/]                  held-out episodes, step_00042.jsonl (step 0: the base), control.jsonl, key.json
+    reports/config_effective.yaml        every setting as it took effect
     reports/ppo_eval_TAG.{json,html}     base against trained policy
+    reports/preflight/round2_pass.json   copy of the ticket, of a gated run
 
 The `seed_S` folders are there where a run has several seeds.
+
+Each run has these in a folder of its own, `runs/<time>-<random>/`. In the working folder the same names are links to
+the run that was started or resumed last; `checkpoints/local` and `checkpoints/rc1` link to the last run of their kind.
+So a new run changes nothing of an earlier one. `open_run` makes the links and `run_of` follows them; no other link is
+followed. In an unpacked package the files are in place, and its run folder is the working folder itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+
+from .errors import BadInput
 
 CHECKPOINTS = Path("checkpoints")
 LOCAL_CHECKPOINTS, GATED_CHECKPOINTS = CHECKPOINTS / "local", CHECKPOINTS / "rc1"
@@ -25,9 +38,19 @@ EPISODES, EVAL_EPISODES = LOGS / "episodes", LOGS / "eval"
 JUDGED, TENSORBOARD = LOGS / "judged", LOGS / "tensorboard"
 
 REPORTS = Path("reports")
+EFFECTIVE_CONFIG = REPORTS / "config_effective.yaml"
 LIVE_SCORES = REPORTS / "rc1" / "scores.jsonl"
 """Output of `askgate score`."""
 _EVALUATION = "ppo_eval_"
+
+RUNS = Path("runs")
+LATEST_RUN = RUNS / "latest"
+RUN_FOLDERS = (EPISODES, EVAL_EPISODES, JUDGED, TENSORBOARD)
+RUN_FILES = (METRICS, EVAL_METRICS, TRAIN_LOG, EFFECTIVE_CONFIG)
+LINKS = (*RUN_FOLDERS, *RUN_FILES, LOCAL_CHECKPOINTS, GATED_CHECKPOINTS)
+"""Names in the working folder that are links into a run folder; the reports `ppo_eval_*` are links too."""
+_RUN_ID = "[0-9]*T[0-9]*Z-*"
+HERE = Path(".")
 
 ABLATION_SIDES = ("without", "with")
 """The two policies of an ablation: trained without the penalty and with it."""
@@ -58,9 +81,101 @@ def evaluation_report(tag: str) -> tuple[Path, Path]:
 
 
 def newest_evaluation() -> Path | None:
-    """The JSON report of base against trained policy that was written last."""
-    reports = sorted(REPORTS.glob(f"{_EVALUATION}*.json"), key=lambda path: (path.stat().st_mtime, path.name))
-    return reports[-1] if reports else None
+    """The JSON report of base against trained policy that was written last, of the gated run where there is one."""
+    reports = [path for path in evaluations(certified_run()) if path.suffix == ".json"]
+    return max(reports, key=lambda path: (path.stat().st_mtime, path.name), default=None)
+
+
+def evaluations(run: Path) -> list[Path]:
+    """Reports and pages of base against trained policy in a run folder."""
+    return sorted((run / REPORTS).glob(f"{_EVALUATION}*"))
+
+
+def new_run(at: datetime | None = None) -> Path:
+    """Name of a new run folder. Names sort by time."""
+    time = (at or datetime.now(UTC)).strftime("%Y%m%dT%H%M%S%f")[:-3]
+    return RUNS / f"{time}Z-{secrets.token_hex(2)}"
+
+
+def all_runs(root: Path = HERE) -> list[Path]:
+    """Folders of all runs, newest first."""
+    return sorted((path for path in (root / RUNS).glob(_RUN_ID) if not path.is_symlink()), reverse=True)
+
+
+def run_of(link: Path) -> Path:
+    """Folder of the run that a link leads to, such as `checkpoints/rc1`; the working folder where it is no link.
+
+    Raises BadInput where the link leads anywhere else than to the file of that name in a run folder.
+    """
+    if not link.is_symlink():
+        return HERE
+    target = Path(os.path.normpath(link.parent / os.readlink(link)))
+    run = Path(*target.parts[:2])
+    if run.parent != RUNS or not run.match(_RUN_ID) or target != (run if link == LATEST_RUN else run / link):
+        raise BadInput(f"is a link to {target}, which no run made", where=str(link), remedy="remove this link")
+    return run
+
+
+def certified_run() -> Path:
+    """Run that reports are about: the last gated one, else the last one."""
+    return run_of(GATED_CHECKPOINTS if GATED_CHECKPOINTS.is_symlink() or GATED_CHECKPOINTS.is_dir() else LATEST_RUN)
+
+
+def open_run(run: Path, checkpoints: Path) -> None:
+    """Makes the folders of a run and points the links to it. `checkpoints`: the name for checkpoints of its kind."""
+    for folder in (*RUN_FOLDERS, checkpoints, REPORTS):
+        (run / folder).mkdir(parents=True, exist_ok=True)
+    for name in (checkpoints, *RUN_FOLDERS, *RUN_FILES):
+        point(name, run / name)
+    point(REPORTS / METRICS.name, METRICS)
+    point(LATEST_RUN, run)
+
+
+def point(link: Path, target: Path) -> None:
+    """Makes or replaces a link, atomically. It is relative, so that the folder can be moved. Never replaces a file."""
+    relative = os.path.relpath(target, link.parent)
+    if link.is_symlink() and os.readlink(link) == relative:
+        return
+    if link.exists() and not link.is_symlink():
+        return
+    new = link.with_name(f".{link.name}.{secrets.token_hex(4)}")
+    try:
+        link.parent.mkdir(parents=True, exist_ok=True)
+        new.symlink_to(relative)
+        new.replace(link)
+    except OSError as error:
+        raise BadInput(
+            f"a link cannot be made here ({error.strerror})",
+            where=str(link),
+            remedy="run in a folder on a disk with symbolic links; checkpoint.mirror may be on a drive without them",
+        ) from None
+
+
+def adopt_run() -> Path | None:
+    """Moves a run whose files are in place of the links, as in older versions and packages, into a run folder."""
+    found = [name for name in (*LINKS, *evaluations(HERE)) if not name.is_symlink() and name.exists()]
+    files = [file for name in found for file in _files(name)]
+    for name in found:
+        if not any(_files(name)):  # an empty folder was made by hand, beforehand
+            _remove_empty(name)
+    if not files:
+        return None
+    run = new_run(datetime.fromtimestamp(max(file.stat().st_mtime for file in files), UTC))
+    for name in found:
+        if name.exists():
+            (run / name).parent.mkdir(parents=True, exist_ok=True)
+            name.rename(run / name)
+            point(name, run / name)
+    return run
+
+
+def _files(path: Path) -> Iterator[Path]:
+    return (file for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file())
+
+
+def _remove_empty(folder: Path) -> None:
+    for path in [*sorted(folder.rglob("*"), reverse=True), folder]:
+        path.rmdir()
 
 
 def ablation_file(folder: Path, seed: int, side: str) -> Path:

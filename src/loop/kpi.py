@@ -17,7 +17,7 @@ from ..checkpoint.seal import Damaged, verify
 from ..checkpoint.store import CheckpointFolder
 from ..config.profile import Profile
 from ..core.files import CHECKSUM_FOLDER, checksum_path, sha256_file
-from ..core.paths import GATED_CHECKPOINTS, LOGS, REPORTS, step_file
+from ..core.paths import GATED_CHECKPOINTS, LOGS, REPORTS, certified_run, step_file
 from ..gates.anti_simulation import WINDOW, hit_rate
 from ..scoring.ledger import Scoring, newest_scorings
 from ..scoring.stub_checks import is_paid
@@ -53,7 +53,7 @@ def measure(profile: Profile, evaluation: Path | None) -> dict[str, dict[str, Kp
     }
     engineering = {
         **_service(scorings, ledger, profile.thresholds.cache_hit_lt_round2),
-        "log_completeness": Kpi(log_completeness(LOGS), str(LOGS)),
+        "log_completeness": Kpi(log_completeness(certified_run() / LOGS), str(LOGS)),
         "checkpoint_completeness": Kpi(checkpoint_completeness(GATED_CHECKPOINTS), str(GATED_CHECKPOINTS)),
         "fingerprint_coverage": Kpi(fingerprint_coverage(key_files(profile)), str(CHECKSUM_FOLDER)),
     }

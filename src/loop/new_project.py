@@ -12,7 +12,7 @@ from ..core.files import HOME
 
 COPIED = ("configs/*.yaml", "configs/gates/*.yaml", "configs/weights_baseline.json", "templates/pack_*/*.json")
 """Files that a project edits. Models are not copied: they are found in the package, or named in a config."""
-IGNORED = ".askgate/\n.venv/\ncheckpoints/\ndata/\nlogs/\nreports/\nconfigs/weights.json\n"
+IGNORED = ".askgate/\n.venv/\ncheckpoints/\ndata/\nlogs/\nreports/\nruns/\nconfigs/weights.json\n"
 README = Path(__file__).with_suffix(".md")
 
 

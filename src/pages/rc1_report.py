@@ -24,7 +24,7 @@ from ..core.errors import BadInput
 from ..core.files import atomic_files, fingerprint, json_bytes, read_json, sha256_file, shipped
 from ..core.jsonl import read_records
 from ..core.model_files import model_sha256
-from ..core.paths import EVAL_METRICS, METRICS, newest_evaluation, step_file
+from ..core.paths import EVAL_METRICS, HERE, METRICS, certified_run, newest_evaluation, run_of, step_file
 from ..core.paths import final_models as model_folders
 from ..core.types import Episode, Sample
 from ..eval.metrics import HARD_READING, MEASURES
@@ -129,7 +129,9 @@ class Rc1(Struct, frozen=True):
 
 def write_rc1(profile: Profile, evaluation: Path | None = None) -> Rc1:
     """Gather the report, and write the page and its JSON: both or neither."""
-    found = gather(profile, evaluation or newest_evaluation(), log_lines(METRICS), log_lines(EVAL_METRICS))
+    run = _run_folder(evaluation) if evaluation else certified_run()
+    evaluation = evaluation or newest_evaluation()
+    found = gather(profile, evaluation, log_lines(run / METRICS), log_lines(run / EVAL_METRICS))
     with atomic_files() as start:
         start(RC1_PAGE).write(rc1_page(found))
         start(RC1_JSON).write(json_bytes(found))
@@ -190,7 +192,7 @@ def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], he
         rounds=rounds,
         prints=_prints(profile, evaluation),
         commit=COMMIT.read_text(encoding="utf-8").strip() if COMMIT.exists() else "",
-        reading=_read_episodes(trial) if trial else None,
+        reading=_read_episodes(trial, _run_folder(evaluation)) if trial and evaluation else None,
         reproduce=_reproduce(profile, trial),
     )
 
@@ -202,6 +204,12 @@ def _read_trial(path: Path | None) -> TrialReport | None:
         return msgspec.convert(read_json(path, AGAIN), TrialReport)
     except msgspec.ValidationError as error:
         raise BadInput(f"is not a report of an evaluation ({error})", where=str(path), remedy=AGAIN) from None
+
+
+def _run_folder(evaluation: Path) -> Path:
+    """Run that an evaluation is of: its report is in `reports/` of the run folder, or is a link to it."""
+    run = run_of(evaluation)
+    return evaluation.parent.parent if run == HERE else run
 
 
 def _report(path: Path) -> dict[str, Any] | None:
@@ -239,7 +247,7 @@ def _prints(profile: Profile, evaluation: Path | None) -> dict[str, Fingerprint]
     return {role: Fingerprint(path.as_posix(), fingerprint(path)) for role, path in present.items()}
 
 
-def _read_episodes(trial: TrialReport) -> EpisodesToRead | None:
+def _read_episodes(trial: TrialReport, run: Path) -> EpisodesToRead | None:
     """Episode pairs of the first seed; the other seeds had the same samples."""
     stated = trial.evidence.inputs
     seed, steps = trial.seeds[0].seed, trial.seeds[0].steps
@@ -252,11 +260,12 @@ def _read_episodes(trial: TrialReport) -> EpisodesToRead | None:
     shadow_set = Path(str(trial.config["shadow_set"]))
     if base is None or trained is None:
         return None
-    for path in (base, trained, shadow_set):
-        if stated.get(str(path)) != sha256_file(path):
+    for name, path in ((base, run / base), (trained, run / trained), (shadow_set, shadow_set)):
+        if stated.get(str(name)) != sha256_file(path):
             raise BadInput("has changed since it was evaluated", where=str(path), remedy=AGAIN)
     samples = {one.id: one for one in read_records(shadow_set, Sample)}
-    return choose_pairs(list(read_records(base, Episode)), list(read_records(trained, Episode)), samples, seed)
+    pairs = [list(read_records(run / name, Episode)) for name in (base, trained)]
+    return choose_pairs(*pairs, samples, seed)
 
 
 def _reproduce(profile: Profile, trial: TrialReport | None) -> list[str]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import gzip
 import tarfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -39,12 +39,14 @@ OUT = Path("reports/rc1/package.tgz")
 SUMS, SUMS_SIGNATURE = "SHA256SUMS", "SHA256SUMS.sig"
 OWN = Path("package")
 FACTS, GATES, PUBLIC = OWN / "package.json", OWN / "gates.intoto.jsonl", OWN / "model.pub"
-BESIDE: tuple[str | Path, ...] = (
-    paths.METRICS, paths.EVAL_METRICS, paths.EPISODES, paths.EVAL_EPISODES, "reports/config_effective.yaml",
+OF_RUN = (paths.METRICS, paths.EVAL_METRICS, paths.EPISODES, paths.EVAL_EPISODES, paths.EFFECTIVE_CONFIG)
+"""Files of the run folder that a reader wants: curves, episodes and settings. They are packed under these names, as are
+the reports on base and trained policy."""
+BESIDE = (
     "reports/kpi.json", "reports/rc1", "configs", "templates", ".askgate/scores.sqlite", ".askgate/scores.sqlite-wal",
 )  # fmt: skip
-"""Files that the manifest does not list but a reader wants: curves, episodes, pages, and the judge's replies. After a
-killed run the newest replies are still in the -wal file."""
+"""Files that the manifest does not list but a reader wants: pages, and the judge's replies. After a killed run the
+newest replies are still in the -wal file."""
 
 
 class PackageFacts(Record, frozen=True):
@@ -131,10 +133,19 @@ def _contents(config: Path, settings: TrainConfig, models: Sequence[Path], out: 
                 where=str(path),
                 remedy="copy it into the run folder and name it by a relative path, then run both rounds again",
             )
-        for file in sorted(here.rglob("*")) if here.is_dir() else [here]:
-            name = path / file.relative_to(here) if here.is_dir() else path
-            if file.is_file() and "__pycache__" not in file.parts and file.resolve() not in packages:
-                yield name.as_posix(), file
+        yield from _files(path, here, packages)
+    run = paths.run_of(paths.GATED_CHECKPOINTS)
+    for path in (*OF_RUN, *(file.relative_to(run) for file in paths.evaluations(run))):
+        if (run / path).exists():
+            yield from _files(path, run / path, packages)
+
+
+def _files(path: Path, here: Path, packages: Collection[Path]) -> Iterator[tuple[str, Path]]:
+    """Name in the package and path of a file, or of all files in a folder."""
+    for file in sorted(here.rglob("*")) if here.is_dir() else [here]:
+        name = path / file.relative_to(here) if here.is_dir() else path
+        if file.is_file() and "__pycache__" not in file.parts and file.resolve() not in packages:
+            yield name.as_posix(), file
 
 
 def _sums(files: dict[str, Path], made: dict[str, bytes]) -> bytes:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ..core.paths import all_runs
 from .secrets import masker
 
 WANTED = (
@@ -50,18 +51,25 @@ def failpack(root: Path, environment: Mapping[str, str]) -> Path:
     part = path.with_suffix(".part")
     try:
         with tarfile.open(part, "w:gz") as pack:
-            for file in wanted(root):
-                _add(pack, file, file.relative_to(root).as_posix(), mask)
+            for name, file in sorted(wanted(root).items()):
+                _add(pack, file, name, mask)
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
     return path
 
 
-def wanted(root: Path) -> list[Path]:
-    """Plain files to pack. Links are left out: through a link a file from outside the run could be packed."""
-    files = {file for pattern in WANTED for file in root.glob(pattern) if file.is_file() and not file.is_symlink()}
-    return sorted(files)
+def wanted(root: Path) -> dict[str, Path]:
+    """Plain files to pack, by name. Those of the last run are in its folder and keep the names that the links to them
+    have. Links are left out: through a link a file from outside the run could be packed."""
+    folders = [root, *all_runs(root)[:1]]
+    return {
+        file.relative_to(folder).as_posix(): file
+        for folder in folders
+        for pattern in WANTED
+        for file in folder.glob(pattern)
+        if file.is_file() and not file.is_symlink()
+    }
 
 
 def last_lines(log: Path, environment: Mapping[str, str]) -> list[str]:

@@ -150,14 +150,3 @@ def _is_kept(line: bytes, seed: int, step: int) -> bool:
         at = msgspec.json.decode(line, type=_StepKey)
         return line.endswith(b"\n") and (at.seed != seed or at.step <= step)
     return False
-
-
-def add_link(link: Path, target: Path) -> None:
-    """Gives a file a second name, as a relative link, so that the folder can be moved. Never replaces a file."""
-    relative = os.path.relpath(target, link.parent)
-    if link.is_symlink() and os.readlink(link) == relative:
-        return
-    if link.is_symlink() or not link.exists():
-        link.parent.mkdir(parents=True, exist_ok=True)
-        link.unlink(missing_ok=True)
-        link.symlink_to(relative)

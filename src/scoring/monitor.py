@@ -15,7 +15,7 @@ from .judge import Judge, Session, Tally
 from .limiter import Limiter
 from .prompt import PROMPT_VERSION, Dialogue
 
-EVENTS = Path("logs/tensorboard/scoring")
+EVENTS = Path("logs/scoring")
 NAME = "scoring_monitor.json"
 EVERY_S, MINUTE_S = 2.0, 60.0
 FORECAST_REPLIES = 200

@@ -24,6 +24,7 @@ from ..config.train_config import TrainConfig
 from ..core.api import Callback, Engine, Strategy
 from ..core.errors import BadInput
 from ..core.jsonl import read_records
+from ..core.paths import run_of
 from ..core.types import Sample
 from ..core.user_class import load_user_class, require_members
 from ..engines.job import TrainJob
@@ -197,7 +198,8 @@ def open_judge(config: TrainConfig, resume: bool, group_size: int) -> Iterator[R
         room = RunJudge(session, client, runner)
         first = next(iter(read_records(config.seed_pool, Sample)))
         runner.run(score_once(room.judge, first))
-        done = sum(min(config.steps, steps_done(config, seed)) for seed in config.seeds) if resume else 0
+        run = run_of(config.checkpoint_root)
+        done = sum(min(config.steps, steps_done(config, seed, run)) for seed in config.seeds) if resume else 0
         steps = config.steps * len(config.seeds) - done
         judged_per_step = config.batch_size * config.reward.live_share
         calls = round(max(judged_per_step, group_size) * scoring.votes.k)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from ..checkpoint.seal import MANIFEST, Damaged, read_seal
 from ..config.profile import profile_for
 from ..config.train_config import TrainConfig
@@ -16,7 +18,17 @@ from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.files import atomic_files, json_bytes, read_json, sha256_file
 from ..core.jsonl import read_records
-from ..core.paths import EVAL_EPISODES, EVAL_METRICS, FINAL_MODEL, evaluation_report, seed_folder, step_file
+from ..core.paths import (
+    EVAL_EPISODES,
+    EVAL_METRICS,
+    FINAL_MODEL,
+    HERE,
+    evaluation_report,
+    point,
+    run_of,
+    seed_folder,
+    step_file,
+)
 from ..core.types import Episode
 from ..eval.trial import SeedRun, TrialReport, stated_limits, trial_report
 from ..pages.results import trial_page
@@ -40,7 +52,7 @@ def evaluate(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Pa
 
 def write_results(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Path]]:
     """Writes `ppo_eval_<tag>.json` and `.html`, both or neither, from the evaluations that are there."""
-    started, limits = now(), profile_for(config).thresholds
+    started, limits, run = now(), profile_for(config).thresholds, run_of(config.checkpoint_root)
     inputs = [config.shadow_set]
     runs: list[SeedRun] = []
     for seed in config.seeds:
@@ -49,13 +61,20 @@ def write_results(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Pat
         runs.append(SeedRun(seed, config.steps, episodes.get("base"), episodes.get("trained"), episodes.get("control")))
         inputs += [_evaluations(config, seed) / EVALUATION_KEY, *files.values(), _final_seal(config, seed)]
     arguments = {"tag": tag, "seeds": list(config.seeds), "steps": config.steps, **stated_limits(limits)}
-    proof = evidence([path for path in (*inputs, EVAL_METRICS) if path.exists()], [], arguments, started)
+    metrics = run / EVAL_METRICS
+    proof = evidence([path for path in (*inputs, metrics) if path.exists()], [], arguments, started)
+    # The names are those in the run folder, which a package has too.
+    names = {str(path): str(path.relative_to(run)) for path in (*inputs, metrics) if path.is_relative_to(run)}
+    proof = replace(proof, inputs={names.get(name, name): digest for name, digest in proof.inputs.items()})
     report = trial_report(runs, _about(config), limits, proof)
-    curves = [line for seed in config.seeds for line in StepLog(EVAL_METRICS).lines(seed)]
+    curves = [line for seed in config.seeds for line in StepLog(metrics).lines(seed)]
     paths = evaluation_report(tag)
     with atomic_files() as start:
-        start(paths[0]).write(json_bytes(report))
-        start(paths[1]).write(trial_page(report, curves))
+        start(run / paths[0]).write(json_bytes(report))
+        start(run / paths[1]).write(trial_page(report, curves))
+    if run != HERE:
+        for path in paths:
+            point(path, run / path)
     return report, paths
 
 
@@ -73,7 +92,7 @@ def as_it_ran(config: TrainConfig) -> TrainConfig:
 
 
 def _evaluations(config: TrainConfig, seed: int) -> Path:
-    return seed_folder(EVAL_EPISODES, seed, config.seeds)
+    return seed_folder(run_of(config.checkpoint_root) / EVAL_EPISODES, seed, config.seeds)
 
 
 def _episode_files(config: TrainConfig, seed: int) -> dict[str, Path]:

@@ -2,12 +2,14 @@
 
 A run that continued with other settings or files could not be repeated. So a checkpoint records the config and the
 SHA-256 of model, pool and held-out set, and evaluations are stored beside a key that says how they were made. A gated
-run resumes by itself: a lost connection costs nothing, and nobody has to remember a flag.
+run resumes by itself: a lost connection costs nothing, and nobody has to remember a flag. Among several runs the one
+to resume is found by its config and files.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..checkpoint.seal import MANIFEST, read_seal
+from ..checkpoint.seal import MANIFEST, Damaged, Seal, read_seal
 from ..checkpoint.store import HACKING, STOPPED, Checkpoint, CheckpointFolder, find_latest
 from ..config.loader import config_fingerprint
 from ..config.schema import Section
@@ -24,7 +26,7 @@ from ..core.defaults import RESUME, SEED_POOL_FACTS
 from ..core.errors import BadInput
 from ..core.files import json_bytes, sha256_file, shipped, sidecar, write_json
 from ..core.model_files import base_sha256
-from ..core.paths import final_models, seed_folder
+from ..core.paths import RUNS, all_runs, final_models, run_of, seed_folder
 from ..gates.manifest import Manifest
 from ..gates.ticket import Admission
 
@@ -44,57 +46,81 @@ _RESTORE = f"put the old one back, or start a new run without {RESUME}"
 log = logging.getLogger(__name__)
 
 
-def checkpoint_roots(config: TrainConfig) -> list[Path]:
-    """Folders of all checkpoints of a run: its own and the mirror's, which may be a drive that profiles share."""
-    mirror = config.checkpoint.mirror
-    return [config.checkpoint_root, *([mirror / config.checkpoint_root.name] if mirror else [])]
+def checkpoint_roots(config: TrainConfig, run: Path) -> list[Path]:
+    """Folders of all checkpoints of a run: its own and the mirror's, which may be a shared drive."""
+    own, mirror = config.checkpoint_root, config.checkpoint.mirror
+    return [own if run == run_of(own) else run / own, *([mirror / run.name / own.name] if mirror else [])]
 
 
-def checkpoint_names(config: TrainConfig) -> str:
-    return " and ".join(map(str, checkpoint_roots(config)))
-
-
-def checkpoint_folders(config: TrainConfig, seed: int) -> list[CheckpointFolder]:
+def checkpoint_folders(config: TrainConfig, seed: int, run: Path) -> list[CheckpointFolder]:
     """Folders of the checkpoints of one seed: its own and the mirror's."""
-    return [CheckpointFolder(seed_folder(root, seed, config.seeds)) for root in checkpoint_roots(config)]
+    return [CheckpointFolder(seed_folder(root, seed, config.seeds)) for root in checkpoint_roots(config, run)]
 
 
-def steps_done(config: TrainConfig, seed: int) -> int:
+def steps_done(config: TrainConfig, seed: int, run: Path) -> int:
     """Newest step by the names of the checkpoints, undamaged or not, here or in the mirror; 0 if there is none."""
-    return max((step for folder in checkpoint_folders(config, seed) for step in folder.steps()), default=0)
+    return max(map(_newest_step, checkpoint_folders(config, seed, run)))
 
 
-def resumes_by_itself(config: TrainConfig, admission: Admission) -> bool:
-    """Whether the gated run in this folder is the one that is starting. A run that has ended with this very ticket
-    resumes too, and only reports again.
+def find_run(ready: Ready, resume: bool) -> Path | None:
+    """The run to resume: the newest with this config and these files. None: a new run starts.
 
-    True too where no checkpoint is undamaged: opening them names the damage. Raises if somebody stopped the run.
+    A gated run resumes by itself. With `resume` the newest run of this kind is returned where none is the same, so that
+    the difference is named.
     """
-    newest = [one for seed in config.seeds if (one := find_latest(checkpoint_folders(config, seed))[0])]
-    if not newest:
-        return any(steps_done(config, seed) for seed in config.seeds)
-    if not all(_is_same_run(one, config, admission) for one in newest):
+    config, admission = ready.config, ready.admission
+    runs = _runs_of_kind(config)
+    if admission:
+        runs = [run for run in runs if any(steps_done(config, seed, run) for seed in config.seeds)]
+    if not resume:
+        by_itself = admission and (run for run in runs if resumes_by_itself(config, admission, run, run == runs[0]))
+        return next(iter(by_itself or ()), None)
+    if admission and not runs:
+        raise BadInput(
+            f"there is no checkpoint for {'these seeds' if len(config.seeds) > 1 else 'a run of one seed'}",
+            where=str(config.checkpoint_root),
+            remedy="start without --resume-from; that starts a new run",
+        )
+    if len(runs) < 2:
+        return runs[0] if runs else None
+    sources = admission.stands_on if admission else source_hashes(ready)
+    return next((run for run in runs if _claims_to_be(run, config, sources, admission is not None)), runs[0])
+
+
+def _runs_of_kind(config: TrainConfig) -> list[Path]:
+    """Runs with checkpoints of this kind, newest first: those here, and those of which only the mirror is left."""
+    own, mirror = config.checkpoint_root, config.checkpoint.mirror
+    names = {run.name for run in all_runs() if (run / own).is_dir()}
+    if mirror:
+        names |= {folder.parent.name for folder in mirror.glob(f"*/{own.name}")}
+    return [RUNS / name for name in sorted(names, reverse=True)]
+
+
+def resumes_by_itself(config: TrainConfig, admission: Admission, run: Path, is_newest: bool = True) -> bool:
+    """Whether this gated run is the one that is starting. A run that has ended with this very ticket resumes too, and
+    only reports again.
+
+    True too where no checkpoint of the newest run is undamaged: opening them names the damage. Raises if somebody
+    stopped the run.
+    """
+    if not is_newest and not _claims_to_be(run, config, admission.stands_on, gated=True):
         return False
-    if tickets := _final_tickets(config):
+    newest = [one for seed in config.seeds if (one := find_latest(checkpoint_folders(config, seed, run))[0])]
+    if not newest:
+        return is_newest
+    if not all(_is_same_run(one, config, admission.stands_on, gated=True) for one in newest):
+        return False
+    if tickets := _final_tickets(config, run):
         return tickets == {admission.ticket_sha256}
     for one in newest:
         if reason := one.marks.get(STOPPED) or one.marks.get(HACKING):
             raise BadInput(
                 f"the run was stopped after step {one.step}: {reason}",
                 where=str(one.path),
-                remedy=f"read logs/episodes; then move {checkpoint_names(config)} away and start again, or"
+                remedy=f"read {run}/logs/episodes; then move {run} away and start again, or"
                 " resume with --resume-from checkpoints/rc1/latest, where the same check still applies",
             )
     return True
-
-
-def require_checkpoint(config: TrainConfig) -> None:
-    if not any(steps_done(config, seed) for seed in config.seeds):
-        raise BadInput(
-            f"there is no checkpoint for {'these seeds' if len(config.seeds) > 1 else 'a run of one seed'}",
-            where=checkpoint_names(config),
-            remedy="start without --resume-from; what is stored there is then moved aside",
-        )
 
 
 def require_same_run(start: Checkpoint, ready: Ready) -> None:
@@ -207,29 +233,41 @@ def open_evaluations(folder: Path, key: Mapping[str, Any]) -> None:
     if has_key(folder / EVALUATION_KEY, key):
         return
     if folder.exists() and any(folder.glob("*.jsonl")):
-        aside = folder.with_name(f"{folder.name}_before_{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}")
-        folder.rename(aside)
-        log.warning("the evaluations so far were made with other settings; they are in %s now", aside)
+        real = folder.resolve()  # a link stays where it is
+        aside = real.rename(real.with_name(f"{real.name}_before_{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}"))
+        log.warning("the evaluations so far were made with other settings; they are in %s now", os.path.relpath(aside))
     write_json(folder / EVALUATION_KEY, key)
 
 
-def _is_same_run(newest: Checkpoint, config: TrainConfig, admission: Admission) -> bool:
+def _is_same_run(newest: Checkpoint | Seal, config: TrainConfig, files: Mapping[str, str], gated: bool) -> bool:
     """Whether config and files are those of the checkpoint. Another ticket for them is the same run."""
-    changes = _changes(config, *_both_settings(config, newest.marks), gated=True)
+    changes = _changes(config, *_both_settings(config, newest.marks), gated)
     same = all(is_free for _, is_free in changes)
     sources = newest.marks.get(SOURCES, {})
-    admitted = {key: value for key, value in admission.stands_on.items() if key in sources}
-    gated = bool(newest.marks.get(GATED)) and newest.step <= config.steps
-    return gated and same and all(sources[key] == value for key, value in admitted.items())
+    known = {key: value for key, value in files.items() if key in sources}
+    of_kind = bool(newest.marks.get(GATED)) == gated and newest.step <= config.steps
+    return of_kind and same and all(sources[key] == value for key, value in known.items())
 
 
-def _final_tickets(config: TrainConfig) -> set[str]:
+def _claims_to_be(run: Path, config: TrainConfig, files: Mapping[str, str], gated: bool) -> bool:
+    """As `_is_same_run`, by the marks of the newest checkpoints alone; their bytes are not verified."""
+    try:
+        folders = [max(checkpoint_folders(config, seed, run), key=_newest_step) for seed in config.seeds]
+        seals = [read_seal(one.folder(one.steps()[-1])) for one in folders if one.steps()]
+    except Damaged:
+        return False
+    return bool(seals) and all(_is_same_run(one, config, files, gated) for one in seals)
+
+
+def _newest_step(folder: CheckpointFolder) -> int:
+    return max(folder.steps(), default=0)
+
+
+def _final_tickets(config: TrainConfig, run: Path) -> set[str]:
     """Tickets that the final models are sealed with; none unless all are in the manifest, a run's last act."""
-    recorded = Manifest().newest()
-    seals = [folder / MANIFEST for folder in final_models(config.seeds, config.checkpoint_root)]
-    ended = all(
-        seal.is_file() and str(seal) in recorded and recorded[str(seal)].sha256 == sha256_file(seal) for seal in seals
-    )
+    recorded = {entry.sha256 for entry in Manifest().entries}
+    seals = [folder / MANIFEST for folder in final_models(config.seeds, run / config.checkpoint_root)]
+    ended = all(seal.is_file() and sha256_file(seal) in recorded for seal in seals)
     return {str(read_seal(seal.parent).marks.get("ticket")) for seal in seals} if ended else set()
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -34,19 +35,19 @@ from ..core import paths
 from ..core.api import Callback, Engine, Stop
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
-from ..core.files import json_bytes, sweep
+from ..core.files import atomic_write, json_bytes, sweep
 from ..data.pool.meta import read_meta
 from ..engines.job import TrainJob
 from ..engines.models import load_policy
 from ..eval.metrics import figures, flat
 from ..eval.trial import TrialReport
 from ..gates.manifest import Manifest
-from ..gates.ticket import Admission, admit
+from ..gates.ticket import TICKET, Admission, admit
 from ..reward.live_share import LiveShare, RunJudge
 from ..runtime.device import prepare_device
 from ..runtime.disk import explain_disk_errors
 from ..runtime.lock import lock_folder
-from ..runtime.logs import StepLog, add_link, logging_to, write_error_report
+from ..runtime.logs import StepLog, logging_to, write_error_report
 from ..runtime.progress import TO_LOG, Reporter
 from . import resume as resumption
 from .components import make_callbacks, make_reward, make_strategy, open_judge, unstable_weights
@@ -56,8 +57,6 @@ from .results import CONTROL_FILE, write_results
 from .sampler import open_sampler
 from .sft_control import control, tokens_seen
 
-RUN_FILES = (paths.METRICS, paths.EVAL_METRICS, paths.EPISODES, paths.EVAL_EPISODES, paths.JUDGED, paths.TENSORBOARD)
-"""Logs that a new run moves aside."""
 STEP_LINES = "callbacks.logging"
 TARGETS = "lora_targets"
 """Mark of a checkpoint: the layers that have an adapter."""
@@ -91,34 +90,42 @@ def run(
     console = Console(stderr=True, markup=False, highlight=False, emoji=False, soft_wrap=True)
     lock = lock_folder(paths.LOGS)
     try:
-        for written in RUN_FILES:
-            sweep(written)
-        if admission and resume:
-            resumption.require_checkpoint(ready.config)
-        by_itself = admission is not None and not resume and resumption.resumes_by_itself(ready.config, admission)
-        with (
-            logging_to(paths.TRAIN_LOG, _ConsoleLog(console)),
-            _reporting(ready),
-            explain_disk_errors(paths.LOGS, only_full=True),
-        ):
-            if by_itself:
-                folders = resumption.checkpoint_names(ready.config)
-                log.info("this run has begun before and is resumed; to start again, move %s away", folders)
-            return _run_seeds(ready, resume or by_itself, console)
+        _adopt_mirror(ready.config, paths.adopt_run() or paths.new_run())
+        resumed = resumption.find_run(ready, resume)
+        folder = resumed or paths.new_run()
+        for written in (*paths.RUN_FOLDERS, *paths.RUN_FILES):
+            sweep(folder / written)
+        try:
+            with (
+                logging_to(folder / paths.TRAIN_LOG, _ConsoleLog(console)),
+                _reporting(ready, folder),
+                explain_disk_errors(paths.LOGS, only_full=True),
+            ):
+                if resumed and not resume:
+                    names = " and ".join(map(str, [folder, *resumption.checkpoint_roots(ready.config, folder)[1:]]))
+                    log.info("this run has begun before and is resumed; to start again, move %s away", names)
+                return _run_seeds(ready, folder, resume or resumed is not None, console)
+        finally:
+            if resumed is None and not (folder / paths.EFFECTIVE_CONFIG).exists():
+                shutil.rmtree(folder, ignore_errors=True)  # refused before it began
     finally:
         os.close(lock)
 
 
-def _run_seeds(ready: Ready, resume: bool, console: Console) -> TrialReport:
+def _run_seeds(ready: Ready, folder: Path, resume: bool, console: Console) -> TrialReport:
     config = ready.config
+    if resume:
+        paths.open_run(folder, config.checkpoint_root)
     with open_judge(config, resume, make_strategy(config).group_size) as room:
         prepared: dict[int, _SeedRun] = {}
         if not resume:
-            # Whatever cannot be built is refused before the earlier run is moved aside.
+            # Whatever cannot be built is refused before the links point to this run.
             prepared[config.seeds[0]] = _prepare(ready, config.seeds[0], ready.targets, room)
-            set_aside(config)
+            paths.open_run(folder, config.checkpoint_root)
+        log.info("run %s", folder)
         write_effective(config)
-        add_link(paths.REPORTS / paths.METRICS.name, paths.METRICS)
+        if ready.admission:
+            _copy_ticket(folder)
         for seed in config.seeds:
             _run_seed(ready, seed, resume, console, room, prepared)
         report, files = write_results(config, f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
@@ -186,7 +193,8 @@ def _run_seed(
     ready: Ready, seed: int, resume: bool, console: Console, room: RunJudge | None, prepared: dict[int, _SeedRun]
 ) -> None:
     config = ready.config
-    own, *mirrors = (folder.path for folder in resumption.checkpoint_folders(config, seed))
+    run_folder = paths.run_of(config.checkpoint_root)
+    own, *mirrors = (folder.path for folder in resumption.checkpoint_folders(config, seed, run_folder))
     with CheckpointStore(own, mirrors[0] if mirrors else None, config.checkpoint.keep) as store:
         start = store.newest() if resume and store.last_step is not None else None
         targets = ready.targets
@@ -284,20 +292,20 @@ def _announce(ready: Ready, seed: int, engine: Engine, resume: bool) -> None:
     )  # fmt: skip
 
 
-def set_aside(config: TrainConfig) -> None:
-    """Moves logs and checkpoints of an earlier run aside. Nothing is overwritten; `train.log` is appended to."""
-    stamp = f"before_{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
-    old = [path for path in RUN_FILES if path.exists()]
-    if old:
-        aside = paths.LOGS / stamp
-        aside.mkdir(parents=True)
-        for path in old:
-            path.rename(aside / path.name)
-        log.info("the logs of the earlier run are in %s now", aside)
-    for folder in resumption.checkpoint_roots(config):
-        if any(path.is_file() for path in folder.rglob("*")):  # an empty folder was made by hand, beforehand
-            moved = folder.rename(folder.with_name(f"{folder.name}_{stamp}"))
-            log.info("the checkpoints of the earlier run are in %s now", moved)
+def _adopt_mirror(config: TrainConfig, run: Path) -> None:
+    """Moves the mirror of a run that was made in place to the folder that the run has now."""
+    mirror = config.checkpoint.mirror
+    old = mirror / config.checkpoint_root.name if mirror else None
+    if mirror and old and old.is_dir():
+        (mirror / run.name).mkdir(parents=True, exist_ok=True)
+        old.rename(mirror / run.name / old.name)
+
+
+def _copy_ticket(folder: Path) -> None:
+    """Keeps the ticket with its run: the next rounds replace the one in `reports/preflight`."""
+    if TICKET.exists():
+        with atomic_write(folder / TICKET) as file:
+            file.write(TICKET.read_bytes())
 
 
 def require_gated_folder(folder: Path) -> None:
@@ -322,7 +330,8 @@ def require_gated_folder(folder: Path) -> None:
 
 def record_outputs() -> None:
     """Records in the manifest what a gated run left: seals of the final models, and the newest report on them."""
-    seals = sorted(paths.GATED_CHECKPOINTS.glob(f"**/{paths.FINAL_MODEL}/{MANIFEST}"))
+    root = paths.run_of(paths.GATED_CHECKPOINTS) / paths.GATED_CHECKPOINTS
+    seals = sorted(root.glob(f"**/{paths.FINAL_MODEL}/{MANIFEST}"))
     report = paths.newest_evaluation()
     Manifest().record([*seals, *([report] if report else [])])
 
@@ -340,7 +349,7 @@ class _ConsoleLog(logging.Handler):
 
 
 @contextmanager
-def _reporting(ready: Ready) -> Iterator[None]:
+def _reporting(ready: Ready, folder: Path) -> Iterator[None]:
     """Logs why a run ended early; an error leaves `reports/ERROR_<time>.json` too."""
     try:
         yield
@@ -354,7 +363,7 @@ def _reporting(ready: Ready) -> Iterator[None]:
         log.error("%s: %s", type(error).__name__, error)
         facts = {"config": str(ready.path), "effective_config": ready.config.model_dump_json()}
         try:
-            log.error("error report: %s", write_error_report(error, paths.TRAIN_LOG, paths.REPORTS, facts))
+            log.error("error report: %s", write_error_report(error, folder / paths.TRAIN_LOG, paths.REPORTS, facts))
         except (BadInput, OSError) as refused:
             log.error("the error report could not be written: %s", refused)
         raise

@@ -17,6 +17,7 @@ from src.core.defaults import SEED_POOL_FACTS
 from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.core.model_files import model_sha256
+from src.core.paths import all_runs, evaluations, run_of
 from src.gates.ticket import Admission
 from src.training.run import record_outputs, require_gated_folder
 from src.training.run import run as train
@@ -71,7 +72,7 @@ def test_an_interrupted_run_resumes_by_itself(folder: Path) -> None:
     _break_off_after(2)
     train(config, False, admitted(config))
     assert "resumed after step 2" in _logged()
-    assert not list(Path("checkpoints").glob("rc1_before_*"))
+    assert len(all_runs()) == 1
     assert sha256_file(FINAL_MODEL) == whole
 
 
@@ -91,16 +92,16 @@ def test_a_run_restarted_after_its_last_step_takes_no_step(folder: Path, on_reco
     train(config, False, admitted(config))
     if on_record:
         record_outputs()
-    for report in Path("reports").glob("ppo_eval_*"):
+    for report in [*evaluations(Path(".")), *evaluations(all_runs()[0])]:
         report.unlink()
     train(config, False, admitted(config))
     assert "resumed after step 2 of 2" in _logged()
     assert list(Path("reports").glob("ppo_eval_*.json"))
-    assert not list(Path("checkpoints").glob("rc1_before_*"))
+    assert len(all_runs()) == 1
 
 
 @pytest.mark.parametrize("other", ["ended", "config", "fewer steps", "file"])
-def test_a_finished_or_different_run_is_moved_aside(folder: Path, other: str) -> None:
+def test_a_finished_or_different_run_stays_and_a_new_one_starts(folder: Path, other: str) -> None:
     config = write_config(folder, steps=3)
     train(config, False, admitted(config))
     if other == "ended":
@@ -111,8 +112,9 @@ def test_a_finished_or_different_run_is_moved_aside(folder: Path, other: str) ->
         (folder / "model/generation_config.json").write_text("{}")
     again = write_config(folder, **{"config": {"lr": 2.0e-3}, "fewer steps": {"steps": 1}}.get(other, {}))
     train(again, False, replace(admitted(again), ticket_sha256="c" * 64))
-    (aside,) = Path("checkpoints").glob("rc1_before_*")
-    assert (aside / "step_00001").is_dir()
+    second, first = all_runs()
+    assert (first / "checkpoints/rc1/step_00001").is_dir()
+    assert run_of(Path("checkpoints/rc1")) == second
     assert "resumed after" not in _logged()
 
 
@@ -162,19 +164,49 @@ def test_a_run_of_one_seed_is_not_resumed_with_several(folder: Path) -> None:
     one = write_config(folder, steps=1)
     train(one, False, admitted(one))
     several = write_config(folder, steps=1, seeds=[1, 2])
-    with pytest.raises(BadInput, match=r"no checkpoint for these seeds.*moved aside"):
+    with pytest.raises(BadInput, match=r"no checkpoint for these seeds.*starts a new run"):
         train(several, True, admitted(several))
 
 
 def test_a_run_resumes_from_the_mirror_alone(folder: Path) -> None:
     config = write_config(folder, steps=2, checkpoint={"every_steps": 1, "mirror": "drive"})
     train(config, False, admitted(config))
+    (run,) = all_runs()
     shutil.rmtree("checkpoints")
-    shutil.rmtree("drive/rc1/final_model")
+    shutil.rmtree(run / "checkpoints")
+    shutil.rmtree(f"drive/{run.name}/rc1/final_model")
     require_gated_folder(Path("checkpoints/rc1/latest"))
     train(config, False, admitted(config))
     assert "resumed after step 2 of 2" in _logged()
-    assert "move checkpoints/rc1 and drive/rc1 away" in _logged()
+    assert f"move {run} and drive/{run.name}/rc1 away" in _logged()
+
+
+def test_an_interrupted_run_is_found_behind_a_newer_one(folder: Path) -> None:
+    config = write_config(folder, steps=3)
+    train(config, False, admitted(config))
+    (first,) = all_runs()
+    whole = sha256_file(FINAL_MODEL)
+    _break_off_after(2)
+    other = write_config(folder, steps=1, lr=2.0e-3)
+    train(other, False, admitted(other))
+    second = run_of(Path("checkpoints/rc1"))
+    assert second != first
+    config = write_config(folder, steps=3)
+    train(config, False, admitted(config))
+    assert run_of(Path("checkpoints/rc1")) == first
+    assert "resumed after step 2" in _logged()
+    assert sha256_file(FINAL_MODEL) == whole
+    assert {run.name for run in all_runs()} == {first.name, second.name}
+
+
+def test_a_run_keeps_a_copy_of_its_ticket(folder: Path) -> None:
+    Path("reports/preflight").mkdir(parents=True)
+    Path("reports/preflight/round2_pass.json").write_text("the ticket")
+    config = write_config(folder, steps=1)
+    train(config, False, admitted(config))
+    (run,) = all_runs()
+    Path("reports/preflight/round2_pass.json").write_text("that of the next rounds")
+    assert (run / "reports/preflight/round2_pass.json").read_text() == "the ticket"
 
 
 def _logged() -> str:
@@ -195,7 +227,8 @@ def _break_off_after(step: int) -> None:
 def test_an_ungated_run_does_not_become_gated_by_resuming(folder: Path) -> None:
     config = write_config(folder, steps=1)
     train(config, False)
-    Path("checkpoints/local").rename("checkpoints/rc1")
+    (run,) = all_runs()
+    (run / "checkpoints/local").rename(run / "checkpoints/rc1")
     longer = write_config(folder, steps=2)
     with pytest.raises(BadInput, match=r"profile|no gate has seen"):
         train(longer, True, admitted(longer))

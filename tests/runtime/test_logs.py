@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from src.runtime.logs import PACKAGE, StepLog, add_link, logging_to, write_error_report
+from src.core.paths import point
+from src.runtime.logs import PACKAGE, StepLog, logging_to, write_error_report
 
 SECRET = "sk-live/42+abc"
 
@@ -108,8 +109,8 @@ def test_a_cut_without_effect_writes_nothing(log: StepLog) -> None:
 
 def test_a_link_survives_a_cut_and_a_moved_folder(log: StepLog, tmp_path: Path) -> None:
     link = tmp_path / "reports" / "metrics.jsonl"
-    add_link(link, log.path)
-    add_link(link, log.path)
+    point(link, log.path)
+    point(link, log.path)
     assert not os.path.isabs(os.readlink(link))
     log.cut(1, 0)
     assert link.read_bytes() == log.path.read_bytes()
@@ -123,5 +124,5 @@ def test_a_link_never_replaces_a_file(log: StepLog, tmp_path: Path) -> None:
     own = tmp_path / "reports" / "metrics.jsonl"
     own.parent.mkdir()
     own.write_text("mine")
-    add_link(own, log.path)
+    point(own, log.path)
     assert own.read_text() == "mine"

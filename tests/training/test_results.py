@@ -18,6 +18,7 @@ from src.config.loader import load_train_config
 from src.core.check import evidence, now
 from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
+from src.core.paths import GATED_CHECKPOINTS, all_runs, open_run
 from src.core.types import Episode, Turn
 from src.eval.trial import SeedRun, trial_report
 from src.training.results import as_it_ran
@@ -115,7 +116,10 @@ def test_a_run_without_improvement_fails_every_gate(place: Path, askgate: Askgat
 
 def test_the_report_says_whether_the_run_was_gated(place: Path, askgate: Askgate) -> None:
     as_if(place, good=True)
-    (place / "checkpoints/local").rename(place / "checkpoints/rc1")
+    (run,) = all_runs()
+    (run / "checkpoints/local").rename(run / "checkpoints/rc1")
+    (place / "checkpoints/local").unlink()
+    open_run(run, GATED_CHECKPOINTS)
     for folder in (place / "checkpoints/rc1").glob("seed_*/final_model"):
         marks = read_seal(folder).marks
         for name in (MANIFEST, COMPLETE):
@@ -180,7 +184,7 @@ def test_evaluations_on_another_shadow_set_are_refused(place: Path, askgate: Ask
 
 
 def test_evaluation_without_a_run_is_refused(place: Path, askgate: Askgate) -> None:
-    shutil.rmtree(place / "logs")
+    shutil.rmtree(all_runs()[0] / "logs")
     done = askgate("evaluate", "--config", "own.yaml")
     assert done.code == 2
     assert "run the training to its end" in done.err

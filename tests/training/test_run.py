@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -12,13 +13,13 @@ from typing import Any
 import pytest
 import yaml
 
-from src.config.loader import load_train_config
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
+from src.core.paths import LINKS, adopt_run, all_runs, evaluations, run_of
 from src.core.types import Episode
 from src.training.preflight import preflight
 from src.training.resume import require_same_sources, source_hashes
-from src.training.run import _marks, _prepare, set_aside
+from src.training.run import _marks, _prepare
 from src.training.sft_control import tokens_seen
 from tests.conftest import Askgate, Outcome
 from tests.reproducible_metrics import reproducible_metrics
@@ -36,6 +37,11 @@ def same_metrics(path: Path) -> list[dict[str, float]]:
 
 def weights(folder: Path) -> bytes:
     return (folder / "checkpoints" / "local" / "final_model" / "model.safetensors").read_bytes()
+
+
+def only_run() -> Path:
+    (run,) = all_runs()
+    return run
 
 
 def refused(outcome: Outcome, *said: str) -> None:
@@ -173,8 +179,7 @@ def test_a_refused_start_leaves_the_earlier_run_in_place(place: Path, askgate: A
     (place / "data" / "shadow.meta.json").unlink()
     assert askgate("train", "--config", config).code == 2
     assert weights(place) == before
-    assert not list((place / "checkpoints").glob("local_before_*"))
-    assert not list((place / "logs").glob("before_*"))
+    assert len(all_runs()) == 1
 
 
 def test_missing_or_outdated_evaluations_are_made_again(place: Path, askgate: Askgate) -> None:
@@ -189,29 +194,30 @@ def test_missing_or_outdated_evaluations_are_made_again(place: Path, askgate: As
 
     first = go(1)
     assert (first["n"], first["greedy"]) == (8, True)
-    assert not list((place / "logs").glob("eval_before_*"))
+    assert not list((only_run() / "logs").glob("eval_before_*"))
 
     more = go(2)
     assert more["tokens"] > first["tokens"], "as many tokens as the run saw in all"
-    assert not list((place / "logs").glob("eval_before_*"))
+    assert not list((only_run() / "logs").glob("eval_before_*"))
 
     fewer = go(3, n=4, greedy=False)
     assert (fewer["n"], fewer["greedy"]) == (4, False)
-    assert len(list((place / "logs").glob("eval_before_*"))) == 1
+    assert len(list((only_run() / "logs").glob("eval_before_*"))) == 1
 
-    shutil.rmtree(place / "logs")
+    shutil.rmtree(only_run() / "logs")
     assert go(3, n=4, greedy=False) == fewer
 
 
 def test_a_changed_base_is_evaluated_again(place: Path, askgate: Askgate) -> None:
     config = write_config(place, steps=1)
     assert askgate("train", "--config", config).code == 0
-    shutil.rmtree(place / "checkpoints")
+    shutil.rmtree(only_run() / "checkpoints" / "local")
+    (only_run() / "checkpoints" / "local").mkdir()
     shutil.copytree(place / "model", place / "other")
     with open(place / "other" / "config.json", "a") as handle:
         handle.write("\n")
     assert askgate("train", "--config", write_config(place, steps=1, base_model="other"), "--resume").code == 0
-    assert len(list((place / "logs").glob("eval_before_*"))) == 1
+    assert len(list((only_run() / "logs").glob("eval_before_*"))) == 1
     assert [line["step"] for line in lines(place / "logs" / "eval.jsonl")] == [0, 1]
 
 
@@ -232,25 +238,88 @@ def test_tools_come_from_the_pool_and_adapters_from_the_checkpoint(place: Path) 
     assert _marks(ready, made)["lora_targets"] == ["v_proj"]
 
 
-def test_a_new_run_moves_the_old_one_aside(place: Path, askgate: Askgate) -> None:
+def files_of(run: Path) -> dict[str, bytes]:
+    return {file.relative_to(run).as_posix(): file.read_bytes() for file in run.rglob("*") if file.is_file()}
+
+
+def test_a_second_run_changes_no_file_of_the_first(place: Path, askgate: Askgate) -> None:
     config = write_config(place, steps=1)
     assert askgate("train", "--config", config).code == 0
-    old = (place / "logs" / "metrics.jsonl").read_bytes(), weights(place)
+    first = only_run()
+    before = files_of(first)
+    for name in ("logs/metrics.jsonl", "logs/eval.jsonl", "logs/train.log", "logs/episodes/step_00001.jsonl",
+                 "logs/eval/step_00001.jsonl", "reports/config_effective.yaml",
+                 "checkpoints/local/final_model/model.safetensors"):  # fmt: skip
+        assert (place / name).read_bytes() == before[name], name
     assert askgate("train", "--config", config).code == 0
-    (logs,) = (place / "logs").glob("before_*")
-    (checkpoints,) = (place / "checkpoints").glob("local_before_*")
-    assert (logs / "metrics.jsonl").read_bytes() == old[0]
-    assert (checkpoints / "final_model" / "model.safetensors").read_bytes() == old[1]
+    assert files_of(first) == before
+    second, _ = all_runs()
+    assert second != first
+    for link in ("logs/metrics.jsonl", "logs/eval", "checkpoints/local", "runs/latest"):
+        assert run_of(Path(link)) == second, link
     assert len(lines(place / "logs" / "metrics.jsonl")) == 1
+    (report,) = (second / "reports").glob("ppo_eval_*.json")
+    assert (place / "reports" / report.name).read_bytes() == report.read_bytes()
 
 
-def test_the_mirror_has_the_checkpoints_and_is_moved_aside(place: Path, askgate: Askgate) -> None:
+def test_a_resume_finds_its_run_by_config(place: Path, askgate: Askgate) -> None:
+    assert askgate("train", "--config", write_config(place, steps=1)).code == 0
+    first = only_run()
+    assert askgate("train", "--config", write_config(place, steps=1, clip=0.5)).code == 0
+    (second,) = set(all_runs()) - {first}
+    before = files_of(second)
+    done = askgate("train", "--config", write_config(place, steps=2), "--resume")
+    assert done.code == 0, done.err
+    assert "resumed after step 1 of 2" in done.err
+    assert len(lines(first / "logs" / "metrics.jsonl")) == 2
+    assert run_of(Path("checkpoints/local")) == run_of(Path("runs/latest")) == first
+    assert files_of(second) == before
+
+
+def test_a_run_of_an_older_version_gets_its_own_folder(place: Path, askgate: Askgate) -> None:
+    """Older versions wrote `logs/` and `checkpoints/` in place, without links."""
+    config = write_config(place, steps=1)
+    assert askgate("train", "--config", config).code == 0
+    first = only_run()
+    for name in (*LINKS, *(path.relative_to(first) for path in evaluations(first))):
+        if name.is_symlink():
+            name.unlink()
+            if (first / name).exists():
+                (first / name).rename(name)
+    shutil.rmtree(place / "runs")
+    assert askgate("train", "--config", write_config(place, steps=2), "--resume").code == 0
+    assert [line["step"] for line in lines(only_run() / "logs" / "metrics.jsonl")] == [1, 2]
+    assert run_of(Path("logs/metrics.jsonl")) == only_run()
+
+
+def test_a_link_that_no_run_made_is_refused(place: Path, askgate: Askgate) -> None:
+    (place / "checkpoints").mkdir()
+    (place / "elsewhere").mkdir()
+    (place / "checkpoints" / "local").symlink_to("../elsewhere")
+    refused(
+        askgate("evaluate", "--config", write_config(place)),
+        "checkpoints/local: is a link to elsewhere, which no run made",
+    )
+
+
+def test_a_disk_without_links_is_refused(place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_links(path: Path, target: str) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(Path, "symlink_to", no_links)
+    done = askgate("train", "--config", write_config(place, steps=1))
+    assert done.code == 2
+    assert "checkpoints/local: a link cannot be made here" in done.err
+
+
+def test_the_mirror_has_the_checkpoints_of_each_run(place: Path, askgate: Askgate) -> None:
     config = write_config(place, steps=1, checkpoint={"mirror": "drive"})
     for _ in range(2):
         done = askgate("train", "--config", config)
         assert done.code == 0, done.err
-    assert (place / "drive" / "local" / "final_model" / "model.safetensors").read_bytes() == weights(place)
-    assert len(list((place / "drive").glob("local_before_*"))) == 1
+    assert {path.name for path in (place / "drive").iterdir()} == {run.name for run in all_runs()}
+    newest = place / "drive" / all_runs()[0].name / "local"
+    assert (newest / "final_model" / "model.safetensors").read_bytes() == weights(place)
 
 
 def test_every_seed_has_its_own_folder_and_table(place: Path, askgate: Askgate) -> None:
@@ -445,16 +514,14 @@ def test_a_second_run_at_the_same_time_is_refused(place: Path, askgate: Askgate)
         os.close(held)
 
 
-def test_only_folders_with_checkpoints_are_moved_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty_folders_made_beforehand_are_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    config = load_train_config(Path("configs/quickstart.yaml"))
-    root = tmp_path / config.checkpoint_root
-    (root / "best").mkdir(parents=True)
-    set_aside(config)
-    assert [path.name for path in root.parent.iterdir()] == [root.name]
-
-    (root / "best/step_00002.json").touch()
-    set_aside(config)
-    moved = list(root.parent.iterdir())
-    assert [path.name.startswith(f"{root.name}_before_") for path in moved] == [True]
-    assert (moved[0] / "best/step_00002.json").exists()
+    Path("checkpoints/rc1/best").mkdir(parents=True)
+    assert adopt_run() is None
+    assert not Path("checkpoints/rc1").exists()
+    Path("checkpoints/rc1/best").mkdir(parents=True)
+    Path("checkpoints/rc1/best/step_00002.json").touch()
+    run = adopt_run()
+    assert run is not None
+    assert run_of(Path("checkpoints/rc1")) == run
+    assert Path("checkpoints/rc1/best/step_00002.json").exists()
