@@ -37,7 +37,7 @@ VERSION = 3
 """Version of the tables. An index with another one is rebuilt."""
 NAME = "board.sqlite"
 SCHEMA = Path(__file__).with_name("schema.sql")
-LEDGER = "reports/rc1/scoring_ledger.jsonl"
+LEDGERS = "reports/rc1/*scoring_ledger.jsonl"
 _TRAINING = b'"sample":"train/'
 BATCH = 2000
 """Episodes per transaction."""
@@ -264,19 +264,27 @@ def _scores(root: Path, path: str) -> dict[str, tuple[float | None, float | None
 
 
 def _read_judge_scores(store: sqlite3.Connection, root: Path) -> None:
-    """Add the judge scores of training episodes that were appended to the ledger. A shorter ledger is another one.
+    """Add the judge scores of training episodes that were appended to the ledgers, one per gate profile. A shorter
+    ledger is another one.
 
     They are scorings of the sample `train/SEED/STEP/ROW/SAMPLE`; ROW is that of the batch.
     """
+    ledgers = {path.relative_to(root).as_posix(): path for path in root.glob(LEDGERS) if path.is_file()}
+    if any(_counter(store, name) > path.stat().st_size for name, path in ledgers.items()):
+        store.execute("DELETE FROM judged")
+        for name in ledgers:
+            _set_counter(store, name, 0)
+    for name in ledgers:
+        _read_ledger(store, root, name)
+
+
+def _read_ledger(store: sqlite3.Connection, root: Path, name: str) -> None:
     try:
-        handle = open_inside(root, LEDGER)
+        handle = open_inside(root, name)
     except OutsideRunFolder:
         return
     with handle:
-        start = _counter(store, "ledger")
-        if start > handle.seek(0, 2):
-            store.execute("DELETE FROM judged")
-            start = 0
+        start = _counter(store, name)
         handle.seek(start)
         for raw in handle:
             if not raw.endswith(b"\n"):
@@ -284,7 +292,7 @@ def _read_judge_scores(store: sqlite3.Connection, root: Path) -> None:
             start += len(raw)
             if _TRAINING in raw:
                 _put(store, raw)
-    _set_counter(store, "ledger", start)
+    _set_counter(store, name, start)
 
 
 def _put(store: sqlite3.Connection, raw: bytes) -> None:

@@ -33,6 +33,7 @@ def probe_scorer(
     n: Annotated[int, Option(min=1, help="Number of new samples to score.")] = 8,
     provider: options.Provider = "",
     live: Annotated[bool, Option("--live", help="Required: allows real calls, which may be billed.")] = False,
+    profile: options.GateProfile = "rc1",
     as_json: options.Json = False,
 ) -> None:
     """Test the judge with real calls. Reports latency and cost, and how the judge scores worthless answers."""
@@ -42,11 +43,11 @@ def probe_scorer(
             where="--live",
             remedy="add --live; the calls are billed to you, a few hundred tokens each",
         )
-    from ..config.loader import load_config
+    from ..config.profile import load_profile, scoring_of
     from ..scoring.probe import probe
     from ..scoring.providers import settings_for
 
-    settings = settings_for(os.environ, load_config().scoring, provider)
+    settings = settings_for(os.environ, scoring_of(load_profile(profile)), provider)
     if not settings.live and os.environ.get("REWARD_LIVE_MODE", "").strip():
         raise BadInput(
             "is off, and --live wants the judge called",
@@ -70,12 +71,13 @@ def assert_not_simulated(
             flag="--cache_hit_lt",
         ),
     ],
+    profile: options.GateProfile = "rc1",
     as_json: options.Json = False,
 ) -> None:
     """Check that the last 100 judge scores came from real calls. Reads the ledger and the environment."""
     from ..gates.anti_simulation import assert_not_simulated as check
 
-    show.finish(check(cache_hit_lt, os.environ), as_json, failed_code=BadInput.exit_code)
+    show.finish(check(cache_hit_lt, os.environ, profile), as_json, failed_code=BadInput.exit_code)
 
 
 def score(
@@ -95,16 +97,17 @@ def score(
     k: Annotated[
         int | None, Option(min=1, max=101, help="Judge votes per sample. Default: from configs/default.yaml.")
     ] = None,
+    profile: options.GateProfile = "rc1",
     as_json: options.Json = False,
 ) -> None:
     """Score a pool with the judge. An interrupted run resumes. Reaching --budget is not a failure: exit code 0."""
-    from ..config.loader import load_config
+    from ..config.profile import load_profile, scoring_of
     from ..core.jsonl import read_unique
     from ..core.types import Sample
     from ..scoring.batch import BatchJob, score_dialogues
     from ..scoring.providers import settings_for
 
-    section = load_config().scoring
+    section = scoring_of(load_profile(profile))
     if k is not None:
         votes = section.votes.model_copy(update={"k": k, "k_max": max(k, section.votes.k_max)})
         section = section.model_copy(update={"votes": votes})
@@ -122,12 +125,14 @@ def validate_scores(
         float, Option("--max_unstable", min=0, max=1, help="Maximum share of samples whose votes disagree, 0 to 1.")
     ] = 0.5,
     out: options.ReportFile = Path("reports/stability_report.json"),
+    profile: options.GateProfile = "rc1",
     as_json: options.Json = False,
 ) -> None:
     """Check live scores. Every score must come from real calls, and few samples may have votes that disagree."""
     from ..gates.checks.scoring import validate_scores as check
 
-    show.finish(check(scores, least=least, max_unstable=max_unstable, out=out), as_json, out)
+    made = check(scores, least=least, max_unstable=max_unstable, out=out, profile=profile)
+    show.finish(made, as_json, out)
 
 
 @cache.command()
@@ -159,14 +164,14 @@ def invalidate(
 
 
 @cache.command("replay-bad")
-def replay_bad(as_json: options.Json = False) -> None:
+def replay_bad(profile: options.GateProfile = "rc1", as_json: options.Json = False) -> None:
     """Parse bad replies again (those without usable scores). If that fails, calls the judge again, which is billed."""
-    from ..config.loader import load_config
+    from ..config.profile import load_profile, scoring_of
     from ..scoring.judge import open_session
     from ..scoring.judge import replay_bad as replay
     from ..scoring.providers import settings_for
 
-    settings = settings_for(os.environ, load_config().scoring)
+    settings = settings_for(os.environ, scoring_of(load_profile(profile)))
     if not settings.live:
         raise BadInput(
             "requesting bad replies again calls the judge", where="REWARD_LIVE_MODE", remedy="set REWARD_LIVE_MODE=1"

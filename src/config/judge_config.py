@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
@@ -70,7 +71,8 @@ class ScoringSection(Section):
     ttl_days: float = Field(gt=0, le=3650)
     limits: LimitsSection
     cache: FilePath
-    ledger: FilePath
+    ledger: FilePath = Path("reports/rc1/scoring_ledger.jsonl")
+    """Set by the gate profile (`paths.ledger`): judges of two profiles share no ledger."""
 
 
 _THRESHOLDS = "configs/gates/PROFILE.yaml: thresholds"

@@ -14,7 +14,8 @@ from pydantic import Field
 
 from ..core.errors import BadInput
 from ..core.types import TASKS, Level, Task
-from .loader import load
+from .judge_config import ScoringSection
+from .loader import load, load_config
 from .schema import FilePath, Listed, Section, Share, TaskShares
 from .train_config import TrainConfig, WatchSection
 
@@ -209,6 +210,11 @@ class Profile(Section):
 def profile_for(config: TrainConfig) -> Profile:
     """The profile whose thresholds apply to a training config. Local configs use those of quickstart."""
     return load_profile("quickstart" if config.profile == "local" else config.profile)
+
+
+def scoring_of(profile: Profile) -> ScoringSection:
+    """Settings of live scoring, with the ledger of a profile."""
+    return load_config().scoring.model_copy(update={"ledger": profile.paths.ledger})
 
 
 def profile_path(name: str) -> Path:

@@ -12,6 +12,7 @@ from typing import Any
 
 from ..config.judge_config import ScoringSection
 from ..config.loader import DEFAULT, load_config, read_yaml
+from ..config.profile import load_profile, scoring_of
 from ..core.check import Check, Report, check, evidence, now, report
 from ..core.errors import BadInput
 from ..core.files import shipped
@@ -33,13 +34,13 @@ _LEDGER_REMEDY_ZH = {
 }
 
 
-def assert_not_simulated(cache_hit_lt: float, environment: Mapping[str, str]) -> Report:
-    """The report of the gate. `cache_hit_lt` is the limit of the cache hit rate."""
+def assert_not_simulated(cache_hit_lt: float, environment: Mapping[str, str], profile: str = "rc1") -> Report:
+    """The report of the gate on the ledger of a profile. `cache_hit_lt` is the limit of the cache hit rate."""
     started = now()
-    config = load_config()
-    ledger = config.scoring.ledger
+    scoring = scoring_of(load_profile(profile))
+    ledger = scoring.ledger
     provider = environment.get("SCORER_PROVIDER", "").strip()
-    scorings, of_ledger = ledger_checks(ledger, provider, cache_hit_lt, config.scoring)
+    scorings, of_ledger = ledger_checks(ledger, provider, cache_hit_lt, scoring)
     checks = [*_environment_checks(environment), *_simulate_checks(), *of_ledger]
     read = [path for path in (ledger, shipped(DEFAULT), *_user_configs()) if path.exists()]
     arguments = {"cache_hit_lt": cache_hit_lt}

@@ -9,8 +9,7 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from ..config.judge_config import ScoringSection
-from ..config.loader import load_config
-from ..config.profile import Profile
+from ..config.profile import Profile, scoring_of
 from ..core.check import Check, Rule, check
 from ..core.errors import BadInput
 from ..core.files import fingerprint
@@ -70,15 +69,8 @@ Gate = Callable[[RoundContext], list[Finding]]
 
 
 def round_context(profile: Profile, number: int) -> RoundContext:
-    scoring = load_config().scoring
-    if scoring.ledger != profile.paths.ledger:
-        raise BadInput(
-            f"the scoring ledger is {scoring.ledger}, and profile {profile.name} reads {profile.paths.ledger}",
-            where="configs/default.yaml: scoring.ledger",
-            remedy="give both the same path",
-        )
     work = PREFLIGHT / f"round{number}"
-    return RoundContext(profile, scoring, number, work, work / "fresh_scores.jsonl", scoring.ledger)
+    return RoundContext(profile, scoring_of(profile), number, work, work / "fresh_scores.jsonl", profile.paths.ledger)
 
 
 def findings_of(gate: str, checks: Iterable[Check], evidence: Mapping[str, str]) -> list[Finding]:

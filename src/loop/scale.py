@@ -76,12 +76,12 @@ def scale_stages(profile: Profile, sizes: list[int], state: State) -> list[Stage
 
 
 def _score(profile: Profile, size: int) -> Stage:
-    paths = profile.paths
+    paths, given = profile.paths, ("--seed", str(SEED), "--profile", profile.name)
     return Stage(
         f"score_{size}",
         f"Have {size:,} samples scored live",
         f"真实评分扩至 {size}",
-        verb("score", paths.balanced, "--n", str(size), "--seed", str(SEED), "--out", LIVE_SCORES),
+        verb("score", paths.balanced, "--n", str(size), *given, "--out", LIVE_SCORES),
         (paths.balanced,),
         (LIVE_SCORES,),
         grows=(paths.ledger,),
@@ -104,7 +104,7 @@ def _gates(profile: Profile, when: str, reached: int) -> list[Stage]:
                 f"{when}_stability",
                 f"Judge the {reached:,} live scores: stable, live, complete",
                 "评分稳定性闸门",
-                verb("validate_scores", LIVE_SCORES, *limits, "--out", out),
+                verb("validate_scores", LIVE_SCORES, *limits, "--out", out, "--profile", profile.name),
                 (LIVE_SCORES,),
                 (out,),
             )

@@ -264,8 +264,8 @@ def _read_episodes(trial: TrialReport, run: Path) -> EpisodesToRead | None:
         if stated.get(str(name)) != sha256_file(path):
             raise BadInput("has changed since it was evaluated", where=str(path), remedy=AGAIN)
     samples = {one.id: one for one in read_records(shadow_set, Sample)}
-    pairs = [list(read_records(run / name, Episode)) for name in (base, trained)]
-    return choose_pairs(*pairs, samples, seed)
+    before, after = (list(read_records(run / name, Episode)) for name in (base, trained))
+    return choose_pairs(before, after, samples, seed)
 
 
 def _reproduce(profile: Profile, trial: TrialReport | None) -> list[str]:

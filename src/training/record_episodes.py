@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..config.loader import load_config, load_train_config, naming_keys
+from ..config.judge_config import ScoringSection
+from ..config.loader import load_train_config, naming_keys
+from ..config.profile import profile_for, scoring_of
 from ..config.train_config import TrainConfig
 from ..core.defaults import MIN_SAMPLES
 from ..core.errors import BadInput
@@ -89,7 +91,8 @@ def rated_episodes(
     if live_n is not None and live_n > len(recorded):
         raise BadInput(f"there are {len(recorded)} episodes, not {live_n}", where="--live_n", remedy="ask for fewer")
     job = BatchJob(out, scores_file, live_n, seed)
-    scores = _judge_scores(recorded, job, provider, reporter)
+    profile = profile_for(load_train_config(config, overrides))
+    scores = _judge_scores(recorded, job, scoring_of(profile), provider, reporter)
     # An episode of this sample that came back without a score is missing, not one that the judge was never sent.
     judged = {one.id for one in choose(recorded, live_n, seed)} if scores is not None else None
     with atomic_write(scored) as file:
@@ -143,7 +146,7 @@ def _rollout(
 
 
 def _judge_scores(
-    recorded: Sequence[RecordedEpisode], job: BatchJob, provider: str, reporter: Reporter
+    recorded: Sequence[RecordedEpisode], job: BatchJob, section: ScoringSection, provider: str, reporter: Reporter
 ) -> dict[str, Score] | None:
     """Judge scores by episode id; None where REWARD_LIVE_MODE is off."""
     if not live_mode(os.environ):
@@ -151,7 +154,6 @@ def _judge_scores(
             "REWARD_LIVE_MODE is off: no judge is called, every line says live: false, and no gate can pass"
         )
         return None
-    section = load_config().scoring
     settings = settings_for(os.environ, section, provider)
     count = len(recorded) if job.n is None else job.n
     reporter.message(

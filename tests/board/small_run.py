@@ -16,6 +16,7 @@ import uvicorn
 
 from src.board.runs import Board
 from src.board.server import HOST, make_app
+from src.config.profile import load_profile
 from src.core.check import now
 from src.core.files import fingerprint, write_json
 from src.core.jsonl import write_records
@@ -92,7 +93,7 @@ def write_rounds(failed: str = "") -> None:
     WEIGHTS.parent.mkdir(exist_ok=True)
     if not WEIGHTS.exists():
         WEIGHTS.write_text('{"weights": {}}\n')
-    ledger = Path("reports/rc1/scoring_ledger.jsonl")
+    ledger = load_profile("quickstart").paths.ledger
     ledger.parent.mkdir(parents=True, exist_ok=True)
     ledger.touch()
     manifest = Manifest()

@@ -19,8 +19,7 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
-from src.config.loader import load_config
-from src.config.profile import Profile, load_profile
+from src.config.profile import Profile, load_profile, scoring_of
 from src.core.defaults import SEED
 from src.core.jsonl import read_records, write_records
 from src.core.model_files import model_sha256
@@ -165,7 +164,7 @@ def record(out: Path, samples: list[Sample], pool: Path, seed: int = 17) -> list
 
 
 def judged(recorded: list[RecordedEpisode], episodes: Path, environment: dict[str, str], seed: int) -> Any:
-    section = load_config().scoring
+    section = scoring_of(load_profile(PROFILE))
     order = BatchJob(episodes, episodes.with_suffix(".scores.jsonl"), LIVE, seed)
     settings = settings_for(environment, section, "")
     return score_dialogues(recorded, order, settings, print, lambda done: None)[0]

@@ -33,6 +33,21 @@ def test_it_passes_after_a_probe_of_eight(workspace: Workspace) -> None:
     assert workspace.failed_checks() == set()
 
 
+def test_another_judge_of_the_quickstart_is_in_its_own_ledger(workspace: Workspace) -> None:
+    """Both in one ledger are two judges, and refused."""
+    workspace.environment |= {"SCORER_PROVIDER": "small", "SCORER_MODEL": "tiny"}
+    with JudgeServer(uneven_latency, latency_s=LATENCY_S) as server:
+        workspace.ask(server)
+        assert workspace.score("--profile", "quickstart", "--out", "quickstart.jsonl").code == 0
+    workspace.environment |= {"SCORER_PROVIDER": "custom"}
+    del workspace.environment["SCORER_MODEL"]
+    assert "scorings_by_another_provider" in workspace.failed_checks("--profile", "quickstart")
+    workspace.score_honestly()
+    assert workspace.failed_checks() == set()
+    assert workspace.run("validate_scores", "quickstart.jsonl", "--profile", "quickstart").code == 0
+    assert workspace.run("validate_scores", "quickstart.jsonl").code == 1
+
+
 def test_the_same_samples_scored_again_from_the_cache_fail(workspace: Workspace) -> None:
     workspace.score_honestly()
     with JudgeServer(port=workspace.port) as server:

@@ -64,7 +64,7 @@ def handwritten(run: Path) -> None:
 
 
 def cut_ledger(run: Path) -> None:
-    ledger = run / "reports/rc1/scoring_ledger.jsonl"
+    ledger = run / "reports/rc1/quickstart_scoring_ledger.jsonl"
     ledger.write_bytes(b"".join(ledger.read_bytes().splitlines(keepends=True)[:-8]))
 
 
@@ -98,7 +98,7 @@ def test_the_honest_run_is_admitted(run: Path) -> None:
         ),
         pytest.param(own_templates, "templates/pack_v2: has changed", id="templates"),
         pytest.param(flip("model/model.safetensors"), "is not the model that the rounds measured", id="base model"),
-        pytest.param(flip("reports/rc1/scoring_ledger.jsonl"), r"scoring_ledger\.jsonl:\d+: ", id="ledger"),
+        pytest.param(flip("reports/rc1/quickstart_scoring_ledger.jsonl"), r"scoring_ledger\.jsonl:\d+: ", id="ledger"),
         pytest.param(cut_ledger, "lines are missing at its end", id="ledger cut off"),
         pytest.param(
             rewrite(TICKET, lambda found: found.update(profile="quickstart", ts=found["started"])),
@@ -194,7 +194,9 @@ def test_the_ledger_may_grow(run: Path) -> None:
     from src.scoring.ledger import Ledger
     from src.scoring.types import RepairEntry
 
-    Ledger(Path("reports/rc1/scoring_ledger.jsonl")).append([RepairEntry("a later line", "2025-08-20T00:00:00+00:00")])
+    Ledger(Path("reports/rc1/quickstart_scoring_ledger.jsonl")).append(
+        [RepairEntry("a later line", "2025-08-20T00:00:00+00:00")]
+    )
     assert admit(CONFIG).ticket_sha256 == sha256_file(TICKET)
 
 

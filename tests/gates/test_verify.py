@@ -87,7 +87,7 @@ def rewritten(change: object) -> None:
     paths = {path for report in (first, second) for one in report.findings for path in one.evidence}
     book.record([*map(Path, sorted(paths)), TICKET])
     for report in (first, second):
-        book.record_ledger(Path("reports/rc1/scoring_ledger.jsonl"), report.ledger.hash, report.ledger.lines)
+        book.record_ledger(Path("reports/rc1/quickstart_scoring_ledger.jsonl"), report.ledger.hash, report.ledger.lines)
 
 
 def test_deep_verify_detects_evidence_rewritten_as_a_whole(run: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
-from src.config.loader import load_config
 from src.core.jsonl import read_records, write_records
 from src.core.types import Sample
 from src.gates.gate import PREFLIGHT
@@ -95,7 +94,7 @@ def unstable(run: Path) -> Path:
 
     `askgate score` wrote the list of these samples; the judge's scores depend on the seed of the vote.
     """
-    section, scores = load_config().scoring, Path("data/scores.jsonl")
+    section, scores = current_context().scoring, Path("data/scores.jsonl")
     with judging(scores=lambda body: dict.fromkeys(DIMENSIONS, 10 * (body["seed"] % 2))) as environment:
         order = BatchJob(current_context().profile.paths.balanced, scores, 2, 5)
         settings = settings_for(environment, section, "")

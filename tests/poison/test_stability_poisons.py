@@ -12,7 +12,7 @@ from src.core.jsonl import read_records, write_records
 from src.gates.checks.scoring import stability_checks, validate_scores
 from src.loop.scale import red_gates
 from src.scoring.scores import Score
-from tests.gates.run_folder import FRESH, current_context
+from tests.gates.run_folder import FRESH, PROFILE, current_context
 
 from .table import poison, twin
 
@@ -54,7 +54,11 @@ def test_a_poison_is_caught_by_its_check(named: str, spoil: Spoil) -> None:
 
 def failed_file() -> set[str]:
     made = validate_scores(
-        current_context().fresh, least=FRESH, max_unstable=MAX_UNSTABLE, out=Path("reports/stability.json")
+        current_context().fresh,
+        least=FRESH,
+        max_unstable=MAX_UNSTABLE,
+        out=Path("reports/stability.json"),
+        profile=PROFILE,
     )
     return {one.name for one in made.checks if not one.passed}
 

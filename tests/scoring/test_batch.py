@@ -69,7 +69,7 @@ def test_figures_match_the_ledger_and_tensorboard(workspace: Workspace) -> None:
     assert found["avg_latency"] == pytest.approx(sum(replies) / len(replies) / 1000, rel=0.05)
     assert found["cache_hit_rate"] == 0
     assert found["cost_usd"] == pytest.approx((server.tokens_in + server.tokens_out) * 1000 / 1e6)
-    [events] = Path("logs/tensorboard").rglob("events.out.tfevents.*")
+    [events] = Path("logs/scoring").rglob("events.out.tfevents.*")
     tags = {value.tag for event in read_events(events) for value in event.summary.value}
     assert tags >= {f"scoring/{name}" for name in ("rps", "429_rate", "avg_latency", "cache_hit_rate", "cost_usd")}
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from random import Random
 
 from ...config.judge_config import ScoringSection
-from ...config.loader import DEFAULT, load_config
+from ...config.loader import DEFAULT
+from ...config.profile import load_profile, scoring_of
 from ...core.check import Check, Report, check, evidence, now, remedies, report
 from ...core.errors import BadInput
 from ...core.files import write_json
@@ -98,7 +99,7 @@ def fresh_findings(context: RoundContext) -> list[Finding]:
 
 def scoring_findings(context: RoundContext, environment: Mapping[str, str]) -> list[Finding]:
     """Gate `scoring` in a round: all that `assert_not_simulated` checks, environment and configs included."""
-    made = assert_not_simulated(context.cache_hit_lt, environment)
+    made = assert_not_simulated(context.cache_hit_lt, environment, context.profile.name)
     return findings_of("scoring", made.checks, evidence_of(DEFAULT))
 
 
@@ -108,10 +109,11 @@ def ledger_findings(context: RoundContext, provider: str) -> list[Finding]:
     return findings_of("scoring", checks, evidence_of(DEFAULT))
 
 
-def validate_scores(path: Path, *, least: int, max_unstable: float, out: Path) -> Report:
-    """Checks a file of live scores: complete, all from calls in the ledger, and a judge that agrees with itself."""
+def validate_scores(path: Path, *, least: int, max_unstable: float, out: Path, profile: str = "rc1") -> Report:
+    """Checks a file of live scores: complete, all from calls in the profile's ledger, and a judge that agrees with
+    itself."""
     started = now()
-    scores, scoring = list(read_unique(path, Score)), load_config().scoring
+    scores, scoring = list(read_unique(path, Score)), scoring_of(load_profile(profile))
     arguments = {"least": least, "max_unstable": max_unstable}
     checks = [*stability_checks(scores, least, max_unstable), ledger_check(scores, scoring)]
     figures = {"scores": len(scores), "unstable": sum(not one.stable for one in _usable(scores))}
