@@ -158,5 +158,6 @@ def nice_ticks(low: float, high: float, wanted: int) -> list[float]:
 
 
 def linear(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
-    """The linear map that takes `low` to `start` and `high` to `end`."""
-    return lambda value: start + (value - low) / (high - low) * (end - start)
+    """The linear map that takes `low` to `start` and `high` to `end`; a single point goes to `start`."""
+    width = high - low or 1.0
+    return lambda value: start + (value - low) / width * (end - start)
