@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..loop.profile_loop import ProfileLoop
 
 INTERRUPTED = 130
-COLOURS = {"green": "bold green", "red": "bold red", "grey": "dim"}
+COLOURS = {"green": "bold green", "amber": "bold yellow", "red": "bold red", "grey": "dim"}
 
 
 def quickstart(
@@ -84,7 +84,7 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
 
 
 def status(profile: options.Profile = None, as_json: options.Json = False) -> None:
-    """Show the state of every stage and the next step. The exit code is 0 if all stages are green, otherwise 1."""
+    """Show the state of every stage and the next step. The exit code is 0 if all are green or amber, else 1."""
     from ..loop.profile_loop import open_loop
 
     loop = open_loop(profile)
@@ -94,7 +94,7 @@ def status(profile: options.Profile = None, as_json: options.Json = False) -> No
         show.print_json({"profile": loop.profile.name, "lights": found, "next": english, "next_zh": chinese})
     else:
         _print_lights(found, loop)
-    if any(light.colour != "green" for light in found):
+    if any(light.colour not in ("green", "amber") for light in found):
         raise typer.Exit(1)
 
 

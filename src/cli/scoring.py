@@ -13,7 +13,7 @@ import typer
 from typer import Argument, Option
 
 from ..core.errors import BadInput
-from ..core.paths import LIVE_SCORES
+from ..core.paths import LIVE_SCORES, probe_report
 from . import options, show
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def probe_scorer(
             remedy="add --live; the calls are billed to you, a few hundred tokens each",
         )
     from ..config.profile import load_profile, scoring_of
+    from ..core.files import write_json
     from ..scoring.probe import probe
     from ..scoring.providers import settings_for
 
@@ -56,7 +57,9 @@ def probe_scorer(
         )
     with show.Terminal().scoring("probing") as progress:
         report = probe(n, secrets.randbelow(2**31), settings, show.complain, progress)
-    show.finish(report, as_json, details=_print_probe, failed_code=BadInput.exit_code)
+    path = probe_report(profile)
+    write_json(path, report)
+    show.finish(report, as_json, path, details=_print_probe, failed_code=BadInput.exit_code)
 
 
 def assert_not_simulated(

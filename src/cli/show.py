@@ -110,6 +110,7 @@ def finish(
         if details:
             details(report)
         _print_checks(report)
+        print_ambers(report.ambers)
         wrote(*report.evidence.outputs, *([path] if path else []))
     if not report.passed:
         raise typer.Exit(failed_code)
@@ -157,6 +158,14 @@ def print_failure(what: str, check: Check | Finding, write: Callable[[str], None
     write(f"FAILED {what}")
     write(f"  What to do: {check.remedy}")
     write(f"  怎么办：{check.remedy_zh}")
+
+
+def print_ambers(ambers: Sequence[Check]) -> None:
+    """Prints facts that the owner must know though nothing failed."""
+    for one in ambers:
+        say(f"AMBER 黄灯 {one.name}: {measured(one)}, should be {limit(one)}")
+        say(f"  {one.remedy}")
+        say(f"  {one.remedy_zh}")
 
 
 def measured(check: Check | Finding) -> str:

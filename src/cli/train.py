@@ -161,8 +161,14 @@ def verify(
     show.say(f"VERIFIED: {', '.join(one.round for one in rounds)}{', measured again' if deep else ''}")
 
 
-def sign_off(key: Annotated[Path, Option(help="The owner's private Ed25519 key (PEM).")]) -> None:
-    """Sign the ticket in this folder with the owner's key. Verifies the evidence first."""
+def sign_off(
+    key: Annotated[Path | None, Option(help="The owner's private Ed25519 key (PEM).")] = None,
+    amber: Annotated[str, Option(help="Sign this amber off instead of the ticket, such as judge_weight.")] = "",
+    by: Annotated[
+        str, Option(help="Name to record for an amber if the profile has no owner key. Default: $USER.")
+    ] = "",
+) -> None:
+    """Sign the ticket in this folder with the owner's key, or an amber off. Verifies the evidence first."""
     from ..gates.sign_off import sign_off as sign
     from ..gates.ticket import ENVELOPE, TICKET
     from ..gates.verify import verify as check
@@ -170,6 +176,15 @@ def sign_off(key: Annotated[Path, Option(help="The owner's private Ed25519 key (
     ticket = next((one for one in check(False, show.say, signed=False) if one.round == "round2" and one.passed), None)
     if ticket is None:
         raise BadInput("there is no ticket to sign", where=str(TICKET), remedy="run both rounds first")
+    if amber:
+        from ..config.profile import load_profile
+        from ..gates.ambers import sign_amber
+
+        name = by or os.environ.get("USER", "") or "unknown"
+        show.wrote(sign_amber(load_profile(ticket.profile), amber, key, show.password_of(key), name))
+        return
+    if key is None:
+        raise BadInput("is missing", where="--key", remedy="name the owner's private key, or an amber with --amber")
     show.wrote(sign(key, show.password_of(key), TICKET, ticket.profile, ticket.run, ENVELOPE))
 
 
@@ -182,6 +197,7 @@ def _print_round(report: Round) -> None:
     show.print_table(columns, rows, text=columns)
     for one in report.failed:
         show.print_failure(f"{one.gate}: {one.name}", one)
+    show.print_ambers(report.ambers)
     verdict = "PASSED" if report.passed else "FAILED"
     failed = "" if report.passed else f", {len(report.failed)} failed"
     show.say(f"{verdict} {report.round} ({report.profile}): {len(report.findings)} checks{failed}")

@@ -7,13 +7,14 @@ A report carries its evidence: the checksums of what was read and written. The r
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from math import isnan
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct
 
 from .. import __version__
@@ -35,7 +36,7 @@ Remedy = tuple[str, str]
 
 @cache
 def remedies(
-    group: Literal["pool", "difficulty", "reward", "evaluation", "gates", "scoring", "release"],
+    group: Literal["pool", "difficulty", "reward", "evaluation", "gates", "scoring", "release", "ambers"],
 ) -> dict[str, Remedy]:
     """Remedies of a group of checks, by the name of the check without its scope."""
     table = package_yaml("templates/remedies.yaml")[group]
@@ -72,7 +73,7 @@ class Evidence(Struct, frozen=True):
     ended: str
 
 
-class Report(Struct, frozen=True):
+class Report(Struct, frozen=True, omit_defaults=True):
     """The checks and figures of one stage, with their evidence."""
 
     stage: str
@@ -80,6 +81,8 @@ class Report(Struct, frozen=True):
     checks: list[Check]
     figures: dict[str, Any]
     evidence: Evidence
+    ambers: list[Check] = msgspec.field(default_factory=list)
+    """Facts that the owner must know though no check failed (`gates/ambers.py`)."""
 
 
 def now() -> str:
@@ -97,9 +100,14 @@ def evidence(inputs: Iterable[Path], outputs: Iterable[Path], arguments: dict[st
     )
 
 
-def report(stage: str, checks: list[Check], figures: dict[str, Any], proof: Evidence) -> Report:
-    """A report passes if all its checks pass. Without a check nothing was measured, so it fails."""
-    return Report(stage, bool(checks) and all(one.passed for one in checks), checks, figures, proof)
+def report(
+    stage: str, checks: list[Check], figures: dict[str, Any], proof: Evidence, ambers: Sequence[Check] = ()
+) -> Report:
+    """A report passes if all its checks pass. Without a check nothing was measured, so it fails.
+
+    Its verdict is red if it did not pass, amber if it passed with ambers, else green.
+    """
+    return Report(stage, bool(checks) and all(one.passed for one in checks), checks, figures, proof, list(ambers))
 
 
 def require_share(value: float, flag: str) -> None:

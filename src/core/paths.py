@@ -80,6 +80,11 @@ def evaluation_report(tag: str) -> tuple[Path, Path]:
     return REPORTS / f"{_EVALUATION}{tag}.json", REPORTS / f"{_EVALUATION}{tag}.html"
 
 
+def probe_report(profile: str) -> Path:
+    """Report of the last probe of a profile's judge."""
+    return REPORTS / "rc1" / f"probe_{profile}.json"
+
+
 def newest_evaluation() -> Path | None:
     """The JSON report of base against trained policy that was written last, of the gated run where there is one."""
     reports = [path for path in evaluations(certified_run()) if path.suffix == ".json"]

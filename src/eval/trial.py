@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from ..config.profile import Thresholds
-from ..core.check import Evidence, Report, report
+from ..core.check import Check, Evidence, Report, check, remedies, report
 from ..core.types import Episode
 from .compare import Change, compare, trial_checks
 from .metrics import HARD_READING
@@ -52,7 +52,7 @@ class Compared(Struct, frozen=True):
     """Control less base."""
 
 
-class TrialReport(Report, frozen=True):
+class TrialReport(Report, frozen=True, kw_only=True):
     """`reports/ppo_eval_<tag>.json`."""
 
     ts: str
@@ -75,8 +75,17 @@ def trial_report(runs: Sequence[SeedRun], about: dict[str, Any], limits: Thresho
         points = {name: changes[name].delta_pp for name in HEADLINE}
         figures["delta_pp"] = {name: value for name, value in points.items() if value is not None}
     checks = trial_checks(changes if changes is not None else compare([], [], 0), limits)
-    whole = report("ppo_eval", checks, figures, proof)
+    whole = report("ppo_eval", checks, figures, proof, control_ambers(pooled))
     return TrialReport(**msgspec.structs.asdict(whole), **about, seeds=seeds, pooled=pooled)
+
+
+def control_ambers(pooled: Compared) -> list[Check]:
+    """The amber of a trained policy that the control beats where asking is needed."""
+    change = pooled.over_control["need_ask_success"].delta_pp if pooled.over_control else None
+    if change is None:
+        return []
+    made = check("control_need_ask", change, ">=", 0.0, *remedies("ambers")["control_need_ask"])
+    return [] if made.passed else [made]
 
 
 def stated_limits(limits: Thresholds) -> dict[str, float]:

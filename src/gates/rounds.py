@@ -23,6 +23,7 @@ from ..core.model_files import base_sha256
 from ..runtime.lock import lock_folder
 from ..scoring.judge import Tally
 from ..scoring.ledger import EMPTY, verify
+from .ambers import profile_ambers
 from .checks.config import config_findings, disk_findings
 from .checks.data import difficulty_findings, pool_findings
 from .checks.penalty import ablation_findings, penalty_findings
@@ -100,6 +101,7 @@ def run_round(
             fresh_seed=seed,
             round1_sha256=sha256_file(ROUND1) if number == 2 and ROUND1.exists() else "",
             to_do=tuple(f"{one.gate}: {one.name}: {one.remedy}" for one in failed),
+            ambers=_readable(lambda: tuple(one.fact for one in profile_ambers(profile)), ()),
             to_do_zh=tuple(f"{one.gate}: {one.name}: {one.remedy_zh}" for one in failed),
         )
         return report, issue(report, context, manifest)

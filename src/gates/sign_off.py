@@ -22,24 +22,33 @@ from securesystemslib.signer import CryptoSigner, SSlibKey
 from ..config.profile import Profile
 from ..core.check import now
 from ..core.errors import BadInput
-from ..core.files import explain_read_errors, read_json, sha256_file, write_json
+from ..core.files import explain_read_errors, read_json, sha256_file, shipped, write_json
 
 PAYLOAD = "application/vnd.in-toto+json"
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "https://askgate.dev/go-ahead/v1"
+AMBER = "https://askgate.dev/amber/v1"
+"""Type of the statement that signs an amber off."""
 _SIGN = "have the owner run `askgate sign-off --key PRIVATE.pem` on this ticket"
 
 
 def sign_off(key: Path, password: bytes | None, ticket: Path, profile: str, run: str, out: Path) -> Path:
     """Signs a ticket that the caller has verified. Nothing of the private key is written or kept."""
+    return sign_statement(key, password, ticket, PREDICATE, {"profile": profile, "run": run, "signedAt": now()}, out)
+
+
+def sign_statement(
+    key: Path, password: bytes | None, subject: Path, kind: str, facts: dict[str, Any], out: Path
+) -> Path:
+    """Signs facts about a file."""
     private = read_private_key(key, password)
     if not isinstance(private, Ed25519PrivateKey):
         raise BadInput("is no Ed25519 key", where=str(key), remedy="openssl genpkey -algorithm ed25519 makes one")
     statement = {
         "_type": STATEMENT,
-        "subject": [{"name": ticket.as_posix(), "digest": {"sha256": sha256_file(ticket)}}],
-        "predicateType": PREDICATE,
-        "predicate": {"profile": profile, "run": run, "signedAt": now()},
+        "subject": [{"name": subject.as_posix(), "digest": {"sha256": sha256_file(shipped(subject))}}],
+        "predicateType": kind,
+        "predicate": facts,
     }
     envelope = Envelope(msgspec.json.encode(statement), PAYLOAD, {})
     envelope.sign(CryptoSigner(private))
@@ -53,12 +62,19 @@ def require_signature(profile: Profile, ticket: Path, run: str, envelope: Path) 
         return
     if not envelope.exists():
         raise BadInput(f"profile {profile.name} wants the owner's signature", where=str(envelope), remedy=_SIGN)
-    statement = _opened(envelope, _public(profile.owner_key))
+    statement = read_signed(envelope, profile.owner_key, PREDICATE)
     subjects = [one.get("digest", {}).get("sha256") for one in statement.get("subject", [])]
-    if statement.get("_type") != STATEMENT or statement.get("predicateType") != PREDICATE:
-        raise BadInput("is signed, but is no go-ahead for a ticket", where=str(envelope), remedy=_SIGN)
     if subjects != [sha256_file(ticket)] or statement["predicate"].get("run") != run:
         raise BadInput("is a go-ahead for another ticket", where=str(envelope), remedy=_SIGN)
+
+
+def read_signed(envelope: Path, owner_key: Path, kind: str) -> dict[str, Any]:
+    """A statement of that type, if it is signed with the owner's key."""
+    statement = _opened(envelope, _public(owner_key))
+    if statement.get("_type") != STATEMENT or statement.get("predicateType") != kind:
+        what = "go-ahead for a ticket" if kind == PREDICATE else "sign-off of an amber"
+        raise BadInput(f"is signed, but is no {what}", where=str(envelope), remedy=_SIGN)
+    return statement
 
 
 def _opened(path: Path, key: SSlibKey) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from ..config.loader import config_fingerprint, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
 from ..config.train_config import TrainConfig
 from ..core import paths as run_paths
-from ..core.check import now
+from ..core.check import Check, now
 from ..core.defaults import SEED_POOL_FACTS
 from ..core.errors import BadInput
 from ..core.files import fingerprint, read_json, sha256_file, sidecar, write_checksums, write_json
@@ -81,6 +81,8 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     """SHA-256 of the report of round 1, in a report of round 2."""
     to_do: tuple[str, ...] = ()
     to_do_zh: tuple[str, ...] = ()
+    ambers: tuple[Check, ...] = ()
+    """Facts that the owner must know though no gate failed (`ambers.py`)."""
 
     @property
     def failed(self) -> list[Finding]:

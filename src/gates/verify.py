@@ -48,7 +48,8 @@ def verify(deep: bool, tell: Callable[[str], None], signed: bool = True) -> list
     if not rounds:
         raise BadInput("no round has been run", where=str(ROUND1), remedy="run `askgate round --round 1`")
     for report in rounds:
-        tell(f"{report.round} ({report.profile}): {len(report.findings)} checks, {len(report.failed)} failed")
+        ambers = f", amber: {', '.join(one.name for one in report.ambers)}" if report.ambers else ""
+        tell(f"{report.round} ({report.profile}): {len(report.findings)} checks, {len(report.failed)} failed{ambers}")
     ticket = next((one for one in rounds if one.round == "round2" and one.passed), None)
     if ticket and signed:
         require_signature(load_profile(ticket.profile), TICKET, ticket.run, ENVELOPE)
@@ -92,6 +93,7 @@ def _measure_again(rounds: list[Round], tell: Callable[[str], None]) -> None:
             context = replace(context, ledger=ledger, work=Path(folder))
             if report.profile not in file_gates:
                 file_gates[report.profile] = measure(FILE_GATES, context)
+            _compare_ambers(report)
             _compare(report, [*file_gates[report.profile], *_measure_live_gates(report, context)])
             tell(f"{report.round}: every gate measured again from the evidence, with the same values")
 
@@ -131,6 +133,19 @@ def _compare(report: Round, again: list[Finding]) -> None:
         gate, name = next(iter(stated))
         raise BadInput(
             f"{gate}: {name} is in the report, and the evidence gives no such check",
+            where=report.round,
+            remedy=_NOT_THIS_EVIDENCE,
+        )
+
+
+def _compare_ambers(report: Round) -> None:
+    from .ambers import profile_ambers  # imports what measures the reward
+
+    now = [one.fact.name for one in profile_ambers(load_profile(report.profile))]
+    stated = [one.name for one in report.ambers]
+    if now != stated:
+        raise BadInput(
+            f"its ambers are {', '.join(stated) or 'none'}, and the evidence gives {', '.join(now) or 'none'}",
             where=report.round,
             remedy=_NOT_THIS_EVIDENCE,
         )

@@ -1,6 +1,7 @@
-"""The lights: one for every stage of a loop, green, red or grey, and what to do next in one line.
+"""The lights: one for every stage of a loop, green, amber, red or grey, and what to do next in one line.
 
 A light is green only while everything that its stage read and wrote is unchanged: checksums are computed every time.
+It is amber where nothing failed and the report has a fact that the owner must know.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from msgspec import Struct
 from ..core.check import Check
 from .stage import FAILED, PASSED, Stage, State
 
-Colour = Literal["green", "red", "grey"]
+Colour = Literal["green", "amber", "red", "grey"]
 COMMANDS = {"quickstart": "askgate quickstart", "rc1": "./ops/run_local_rc1.sh"}
 """The command that runs the loop of a profile, and resumes it."""
 
@@ -65,6 +66,13 @@ def next_step(found: Sequence[Light], command: str) -> tuple[str, str]:
             f'run `{command}`; next stage: "{waiting.title}" ({waiting.why})',
             f"运行 `{command}`，将从“{waiting.title_zh}”继续",
         )
+    known = [one.name for light in found if light.colour == "amber" for one in light.reasons]
+    if known:
+        names = list(dict.fromkeys(known))
+        return (
+            f"no light is red; before a release sign off or mend: {', '.join(names)} (askgate sign-off --amber NAME)",
+            f"没有红灯；发布前须签字或修正：{'、'.join(names)}（askgate sign-off --amber NAME）",
+        )
     return "all lights are green: read reports/rc1/RC1.html", "全部绿灯：请阅读 reports/rc1/RC1.html"
 
 
@@ -95,15 +103,18 @@ def _light(stage: Stage, stages: Sequence[Stage], state: State) -> Light:
         colour = "grey"
     elif entry is not None and entry.code == FAILED:
         colour, why, reasons = "red", "a gate failed", _reasons(reports)
+    elif reasons := _reasons(reports, ambers=True):
+        colour, why = "amber", ", ".join(one.name for one in reasons)
     return Light(stage.name, stage.title, stage.title_zh, colour, why, reasons, shown)
 
 
-def _reasons(reports: Sequence[Path]) -> list[Check]:
-    """Reasons of the first report that has any."""
+def _reasons(reports: Sequence[Path], ambers: bool = False) -> list[Check]:
+    """Reasons of the first report that has any: its failed checks, or its ambers."""
     for path in reports:
         try:
-            found = reasons_in(msgspec.json.decode(path.read_bytes()))
-        except (OSError, msgspec.DecodeError, msgspec.ValidationError):
+            report = msgspec.json.decode(path.read_bytes())
+            found = msgspec.convert(report.get("ambers", []), list[Check]) if ambers else reasons_in(report)
+        except (OSError, AttributeError, msgspec.DecodeError, msgspec.ValidationError):
             continue
         if found:
             return found

@@ -32,7 +32,7 @@ def grow(name: ProfileName, sizes: list[int], environment: Mapping[str, str], sa
     """Grows the live-scored set to each of the sizes. Returns the exit code."""
     loop = open_loop(name, full=False)
     before = [light for light in loop.lights() if light.stage in NEEDED]
-    dark = [light for light in before if light.colour != "green"]
+    dark = [light for light in before if light.colour not in ("green", "amber")]
     if dark or len(before) < len(NEEDED):
         for light in dark:
             say(f"{light.title} {light.title_zh} is {light.colour}: {light.why}")

@@ -16,7 +16,7 @@ from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile, profile_path
 from ..core.defaults import DIFFICULTY_MIX, OVERCLAR_ALPHA, OVERCLAR_CAP, SEED, TOOLS, as_flag
 from ..core.files import sidecar
-from ..core.paths import evaluation_report, final_models
+from ..core.paths import evaluation_report, final_models, probe_report
 from ..gates.ticket import REFUSAL, ROUND1, TICKET
 from .runner import verb
 from .stage import Stage, State
@@ -119,6 +119,7 @@ def _files(profile: Profile, full: bool) -> dict[str, tuple[Path, ...]]:
         "base_model": BASES[profile.name],
         "trained_models": tuple(final_models(load_train_config(config).seeds)),
         "evaluation_report": tuple(evaluation_report(f"{profile.name}{FULL if full else ''}")),
+        "probe_report": (probe_report(profile.name),),
         "round1": (ROUND1,),
         "ticket": (TICKET,),
         "refusal": (REFUSAL,),

@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from .. import __version__
-from ..config.profile import Profile
+from ..config.profile import Profile, load_profile
 from ..config.train_config import TrainConfig
 from ..core.check import now
 from ..core.errors import BadInput
@@ -29,6 +29,7 @@ from ..core.paths import final_models as model_folders
 from ..core.types import Episode, Sample
 from ..eval.metrics import HARD_READING, MEASURES
 from ..eval.trial import TrialReport
+from ..gates.ambers import ambers
 from ..gates.manifest import MANIFEST
 from ..gates.ticket import ENVELOPE, REFUSAL, ROUND1, TICKET, Fingerprint, Round, final_models, read_round
 from ..gates.verify import verify
@@ -370,13 +371,14 @@ class VerdictPoint(Struct, frozen=True):
 
 
 def verdict(profile: str, evaluation: TrialReport | None) -> list[VerdictPoint]:
-    """The five parts of the verdict."""
+    """The six parts of the verdict."""
     questions: list[tuple[str, str, Callable[[], tuple[bool, str]]]] = [
         ("Round 1", "第一轮预检", lambda: _round(profile, ROUND1)),
         ("Round 2", "第二轮预检", lambda: _round(profile, TICKET if TICKET.exists() else REFUSAL)),
         (EVIDENCE, "证据核验", _evidence),
         ("Trained behind this ticket", "凭此许可训练", lambda: _trained(evaluation)),
         ("Gates on the trained policy", "训练后闸门", lambda: _trial(evaluation)),
+        ("Ambers", "黄灯", lambda: _ambers(profile)),
     ]
     points = []
     for name, name_zh, answer in questions:
@@ -437,3 +439,12 @@ def _trial(evaluation: TrialReport | None) -> tuple[bool, str]:
     passed = sum(one.passed for one in evaluation.checks)
     counted = f"{passed} of {len(evaluation.checks)} passed, on {evaluation.figures['held_out']:,} held-out samples"
     return evaluation.passed and passed == len(evaluation.checks) > 0, counted
+
+
+def _ambers(profile: str) -> tuple[bool, str]:
+    """Whether every fact that the owner must know is signed off."""
+    found = ambers(load_profile(profile))
+    if not ROUND1.exists():
+        return False, "not measured yet 尚未测量"
+    told = [f"{one.name}: " + (f"signed off by {one.signed}" if one.signed else one.fact.remedy) for one in found]
+    return all(one.signed for one in found), "; ".join(told) or "none 无"

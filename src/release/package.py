@@ -23,12 +23,15 @@ from typing import IO
 
 from .. import __version__
 from ..config.loader import config_files, load_train_config
+from ..config.profile import load_profile
 from ..config.train_config import TrainConfig
 from ..core import paths
 from ..core.errors import BadInput
 from ..core.files import atomic_write, json_bytes, sha256_file, shipped
 from ..core.model_files import model_sha256
 from ..core.types import Record
+from ..gates.ambers import NOT_FOR_SIGNING, Amber, ambers, open_ambers
+from ..gates.gate import PREFLIGHT
 from ..gates.manifest import MANIFEST, Manifest
 from ..gates.ticket import ENVELOPE, ROUND1, TICKET, final_models, read_round
 from ..gates.verify import verify
@@ -57,9 +60,24 @@ class PackageFacts(Record, frozen=True):
     config: str
     models: dict[str, str]
     """Folder and SHA-256 of each model that was trained."""
+    ambers: dict[str, str]
+    """Facts that the owner was told, each with who signed it off."""
     machine: dict[str, str]
     """Machine on which it was packed. A CPU run gives the same weights with the same torch, instruction set and thread
     count."""
+
+
+class NotSignedOff(BadInput):
+    """Ambers that nobody has signed off. Quality, not integrity: exit code 1."""
+
+    exit_code = 1
+
+    def __init__(self, ambers: Sequence[Amber]) -> None:
+        first = ambers[0]
+        more = "" if len(ambers) == 1 else f" (also {', '.join(one.name for one in ambers[1:])})"
+        can = first.name != NOT_FOR_SIGNING
+        remedy = f"`askgate sign-off --amber {first.name}`" if can else "put the shipped thresholds back"
+        super().__init__(f"{first.name}: {first.fact.remedy}{more}", where="release", remedy=remedy)
 
 
 def make_package(
@@ -69,10 +87,14 @@ def make_package(
     rounds = verify(False, tell)
     if not any(one.round == "round2" and one.passed for one in rounds):
         raise BadInput("there is no ticket", where=str(TICKET), remedy="pass both rounds, train, then pack")
+    profile = load_profile(read_round(TICKET).profile)
+    if left := open_ambers(profile):
+        raise NotSignedOff(left)
     settings = load_train_config(config)
     folders = final_models(settings)
     models = {folder.as_posix(): model_sha256(folder) for folder in folders}
-    facts = PackageFacts(__version__, Manifest().run, config.as_posix(), models, this_machine())
+    signed = {one.name: one.signed for one in ambers(profile)}
+    facts = PackageFacts(__version__, Manifest().run, config.as_posix(), models, signed, this_machine())
     files = dict(sorted(_contents(config, settings, folders, out)))
     made = {FACTS.as_posix(): json_bytes(facts), GATES.as_posix(): statements(rounds, list(models))}
     if key is not None:
@@ -118,6 +140,7 @@ def _contents(config: Path, settings: TrainConfig, models: Sequence[Path], out: 
         ROUND1,
         TICKET,
         ENVELOPE,
+        *PREFLIGHT.glob("amber_*.json"),
         *config_files(config),
         Path(settings.base_model),
         *map(Path, BESIDE),

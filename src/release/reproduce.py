@@ -23,11 +23,12 @@ from typing import IO
 import msgspec
 
 from ..config.loader import DEFAULT, config_files, load_train_config
-from ..config.profile import NAMES, profile_path
+from ..config.profile import NAMES, load_profile, profile_path
 from ..core.errors import BadInput
 from ..core.files import sha256_file
 from ..core.model_files import model_sha256
 from ..core.paths import GATED_CHECKPOINTS, LOGS
+from ..gates.ambers import ambers
 from ..gates.manifest import MANIFEST, Manifest
 from ..gates.ticket import REFUSAL, ROUND1, TICKET, final_models, read_round
 from ..gates.verify import verify
@@ -63,6 +64,11 @@ def check(folder: Path, tell: Tell, public_key: Path | None) -> PackageFacts:
         rounds = verify(False, tell)
         _check_models(facts)
         tell(f"models: {len(facts.models)} as they were trained, behind this ticket")
+        signed = {one.name: one.signed for one in ambers(load_profile(read_round(TICKET).profile))}
+        if facts.ambers != signed or not all(signed.values()):
+            raise BadInput("does not say what the evidence says about ambers", where=FACTS.as_posix(), remedy=AGAIN)
+        if signed:
+            tell("ambers: " + ", ".join(f"{name} signed off by {who}" for name, who in signed.items()))
         if GATES.read_bytes() != statements(rounds, list(facts.models)):
             raise BadInput("does not say what the rounds say", where=GATES.as_posix(), remedy=AGAIN)
     return facts

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.gates.run_folder import copy_of, finished_run
+from tests.gates.run_folder import copy_of, finished_run, small_thresholds_are_shipped
 
 
 @pytest.fixture(scope="session")
@@ -20,4 +20,5 @@ def run(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     """A copy of the finished run as the working folder."""
     copy_of(finished, tmp_path)
     monkeypatch.chdir(tmp_path)
+    small_thresholds_are_shipped(monkeypatch)
     return tmp_path

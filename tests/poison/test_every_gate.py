@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from src.core.check import remedies
 from src.gates.gate import GATES
 from src.gates.ticket import TICKET, read_round
 
@@ -13,8 +14,8 @@ from .table import marked
 
 HERE = Path(__file__).parent
 AT_LEAST = 40
-ELSEWHERE = {"trial", "stability"}
-"""Gates of an evaluation and of the scale-up, not of a round."""
+ELSEWHERE = {"trial", "stability", "amber"}
+"""Gates of an evaluation, of the scale-up and of a release, not of a round."""
 
 
 @pytest.fixture
@@ -29,6 +30,12 @@ def suite(request: pytest.FixtureRequest) -> list[pytest.Item]:
 def test_every_check_of_a_round_has_a_poison(suite: list[pytest.Item], run: Path) -> None:
     measured = {f"{one.gate}/{one.name.split('[')[0]}" for one in read_round(TICKET).findings}
     assert sorted(measured - marked(suite, "poison")) == []
+
+
+def test_every_amber_has_a_poison(suite: list[pytest.Item]) -> None:
+    assert {f"amber/{name}" for name in remedies("ambers")} == {
+        one for one in marked(suite, "poison") if one.startswith("amber/")
+    }
 
 
 def test_every_poison_names_an_existing_gate(suite: list[pytest.Item]) -> None:

@@ -1,0 +1,206 @@
+"""Ambers: facts that the owner must know before a release, though no gate failed.
+
+    weaker_thresholds   the profile has a threshold weaker than the one that AskGate was released with
+    judge_weight        no dimension of the live judge has a weight, so its scores decide nothing
+    canaries_fooled     the judge scored every worthless answer at least as high as a good one
+    control_need_ask    plain SFT on as many tokens does better than the trained policy where asking is needed
+
+An amber fails no command. `askgate report` and `askgate package` exit with 1 until the owner has signed each of them
+off by name; weaker thresholds cannot be signed off. All ambers are derived again from profile, weights, probe and
+evaluation whenever they are asked for; the lists in reports are only for readers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from ..config.profile import Profile, profile_path
+from ..core.check import Check, check, now, remedies
+from ..core.errors import BadInput
+from ..core.files import package_json, read_json, sha256_file, shipped, write_json
+from ..core.paths import newest_evaluation, probe_report
+from ..core.types import Record
+from ..eval.trial import TrialReport, control_ambers
+from ..reward.dimensions import LIVE
+from ..reward.weights import read_unchecked
+from ..scoring.probe import canary_ambers
+from .gate import PREFLIGHT
+from .manifest import Manifest
+from .sign_off import AMBER, read_signed, sign_statement
+
+NOT_FOR_SIGNING = "weaker_thresholds"
+REFERENCE = "templates/reference_thresholds.json"
+"""Thresholds of the shipped profiles. Profiles may be edited; these are part of the package."""
+_HIGHER_IS_STRICTER = re.compile(r"(^|[._])min([._]|$)|^counts\.")
+_LOWER_IS_STRICTER = re.compile(r"(^|[._])(max|lt)([._]|$)|^overclar_small$|\.leak_|\.watch\.")
+_AGAIN = "run its stage again"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Amber:
+    """A fact that the owner must know, and the file that it is about."""
+
+    fact: Check
+    file: Path
+    signed: str = ""
+    """Who signed it off; empty: nobody, or for another version of the file."""
+
+    @property
+    def name(self) -> str:
+        return self.fact.name
+
+
+class Acknowledgement(Record, frozen=True):
+    """`reports/preflight/amber_NAME.json`, where the profile names no owner key. It is recorded in the manifest."""
+
+    amber: str
+    path: str
+    sha256: str
+    by: str
+    at: str
+
+
+def profile_ambers(profile: Profile) -> list[Amber]:
+    """Ambers that are known before training. A round lists them in its report."""
+    weights = profile.paths.weights
+    facts = [(one, profile_path(profile.name)) for one in threshold_ambers(profile)]
+    if weights.exists():
+        facts += [(one, weights) for one in weight_ambers(read_unchecked(weights).weights)]
+    return [Amber(fact, path) for fact, path in facts]
+
+
+def ambers(profile: Profile) -> list[Amber]:
+    """All ambers of the run in this folder, each with who signed it off."""
+    return [replace(one, signed=_signed_by(profile, one)) for one in _facts(profile)]
+
+
+def open_ambers(profile: Profile) -> list[Amber]:
+    """Ambers that stand in the way of a release."""
+    return [one for one in ambers(profile) if not one.signed]
+
+
+def sign_amber(profile: Profile, name: str, key: Path | None, password: bytes | None, by: str) -> Path:
+    """Signs an amber off: with the owner's key where the profile names one, else by name in the manifest."""
+    found = next((one for one in _facts(profile) if one.name == name), None)
+    if found is None:
+        known = ", ".join(one.name for one in _facts(profile)) or "there is none"
+        raise BadInput(f"there is no amber {name!r} (known: {known})", where="--amber", remedy="check the name")
+    if name == NOT_FOR_SIGNING:
+        raise BadInput("weaker thresholds cannot be signed off", where="--amber", remedy=found.fact.remedy)
+    run = Manifest().run
+    if profile.owner_key is not None:
+        if key is None:
+            raise BadInput(f"profile {profile.name} names the owner's key", where="--key", remedy="sign with that key")
+        facts = {"amber": name, "profile": profile.name, "run": run, "signedAt": now()}
+        return sign_statement(key, password, found.file, AMBER, facts, _file(name, signed=True))
+    path = _file(name, signed=False)
+    write_json(path, Acknowledgement(name, str(found.file), sha256_file(shipped(found.file)), by, now()))
+    Manifest().record([path])
+    return path
+
+
+def threshold_ambers(profile: Profile) -> list[Check]:
+    weaker = weaker_thresholds(profile)
+    en, zh = remedies("ambers")["weaker_thresholds"]
+    names = "; ".join(weaker)
+    return _amber("weaker_thresholds", float(len(weaker)), "<=", 0.0, (f"{en}: {names}", f"{zh}：{names}"))
+
+
+def weaker_thresholds(profile: Profile) -> list[str]:
+    """Thresholds weaker than the shipped ones, each as `spearman_min is 0.5, shipped 0.75`."""
+    reference = reference_thresholds(profile.name)
+    return [
+        f"{key} is {value}, shipped {reference.get(key)}"
+        for key, value in flat(profile.thresholds.model_dump(mode="json"))
+        if _is_weaker(key, value, reference.get(key))
+    ]
+
+
+def reference_thresholds(name: str) -> dict[str, Any]:
+    shipped_ones = package_json(REFERENCE)
+    return {**shipped_ones["rc1"], **shipped_ones[name]}
+
+
+def flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Values by dotted key."""
+    for key, value in values.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _is_weaker(key: str, value: Any, reference: Any) -> bool:
+    """
+    >>> _is_weaker("spearman_min", 0.5, 0.75), _is_weaker("pool.max_dup_pct", 1.0, 2.0)
+    (True, False)
+    >>> _is_weaker("config.qlora", False, True), _is_weaker("calibration.seed", 43, 42)
+    (True, True)
+    """
+    if value == reference or isinstance(value, bool) or reference is None:
+        return reference is True and value is False
+    if _HIGHER_IS_STRICTER.search(key):
+        return bool(value < reference)
+    if _LOWER_IS_STRICTER.search(key):
+        return bool(value > reference)
+    return True  # neither side is known to be stricter, such as a seed or a mix
+
+
+def weight_ambers(weights: dict[str, float]) -> list[Check]:
+    judged = sum(weights.get(name, 0.0) for name in LIVE)
+    return _amber("judge_weight", judged, ">", 0.0, remedies("ambers")["judge_weight"])
+
+
+def _amber(name: str, value: float, rule: Any, threshold: float, remedy: tuple[str, str]) -> list[Check]:
+    made = check(name, value, rule, threshold, *remedy)
+    return [] if made.passed else [made]
+
+
+def _facts(profile: Profile) -> list[Amber]:
+    found = profile_ambers(profile)
+    probed, evaluation = probe_report(profile.name), newest_evaluation()
+    if probed.exists():
+        found += [Amber(one, probed) for one in canary_ambers(_read(probed, _Probe).figures)]
+    if evaluation:
+        found += [Amber(one, evaluation) for one in control_ambers(_read(evaluation, TrialReport).pooled)]
+    return found
+
+
+class _Probe(msgspec.Struct):
+    figures: dict[str, Any]
+
+
+def _read(path: Path, kind: type[T]) -> T:
+    try:
+        return msgspec.convert(read_json(path, _AGAIN), kind)
+    except msgspec.ValidationError as error:
+        raise BadInput(f"is not what it should be ({error})", where=str(path), remedy=_AGAIN) from None
+
+
+def _signed_by(profile: Profile, amber: Amber) -> str:
+    digest = sha256_file(shipped(amber.file))
+    if amber.name == NOT_FOR_SIGNING:
+        return ""
+    path = _file(amber.name, signed=profile.owner_key is not None)
+    if not path.exists():
+        return ""
+    if profile.owner_key is not None:
+        statement = read_signed(path, profile.owner_key, AMBER)
+        facts, subjects = statement["predicate"], [one.get("digest", {}) for one in statement.get("subject", [])]
+        same = facts.get("amber") == amber.name and facts.get("run") == Manifest().run
+        return "the owner's key" if same and subjects == [{"sha256": digest}] else ""
+    stated = _read(path, Acknowledgement)
+    entry = Manifest().newest().get(str(path))
+    recorded = entry is not None and entry.kind == "file" and entry.sha256 == sha256_file(path)
+    return stated.by if recorded and (stated.amber, stated.sha256) == (amber.name, digest) else ""
+
+
+def _file(name: str, signed: bool) -> Path:
+    return PREFLIGHT / f"amber_{name}{'.dsse' if signed else ''}.json"

@@ -1,0 +1,200 @@
+"""Ambers: facts that fail no command, show everywhere, and stop a release until the owner has signed them off."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from src.config.profile import Profile, load_profile
+from src.core.check import remedies
+from src.core.errors import BadInput
+from src.core.files import write_json
+from src.core.paths import probe_report
+from src.eval.trial import Compared, SeedRun, TrialReport, compared, control_ambers, trial_report
+from src.gates.ambers import (
+    NOT_FOR_SIGNING,
+    ambers,
+    open_ambers,
+    profile_ambers,
+    reference_thresholds,
+    sign_amber,
+    weaker_thresholds,
+    weight_ambers,
+)
+from src.gates.ticket import TICKET, read_round
+from src.gates.verify import verify
+from src.loop.lights import next_step
+from src.pages.rc1_report import verdict
+from src.release.package import make_package
+from src.reward.dimensions import LIVE
+from src.scoring.probe import canary_ambers
+from tests.conftest import Askgate
+from tests.eval.episodes import episode
+from tests.gates.run_folder import PROFILE, edit_profile
+from tests.gates.test_sign_off import make_key
+from tests.rc1 import THRESHOLDS
+from tests.release.packing import CONFIG, silent, trained
+
+from .table import poison, twin
+
+
+def profile() -> Profile:
+    return load_profile(PROFILE)
+
+
+def names() -> list[str]:
+    return [one.name for one in ambers(profile())]
+
+
+def fooled(count: int, of: int = 4) -> dict[str, Any]:
+    return {"canaries": [{"name": str(number), "fooled": number < count} for number in range(of)]}
+
+
+def against_control(trained: float, control: float) -> Compared:
+    """A run whose policies achieve these shares of 100 samples that need an ask."""
+
+    def policy(share: float) -> list[Any]:
+        return [episode(f"s{one}", needs=True, asks=1, success=one < 100 * share) for one in range(100)]
+
+    return compared(SeedRun(1, 10, policy(0.1), policy(trained), policy(control)))
+
+
+@twin("amber")
+def test_an_honest_run_has_no_amber(run: Path) -> None:
+    assert names() == []
+    assert read_round(TICKET).ambers == ()
+    assert canary_ambers(fooled(3)) == []
+    assert control_ambers(against_control(trained=0.5, control=0.5)) == []
+    assert weight_ambers({next(iter(LIVE)): 0.1, "grounding": 0.9}) == []
+    trained()
+    assert make_package(CONFIG, Path("package.tgz"), None, None, silent).exists()
+
+
+@pytest.mark.parametrize("name", ["rc1", "quickstart"])
+def test_the_shipped_profiles_are_not_weaker(name: str) -> None:
+    assert weaker_thresholds(load_profile(name)) == []
+    assert reference_thresholds(name)["spearman_min"] == 0.75
+
+
+@poison("amber/weaker_thresholds")
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"spearman_min": 0.1}, "spearman_min is 0.1, shipped 0.75"),
+        ({"weight_max": 0.9}, "weight_max is 0.9, shipped 0.5"),
+        ({"calibration": {"seed": 43}}, "calibration.seed is 43, shipped 42"),
+    ],
+)
+def test_a_threshold_lowered_before_the_rounds_is_named(run: Path, change: dict[str, Any], named: str) -> None:
+    def weaken(found: dict[str, Any]) -> None:
+        for key, value in change.items():
+            limits = found.setdefault("thresholds", {})
+            limits[key] = {**limits.get(key, {}), **value} if isinstance(value, dict) else value
+
+    edit_profile(weaken)
+    (found,) = profile_ambers(profile())
+    assert found.name == NOT_FOR_SIGNING
+    assert named in found.fact.remedy
+    with pytest.raises(BadInput, match="cannot be signed off"):
+        sign_amber(profile(), NOT_FOR_SIGNING, None, None, "the owner")
+    point = {one.name: one for one in verdict(PROFILE, None)}["Ambers"]
+    assert not point.passed
+    assert named in point.told
+
+
+@poison("amber/judge_weight")
+def test_a_judge_without_any_weight() -> None:
+    (found,) = weight_ambers({**dict.fromkeys(LIVE, 0.0), "grounding": 1.0})
+    assert found.name == "judge_weight"
+
+
+@poison("amber/canaries_fooled")
+def test_a_judge_that_every_canary_fools() -> None:
+    (found,) = canary_ambers(fooled(4))
+    assert (found.value, found.threshold) == (4.0, 4.0)
+
+
+@poison("amber/control_need_ask")
+def test_a_control_that_beats_the_trained_policy() -> None:
+    (found,) = control_ambers(against_control(trained=0.4, control=0.6))
+    assert found.value == pytest.approx(-20.0)
+
+
+def amber_run() -> None:
+    """A finished run whose judge was fooled by every canary."""
+    trained()
+    write_json(probe_report(PROFILE), {"figures": fooled(4)})
+
+
+def test_a_release_waits_for_the_sign_off_by_name(run: Path, askgate: Askgate) -> None:
+    amber_run()
+    assert askgate("verify").code == 0, "an amber fails no other command"
+    refused = askgate("package", "--config", CONFIG)
+    assert refused.code == 1
+    assert "canaries_fooled" in refused.err
+    assert "askgate sign-off --amber canaries_fooled" in refused.err
+    assert askgate("sign-off", "--amber", "canaries_fooled", "--by", "Ada").code == 0
+    assert {one.name: one.signed for one in ambers(profile())} == {"canaries_fooled": "Ada"}
+    verify(False, silent)
+    make_package(CONFIG, Path("package.tgz"), None, None, silent)
+
+
+def test_a_sign_off_of_another_probe_is_worth_nothing(run: Path) -> None:
+    amber_run()
+    sign_amber(profile(), "canaries_fooled", None, None, "Ada")
+    assert open_ambers(profile()) == []
+    write_json(probe_report(PROFILE), {"figures": fooled(5, of=5)})
+    assert [one.name for one in open_ambers(profile())] == ["canaries_fooled"]
+
+
+def test_a_sign_off_written_by_hand_is_worth_nothing(run: Path) -> None:
+    amber_run()
+    path = sign_amber(profile(), "canaries_fooled", None, None, "Ada")
+    path.write_text(path.read_text().replace("Ada", "Eve"))
+    assert [one.name for one in open_ambers(profile())] == ["canaries_fooled"]
+
+
+def test_with_an_owner_key_only_that_key_signs_off(run: Path) -> None:
+    amber_run()
+    owner, other = make_key("owner"), make_key("other")
+    edit_profile(lambda found: found.update(owner_key="owner.pub.pem"))
+    with pytest.raises(BadInput, match="names the owner's key"):
+        sign_amber(profile(), "canaries_fooled", None, None, "Ada")
+    sign_amber(profile(), "canaries_fooled", other, None, "")
+    with pytest.raises(BadInput, match="not the owner's"):
+        open_ambers(profile())
+    sign_amber(profile(), "canaries_fooled", owner, None, "")
+    assert open_ambers(profile()) == []
+
+
+def test_an_unknown_amber_is_not_signed(run: Path) -> None:
+    with pytest.raises(BadInput, match="there is no amber 'kittens'"):
+        sign_amber(profile(), "kittens", None, None, "Ada")
+
+
+def test_a_round_an_evaluation_and_a_light_list_their_ambers() -> None:
+    from src.core.check import Evidence
+    from src.loop.lights import Light
+
+    fact = control_ambers(against_control(trained=0.4, control=0.6))[0]
+    light = Light("evaluate", "Evaluate", "评测", "amber", fact.name, [fact], "")
+    english, chinese = next_step([light], "askgate quickstart")
+    assert "control_need_ask" in english
+    assert "control_need_ask" in chinese
+    about = {"ts": "", "profile": PROFILE, "gated": True, "ticket": None, "config": {}}
+    run = SeedRun(1, 10, [], [], [])
+    report: TrialReport = trial_report([run], about, THRESHOLDS, Evidence({}, {}, {}, "", "", ""))
+    assert report.ambers == []
+    assert set(remedies("ambers")) >= {fact.name}
+
+
+def test_a_changed_list_of_ambers_is_noticed(run: Path) -> None:
+    found = json.loads(TICKET.read_text())
+    found["ambers"] = [*found["ambers"], msgspec.to_builtins(canary_ambers(fooled(4))[0])]
+    TICKET.write_text(json.dumps(found))
+    with pytest.raises(BadInput, match="has changed since it was recorded"):
+        verify(False, silent)
