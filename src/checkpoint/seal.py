@@ -72,8 +72,11 @@ def read_seal(folder: Path) -> Seal:
 
 
 def verify(folder: Path) -> Seal:
-    """Checks every file. `Damaged` names the first one that differs from the manifest; extra files are allowed."""
+    """Checks every file. `Damaged` names the first one that differs from the manifest, or that it does not list."""
     found = read_seal(folder)
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() or path.is_symlink()}
+    for name in sorted(there - {MANIFEST, COMPLETE, *found.files}):
+        raise Damaged(f"{name} was not there when it was saved")
     for name, filed in found.files.items():
         path = folder / name
         if not path.is_file():

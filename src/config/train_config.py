@@ -350,6 +350,11 @@ class TrainConfig(Section):
         return self
 
     @property
+    def own_classes(self) -> tuple[str, ...]:
+        """All classes that the config names; those that are in the user's own files run as code."""
+        return (self.engine, self.strategy, *self.callbacks)
+
+    @property
     def checkpoint_root(self) -> Path:
         """`checkpoints/local` or `checkpoints/rc1`: gated runs of all profiles share one folder."""
         return LOCAL_CHECKPOINTS if self.profile == "local" else GATED_CHECKPOINTS

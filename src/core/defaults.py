@@ -22,6 +22,8 @@ MIN_TURNS = 5
 MIN_STEPS, MAX_STEPS = 1, 8
 """Range of tool calls, or operations, of a hard sample."""
 
+CODE = "code of AskGate"
+"""An input of every run: the code that runs, and the texts that come with it."""
 SEED_POOL_FACTS = "seed_pool, its sidecar"
 """An input of a run that its config does not name as a file: new samples are made from it."""
 RESUME = "--resume (train.ppo_runner: --resume-from)"

@@ -8,6 +8,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -54,6 +55,17 @@ def fingerprint(path: Path) -> str:
     """SHA-256 of a file or folder: the user's own, else the one that came with the package."""
     found = shipped(path)
     return sha256_folder(found) if found.is_dir() else sha256_file(found)
+
+
+@cache
+def code_sha256() -> str:
+    """SHA-256 of AskGate itself: its code and the texts that come with it, the same in a checkout and installed."""
+    files = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*") if path.is_file()}
+    files = {name: path for name, path in files.items() if "__pycache__" not in name and not name.startswith(FOLDERS)}
+    texts = (HOME / "templates").rglob("*.[jy]*")
+    files |= {path.relative_to(HOME).as_posix(): path for path in texts if path.is_file()}
+    lines = (f"{sha256_file(files[name])}  {name}\n" for name in sorted(files))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 @contextmanager

@@ -1,11 +1,18 @@
-"""Loads a class from the user's own file, named in a config as `package.module:Class`."""
+"""Loads a class from the user's own file, named in a config as `package.module:Class`.
+
+The file is `package/module.py` in the working folder; where there is none, the module of an installed package. The
+working folder is not put on the import path, so no other file there can stand in for a library. The bytes that are
+hashed are the bytes that run.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from .errors import BadInput
@@ -13,6 +20,25 @@ from .errors import BadInput
 STARTS = {"src": "python -m src.core.launch", "askgate": "askgate train"}
 """The two names of the package, and the command that starts a process under each."""
 HERE = __name__.partition(".")[0]
+_OWN = "own_classes."
+"""Prefix of the modules made from the user's files, so that none of them replaces a library's."""
+
+
+def own_file(name: str) -> Path | None:
+    """The user's file of a class, relative to the working folder; None for a built-in or installed one."""
+    module, colon, _ = name.partition(":")
+    file = Path(*module.split(".")).with_suffix(".py") if colon and module else None
+    return file if file and file.is_file() else None
+
+
+def own_files(names: Iterable[str]) -> list[Path]:
+    """The user's files of all classes that are named, each once."""
+    return list(dict.fromkeys(file for name in names if (file := own_file(name))))
+
+
+def own_class_digests(names: Iterable[str]) -> dict[str, str]:
+    """SHA-256 of the user's files as this process runs them, by file."""
+    return {str(file): vars(_load(file))["sha256"] for file in own_files(names)}
 
 
 def load_user_class(name: str, where: str, remedy: str) -> type[Any]:
@@ -21,17 +47,36 @@ def load_user_class(name: str, where: str, remedy: str) -> type[Any]:
     if not (module and colon and member):
         raise BadInput(f"unknown {where} {name!r}", where=where, remedy=remedy)
     other = next((one for one in STARTS if one != HERE), "")
+    file = own_file(name)
     try:
-        member_class = vars(import_module(module)).get(member)
+        member_class = vars(_load(file) if file else import_module(module)).get(member)
     except ModuleNotFoundError as error:
         if error.name == other and not module.startswith(f"{other}."):
             raise _two_names(module, other, where) from error
         raise BadInput(f"{name}: {error}", where=where, remedy=remedy) from error
+    except (ImportError, SyntaxError) as error:
+        raise BadInput(f"{name}: {error}", where=where, remedy=f"correct {file or module}") from error
     if _is_this_package(other):
         raise _two_names(module, other, where)
     if not isinstance(member_class, type):
         raise BadInput(f"{module} has no class {member!r}", where=where, remedy=remedy)
     return member_class
+
+
+def _load(file: Path) -> ModuleType:
+    """The module of a file, run once a process."""
+    name = _OWN + str(file)
+    if name not in sys.modules:
+        source = file.read_bytes()
+        module = ModuleType(name)
+        module.__dict__.update(__file__=str(file.resolve()), sha256=sha256(source).hexdigest())
+        sys.modules[name] = module
+        try:
+            exec(compile(source, str(file), "exec"), module.__dict__)
+        except BaseException:
+            del sys.modules[name]
+            raise
+    return sys.modules[name]
 
 
 def require_members(thing: object, members: Sequence[str], name: str, kind: str, where: str) -> None:

@@ -18,20 +18,32 @@ from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
 from ..core.check import check, now, remedies
 from ..core.errors import BadInput
-from ..core.files import fingerprint, sha256_file, shipped
+from ..core.files import code_sha256, fingerprint, sha256_file, shipped
 from ..core.model_files import base_sha256
 from ..runtime.lock import lock_folder
 from ..scoring.judge import Tally
 from ..scoring.ledger import EMPTY, verify
+from ..scoring.providers import settings_for
 from .ambers import profile_ambers
 from .checks.config import config_findings, disk_findings
 from .checks.data import difficulty_findings, pool_findings
 from .checks.penalty import ablation_findings, penalty_findings
 from .checks.reward import calibration_findings, shadow_findings, weights_findings
 from .checks.scoring import fresh_findings, score_fresh, scoring_findings
-from .gate import Finding, Gate, evidence_of, findings_of, measure, round_context, unmeasured
+from .gate import Finding, Gate, RoundContext, evidence_of, findings_of, measure, round_context, unmeasured
 from .manifest import Manifest
-from .ticket import ROUND1, Fingerprint, Fingerprints, Round, issue, verify_ledger, verify_report, withdraw_reports
+from .ticket import (
+    ROUND1,
+    TICKET,
+    Fingerprint,
+    Fingerprints,
+    Round,
+    issue,
+    read_round,
+    verify_ledger,
+    verify_report,
+    withdraw_reports,
+)
 
 FILE_GATES: dict[str, Gate] = {
     "pool": pool_findings,
@@ -65,6 +77,7 @@ def run_round(
         end.callback(os.close, lock_folder(ROUND1.parent))
         profile, started, manifest = load_profile(name), now(), Manifest()
         context = round_context(profile, number)
+        _refuse_needless_loss(number, profile, context, environment)
         manifest.begin()
         withdraw_reports(number, manifest)
         context.work.mkdir(parents=True, exist_ok=True)
@@ -97,6 +110,7 @@ def run_round(
             ledger=_readable(lambda: verify(context.ledger), EMPTY),
             findings=findings,
             environment={key: environment.get(key, "").strip() for key in _ENVIRONMENT},
+            code=code_sha256(),
             base_model=_readable(lambda: base_sha256(load_train_config(profile.paths.config).base_model), ""),
             fresh_seed=seed,
             round1_sha256=sha256_file(ROUND1) if number == 2 and ROUND1.exists() else "",
@@ -105,6 +119,24 @@ def run_round(
             to_do_zh=tuple(f"{one.gate}: {one.name}: {one.remedy_zh}" for one in failed),
         )
         return report, issue(report, context, manifest)
+
+
+def _refuse_needless_loss(number: int, profile: Profile, context: RoundContext, environment: Mapping[str, str]) -> None:
+    """Refuses a round that cannot pass before it withdraws a report that stands: wrong profile, no file, no judge."""
+    standing = [path for path in ((ROUND1, TICKET) if number == 1 else (TICKET,)) if path.exists()]
+    if not standing:
+        return
+    if (other := read_round(standing[-1]).profile) != profile.name:
+        raise BadInput(
+            f"is of profile {other}, and a round of {profile.name} would withdraw it",
+            where=str(standing[-1]),
+            remedy=f"name --profile {other}, or move reports/preflight away first",
+        )
+    measured = [path for role in _MEASURED_FILES if (path := getattr(profile.paths, role))]
+    if missing := [path for path in measured if not shipped(path).exists()]:
+        raise BadInput("no such file, so the round cannot pass", where=str(missing[0]), remedy="run its stage first")
+    if not settings_for(environment, context.scoring).live:
+        raise BadInput("is off, and a round scores live", where="REWARD_LIVE_MODE", remedy="set REWARD_LIVE_MODE=1")
 
 
 def _round1_findings(profile: Profile, manifest: Manifest) -> list[Finding]:

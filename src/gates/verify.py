@@ -13,13 +13,28 @@ from math import isclose
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from ..checkpoint.seal import COMPLETE
+from ..config.loader import load_train_config
 from ..config.profile import load_profile
 from ..core.errors import BadInput
+from ..core.files import code_sha256
+from ..core.model_files import base_sha256
+from ..core.paths import FINAL_MODEL, GATED_CHECKPOINTS
 from ..scoring.ledger import Head
 from .gate import Finding, RoundContext, measure, round_context
 from .manifest import Entry, Manifest
 from .sign_off import require_signature
-from .ticket import ENVELOPE, REFUSAL, ROUND1, TICKET, Fingerprints, Round, verify_ledger, verify_report
+from .ticket import (
+    ENVELOPE,
+    REFUSAL,
+    ROUND1,
+    TICKET,
+    Fingerprints,
+    Round,
+    verify_final_model,
+    verify_ledger,
+    verify_report,
+)
 
 _RESTORE = "put the file back as it was; where it was changed on purpose, run its stage and both rounds again"
 _NOT_THIS_EVIDENCE = "the report was not measured on this evidence; run both rounds again"
@@ -54,9 +69,24 @@ def verify(deep: bool, tell: Callable[[str], None], signed: bool = True) -> list
     if ticket and signed:
         require_signature(load_profile(ticket.profile), TICKET, ticket.run, ENVELOPE)
         tell(f"ticket: valid{', signed' if ENVELOPE.exists() else ''}")
+    if ticket:
+        _verify_models(ticket, tell)
+        if ticket.code != code_sha256():
+            tell("code: not the one that measured the rounds; training with it needs both rounds again")
     if deep:
         _measure_again(rounds, tell)
     return rounds
+
+
+def _verify_models(ticket: Round, tell: Callable[[str], None]) -> None:
+    """Checks the base model, and the final models where training has ended."""
+    config = load_train_config(Path(ticket.files["config"].path))
+    if base_sha256(config.base_model) != ticket.base_model:
+        raise BadInput("is not the model that the rounds measured", where=config.base_model, remedy=_RESTORE)
+    trained = [folder for folder in sorted(GATED_CHECKPOINTS.glob(f"**/{FINAL_MODEL}")) if (folder / COMPLETE).exists()]
+    for folder in trained:
+        verify_final_model(folder)
+    tell(f"models: the base model, and {len(trained)} trained behind this ticket")
 
 
 def _verify_artifact(entry: Entry, sums: Fingerprints) -> None:

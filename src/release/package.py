@@ -7,14 +7,16 @@
     package/*.sig, package/model.pub   a signature per model, and the public key
     ...                           the run folder: configs, templates, data, evidence, ledger, episodes, models
 
-The same run gives the same bytes, except for signatures.
+A package holds only the kinds of file that a run writes (`belongs`): no code, no hidden file, no link. A file with a
+secret in it is refused. The same run gives the same bytes, except for signatures.
 """
 
 from __future__ import annotations
 
 import gzip
+import os
 import tarfile
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -27,7 +29,7 @@ from ..config.profile import load_profile
 from ..config.train_config import TrainConfig
 from ..core import paths
 from ..core.errors import BadInput
-from ..core.files import atomic_write, json_bytes, sha256_file, shipped
+from ..core.files import atomic_write, json_bytes, sha256_file, shipped, sweep
 from ..core.model_files import model_sha256
 from ..core.types import Record
 from ..gates.ambers import NOT_FOR_SIGNING, Amber, ambers, open_ambers
@@ -36,20 +38,22 @@ from ..gates.manifest import MANIFEST, Manifest
 from ..gates.ticket import ENVELOPE, ROUND1, TICKET, final_models, read_round
 from ..gates.verify import verify
 from ..loop.profile_loop import open_loop
+from ..runtime.secrets import has_secret
 from .signing import sign_model, statements
 
 OUT = Path("reports/rc1/package.tgz")
 SUMS, SUMS_SIGNATURE = "SHA256SUMS", "SHA256SUMS.sig"
 OWN = Path("package")
 FACTS, GATES, PUBLIC = OWN / "package.json", OWN / "gates.intoto.jsonl", OWN / "model.pub"
+STORE = (".askgate/scores.sqlite", ".askgate/scores.sqlite-wal")
+"""The judge's replies. After a killed run the newest are still in the -wal file."""
+KINDS = tuple(".json .jsonl .yaml .md .txt .html .sha256 .sig .safetensors .model .jinja .pub.pem".split())
+"""Endings of the names of files that a run writes, and of the files of a model and its tokenizer."""
 OF_RUN = (paths.METRICS, paths.EVAL_METRICS, paths.EPISODES, paths.EVAL_EPISODES, paths.EFFECTIVE_CONFIG)
 """Files of the run folder that a reader wants: curves, episodes and settings. They are packed under these names, as are
 the reports on base and trained policy."""
-BESIDE = (
-    "reports/kpi.json", "reports/rc1", "configs", "templates", ".askgate/scores.sqlite", ".askgate/scores.sqlite-wal",
-)  # fmt: skip
-"""Files that the manifest does not list but a reader wants: pages, and the judge's replies. After a killed run the
-newest replies are still in the -wal file."""
+BESIDE = ("reports/kpi.json", "reports/rc1", "configs", "templates", *STORE)
+"""Files that the manifest does not list but a reader wants: pages, and the judge's replies."""
 
 
 class PackageFacts(Record, frozen=True):
@@ -95,7 +99,9 @@ def make_package(
     models = {folder.as_posix(): model_sha256(folder) for folder in folders}
     signed = {one.name: one.signed for one in ambers(profile)}
     facts = PackageFacts(__version__, Manifest().run, config.as_posix(), models, signed, this_machine())
-    files = dict(sorted(_contents(config, settings, folders, out)))
+    sweep(out)
+    files = dict(sorted(_contents(config, settings, folders)))
+    _refuse_secrets(files)
     made = {FACTS.as_posix(): json_bytes(facts), GATES.as_posix(): statements(rounds, list(models))}
     if key is not None:
         for folder in folders:
@@ -130,10 +136,25 @@ def signature_of(folder: str) -> Path:
     return OWN / f"{folder.replace('/', '_')}.sig"
 
 
-def _contents(config: Path, settings: TrainConfig, models: Sequence[Path], out: Path) -> Iterator[tuple[str, Path]]:
+def belongs(name: str) -> bool:
+    """Whether a package may hold a file of that name.
+
+    >>> belongs("configs/quickstart.yaml"), belongs("torch.py"), belongs("configs/.env"), belongs("owner.pem")
+    (True, False, False, False)
+    """
+    hidden = any(part.startswith(".") for part in Path(name).parts)
+    return name in STORE or name == PUBLIC.as_posix() or (name.endswith(KINDS) and not hidden)
+
+
+def _refuse_secrets(files: Mapping[str, Path]) -> None:
+    for name, path in files.items():
+        if path.suffix != ".safetensors" and has_secret(path.read_bytes(), os.environ):
+            raise BadInput("contains a secret, so it is not packed", where=name, remedy="take the secret out of it")
+
+
+def _contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> Iterator[tuple[str, Path]]:
     """Name in the package and path of each file, here or among the files that come with AskGate."""
     held = [Path(path) for path, entry in Manifest().newest().items() if entry.kind in ("file", "ledger")]
-    packages = {out.resolve(), OUT.resolve()}
     wanted = [
         *held,
         MANIFEST,
@@ -156,19 +177,23 @@ def _contents(config: Path, settings: TrainConfig, models: Sequence[Path], out: 
                 where=str(path),
                 remedy="copy it into the run folder and name it by a relative path, then run both rounds again",
             )
-        yield from _files(path, here, packages)
+        yield from _files(path, here)
     run = paths.run_of(paths.GATED_CHECKPOINTS)
     for path in (*OF_RUN, *(file.relative_to(run) for file in paths.evaluations(run))):
         if (run / path).exists():
-            yield from _files(path, run / path, packages)
+            yield from _files(path, run / path)
 
 
-def _files(path: Path, here: Path, packages: Collection[Path]) -> Iterator[tuple[str, Path]]:
+def _files(path: Path, here: Path) -> Iterator[tuple[str, Path]]:
     """Name in the package and path of a file, or of all files in a folder."""
     for file in sorted(here.rglob("*")) if here.is_dir() else [here]:
-        name = path / file.relative_to(here) if here.is_dir() else path
-        if file.is_file() and "__pycache__" not in file.parts and file.resolve() not in packages:
-            yield name.as_posix(), file
+        name = (path / file.relative_to(here) if here.is_dir() else path).as_posix()
+        if not belongs(name):
+            continue
+        if file.resolve() != here.resolve() / file.relative_to(here):
+            raise BadInput("is a link", where=name, remedy="put the file itself there, or remove the link")
+        if file.is_file():
+            yield name, file
 
 
 def _sums(files: dict[str, Path], made: dict[str, bytes]) -> bytes:

@@ -33,7 +33,7 @@ from ..gates.manifest import MANIFEST, Manifest
 from ..gates.ticket import REFUSAL, ROUND1, TICKET, final_models, read_round
 from ..gates.verify import verify
 from ..loop.runner import verb, with_package
-from .package import FACTS, GATES, PUBLIC, SUMS, SUMS_SIGNATURE, PackageFacts, signature_of, this_machine
+from .package import FACTS, GATES, PUBLIC, SUMS, SUMS_SIGNATURE, PackageFacts, belongs, signature_of, this_machine
 from .signing import can_sign, statements, verify_model
 
 Tell = Callable[[str], None]
@@ -89,6 +89,8 @@ def check_sums(folder: Path) -> int:
     if len(stated) != len(lines):
         raise BadInput("lists a file twice", where=SUMS, remedy=AGAIN)
     for name in sorted(there | set(stated)):
+        if not belongs(name):
+            raise BadInput("is no kind of file that a package holds", where=name, remedy=AGAIN)
         if name not in stated:
             raise BadInput("is not in the list of the package", where=name, remedy=AGAIN)
         if name not in there:

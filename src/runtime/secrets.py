@@ -28,6 +28,7 @@ _SERVICE_KEY = re.compile(
     r"|(?<=Bearer )[\w.~+/=-]{8,}"
     r"|(?<=bearer )[\w.~+/=-]{8,}"
 )
+_PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")
 _ENCODING_SIGNS = ("%", "\\", "&")
 """A text without any of these holds no encoded character."""
 
@@ -58,6 +59,17 @@ def secrets_in(environment: Mapping[str, str]) -> list[str]:
     """
     values = {value for name, value in environment.items() if _SECRET_NAME.search(name) and len(value) >= SHORTEST}
     return sorted(sorted(values), key=len, reverse=True)
+
+
+def has_secret(content: bytes, environment: Mapping[str, str]) -> bool:
+    """Whether a file holds a secret of the environment, a private key, or the key of a known service.
+
+    >>> has_secret(b"-----BEGIN PRIVATE KEY-----", {}), has_secret(b"ask-me", {})
+    (True, False)
+    """
+    if _PRIVATE_KEY.search(content) or any(secret.encode() in content for secret in secrets_in(environment)):
+        return True
+    return _SERVICE_KEY.search(content.decode("latin-1")) is not None
 
 
 def redact(text: str, secrets: Iterable[str]) -> str:

@@ -22,11 +22,12 @@ from ..checkpoint.store import HACKING, STOPPED, Checkpoint, CheckpointFolder, f
 from ..config.loader import config_fingerprint
 from ..config.schema import Section
 from ..config.train_config import TrainConfig
-from ..core.defaults import RESUME, SEED_POOL_FACTS
+from ..core.defaults import CODE, RESUME, SEED_POOL_FACTS
 from ..core.errors import BadInput
-from ..core.files import json_bytes, sha256_file, shipped, sidecar, write_json
+from ..core.files import code_sha256, json_bytes, sha256_file, shipped, sidecar, write_json
 from ..core.model_files import base_sha256
 from ..core.paths import RUNS, all_runs, final_models, run_of, seed_folder
+from ..core.user_class import own_class_digests
 from ..gates.manifest import Manifest
 from ..gates.ticket import Admission
 
@@ -180,12 +181,17 @@ def source_hashes(ready: Ready) -> dict[str, str]:
         SEED_POOL_FACTS: sha256_file(sidecar(config.seed_pool)),
         "shadow_set": sha256_file(config.shadow_set),
         **{key: sha256_file(shipped(path)) for key, path in files.items() if path},
+        **own_class_digests(config.own_classes),
+        CODE: code_sha256(),
     }
 
 
-def require_same_sources(now: Mapping[str, str], then: Mapping[str, str], path: Path) -> None:
+def require_same_sources(now: Mapping[str, str], then: Mapping[str, str], path: Path, gated: bool) -> None:
     for key, digest in now.items():
         if then.get(key, digest) != digest:
+            if key == CODE and not gated:
+                log.warning("the code of AskGate or its templates have changed since this run began")
+                continue
             what = f"the file is not what the run began with (SHA-256 {digest[:12]}, it was {then[key][:12]})"
             raise BadInput(what, where=f"{path}: {key}", remedy=_RESTORE)
 

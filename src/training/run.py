@@ -12,7 +12,6 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -84,8 +83,6 @@ def run(
     reporter: Reporter = TO_LOG,
 ) -> TrialReport:
     """Trains every seed and reports on all of them. With an admission it is a gated run, which resumes by itself."""
-    # The user's own strategy or engine is a module in the folder that the command is run in.
-    sys.path.insert(0, os.getcwd())
     ready = preflight(path, admission, overrides, reporter)
     console = Console(stderr=True, markup=False, highlight=False, emoji=False, soft_wrap=True)
     lock = lock_folder(paths.LOGS)
@@ -207,7 +204,9 @@ def _run_seed(
         seed_run = prepared.pop(seed, None) or _prepare(ready, seed, targets, room)
         seed_run.stores.append(store)
         if start:
-            resumption.require_same_sources(seed_run.sources, start.marks.get(resumption.SOURCES, {}), ready.path)
+            then = start.marks.get(resumption.SOURCES, {})
+            gated = ready.admission is not None
+            resumption.require_same_sources(seed_run.sources, then, ready.path, gated)
             seed_run.engine.load(start.path)
         _announce(ready, seed, seed_run.engine, resume)
         _fit_and_evaluate(ready, seed_run, store, console)

@@ -17,6 +17,7 @@ from ...core.check import Check, Rule, check, remedies
 from ...core.defaults import OVERCLAR_ALPHA, OVERCLAR_CAP
 from ...core.jsonl import read_records
 from ...core.types import Sample
+from ...core.user_class import own_files
 from ...scoring.scores import Score
 from ..gate import Finding, RoundContext, evidence_of, findings_of
 from .provenance import proved
@@ -119,7 +120,8 @@ def _unstable_check(path: Path, context: RoundContext) -> Check:
 
 def _evidence(path: Path) -> dict[str, str]:
     unstable = _unstable_list(path)
-    return evidence_of(*config_files(path), *([unstable] if unstable else []))
+    own = [] if simulates(path) else own_files(load_train_config(path).own_classes)
+    return evidence_of(*config_files(path), *own, *([unstable] if unstable else []))
 
 
 def disk_findings(context: RoundContext) -> list[Finding]:

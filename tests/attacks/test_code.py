@@ -1,0 +1,75 @@
+"""Attacks on the code that runs: own classes, files that stand in for libraries, and AskGate itself."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from src.core import user_class
+from src.core.errors import BadInput
+from src.core.user_class import load_user_class, own_class_digests
+from src.gates import ticket
+from src.gates.checks.config import config_findings
+from src.gates.ticket import admit
+from src.gates.verify import verify
+from tests.gates.run_folder import current_context
+
+CONFIG = Path("configs/quickstart_gated.yaml")
+
+
+@pytest.fixture(autouse=True)
+def _forget_own_classes() -> None:
+    for name in [name for name in sys.modules if name.startswith(user_class._OWN)]:
+        del sys.modules[name]
+
+
+def test_an_own_class_is_part_of_the_evidence(run: Path) -> None:
+    Path("coach.py").write_text("class Coach:\n    pass\n")
+    config = yaml.safe_load(CONFIG.read_text())
+    CONFIG.write_text(yaml.safe_dump({**config, "callbacks": ["coach:Coach"]}))
+    assert any("coach.py" in one.evidence for one in config_findings(current_context()))
+
+
+def test_the_bytes_that_are_hashed_are_the_bytes_that_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("coach.py").write_text("class Coach:\n    name = 'honest'\n")
+    digest = own_class_digests(["coach:Coach"])["coach.py"]
+    Path("coach.py").write_text("class Coach:\n    name = 'planted'\n")
+    assert load_user_class("coach:Coach", "callbacks", "").name == "honest"
+    assert own_class_digests(["coach:Coach"])["coach.py"] == digest
+
+
+def test_a_file_in_the_working_folder_does_not_stand_in_for_a_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("colorsys.py").write_text("raise SystemExit('owned')")
+    Path("coach.py").write_text("import colorsys\nclass Coach:\n    at = colorsys.__file__\n")
+    sys.modules.pop("colorsys", None)
+    assert not Path(load_user_class("coach:Coach", "callbacks", "").at).is_relative_to(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "source", ["class Coach(:\n", "import no_such_module_anywhere\n", "from json import nothing\n"]
+)
+def test_a_broken_own_class_is_one_clear_message(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("coach.py").write_text(source)
+    with pytest.raises(BadInput, match=r"coach:Coach"):
+        load_user_class("coach:Coach", "callbacks", "check the name")
+
+
+def test_a_ticket_of_other_code_trains_nothing(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ticket, "code_sha256", lambda: "0" * 64)
+    with pytest.raises(BadInput, match="code or templates have changed"):
+        admit(CONFIG)
+
+
+def test_verify_says_that_the_code_is_another(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr("src.gates.verify.code_sha256", lambda: "0" * 64)
+    verify(False, told.append)
+    assert any(line.startswith("code: not the one that measured") for line in told)

@@ -1,0 +1,39 @@
+"""Attacks on the models: plain `verify` looks at the base model and at the final weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from src.core.errors import BadInput
+from src.gates.verify import verify
+from tests.release.packing import MODEL, silent, trained
+
+
+def test_verify_accepts_the_honest_models(run: Path) -> None:
+    trained()
+    told: list[str] = []
+    verify(False, told.append)
+    assert "models: the base model, and 1 trained behind this ticket" in told
+
+
+def test_verify_names_final_weights_that_were_exchanged(run: Path) -> None:
+    trained()
+    weights = MODEL / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"\x01")
+    with pytest.raises(BadInput, match=r"model.safetensors was changed"):
+        verify(False, silent)
+
+
+def test_verify_names_a_final_model_of_another_ticket(run: Path) -> None:
+    trained(ticket="0" * 64)
+    with pytest.raises(BadInput, match="was not trained behind the ticket"):
+        verify(False, silent)
+
+
+def test_verify_names_an_exchanged_base_model(run: Path) -> None:
+    weights = Path("model/model.safetensors")
+    weights.write_bytes(weights.read_bytes()[:-1] + b"\x01")
+    with pytest.raises(BadInput, match="is not the model that the rounds measured"):
+        verify(False, silent)
