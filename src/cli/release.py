@@ -148,9 +148,11 @@ def report(
     from ..config.profile import load_profile
     from ..loop.profile_loop import last_run
     from ..pages.rc1_report import RC1_JSON, RC1_PAGE, write_rc1
+    from ..release.verify_results import verify_results
 
     if evaluation is not None and not evaluation.is_file():
         raise BadInput("no such file", where=str(evaluation), remedy="name a report written by `askgate evaluate`")
+    verify_results(False, show.complain, evaluation)
     found = write_rc1(load_profile(profile or last_run()), evaluation)
     if as_json:
         show.print_json(found)

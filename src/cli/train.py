@@ -152,12 +152,16 @@ def run_round(
 
 
 def verify(
-    deep: Annotated[bool, Option("--deep", help="Also measure every gate again and compare the figures.")] = False,
+    deep: Annotated[
+        bool, Option("--deep", help="Also measure every gate again, and let the models repeat some dialogues.")
+    ] = False,
 ) -> None:
-    """Verify the evidence of the rounds against its checksums. Names the first file that does not match."""
+    """Verify the evidence of the rounds and the results of training. Names the first thing that does not match."""
     from ..gates.verify import verify as check
+    from ..release.verify_results import verify_results
 
     rounds = check(deep, show.say)
+    verify_results(deep, show.say)
     show.say(f"VERIFIED: {', '.join(one.round for one in rounds)}{', measured again' if deep else ''}")
 
 

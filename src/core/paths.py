@@ -121,6 +121,15 @@ def run_of(link: Path) -> Path:
     return run
 
 
+def in_run(path: Path) -> Path:
+    """The name of a file inside its run folder, which is its name in a package too.
+
+    >>> in_run(Path("runs/20260101T000000000Z-ab12/logs/eval.jsonl")).as_posix()
+    'logs/eval.jsonl'
+    """
+    return Path(*path.parts[2:]) if path.is_relative_to(RUNS) else path
+
+
 def certified_run() -> Path:
     """Run that reports are about: the last gated one, else the last one."""
     return run_of(GATED_CHECKPOINTS if GATED_CHECKPOINTS.is_symlink() or GATED_CHECKPOINTS.is_dir() else LATEST_RUN)

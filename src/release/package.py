@@ -40,6 +40,7 @@ from ..gates.verify import verify
 from ..loop.profile_loop import open_loop
 from ..runtime.secrets import has_secret
 from .signing import sign_model, statements
+from .verify_results import verify_results
 
 OUT = Path("reports/rc1/package.tgz")
 SUMS, SUMS_SIGNATURE = "SHA256SUMS", "SHA256SUMS.sig"
@@ -91,6 +92,7 @@ def make_package(
     rounds = verify(False, tell)
     if not any(one.round == "round2" and one.passed for one in rounds):
         raise BadInput("there is no ticket", where=str(TICKET), remedy="pass both rounds, train, then pack")
+    verify_results(False, tell)
     profile = load_profile(read_round(TICKET).profile)
     if left := open_ambers(profile):
         raise NotSignedOff(left)

@@ -35,6 +35,7 @@ from ..gates.verify import verify
 from ..loop.runner import verb, with_package
 from .package import FACTS, GATES, PUBLIC, SUMS, SUMS_SIGNATURE, PackageFacts, belongs, signature_of, this_machine
 from .signing import can_sign, statements, verify_model
+from .verify_results import verify_results
 
 Tell = Callable[[str], None]
 GZIP = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
@@ -63,6 +64,7 @@ def check(folder: Path, tell: Tell, public_key: Path | None) -> PackageFacts:
         _check_signatures(facts, own, tell)
         rounds = verify(False, tell)
         _check_models(facts)
+        verify_results(False, tell)
         tell(f"models: {len(facts.models)} as they were trained, behind this ticket")
         signed = {one.name: one.signed for one in ambers(load_profile(read_round(TICKET).profile))}
         if facts.ambers != signed or not all(signed.values()):

@@ -41,8 +41,9 @@ def generate(
     dtype: torch.dtype | None = None,
     progress: Callable[[int], None] | None = None,
     keep_hidden: bool = False,
+    only: Sequence[int] | None = None,
 ) -> list[Trajectory]:
-    """Rolls out one episode per job. Returns them in the order of the jobs.
+    """Rolls out one episode per job, or those at the places `only`. Returns them in the order of the jobs.
 
     Each job has its own random stream, seeded from `generator`, so an episode does not depend on the number of slots or
     on the episodes beside it. `dtype` is the type of the arithmetic where it differs from that of the weights.
@@ -52,7 +53,8 @@ def generate(
     if limits.temperature <= 0:
         raise ValueError("the temperature must be above 0; `greedy` takes the likeliest token")
     seeds = [0] * len(jobs) if greedy else _seeds(len(jobs), generator)
-    dialogues = [Dialogue(job, seed, renderer, limits) for job, seed in zip(jobs, seeds, strict=True)]
+    places = range(len(jobs)) if only is None else only
+    dialogues = [Dialogue(jobs[place], seeds[place], renderer, limits) for place in places]
     queue = [one for one in dialogues if not one.over]
     half = dtype if dtype in (torch.bfloat16, torch.float16) else None
     was_training = model.training

@@ -1,6 +1,8 @@
 """Results of a run: base, control and trained policy on the same held-out samples, read from the stored episodes.
 
-`train` writes `reports/ppo_eval_<time>` when a run ends; `evaluate` derives the same report again, under a tag.
+`train` writes `reports/ppo_eval_<time>` when a run ends; `evaluate` derives the same report again, under a tag. Only
+the policy's own words are taken from the record: replies, success and rewards are computed again from the samples, and
+an episode that says otherwise is refused. A gated run is judged by the thresholds that its ticket was issued for.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from ..agents.env import matches_replay
 from ..checkpoint.seal import MANIFEST, Damaged, read_seal
 from ..config.profile import profile_for
 from ..config.train_config import TrainConfig
@@ -29,10 +32,15 @@ from ..core.paths import (
     seed_folder,
     step_file,
 )
-from ..core.types import Episode
+from ..core.types import Episode, Level, Sample
+from ..data.pool.meta import read_meta
 from ..eval.trial import SeedRun, TrialReport, stated_limits, trial_report
+from ..gates.manifest import Manifest
+from ..gates.ticket import TICKET, Fingerprints, verify_report
 from ..pages.results import trial_page
 from ..runtime.logs import StepLog
+from .components import make_reward
+from .data import held_out
 from .resume import EVALUATION_KEY, GATED
 
 CONTROL_FILE = "control.jsonl"
@@ -44,30 +52,21 @@ def evaluate(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Pa
     config = as_it_ran(config)
     for seed in config.seeds:
         _require_same_settings(config, seed)
-        for file in _episode_files(config, seed).values():
+        for file in episode_files(config, seed).values():
             if not file.exists():
                 raise BadInput("no such evaluation", where=str(file), remedy=_TRAIN)
-    return write_results(config, tag)
+    if gated := _about(config)["gated"]:
+        verify_report(TICKET, Manifest(), Fingerprints())  # so the thresholds are those of the ticket
+    report, files = write_results(config, tag)
+    if gated:
+        Manifest().record([files[0]])
+    return report, files
 
 
 def write_results(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Path]]:
     """Writes `ppo_eval_<tag>.json` and `.html`, both or neither, from the evaluations that are there."""
-    started, limits, run = now(), profile_for(config).thresholds, run_of(config.checkpoint_root)
-    inputs = [config.shadow_set]
-    runs: list[SeedRun] = []
-    for seed in config.seeds:
-        files = {who: file for who, file in _episode_files(config, seed).items() if file.exists()}
-        episodes = {who: list(read_records(file, Episode)) for who, file in files.items()}
-        runs.append(SeedRun(seed, config.steps, episodes.get("base"), episodes.get("trained"), episodes.get("control")))
-        inputs += [_evaluations(config, seed) / EVALUATION_KEY, *files.values(), _final_seal(config, seed)]
-    arguments = {"tag": tag, "seeds": list(config.seeds), "steps": config.steps, **stated_limits(limits)}
-    metrics = run / EVAL_METRICS
-    proof = evidence([path for path in (*inputs, metrics) if path.exists()], [], arguments, started)
-    # The names are those in the run folder, which a package has too.
-    names = {str(path): str(path.relative_to(run)) for path in (*inputs, metrics) if path.is_relative_to(run)}
-    proof = replace(proof, inputs={names.get(name, name): digest for name, digest in proof.inputs.items()})
-    report = trial_report(runs, _about(config), limits, proof)
-    curves = [line for seed in config.seeds for line in StepLog(metrics).lines(seed)]
+    report, run = derive(config, tag), run_of(config.checkpoint_root)
+    curves = [line for seed in config.seeds for line in StepLog(run / EVAL_METRICS).lines(seed)]
     paths = evaluation_report(tag)
     with atomic_files() as start:
         start(run / paths[0]).write(json_bytes(report))
@@ -76,6 +75,57 @@ def write_results(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Pat
         for path in paths:
             point(path, run / path)
     return report, paths
+
+
+def derive(config: TrainConfig, tag: str) -> TrialReport:
+    """The report on the evaluations that are there, computed from the policies' words alone."""
+    started, limits = now(), profile_for(config).thresholds
+    replay = _Replay(config, *held_out(config))
+    runs: list[SeedRun] = []
+    for seed in config.seeds:
+        files = {who: file for who, file in episode_files(config, seed).items() if file.exists()}
+        episodes = {who: replay.read(file, seed) for who, file in files.items()}
+        runs.append(SeedRun(seed, config.steps, episodes.get("base"), episodes.get("trained"), episodes.get("control")))
+    arguments = {"tag": tag, "seeds": list(config.seeds), "steps": config.steps, **stated_limits(limits)}
+    run = run_of(config.checkpoint_root)
+    inputs = [config.shadow_set, *outputs(config), run / EVAL_METRICS]
+    proof = evidence([path for path in inputs if path.exists()], [], arguments, started)
+    # The names are those in the run folder, which a package has too.
+    names = {str(path): str(path.relative_to(run)) for path in inputs if path.is_relative_to(run)}
+    proof = replace(proof, inputs={names.get(name, name): digest for name, digest in proof.inputs.items()})
+    return trial_report(runs, _about(config), limits, proof)
+
+
+def outputs(config: TrainConfig) -> list[Path]:
+    """Files that a run leaves as evidence of its results: for each seed the evaluations and the final model's seal."""
+    files: list[Path] = []
+    for seed in config.seeds:
+        episodes = episode_files(config, seed).values()
+        files += [_evaluations(config, seed) / EVALUATION_KEY, *episodes, _final_seal(config, seed)]
+    return files
+
+
+class _Replay:
+    """Reads stored episodes and computes all that they say of themselves again."""
+
+    def __init__(self, config: TrainConfig, samples: list[Sample], levels: list[Level]) -> None:
+        self.samples, self.levels = samples, levels
+        self.tools = read_meta(config.seed_pool).tools
+        self.reward = make_reward(config)
+
+    def read(self, file: Path, seed: int) -> list[Episode]:
+        episodes = list(read_records(file, Episode))
+        if [one.sample_id for one in episodes] != [one.id for one in self.samples]:
+            raise BadInput("its episodes are not those of the held-out samples", where=str(file), remedy=_TRAIN)
+        for line, (one, sample, level) in enumerate(zip(episodes, self.samples, self.levels, strict=True), 1):
+            derived = replace(one, level=level, seed=seed, reward=self.reward(one, sample))
+            if derived != one or not matches_replay(one, sample, self.tools):
+                raise BadInput(
+                    "is not what the sample gives for the policy's words: it was changed, or made by other code",
+                    where=f"{file}:{line}",
+                    remedy=_TRAIN,
+                )
+        return episodes
 
 
 def as_it_ran(config: TrainConfig) -> TrainConfig:
@@ -95,7 +145,7 @@ def _evaluations(config: TrainConfig, seed: int) -> Path:
     return seed_folder(run_of(config.checkpoint_root) / EVAL_EPISODES, seed, config.seeds)
 
 
-def _episode_files(config: TrainConfig, seed: int) -> dict[str, Path]:
+def episode_files(config: TrainConfig, seed: int) -> dict[str, Path]:
     folder = _evaluations(config, seed)
     files = {"base": step_file(folder, 0), "trained": step_file(folder, config.steps)}
     return files | ({"control": folder / CONTROL_FILE} if config.eval.control else {})

@@ -328,11 +328,12 @@ def require_gated_folder(folder: Path) -> None:
 
 
 def record_outputs() -> None:
-    """Records in the manifest what a gated run left: seals of the final models, and the newest report on them."""
-    root = paths.run_of(paths.GATED_CHECKPOINTS) / paths.GATED_CHECKPOINTS
-    seals = sorted(root.glob(f"**/{paths.FINAL_MODEL}/{MANIFEST}"))
+    """Records in the manifest what a gated run left: seals of the final models, evaluations, and the newest report."""
+    run = paths.run_of(paths.GATED_CHECKPOINTS)
+    seals = sorted((run / paths.GATED_CHECKPOINTS).glob(f"**/{paths.FINAL_MODEL}/{MANIFEST}"))
+    evaluations = [path for path in sorted((run / paths.EVAL_EPISODES).rglob("*.json*")) if path.is_file()]
     report = paths.newest_evaluation()
-    Manifest().record([*seals, *([report] if report else [])])
+    Manifest().record([*seals, *evaluations, *([report] if report else [])])
 
 
 class _ConsoleLog(logging.Handler):

@@ -6,12 +6,14 @@ import json
 import os
 import shutil
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 import torch
 from msgspec.structs import replace
 
+from src.agents.actions import say
 from src.checkpoint.seal import COMPLETE, MANIFEST, read_seal, seal
 from src.cli.train import show_results
 from src.config.loader import load_train_config
@@ -19,11 +21,14 @@ from src.core.check import evidence, now
 from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
 from src.core.paths import GATED_CHECKPOINTS, all_runs, open_run
-from src.core.types import Episode, Turn
+from src.core.types import Episode, Sample
 from src.eval.trial import SeedRun, trial_report
-from src.training.results import as_it_ran
+from src.training.components import make_reward
+from src.training.data import held_out
+from src.training.results import as_it_ran, derive
 from tests.conftest import Askgate
 from tests.eval.episodes import episode
+from tests.gates.scripted_policy import run_episode
 from tests.rc1 import THRESHOLDS
 
 from .tiny_run import make_model_and_data, write_config
@@ -65,21 +70,27 @@ def report(place: Path, tag: str = "own") -> dict[str, Any]:
 
 
 def as_if(place: Path, good: bool) -> None:
-    """Rewrites the episodes: the trained policy does well, or as badly as its base."""
+    """Other episodes, as a policy would have made them: the trained one does well, or as badly as its base."""
+    config = load_train_config(place / "own.yaml")
+    samples, reward = held_out(config)[0], make_reward(config)
     for folder in (place / "logs/eval").glob("seed_*"):
         for name, right in (("step_00000", False), ("step_00001", good)):
             file = folder / f"{name}.jsonl"
-            episodes = [_played(one, right) for one in read_records(file, Episode)]
+            episodes = []
+            for one, sample in zip(read_records(file, Episode), samples, strict=True):
+                made = replace(_other_episode(sample, right), seed=one.seed, level=one.level)
+                episodes.append(replace(made, reward=reward(made, sample)))
             with open(file, "wb") as handle:
                 write_records(handle, episodes)
 
 
-def _played(one: Episode, right: bool) -> Episode:
-    ask = Turn("assistant", "ask", "Which one?"), Turn("user", "say", "That one.")
-    asks = right == one.needs_clarification
-    answer = Turn("assistant", "answer", "x")
-    turns = (one.turns[0], *(ask if asks else ()), *([answer] if right else [ask[0], ask[1], answer]))
-    return replace(one, turns=turns, success=right, received_info=right and one.needs_clarification)
+def _other_episode(sample: Sample, right: bool) -> Episode:
+    if right:
+        said = [say(turn) for turn in sample.dialogue if turn.by == "assistant"]
+    else:
+        asks = [] if sample.needs_clarification else ["<ask>Which one?</ask>", "<ask>Which one?</ask>"]
+        said = [*asks, "<wiki>nothing</wiki>", "<answer>nothing</answer>"]
+    return run_episode(sample, said, Random(1))
 
 
 def test_a_run_writes_report_and_page_when_it_ends(ended: Path) -> None:
@@ -125,9 +136,11 @@ def test_the_report_says_whether_the_run_was_gated(place: Path, askgate: Askgate
         for name in (MANIFEST, COMPLETE):
             (folder / name).unlink()
         seal(folder, 1, marks | TICKET)
-    assert askgate("evaluate", "--config", "own.yaml").code == 0
-    content = report(place)
-    assert (content["gated"], content["ticket"], content["profile"]) == (True, "a" * 64, "quickstart")
+    content = derive(as_it_ran(load_train_config(place / "own.yaml")), "own")
+    assert (content.gated, content.ticket, content.profile) == (True, "a" * 64, "quickstart")
+    done = askgate("evaluate", "--config", "own.yaml")
+    assert done.code == 2
+    assert "round2_pass.json" in done.err
 
 
 def test_an_edited_seal_is_refused(place: Path, askgate: Askgate) -> None:
@@ -220,3 +233,29 @@ def test_the_newer_of_local_and_gated_run_is_evaluated() -> None:
     assert as_it_ran(load_train_config(GATED_CONFIG)).profile == "local"
     final_model("rc1", "quickstart", at=300)
     assert as_it_ran(load_train_config(GATED_CONFIG)).checkpoint_root.name == "rc1"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"success": True}, {"told": True}, {"reward": {"outcome": 1.0}}, {"needs_clarification": False}, {"seed": 9}],
+)
+def test_an_episode_that_claims_more_than_its_dialogue_is_refused(
+    place: Path, askgate: Askgate, change: dict[str, Any]
+) -> None:
+    file = place / "logs/eval/seed_1/step_00001.jsonl"
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    at = next(at for at, line in enumerate(lines) if line["needs_clarification"] and not line["success"])
+    lines[at] |= change
+    file.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+    done = askgate("evaluate", "--config", "own.yaml")
+    assert done.code == 2
+    assert f"step_00001.jsonl:{at + 1}: is not what the sample gives" in done.err
+
+
+def test_episodes_of_chosen_samples_are_refused(place: Path, askgate: Askgate) -> None:
+    file = place / "logs/eval/seed_1/step_00001.jsonl"
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join([*lines[:-1], lines[0]]))
+    done = askgate("evaluate", "--config", "own.yaml")
+    assert done.code == 2
+    assert "not those of the held-out samples" in done.err

@@ -1,0 +1,107 @@
+"""Proves the results of a gated run: what happened after training is derived again, not read.
+
+Plain: the report's figures follow from the recorded dialogues, and report, dialogues and final models are in the
+manifest. Deep: some dialogues are generated again by the base model and by the trained one, with the same random
+numbers; on the machine that made them they are the same, word for word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import msgspec
+
+from ..agents.trajectory import Job
+from ..config.train_config import TrainConfig
+from ..core.errors import BadInput
+from ..core.files import sha256_file, shipped
+from ..core.jsonl import read_records
+from ..core.paths import in_run, newest_evaluation
+from ..core.types import Episode
+from ..data.pool.meta import read_meta
+from ..eval.trial import TrialReport
+from ..gates.manifest import Manifest
+from ..gates.ticket import TICKET, final_models
+from ..training.data import held_out
+from ..training.results import derive, episode_files, outputs
+
+REGENERATED = 12
+"""Dialogues of each policy that a deep verification generates again."""
+LEAST_EQUAL = 0.75
+"""Share of them that must be equal. A sum of another order may tip a token of a few."""
+_AGAIN = "run `askgate evaluate` on the run's own episodes; if it refuses them, train again"
+
+
+def verify_results(deep: bool, tell: Callable[[str], None], path: Path | None = None) -> TrialReport | None:
+    """Raises BadInput at the first thing that differs. None where nothing was trained behind the gates yet."""
+    path = path or newest_evaluation()
+    if path is None:
+        return None
+    try:
+        stored = msgspec.json.decode(path.read_bytes(), type=TrialReport)
+    except (OSError, msgspec.DecodeError) as error:
+        raise BadInput(f"is not a report of an evaluation ({error})", where=str(path), remedy=_AGAIN) from None
+    if not stored.gated:
+        tell(f"results: {path} is of a run without a ticket, so nothing is proved about it")
+        return stored
+    if not TICKET.exists() or stored.ticket != sha256_file(TICKET):
+        raise BadInput("is of a run with another ticket", where=str(path), remedy="train and evaluate again")
+    config = TrainConfig.model_validate(stored.config)
+    folders = final_models(config)
+    recorded = {in_run(Path(name)): one.sha256 for name, one in Manifest().newest().items() if one.kind == "file"}
+    for file in (*outputs(config), path):
+        if recorded.get(in_run(file)) != sha256_file(file):
+            raise BadInput("is not in the manifest: no run recorded it as it is", where=str(file), remedy=_AGAIN)
+    derived = derive(config, path.stem)
+    for part in ("profile", "checks", "passed", "pooled", "seeds"):
+        if getattr(derived, part) != getattr(stored, part):
+            raise BadInput(f"its {part} do not follow from the episodes", where=str(path), remedy=_AGAIN)
+    tell(f"results: {path} follows from the episodes; {len(folders)} final model(s) as they were saved")
+    if deep:
+        for seed, folder in zip(config.seeds, folders, strict=True):
+            files = episode_files(config, seed)
+            _regenerate(config, seed, folder, files["trained"], tell)
+            if "base" in files and shipped(Path(config.base_model)).is_dir():
+                _regenerate(config, seed, shipped(Path(config.base_model)), files["base"], tell)
+    return stored
+
+
+def _regenerate(config: TrainConfig, seed: int, folder: Path, file: Path, tell: Callable[[str], None]) -> None:
+    """Generates a few of the dialogues of a file again with the model that is said to have made them."""
+    import torch
+
+    from ..rollout.scheduler import generate
+    from ..runtime.device import get_device, get_dtype, prepare_device
+    from ..training.components import open_renderer
+    from .gguf_export import load_merged
+
+    device = get_device(config.device_pref)
+    prepare_device(device)
+    dtype = get_dtype(device, config.precision)
+    samples, levels = held_out(config)
+    jobs = [Job(sample, level, seed, at) for at, (sample, level) in enumerate(zip(samples, levels, strict=True))]
+    # The choice hangs on the record itself: nobody can know it before the episodes are written.
+    chosen = sorted(Random(sha256_file(file)).sample(range(len(jobs)), min(REGENERATED, len(jobs))))
+    made = generate(
+        load_merged(folder, None).to(device, torch.float32 if config.finetune.method == "full" else dtype),
+        open_renderer(str(folder)),
+        jobs,
+        config.rollout_limits(read_meta(config.seed_pool).tools),
+        device=device,
+        generator=torch.Generator(device).manual_seed(seed),
+        greedy=config.eval.greedy,
+        dtype=dtype,
+        only=chosen,
+    )
+    recorded = list(read_records(file, Episode))
+    equal = sum(one.episode.turns == recorded[at].turns for one, at in zip(made, chosen, strict=True))
+    tell(f"{file}: {equal} of {len(chosen)} dialogues are what {folder} says here")
+    if equal < LEAST_EQUAL * len(chosen):
+        raise BadInput(
+            f"{folder} does not say what is recorded here: {equal} of {len(chosen)} dialogues are the same",
+            where=str(file),
+            remedy="verify on the machine and with the versions that made the run; if it was there, the model or the "
+            "episodes were exchanged: train again",
+        )
