@@ -155,12 +155,13 @@ def verify(
     deep: Annotated[
         bool, Option("--deep", help="Also measure every gate again, and let the models repeat some dialogues.")
     ] = False,
+    owner_key: Annotated[str, Option(help="Fingerprint of the owner's key, which must have signed the ticket.")] = "",
 ) -> None:
     """Verify the evidence of the rounds and the results of training. Names the first thing that does not match."""
     from ..gates.verify import verify as check
     from ..release.verify_results import verify_results
 
-    rounds = check(deep, show.say)
+    rounds = check(deep, show.say, owner_key=owner_key)
     verify_results(deep, show.say)
     show.say(f"VERIFIED: {', '.join(one.round for one in rounds)}{', measured again' if deep else ''}")
 

@@ -32,6 +32,7 @@ from .checks.reward import calibration_findings, shadow_findings, weights_findin
 from .checks.scoring import fresh_findings, score_fresh, scoring_findings
 from .gate import Finding, Gate, RoundContext, evidence_of, findings_of, measure, round_context, unmeasured
 from .manifest import Manifest
+from .sign_off import owner_key_id
 from .ticket import (
     ROUND1,
     TICKET,
@@ -111,6 +112,7 @@ def run_round(
             findings=findings,
             environment={key: environment.get(key, "").strip() for key in _ENVIRONMENT},
             code=code_sha256(),
+            owner_key=_readable(lambda: owner_key_id(profile), ""),
             base_model=_readable(lambda: base_sha256(load_train_config(profile.paths.config).base_model), ""),
             fresh_seed=seed,
             round1_sha256=sha256_file(ROUND1) if number == 2 and ROUND1.exists() else "",

@@ -56,8 +56,20 @@ def sign_statement(
     return out
 
 
-def require_signature(profile: Profile, ticket: Path, run: str, envelope: Path) -> None:
-    """Checks the owner's signature of a ticket, where the profile names the owner's key."""
+def owner_key_id(profile: Profile) -> str:
+    """Fingerprint of the owner's public key; empty where the profile names none."""
+    return str(_public(profile.owner_key).keyid) if profile.owner_key else ""
+
+
+def require_signature(profile: Profile, ticket: Path, run: str, key_id: str, envelope: Path) -> None:
+    """Checks the owner's signature of a ticket, where the profile names the owner's key. `key_id`: the key that the
+    rounds knew."""
+    if owner_key_id(profile) != key_id:
+        raise BadInput(
+            f"is not the owner's key that the rounds knew ({key_id[:16] or 'none'})",
+            where=str(profile.owner_key),
+            remedy="put the owner's key back; where the owner has a new key, run both rounds again",
+        )
     if profile.owner_key is None:
         return
     if not envelope.exists():

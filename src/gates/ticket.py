@@ -77,6 +77,8 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     """RUN_MODE and the judge."""
     code: str = ""
     """SHA-256 of AskGate's code and texts that measured."""
+    owner_key: str = ""
+    """Fingerprint of the owner's public key, where the profile names one."""
     base_model: str = ""
     """SHA-256 of the model whose episodes were measured, and that may be trained."""
     fresh_seed: int | None = None
@@ -259,7 +261,7 @@ def admit(config: Path, overrides: Sequence[str] | None = None) -> Admission:
         raise BadInput("is not the first round that the ticket is based on", where=str(ROUND1), remedy=RUN_BOTH)
     verify_ledger(profile.paths.ledger, [first.ledger, ticket.ledger])
     _refuse_other_model(ticket, config)
-    require_signature(profile, TICKET, ticket.run, ENVELOPE)
+    require_signature(profile, TICKET, ticket.run, ticket.owner_key, ENVELOPE)
     return Admission(ticket.profile, sha256_file(TICKET), ticket.run, _trained_on(ticket, config, sums))
 
 

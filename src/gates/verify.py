@@ -43,10 +43,11 @@ _MOMENTARY_GATES = {"disk", "round1"}
 _ENVIRONMENT_CHECKS = {"run_mode_is_prod", "live_mode_is_on", "simulate"}
 
 
-def verify(deep: bool, tell: Callable[[str], None], signed: bool = True) -> list[Round]:
+def verify(deep: bool, tell: Callable[[str], None], signed: bool = True, owner_key: str = "") -> list[Round]:
     """The verified reports of the rounds. Raises BadInput at the first thing that differs.
 
-    `signed`: whether the owner's signature is required; not before signing.
+    `signed`: whether the owner's signature is required; not before signing. `owner_key`: fingerprint of the owner's
+    key, known from elsewhere; a ticket that this key did not sign is refused.
     """
     manifest = Manifest()
     manifest.refuse_future()
@@ -67,8 +68,15 @@ def verify(deep: bool, tell: Callable[[str], None], signed: bool = True) -> list
         tell(f"{report.round} ({report.profile}): {len(report.findings)} checks, {len(report.failed)} failed{ambers}")
     ticket = next((one for one in rounds if one.round == "round2" and one.passed), None)
     if ticket and signed:
-        require_signature(load_profile(ticket.profile), TICKET, ticket.run, ENVELOPE)
-        tell(f"ticket: valid{', signed' if ENVELOPE.exists() else ''}")
+        require_signature(load_profile(ticket.profile), TICKET, ticket.run, ticket.owner_key, ENVELOPE)
+        tell(f"ticket: valid{f', signed by key {ticket.owner_key}' if ticket.owner_key else ', not signed'}")
+    if owner_key and (ticket is None or ticket.owner_key != owner_key):
+        known = ticket.owner_key if ticket else ""
+        raise BadInput(
+            f"the ticket is not signed by that key{f', but by {known}' if known else ''}",
+            where="--owner-key",
+            remedy="ask the owner for the fingerprint, and whether this run is theirs",
+        )
     if ticket:
         _verify_models(ticket, tell)
         if ticket.code != code_sha256():

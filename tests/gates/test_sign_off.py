@@ -48,7 +48,8 @@ def sign(key: Path, ticket: Round, password: bytes | None = None) -> None:
 
 
 def check(ticket: Round) -> None:
-    signing.require_signature(load_profile(PROFILE), TICKET, ticket.run, ENVELOPE)
+    known = signing.owner_key_id(load_profile(PROFILE))
+    signing.require_signature(load_profile(PROFILE), TICKET, ticket.run, known, ENVELOPE)
 
 
 def is_accepted(ticket: Round) -> bool:
