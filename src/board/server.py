@@ -42,7 +42,8 @@ POLICY = (
 )
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'"
 PIECE = 256 * 1024
-"""Bytes of a file that are shown at a time."""
+"""Bytes of a file that are shown at a time, up to the end of a line."""
+LONGEST_LINE = 4 * 2**20
 TEXT = (".json", ".jsonl", ".yaml", ".yml", ".log", ".txt", ".md", ".sha256", ".csv")
 """Endings of files that are shown. Weights and the like are not for reading."""
 REPORTS = "reports/"
@@ -116,13 +117,13 @@ def _page(board: Board, body: Markup | None, here: str, run: Run | None = None, 
     """A whole page; 404 without a body."""
     content = render("nothing.html") if body is None else body
     name = run.name if run else board.names[0]
-    return Response(
-        frame(title, content, here, board.names, name), 404 if body is None else 200, media_type="text/html"
-    )
+    html = masker(os.environ)(frame(title, content, here, board.names, name))
+    return Response(html, 404 if body is None else 200, media_type="text/html")
 
 
-def _part(request: Request, html: Markup) -> Response:
+def _part(request: Request, part: Markup) -> Response:
     """A part of a page; 304 where the browser has it already."""
+    html = masker(os.environ)(part)
     version = f'"{hashlib.sha256(html.encode()).hexdigest()[:32]}"'
     if request.headers.get("if-none-match") == version:
         return Response(status_code=304, headers={"ETag": version})
@@ -160,9 +161,14 @@ def file_page(run: Run, path: str, start: str) -> Markup | None:
     with handle:
         size = os.fstat(handle.fileno()).st_size
         begin = min(whole_number(start, default=0), size)
+        if begin:  # pieces are whole lines, so that no secret is cut in two and shown
+            handle.seek(begin - 1)
+            begin += len(handle.readline(LONGEST_LINE)) - 1
         handle.seek(begin)
-        text = masker(os.environ)(handle.read(PIECE).decode("utf-8", errors="replace"))
-    context = {"begin": begin, "end": min(begin + PIECE, size), "size": size, "piece": PIECE}
+        raw = handle.read(PIECE)
+        raw += b"" if raw.endswith(b"\n") else handle.readline(LONGEST_LINE)
+    text = masker(os.environ)(raw.decode("utf-8", errors="replace"))
+    context = {"begin": begin, "end": begin + len(raw), "size": size, "piece": PIECE}
     return render("file.html", run=run.name, path=path, text=text, **context)
 
 
@@ -173,7 +179,8 @@ def _report(board: Board, request: Request) -> Response:
         with open_inside(_run(board, request).root, path) as handle:
             if path.startswith(REPORTS) and path.endswith(".html"):
                 policy = {"Content-Security-Policy": REPORT_POLICY}
-                return Response(handle.read(), media_type="text/html", headers=policy)
+                html = masker(os.environ)(handle.read().decode("utf-8", errors="replace"))
+                return Response(html, media_type="text/html", headers=policy)
     except OutsideRunFolder:
         pass
     return _page(board, None, "")

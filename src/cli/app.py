@@ -7,6 +7,7 @@ that `askgate --help` is fast.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -104,8 +105,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(left.__context__, BrokenPipeError):
             sys.exit(BadInput.exit_code)
         raise
-    except Exception:
-        sys.stderr.write(masker(os.environ)(traceback.format_exc()))
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            show.complain(f"askgate: {BadInput('a path is too long', remedy='choose shorter names')}")
+        else:
+            sys.stderr.write(masker(os.environ)(traceback.format_exc()))
         sys.exit(BadInput.exit_code)
 
 

@@ -151,7 +151,7 @@ def _parse_override(text: str) -> tuple[str, Any]:
         raise BadInput("it is not KEY=VALUE", where="--set", remedy="write it like --set optimizer.epochs=2")
     try:
         return key, yaml.load(value, _Loader)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, RecursionError, ValueError):
         raise BadInput("the value is not valid YAML", where=f"--set {key}", remedy="put it in quotes") from None
 
 
@@ -181,3 +181,6 @@ def _read_file(name: Path) -> Any:
         raise BadInput(f"not valid YAML ({error.problem})", where=f"{name}{line}", remedy="correct the file") from None
     except (yaml.YAMLError, UnicodeDecodeError):
         raise BadInput("not a YAML text in UTF-8", where=str(name), remedy="correct the file") from None
+    except (RecursionError, ValueError):
+        what = "is nested too deeply, or has a number with thousands of digits"
+        raise BadInput(what, where=str(name), remedy="correct the file") from None

@@ -19,6 +19,8 @@ MAX_LINE_BYTES = 4 * 2**20
 
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Line numbers (from 1) and lines, without blank ones."""
+    if path.exists() and not path.is_file():
+        raise BadInput("is not a file", where=str(path), remedy="name a file")  # a pipe would be waited for
     with explain_read_errors(path):
         handle = open(path, "rb")
     with handle:

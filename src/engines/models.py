@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import torch
+from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from ..config.train_config import FinetuneSection
@@ -112,7 +113,7 @@ def _load(name: str, dtype: torch.dtype, device: torch.device, four_bits: bool) 
         extra = {"quantization_config": config, "device_map": {"": device}}
     try:
         model: Any = transformers.AutoModelForCausalLM.from_pretrained(name, dtype=dtype, **extra)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, SafetensorError) as error:
         raise BadInput(
             f"no model can be loaded from there ({str(error).splitlines()[0]})",
             where=name,

@@ -18,6 +18,7 @@ import gguf
 import numpy as np
 from gguf.quants import quantize
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 
 from ..core.errors import BadInput
 from ..core.files import atomic_write, shipped, written
@@ -83,7 +84,7 @@ def _explained(what: str, where: Path, remedy: str) -> Iterator[None]:
     """Turns the errors that a library raises for files it cannot use into BadInput."""
     try:
         yield
-    except (OSError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError, SafetensorError) as error:
         raise BadInput(f"{what} ({str(error).splitlines()[0]})", where=str(where), remedy=remedy) from error
 
 

@@ -36,7 +36,7 @@ from ..core.types import Episode, Level, Sample
 from ..data.pool.meta import read_meta
 from ..eval.trial import SeedRun, TrialReport, stated_limits, trial_report
 from ..gates.manifest import Manifest
-from ..gates.ticket import TICKET, Fingerprints, verify_report
+from ..gates.ticket import FREE_WITH_A_TICKET, TICKET, Fingerprints, verify_report
 from ..pages.results import trial_page
 from ..runtime.logs import StepLog
 from .components import make_reward
@@ -50,6 +50,7 @@ _TRAIN = f"run the training to its end; with {RESUME} it makes the evaluations t
 def evaluate(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Path]]:
     """Report on a finished run. Refuses evaluations that are missing or were made with other settings."""
     config = as_it_ran(config)
+    _require_same_config(config)
     for seed in config.seeds:
         _require_same_settings(config, seed)
         for file in episode_files(config, seed).values():
@@ -171,6 +172,18 @@ def _about(config: TrainConfig) -> dict[str, Any]:
     ticket = marks[0].get("ticket") if gated else None
     ran = (marks[0].get("config") if marks else None) or config.model_dump(mode="json")
     return {"ts": now(), "profile": config.profile, "gated": gated, "ticket": ticket, "config": ran}
+
+
+def _require_same_config(config: TrainConfig) -> None:
+    """Refuses a config that the run never had: its report would be about another run."""
+    given = config.model_dump(mode="json")
+    for seal in (_final_seal(config, seed) for seed in config.seeds):
+        ran = _marks(seal).get("config") or given if seal.exists() else given
+        for key in given.keys() - {*FREE_WITH_A_TICKET, "profile"}:
+            if key in ran and ran[key] != given[key]:
+                raise BadInput(
+                    f"the run had another {key}", where=f"{seal.parent}", remedy="name the config that was trained"
+                )
 
 
 def _require_same_settings(config: TrainConfig, seed: int) -> None:

@@ -154,9 +154,10 @@ def test_an_edited_seal_is_refused(place: Path, askgate: Askgate) -> None:
     assert not (place / "reports/ppo_eval_own.json").exists()
 
 
-def test_the_report_has_the_config_of_the_run(place: Path, askgate: Askgate) -> None:
-    askgate("evaluate", "--config", write_config(place, **RUN, lr=0.5))
-    assert report(place)["config"]["lr"] != 0.5
+def test_a_config_that_the_run_never_had_is_refused(place: Path, askgate: Askgate) -> None:
+    done = askgate("evaluate", "--config", write_config(place, **RUN, lr=0.5))
+    assert done.code == 2
+    assert "the run had another lr" in done.err
 
 
 def test_the_curves_are_among_the_inputs(place: Path, askgate: Askgate) -> None:
