@@ -48,7 +48,7 @@ OWN = Path("package")
 FACTS, GATES, PUBLIC = OWN / "package.json", OWN / "gates.intoto.jsonl", OWN / "model.pub"
 STORE = (".askgate/scores.sqlite", ".askgate/scores.sqlite-wal")
 """The judge's replies. After a killed run the newest are still in the -wal file."""
-KINDS = tuple(".json .jsonl .yaml .md .txt .html .sha256 .sig .safetensors .model .jinja .pub.pem".split())
+KINDS = tuple(".json .jsonl .yaml .md .txt .html .sha256 .sig .safetensors .model .jinja .pub.pem /COMPLETE".split())
 """Endings of the names of files that a run writes, and of the files of a model and its tokenizer."""
 OF_RUN = (paths.METRICS, paths.EVAL_METRICS, paths.EPISODES, paths.EVAL_EPISODES, paths.EFFECTIVE_CONFIG)
 """Files of the run folder that a reader wants: curves, episodes and settings. They are packed under these names, as are
