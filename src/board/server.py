@@ -117,7 +117,7 @@ def _page(board: Board, body: Markup | None, here: str, run: Run | None = None, 
     """A whole page; 404 without a body."""
     content = render("nothing.html") if body is None else body
     name = run.name if run else board.names[0]
-    html = masker(os.environ)(frame(title, content, here, board.names, name))
+    html = masker(os.environ)(frame(title, content, here, board.names, name).decode())
     return Response(html, 404 if body is None else 200, media_type="text/html")
 
 
