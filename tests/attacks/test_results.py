@@ -82,7 +82,10 @@ def edit_report(change: Any) -> Path:
 
 
 def test_a_figure_edited_in_the_report_is_refused(place: Path) -> None:
-    edit_report(lambda found: found["pooled"]["changes"]["success"]["trained"].update(value=0.999))
+    path = edit_report(lambda found: found["pooled"]["changes"]["success"]["trained"].update(value=0.999))
+    with pytest.raises(BadInput, match="not in the manifest: no run recorded it as it is"):
+        verify_results(False, silent)
+    manifest.Manifest().record([path])
     with pytest.raises(BadInput, match="its pooled do not follow from the episodes"):
         verify_results(False, silent)
 
@@ -105,7 +108,7 @@ def test_success_written_into_the_episodes_is_refused(place: Path) -> None:
 def test_a_report_that_no_run_recorded_is_refused(place: Path) -> None:
     path = newest_evaluation()
     assert path
-    path.rename("reports/ppo_eval_zzz.json")
+    path.rename(path.with_name("ppo_eval_zzz.json"))
     with pytest.raises(BadInput, match="not in the manifest"):
         verify_results(False, silent)
 
