@@ -61,7 +61,7 @@ def packed_names(config: Path) -> dict[str, str]:
     from src.config.loader import load_train_config
 
     settings = load_train_config(config)
-    found = dict(_contents(config, settings, [Path("checkpoints/rc1/final_model")], Path("package.tgz")))
+    found = dict(_contents(config, settings, [Path("checkpoints/rc1/final_model")]))
     return {name: sha256_file(file) for name, file in found.items() if not name.startswith("reports/rc1/")}
 
 
