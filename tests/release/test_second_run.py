@@ -97,4 +97,5 @@ def test_a_package_has_the_runs_files_under_the_seeds_names(config: Path) -> Non
     assert evaluation is not None
     assert names[f"reports/{evaluation.name}"] == sha256_file(evaluation)
     only_recorded = [name for name in names if name.startswith("runs/")]
-    assert all(name.endswith(("final_model/manifest.json", evaluation.name)) for name in only_recorded)
+    ends = ("final_model/manifest.json", evaluation.name)
+    assert all(name.endswith(ends) or "/logs/eval/" in name for name in only_recorded)
