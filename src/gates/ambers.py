@@ -50,7 +50,7 @@ class Amber:
     fact: Check
     file: Path
     signed: str = ""
-    """Who signed it off; empty: nobody, or for another version of the file."""
+    """Who signed it off. Empty if nobody did, or if the file has changed since."""
 
     @property
     def name(self) -> str:
