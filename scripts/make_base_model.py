@@ -29,7 +29,10 @@ from src.data.pool.build import build_pool
 from src.eval.metrics import figures, flat
 from src.rollout.scheduler import generate
 
-SHOWN = ("success", "need_ask_success", "overclar_rate", "ask_precision", "ask_recall", "avg_turns")
+SHOWN = (
+    "success", "need_ask_success", "overclar_rate", "question_precision", "question_recall", "question_f1",
+    "ask_precision", "ask_recall", "avg_turns",
+)  # fmt: skip
 
 
 def main() -> None:

@@ -16,14 +16,15 @@ from ..core.types import End, Episode, Level, Sample, Turn
 from .actions import malformed, parse, system
 from .success import correct
 from .tools import calc, wiki
-from .user_simulator import informs, reply
+from .user_simulator import informs
+from .users import User, rules
 
 
 class Env:
     """One dialogue in progress. A turn without an action costs a turn; in the last turn only an answer counts."""
 
-    def __init__(self, sample: Sample, max_turns: int, tools: Sequence[str] = TOOLS) -> None:
-        self.sample, self.max_turns, self.tools = sample, max_turns, tuple(tools)
+    def __init__(self, sample: Sample, max_turns: int, tools: Sequence[str] = TOOLS, user: User = rules) -> None:
+        self.sample, self.max_turns, self.tools, self.user = sample, max_turns, tuple(tools), user
         self.turns = [Turn("user", "say", sample.prompt)]
         self.end: End | None = None
         self.answer: str | None = None
@@ -54,7 +55,7 @@ class Env:
         if self._policy_turns >= self.max_turns:
             self.end = "turns"
             return None
-        answer = respond(turn, self.sample, self.tools)
+        answer = respond(turn, self.sample, self.tools, self.user, self.turns[:-1])
         self.received_info = self.received_info or _tells(turn, answer, self.sample)
         self.turns.append(answer)
         return answer
@@ -86,18 +87,21 @@ class Env:
         )
 
 
-def respond(turn: Turn, sample: Sample, tools: Sequence[str]) -> Turn:
-    """The reply of the user simulator or of a tool to a turn of the policy."""
+def respond(turn: Turn, sample: Sample, tools: Sequence[str], user: User, before: Sequence[Turn]) -> Turn:
+    """The reply of the user or of a tool to a turn of the policy, after the turns before it."""
     if turn.act == "ask":
-        return Turn("user", "say", reply(sample, turn.text))
+        return Turn("user", "say", user(sample, turn.text, before))
     if turn.act == "call":
         result = calc(turn.text) if turn.tool == "calc" else wiki(sample.context, turn.text)
         return Turn("tool", "result", result, tool=turn.tool)
     return Turn("tool", "result", malformed(sample.lang, tools))
 
 
-def matches_replay(episode: Episode, sample: Sample, tools: Sequence[str] = TOOLS) -> bool:
-    """Whether all replies and all facts of a stored episode are what the sample gives for the policy's turns."""
+def matches_replay(episode: Episode, sample: Sample, tools: Sequence[str] = TOOLS, user: User = rules) -> bool:
+    """Whether all replies and all facts of a stored episode are what the sample gives for the policy's turns.
+
+    Only a user that always says the same can be replayed: the rules and the noisy user, but no language model.
+    """
     if not episode.turns or episode.turns[0] != Turn("user", "say", sample.prompt):
         return False
     policy_turns, replies, received_info = episode.turns[1::2], episode.turns[2::2], False
@@ -105,7 +109,7 @@ def matches_replay(episode: Episode, sample: Sample, tools: Sequence[str] = TOOL
         if turn.by != "assistant" or (turn.act == "answer" and index != len(policy_turns) - 1):
             return False
         if index < len(replies):
-            expected = respond(turn, sample, tools)
+            expected = respond(turn, sample, tools, user, episode.turns[: 1 + 2 * index])
             if replies[index] != expected:
                 return False
             received_info = received_info or _tells(turn, expected, sample)

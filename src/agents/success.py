@@ -9,15 +9,18 @@ from decimal import Decimal
 from ..core.types import Sample
 
 TOLERANCE = Decimal("1e-6")
-_YES = {"yes", "true", "是", "是的", "对"}
-_NO = {"no", "false", "否", "不是", "不对", "不"}
+_YES = set("yes yeah yep true correct right indeed 是 是的 对 对的 没错 正确 属实 当然 成立 有 会 能".split())
+_NO = set("no nope false incorrect wrong 否 不 不是 不是的 不对 没有 错 错误 错的 并非 不会 不能 不成立 不正确".split())
 _ARTICLE = re.compile(r"\b(?:a|an|the)\b")
 _NUMBER = re.compile(r"[-+]?(?:\d+(?:,\d{3})+|\d+)?(?:\.\d+|(?<=\d))")
 
 
 def correct(sample: Sample, answer: str | None) -> bool:
-    """Whether the answer matches the gold answer or an alias. Whether the policy had to ask first is not checked."""
-    if answer is None or not answer.strip():
+    """Whether the answer matches the gold answer or an alias. Whether the policy had to ask first is not checked.
+
+    A sample of the task `detect` has no success: only whether the policy asks is measured there.
+    """
+    if answer is None or not answer.strip() or sample.task == "detect":
         return False
     return any(_matches(sample.task, gold, answer) for gold in (sample.answer, *sample.aliases))
 
@@ -45,11 +48,16 @@ def normalized(text: str) -> str:
 
 
 def verdict(text: str) -> bool | None:
-    """Yes or no, in either language; None for anything else."""
-    word = normalized(text)
-    if word in _YES:
-        return True
-    return False if word in _NO else None
+    """Yes or no, in either language, alone or before a comma; None for anything else.
+
+    >>> verdict("No, it was not."), verdict("没错"), verdict("yes, no")
+    (False, True, None)
+    """
+    clauses = [normalized(part) for part in re.split(r"[,.;:!，。；：！]", text) if part.strip()]
+    said = {True for part in clauses[:1] if part in _YES} | {False for part in clauses[:1] if part in _NO}
+    if len(said) != 1 or any(part in (_NO if True in said else _YES) for part in clauses[1:]):
+        return None
+    return said.pop()
 
 
 def number(text: str) -> Decimal | None:

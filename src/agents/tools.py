@@ -25,6 +25,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from ..core.tokenize import words
 from ..core.types import Article
@@ -64,8 +65,7 @@ def search(articles: Sequence[Article], query: str) -> list[Article]:
     asked = set(words(query))
     if not asked:
         return []
-    titles = [set(words(article.title)) for article in articles]
-    bodies = [set(words(article.text)) for article in articles]
+    titles, bodies = zip(*map(_word_sets, articles), strict=True) if articles else ((), ())
     seen = Counter(word for title, body in zip(titles, bodies, strict=True) for word in asked & (title | body))
     rarity = {word: math.log(1 + len(articles) / count) for word, count in seen.items()}
     scored = [
@@ -77,6 +77,12 @@ def search(articles: Sequence[Article], query: str) -> list[Article]:
     ]
     ranked = sorted(((-score, place) for score, place in scored if score > 0))
     return [articles[place] for _, place in ranked]
+
+
+@lru_cache(maxsize=65_536)
+def _word_sets(article: Article) -> tuple[frozenset[str], frozenset[str]]:
+    """Words of the title and of the text. Sources search the same articles thousands of times."""
+    return frozenset(words(article.title)), frozenset(words(article.text))
 
 
 class CalcError(ValueError):

@@ -12,6 +12,7 @@ import torch
 from msgspec.structs import replace
 
 from ..agents.trajectory import Job
+from ..config.train_config import UserKind
 from ..core.api import Callback, Engine, StepResult
 from ..core.files import atomic_write
 from ..core.jsonl import write_records
@@ -21,6 +22,7 @@ from ..engines.job import TrainJob
 from ..rollout.scheduler import generate
 from ..runtime.disk import explain_disk_errors
 from ..runtime.logs import StepLog
+from ..scoring.llm_user import open_user
 
 HEADLINE = ("need_ask_success", "overclar_rate", "success", "avg_turns", "reward")
 
@@ -40,8 +42,16 @@ class HasPolicy(Protocol):
 class EvaluationRollout:
     """Rolls a policy out on the same held-out samples, with the same seed. Training's randomness is not touched."""
 
-    def __init__(self, job: TrainJob, samples: Sequence[Sample], levels: Sequence[Level], greedy: bool) -> None:
-        self.job, self.greedy = job, greedy
+    def __init__(
+        self,
+        job: TrainJob,
+        samples: Sequence[Sample],
+        levels: Sequence[Level],
+        greedy: bool,
+        user: UserKind | None = None,
+    ) -> None:
+        """`user` plays the user instead of the one in training."""
+        self.job, self.greedy, self.user = job, greedy, open_user(user or job.rollout.user, job.seed)
         self.jobs = [
             Job(sample, level, job.seed, index)
             for index, (sample, level) in enumerate(zip(samples, levels, strict=True))
@@ -58,6 +68,7 @@ class EvaluationRollout:
             generator=torch.Generator(job.device).manual_seed(job.seed),
             greedy=self.greedy,
             dtype=job.dtype,
+            user=self.user,
         )
         return [
             replace(one.episode, reward=job.reward(one.episode, each.sample))

@@ -75,7 +75,7 @@ def build_rollout_pool(
     )
     with show.Terminal().progress("building", n) as progress:
         meta = build_pool(plan, out, progress)
-    show.made([out], as_json, left_aside=meta.left_aside)
+    show.made([out], as_json, left_aside=meta.left_aside, fewer_ambiguous=meta.fewer_ambiguous)
 
 
 def diversity_report(

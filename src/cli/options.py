@@ -32,11 +32,14 @@ SEED = defaults.SEED
 
 # Samples
 Source = Annotated[
-    Literal["builtin", "dir", "hf"],
-    Option(help="builtin: generated problems; dir: dataset files in --data_dir; hf: the Hugging Face hub."),
+    Literal["builtin", "dir", "hf", "ambignq", "situatedqa", "umwp", "in3", "abg_coqa", "messages"],
+    Option(
+        help="builtin: generated problems; dir: dataset files in --data_dir; hf: the Hugging Face hub; messages: your "
+        "own dialogues; the others: datasets of natural ambiguity in --data_dir."
+    ),
 ]
 DataDir = Annotated[
-    Path | None, Option("--data_dir", help="Folder with hotpotqa/, strategyqa/ and gsm8k/; required by --source dir.")
+    Path | None, Option("--data_dir", help="Folder of the dataset files; required by every source but builtin and hf.")
 ]
 Seed = Annotated[int, Option(min=0, help="Random seed. The same arguments always write the same bytes.")]
 Lang = Annotated[str, Option(help="Languages: en, zh or en,zh. Default: every language of the source.")]

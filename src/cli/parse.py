@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from ..core.defaults import DIFFICULTY_MIX, MIX, SUM_TOLERANCE, TOOLS, as_flag
 from ..core.errors import BadInput
-from ..core.types import LANGS, LEVELS, TASKS, Lang, Level, Task
+from ..core.types import ALL_TASKS, LANGS, LEVELS, Lang, Level, Task
 
 Name = TypeVar("Name", bound=str)
 
@@ -33,7 +33,7 @@ def target(text: str) -> dict[Level, float]:
 
 
 def tasks(text: str) -> tuple[Task, ...]:
-    return names(text, "--by_task", TASKS)
+    return names(text, "--by_task", ALL_TASKS)
 
 
 def langs(text: str) -> tuple[Lang, ...]:

@@ -121,21 +121,25 @@ def made(
     as_json: bool,
     counts: dict[Task, dict[Level, int]] | None = None,
     left_aside: Mapping[Task, int] | None = None,
+    fewer_ambiguous: Mapping[Task, int] | None = None,
 ) -> None:
     """Prints the files that a verb made with their SHA-256, and the number of samples by task and difficulty.
 
-    `left_aside`: number of records of a source that could not be used.
+    `left_aside`: number of records of a source that could not be used. `fewer_ambiguous`: number of ambiguous samples
+    that it could not give.
     """
     hashes = {str(path): sha256_file(path) for path in files}
     unused = {task: count for task, count in (left_aside or {}).items() if count}
     if as_json:
-        more = {"counts": counts, "left_aside": unused}
+        more = {"counts": counts, "left_aside": unused, "fewer_ambiguous": fewer_ambiguous}
         print_json({"outputs": hashes, **{name: value for name, value in more.items() if value}})
         return
     if counts:
         print_table(("task", *LEVELS), ([task, *(str(by[level]) for level in LEVELS)] for task, by in counts.items()))
     for task, count in unused.items():
         say(f"skipped {count} records of {task}: repeated, or without a way to the answer")
+    for task, count in (fewer_ambiguous or {}).items():
+        say(f"{count} fewer ambiguous samples of {task} than asked for: complete ones take their place")
     for path, digest in hashes.items():
         say(f"wrote {path}")
         say(f"  sha256 {digest}")

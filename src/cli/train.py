@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
 MORE_FIGURES = {
     "success_hard_hotpotqa_strategyqa": "success, hard reading",
-    "ask_precision": "ask precision",
-    "ask_recall": "ask recall",
+    "question_precision": "ask precision",
+    "question_recall": "ask recall",
+    "question_f1": "ask F1",
+    "ask_precision": "ask precision, by episode",
+    "ask_recall": "ask recall, by episode",
 }
 
 

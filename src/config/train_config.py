@@ -19,6 +19,9 @@ LOCAL_STEPS = 2000
 """Maximum steps of a run without a ticket."""
 DeviceName = Literal["cuda", "mps", "cpu"]
 Precision = Literal["auto", "fp32", "fp16", "bf16"]
+UserKind = Literal["rules", "llm", "noisy"]
+"""Who plays the user: the rules of the user simulator, a language model behind a server (`USER_BASE_URL`), or the rules
+on a bad day."""
 
 
 def _plain(value: object) -> object:
@@ -66,11 +69,13 @@ class RolloutLimits(RolloutSection):
     max_new_tokens: int = Field(ge=1)
     """Maximum tokens of one turn of the policy."""
     tools: tuple[str, ...] = TOOLS
+    user: UserKind = "rules"
 
     def facts(self) -> dict[str, Any]:
         """All settings by name, in the order in which reports and fingerprints write them."""
         names = ("max_turns", "max_new_tokens", "max_tokens", "temperature", "slots", "tools")
-        return {name: getattr(self, name) for name in names}
+        user = {} if self.user == "rules" else {"user": self.user}
+        return {name: getattr(self, name) for name in names} | user
 
 
 class OptimizerSection(Section):
@@ -208,6 +213,8 @@ class EvalSection(Section):
     n: int | None = Field(default=None, ge=1)
     """Number of samples, evenly spaced. Default: all."""
     greedy: bool = True
+    user: UserKind | None = None
+    """Who plays the user in evaluations: `rules`, `llm` or `noisy`. Default: as in training."""
     control: bool = False
     """Also evaluate a control at the end: the base after SFT on as many tokens of the pool's demonstrations."""
     control_lr: float = Field(default=1e-4, gt=0, le=1)
@@ -305,6 +312,8 @@ class TrainConfig(Section):
     kl_alert: float = Field(default=0.2, gt=0, le=100)
     """KL of a step that counts as an alert; three in a row roll back to the last good checkpoint."""
     rollout: RolloutSection = RolloutSection()
+    user: Literal["rules", "llm"] = "rules"
+    """Who plays the user: the rules, or a language model behind a server (runs with `profile: local` only)."""
     optimizer: OptimizerSection = OptimizerSection()
 
     use_overclar_penalty: bool = True
@@ -318,9 +327,10 @@ class TrainConfig(Section):
     checkpoint: CheckpointSection = CheckpointSection()
     eval: EvalSection = EvalSection()
 
-    def rollout_limits(self, tools: tuple[str, ...]) -> RolloutLimits:
-        """The limits of a rollout. `tools` are those that the pool was built for."""
-        return RolloutLimits(**self.rollout.model_dump(), max_new_tokens=self.rollout_len, tools=tools)
+    def rollout_limits(self, tools: tuple[str, ...], user: UserKind | None = None) -> RolloutLimits:
+        """The limits of a rollout. `tools` are those of the pool; `user`, if given, is not the one in training."""
+        settings = self.rollout.model_dump()
+        return RolloutLimits(**settings, max_new_tokens=self.rollout_len, tools=tools, user=user or self.user)
 
     @model_validator(mode="before")
     @classmethod
@@ -341,6 +351,8 @@ class TrainConfig(Section):
             raise SettingError("seeds", "a seed occurs twice")
         if self.profile == "local" and self.steps > LOCAL_STEPS:
             raise SettingError("steps", f"{self.steps} steps; a run with profile local takes at most {LOCAL_STEPS}")
+        if self.profile != "local" and (self.user != "rules" or self.eval.user not in (None, "rules")):
+            raise SettingError("user", "gates replay episodes, and only rules can be replayed; use profile local")
         if self.live_mode and not self.reward.live_share:
             raise SettingError("reward.live_share", "live_mode is on, and with a share of 0 no judge is called")
         if self.rollout_len >= self.rollout.max_tokens:

@@ -19,3 +19,12 @@ def tokens(text: str) -> list[str]:
 def words(text: str) -> list[str]:
     """Tokens in lower case without punctuation."""
     return [token for token in TOKEN.findall(text.lower()) if token[0].isalnum() or token[0] == "_"]
+
+
+def occurs(span: str, text: str) -> bool:
+    """Whether the text has the span as whole tokens, in any case: a hidden 5 does not occur in 15.
+
+    A span without tokens hides nothing, so it occurs everywhere.
+    """
+    wanted, given = tokens(span.lower()), tokens(text.lower())
+    return any(given[i : i + len(wanted)] == wanted for i in range(len(given) - len(wanted) + 1))

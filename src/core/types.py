@@ -10,11 +10,14 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-Task = Literal["hotpotqa", "strategyqa", "gsm8k"]
+Task = Literal["hotpotqa", "strategyqa", "gsm8k", "detect"]
+"""Also the rule of success. `detect`: whether the policy asks is measured, its answer is not."""
 Lang = Literal["en", "zh"]
 Level = Literal["easy", "medium", "hard"]
 
 TASKS: tuple[Task, ...] = ("hotpotqa", "strategyqa", "gsm8k")
+"""Tasks that templates and generated worlds have."""
+ALL_TASKS: tuple[Task, ...] = (*TASKS, "detect")
 LANGS: tuple[Lang, ...] = ("en", "zh")
 LEVELS: tuple[Level, ...] = ("easy", "medium", "hard")
 
@@ -40,13 +43,17 @@ class Article(Record, frozen=True):
 class Hidden(Record, frozen=True):
     """The information that was removed from the question. Only the user simulator knows it."""
 
-    kind: Literal["entity", "year", "condition", "quantity", "subject"]
+    kind: Literal["entity", "year", "condition", "quantity", "subject", "place", "sense", "preference", "premise"]
     span: str
     """The removed words; put back, they complete the question."""
     missing: str
     """What to ask for, as an embedded question: `which Vera Lindqvist you mean`, `how many bottles a crate holds`."""
     about: tuple[str, ...]
-    """A clarifying question is about this span if it uses at least one of these words."""
+    """Content words of what is missing, with synonyms: what a question about it may mention."""
+    readings: tuple[tuple[str, ...], ...] = ()
+    """Every reading that prompt and tools allow, each as the phrases that name it. The intended reading is first."""
+    unit: str = ""
+    """What a quantity measures: money, count, time, length, area, weight, volume, percent, rate."""
 
 
 class Turn(Record, frozen=True):

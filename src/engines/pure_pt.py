@@ -36,6 +36,7 @@ from ..core.errors import BadInput
 from ..core.types import Episode
 from ..rollout.scheduler import generate
 from ..runtime.seeding import load_rng_state, rng_state, seed_all
+from ..scoring.llm_user import open_user
 from ..strategies.flat_layout import take
 from .base import BaseEngine, Collected, StepTimer, lr_scale, make_optimizer
 from .job import TrainJob
@@ -204,6 +205,7 @@ def collect(job: TrainJob, policy: Any, step: int, timer: StepTimer, critic: Cri
             generator=generator,
             dtype=None if job.dtype == torch.float32 else job.dtype,
             keep_hidden=critic is not None,
+            user=open_user(job.rollout.user),
         )
     with timer.part("reward"):
         judged = job.judge(step, [one.episode for one in trajectories]) if job.judge else {}

@@ -28,7 +28,10 @@ RESAMPLES = 2000
 AT_ONCE = 100
 ABLATION_THRESHOLDS = {"overclar_change_pct_max", "overclar_small", "turns_change_max", "success_drop_points_max"}
 """Thresholds of a profile that the ablation is checked against."""
-ABLATION_FIGURES = ("overclar_rate", "avg_turns", "success", "need_ask_success", "ask_precision", "ask_recall")
+ABLATION_FIGURES = (
+    "overclar_rate", "avg_turns", "success", "need_ask_success", "question_precision", "question_recall", "question_f1",
+    "ask_precision", "ask_recall",
+)  # fmt: skip
 
 
 class Change(Struct, frozen=True):

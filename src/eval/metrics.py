@@ -20,10 +20,23 @@ from ..core.types import LEVELS, TASKS, Episode
 
 F64 = NDArray[np.float64]
 Z95 = 1.959963984540054
+
+
+def _obtained(episode: Episode) -> bool:
+    """Whether the missing information was obtained by asking."""
+    return episode.needs_clarification and episode.received_info and episode.asks > 0
+
+
 MEASURES: dict[str, Callable[[Episode], tuple[float, float]]] = {
-    "success": lambda one: (one.success, 1),
-    "need_ask_success": lambda one: (one.need_ask_success, one.needs_clarification),
+    "success": lambda one: (one.success, one.task != "detect"),
+    "need_ask_success": lambda one: (one.need_ask_success, one.needs_clarification and one.task != "detect"),
     "overclar_rate": lambda one: (not one.needs_clarification and one.asks > 0, not one.needs_clarification),
+    # By question. A sample lacks one piece of information, so one ask of an episode can be informative, and F1, the
+    # harmonic mean of informative/asks and informative/needed, is 2 informative / (asks + needed).
+    "question_precision": lambda one: (_obtained(one), one.asks),
+    "question_recall": lambda one: (_obtained(one), one.needs_clarification),
+    "question_f1": lambda one: (2 * _obtained(one), one.asks + one.needs_clarification),
+    # By episode: whether it asked at all.
     "ask_precision": lambda one: (one.needs_clarification and one.asks > 0, one.asks > 0),
     "ask_recall": lambda one: (one.needs_clarification and one.asks > 0, one.needs_clarification),
     "lucky_guess_rate": lambda one: (
@@ -60,7 +73,7 @@ def table(episodes: Sequence[Episode]) -> F64:
 
 
 def _scopes_of(episode: Episode) -> list[str]:
-    own = ["", episode.task, *([episode.level] if episode.level else [])]
+    own = ["", *([episode.task] if episode.task in TASKS else []), *([episode.level] if episode.level else [])]
     read = episode.level == "hard" and episode.task in ("hotpotqa", "strategyqa")
     return [*own, HARD_READING] if read else own
 

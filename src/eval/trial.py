@@ -20,8 +20,8 @@ from .compare import Change, compare, trial_checks
 from .metrics import HARD_READING
 
 HEADLINE = (
-    "need_ask_success", "overclar_rate", "success", "avg_turns", f"success_{HARD_READING}", "ask_precision",
-    "ask_recall", "lucky_guess_rate",
+    "need_ask_success", "overclar_rate", "success", "avg_turns", f"success_{HARD_READING}", "question_precision",
+    "question_recall", "question_f1", "ask_precision", "ask_recall", "lucky_guess_rate",
 )  # fmt: skip
 
 Changes = dict[str, Change]

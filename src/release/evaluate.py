@@ -29,6 +29,7 @@ from ..reward.rank_statistics import DIGITS
 from ..rollout.scheduler import generate
 from ..runtime.device import get_device, get_dtype, prepare_device
 from ..runtime.progress import Reporter
+from ..scoring.llm_user import open_user
 from ..training.data import build_missing, held_out, require_data
 from .gguf_export import load_merged, load_tokenizer, model_folder
 from .gguf_tokenizer import read_tokenizer
@@ -36,7 +37,10 @@ from .llamacpp import LOG, open_gguf, require_gguf, rollout_llamacpp
 
 Backend = Literal["pytorch", "llamacpp"]
 Progress = Callable[[int], None]
-HEADLINE = ("success", "need_ask_success", "overclar_rate", "ask_precision", "ask_recall", "avg_turns")
+HEADLINE = (
+    "success", "need_ask_success", "overclar_rate", "question_precision", "question_recall", "question_f1",
+    "ask_precision", "ask_recall", "avg_turns",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ def evaluate_model(
     require_data(config)
     build_missing(config, reporter)
     samples, levels = held_out(config)
-    limits = config.rollout_limits(read_meta(config.shadow_set).tools)
+    limits = config.rollout_limits(read_meta(config.shadow_set).tools, config.eval.user)
     settings = EvalSettings(limits, greedy or config.eval.greedy, config.seeds[0])
     shadow = sha256_file(config.shadow_set)
     other = read_evaluation(compare, shadow, len(samples), settings) if compare else None
@@ -116,6 +120,7 @@ def with_pytorch(folder: Path, jobs: Sequence[Job], settings: EvalSettings, prog
         generator=torch.Generator(device).manual_seed(settings.seed),
         greedy=settings.greedy,
         progress=progress,
+        user=open_user(settings.limits.user, settings.seed),
     )
     return [one.episode for one in made]
 
@@ -130,7 +135,10 @@ def with_llamacpp(
         raise BadInput(f"is damaged ({error})", where=str(path), remedy="export the model again") from error
     renderer = renderer_for(read_tokenizer(reader))
     with open_gguf(path, settings.limits.max_tokens, log) as llama:
-        return rollout_llamacpp(llama, renderer, jobs, settings.limits, greedy=settings.greedy, progress=progress)
+        user = open_user(settings.limits.user, settings.seed)
+        return rollout_llamacpp(
+            llama, renderer, jobs, settings.limits, greedy=settings.greedy, progress=progress, user=user
+        )
 
 
 def read_evaluation(path: Path, shadow_sha256: str, samples: int, settings: EvalSettings) -> ModelEvaluation:

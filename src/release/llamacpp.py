@@ -17,6 +17,7 @@ import httpx2
 
 from ..agents.render import Renderer
 from ..agents.trajectory import Job
+from ..agents.users import User, rules
 from ..config.train_config import RolloutLimits
 from ..core.errors import BadInput
 from ..core.files import explain_read_errors
@@ -101,6 +102,7 @@ def rollout_llamacpp(
     *,
     greedy: bool,
     progress: Callable[[int], None] = lambda done: None,
+    user: User = rules,
 ) -> list[Episode]:
     """One episode per job, in order.
 
@@ -108,7 +110,7 @@ def rollout_llamacpp(
     """
     made = []
     for place, job in enumerate(jobs):
-        one = Dialogue(job, None, renderer, limits)
+        one = Dialogue(job, None, renderer, limits, user)
         made.append(_rollout_one(llama, one, None if greedy else limits.temperature, f"{job.seed}:{place}"))
         progress(1)
     return made

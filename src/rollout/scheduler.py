@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from ..agents.env import Env
 from ..agents.render import Renderer
 from ..agents.trajectory import Job, Trajectory
+from ..agents.users import User, rules
 from ..config.train_config import RolloutLimits
 from .attention import unwrap
 from .kv_cache import KVCache
@@ -42,6 +43,7 @@ def generate(
     progress: Callable[[int], None] | None = None,
     keep_hidden: bool = False,
     only: Sequence[int] | None = None,
+    user: User = rules,
 ) -> list[Trajectory]:
     """Rolls out one episode per job, or those at the places `only`. Returns them in the order of the jobs.
 
@@ -54,7 +56,7 @@ def generate(
         raise ValueError("the temperature must be above 0; `greedy` takes the likeliest token")
     seeds = [0] * len(jobs) if greedy else _seeds(len(jobs), generator)
     places = range(len(jobs)) if only is None else only
-    dialogues = [Dialogue(jobs[place], seeds[place], renderer, limits) for place in places]
+    dialogues = [Dialogue(jobs[place], seeds[place], renderer, limits, user) for place in places]
     queue = [one for one in dialogues if not one.over]
     half = dtype if dtype in (torch.bfloat16, torch.float16) else None
     was_training = model.training
@@ -122,9 +124,11 @@ def sample_tokens(logits_NV: Tensor, temperature: float, uniform_N: np.ndarray |
 class Dialogue:
     """One job in progress: its environment, its tokens and its random stream."""
 
-    def __init__(self, job: Job, seed: int | None, renderer: Renderer, limits: RolloutLimits) -> None:
+    def __init__(
+        self, job: Job, seed: int | None, renderer: Renderer, limits: RolloutLimits, user: User = rules
+    ) -> None:
         self.job, self.renderer, self.limits = job, renderer, limits
-        self.env = Env(job.sample, limits.max_turns, limits.tools)
+        self.env = Env(job.sample, limits.max_turns, limits.tools, user)
         self.tokens = renderer.opening(self.env.opening(), self.env.system())[: limits.max_tokens]
         self.policy = [False] * len(self.tokens)
         self.logp = [0.0] * len(self.tokens)

@@ -39,6 +39,7 @@ from ..gates.manifest import Manifest
 from ..gates.ticket import FREE_WITH_A_TICKET, TICKET, Fingerprints, verify_report
 from ..pages.results import trial_page
 from ..runtime.logs import StepLog
+from ..scoring.llm_user import open_user
 from .components import make_reward
 from .data import held_out
 from .resume import EVALUATION_KEY, GATED
@@ -112,6 +113,7 @@ class _Replay:
     def __init__(self, config: TrainConfig, samples: list[Sample], levels: list[Level]) -> None:
         self.samples, self.levels = samples, levels
         self.tools = read_meta(config.seed_pool).tools
+        self.user = config.eval.user or config.user
         self.reward = make_reward(config)
 
     def read(self, file: Path, seed: int) -> list[Episode]:
@@ -120,7 +122,9 @@ class _Replay:
             raise BadInput("its episodes are not those of the held-out samples", where=str(file), remedy=_TRAIN)
         for line, (one, sample, level) in enumerate(zip(episodes, self.samples, self.levels, strict=True), 1):
             derived = replace(one, level=level, seed=seed, reward=self.reward(one, sample))
-            if derived != one or not matches_replay(one, sample, self.tools):
+            # A language model that plays the user cannot be asked again; gated runs have the rules.
+            replayed = self.user == "llm" or matches_replay(one, sample, self.tools, open_user(self.user, seed))
+            if derived != one or not replayed:
                 raise BadInput(
                     "is not what the sample gives for the policy's words: it was changed, or made by other code",
                     where=f"{file}:{line}",

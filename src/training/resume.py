@@ -224,6 +224,7 @@ def evaluation_key(ready: Ready, job: TrainJob, sources: Mapping[str, str]) -> d
         "weights": sources.get("reward.weights"),
         "use_overclar_penalty": config.use_overclar_penalty,
         "dtype": str(job.dtype),
+        **({} if config.eval.user is None else {"user": config.eval.user}),
     }
 
 

@@ -218,7 +218,7 @@ def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, 
     evaluations = paths.seed_folder(paths.EVAL_EPISODES, seed, config.seeds)
     key = resumption.evaluation_key(ready, job, seed_run.sources)
     resumption.open_evaluations(evaluations, key)
-    rollout = EvaluationRollout(job, *held_out(config), greedy=config.eval.greedy)
+    rollout = EvaluationRollout(job, *held_out(config), greedy=config.eval.greedy, user=config.eval.user)
     shadow = EvalShadow(
         seed,
         config.steps,

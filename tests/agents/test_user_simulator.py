@@ -1,13 +1,13 @@
-"""The user simulator gives hidden information when asked, says when nothing is missing, and never tells the answer."""
+"""The user gives what was held back to who asks for it, and never tells the answer or the label."""
 
 from __future__ import annotations
 
 import pytest
 
 from src.agents.success import verdict
-from src.agents.user_simulator import informs, reply
-from src.core.types import Hidden, Sample
-from src.data.quality.consistency import occurs
+from src.agents.user_simulator import REPLIES, gives, informs, reply
+from src.core.tokenize import occurs
+from src.core.types import Hidden, Lang, Sample
 from tests.data.samples import changed, make_sample
 
 BARE = {
@@ -17,6 +17,7 @@ BARE = {
         "Can you be more specific?",
         "What do you mean?",
         "What is missing?",
+        "Tell me everything.",
         "?",
     ],
     "zh": ["请说清楚", "能再具体一点吗？", "您指的是什么？", "请补充说明", "缺少什么信息？", "？"],
@@ -27,28 +28,37 @@ ASIDE = {
         "Do you like violins?",
         "Tell me the answer, please.",
         "Where was Zorblax born?",
+        "How many zebras live in Zanzibar?",
     ],
-    "zh": ["屋顶刷的啥漆？", "喜欢小提琴吗？", "把答案告诉我"],
+    "zh": ["屋顶刷的啥漆？", "喜欢小提琴吗？", "把答案告诉我", "动物园有几只斑马？"],
 }
-ASK_BACK = {"en": "What exactly would you like to know?", "zh": "您具体想知道哪一点？"}
-NOTHING = {"en": "Nothing is missing", "zh": "没有遗漏"}
-
 PRICE = Hidden(
-    "quantity", "A straw hat is 18 pounds.", "how much one straw hat costs", ("cost", "costs", "price", "straw hat")
+    "quantity", "A straw hat is 18 pounds.", "how much one straw hat costs", ("price", "straw hat"), unit="money"
 )
-NAME = Hidden("entity", "the chemist", "which Vera Lindqvist you mean", ("Vera", "Lindqvist", "which one", "mean"))
-YEAR = Hidden("year", "in 1899", "which year you mean", ("year", "when", "date", "time", "period"))
-PRICE_ZH = Hidden("quantity", "儿童票7元一张。", "儿童票多少钱一张", ("儿童", "孩子", "票价", "多少钱"))
-NAME_ZH = Hidden("entity", "那位画家", "您说的林宁是哪位", ("林宁", "哪一", "指的"))
-YEAR_ZH = Hidden("year", "1899年", "您问的是哪一年", ("年", "时间", "时候", "何时", "日期"))
+NAME = Hidden(
+    "entity",
+    "the chemist",
+    "which Vera Lindqvist you mean",
+    ("Vera Lindqvist", "person", "profession"),
+    (("the chemist", "chemist"), ("the painter", "painter")),
+)
+THREE = changed(NAME, readings=(*NAME.readings, ("the weaver", "weaver")))
+YEAR = Hidden(
+    "year", "in 1899", "which year you mean", ("Oldby", "year", "mayor", "elected"), (("in 1899",), ("in 1874",))
+)
+PRICE_ZH = Hidden("quantity", "儿童票7元一张。", "儿童票多少钱一张", ("儿童", "孩子", "票价"), unit="money")
+NAME_ZH = Hidden(
+    "entity", "那位画家", "您说的林宁是哪位", ("林宁", "人", "职业"), (("那位画家", "画家"), ("那位版画家", "版画家"))
+)
+YEAR_ZH = Hidden("year", "1899年", "您问的是哪一年", ("石镇", "年", "镇长"), (("1899年",), ("1874年",)))
 
 
 def lacking(pool: list[Sample]) -> list[Sample]:
     return [sample for sample in pool if sample.needs_clarification]
 
 
-def without_demonstration(hidden: Hidden, lang: str = "en") -> Sample:
-    return changed(make_sample("a", "A question", hidden=hidden), dialogue=(), lang=lang)
+def asked_of(hidden: Hidden | None, lang: Lang = "en", prompt: str = "A question") -> Sample:
+    return changed(make_sample("a", prompt, hidden=hidden), dialogue=(), lang=lang)
 
 
 def ask_of(sample: Sample) -> str:
@@ -63,18 +73,23 @@ def ask_of(sample: Sample) -> str:
         (PRICE, "en", "Captain, tell me what the straw hats cost!"),
         (NAME, "en", "Which Vera Lindqvist do you mean?"),
         (NAME, "en", "Which Lindqvist, the painter or the chemist?"),
+        (NAME, "en", "Who is Vera Lindqvist?"),
+        (NAME, "en", "Which one?"),
+        (NAME, "en", "the painter or the chemist?"),
         (YEAR, "en", "In what year?"),
         (YEAR, "en", "When was that?"),
-        (YEAR, "en", "For which year do you want the inhabitants?"),
+        (YEAR, "en", "1874 or 1899?"),
+        (YEAR, "en", "Which of the mayors do you mean?"),
         (PRICE_ZH, "zh", "儿童票一张多少钱？"),
         (PRICE_ZH, "zh", "孩子的票价呢？"),
         (NAME_ZH, "zh", "您指的是哪位林宁？"),
+        (NAME_ZH, "zh", "林宁是画家还是版画家？"),
         (YEAR_ZH, "zh", "请问是什么时候的事？"),
-        (YEAR_ZH, "zh", "说的是哪一年的居民？"),
+        (YEAR_ZH, "zh", "1874年还是1899年？"),
     ],
 )
-def test_a_question_in_own_words_gets_the_hidden_span(hidden: Hidden, lang: str, ask: str) -> None:
-    sample = without_demonstration(hidden, lang)
+def test_a_question_in_own_words_gets_the_hidden_span(hidden: Hidden, lang: Lang, ask: str) -> None:
+    sample = asked_of(hidden, lang)
     assert hidden.span in reply(sample, ask)
     assert reply(sample, ask) == reply(sample, ask)
 
@@ -84,18 +99,64 @@ def test_a_question_in_own_words_gets_the_hidden_span(hidden: Hidden, lang: str,
     [
         (PRICE, "en", "How much does a pack of paper cost?"),
         (PRICE, "en", "How many straws are in a bale?"),
+        (PRICE, "en", "How many straw hats are there?"),
         (NAME, "en", "When was Vera Lindqvist born?"),
         (NAME, "en", "Which year do you mean?"),
         (YEAR, "en", "Which one do you mean?"),
         (YEAR, "en", "How many litres a year does it take?"),
+        (YEAR, "en", "When was Oldby founded?"),
         (PRICE_ZH, "zh", "一升油多少钱？"),
         (NAME_ZH, "zh", "您问的是哪一年？"),
         (NAME_ZH, "zh", "林宁有孩子没有？"),
         (YEAR_ZH, "zh", "您指的是哪一位？"),
     ],
 )
-def test_unrelated_questions_get_nothing(hidden: Hidden, lang: str, ask: str) -> None:
-    assert hidden.span not in reply(without_demonstration(hidden, lang), ask)
+def test_unrelated_questions_get_nothing(hidden: Hidden, lang: Lang, ask: str) -> None:
+    assert not informs(reply(asked_of(hidden, lang), ask))
+
+
+@pytest.mark.parametrize(
+    ("hidden", "lang", "right", "wrong"),
+    [
+        (NAME, "en", "Do you mean the chemist?", "Is it the painter?"),
+        (NAME_ZH, "zh", "是画家林宁吗？", "林宁是版画家吗？"),
+        (YEAR, "en", "In 1899?", "Do you mean 1874?"),
+        (YEAR_ZH, "zh", "是1899年吗？", "是1874年吗？"),
+    ],
+)
+def test_a_guess_among_two_readings_is_informative_either_way(
+    hidden: Hidden, lang: Lang, right: str, wrong: str
+) -> None:
+    yes, no = reply(asked_of(hidden, lang), right), reply(asked_of(hidden, lang), wrong)
+    assert yes == REPLIES["yes"][lang].format(span=hidden.span)
+    assert no == REPLIES["no_but"][lang].format(span=hidden.span)
+    assert informs(yes)
+    assert informs(no)
+
+
+def test_a_wrong_guess_among_three_readings_gets_only_a_no() -> None:
+    said = reply(asked_of(THREE), "Do you mean the painter?")
+    assert said == REPLIES["no"]["en"]
+    assert not informs(said)
+    assert informs(reply(asked_of(THREE), "Do you mean the chemist?"))
+
+
+@pytest.mark.parametrize(("number", "kind"), [("18", "yes"), ("17", "no")])
+def test_a_guessed_number_gets_yes_or_no(number: str, kind: str) -> None:
+    said = reply(asked_of(PRICE), f"Is it {number} pounds for a straw hat?")
+    assert said == REPLIES[kind]["en"].format(span=PRICE.span)
+
+
+def test_two_questions_in_one_get_two_answers() -> None:
+    said = reply(asked_of(PRICE), "How much is a straw hat? And where is the market?")
+    assert PRICE.span in said
+    assert REPLIES["refusal"]["en"] in said
+    assert informs(said)
+
+
+def test_many_questions_in_one_get_nothing() -> None:
+    ask = "How much is a straw hat? Which market? What day is it? Who sells it? How many are there?"
+    assert reply(asked_of(PRICE), ask) == REPLIES["refusal"]["en"]
 
 
 def test_replies_use_the_words_of_the_demonstration(pool: list[Sample]) -> None:
@@ -105,21 +166,29 @@ def test_replies_use_the_words_of_the_demonstration(pool: list[Sample]) -> None:
 
 
 def test_a_bare_demand_is_always_asked_back(pool: list[Sample]) -> None:
-    """If the replies differed, the cheapest ask would reveal which samples are incomplete."""
+    """Were the replies different, the cheapest ask would tell what only reading should."""
     for sample in pool:
-        assert {reply(sample, ask) for ask in BARE[sample.lang]} == {ASK_BACK[sample.lang]}
+        assert {reply(sample, ask) for ask in BARE[sample.lang]} == {REPLIES["ask_back"][sample.lang]}
 
 
-def test_complete_samples_say_so_in_their_language(pool: list[Sample]) -> None:
+def test_refusals_do_not_reveal_the_label(pool: list[Sample]) -> None:
+    """A sample and its twin, in which nothing is missing, say the same to a question about something else."""
+    for sample in lacking(pool):
+        twin = changed(sample, hidden=None, needs_clarification=False)
+        for ask in (*ASIDE[sample.lang], *BARE[sample.lang]):
+            assert reply(sample, ask) == reply(twin, ask), (ask, sample.hidden)
+
+
+def test_complete_samples_have_one_refusal(pool: list[Sample]) -> None:
     asks = {lang: [ask_of(sample) for sample in lacking(pool) if sample.lang == lang][:20] for lang in ("en", "zh")}
     for sample in pool:
         if not sample.needs_clarification:
-            for ask in asks[sample.lang]:
-                assert reply(sample, ask).startswith(NOTHING[sample.lang])
+            assert {reply(sample, ask) for ask in asks[sample.lang]} == {REPLIES["refusal"][sample.lang]}
 
 
 def test_other_questions_never_reveal_the_span(pool: list[Sample]) -> None:
-    """Includes asks from other samples that want another kind of information."""
+    """Asks of other samples too, as far as they want another kind of thing."""
+    given = []
     for sample in lacking(pool):
         assert sample.hidden is not None
         others = [
@@ -128,18 +197,20 @@ def test_other_questions_never_reveal_the_span(pool: list[Sample]) -> None:
             if other.lang == sample.lang and other.hidden and other.hidden.kind != sample.hidden.kind
         ]
         assert len(others) > 20
-        for ask in (*BARE[sample.lang], *ASIDE[sample.lang], *others):
+        for ask in (*BARE[sample.lang], *ASIDE[sample.lang]):
             assert sample.hidden.span not in reply(sample, ask), (ask, sample.hidden)
+        given += [sample.hidden.span in reply(sample, ask) for ask in others]
+    assert sum(given) < len(given) / 100
 
 
 def test_a_price_is_seldom_taken_for_another_price(pool: list[Sample]) -> None:
-    """Two prices in similar words (a litre of fuel, a litre of gloss) are confused in fewer than 2% of cases."""
+    """Of the same kind and worded alike (a litre of fuel, a litre of gloss) some are: fewer than one in fifty."""
     given = [
         sample.hidden.span in reply(sample, ask_of(other))
         for sample in lacking(pool)
         for other in lacking(pool)
         if sample.hidden and other.hidden and sample.lang == other.lang
-        if sample.hidden.kind == other.hidden.kind != "year" and sample.hidden.about != other.hidden.about
+        if sample.hidden.kind == other.hidden.kind != "year" and sample.hidden.missing != other.hidden.missing
     ]
     assert len(given) > 1_000
     assert sum(given) < len(given) / 50
@@ -149,18 +220,13 @@ def test_no_reply_holds_the_gold_answer_unless_the_span_does(pool: list[Sample])
     asks = {lang: [ask_of(sample) for sample in lacking(pool) if sample.lang == lang] for lang in ("en", "zh")}
     for sample in pool:
         span = sample.hidden.span if sample.hidden else ""
-        for ask in (
-            *BARE[sample.lang],
-            *ASIDE[sample.lang],
-            *asks[sample.lang][:30],
-            *asks[sample.lang][-30:],
-            sample.answer,
-        ):
-            told = reply(sample, ask)
+        some = (*asks[sample.lang][:30], *asks[sample.lang][-30:], sample.answer)
+        for ask in (*BARE[sample.lang], *ASIDE[sample.lang], *some):
+            said = reply(sample, ask)
             if sample.task == "strategyqa":
-                assert verdict(told) is None
+                assert verdict(said) is None
             else:
-                assert not occurs(sample.answer, told) or occurs(sample.answer, span)
+                assert not occurs(sample.answer, said) or occurs(sample.answer, span)
 
 
 def test_replies_do_not_depend_on_the_gold_answer(pool: list[Sample]) -> None:
@@ -168,15 +234,33 @@ def test_replies_do_not_depend_on_the_gold_answer(pool: list[Sample]) -> None:
         assert reply(changed(sample, answer="?", aliases=()), ask_of(sample)) == reply(sample, ask_of(sample))
 
 
-@pytest.mark.parametrize(
-    ("hidden", "lang", "ask"), [(NAME, "en", "Which one do you mean?"), (NAME_ZH, "zh", "您指的是哪一位？")]
-)
-def test_a_generic_which_one_is_asked_back(hidden: Hidden, lang: str, ask: str) -> None:
-    """Otherwise one generic ask would reveal every hidden name."""
-    assert not informs(reply(without_demonstration(hidden, lang), ask))
-
-
 def test_repeating_the_prompt_rarely_helps(pool: list[Sample]) -> None:
     needy = [sample for sample in pool if sample.hidden is not None]
     opened = [informs(reply(sample, f"Which one do you mean, what year, who: {sample.prompt}")) for sample in needy]
     assert sum(opened) < 0.1 * len(needy)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "lang", "said", "given"),
+    [
+        (NAME, "en", "I meant the chemist.", True),
+        (NAME, "en", "I meant the painter.", False),
+        (PRICE, "en", "They are 18 pounds each.", True),
+        (PRICE, "en", "They are not cheap.", False),
+        (NAME_ZH, "zh", "是画家。", True),
+        (NAME_ZH, "zh", "是版画家。", False),
+        (YEAR_ZH, "zh", "我说的是1899年的事。", True),
+    ],
+)
+def test_a_text_gives_the_information_or_not(hidden: Hidden, lang: Lang, said: str, given: bool) -> None:
+    assert gives(hidden, lang, said) == given
+
+
+def test_readings_and_units_are_stored_with_the_hidden_information(pool: list[Sample]) -> None:
+    for sample in lacking(pool):
+        assert sample.hidden is not None
+        if sample.hidden.kind == "quantity":
+            assert sample.hidden.unit
+        else:
+            assert len(sample.hidden.readings) >= 2
+            assert sample.hidden.readings[0][0] == sample.hidden.span

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from src.agents.tools import wiki
 from src.core.files import atomic_write, sha256_file, sidecar, write_json
 from src.core.jsonl import write_records
 from src.core.types import Article, Hidden, Lang, Provenance, Sample, Task, Turn
@@ -45,10 +46,15 @@ def make_sample(
     role: str = "student",
     register: str = "plain",
 ) -> Sample:
-    """A sample whose demonstration asks if something is hidden, calls one tool, and answers."""
+    """A sample whose demonstration asks if something is hidden (after a look at an article), computes, and answers."""
     turns = [Turn("user", "say", prompt)]
+    if context:
+        title = context[0].title
+        turns.append(Turn("assistant", "call", title, tool="wiki"))
+        turns.append(Turn("tool", "result", wiki(context, title), tool="wiki"))
     if hidden:
-        turns += [Turn("assistant", "ask", f"Could you tell me {hidden.missing}?"), Turn("user", "say", hidden.span)]
+        ask = f"Could you tell me {hidden.missing}?" if lang == "en" else f"请问{hidden.missing}？"
+        turns += [Turn("assistant", "ask", ask), Turn("user", "say", hidden.span)]
     turns += [
         Turn("assistant", "call", "6*7", thought=thought, tool="calc"),
         Turn("tool", "result", "42", tool="calc"),

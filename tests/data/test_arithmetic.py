@@ -137,8 +137,8 @@ def test_a_complete_problem_has_the_message_of_an_incomplete_one(lang: Lang, lev
         assert stated[-1] in re.findall(r"\d+(?:\.\d+)?", shown)
     titles = {article.title for article in asking.context}
     assert complete.steps[0].input in {article.title for article in complete.context}
-    if asking.ask_after:
-        assert asking.steps[0].input in titles
+    assert asking.ask_after == 1
+    assert asking.steps[0].input in titles
 
 
 @settings(max_examples=200, deadline=None)
@@ -162,13 +162,15 @@ def dressed(lang: Lang) -> tuple[tuple[Level, Sample], ...]:
 
 
 @pytest.mark.parametrize("lang", LANGS)
-def test_items_have_the_wanted_level(lang: Lang) -> None:
+def test_items_have_the_wanted_level_and_asks_make_them_harder(lang: Lang) -> None:
+    """A look at the page and an ask add turns: with them a sample is at least as hard as wanted."""
     records = measure_all([sample for _, sample in dressed(lang)])
     hits: Counter[tuple[Level, bool]] = Counter()
     asked: Counter[tuple[Level, bool]] = Counter()
     for (level, sample), record in zip(dressed(lang), records, strict=True):
         asked[level, sample.needs_clarification] += 1
-        hits[level, sample.needs_clarification] += record.level == level
+        harder = sample.needs_clarification and LEVELS.index(record.level) > LEVELS.index(level)
+        hits[level, sample.needs_clarification] += record.level == level or harder
     shares = {group: hits[group] / count for group, count in asked.items()}
     assert min(shares.values()) >= 0.92, shares
 
@@ -189,7 +191,7 @@ def test_easy_questions_restate_more_of_their_story_than_hard_ones(lang: Lang) -
 def test_the_message_does_not_tell_whether_to_ask(lang: Lang) -> None:
     items = pool(lang, 3000)
     needs = np.array([item.hidden is not None for item in items])
-    found = shortcut_auc(token_stream([message(item) for item in items]), needs, seed=1)
+    found = shortcut_auc([message(item) for item in items], needs, seed=1)
     assert found.auc is not None
     assert found.auc <= 0.62
 
@@ -274,6 +276,27 @@ def test_every_sentence_about_a_quantity_states_it(lang: Lang) -> None:
 
 
 @pytest.mark.parametrize("lang", LANGS)
+def test_what_is_asked_for_names_only_what_the_story_fixed(lang: Lang) -> None:
+    """A filler that is drawn on first use may be a taxi in the story and a van in the question about it."""
+    language = language_of(lang)
+    fixed = {"N", "N2", "P", "things", "base", "unit", *language.text.pronouns["woman"]}
+    for key, scene in (*language.scenes.opening.items(), *language.scenes.further.items()):
+        nouns = {noun + end for noun in scene.nouns for end in ("", language.text.second_form_suffix)}
+        stated = {f"a {noun}" for noun in nouns} | nouns | fixed | set(scene_plans()[key].quantities)
+        texts = [*scene.missing.values(), *(line for lines in scene.listing.values() for line in lines)]
+        assert all(slots_of(text) <= stated for text in texts), key
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_premise_and_clue_tell_the_facts_in_order(lang: Lang) -> None:
+    for item in pool(lang, 120):
+        told = join_sentences([item.premise, item.clue])
+        places = [told.find(sentence) for sentence in item.support]
+        found = [place for place in places if place >= 0]
+        assert found == sorted(found), told
+
+
+@pytest.mark.parametrize("lang", LANGS)
 def test_remarks_contain_no_numbers(lang: Lang) -> None:
     language = language_of(lang)
     for number, remark in enumerate(language.text.remarks * 5):
@@ -300,3 +323,34 @@ def test_calc_and_program_agree_on_an_expression(expression: Expr) -> None:
     except ZeroDivisionError:
         return
     assert evaluate(show(expression, values)) == meant
+
+
+@settings(max_examples=150, deadline=None)
+@given(langs, levels, st.booleans(), keys)
+def test_no_page_contradicts_itself(lang: Lang, level: Level, clarify: bool, key: str) -> None:
+    """A kind of line comes once: two lines of one article never differ in their numbers alone."""
+    item = problem(lang, level, clarify, key)
+    for article in item.context:
+        without_numbers = [re.sub(r"\d+(?:\.\d+)?", "#", line) for line in article.sentences]
+        assert len(set(without_numbers)) == len(without_numbers)
+
+
+@settings(max_examples=150, deadline=None)
+@given(langs, levels, keys)
+def test_premise_and_clue_keep_the_order_of_the_story(lang: Lang, level: Level, key: str) -> None:
+    item = problem(lang, level, False, key)
+    told = [sentence for sentence in item.support if sentence in item.premise or sentence in item.clue]
+    text = f"{item.premise} {item.clue}"
+    places = [text.find(sentence) for sentence in told]
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("lang", LANGS)
+def test_a_page_has_as_many_figures_with_and_without_the_key(lang: Lang) -> None:
+    counts: dict[bool, list[int]] = {True: [], False: []}
+    for item in pool(lang, 900):
+        if item.steps and item.steps[0].tool == "wiki":
+            shown = wiki(item.context, item.steps[0].input)
+            counts[item.hidden is not None].append(len(re.findall(r"\d+", shown)))
+    means = {need: sum(found) / len(found) for need, found in counts.items()}
+    assert abs(means[True] - means[False]) < 0.8

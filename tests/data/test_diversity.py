@@ -33,9 +33,10 @@ def test_only_rendered_text_has_tool_results() -> None:
         context=(Article("TITLE", ("SENTENCE",)),),
         hidden=Hidden("entity", "SPAN", "MISSING", ("SPAN",)),
     )
-    said = "PROMPT Could you tell me MISSING? SPAN THOUGHT 6*7 ANSWER"
-    assert " ".join(spoken(sample).split()) == said
-    read = "PROMPT TITLE SENTENCE Could you tell me MISSING? SPAN THOUGHT 6*7 42 ANSWER"
+    assert " ".join(spoken(sample).split()) == "PROMPT SPAN"
+    said = "TITLE Could you tell me MISSING? THOUGHT 6*7 ANSWER"
+    assert " ".join(spoken(sample, "assistant").split()) == said
+    read = "PROMPT TITLE SENTENCE TITLE TITLE: SENTENCE Could you tell me MISSING? SPAN THOUGHT 6*7 42 ANSWER"
     assert " ".join(rendered(sample).split()) == read
 
 

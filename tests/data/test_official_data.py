@@ -17,7 +17,6 @@ from src.data.difficulty.metrics import level_of
 from src.data.pool.plan import shares_to_counts
 from src.data.pool.source import TARGET, Item, Want
 from src.data.quality.shortcuts import shortcut_auc
-from src.data.quality.token_stream import token_stream
 from src.data.readers.articles import hidden_article_is_findable
 from src.data.readers.level_fit import context_tokens, overlap, score, turns
 from src.data.readers.official import OfficialSource, split_of
@@ -110,7 +109,7 @@ def test_vague_phrases_are_as_often_complete_as_not(made: Made) -> None:
 
 def test_the_wording_does_not_predict_asking(made: Made) -> None:
     needs = np.array([item.hidden is not None for _, _, item in made])
-    measured = shortcut_auc(token_stream([spoken(item) for _, _, item in made]), needs, SEED)
+    measured = shortcut_auc([spoken(item) for _, _, item in made], needs, SEED)
     assert measured.lower is not None
     assert measured.lower <= 0.66
 

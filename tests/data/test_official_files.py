@@ -83,6 +83,9 @@ def test_too_few_records_are_refused_with_counts(folder: Path) -> None:
     source = OfficialSource(folder)
     with pytest.raises(BadInput, match=r"500 samples asked for, [0-9]+ records in the train part of gsm8k"):
         source.assign("gsm8k", [want()] * 500, "train", 1)
+
+
+def test_complete_samples_take_the_place_of_ambiguous_ones_that_lack(folder: Path) -> None:
     bare = [
         {
             "question": f"Ann {trade} and {kept} has 3 boxes of 2 {goods}. How many {goods} is that?",
@@ -91,8 +94,10 @@ def test_too_few_records_are_refused_with_counts(folder: Path) -> None:
         for trade, kept, goods in zip(TRADES, KEPT, GOODS, strict=True)
     ]
     (folder / "gsm8k" / "train.jsonl").write_text("\n".join(map(json.dumps, bare)))
-    with pytest.raises(BadInput, match=r"5 ambiguous samples asked for, 0 records can be made so"):
-        OfficialSource(folder).assign("gsm8k", [want(clarify=True)] * 5, "train", 1)
+    source = OfficialSource(folder)
+    keys = source.assign("gsm8k", [want(clarify=True)] * 5, "train", 1)
+    assert all(key.startswith("intact|") for key in keys)
+    assert source.fewer_ambiguous == {"gsm8k": 5}
 
 
 def test_a_missing_dataset_is_refused_only_when_asked_for(folder: Path) -> None:

@@ -33,7 +33,6 @@ from src.data.pool.templates import (
 
 ROOT = Path(__file__).resolve().parents[2] / "templates"
 V1, V2 = load_pack(ROOT / "pack_v1"), load_pack(ROOT / "pack_v2")
-THOUGHTS = ("open", "search", "compute", "answer", "thanks")
 Change = Callable[[list[dict[str, Any]]], object]
 
 
@@ -75,8 +74,8 @@ def refusal(folder: Path) -> str:
         (lambda found: found[0].update(mood="sad"), "mood"),
         (lambda found: found[0].pop("topic"), "topic"),
         (lambda found: found[0].update(user="{{ question }}"), "user"),
-        (lambda found: found[0].update(open=[3]), "open"),
-        (lambda found: found[0].update(answer=[]), "answer"),
+        (lambda found: found[0].update(clue=[3]), "clue"),
+        (lambda found: found[0].update(clue=[]), "clue"),
         (lambda found: found[0].update(role=""), "role"),
         (lambda found: found[0].update(lang="fr"), "lang"),
         (lambda found: found[0].update(user=["{{ question "]), "field user, alternative 1"),
@@ -87,12 +86,12 @@ def refusal(folder: Path) -> str:
         (lambda found: found[0].update(user=["{{{ question }}}"]), "field user"),
         (lambda found: found[0].update(clue=["A clue."]), "field clue"),
         (lambda found: found[0].update(topic=["{{ topic }}, {{ topic }}"]), "field topic"),
-        (lambda found: found[0].update(open=["{{ nmae }}"]), "field open"),
-        (lambda found: found[0].update(search=["{{ name|random }}"]), "field search"),
-        (lambda found: found[0].update(search=["{{ lipsum() }}"]), "field search"),
-        (lambda found: found[0].update(compute=["{{ 1 / 0 }}"]), "field compute"),
-        (lambda found: found[0].update(compute=["{{ expression.__class__.__mro__ }}"]), "field compute"),
-        (lambda found: found[0].update(answer=["{% include 'secrets' %}"]), "field answer"),
+        (lambda found: found[0].update(clue=["{{ nmae }}"]), "field clue"),
+        (lambda found: found[0].update(clue=["{{ name|random }}"]), "field clue"),
+        (lambda found: found[0].update(clue=["{{ lipsum() }}"]), "field clue"),
+        (lambda found: found[0].update(clue=["{{ 1 / 0 }}"]), "field clue"),
+        (lambda found: found[0].update(clue=["{{ expression.__class__.__mro__ }}"]), "field clue"),
+        (lambda found: found[0].update(clue=["{% include 'secrets' %}"]), "field clue"),
     ],
 )
 def test_a_bad_template_is_named_with_file_and_field(tmp_path: Path, change: Change, named: str) -> None:
@@ -102,7 +101,7 @@ def test_a_bad_template_is_named_with_file_and_field(tmp_path: Path, change: Cha
 
 
 @pytest.mark.parametrize(
-    ("field", "text"), [("ask", "What?"), ("reply", "This."), ("thanks", "{{ span }}"), ("ask", "{{ span }}")]
+    ("field", "text"), [("reply", "This."), ("reply", "{{ span }} {{ span }}"), ("reply", "{{ missing }}")]
 )
 def test_clarify_files_are_read_as_strictly(tmp_path: Path, field: str, text: str) -> None:
     said = refusal(changed(tmp_path, lambda found: found[1].update({field: [text]}), "clarify_gsm8k.json"))
@@ -150,10 +149,8 @@ def test_data_is_never_evaluated(value: str) -> None:
 def test_required_values_appear_whole_and_once(pack: Pack) -> None:
     value = "Ann {{ 7 * 7 }} <b>\n林若川"
     for template, field, alternative in alternatives(pack):
-        shown = render(alternative, **({OFFERED[field]: value} if OFFERED[field] else {}))
-        times = alternative.count("{{")
-        assert shown.count(value) == times, f"{template.id}: {field}"
-        assert times == 1 or field in THOUGHTS, f"{template.id}: {field}"
+        shown = render(alternative, **{OFFERED[field]: value})
+        assert shown.count(value) == 1, f"{template.id}: {field}"
 
 
 @pytest.mark.parametrize(
@@ -218,7 +215,7 @@ def test_fingerprints_are_those_of_the_files(tmp_path: Path) -> None:
     assert sorted(found) == sorted([f"{task}.json" for task in TASKS] + [f"clarify_{task}.json" for task in TASKS])
     assert found["gsm8k.json"] == sha256((ROOT / "pack_v2" / "gsm8k.json").read_bytes()).hexdigest()
     before = pack_fingerprints(ROOT / "pack_v1")
-    after = pack_fingerprints(changed(tmp_path, lambda found: found[0].update(open=["Other."])))
+    after = pack_fingerprints(changed(tmp_path, lambda found: found[0].update(clue=["So: {{ clue }}"])))
     assert [name for name in before if before[name] != after[name]] == ["hotpotqa.json"]
 
 
@@ -246,17 +243,14 @@ def test_v2_has_eight_roles_and_five_registers_everywhere() -> None:
                 assert len({one.register for one in found}) >= 5
 
 
-def test_v2_offers_many_alternatives_and_often_no_thought() -> None:
+def test_v2_offers_many_alternatives() -> None:
     for template in templates(V2):
         for field in template.__struct_fields__:
             if field in OFFERED:
                 found = getattr(template, field)
-                said = [one for one in found if one]
-                assert len(set(said)) == len(said), f"{template.id}: {field} says the same twice"
-                assert len(said) >= (4 if field in THOUGHTS else 6), f"{template.id}: {field}"
-                assert len(found) <= 10
-                silent = found.count("") / len(found)
-                assert 0.2 <= silent <= 0.4 if field in THOUGHTS else silent == 0, f"{template.id}: {field}"
+                assert len(set(found)) == len(found), f"{template.id}: {field} says the same twice"
+                assert 6 <= len(found) <= 10, f"{template.id}: {field}"
+                assert "" not in found, f"{template.id}: {field}"
 
 
 def test_no_alternative_occurs_twice_in_a_language_of_v2() -> None:
@@ -268,23 +262,24 @@ def test_no_alternative_occurs_twice_in_a_language_of_v2() -> None:
             assert owner.setdefault(key, template.id) == template.id, f"{template.id}: {field}: {alternative}"
 
 
-def test_thoughts_of_v2_are_short() -> None:
-    for template, field, alternative in alternatives(V2):
-        if field in THOUGHTS:
-            said = [one for one in tokens(_without_braces(alternative)) if one[0].isalnum()]
-            assert len(said) <= (7 if template.lang == "en" else 9), f"{template.id}: {alternative}"
+@pytest.mark.parametrize(("file", "field"), [("gsm8k.json", "open"), ("clarify_gsm8k.json", "ask")])
+def test_the_assistants_side_is_refused_in_a_pack(tmp_path: Path, file: str, field: str) -> None:
+    """Packs with thoughts and asks of their own would bring personas back into the demonstrations."""
+    with pytest.raises(BadInput) as caught:
+        load_pack(changed(tmp_path, lambda found: found[0].update({field: ["Ahoy!"]}), file))
+    assert file in str(caught.value)
+    assert f"remove {field}: " in str(caught.value.remedy)
+    assert "voice_en.yaml" in str(caught.value.remedy)
 
 
 @pytest.mark.parametrize("pack", [V1, V2], ids=["v1", "v2"])
-def test_languages_do_not_mix_and_asks_are_questions(pack: Pack) -> None:
+def test_languages_do_not_mix(pack: Pack) -> None:
     for template, field, alternative in alternatives(pack):
         text = _without_braces(alternative)
         strange = re.search(r"[^\x00-\x7f]" if template.lang == "en" else r"[A-Za-z,.?!:;\"' ]", text)
         assert strange is None, f"{template.id}: {field}: {alternative}"
         assert alternative == alternative.strip()
         assert "  " not in alternative
-        if field == "ask":
-            assert alternative.endswith("?" if template.lang == "en" else "？"), f"{template.id}: {alternative}"
 
 
 @pytest.mark.parametrize("lang", LANGS)
@@ -300,11 +295,11 @@ def _distinct2(pack: Pack, task: Task, lang: Lang) -> float:
     said: list[str] = []
     for number in range(50):
         template = pack.choose(rng, task, lang)
-        drawn = [rng.choice(template.user), rng.choice(template.answer)]
-        drawn += [rng.choice(template.compute if task == "gsm8k" else template.open) for _ in range(2)]
+        drawn = [rng.choice(template.user)]
+        if number % 2 == 0:
+            drawn.append(rng.choice(template.clue))
         if number % 3 == 0:
-            clarify = pack.choose_clarify(rng, task, lang, template.role)
-            drawn += [rng.choice(clarify.ask), rng.choice(clarify.reply), rng.choice(clarify.thanks)]
+            drawn.append(rng.choice(pack.choose_clarify(rng, task, lang, template.role).reply))
         said += [token for text in drawn for token in tokens(_without_braces(text))]
     pairs = list(pairwise(said))
     return len(set(pairs)) / len(pairs)

@@ -92,7 +92,7 @@ def test_a_broken_line_is_named(tmp_path: Path) -> None:
 
 OPENING = (Turn("user", "say", "How many?"),)
 CALL, RESULT = Turn("assistant", "call", "6*7", tool="calc"), Turn("tool", "result", "42", tool="calc")
-ASK, LAST = Turn("assistant", "ask", "How many crates?"), Turn("assistant", "answer", "42")
+ASK, LAST = Turn("assistant", "ask", "Can you say how many crates?"), Turn("assistant", "answer", "42")
 WRONG, SHRUG = Turn("tool", "result", "nothing found", tool="calc"), Turn("user", "say", "no idea")
 ELSEWHERE = replace(make_sample("a", "How many?").provenance, split="shadow")
 SPAN = Hidden("quantity", "15 crates", "how many crates", ("crates",))

@@ -14,7 +14,7 @@ from src.data.pool.source import Item, Want
 from src.data.readers.builtin import BuiltinSource
 from src.data.worlds.articles import Chain, Hop, Mention, Query, consistent_answers, plain_value
 from src.data.worlds.build_item import Question, QuestionRejected, build_item
-from src.data.worlds.encyclopedia import Entity, Names, Value, make_world
+from src.data.worlds.encyclopedia import Entity, Names, Value, make_namesake, make_world, share_fact
 from src.data.worlds.wording import world_text
 
 EACH = 30
@@ -164,3 +164,74 @@ def test_an_item_depends_on_its_key_alone(task: Task) -> None:
     assert source.item(task, "train:13", wanted, seed=5) == alone
     assert source.item(task, "train:13", wanted, seed=6) != alone
     assert source.item(task, "shadow:13", wanted, seed=5) != alone
+
+
+def test_facts_of_a_world_fit_together_in_time() -> None:
+    """Also those of namesakes: no work is older than its publisher, and nobody acts before birth or after death."""
+    for seed in range(60):
+        rng = Random(seed)
+        world = make_world(Names("en" if seed % 2 else "zh", rng), rng)
+        entities = world.entities()
+        for of in world.entities():
+            for relation in of.facts:
+                entities.append(make_namesake(world, of, bool(rng.randrange(2)), relation))
+                other = make_namesake(world, of, False, relation)
+                if share_fact(world, other, of, relation):
+                    assert other.facts[relation] == of.facts[relation]
+                    entities.append(other)
+        for entity in entities:
+            _check_times(entity)
+
+
+def _check_times(entity: Entity) -> None:
+    facts = entity.facts
+    if entity.kind == "person":
+        assert facts["born"][0].what + 60 < facts["died"][0].what <= 2026
+    for relation in ("mayor", "winner", "employer"):
+        for value in facts.get(relation, ()):
+            person = entity if relation == "employer" else value.what
+            assert value.year - person.number("born") >= 16
+            assert value.year <= person.number("died")
+            assert relation != "employer" or value.what.number("founded") <= value.year
+    for value in facts.get("teacher", ()):
+        assert value.what.number("born") < entity.number("born") < value.what.number("died")
+    if entity.kind == "work":
+        author, house, year = facts["author"][0].what, facts["house"][0].what, entity.number("year")
+        assert author.number("born") + 20 <= year <= author.number("died")
+        assert house.number("founded") <= year
+    if entity.kind == "company":
+        founder, founded = facts["founder"][0].what, entity.number("founded")
+        assert founder.number("born") + 20 <= founded <= founder.number("died")
+        assert all(founded <= value.year <= 2026 for name in ("seat", "staff") for value in facts[name])
+    if entity.kind == "event":
+        assert all(
+            entity.number("first") <= value.year <= 2026 for name in ("winner", "visitors") for value in facts[name]
+        )
+
+
+def test_complete_questions_have_candidates_that_do_not_matter(complete: list[Item], incomplete: list[Item]) -> None:
+    """Brackets in the titles of the first reply are about as common with and without a need to ask."""
+
+    def share(some: list[Item]) -> float:
+        replies = [wiki(item.context, item.steps[0].input) for item in some if item.steps]
+        return sum("(" in reply or "（" in reply for reply in replies) / len(replies)
+
+    assert abs(share(complete) - share(incomplete)) < 0.2
+
+
+def test_the_thoughts_say_why_candidates_do_not_matter(complete: list[Item]) -> None:
+    reasons = {step.why for item in complete for step in item.steps} | {item.answer_why for item in complete}
+    assert {"named", "only_one", "check_both", "same_for_both"} <= reasons
+
+
+def test_answers_have_the_forms_in_which_people_write_them(complete: list[Item]) -> None:
+    aliases = {alias.replace(item.answer, "#") for item in complete for alias in item.aliases}
+    assert {"in #", "# inhabitants", "#年", "#人"} <= aliases
+    elevation = {lang: world_text(lang).questions.answer_forms["elevation"] for lang in LANGS}
+    assert {"{x} metres", "{x} m"} <= set(elevation["en"])
+    assert "{x}米" in elevation["zh"]
+
+
+def test_at_most_a_third_of_the_messages_have_an_aside(complete: list[Item], incomplete: list[Item]) -> None:
+    both = [item for item in complete + incomplete if item.task in ENCYCLOPEDIC]
+    assert sum(bool(item.premise) for item in both) / len(both) <= 0.36

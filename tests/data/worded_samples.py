@@ -85,7 +85,6 @@ def _sample(identity: str, pack: Pack, clarify: float) -> Sample:
         task=task,
         lang=lang,
         original=asked,
-        thought=" ".join(word(rng, lang) for _ in range(20)),
         context=(Article(name(rng), tuple(story(rng, lang) for _ in range(2))),),
         hidden=hidden,
         role=rng.choice(ROLES),

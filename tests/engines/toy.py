@@ -52,7 +52,7 @@ def sample(word: str, shown: bool) -> Sample:
         needs_clarification=not shown,
         dialogue=(Turn("user", "say", prompt), *(() if shown else asked), answer),
         provenance=Provenance("toy", "train", word, "toy", "none", "plain", 0),
-        hidden=None if shown else Hidden("entity", word, "which name", ("name",)),
+        hidden=None if shown else Hidden("entity", word, "name", ("name",)),
     )
 
 

@@ -53,6 +53,19 @@ def test_ask_precision_and_recall() -> None:
     assert found["ask_recall"] == 3 / 4
 
 
+def test_ask_figures_by_question_count_every_ask() -> None:
+    found = values(
+        *[episode(needs=True, asks=1)] * 2,
+        episode(needs=True, asks=3),
+        episode(needs=True, asks=1, received_info=False),
+        episode(needs=False, asks=2),
+    )
+    precision, recall = 3 / 8, 3 / 4
+    assert found["question_precision"] == precision
+    assert found["question_recall"] == recall
+    assert found["question_f1"] == pytest.approx(2 * precision * recall / (precision + recall))
+
+
 def test_turns_are_those_of_the_policy() -> None:
     assert values(episode(asks=1, calls=2), episode(asks=0, calls=0))["avg_turns"] == 2.5
     assert values(episode(asks=1, calls=2, level="hard"), episode(level="easy", calls=0))["avg_turns_hard"] == 4

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from random import Random
 
 import pytest
 from msgspec.structs import replace
 
+from src.agents.tools import wiki
 from src.core.errors import BadInput
 from src.core.files import shipped
 from src.core.types import Sample, Turn
@@ -21,7 +23,7 @@ from .table import poison, twin
 
 GATES = {
     *("distinct2", "kl3", "roles", "styles", "dup_pct", "len_min", "len_max", "mix", "shortcut_auc", "consistency"),
-    *("clarify_rate", "rebuilt", "leak_similar", "leak_source_ids"),
+    *("clarify_rate", "rebuilt", "leak_similar", "leak_source_ids", "shortcut_observation"),
 }
 """Every gate; each has a poison below."""
 
@@ -82,6 +84,30 @@ def test_vague_words_for_hidden_spans_fail_on_shortcut(honest: Honest, tmp_path:
     assert failed(report) == {"shortcut_auc"}
     caught = {one.name for one in report.checks if not one.passed}
     assert {"shortcut_auc[hotpotqa]", "shortcut_auc[strategyqa]", "shortcut_auc[gsm8k]"} <= caught
+
+
+@poison("pool/shortcut_observation")
+def test_brackets_only_on_ambiguous_samples_fail_on_observation(honest: Honest, tmp_path: Path) -> None:
+    """Titles in brackets are taken out of the replies of complete samples, as if only the others had namesakes."""
+
+    def plain(sample: Sample) -> Sample:
+        if sample.needs_clarification or sample.task == "gsm8k":
+            return sample
+
+        def bare(text: str) -> str:
+            return re.sub(r" ?[(（][^)）]*[)）]", "", text)
+
+        context = tuple(replace(one, title=bare(one.title)) for one in sample.context)
+        turns = []
+        for turn in sample.dialogue:
+            turn = replace(turn, text=bare(turn.text)) if turn.tool == "wiki" and turn.act == "call" else turn
+            result = turn.act == "result" and turn.tool == "wiki"
+            turns.append(replace(turn, text=wiki(context, turns[-1].text)) if result else turn)
+        return replace(sample, context=context, dialogue=tuple(turns))
+
+    report = judge(forge(honest, tmp_path, lambda samples: [plain(sample) for sample in samples]), honest.shadow)
+    caught = {one.name for one in report.checks if not one.passed}
+    assert {"shortcut_observation[hotpotqa]", "shortcut_observation[strategyqa]"} <= caught
 
 
 @poison("pool/shortcut_auc", "pool/clarify_rate")
@@ -211,7 +237,19 @@ def test_samples_that_contradict_themselves_fail(honest: Honest, tmp_path: Path)
         told = replace(first, prompt=prompt, dialogue=(replace(first.dialogue[0], text=prompt), *first.dialogue[1:]))
         return [told, *(sample for sample in samples if sample.id != first.id)]
 
-    for change in (wrong_answer, told_anyway):
+    def in_persona(samples: list[Sample]) -> list[Sample]:
+        first = samples[0]
+        last = replace(first.dialogue[-1], thought="Anchors down, matey.")
+        return [replace(first, dialogue=(*first.dialogue[:-1], last)), *samples[1:]]
+
+    def asked_at_once(samples: list[Sample]) -> list[Sample]:
+        first = next(sample for sample in samples if sample.hidden is not None)
+        at = next(place for place, turn in enumerate(first.dialogue) if turn.act == "ask")
+        said = first.dialogue
+        early = replace(first, dialogue=(said[0], *said[at : at + 2], *said[1:at], *said[at + 2 :]))
+        return [early, *(sample for sample in samples if sample.id != first.id)]
+
+    for change in (wrong_answer, told_anyway, in_persona, asked_at_once):
         assert failed(judge(forge(honest, tmp_path, change), honest.shadow)) == {"consistency"}
 
 

@@ -16,7 +16,13 @@ BERGS = (
     Article("Ada Berg (potter)", ("Ada Berg was a potter born in Lund.",)),
     Article("Ada Berg (mapmaker)", ("Ada Berg was a mapmaker born in Oslo.",)),
 )
-WHICH = Hidden("entity", "the potter", "which Ada Berg you mean", ("Ada", "Berg", "which one", "mean"))
+WHICH = Hidden(
+    "entity",
+    "the potter",
+    "which Ada Berg you mean",
+    ("Ada Berg", "person", "profession"),
+    (("the potter", "potter"), ("the mapmaker", "mapmaker")),
+)
 
 
 def run_episode(sample: Sample, said: Sequence[str], max_turns: int = 6) -> Episode:

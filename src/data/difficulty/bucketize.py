@@ -23,12 +23,12 @@ from ...core.defaults import SUM_TOLERANCE
 from ...core.errors import BadInput
 from ...core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sha256_file, sidecar, written
 from ...core.jsonl import decode, read_lines, read_records, read_unique
-from ...core.types import LEVELS, TASKS, Level, Task
+from ...core.types import ALL_TASKS, LEVELS, Level, Task
 from ..pool.meta import derived_meta, parent_of, read_meta, verify_sha256
 from ..pool.plan import shares_to_counts
 from .metrics import DifficultyRecord, LevelCounts, level_counts
 
-_CELLS: list[tuple[Task, Level]] = [(task, level) for task in TASKS for level in LEVELS]
+_CELLS: list[tuple[Task, Level]] = [(task, level) for task in ALL_TASKS for level in LEVELS]
 
 
 class BalancedPool(Struct, frozen=True):

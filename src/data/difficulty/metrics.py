@@ -18,7 +18,7 @@ import msgspec
 from ...core.errors import BadInput
 from ...core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sha256_file, sidecar, written
 from ...core.jsonl import decode, read_lines
-from ...core.types import LEVELS, TASKS, Lang, Level, Record, Sample, Task
+from ...core.types import ALL_TASKS, LEVELS, Lang, Level, Record, Sample, Task
 from ...utils.process_map import map_in_order, usable_cores
 from ..pool.meta import derived_meta, read_meta, verify_sha256
 from ..quality.token_stream import count_tokens
@@ -118,7 +118,7 @@ def _measure_chunk(lines: list[tuple[str, bytes]]) -> list[DifficultyRecord]:
 
 def level_counts(counts: Counter[tuple[Task, Level]]) -> LevelCounts:
     """Counts by task and level, without tasks that do not occur."""
-    tasks = [task for task in TASKS if any(counts[task, level] for level in LEVELS)]
+    tasks = [task for task in ALL_TASKS if any(counts[task, level] for level in LEVELS)]
     return {task: {level: counts[task, level] for level in LEVELS} for task in tasks}
 
 

@@ -24,7 +24,7 @@ from ...core.check import Check, Report, Rule, check, evidence, now, remedies, r
 from ...core.errors import BadInput
 from ...core.files import refuse_overlap, sha256_file, sidecar
 from ...core.jsonl import read_lines, read_records
-from ...core.types import LEVELS, TASKS, Level, Sample, Task
+from ...core.types import ALL_TASKS, LEVELS, Level, Sample, Task
 from ..pool.meta import PoolMeta, parent_of, read_meta, verify_sha256
 from ..quality.consistency import mix_checks
 from .metrics import DifficultyRecord, LevelCounts, level_counts, measured
@@ -97,7 +97,7 @@ def validate_difficulty(
     edited = int(sha256_file(metrics) != metrics_meta.sha256)
 
     present = {task for columns in (pool, chosen) for task, _ in columns.cells}
-    scopes: list[Task | None] = [None, *(task for task in TASKS if task in present)]
+    scopes: list[Task | None] = [None, *(task for task in ALL_TASKS if task in present)]
     checks = [one for scope in scopes for one in _scope_checks(chosen, limits, scope)]
     sizes = {task: sum(levels.values()) for task, levels in chosen.counts().items()}
     checks += mix_checks(sizes, read_meta(parent).mix)

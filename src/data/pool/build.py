@@ -22,8 +22,9 @@ from ..readers.builtin import BuiltinSource
 from .dialogue import item_to_sample
 from .meta import PoolMeta
 from .plan import BuildPlan, check_plan, wants
-from .source import Source, Want
+from .source import NATURAL_SOURCES, Source, Want
 from .templates import Pack, load_pack, pack_fingerprints
+from .voice import voice_fingerprints
 
 Job = tuple[Task, str, Want]
 PACK_V1 = Path("templates/pack_v1")
@@ -51,6 +52,10 @@ def open_source(plan: BuildPlan) -> Source:
             remedy="name the folder of the official files; a pool keeps it relative to the folder where the pool "
             "was built, so run the later stages from there",
         )
+    if plan.source in NATURAL_SOURCES:
+        from ..readers.natural import NaturalSource
+
+        return NaturalSource(plan.source, plan.data_dir)
     return OfficialSource(plan.data_dir)
 
 
@@ -66,7 +71,7 @@ def write_pool(plan: BuildPlan, pool: IO[bytes], facts: IO[bytes], progress: Pro
     check_plan(plan)
     pack, source = load_pack(shipped(plan.templates_dir)), open_source(plan)
     plan = with_languages(plan, source)
-    fingerprints = pack_fingerprints(shipped(plan.templates_dir))
+    fingerprints = pack_fingerprints(shipped(plan.templates_dir)) | voice_fingerprints()
     jobs = make_jobs(plan, source)
     digest = hashlib.sha256()
     for lines in _encoded_samples(plan, source, pack, jobs):
@@ -90,13 +95,14 @@ def make_minimal(folder: Path) -> tuple[Path, Path]:
 
 
 def with_languages(plan: BuildPlan, source: Source) -> BuildPlan:
-    """The plan with its languages named. None asked for means all that the source has."""
+    """The plan with its languages and, where the source has tasks of its own, their shares. No language asked for means
+    all that the source has."""
     unknown = [lang for lang in plan.langs if lang not in source.languages]
     if unknown:
         raise BadInput(
             f"source {source.name} has no {unknown[0]}", where="--lang", remedy=f"use {','.join(source.languages)}"
         )
-    return msgspec.structs.replace(plan, langs=plan.langs or source.languages)
+    return msgspec.structs.replace(plan, langs=plan.langs or source.languages, mix=source.mix or plan.mix)
 
 
 def make_jobs(plan: BuildPlan, source: Source, taken: Collection[str] = ()) -> list[Job]:
@@ -145,6 +151,7 @@ def _meta(plan: BuildPlan, sha256: str, templates: dict[str, str], source: Sourc
         templates_sha256=templates,
         sources_sha256=source.fingerprints,
         left_aside=source.left_aside,
+        fewer_ambiguous={task: count for task, count in source.fewer_ambiguous.items() if count},
         **shared,
     )
 

@@ -1,4 +1,4 @@
-"""From an item to a sample: a template words the prompt, and the steps become a dialogue with true tool results."""
+"""From an item to a sample: a template words the user's side, one voice the assistant's; tools give true results."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from random import Random
 from typing import Literal
 
 from ...agents.tools import calc, wiki
+from ...core.tokenize import occurs
 from ...core.types import Provenance, Sample, Turn, join_sentences
-from ..quality.consistency import occurs
-from .source import Item, Step
-from .templates import Pack, TaskTemplate, render
+from .source import Item, Step, Thought
+from .templates import ClarifyTemplate, Pack, TaskTemplate, render
+from .voice import SILENT, Voice, voice_in
 
 PROMPT_TRIES = 20
+NATURAL = TaskTemplate("natural", "en", "user", "natural", ("{{ question }}",), ("{{ clue }}",), ("{{ topic }}",))
+"""Words a question as its author did."""
+NATURAL_CLARIFY = ClarifyTemplate("natural-clarify", "en", "user", "natural", ("{{ span }}", "I mean this: {{ span }}"))
 _SHARED = tuple(name for name in Item.__struct_fields__ if name in Sample.__struct_fields__)
 """Fields that a sample takes from its item as they are."""
 
@@ -22,7 +26,7 @@ def item_to_sample(
 ) -> Sample:
     """The sample of an item. The same item, pack and seed give the same sample."""
     rng = Random(f"dress:{seed}:{item.source_id}")
-    template = pack.choose(rng, item.task, item.lang)
+    template = NATURAL if item.is_natural else pack.choose(rng, item.task, item.lang)
     prompt = _prompt(item, template, rng)
     return Sample(
         id=f"{item.task}-{blake2b(f'{seed}:{item.source_id}'.encode(), digest_size=8).hexdigest()}",
@@ -58,26 +62,45 @@ def _dialogue(
     item: Item, prompt: str, template: TaskTemplate, pack: Pack, tools: tuple[str, ...], rng: Random
 ) -> list[Turn]:
     turns = [Turn("user", "say", prompt)]
+    voice = voice_in(item.lang)
     titles = {article.title for article in item.context}
-    clarify = pack.choose_clarify(rng, item.task, item.lang, template.role) if item.hidden else None
-    thanks = ""
+    after_reply = ""
     for number, step in enumerate((*item.steps, None)):
-        if item.hidden and clarify and number == min(item.ask_after, len(item.steps)):
-            turns.append(Turn("assistant", "ask", render(rng.choice(clarify.ask), missing=item.hidden.missing)))
-            turns.append(Turn("user", "say", render(rng.choice(clarify.reply), span=item.hidden.span)))
-            thanks = rng.choice(clarify.thanks)
+        if item.hidden and number == min(item.ask_after, len(item.steps)):
+            clarify = NATURAL_CLARIFY
+            if not item.is_natural:
+                clarify = pack.choose_clarify(rng, item.task, item.lang, template.role)
+            reply = rng.choice(clarify.reply)
+            seen = [turn.text for turn in turns if turn.tool == "wiki" and turn.act == "result"]
+            reason, ask = voice.ask(item.hidden, seen, rng)
+            turns.append(Turn("assistant", "ask", ask, reason))
+            turns.append(Turn("user", "say", render(reply, span=item.hidden.span)))
+            after_reply = voice.thought("after_reply", rng)
         if step is not None and step.tool in tools:
-            thought = step.note or _thought(step, template, titles, rng)
             result = calc(step.input) if step.tool == "calc" else wiki(item.context, step.input)
-            turns.append(Turn("assistant", "call", step.input, join_sentences([thanks, thought]), step.tool))
+            thought = join_sentences([after_reply, _thought(step, voice, titles, rng)])
+            turns.append(Turn("assistant", "call", step.input, thought, step.tool))
             turns.append(Turn("tool", "result", result, tool=step.tool))
-            thanks = ""
-    thought = render(rng.choice(template.answer), answer=item.answer)
-    turns.append(Turn("assistant", "answer", item.answer, join_sentences([thanks, thought])))
+            after_reply = ""
+    thought = voice.thought(item.answer_why, rng) if item.answer_why else _or_silent("answer", voice, rng, item.answer)
+    turns.append(Turn("assistant", "answer", item.answer, join_sentences([after_reply, thought])))
     return turns
 
 
-def _thought(step: Step, template: TaskTemplate, titles: set[str], rng: Random) -> str:
+def _thought(step: Step, voice: Voice, titles: set[str], rng: Random) -> str:
     if step.tool == "calc":
-        return render(rng.choice(template.compute), expression=step.input)
-    return render(rng.choice(template.open if step.input in titles else template.search), name=step.input)
+        kind: Thought = "compare" if any(sign in step.input for sign in "<>=") else "compute"
+        return _or_silent(kind, voice, rng, step.input)
+    if step.why:
+        fact = voice.fact(step.fact)
+        return voice.thought(step.why, rng, name=step.input, fact=fact, option=step.option)
+    if step.fact:
+        return _or_silent("open_for", voice, rng, step.input, voice.fact(step.fact))
+    return _or_silent("open" if step.input in titles else "search", voice, rng, step.input)
+
+
+def _or_silent(kind: Thought, voice: Voice, rng: Random, value: str, fact: str = "") -> str:
+    """A thought about a value, or none."""
+    if rng.random() < SILENT:
+        return ""
+    return voice.thought(kind, rng, name=value, expression=value, answer=value, fact=fact)

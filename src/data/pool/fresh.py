@@ -21,6 +21,7 @@ from ..quality.leaks import leak_views, similar_samples
 from .build import make_jobs, make_sample, open_source, plan_of
 from .meta import PoolMeta
 from .templates import load_pack, pack_fingerprints
+from .voice import voice_fingerprints
 
 CHUNK = 128
 KEPT = 4
@@ -49,7 +50,8 @@ class FreshSamples:
         self._shadow = leak_views(shadow)
         self._chunks: dict[int, dict[Level, list[Sample]]] = {}
         self._at: dict[Level, tuple[int, int]] = dict.fromkeys(LEVELS, (0, 0))
-        self._refuse_changed("templates", pack_fingerprints(shipped(self._plan.templates_dir)), meta.templates_sha256)
+        templates = pack_fingerprints(shipped(self._plan.templates_dir)) | voice_fingerprints()
+        self._refuse_changed("templates", templates, meta.templates_sha256)
         try:
             self._chunk(0)
         except BadInput as error:

@@ -42,6 +42,8 @@ class PoolMeta(Record, frozen=True):
     parent_sha256: str = ""
     left_aside: dict[Task, int] = field(default_factory=dict)
     """Number of unusable records of the source by task: repeated, or without a way to the answer."""
+    fewer_ambiguous: dict[Task, int] = field(default_factory=dict)
+    """Number of ambiguous samples that were asked for and that the source could not give, by task."""
 
 
 def read_meta(pool: Path) -> PoolMeta:

@@ -9,13 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from random import Random
-from typing import Protocol
+from typing import Literal, Protocol
 
 import msgspec
 from msgspec import Struct
 
 from ...core.types import Article, Hidden, Lang, Level, Task
 from ..difficulty.metrics import EASY_MAX_SCORE, HARD_MIN_SCORE
+
+Thought = Literal[
+    "open_for", "open", "search", "page_for", "compute", "compare", "answer", "after_reply",
+    "unclear_name", "unclear_year", "unclear_quantity", "named", "only_one", "check_both", "same_for_both",
+]  # fmt: skip
+"""Kinds of thought in `templates/voice_*.yaml`."""
 
 TARGET: dict[Level, float] = {"easy": 0.25, "medium": 0.45, "hard": 0.30}
 """Shares of a balanced pool. The builder aims at them from the start, so that balancing discards little."""
@@ -30,6 +36,8 @@ SCORES: dict[Level, tuple[int, int]] = {
     "hard": (HARD_MIN_SCORE, 16),
 }
 """Lowest and highest difficulty score of each level."""
+NATURAL_SOURCES = ("ambignq", "situatedqa", "umwp", "in3", "abg_coqa", "messages")
+"""Sources whose questions people worded; `readers/natural.py` reads them."""
 MEDIUM_SHARE_PER_NOTCH = 1 / 8
 """Share of the medium samples that follow a knob, per notch from its usual value. All of them would leave no medium
 bucket."""
@@ -52,11 +60,16 @@ class Want(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """One tool call on the way to the answer. `note` is a thought from the source itself; templates add theirs."""
+    """One tool call on the way to the answer, with what the thought before it needs to know (see `pool.voice`)."""
 
     tool: str
     input: str
-    note: str = ""
+    fact: str = ""
+    """What the call should find: a key of `facts` in `voice_*.yaml`, or the words for it."""
+    why: Thought | Literal[""] = ""
+    """Kind of thought; empty: it follows from the tool and the input."""
+    option: str = ""
+    """The candidate that the question names, for a thought of the kind `named`."""
 
 
 class Item(Struct, frozen=True, kw_only=True):
@@ -78,9 +91,16 @@ class Item(Struct, frozen=True, kw_only=True):
     hidden: Hidden | None = None
     ask_after: int = 0
     """Number of steps before the ask: those that show that something is missing."""
+    answer_why: Thought | Literal[""] = ""
+    """Kind of thought before the answer; empty: the usual one."""
     topic: str = ""
     """An article that the user says they were reading; it may or may not be what a vague phrase refers to."""
     ambiguity: tuple[str, ...] = ()
+
+    @property
+    def is_natural(self) -> bool:
+        """Whether people worded the question, so that no template does."""
+        return self.source in NATURAL_SOURCES
 
 
 class Source(Protocol):
@@ -90,6 +110,11 @@ class Source(Protocol):
     languages: tuple[Lang, ...]
     fingerprints: dict[str, str]
     """SHA-256 of every file read: dataset files, or the texts of the generated worlds."""
+    mix: dict[Task, float]
+    """Shares of the tasks, where the source decides; empty where the plan does."""
+    fewer_ambiguous: dict[Task, int]
+    """Number of ambiguous samples that the last `assign` was asked for and could not give, by task. Complete ones take
+    their place."""
 
     @property
     def left_aside(self) -> dict[Task, int]:

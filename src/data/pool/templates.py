@@ -1,4 +1,6 @@
-"""Template packs: how users word a task and how an assistant thinks aloud. The schema is in `templates/README.md`.
+"""Template packs: how users word a task and reply to a question. The schema is in `templates/README.md`.
+
+The assistant's side is not in a pack: it has one voice for all of them (`pool.voice`).
 
 A pack is written by people, so it is read strictly: an error names file, template and field. Templates stay plain
 strings, so a pack can be pickled to worker processes; `render` splits each string once.
@@ -30,17 +32,11 @@ OFFERED: dict[str, str] = {
     "user": "question",
     "clue": "clue",
     "topic": "topic",
-    "open": "name",
-    "search": "name",
-    "compute": "expression",
-    "answer": "answer",
-    "ask": "missing",
     "reply": "span",
-    "thanks": "",
 }
-"""The one variable that each field may use; empty: none."""
-MUST_SHOW = ("user", "clue", "topic", "ask", "reply")
-"""Fields that must use their variable exactly once, or a part of the task would be lost."""
+"""The one variable of each field. It must occur exactly once, or a part of the task would be lost."""
+ASSISTANTS = ("open", "search", "compute", "answer", "ask", "thanks")
+"""Fields of the assistant's side, which packs had before its voice became one."""
 
 
 class Template(Record, frozen=True):
@@ -53,23 +49,17 @@ class Template(Record, frozen=True):
 
 
 class TaskTemplate(Template, frozen=True):
-    """How one user words a task, and the thoughts of the assistant that serves them."""
+    """How one user words a task."""
 
     user: Alternatives
     clue: Alternatives
     topic: Alternatives
-    open: Alternatives
-    search: Alternatives
-    compute: Alternatives
-    answer: Alternatives
 
 
 class ClarifyTemplate(Template, frozen=True):
-    """An ask, the user's reply to it, and the assistant's thought after the reply."""
+    """How one user replies to a clarifying question."""
 
-    ask: Alternatives
     reply: Alternatives
-    thanks: Alternatives
 
 
 T = TypeVar("T", bound=Template)
@@ -168,6 +158,8 @@ def _convert(raw: Any, kind: type[T], where: str) -> T:
         return msgspec.convert(raw, kind)
     except msgspec.ValidationError as error:
         remedy = f"a template has exactly the fields {', '.join(kind.__struct_fields__)}; see templates/README.md"
+        if theirs := [field for field in ASSISTANTS if isinstance(raw, dict) and field in raw]:
+            remedy = f"remove {', '.join(theirs)}: the assistant's side is in templates/voice_en.yaml and voice_zh.yaml"
         raise BadInput(str(error), where=where, remedy=remedy) from None
 
 
@@ -180,7 +172,7 @@ def _check_alternatives(template: Template, where: str) -> None:
 
 def _check_alternative(alternative: str, field: str, where: str) -> None:
     offered = OFFERED[field]
-    offer = f"this field offers {{{{ {offered} }}}} and nothing else" if offered else "this field offers no variable"
+    offer = f"this field offers {{{{ {offered} }}}} and nothing else"
     parts = _split(alternative)
     texts, named = parts[0::2], parts[1::2]
     for before, after in pairwise(texts):
@@ -195,6 +187,6 @@ def _check_alternative(alternative: str, field: str, where: str) -> None:
             )
     if unknown := sorted(set(named) - {offered}):
         raise BadInput(f"unknown variable {', '.join(unknown)}", where=where, remedy=offer)
-    if field in MUST_SHOW and len(named) != 1:
+    if len(named) != 1:
         times = "never" if not named else f"{len(named)} times"
         raise BadInput(f"shows {offered} {times}", where=where, remedy=f"use {{{{ {offered} }}}} exactly once")

@@ -11,13 +11,18 @@ import msgspec
 from ...agents.tools import calc, wiki
 from ...core.check import Check, check, remedies
 from ...core.defaults import MIX_TOLERANCE
-from ...core.tokenize import tokens
+from ...core.tokenize import occurs
 from ...core.types import Sample, Task
 from ..pool.meta import PoolMeta
+from ..pool.voice import voice_in
+from .needed import rest_is_complete
 
 
 def contradictions(sample: Sample, meta: PoolMeta) -> list[str]:
-    """Names of the rules that the sample breaks. SFT imitates the demonstration, so it must be true."""
+    """Names of the rules that the sample breaks.
+
+    SFT imitates the demonstration: it must be true, look before it asks, and speak in the one voice of the assistant.
+    """
     needs, turns = sample.needs_clarification, sample.dialogue
     said = [turn for turn in turns if turn.by == "assistant"]
     origin = sample.provenance
@@ -33,21 +38,23 @@ def contradictions(sample: Sample, meta: PoolMeta) -> list[str]:
         "does_not_open_with_the_prompt": not turns or (turns[0].by, turns[0].text) != ("user", sample.prompt),
         "does_not_end_with_the_gold_answer": not turns
         or (turns[-1].by, turns[-1].act, turns[-1].text) != ("assistant", "answer", sample.answer),
+        "asks_before_looking": bool(sample.context) and "wiki" in meta.tools and _asks_before_looking(sample),
+        "asks_more_than_once": sum(turn.act == "ask" for turn in said) > 1,
+        "ask_is_not_a_question": any(turn.act == "ask" and turn.text[-1:] not in ("?", "？") for turn in said),
+        "speaks_in_another_voice": not all(voice_in(sample.lang).is_own(turn) for turn in said),
         "calls_a_tool_that_is_not_offered": any(turn.tool not in meta.tools for turn in said if turn.act == "call"),
         "tool_result_is_not_true": not _results_are_true(sample),
+        "rest_is_complete": rest_is_complete(sample),
         "too_many_turns": len(said) > meta.max_turns,
         "comes_from_elsewhere": (origin.source, origin.split, origin.seed) != (meta.source, meta.split, meta.seed),
     }
     return [name for name, is_broken in broken.items() if is_broken]
 
 
-def occurs(span: str, text: str) -> bool:
-    """Whether the text has the span as whole tokens, in any case: a hidden 5 does not occur in 15.
-
-    A span without tokens hides nothing, so it occurs everywhere.
-    """
-    wanted, given = tokens(span.lower()), tokens(text.lower())
-    return any(given[i : i + len(wanted)] == wanted for i in range(len(given) - len(wanted) + 1))
+def _asks_before_looking(sample: Sample) -> bool:
+    """Whether the first ask comes before the first look-up."""
+    acts = [(turn.act, turn.tool) for turn in sample.dialogue]
+    return ("ask", "") in acts and ("result", "wiki") not in acts[: acts.index(("ask", ""))]
 
 
 def _replies_give_the_span(sample: Sample) -> bool:

@@ -1,7 +1,7 @@
 """How varied the wording of a pool is, and the stage `diversity_report`.
 
-Everything is measured on what user and assistant say (`scan.spoken`). Tokens keep their case, and punctuation counts:
-both are part of a register.
+Everything is measured on what the user says (`scan.spoken`): the assistant of the demonstrations has one plain voice,
+and its distinct-2 is only reported. Tokens keep their case, and punctuation counts: both are part of a register.
 
 *distinct-n* of a whole corpus falls with its size and says nothing, so it is the mean over random windows of 5,000
 tokens, of samples in random order; a bigram is inside its window.
@@ -126,6 +126,7 @@ def diversity_figures(scanned: PoolScan, scopes: dict[Scope, Wording]) -> dict[s
             "roles": _shares(scanned.roles, task),
             "registers": _shares(scanned.registers, task),
             "langs": {lang: scopes[task, lang] for lang in LANGS if (task, lang) in scopes},
+            "assistant_distinct2": distinct_n(scanned.assistant.stream(task).hashes, 2, 0),
         }
 
     return {"overall": figures(None), "tasks": {task: figures(task) for task in scanned.tasks()}}

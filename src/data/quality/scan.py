@@ -3,19 +3,22 @@ the spoken text."""
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import BadInput
 from ...core.jsonl import read_unique
-from ...core.types import LANGS, TASKS, Lang, Sample, Task, Turn
+from ...core.types import ALL_TASKS, LANGS, Lang, Sample, Task, Turn
 from ..pool.meta import PoolMeta, verify_sha256
 from .consistency import contradictions, task_hash
+from .shortcuts import Observed, observe
 from .token_stream import I64, U64, TokenStream, count_tokens, join_streams, mix64, offsets_of, token_stream
 
 BATCH = 256
@@ -23,14 +26,15 @@ MAX_SAMPLES = 4_000
 """Samples of a group whose spoken text is kept; a seeded random sample where there are more."""
 
 
-def spoken(sample: Sample) -> str:
-    """All text of user and assistant in a sample: prompt, thoughts, asks, call inputs, replies, answer.
+def spoken(sample: Sample, by: Literal["user", "assistant"] = "user") -> str:
+    """What the user says in a sample, or what the assistant does: thoughts, asks, call inputs, answer.
 
-    Tool results and articles are left out: no template can make them more varied.
+    The gates measure the user's side: the assistant of the demonstrations has one plain voice. Tool results and
+    articles are left out: no template can make them more varied.
     """
-    parts = [sample.prompt]
+    parts = [sample.prompt] if by == "user" else []
     for turn in _after_prompt(sample):
-        if turn.act != "result":
+        if turn.by == by:
             parts += (turn.thought, turn.text)
     return "\n".join(parts)
 
@@ -61,12 +65,12 @@ class SpokenSample:
     So the choice for a task, a language or everything is the start of one random order, whatever the size of the pool.
     """
 
-    def __init__(self, most: int, seed: int) -> None:
-        self._most = most
+    def __init__(self, most: int, seed: int, by: Literal["user", "assistant"] = "user") -> None:
+        self._most, self._by = most, by
         self._seed = mix64(np.array([seed % 2**63], dtype=np.uint64))[0]
         self._seen = 0
         self._kept: dict[tuple[Task, Lang], list[tuple[int, U64]]] = {
-            (task, lang): [] for task in TASKS for lang in LANGS
+            (task, lang): [] for task in ALL_TASKS for lang in LANGS
         }
         self._limit: dict[tuple[Task, Lang], int] = dict.fromkeys(self._kept, 2**64)
 
@@ -79,7 +83,7 @@ class SpokenSample:
             for rank, sample in zip(ranks, samples, strict=True)
             if rank < self._limit[sample.task, sample.lang]
         ]
-        stream = token_stream([spoken(sample) for _, sample in chosen])
+        stream = token_stream([spoken(sample, self._by) for _, sample in chosen])
         for index, (rank, sample) in enumerate(chosen):
             self._kept[sample.task, sample.lang].append((rank, stream.text(index).copy()))
         for group, kept in self._kept.items():
@@ -113,6 +117,11 @@ class PoolScan:
 
     def __init__(self, seed: int) -> None:
         self.spoken = SpokenSample(MAX_SAMPLES, seed)
+        self.assistant = SpokenSample(MAX_SAMPLES, seed, "assistant")
+        self._observed: dict[tuple[Task, Lang], list[tuple[int, Observed]]] = {
+            (task, lang): [] for task in ALL_TASKS for lang in LANGS
+        }
+        self._seed = mix64(np.array([seed % 2**63 ^ 1], dtype=np.uint64))[0]
         self.ids: list[str] = []
         self.task_hashes: list[int] = []
         self.roles: Counter[tuple[Task, str]] = Counter()
@@ -126,7 +135,8 @@ class PoolScan:
 
     def add(self, samples: list[Sample], meta: PoolMeta, shadow_sources: Collection[str]) -> None:
         self.spoken.add(samples)
-        groups = [(TASKS.index(one.task), LANGS.index(one.lang), one.needs_clarification) for one in samples]
+        self.assistant.add(samples)
+        groups = [(ALL_TASKS.index(one.task), LANGS.index(one.lang), one.needs_clarification) for one in samples]
         self._batches.append(
             (
                 token_stream([sample.prompt for sample in samples]),
@@ -135,7 +145,9 @@ class PoolScan:
                 np.array(groups, dtype=np.uint8),
             )
         )
-        for sample in samples:
+        ranks = mix64(np.arange(len(self.ids), len(self.ids) + len(samples), dtype=np.uint64) ^ self._seed).tolist()
+        for rank, sample in zip(ranks, samples, strict=True):
+            self._keep_observed(rank, sample)
             self.ids.append(sample.id)
             self.task_hashes.append(task_hash(sample))
             self.roles[sample.task, sample.provenance.role] += 1
@@ -145,6 +157,23 @@ class PoolScan:
             if broken := contradictions(sample, meta):
                 self.broken_rules.update(broken)
                 self.contradicting.append(sample.id)
+
+    def _keep_observed(self, rank: int, sample: Sample) -> None:
+        """Keep a bounded random sample of what the shortcut gates read: those with the smallest random numbers."""
+        kept = self._observed[sample.task, sample.lang]
+        if len(kept) == MAX_SAMPLES and rank >= -kept[0][0]:
+            return
+        entry = (-rank, observe(sample))
+        if len(kept) < MAX_SAMPLES:
+            heapq.heappush(kept, entry)
+        else:
+            heapq.heapreplace(kept, entry)
+
+    def observed(self, task: Task, lang: Lang | None = None) -> list[Observed]:
+        """Prompts and first tool replies of a random sample of a task, in one language or in all."""
+        langs = LANGS if lang is None else (lang,)
+        kept = [entry for one in langs for entry in self._observed[task, one]]
+        return [seen for _, seen in sorted(kept, key=lambda entry: -entry[0])]
 
     def close(self) -> None:
         """Join the arrays of the batches."""
@@ -156,13 +185,13 @@ class PoolScan:
 
     def where(self, task: Task, lang: Lang | None = None) -> I64:
         """Positions of the samples of a task, in one language or in all."""
-        mask = self._tasks == TASKS.index(task)
+        mask = self._tasks == ALL_TASKS.index(task)
         if lang is not None:
             mask &= self._langs == LANGS.index(lang)
         return np.flatnonzero(mask)
 
     def tasks(self) -> list[Task]:
-        return [task for task in TASKS if len(self.where(task))]
+        return [task for task in ALL_TASKS if len(self.where(task))]
 
 
 def measuring_seed(meta: PoolMeta) -> int:

@@ -18,7 +18,7 @@ from ..difficulty.text_features import lexicon, word_set
 from ..pool.source import Item, Step, Want, calls_wanted, followed
 from .articles import ArticleQuestion, Mode, SpareArticle, article_kind, article_tokens, search_query
 from .level_fit import choose_clue, nearest_item
-from .mentions import Mention, shares_name
+from .mentions import Mention, names_of, shares_name
 
 PREMISE_TOKENS = 45
 _CONTEXT_TOKENS: dict[Level, tuple[int, ...]] = {"easy": (0, 260, 420), "medium": (330, 520, 800), "hard": (900, 1500)}
@@ -112,7 +112,7 @@ def _unlike_article(mention: Mention, others: Sequence[Article], foreign: Sequen
 def _paths(setting: _Setting, want: Want) -> Iterator[_Path]:
     """Ways to the answer for a level, the preferred ones first."""
     gold = setting.record.gold
-    budget = want.max_turns - 1 - setting.hides
+    budget = want.max_turns - 1 - 2 * setting.hides  # an ask comes after a look
     if want.level == "easy":
         for page in _answering(setting):
             clue = _clue(setting, opened=(page,), paraphrase=want.paraphrase)
@@ -182,6 +182,8 @@ def _assemble(setting: _Setting, path: _Path, size: int, order: Sequence[int]) -
     steps: list[Step] = []
     if path.open_topic:
         steps.append(Step("wiki", setting.topic.title))
+    elif setting.hides and mention is not None:
+        steps.append(Step("wiki", mention.kind.noun))
     for number, article in enumerate(path.opened):
         query = search_query(context, article, record) if number < path.searches else ""
         if query:
@@ -195,6 +197,7 @@ def _assemble(setting: _Setting, path: _Path, size: int, order: Sequence[int]) -
             span=mention.span,
             missing=f"which {noun} you mean",
             about=(noun, *_CATEGORY_WORDS[mention.kind.category].split()),
+            readings=tuple(_readings(setting, mention, context)),
         )
     return Item(
         task=record.task,
@@ -209,10 +212,19 @@ def _assemble(setting: _Setting, path: _Path, size: int, order: Sequence[int]) -
         answer=record.answer,
         steps=tuple(steps),
         hidden=hidden,
-        ask_after=int(path.open_topic and setting.hides),
+        ask_after=int(setting.hides),
         topic=setting.topic.title,
         ambiguity=("vague-reference",) if mention is not None else (),
     )
+
+
+def _readings(setting: _Setting, mention: Mention, context: Sequence[Article]) -> Iterator[tuple[str, ...]]:
+    """Names of the article that is meant, then those of others of the same kind that the question does not name."""
+    yield (mention.span, *names_of(mention.title))
+    for article in context:
+        kind = article_kind(article)
+        if kind is not None and kind.noun == mention.kind.noun and article not in (setting.topic, *setting.record.gold):
+            yield names_of(article.title)
 
 
 def _context(setting: _Setting, size: int, order: Sequence[int]) -> tuple[Article, ...]:

@@ -17,6 +17,7 @@ from random import Random
 
 from msgspec import Struct
 
+from ...agents.quantity_questions import unit_asked
 from ...agents.tools import CalcError, evaluate, number_text
 from ...core.tokenize import words
 from ...core.types import Article, Hidden
@@ -27,6 +28,8 @@ from .level_fit import choose_clue, nearest_item
 
 NOTES_SENTENCES = 2
 NOTE_CHARS = 140
+SHORT_PROBLEM = 45
+"""Words below which a problem always has notes; alone it would be too short for the length gate."""
 EXPRESSION_CHARS = 80
 _ANNOTATION = re.compile(r"<<([^<>]*)>>")
 _NUMBER = re.compile(r"(?<![\w.])(?:\d+\.?\d*|\.\d+)(?![\w.])")
@@ -45,6 +48,11 @@ _BAD_STARTS = word_set("omission_bad_starts")
 _BAD_BEFORE = word_set("omission_bad_before_number")
 _BAD_AFTER = word_set("omission_bad_after_number")
 _LOWER = word_set("lower_case_inside_sentence")
+_LOWER_WORDS = frozenset(word.lower() for word in _LOWER)
+_COMPARES = re.compile(
+    r"\b(?:than|as (?:many|much|long|far|old|fast|tall)|twice|half|third|times|double|triple)\b", re.I
+)
+_PREPOSITIONS = frozenset("with of in on at for by from using about into per through to over after".split())
 _IRREGULAR_PLURALS = frozenset({"people", "children", "men", "feet"})
 
 
@@ -122,14 +130,15 @@ def make_item(problem: WordProblem, mode: Mode, want: Want, seed: int) -> Item |
     left_out = rng.choice(problem.omissions) if mode != "intact" else None
     visible = tuple(one for place, one in enumerate(problem.premise) if left_out is None or place != left_out.index)
     notes = _notes(problem, visible, left_out if mode == "twin" else None, rng)
-    has_notes = mode != "intact" or rng.random() < 0.5
+    has_notes = mode != "intact" or rng.random() < 0.5 or len(words(problem.text)) < SHORT_PROBLEM
     hidden = None
     if mode == "hidden" and left_out:
-        hidden = Hidden(kind="quantity", span=left_out.sentence, missing=left_out.missing, about=left_out.about)
+        unit = "money" if "$" in left_out.sentence else unit_asked(left_out.missing, "en")
+        hidden = Hidden("quantity", left_out.sentence, left_out.missing, left_out.about, unit=unit)
     premise, clue = _premise_and_clue(problem, visible, want)
 
     def item(calculations: tuple[Calculation, ...]) -> Item:
-        steps = [Step("calc", one.expression, one.note) for one in calculations]
+        steps = [Step("calc", one.expression) for one in calculations]
         if mode != "intact":
             steps.insert(0, Step("wiki", problem.notes_title))
         return Item(
@@ -233,7 +242,9 @@ def parse_solution(solution: str) -> tuple[Calculation, ...]:
     return tuple(found)
 
 
-def merge(steps: tuple[Calculation, ...], count: int, given: frozenset[Fraction]) -> tuple[Calculation, ...] | None:
+def merge(
+    steps: tuple[Calculation, ...], count: int, given: frozenset[Fraction], longest: int = EXPRESSION_CHARS
+) -> tuple[Calculation, ...] | None:
     """The same calculation in `count` steps: an expression replaces its result, in brackets, in later steps.
 
     `given` are the numbers of the problem. A result that equals one of them is not merged, because nobody can tell
@@ -242,7 +253,7 @@ def merge(steps: tuple[Calculation, ...], count: int, given: frozenset[Fraction]
     merged = list(steps)
     while len(merged) > count:
         for place in range(len(merged) - 1):
-            shorter = None if merged[place].value in given else _substituted(merged, place)
+            shorter = None if merged[place].value in given else _substituted(merged, place, longest)
             if shorter is not None:
                 merged = shorter
                 break
@@ -251,7 +262,7 @@ def merge(steps: tuple[Calculation, ...], count: int, given: frozenset[Fraction]
     return tuple(merged)
 
 
-def _substituted(steps: list[Calculation], place: int) -> list[Calculation] | None:
+def _substituted(steps: list[Calculation], place: int, longest: int) -> list[Calculation] | None:
     """The steps without one of them, its expression in place of its value in every later step that uses it."""
     early = steps[place]
 
@@ -264,7 +275,7 @@ def _substituted(steps: list[Calculation], place: int) -> list[Calculation] | No
         expression = _NUMBER.sub(replacement, step.expression)
         if expression != step.expression:
             used = True
-            if len(expression) > EXPRESSION_CHARS or not _computes(expression, step.value):
+            if len(expression) > longest or not _computes(expression, step.value):
                 return None
         out.append(Calculation(expression, step.value, step.note))
     return out if used else None
@@ -298,10 +309,12 @@ def omissions(premise: Sequence[str], question: str, steps: Sequence[Calculation
         if len(values) != 1 or _FRACTION_WORDS.search(sentence) or len(_DIGITS.findall(sentence)) > 1:
             continue
         (value,) = values
-        rest = " ".join([*premise[:index], *premise[index + 1 :], question])
-        if value <= 1 or value in numbers_in(rest) or not _is_used(value, steps):
+        others = [*premise[:index], *premise[index + 1 :], question]
+        if value <= 1 or value in numbers_in(" ".join(others)) or not _is_used(value, steps):
             continue
-        asked = _asked_for(sentence)
+        if not leaves_a_gap(sentence, value, others, steps) or not _decides(value, steps):
+            continue
+        asked = asked_for(sentence)
         if asked is not None:
             found.append(Omission(index, sentence, *asked))
     return tuple(found)
@@ -317,13 +330,75 @@ def _is_used(value: Fraction, steps: Sequence[Calculation]) -> bool:
     return False
 
 
-def _asked_for(sentence: str) -> tuple[str, tuple[str, ...]] | None:
+def leaves_a_gap(sentence: str, value: Fraction, others: Sequence[str], steps: Sequence[Calculation]) -> bool:
+    """Whether a problem without the sentence is visibly open, and not another problem that is complete in itself.
+
+    A rate or a count that something is multiplied by leaves a gap if the rest speaks of the same things. An operand
+    that is only added or subtracted leaves one if the rest compares something with it: `half as much as Doris`.
+    """
+    names = {
+        word for word in re.findall(r"\b[A-Z][a-z]+", sentence) if word.lower() not in FUNCTION_WORDS | _LOWER_WORDS
+    }
+    things = {_singular(word) for word in words(sentence) if word not in FUNCTION_WORDS and len(word) > 2}
+    things -= {name.lower() for name in names} | set(NUMBER_WORDS)
+    if not is_bare_addend(value, steps, numbers_in(" ".join(others))):
+        *story, question = others
+        asked = {_singular(word) for word in words(question)}
+        told = {_singular(word) for one in story for word in words(one)}
+        return bool(things & (asked | told))
+    compared = [one for one in others if _COMPARES.search(one)]
+    return any(
+        re.search(rf"\b(?:than|as|of|that) (?:\w+ )?{name}\b|\b{name}'s\b", one) for one in compared for name in names
+    )
+
+
+def is_bare_addend(value: Fraction, steps: Sequence[Calculation], given: frozenset[Fraction]) -> bool:
+    """Whether the first step that uses a number only adds or subtracts it.
+
+    `given` are the numbers of the rest. Hours a day times 7 are no more than an addend: nobody misses them.
+    """
+    known = set(given)
+    for step in steps:
+        for match in _NUMBER.finditer(step.expression):
+            if Fraction(match[0]) == value:
+                before, after = step.expression[: match.start()], step.expression[match.end() :]
+                others = {Fraction(one) for one in _NUMBER.findall(step.expression)} - {value}
+                scaled = before[-1:] in ("*", "/") or after[:1] in ("*", "/", "%")
+                return not scaled or not others & known
+        known.add(step.value)
+    return False
+
+
+def _decides(value: Fraction, steps: Sequence[Calculation]) -> bool:
+    """Whether another number in its place gives another answer; the steps are put into one expression to find out."""
+    whole = merge(tuple(steps), 1, frozenset(), longest=10_000)
+    if whole is None:
+        return False
+    other = _NUMBER.sub(
+        lambda match: f"({value + 1})" if Fraction(match[0]) == value else match[0], whole[0].expression
+    )
+    return not _computes(other, whole[0].value)
+
+
+def _singular(word: str) -> str:
+    if word.endswith(("xes", "ches", "shes", "sses")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and len(word) > 3 else word
+
+
+def asked_for(sentence: str) -> tuple[str, tuple[str, ...]] | None:
     """The embedded question and the words that an ask must be about, for a plain sentence."""
     match = _PLAIN_SENTENCE.fullmatch(sentence)
     if match is None:
         return None
     before, rest = match["before"].split(), match["rest"].split()
-    if before[0] in _BAD_STARTS or len(before) > 8 or before[-1].lower() in _BAD_BEFORE or len(rest) > 9:
+    if (
+        before[0] in _BAD_STARTS
+        or before[0] in ("This", "That", "These", "Those")
+        or len(before) > 8
+        or before[-1].lower() in _BAD_BEFORE
+        or len(rest) > 9
+    ):
         return None
     if _JOINED.search(" ".join(before + rest)):
         return None
@@ -331,21 +406,25 @@ def _asked_for(sentence: str) -> tuple[str, tuple[str, ...]] | None:
     if match["money"]:
         if rest and rest[0] in _BAD_AFTER - {"more", "of"}:
             return None
-        return " ".join(["how much", *start, *rest]), _telling([*before, *rest], ("much", "cost", "price", "money"))
+        return " ".join(["how much", *start, *rest]), _telling([*before, *rest])
     size = next((size for size in (1, 2, 3) if len(rest) >= size and _is_plural(rest[size - 1])), 0)
     if not size or any(not word.islower() for word in rest[:size]):
         return None
     things, after = rest[:size], rest[size:]
+    if before[-1] in ("is", "are", "was", "were") and before[0] != "There":
+        return None  # `how many hours each nap is long`
+    if before[-1].endswith("ing") or (before[-1] in _PREPOSITIONS and after):
+        return None  # `how many problems she works on a test with on it`
     if rest[0] in _BAD_AFTER or (after and after[0] in _BAD_AFTER):
         return None
-    return " ".join(["how many", *things, *start, *after]), _telling([*things, *before, *after], ())
+    return " ".join(["how many", *things, *start, *after]), _telling([*things, *before, *after])
 
 
 def _is_plural(word: str) -> bool:
     return (word.endswith("s") and not word.endswith(("ss", "us", "is"))) or word in _IRREGULAR_PLURALS
 
 
-def _telling(parts: Sequence[str], more: tuple[str, ...]) -> tuple[str, ...]:
+def _telling(parts: Sequence[str]) -> tuple[str, ...]:
     """Words that say what a sentence is about."""
     telling = [word for part in parts for word in words(part) if word not in FUNCTION_WORDS and len(word) > 2]
-    return tuple(dict.fromkeys([*telling, *more]))
+    return tuple(dict.fromkeys(telling))

@@ -69,6 +69,8 @@ class OfficialSource:
             )
         self.data_dir = data_dir
         self.fingerprints: dict[str, str] = {}
+        self.fewer_ambiguous: dict[Task, int] = {}
+        self.mix: dict[Task, float] = {}
         self._datasets: dict[Task, Dataset] = {}
         self._spares: dict[tuple[Task, str], list[SpareArticle]] = {}
 
@@ -85,7 +87,8 @@ class OfficialSource:
         records = self._dataset(task).records
         ids = sorted(one for one in records if split_of(one) == split)
         if split == "train":
-            ids = _without_siblings(ids, [one for one in records if split_of(one) == "shadow"], records)
+            held_out = [one for one in records if split_of(one) == "shadow"]
+            ids = without_siblings(ids, held_out, {one: _full_text(record) for one, record in records.items()})
         ids = [one for one in ids if one not in taken]
         rng = Random(f"{seed}:{task}:{split}")
         if len(ids) < len(wants):
@@ -101,9 +104,11 @@ class OfficialSource:
 
         chosen = choose_records(wants, [*vague, *plain], frozenset(vague), misfit, TWIN_SHARE[task], rng)
         if None in chosen:
-            ambiguous = sum(want.clarify for want in wants)
-            counts = f"{ambiguous} ambiguous samples asked for, {len(vague)} records can be made so"
-            raise self._too_few(task, split, counts)
+            raise self._too_few(
+                task, split, f"{len(wants)} samples asked for, {len(chosen) - chosen.count(None)} records"
+            )
+        asked = zip(wants, chosen, strict=True)
+        self.fewer_ambiguous[task] = sum(want.clarify and not f"{key}".startswith("hidden") for want, key in asked)
         return [key for key in chosen if key is not None]
 
     def item(self, task: Task, key: str, want: Want, seed: int) -> Item:
@@ -158,16 +163,16 @@ def _can_be_vague(record: Question) -> bool:
     return bool(record.omissions if isinstance(record, WordProblem) else record.mentions)
 
 
-def _without_siblings(ids: Sequence[str], held_out: Sequence[str], records: Mapping[str, Question]) -> list[str]:
-    """The ids whose records are similar to none of those held out.
+def without_siblings(ids: Sequence[str], held_out: Sequence[str], *views: Mapping[str, str]) -> list[str]:
+    """The ids whose texts, in all views, are similar to none of those held out.
 
     Datasets have variants of one record: GSM8K asks about the same cookie jar what was in it and what is left in it.
     With one of the two in the shadow set and the other in a pool, the pool leaks, although their ids differ.
     """
     if not ids or not held_out:
         return list(ids)
-    ours, theirs = (token_stream([_full_text(records[one]) for one in some]) for some in (ids, held_out))
-    similar = similar_samples((ours,), (theirs,), SIBLING_NGRAM, SIBLING_SIMILARITY).matches
+    ours, theirs = (tuple(token_stream([view[one] for one in some]) for view in views) for some in (ids, held_out))
+    similar = similar_samples(ours, theirs, SIBLING_NGRAM, SIBLING_SIMILARITY).matches
     return [one for place, one in enumerate(ids) if place not in similar]
 
 
@@ -183,14 +188,15 @@ def choose_records(
     1. Per level: records that fit both as `hidden` and as `twin` are chosen for the ambiguous wants and as many
        complete ones, and only then is it drawn which of them are ambiguous. Otherwise the wording would give it away.
     2. Vague records that are left become twins too, up to `twin_share` of the complete wants.
-    3. The other complete wants get records worded as they are.
+    3. The other complete wants get records worded as they are, and so do ambiguous ones that no record can serve.
     """
     chosen: list[str | None] = [None] * len(wants)
     free = dict.fromkeys(ids)
 
     def assign(places: Sequence[int], found: Sequence[str], mode: Mode) -> None:
         for place, source_id in zip(places, found, strict=False):
-            chosen[place] = f"{'hidden' if wants[place].clarify else mode}|{source_id}"
+            hides = wants[place].clarify and mode != "intact"
+            chosen[place] = f"{'hidden' if hides else mode}|{source_id}"
             del free[source_id]
 
     def either(source_id: str, want: Want) -> float | None:
@@ -221,7 +227,7 @@ def choose_records(
         found = _nearest(able, [wants[place] for place in places], lambda one, want: misfit(one, "twin", want))
         assign(places, [one for off, one in found if off <= GOOD_ENOUGH], "twin")
     for level in ("hard", "easy", "medium"):
-        places = [place for place in complete[level] if chosen[place] is None]
+        places = [place for place, want in enumerate(wants) if want.level == level and chosen[place] is None]
         found = _nearest(list(free), [wants[place] for place in places], lambda one, want: misfit(one, "intact", want))
         assign(places, [one for _, one in found], "intact")
     return chosen

@@ -19,11 +19,19 @@ from typing import Literal
 
 from ...core.tokenize import tokens
 from ...core.types import Article
-from .encyclopedia import CHANGING, Entity, Facts, Value, World, make_namesake
+from .encyclopedia import (
+    CHANGING,
+    TELLING_FACT,
+    Entity,
+    Facts,
+    Value,
+    World,
+    make_homonym,
+    make_namesake,
+    share_fact,
+)
 from .wording import Sentence, WorldText, name_of
 
-TELLING_FACT = {"person": "born", "town": "river", "work": "year", "company": "founded", "event": "first"}
-"""Kind -> the fact that tells two namesakes with the same tag apart; an article's first sentence states it."""
 Pages = dict[Entity, Facts]
 """Entities that have an article in the sample -> the facts that the article states."""
 
@@ -130,11 +138,16 @@ class Chain:
 
 @dataclass(slots=True)
 class Gap:
-    """Information that the text leaves open: the namesake of a chain's start, or the year of one of its hops."""
+    """What the text may leave open: the namesake of a chain's start, or the year of one of its hops."""
 
     kind: Literal["name", "year"]
     chain: Chain
     hop: int = 0
+
+
+Closed = Literal["named", "only_one", "same_for_both", "same_in_all_years"]
+"""Why a question is complete although the articles show several candidates: it says which one it means, only one of
+them can have the fact, or all of them lead to the same answer."""
 
 
 class ArticleSet:
@@ -144,6 +157,10 @@ class ArticleSet:
         self.world, self.text, self.rng = world, text, world.rng
         self.pages: Pages = {}
         self._sentences: dict[Entity, list[Sentence]] = {}
+        self.first: Chain | None = None
+        """The chain that a reader looks up first."""
+        self.closed: dict[Chain, Closed] = {}
+        """Chains with a namesake or with several years that do not matter, and why they do not."""
 
     def add(self, entity: Entity) -> None:
         if entity not in self.pages:
@@ -174,7 +191,36 @@ class ArticleSet:
 
     def add_namesake(self, chain: Chain, same_tag: bool) -> None:
         """Add a namesake of a chain's start and the pages that it leads to."""
-        self._follow(make_namesake(self.world, chain.start, same_tag), chain)
+        relation = chain.hops[0].relation
+        self._follow(make_namesake(self.world, chain.start, same_tag, relation), chain)
+
+    def add_namesake_that_shares(self, chain: Chain, same_tag: bool) -> bool:
+        """Add a namesake of a chain's start with the same value at the first hop; False where that would be odd."""
+        relation = chain.hops[0].relation
+        other = make_namesake(self.world, chain.start, same_tag, relation)
+        if not share_fact(self.world, other, chain.start, relation):
+            return False
+        self.add(other)
+        return True
+
+    def add_homonym(self, chain: Chain) -> None:
+        """Add an entity of another kind that is called like a chain's start."""
+        self.add(make_homonym(self.world, chain.start))
+
+    def repeat_value(self, hop: Hop) -> None:
+        """State the value of a hop for a second year too: the same mayor again, or nearly as many inhabitants."""
+        what, year = hop.value.what, (hop.value.year or 0) + self.rng.randint(2, 6)
+        if isinstance(what, int):
+            what = max(1, round(what * self.rng.choice((0.9, 0.94, 1.05, 1.08, 1.12))))
+        self.pages[hop.owner][hop.relation] = [hop.value, Value(what, year)]
+
+    def narrow_unasked(self, chains: list[Chain], rate: float) -> None:
+        """State only one year of some facts that the question does not ask for."""
+        asked = {hop.relation for chain in chains for hop in chain.hops}
+        for facts in self.pages.values():
+            for relation in sorted(CHANGING.intersection(facts) - asked):
+                if self.rng.random() < rate:
+                    facts[relation] = [self.rng.choice(facts[relation])]
 
     def show_all_years(self, chain: Chain, at: int) -> None:
         """State every value of a hop that the text gives no year for."""
@@ -184,30 +230,40 @@ class ArticleSet:
             if isinstance(value.what, Entity) and at + 1 < len(chain.hops):
                 self._follow(value.what, chain, at + 1)
 
-    def open_gap(self, chains: list[Chain], gap: Gap, combine: Combine, answer: str) -> bool:
-        """Add the pages that make a gap matter.
-
-        True when the text alone now has several answers and the missing information restores the one.
-        """
-        chain = gap.chain
+    def open_gap(self, gap: Gap, same_tag: bool) -> None:
+        """Add the pages that make a gap matter."""
         if gap.kind == "name":
-            self.add_namesake(chain, same_tag=chain.tag_shown)
-            full = chain.query(self.full_mention(chain.start))
+            self.add_namesake(gap.chain, same_tag or gap.chain.tag_shown)
         else:
-            self.show_all_years(chain, gap.hop)
-            full = chain.query(all_years=True)
-        queries = tuple(full if one is chain else one.query() for one in chains)
-        return len(self.answers(chains, combine)) > 1 and consistent_answers(self.pages, queries, combine) == {answer}
+            self.show_all_years(gap.chain, gap.hop)
+
+    def resolved(self, chains: list[Chain], combine: Combine, gap: Gap | None) -> set[str]:
+        """Return all answers that are left once the missing information is given."""
+        queries = []
+        for chain in chains:
+            if gap is None or gap.chain is not chain:
+                queries.append(chain.query())
+            elif gap.kind == "name":
+                queries.append(chain.query(self.full_mention(chain.start)))
+            else:
+                queries.append(chain.query(all_years=True))
+        return consistent_answers(self.pages, tuple(queries), combine)
 
     def answers(self, chains: list[Chain], combine: Combine) -> set[str]:
         return consistent_answers(self.pages, tuple(chain.query() for chain in chains), combine)
 
+    def snapshot(self) -> Pages:
+        """Return a copy of the pages as they are now."""
+        return {entity: dict(facts) for entity, facts in self.pages.items()}
+
     def namesakes(self, entity: Entity) -> list[Entity]:
-        """Return the entities of that name on these pages, itself included."""
-        return [other for other in self.pages if other.name == entity.name]
+        """Return the entities of that name and kind on these pages, itself included."""
+        return [other for other in self.pages if other.name == entity.name and other.kind == entity.kind]
 
     def shares_name(self, entity: Entity) -> bool:
-        return len(self.namesakes(entity)) > 1
+        """Whether another page has the same name, of whatever kind it is."""
+        bare = entity.name.strip("《》")
+        return sum(other.name.strip("《》") == bare for other in self.pages) > 1
 
     def telling_value(self, entity: Entity) -> int | str | None:
         """Return the fact that tells an entity apart from namesakes with the same tag; None if it has none here."""
@@ -241,17 +297,17 @@ class ArticleSet:
         sentences = [self.sentence_stating(hop.owner, hop.relation) for chain in chains for hop in chain.hops]
         return list(dict.fromkeys(sentences))
 
-    def articles(self, needed: set[str], brief: bool, length: int) -> tuple[Article, ...]:
+    def articles(self, needed: set[str], keep: float, length: int) -> tuple[Article, ...]:
         """Word the pages in random order, filled up with other pages of the world to about `length` tokens.
 
-        Brief articles keep their first sentence and those that state a needed relation.
+        An article has its first sentence, those that state a needed relation, and the share `keep` of the others.
         """
         articles = []
         for entity in self.pages:
             lines = [
                 text
                 for place, (text, relations) in enumerate(self.sentences(entity))
-                if not brief or place == 0 or needed.intersection(relations)
+                if place == 0 or needed.intersection(relations) or self.rng.random() < keep
             ]
             articles.append(Article(self.title(entity), tuple(lines)))
         count = sum(len(tokens(article.text)) for article in articles)

@@ -4,27 +4,44 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
 
+from ...core.tokenize import occurs
 from ...core.types import Hidden, Level, Task, join_sentences
 from ..difficulty.text_features import clue_overlap
-from ..pool.source import Item, Step, Want
-from ..quality.consistency import occurs
-from .articles import ArticleSet, Chain, Combine, Gap
-from .encyclopedia import World
+from ..pool.source import Item, Step, Thought, Want
+from .articles import ArticleSet, Chain, Closed, Combine, Gap
+from .encyclopedia import Entity, World
 from .texts import capitalize, fill
-from .wording import WorldText
+from .wording import WorldText, name_of
 
 CONTEXT_TOKENS: dict[Level, tuple[int, int]] = {"easy": (40, 110), "medium": (420, 900), "hard": (640, 1000)}
 """Least and most tokens of context; the prompt adds some fifty. Must not depend on whether something is missing."""
 USUAL_HOPS = 4
 """Tool calls of a hard sample at the default of `--tool_hops`."""
-ASIDE_RATE: dict[Level, float] = {"easy": 0.0, "medium": 0.8, "hard": 1.0}
+ASIDE_RATE: dict[Level, float] = {"easy": 0.0, "medium": 0.35, "hard": 0.5}
 """Share of the samples in which the user mentions articles that do not help."""
-DECOY_RATE = 0.5
-"""Share of the tagged names that get a namesake which the tag rules out."""
+
+LIKE_A_GAP_RATE = 0.9
+"""Share of the complete questions with several candidates where an incomplete one would have them."""
+ELSEWHERE_RATE = 0.45
+"""Share of the other names and open years with several candidates, in complete and in incomplete questions."""
+HOMONYM_RATE = 0.2
+"""Share of the namesakes beside which an entity of another kind has that name too."""
+BRIEF_KEEPS = {False: 0.45, True: 0.3}
+"""Shares of the sentences that nobody asks for in the brief articles of complete and of incomplete easy questions."""
+UNASKED_ONE_YEAR = {False: 0.1, True: 0.3}
+"""Shares of the facts that nobody asks for that have one year only, in complete and in incomplete questions: the latter
+have more years elsewhere."""
+SAME_ANSWER_RATE = 0.65
+"""Share of these namesakes that lead to the same answer, where one can be made; others are of another kind."""
+SAME_TAG_RATE = {False: 0.4, True: 0.1}
+"""Shares of the namesakes of untagged names that have the same tag, and are told apart by a further fact, in complete
+and in incomplete questions. Those of tagged names all have it in the latter, and few in the former."""
+SAME_ANSWER_TRIES = 4
 CLUE_OVERLAP = (0.36, 0.68)
 """Least and most overlap of clue and question with the supporting sentences."""
 
@@ -42,6 +59,8 @@ class Question:
     text: str
     calculations: tuple[Step, ...] = ()
     """Calculations after the last article, when the answer takes one."""
+    asked_for: str = ""
+    """The relation whose value is the answer (`founded`, `person.tag`); empty where the answer is of another kind."""
 
 
 def build_item(task: Task, source_id: str, world: World, text: WorldText, want: Want, question: Question) -> Item:
@@ -51,25 +70,28 @@ def build_item(task: Task, source_id: str, world: World, text: WorldText, want: 
     articles.add_chains(chains)
     answer = _single_answer(articles, question)
     gap = _open_a_gap(articles, question, answer) if want.clarify else None
-    if gap is None:
-        _add_decoys(articles, question, answer)
     calls = sum(len(chain.hops) - chain.known for chain in chains)
-    calls += sum(not chain.known and articles.shares_name(chain.start) for chain in chains)
-    spare = want.max_turns - 1 - want.clarify - calls
+    calls += want.clarify + (gap is not None and gap.kind == "name")
+    _add_candidates_that_do_not_matter(articles, question, gap, answer, want.max_turns - 1 - calls)
+    articles.narrow_unasked(chains, UNASKED_ONE_YEAR[want.clarify])
+    steps, ask_after, answer_why = _steps(articles, question, gap, 0)
+    spare = want.max_turns - 1 - want.clarify - len(steps)
     if spare < 0:
         raise QuestionRejected("the tool calls do not fit into the turns")
     # A reader who is short of turns compares two numbers without the calculator.
     calculate = spare >= len(question.calculations) and (want.level == "hard" or not want.clarify)
     calculations = question.calculations if calculate else ()
-    searches = _searches(want, calls + len(calculations), spare - len(calculations)) if gap is None else 0
+    searches = _searches(want, len(steps) + len(calculations), spare - len(calculations))
+    if searches:
+        steps, ask_after, answer_why = _steps(articles, question, gap, searches)
     clue = _clue(articles, question)
     premise = _aside(articles, want.level)
     needed = {hop.relation for chain in chains for hop in chain.hops}
-    context = articles.articles(needed, want.level == "easy", rng.randint(*CONTEXT_TOKENS[want.level]))
+    brief = BRIEF_KEEPS[want.clarify] if want.level == "easy" else 1.0
+    context = articles.articles(needed, brief, rng.randint(*CONTEXT_TOKENS[want.level]))
     hidden = _hidden(articles, gap) if gap else None
     if hidden is not None and occurs(hidden.span, f"{premise} {clue} {question.text}"):
         raise QuestionRejected("the message contains what should be missing")
-    steps, ask_after = _steps(articles, question, gap, searches)
     item = Item(
         task=task,
         lang=want.lang,
@@ -81,9 +103,11 @@ def build_item(task: Task, source_id: str, world: World, text: WorldText, want: 
         context=context,
         support=tuple(articles.support(chains)),
         answer=answer,
+        aliases=_aliases(text, question, answer),
         steps=steps + calculations,
         hidden=hidden,
         ask_after=ask_after,
+        answer_why=answer_why,
         ambiguity=_ambiguity(articles, question),
     )
     if world.dialect:
@@ -103,24 +127,120 @@ def _single_answer(articles: ArticleSet, question: Question) -> str:
 
 def _open_a_gap(articles: ArticleSet, question: Question, answer: str) -> Gap:
     """Choose what the text leaves open and the clue does not give, and add the pages that make it matter."""
-    gaps = [Gap("name", chain) for chain in question.chains if not chain.known and chain.hops[0].relation != "tag"]
-    for chain in question.chains:
-        gaps += [Gap("year", chain, at) for at, hop in enumerate(chain.hops) if hop.is_open and at >= chain.known]
-    if not gaps:
+    gap = _draw_gap(articles, question)
+    if gap is None:
         raise QuestionRejected("the text leaves nothing open that the clue does not give")
-    gap = articles.rng.choice(gaps)
-    if not articles.open_gap(question.chains, gap, question.combine, answer):
+    articles.open_gap(gap, articles.rng.random() < SAME_TAG_RATE[True])
+    several = len(articles.answers(question.chains, question.combine)) > 1
+    if not several or articles.resolved(question.chains, question.combine, gap) != {answer}:
         raise QuestionRejected("the answer is the same without the missing information, or not restored by it")
     return gap
 
 
-def _add_decoys(articles: ArticleSet, question: Question, answer: str) -> None:
-    """Add namesakes with another tag: the text shows the tag, so it stays complete, but a reader has to compare."""
+def _draw_gap(articles: ArticleSet, question: Question) -> Gap | None:
+    """Draw what the text leaves open and the clue does not give: a name, or the year of a fact."""
+    gaps = [Gap("name", chain) for chain in question.chains if not chain.known and chain.hops[0].relation != "tag"]
     for chain in question.chains:
-        if chain.tag_shown and articles.rng.random() < DECOY_RATE:
-            articles.add_namesake(chain, same_tag=False)
-    if articles.answers(question.chains, question.combine) != {answer}:
-        raise QuestionRejected("a namesake that the tag should rule out changes the answer")
+        gaps += [Gap("year", chain, at) for at, hop in enumerate(chain.hops) if hop.is_open and at >= chain.known]
+    return articles.rng.choice(gaps) if gaps else None
+
+
+def _add_candidates_that_do_not_matter(
+    articles: ArticleSet, question: Question, gap: Gap | None, answer: str, spare: int
+) -> None:
+    """Add namesakes and further years that do not matter, to complete questions as often as incomplete questions have
+    those that matter, and sometimes to the rest of an incomplete one.
+
+    Else a name in brackets or a second year would give away that something is missing. `spare` tool calls are free for
+    comparing candidates.
+    """
+    rng = articles.rng
+    # A complete question has a place too where something could have been missing.
+    main = gap or (_draw_gap(articles, question) if rng.random() < LIKE_A_GAP_RATE else None)
+    if main is not None:
+        articles.first = main.chain
+    for chain in rng.sample(question.chains, len(question.chains)):
+        check = _Check(articles, question, gap, answer)
+        is_main = main is not None and main.chain is chain
+        if gap is not None and is_main:
+            if gap.kind == "name" and rng.random() < HOMONYM_RATE:
+                articles.add_homonym(chain)
+            continue
+        places = [at for at, hop in enumerate(chain.hops) if hop.is_open and at >= chain.known]
+        years = bool(places) and (main.kind == "year" if main and is_main else rng.random() < ELSEWHERE_RATE)
+        if years and _show_same_years(check, chain, rng.choice(places)):
+            articles.closed[chain] = "same_in_all_years"
+        elif not chain.known and spare > 0 and (is_main or rng.random() < ELSEWHERE_RATE):
+            spare -= _add_harmless_namesake(check, chain, spare)
+
+
+@dataclass(slots=True)
+class _Check:
+    """Tries additions to the pages, and takes back those that change the answer."""
+
+    articles: ArticleSet
+    question: Question
+    gap: Gap | None
+    answer: str
+
+    def keeps(self) -> bool:
+        """Whether the answer is still the one, once what is missing is given."""
+        resolved = self.articles.resolved(self.question.chains, self.question.combine, self.gap)
+        return resolved == {self.answer}
+
+
+def _show_same_years(check: _Check, chain: Chain, at: int) -> bool:
+    """State several years of a fact that lead to the same answer; False where there are none."""
+    articles, hop = check.articles, chain.hops[at]
+    before = articles.snapshot()
+    if len(check.question.chains) > 1:
+        articles.show_all_years(chain, at)
+        if check.keeps():
+            return True
+        articles.pages = {entity: dict(facts) for entity, facts in before.items()}
+    if isinstance(hop.value.what, Entity) or len(check.question.chains) > 1:
+        articles.repeat_value(hop)
+        if check.keeps():
+            return True
+    articles.pages = before
+    return False
+
+
+def _add_harmless_namesake(check: _Check, chain: Chain, spare: int) -> int:
+    """Add a namesake that does not matter, and return the tool calls that comparing it takes."""
+    articles = check.articles
+    rng, before = articles.rng, articles.snapshot()
+    closed: Closed = "only_one"
+    if chain.hops[0].relation == "tag":
+        return 0
+    if spare > 1 and rng.random() < SAME_ANSWER_RATE and _add_same_answer(check, chain):
+        closed = "same_for_both"
+    elif chain.tag_shown:
+        articles.add_namesake(chain, same_tag=False)
+        closed = "named"
+    if closed == "only_one" or rng.random() < HOMONYM_RATE:
+        articles.add_homonym(chain)
+    if not check.keeps() or not articles.shares_name(chain.start):
+        articles.pages = before
+        return 0
+    articles.closed[chain] = closed
+    return 2 if closed == "same_for_both" else 1
+
+
+def _add_same_answer(check: _Check, chain: Chain) -> bool:
+    """Add a namesake for which the answer is the same."""
+    articles = check.articles
+    same_tag = chain.tag_shown or articles.rng.random() < SAME_TAG_RATE[check.gap is not None]
+    for _ in range(SAME_ANSWER_TRIES):
+        before = articles.snapshot()
+        if len(check.question.chains) > 1:
+            articles.add_namesake(chain, same_tag)
+            if len(articles.namesakes(chain.start)) > 1 and check.keeps():
+                return True
+        elif articles.add_namesake_that_shares(chain, same_tag):
+            return True
+        articles.pages = before
+    return False
 
 
 def _searches(want: Want, calls: int, spare: int) -> int:
@@ -164,26 +284,53 @@ def _clue(articles: ArticleSet, question: Question) -> str:
     return clue
 
 
-def _steps(articles: ArticleSet, question: Question, gap: Gap | None, searches: int) -> tuple[tuple[Step, ...], int]:
-    """Return the calls that a careful reader makes, and how many of them come before the clarifying question."""
+def _steps(
+    articles: ArticleSet, question: Question, gap: Gap | None, searches: int
+) -> tuple[tuple[Step, ...], int, Thought | Literal[""]]:
+    """Return the calls that a careful reader makes, how many of them come before the clarifying question, and the kind
+    of thought before the answer."""
     steps: list[Step] = []
     ask_after = 0
-    for chain in question.chains:
+    reason: Thought | Literal[""] = ""
+    """Why the candidates of the page before do not matter; the thought before the next call or the answer says it."""
+    bridge = len(question.chains) == 1
+
+    def call(title: str, fact: str, why: Thought | Literal[""] = "", option: str = "") -> None:
+        nonlocal reason
+        steps.append(Step("wiki", title, fact, why or (reason if bridge else ""), option))
+        reason = "" if bridge else reason
+
+    for chain in sorted(question.chains, key=lambda chain: chain is not articles.first):
+        closed = articles.closed.get(chain)
         for at, hop in enumerate(chain.hops[chain.known :], start=chain.known):
+            fact = f"{hop.owner.kind}.tag" if hop.relation == "tag" else hop.relation
             if searches:
                 steps.append(Step("wiki", f"{hop.owner.name} {articles.text.questions.queries[hop.relation]}"))
                 searches -= 1
-            ambiguous = at == 0 and articles.shares_name(chain.start)
-            if ambiguous:
-                steps.append(Step("wiki", hop.owner.name))
+            several = at == 0 and articles.shares_name(chain.start)
+            listed = hop.relation in articles.sentences(hop.owner)[0][1]
+            """The search results show the first sentence, which states the fact."""
+            if not several:
+                call(articles.title(hop.owner), fact)
+            else:
+                call(hop.owner.name, fact)
                 if gap == Gap("name", chain):
                     ask_after = len(steps)
-            if ambiguous and len(chain.hops) == 1 and hop.relation in articles.sentences(hop.owner)[0][1]:
-                continue  # the list of search hits shows the first sentence, which states it
-            steps.append(Step("wiki", articles.title(hop.owner)))
+                if closed == "same_for_both":
+                    if not listed:
+                        candidates = articles.namesakes(chain.start)
+                        articles.rng.shuffle(candidates)
+                        call(articles.title(candidates[0]), fact, "check_both")
+                        call(articles.title(candidates[1]), fact)
+                    reason = "same_for_both"
+                elif not (listed and len(chain.hops) == 1):
+                    why: Thought | Literal[""] = closed if closed in ("named", "only_one") else ""
+                    call(articles.title(hop.owner), fact, why, _reading(articles, hop.owner)[0])
             if gap == Gap("year", chain, at):
                 ask_after = len(steps)
-    return tuple(steps), ask_after
+            if closed == "same_in_all_years" and hop.is_open and len(articles.pages[hop.owner][hop.relation]) > 1:
+                reason = "same_for_both"
+    return tuple(steps), ask_after, reason
 
 
 def _hidden(articles: ArticleSet, gap: Gap) -> Hidden:
@@ -191,16 +338,28 @@ def _hidden(articles: ArticleSet, gap: Gap) -> Hidden:
     chain, text = gap.chain, articles.text
     start, questions = chain.start, text.questions
     if gap.kind == "year":
-        span = text.year_phrase(chain.hops[gap.hop].value.year).strip()
-        return Hidden("year", span, articles.rng.choice(questions.which_year), questions.year_words)
-    value = articles.telling_value(start)
-    if value:
-        span = fill(questions.fact_span[start.kind], value=value)
-    else:
-        span = fill(questions.tag_span[start.kind], tag=start.tag)
+        hop = chain.hops[gap.hop]
+        values = sorted(articles.pages[hop.owner][hop.relation], key=lambda value: value != hop.value)
+        # The value itself names a reading only where it is not the answer.
+        last = gap.hop + 1 == len(chain.hops)
+        readings = tuple((text.year_phrase(v.year).strip(), *([] if last else [name_of(v.what)])) for v in values)
+        about = (hop.owner.name, *questions.year_words, *questions.relation_words[hop.relation])
+        return Hidden("year", readings[0][0], articles.rng.choice(questions.which_year), about, readings)
     measure = questions.measure_words.get(start.kind, "")
     which = fill(articles.rng.choice(questions.which), x=start.name, measure=measure)
-    return Hidden("entity", span, which, text.name_words(start.name))
+    namesakes = sorted(articles.namesakes(start), key=lambda entity: entity is not start)
+    readings = tuple(_reading(articles, entity) for entity in namesakes)
+    telling = questions.fact_words[start.kind] if articles.telling_value(start) else ()
+    about = (start.name.strip("《》"), *questions.kind_words[start.kind], *telling)
+    return Hidden("entity", readings[0][0], which, about, readings)
+
+
+def _reading(articles: ArticleSet, entity: Entity) -> tuple[str, ...]:
+    """Return the phrases that tell an entity apart from its namesakes: as a reply says it, alone, and as a title."""
+    questions, value = articles.text.questions, articles.telling_value(entity)
+    if value:
+        return fill(questions.fact_span[entity.kind], value=value), str(value), articles.title(entity)
+    return fill(questions.tag_span[entity.kind], tag=entity.tag), entity.tag, articles.title(entity)
 
 
 def _ambiguity(articles: ArticleSet, question: Question) -> tuple[str, ...]:
@@ -211,6 +370,11 @@ def _ambiguity(articles: ArticleSet, question: Question) -> tuple[str, ...]:
     if any(hop.is_open for chain in question.chains for hop in chain.hops):
         flags.append("no-year")
     return tuple(flags)
+
+
+def _aliases(text: WorldText, question: Question, answer: str) -> tuple[str, ...]:
+    """Return other ways to write an answer: with its unit, its preposition, the word for its kind."""
+    return tuple(fill(form, x=answer) for form in text.questions.answer_forms.get(question.asked_for, ()))
 
 
 def _in_dialect(item: Item, dialect: dict[str, str]) -> Item:

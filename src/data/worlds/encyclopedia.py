@@ -46,6 +46,12 @@ class Entity:
         return value
 
 
+TELLING_FACT = {"person": "born", "town": "river", "work": "year", "company": "founded", "event": "first"}
+"""Kind -> the fact that tells two namesakes with the same tag apart; an article's first sentence states it."""
+NAMESAKE_TRIES = 20
+BORN = (1800, 1905)
+LIFE = (70, 95)
+"""Years that people live: longer than any office, prize or job of theirs."""
 CHANGING = frozenset({"employer", "mayor", "population", "seat", "staff", "winner", "visitors"})
 """Relations with a value for each of several years."""
 
@@ -85,18 +91,104 @@ def make_world(names: Names, rng: Random) -> World:
     return world
 
 
-def make_namesake(world: World, of: Entity, same_tag: bool) -> Entity:
-    """Draw another entity of that name with facts of its own, so that the name alone does not say which is meant."""
-    other = _entity(world, of.kind, of.name)
-    for add_relation in _ADDED_LATER.get(of.kind, ()):
-        add_relation(world, other)
-    other.tag = of.tag if same_tag else world.rng.choice([t for t in world.names.tags[of.kind] if t != of.tag])
-    other.facts["tag"] = [Value(other.tag)]
-    # Both get the same years: a year in the question must not tell the two apart by accident.
-    for relation in CHANGING & of.facts.keys() & other.facts.keys():
-        pairs = zip(other.facts[relation], of.facts[relation], strict=False)
-        other.facts[relation] = [Value(ours.what, theirs.year) for ours, theirs in pairs]
-    return other
+def make_namesake(world: World, of: Entity, same_tag: bool, relation: str) -> Entity:
+    """Draw another entity of that name and kind with facts of its own, so that the name alone does not say which is
+    meant.
+
+    Both have the same years for a relation that changes over time: a year in the question must not tell the two apart
+    by accident. Everything else fits these years.
+    """
+    for _ in range(NAMESAKE_TRIES):
+        other = _entity(world, of.kind, of.name)
+        for add_relation in _ADDED_LATER.get(of.kind, ()):
+            add_relation(world, other)
+        if relation in CHANGING and relation in of.facts:
+            _fit_years(world, other, of, relation)
+        other.tag = of.tag if same_tag else world.rng.choice([t for t in world.names.tags[of.kind] if t != of.tag])
+        other.facts["tag"] = [Value(other.tag)]
+        if not same_tag or other.facts[TELLING_FACT[of.kind]] != of.facts[TELLING_FACT[of.kind]]:
+            return other
+    return make_namesake(world, of, False, relation)
+
+
+def make_homonym(world: World, of: Entity) -> Entity:
+    """Draw an entity of another kind with that name: a film called like a town, a firm called like a novel."""
+    return _entity(world, "company" if of.kind == "work" else "work", of.name.strip("《》"))
+
+
+def share_fact(world: World, other: Entity, of: Entity, relation: str) -> bool:
+    """Give a namesake the same value of a fact, and the dates that fit it; False where that would be odd."""
+    rng, value = world.rng, of.facts[relation][0].what
+    if relation in ("born_in", "setting", "town", "patron"):
+        pass
+    elif relation == "teacher" and isinstance(value, Entity):
+        _set_born(world, other, of.number("born") + rng.choice((-5, -3, -2, 2, 4, 7)))
+        if not _can_teach(value, other):
+            return False
+    elif relation in ("author", "house") and isinstance(value, Entity):
+        author = value if relation == "author" else _of_kind(other.facts["author"][0].what)
+        other.facts["author"], other.facts["year"] = (
+            [Value(author)],
+            [Value(author.number("born") + rng.randint(22, 60))],
+        )
+        house = value if relation == "house" else _of_kind(other.facts["house"][0].what)
+        if house.number("founded") > other.number("year"):
+            return False
+    elif relation == "founder" and isinstance(value, Entity):
+        founded = value.number("born") + rng.randint(21, 48)
+        seats, staff = other.facts["seat"], other.facts["staff"]
+        shift = founded - other.number("founded")
+        other.facts["founded"] = [Value(founded)]
+        other.facts["seat"] = [Value(seat.what, (seat.year or 0) + shift) for seat in seats]
+        other.facts["staff"] = [Value(count.what, (count.year or 0) + shift) for count in staff]
+    else:
+        return False
+    other.facts[relation] = list(of.facts[relation])
+    return other.facts[TELLING_FACT[of.kind]] != of.facts[TELLING_FACT[of.kind]]
+
+
+def _fit_years(world: World, other: Entity, of: Entity, relation: str) -> None:
+    """Give a namesake the years of a relation, with values and dates that were possible in these years."""
+    rng = world.rng
+    years = [value.year or 0 for value in of.facts[relation]]
+    if relation == "employer":
+        _set_born(world, other, of.number("born") + rng.choice((-9, -7, -5, -4, -3, -2, -1, 1, 2, 3)))
+        firms = [[c for c in world.company if c.number("founded") < year] for year in years]
+        first = rng.choice(firms[0])
+        other.facts["employer"] = [
+            Value(first, years[0]),
+            Value(rng.choice([firm for firm in firms[1] if firm is not first]), years[1]),
+        ]
+    elif relation in ("mayor", "winner"):
+        other.facts[relation] = [Value(rng.choice(_alive(world, year)), year) for year in years]
+    else:
+        other.facts[relation] = [
+            Value(value.what, year) for value, year in zip(other.facts[relation], years, strict=True)
+        ]
+    if of.kind == "company":
+        founder = rng.choice([p for p in world.person if p.number("born") + 21 <= of.number("founded")])
+        born = founder.number("born")
+        founded = rng.randint(born + 21, min(born + 48, of.number("founded")))
+        other.facts |= {"founder": [Value(founder)], "founded": [Value(founded)]}
+        unasked = "staff" if relation == "seat" else "seat"
+        pairs = zip(other.facts[unasked], of.facts[unasked], strict=True)
+        other.facts[unasked] = [Value(ours.what, theirs.year) for ours, theirs in pairs]
+    elif of.kind == "event":
+        dated = [value.year or 0 for name in ("winner", "visitors") for value in other.facts[name]]
+        other.facts["first"] = [Value(min(dated) - rng.randint(0, 12))]
+
+
+def _set_born(world: World, person: Entity, born: int) -> None:
+    """Move the life of a person who has no other dates than a birth and a death."""
+    person.facts.pop("teacher", None)
+    person.facts.pop("employer", None)
+    person.facts["born"] = [Value(born)]
+    person.facts["died"] = [Value(born + world.rng.randint(*LIFE))]
+
+
+def _of_kind(what: Entity | int | str) -> Entity:
+    assert isinstance(what, Entity)
+    return what
 
 
 def _entities(world: World, kind: str, count: int) -> list[Entity]:
@@ -123,10 +215,10 @@ def _town(world: World) -> Facts:
 
 def _person(world: World) -> Facts:
     rng = world.rng
-    born = rng.randint(1800, 1930)
+    born = rng.randint(*BORN)
     return {
         "born": [Value(born)],
-        "died": [Value(born + rng.randint(61, 93))],
+        "died": [Value(born + rng.randint(*LIFE))],
         "born_in": [Value(rng.choice(world.town))],
     }
 
@@ -147,9 +239,11 @@ def _company(world: World) -> Facts:
 
 def _work(world: World) -> Facts:
     rng = world.rng
-    author = rng.choice(world.person)
-    year = author.number("born") + rng.randint(22, 60)
-    trading = [company for company in world.company if company.number("founded") <= year] or world.company
+    trading: list[Entity] = []
+    while not trading:
+        author = rng.choice(world.person)
+        year = author.number("born") + rng.randint(22, 60)
+        trading = [company for company in world.company if company.number("founded") <= year]
     return {
         "author": [Value(author)],
         "year": [Value(year)],
@@ -173,14 +267,19 @@ def _event(world: World) -> Facts:
 
 
 def _add_teacher(world: World, person: Entity) -> None:
-    older = [p for p in world.person if p is not person and p.number("born") + 12 <= person.number("born")]
-    if older:
-        person.facts["teacher"] = [Value(world.rng.choice(older))]
+    teachers = [other for other in world.person if other is not person and _can_teach(other, person)]
+    if teachers:
+        person.facts["teacher"] = [Value(world.rng.choice(teachers))]
+
+
+def _can_teach(teacher: Entity, pupil: Entity) -> bool:
+    """Whether the teacher is the elder, and lives until the pupil is grown up."""
+    return teacher.number("born") + 12 <= pupil.number("born") <= teacher.number("died") - 18
 
 
 def _add_employers(world: World, person: Entity) -> None:
     rng, born = world.rng, person.number("born")
-    companies = [company for company in world.company if company.number("founded") <= born + 45]
+    companies = [company for company in world.company if company.number("founded") <= born + 35]
     if len(companies) < 2:
         return
     first, second = rng.sample(companies, 2)
@@ -191,6 +290,11 @@ def _add_employers(world: World, person: Entity) -> None:
 
 def _add_mayors(world: World, town: Entity) -> None:
     town.facts["mayor"] = _holders(world)
+
+
+def _alive(world: World, year: int) -> list[Entity]:
+    """People of an age for an office or a prize in a year; there are some in every year of an office or a prize."""
+    return [person for person in world.person if 24 <= year - person.number("born") <= 66]
 
 
 def _holders(world: World) -> list[Value]:
@@ -293,18 +397,18 @@ def _english_name(lists: EnglishLists, rng: Random, kind: str, woman: bool) -> s
         return f"{pick(lists.women if woman else lists.men)} {surname()}"
     if kind == "town":
         return pick(lists.town_heads) + pick(lists.town_tails)
-    if kind == "company" and rng.random() < 0.6:
-        return f"{surname()} {pick(lists.company_tails)}"
-    if kind != "work":
-        return f"{described()} {pick(lists.company_tails if kind == 'company' else lists.event_tails)}"
+    if kind == "company":
+        return f"{surname()} {pick(lists.company_tails) if rng.random() < 0.6 else f'& {surname()}'}"
+    if kind == "event":
+        return f"{surname() if rng.random() < 0.3 else described()} {pick(lists.event_tails)}"
     form = rng.randrange(4)
     if form == 0:
         return f"The {described()}"
     if form == 1:
-        return f"{pick(lists.nouns)} of the {pick(lists.nouns)}"
+        return f"The {pick(lists.nouns)} of the {described()}"
     if form == 2:
         return f"{capitalize(with_article(pick(lists.nouns)))} for {pick(lists.women + lists.men)}"
-    return f"{described()}, {described()}"
+    return f"The {described()} of {pick(lists.women + lists.men)}"
 
 
 def _chinese_name(lists: ChineseLists, rng: Random, kind: str) -> str:

@@ -28,6 +28,8 @@ LITERAL_RELATIONS = frozenset(
 """Relations whose values are numbers or words: a chain can only end there."""
 TAG_RATE, YEAR_RATE = 0.25, 0.5
 """Shares of the mentions that show the tag, and of the changing hops that show the year."""
+EASY_YEAR_RATE = 0.25
+"""Share of the easy bridges whose last hop shows the year."""
 COMPARISON_RATE = 0.4
 LEAD_RATE = 0.4
 """Share of the bridges that name their subject in a sentence of its own."""
@@ -111,12 +113,12 @@ class _QuestionDrawer:
             # The clue restates the first hop, so what may be open is the year of the second.
             chain = self._walk(2, tag_rate=0.0, last_open=True)
             chain.known = 1
-            return Question([chain], plain_value, self._bridge_text(chain))
+            return Question([chain], plain_value, self._bridge_text(chain), asked_for=_asked_for(chain))
         hops = 2 if level == "medium" else self.rng.choice((3, 3, 4))
         chain = self._walk(hops, tag_rate=TAG_RATE if hops < 4 else 0.0)
         if hops == 4 and not any(hop.is_open for hop in chain.hops):
             raise QuestionRejected(NOT_AT_THIS_LEVEL)
-        return Question([chain], plain_value, self._bridge_text(chain))
+        return Question([chain], plain_value, self._bridge_text(chain), asked_for=_asked_for(chain))
 
     def comparison(self) -> Question:
         """Ask which of two entities has the smaller or the larger value."""
@@ -162,7 +164,7 @@ class _QuestionDrawer:
     def _walk(self, hops: int, tag_rate: float, last_open: bool = False) -> Chain:
         """Draw a chain of that many relations from a random start that passes no entity twice.
 
-        With `last_open`, the last relation changes over time and shows no year.
+        With `last_open`, the last relation changes over time and mostly shows no year.
         """
         rng, asks = self.rng, self.text.questions.asks
         start = rng.choice(self.world.entities())
@@ -190,6 +192,7 @@ class _QuestionDrawer:
         if last_open:
             # A first hop without its year would be a second gap beside the last.
             walked[0].year_shown = walked[0].is_open
+            walked[-1].year_shown = rng.random() < EASY_YEAR_RATE
         return Chain(walked, rng.random() < tag_rate)
 
     def _chains_to(self, facts: tuple[str, str], lengths: tuple[int, int]) -> list[Chain]:
@@ -263,6 +266,12 @@ class _QuestionDrawer:
         half = len(forms) // 2
         far = self.rng.random() < self.want.paraphrase * self.text.questions.far_share[self.want.level]
         return forms[half:] if far else forms[:half]
+
+
+def _asked_for(chain: Chain) -> str:
+    """Return the relation that a bridge asks for; a tag with the kind of its owner."""
+    last = chain.hops[-1]
+    return f"{last.owner.kind}.tag" if last.relation == "tag" else last.relation
 
 
 def _verdict(text: WorldText, family: StrategyFamily, n: int) -> Combine:

@@ -30,7 +30,7 @@ from ...core.files import explain_read_errors, shipped
 from ...core.types import Record
 
 FOLDER = Path("templates/worlds")
-REMEDY = "correct the file, or remove your own templates/worlds to use the one that comes with the package"
+REMEDY = "correct the file, or remove your own (templates/worlds or templates/voice_*.yaml) to use the package's"
 T = TypeVar("T", bound=Record)
 
 
@@ -46,9 +46,10 @@ class Lines(tuple[str, ...]):
     """Templates, one to a line."""
 
 
-def load_text(file: str, kind: type[T]) -> T:
-    """Return the texts in a file of `templates/worlds`; `BadInput` names the file and the key that does not fit."""
-    loaded: T = _load(shipped(FOLDER).resolve() / file, kind)
+def load_text(file: str, kind: type[T], folder: Path = FOLDER) -> T:
+    """Return the texts in a file of a folder of texts; `BadInput` names the file and the key that does not fit."""
+    path = shipped(folder) / file if folder == FOLDER else shipped(folder / file)
+    loaded: T = _load(path.resolve(), kind)
     return loaded
 
 

@@ -10,7 +10,7 @@ from msgspec import field
 
 from ...core.types import Lang, Level, Record
 from .encyclopedia import Entity, Facts, Value
-from .texts import Lines, Phrases, Words, capitalize, fill, load_text, render, with_article
+from .texts import Lines, Words, capitalize, fill, load_text, render, with_article
 
 KNOWN_FOR_RATE = 0.7
 """Share of the articles that say what their subject is known for, where the language has such phrases."""
@@ -26,6 +26,8 @@ class ArticleSentence(Record, frozen=True):
     text: Lines
     more: tuple[str, ...] = ()
     """How a second and later value go on, for a relation that changes over time."""
+    again: str = ""
+    """How it goes on when the second value is the first one again."""
     place: int | None = None
     """Place in the article, where it is not the last."""
 
@@ -61,8 +63,12 @@ class QuestionText(Record, frozen=True):
     tag_span: dict[str, str]
     fact_span: dict[str, str]
     year_words: Words
-    name_words: Phrases
-    words_not_in_names: Words
+    relation_words: dict[str, Words]
+    """Relation that changes over time -> words of a question about its year."""
+    kind_words: dict[str, Words]
+    """Kind of entity -> words that ask which of its namesakes is meant."""
+    fact_words: dict[str, Words]
+    """The same where a fact tells namesakes with the same tag apart."""
     queries: dict[str, str]
     nouns: dict[str, Lines]
     stand_ins: dict[str, Lines]
@@ -78,6 +84,8 @@ class QuestionText(Record, frozen=True):
     """`kind.relation` -> questions which of two has the smaller or the larger value."""
     strategy: dict[str, Lines]
     """Name of a yes/no family -> its questions. They say exactly what the family tests and no more."""
+    answer_forms: dict[str, Lines] = field(default_factory=dict)
+    """Relation -> other ways to write a value of it as an answer: with its unit, with a preposition."""
     measure_words: dict[str, str] = field(default_factory=dict)
 
 
@@ -117,11 +125,6 @@ class WorldText:
         """
         return form.endswith("{x}") if self.questions.nests_at == "end" else form.startswith("{x}")
 
-    def name_words(self, name: str) -> tuple[str, ...]:
-        """Return the words of which a question about this name uses at least one."""
-        parts = [word for word in name.strip("《》").split() if word not in self.questions.words_not_in_names]
-        return (*parts, *self.questions.name_words)
-
     def title(self, name: str, tag: str, fact: int | str | None) -> str:
         """Return the title of an article whose subject has namesakes."""
         if fact:
@@ -139,7 +142,10 @@ class WorldText:
                 continue
             template = rng.choice(sentence.text)
             if sentence.more:
-                text = self._values_by_year(entity, facts[sentence.states[0]], template, sentence.more, rng)
+                values = facts[sentence.states[0]]
+                repeats = len(values) > 1 and values[0].what == values[1].what
+                more = (sentence.again,) if repeats and sentence.again else sentence.more
+                text = self._values_by_year(entity, values, template, more, rng)
             else:
                 text = render(template, rng, slots)
             page.insert(len(page) if sentence.place is None else sentence.place, (text, sentence.states))
@@ -177,7 +183,7 @@ class DialectText(Record, frozen=True):
 
 
 def draw_dialect(lang: Lang, rng: Random) -> dict[str, str]:
-    """Draw the words that a world prefers: a Chinese firm is a 商号 in one world and a 字号 in another.
+    """Draw the words that a world prefers: a Chinese firm is a 企业 in one world and a 公司 in another.
 
     A world keeps to one word for each thing, in its articles and in the questions about it, and other worlds have
     others: so a reader of many worlds meets the language and not a form letter.

@@ -25,7 +25,7 @@ class SceneText(Record, frozen=True):
     """How one scene is told."""
 
     facts: dict[str, Lines]
-    """`per` -> sentences that state it; `long+wide` -> sentences that state both."""
+    """`per` -> sentences that state it; `long+wide` -> sentences that state both. Told in the order of the file."""
     ask: Lines
     far: Lines
     """Questions that keep away from the words of the story."""
@@ -35,8 +35,6 @@ class SceneText(Record, frozen=True):
     things: str = ""
     """What the result counts, for scenes that go on from it."""
     unit: str = ""
-    fixed_order: bool = False
-    """Whether the facts only make sense in the order in which they are written."""
     open: Lines = Lines()
     listing: dict[str, Lines] = field(default_factory=dict)
     """The fact as an article states it, for the quantities that may be left out of the message."""

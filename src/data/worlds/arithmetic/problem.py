@@ -11,9 +11,10 @@ spread. So no word of the message depends on whether it needs an ask.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from functools import cache
 from random import Random
 
+from ....agents.quantity_questions import unit_asked
 from ....agents.tools import number_text
 from ....core.tokenize import tokens
 from ....core.types import Article, Hidden, Lang, Level, join_sentences
@@ -22,8 +23,8 @@ from ...difficulty.text_features import asked_arithmetic, char_trigrams, connect
 from ...pool.source import Item, Step, Want, calls_wanted, followed, points_missed
 from ..texts import capitalize, fill, render
 from .language import Language, Slots, digits, language_of, pick
-from .program import expressions, plausible_others
-from .story import KeyQuantity, Story, draw_story
+from .program import EMPTY, expressions, extend, plausible_others, scene_plans
+from .story import TRIES_TO_OPEN, KeyQuantity, Story, draw_slots, draw_story
 
 LEFT_OUT_OF_COMPLETE = 0.75
 """Share of the complete problems whose message lacks a quantity that the place's article states. All incomplete ones
@@ -32,7 +33,12 @@ ARTICLE_THOUGH_COMPLETE = 0.5
 """Share of the messages without anything left out that have an article about the story's place."""
 UNSTATED = "unstated-quantity"
 MESSAGE_TRIES = 12
-ARTICLE_LINES = (3, 6)
+ARTICLE_LINES = (2, 5)
+LINE_TRIES = 6
+MOST_FIGURES = 3
+"""Most quantities that the article about the story's place states."""
+GOODS = "shop"
+"""Scenes about goods, which any place may sell."""
 ALIKE_SHARE = 0.6
 """Share of the other places that are of the same kind; their articles state their own number of the key quantity."""
 TEMPLATE_TOKENS = 60
@@ -46,6 +52,8 @@ OVERLAP: dict[Level, tuple[float, float, float]] = {
 }
 """Least, wanted and most overlap of clue and question with the story."""
 OVERLAP_TRIES = 4
+CLUE_SENTENCES = 3
+"""Most sentences of a clue that is not easy."""
 CHARACTERS_PER_TRIGRAM = 1.2
 """Characters of a story sentence per new trigram: some trigrams repeat or are in the question already."""
 LENGTH_POINTS: dict[Level, tuple[int, ...]] = {"easy": (0,), "medium": (1, 1, 2), "hard": (1, 1, 1, 2)}
@@ -74,12 +82,16 @@ def make_problem(want: Want, source_id: str) -> Item:
     least, most = article_tokens(length, visible, rng)
     articles = []
     if left_out or rng.random() < ARTICLE_THOUGH_COMPLETE:
-        line = _key_line(story.key, story.key.slots, rng) if left_out and not want.clarify else ""
-        articles = [_article(language, story, title, line, most, rng)]
+        # An article that leaves the quantity open has as many figures: of other things.
+        lines = [_key_line(story.key, story.key.slots, rng)] if left_out and not want.clarify else []
+        count = 1 + int(rng.random() * MOST_FIGURES)
+        lines += _other_figures(language, story, count - len(lines), rng)
+        articles = [_article(language, story, title, lines, most, rng)]
     used = sum(_count_tokens(language, article.title, article.sentences) for article in articles)
     articles += _other_articles(language, story, title, least - used, rng)
     rng.shuffle(articles)
-    steps = [Step("wiki", title)] if opens_article else []
+    hidden = _hidden(story, want.lang, rng)
+    steps = [Step("wiki", title, hidden.missing, "page_for")] if opens_article else []
     if calls:
         steps += [Step("calc", expression) for expression in expressions(story.program, calls)]
     return Item(
@@ -95,7 +107,7 @@ def make_problem(want: Want, source_id: str) -> Item:
         support=story.sentences,
         answer=number_text(story.program.answer),
         steps=tuple(steps),
-        hidden=_hidden(story, rng) if want.clarify else None,
+        hidden=hidden if want.clarify else None,
         ask_after=int(opens_article and want.clarify),
         ambiguity=(UNSTATED,) if left_out else (),
     )
@@ -109,7 +121,7 @@ def _draw_message(
     least, _, most = OVERLAP[want.level]
     for _ in range(MESSAGE_TRIES):
         story = draw_story(language, want, left_out, rng)
-        premise, clue, overlap = split_message(story.sentences, story.key_at, left_out, story.question, want.level)
+        premise, clue, overlap = split_message(story, left_out, want.level)
         if left_out:
             premise = [sentence for sentence in premise if sentence != story.key_sentence]
         points = message_points(" ".join([*premise, *clue, story.question]), overlap, want.lang)
@@ -119,14 +131,16 @@ def _draw_message(
     return story, premise, clue, points
 
 
-def _hidden(story: Story, rng: Random) -> Hidden:
+def _hidden(story: Story, lang: Lang, rng: Random) -> Hidden:
     """Return the missing quantity: the sentence that states it, and how a clarifying question asks for it."""
     key = story.key
+    missing = render(key.scene.missing[key.name], rng, key.slots)
     return Hidden(
         kind="quantity",
         span=story.key_sentence,
-        missing=render(key.scene.missing[key.name], rng, key.slots),
+        missing=missing,
         about=tuple(render(word, rng, key.slots) for word in key.scene.about[key.name]),
+        unit=unit_asked(missing, lang),
     )
 
 
@@ -145,8 +159,8 @@ def _other_articles(language: Language, story: Story, own_title: str, wanted: in
         title = _title(language, story, place, rng)
         if title in titles or place == story.key.slots["P"]:
             continue
-        line = _key_line_elsewhere(language, story, place, rng) if alike else ""
-        articles.append(_article(language, story, title, line, ARTICLE_TOKENS, rng))
+        lines = [_key_line_elsewhere(language, story, place, rng)] if alike else []
+        articles.append(_article(language, story, title, lines, ARTICLE_TOKENS, rng))
         titles.add(title)
         wanted -= _count_tokens(language, title, articles[-1].sentences)
     return articles
@@ -169,29 +183,66 @@ def _key_line_elsewhere(language: Language, story: Story, place: str, rng: Rando
     return _key_line(key, slots, rng)
 
 
-def _article(language: Language, story: Story, title: str, key_line: str, most: int, rng: Random) -> Article:
-    """Make an article of random lines and the key line, if there is one, with at most about `most` tokens."""
+def _other_figures(language: Language, story: Story, count: int, rng: Random) -> list[str]:
+    """Return lines of the place's article that state quantities of things that the story does not mention.
+
+    Each is of another scene, so that no two contradict each other.
+    """
+    key = story.key
+    key_number = digits(story.program.givens[key.name])
+    told, asked = set(key.slots.values()), set(key.scene.about[key.name])
+    plans = scene_plans().opening
+    lines: dict[str, str] = {}
+    for scenes in (*[_scenes_of(story.group)] * 6, *[_scenes_of(GOODS)] * 20):
+        if len(lines) >= count:
+            break
+        name = pick(rng, scenes)
+        scene, quantity = language.scene(name), pick(rng, plans[name].hideable)
+        program = extend(EMPTY, plans[name], rng, TRIES_TO_OPEN)
+        if name in lines or scene is key.scene or program is None or asked.intersection(scene.about[quantity]):
+            continue
+        slots = draw_slots(language, scene, program, 0.0, rng, key.slots["currency"])
+        slots["P"] = key.slots["P"]
+        line = capitalize(render(pick(rng, scene.listing[quantity]), rng, slots))
+        if key_number not in line and not any(slots[slot] in told for slot in scene.nouns):
+            lines[name] = line
+    return list(lines.values())
+
+
+@cache
+def _scenes_of(group: str) -> tuple[str, ...]:
+    return tuple(name for name, plan in scene_plans().opening.items() if plan.group == group and plan.hideable)
+
+
+def _article(language: Language, story: Story, title: str, figures: Sequence[str], most: int, rng: Random) -> Article:
+    """Make an article of these lines and random others, with at most about `most` tokens.
+
+    Each kind of other line comes once: an article with two opening hours would contradict itself.
+    """
     low, high = ARTICLE_LINES
     count = low + int(rng.random() * (high - low + 1))
     key_number = digits(story.program.givens[story.key.name])
-    lines = list(dict.fromkeys(_line(language, language.text.lines, key_number, rng) for _ in range(count)))
-    if key_line:
-        lines.insert(int(rng.random() * (len(lines) + 1)), key_line)
+    templates = rng.sample(language.text.lines, count)
     if rng.random() < 0.5:
-        lines.insert(0, _line(language, language.text.intros, key_number, rng))
-    while len(lines) > 2 and _count_tokens(language, title, lines) > most:
-        lines.remove(next(line for line in reversed(lines) if line != key_line))
+        templates.insert(0, pick(rng, language.text.intros))
+    others = [line for template in templates if (line := _line(language, template, key_number, rng))]
+    while others and len(others) + len(figures) > 2 and _count_tokens(language, title, [*figures, *others]) > most:
+        others.pop()
+    lines = list(others)
+    for figure in figures:
+        lines.insert(int(rng.random() * (len(lines) + 1)), figure)
     return Article(title, tuple(lines))
 
 
-def _line(language: Language, templates: tuple[str, ...], key_number: str, rng: Random) -> str:
-    """Return a random line without the key number, which may only be where it is stated."""
-    while True:
+def _line(language: Language, template: str, key_number: str, rng: Random) -> str:
+    """Return a line without the key number, which may only be where it is stated; empty where that is not possible."""
+    for _ in range(LINE_TRIES):
         slots = Slots(language, rng)
         slots["x1"], slots["x2"] = str(4 + int(rng.random() * 15)), str(20 + int(rng.random() * 4))
-        line = render(pick(rng, templates), rng, slots)
+        line = render(template, rng, slots)
         if key_number not in line:
             return line
+    return ""
 
 
 def _count_tokens(language: Language, title: str, lines: Sequence[str]) -> int:
@@ -199,22 +250,23 @@ def _count_tokens(language: Language, title: str, lines: Sequence[str]) -> int:
     return round((len(title) + sum(map(len, lines))) * language.text.tokens_per_character) + 1
 
 
-def split_message(
-    sentences: Sequence[str], key_at: int, left_out: bool, question: str, level: Level
-) -> tuple[list[str], list[str], float]:
+def split_message(story: Story, left_out: bool, level: Level) -> tuple[list[str], list[str], float]:
     """Split a story into premise and clue, so that clue and question restate as much of it as the level asks for.
 
     Returns their overlap too. A sentence that is left out cannot be restated, although it supports the answer.
     """
+    sentences, question = story.sentences, story.question
     support = char_trigrams(" ".join(sentences))
     least, wanted, most = OVERLAP[level]
     best = _overlap([], question, support)
     chosen: tuple[int, ...] = ()
     if best < least:
-        free = [at for at in range(len(sentences)) if not (left_out and at == key_at)]
+        free = [at for at in range(len(sentences)) if not (left_out and at == story.key_at)]
+        facts = [at for at in free if at >= story.facts_at]
         new = len(char_trigrams(question) - support)
         characters = CHARACTERS_PER_TRIGRAM * (wanted - best) * (len(support) + new)
-        for clue in _clues_by_size(sentences, free, level, characters):
+        clues = _ends_by_size(sentences, facts, level, characters)
+        for clue in [*clues, tuple(free)] if level == "easy" else clues:
             overlap = _overlap([sentences[at] for at in clue], question, support)
             if abs(overlap - wanted) < abs(best - wanted):
                 best, chosen = overlap, clue
@@ -224,15 +276,15 @@ def split_message(
     return premise, [sentences[at] for at in chosen], best
 
 
-def _clues_by_size(sentences: Sequence[str], free: list[int], level: Level, characters: float) -> list[tuple[int, ...]]:
-    """Return sets of sentences worth trying, those with about the wanted number of characters first.
+def _ends_by_size(sentences: Sequence[str], facts: list[int], level: Level, characters: float) -> list[tuple[int, ...]]:
+    """Return ends of the story worth trying, those with about the wanted number of characters first.
 
-    An easy clue may have any of them, other clues one or two. The opening stays in the story, unless all is restated.
+    A clue is the end of the story, so that the facts keep their order: a few sentences, or any number when easy.
     """
-    later = free[1:]
-    sets = [some for size in range(1, len(later) + 1 if level == "easy" else 3) for some in combinations(later, size)]
-    sets.sort(key=lambda some: abs(sum(len(sentences[at]) for at in some) - characters))
-    return [*sets[:OVERLAP_TRIES], tuple(free)] if level == "easy" else sets[:OVERLAP_TRIES]
+    most = len(facts) if level == "easy" else min(CLUE_SENTENCES, len(facts))
+    ends = [tuple(facts[-size:]) for size in range(1, most + 1)]
+    ends.sort(key=lambda some: abs(sum(len(sentences[at]) for at in some) - characters))
+    return ends[:OVERLAP_TRIES]
 
 
 def _overlap(clue: list[str], question: str, support: set[str]) -> float:
@@ -263,7 +315,7 @@ def choose_shape(
         length = max(length, 1)
     best, lowest_cost = (False, 0, length), float("inf")
     for opens_article in (True, False):
-        if opens_article != left_out and not want.clarify:
+        if opens_article != left_out:
             continue
         for calc_calls in range(0 if most_calls <= opens_article else 1, steps + 1):
             hops = calc_calls + opens_article
@@ -280,13 +332,12 @@ def choose_shape(
 
 
 def _cost(want: Want, opens_article: bool, calc_calls: int, length: int) -> float:
-    """Return how far a shape is from the usual one of its level. An ask without a look at the article is worst."""
-    unseen = 5.0 if want.clarify and not opens_article else 0.0
+    """Return how far a shape is from the usual one of its level."""
     if want.level == "easy":
-        return unseen + 2.0 * (calc_calls - 1) + length
+        return 2.0 * (calc_calls - 1) + length
     if want.level == "medium":
-        return unseen + 0.6 * abs(calc_calls - calls_wanted(want)) + (0.3, 0.0, 0.8)[length]
-    return unseen + 1.5 * abs(calc_calls + opens_article - calls_wanted(want)) + (4.0, 0.0, 0.5)[length]
+        return 0.6 * abs(calc_calls - calls_wanted(want)) + (0.3, 0.0, 0.8)[length]
+    return 1.5 * abs(calc_calls + opens_article - calls_wanted(want)) + (4.0, 0.0, 0.5)[length]
 
 
 def article_tokens(length: int, visible: str, rng: Random) -> tuple[int, int]:

@@ -24,9 +24,9 @@ MOST_OPERATIONS, MOST_STEPS = 8, 5
 """Most operations and steps that a hard story is asked for; it may have a few more."""
 NUMBER_WORD_CHANCE: dict[Level, float] = {"easy": 0.75, "medium": 0.25, "hard": 0.15}
 """Chance that a small number is spelled out."""
-REMARK_CHANCE: dict[Level, float] = {"easy": 0.1, "medium": 0.45, "hard": 0.5}
+REMARK_CHANCE: dict[Level, float] = {"easy": 0.12, "medium": 0.28, "hard": 0.24}
 """Chance of a sentence that does not matter."""
-REMARK_CHANCE_ADDED_IF_LEFT_OUT = 0.3
+REMARK_CHANCE_ADDED_IF_LEFT_OUT = 0.14
 """Makes up for the sentence that is left out, so that a short message gives nothing away."""
 JOIN_CHANCE: dict[Level, float] = {"easy": 0.4, "medium": 0.3, "hard": 0.4}
 """Chance that two facts share a sentence."""
@@ -56,6 +56,8 @@ class Story(Struct, frozen=True):
     key: KeyQuantity
     sentences: tuple[str, ...]
     """The complete story, in order."""
+    facts_at: int
+    """Index of the first sentence that states a fact; before it are the opening and what does not matter."""
     key_at: int
     """Index of the sentence that states the key quantity and nothing else."""
     question: str
@@ -129,7 +131,7 @@ def _word_story(
     language: Language, want: Want, left_out: bool, plans: list[str], program: Program, key: str, rng: Random
 ) -> Story:
     opening = language.scene(plans[0])
-    slots = _draw_slots(language, opening, program, NUMBER_WORD_CHANCE[want.level], rng)
+    slots = draw_slots(language, opening, program, NUMBER_WORD_CHANCE[want.level], rng)
     clauses: Clauses = []
     key_quantity: KeyQuantity | None = None
     for plan in plans:
@@ -139,8 +141,6 @@ def _word_story(
         facts = [
             (name, language.tidy(render(pick(rng, variants), rng, slots))) for name, variants in scene.facts.items()
         ]
-        if not scene.fixed_order:
-            rng.shuffle(facts)
         clauses += facts
         if plan == plans[-1]:
             question = _word_question(language, scene, want.paraphrase, slots, rng)
@@ -154,7 +154,8 @@ def _word_story(
     for template in rng.sample(language.text.remarks, 2 if want.level == "hard" else 1):
         if rng.random() < chance:
             remark = language.tidy(render(template, rng, slots))
-            clauses.insert(int(rng.random() * (len(clauses) + 1)), ("", remark))
+            # A remark sets the scene; between the facts it would break what they tell.
+            clauses.insert(0, ("", remark))
     first = language.sentence(language.tidy(render(pick(rng, opening.open), rng, slots)))
     return Story(
         program=program,
@@ -162,15 +163,20 @@ def _word_story(
         places=opening.places,
         key=key_quantity,
         sentences=(first, *(language.sentence(text) for _, text in clauses)),
+        facts_at=1 + sum(not name for name, _ in clauses),
         key_at=1 + [name for name, _ in clauses].index(key),
         question=question,
     )
 
 
-def _draw_slots(language: Language, opening: SceneText, program: Program, number_words: float, rng: Random) -> Slots:
+def draw_slots(
+    language: Language, opening: SceneText, program: Program, number_words: float, rng: Random, currency: str = ""
+) -> Slots:
     """Draw the people, the place and the nouns of a story, and write its numbers."""
     slots = Slots(language, rng)
     language.cast(slots, rng)
+    if currency:
+        slots["currency"] = currency
     slots["P"] = language.place(opening.places, rng)
     for slot, category in opening.nouns.items():
         language.noun(slot, category, slots, rng)

@@ -1,0 +1,137 @@
+"""From words to concepts, for the user simulator: reads the word lists of `templates/user_simulator.json`.
+
+English words are stemmed, Chinese text is cut by longest match. Synonyms share a concept, so that *spent* meets *spend*
+and 票价 meets 多少钱. A word may have several concepts: *pay* is a cost and a wage.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from ..core.files import package_json
+from ..core.tokenize import words
+from ..core.types import Lang
+
+Concepts = frozenset[str]
+_ENDINGS = (("ies", "y"), ("ied", "y"), ("ations", "at"), ("ation", "at"), ("ing", ""), ("ed", ""), ("s", ""))
+
+
+class Token(NamedTuple):
+    """A content word."""
+
+    stem: str
+    concepts: Concepts
+    """The stem, and `=name` for each group of synonyms that it belongs to."""
+    soft: bool
+    """Whether it says little by itself: *use*, *make*."""
+
+
+class Language:
+    """The word lists and patterns of one language."""
+
+    def __init__(self, lang: Lang) -> None:
+        lists: dict[str, Any] = package_json("templates/user_simulator.json")[lang]
+        self.lang = lang
+        forms = [group.split() for group in " ".join(lists.get("irregular", ())).split(";")]
+        self.irregular = {word: group[0] for group in forms for word in group[1:]}
+        self.neutral = set(" ".join(lists["neutral"]).split())
+        """Words that any question may use."""
+        self.groups: dict[str, set[str]] = {}
+        for name, group in lists["groups"].items():
+            for word in group.split():
+                self.groups.setdefault(self.stem(word), set()).add(f"={name}")
+        self.soft, self.types, self.attributes = (
+            {f"={name}" for name in lists[key].split()} for key in ("soft_groups", "type_groups", "attributes")
+        )
+        """Groups of words that say little, that only say which kind of quantity is meant, and of facts in articles."""
+        self.unit_of_concept = {f"={name}": unit for name, unit in lists["unit_of_group"].items()}
+        self.unit_of_word = {word: unit for unit, group in lists["units"].items() for word in group.split()}
+        self.amount_nouns = {self.stem(noun) for noun in lists["amount_nouns"].split()}
+        self.how: dict[str, str] = lists["how"]
+        """Question word -> kinds of quantity that it asks for: `long` -> `time length`."""
+        self.measures = set(lists["measures"])
+        self.phrases = [(re.compile(phrase), word) for phrase, word in lists["phrases"].items()]
+        """Phrases that a single word replaces before anything else."""
+        self.find = {name: re.compile(pattern) for name, pattern in lists["patterns"].items()}
+        whole = {*self.groups, *self.neutral, *self.amount_nouns, *lists.get("compounds", "").split()}
+        longest_first = "|".join(re.escape(word) for word in sorted(whole, key=len, reverse=True))
+        self.cut = re.compile(rf"\d+(?:\.\d+)?|[a-z]+|{longest_first}|\w")
+
+    def stem(self, word: str) -> str:
+        """The stem of an English word; a Chinese word is its own.
+
+        >>> [language("en").stem(word) for word in ("spent", "carries", "planned", "hourly", "costs", "priced")]
+        ['spend', 'carry', 'plan', 'hour', 'cost', 'pric']
+        """
+        if self.lang == "zh":
+            return word
+        word = self.irregular.get(word, word)
+        for ending, instead in _ENDINGS:
+            if word.endswith(ending) and len(word) - len(ending) > 2 and not word.endswith(("ss", "us", "is")):
+                word = word[: -len(ending)] + instead
+                if ending in ("ing", "ed") and len(word) > 3 and word[-1] == word[-2] and word[-1] not in "ls":
+                    word = word[:-1]
+                break
+        word = self.irregular.get(word, word)
+        return word[:-1] if word.endswith("e") and len(word) > 3 else word
+
+
+_LANGUAGES: dict[Lang, Language] = {"en": Language("en"), "zh": Language("zh")}
+
+
+def language(lang: Lang) -> Language:
+    return _LANGUAGES[lang]
+
+
+@lru_cache(maxsize=65536)
+def token_of(word: str, lang: Lang) -> Token | None:
+    """The token of a word in lower case; None for a number and for a word that any question may use."""
+    lists = _LANGUAGES[lang]
+    stem = lists.stem(word)
+    groups = lists.groups.get(stem)
+    neutral = word in lists.neutral
+    if word[0].isdigit() or (neutral and groups is None):
+        return None
+    return Token(stem, frozenset(groups or ()) | {stem}, neutral or bool(groups and groups <= lists.soft))
+
+
+@lru_cache(maxsize=8192)
+def tokens(text: str, lang: Lang) -> tuple[Token, ...]:
+    """Content words of a text in lower case."""
+    cut = words(text) if lang == "en" else _LANGUAGES[lang].cut.findall(text)
+    return tuple(token for word in cut if (token := token_of(word, lang)) is not None)
+
+
+def concepts_of(texts: Iterable[str], lang: Lang) -> Concepts:
+    """All concepts of some texts."""
+    return union(token.concepts for text in texts for token in tokens(fold(text), lang))
+
+
+def union(some: Iterable[Concepts]) -> Concepts:
+    return frozenset().union(*some)
+
+
+def fold(text: str) -> str:
+    """The text in lower case, full-width characters as ordinary ones."""
+    return unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+
+
+def normalize(text: str, lang: Lang) -> str:
+    """The folded text with a single word for each phrase that has one."""
+    text = fold(text)
+    for phrase, word in _LANGUAGES[lang].phrases:
+        text = phrase.sub(word, text)
+    return text
+
+
+def names_in(text: str, lang: Lang) -> Concepts:
+    """Stems of the capitalized words of an English text that it does not also write small."""
+    if lang == "zh":
+        return frozenset()
+    small = set(re.findall(r"\b[a-z][\w'-]*", text))
+    names = re.findall(r"\b[A-Z][\w-]*", text)
+    return frozenset(_LANGUAGES["en"].stem(name.lower()) for name in names if name.lower() not in small)

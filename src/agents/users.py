@@ -1,0 +1,45 @@
+"""The users that a policy may talk to: the rules (default), and a noisy one for evaluation.
+
+A user is a function from a sample, a question and the turns before it to a reply. A third user, a language model behind
+a server, is in `scoring/llm_user.py`. Whoever plays the user, a reply that gives nothing is one of the fixed texts in
+`templates/dialogue.json`, so that `informs` can tell by the reply alone whether information was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+
+from ..core.types import Sample, Turn
+from .user_simulator import REPLIES, informs, reply
+
+User = Callable[[Sample, str, Sequence[Turn]], str]
+"""Replies to a question about a sample, after the turns before it."""
+
+
+def rules(sample: Sample, ask: str, before: Sequence[Turn]) -> str:
+    """The user simulator: understands a question, and answers what was asked."""
+    return reply(sample, ask)
+
+
+class NoisyUser:
+    """The user simulator on a bad day, for evaluation: terse, evasive when first asked, or changing its mind.
+
+    Which of the three depends on seed and sample, so an evaluation can be repeated. What is said in the end is right.
+    """
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+
+    def __call__(self, sample: Sample, ask: str, before: Sequence[Turn]) -> str:
+        said, hidden, lang = reply(sample, ask), sample.hidden, sample.lang
+        if hidden is None or not informs(said):
+            return said
+        mood = blake2b(f"{self.seed}:{sample.id}".encode(), digest_size=1).digest()[0] % 3
+        if mood == 0:
+            return hidden.span
+        if mood == 1:
+            evasive = REPLIES["evasive"][lang]
+            return said if any(turn.text == evasive for turn in before) else evasive
+        other = hidden.readings[1][0] if len(hidden.readings) > 1 else REPLIES["unsure"][lang]
+        return REPLIES["changed_mind"][lang].format(first=other, span=hidden.span)

@@ -1,0 +1,135 @@
+"""The voice of the demonstrations: how the assistant thinks and asks, in `templates/voice_*.yaml`.
+
+Personas and registers belong to the user. The assistant has one neutral voice for all templates, so that a policy
+learns when to ask and not a manner of speaking.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from random import Random
+from typing import Literal
+
+from ...core.files import sha256_file, shipped
+from ...core.tokenize import occurs
+from ...core.types import LANGS, Hidden, Lang, Record, Turn
+from ..worlds.texts import Lines, Parts, capitalize, compiled, load_text, render
+from .source import Thought
+
+FOLDER = Path("templates")
+SILENT = 0.25
+"""Share of the tool calls and answers without a thought. An ask always has one: its reason."""
+OPTIONS_SHARE = 0.5
+"""Share of the asks that list the options, where the tool replies showed them."""
+MOST_OPTIONS = 4
+PLAIN_ASKS = 4
+"""Number of the first forms of an ask that say nothing about why."""
+
+Ask = Literal["entity", "entity_options", "year", "year_options", "quantity"]
+
+
+class VoiceText(Record, frozen=True):
+    """`voice_*.yaml`."""
+
+    thoughts: dict[Thought, Lines]
+    asks: dict[Ask, Lines]
+    options_gap: str
+    options_last: str
+    facts: dict[str, str]
+    """Fact (`founder`, or `person.tag`) -> how a thought names it."""
+
+
+class Voice:
+    """Thoughts and asks in one language."""
+
+    def __init__(self, lang: Lang) -> None:
+        self.lang = lang
+        self.text = load_text(f"voice_{lang}.yaml", VoiceText, FOLDER)
+
+    def thought(self, kind: Thought, rng: Random, **slots: str) -> str:
+        return capitalize(render(rng.choice(self.text.thoughts[kind]), rng, slots))
+
+    def ask(self, hidden: Hidden, seen: Sequence[str], rng: Random) -> tuple[str, str]:
+        """Return the reason for an ask and the ask, after the tool replies in `seen`."""
+        kind: Ask = hidden.kind if hidden.kind in ("year", "quantity") else "entity"
+        unclear: dict[str, Thought] = {"year": "unclear_year", "quantity": "unclear_quantity"}
+        unclear |= dict.fromkeys(("entity", "subject"), "unclear_name")
+        # A sense, a preference, a premise, or nothing looked up: the reasons and most forms speak of names, years,
+        # figures and pages.
+        is_plain = hidden.kind not in unclear or not seen
+        reason = "" if is_plain else self.thought(unclear[hidden.kind], rng)
+        options = _options(hidden, seen)
+        slots = {"missing": hidden.missing}
+        if is_plain:
+            kind = "entity"
+        if len(options) > 1 and kind != "quantity" and rng.random() < OPTIONS_SHARE:
+            rng.shuffle(options)
+            kind = "year_options" if kind == "year" else "entity_options"
+            slots["options"] = self.text.options_gap.join(options[:-1]) + self.text.options_last + options[-1]
+        forms = self.text.asks[kind]
+        return reason, capitalize(render(rng.choice(forms[:PLAIN_ASKS] if is_plain else forms), rng, slots))
+
+    def fact(self, name: str) -> str:
+        """Return how a thought names a fact; a fact that the voice does not know is named by its own words."""
+        return self.text.facts.get(name) or self.text.facts.get(name.rpartition(".")[2], name)
+
+    def is_own(self, turn: Turn) -> bool:
+        """Whether thought and ask of an assistant's turn are in this voice."""
+        thoughts, asks = _patterns(self.lang)
+        if turn.act == "ask" and not asks.fullmatch(turn.text):
+            return False
+        return _is_thought(turn.thought, thoughts)
+
+
+def _options(hidden: Hidden, seen: Sequence[str]) -> list[str]:
+    """Return the readings that the tool replies named: none if there are too many to list, or only one."""
+    shown = [reading for reading in hidden.readings if any(occurs(phrase, text) for phrase in reading for text in seen)]
+    if len(shown) != len(hidden.readings) or not 2 <= len(shown) <= MOST_OPTIONS:
+        return []
+    if hidden.kind != "year":
+        return [reading[0] for reading in shown]
+    years = [re.search(r"\d{3,4}年?", reading[0]) for reading in shown]
+    return [year[0] if year else reading[0] for year, reading in zip(years, shown, strict=True)]
+
+
+@lru_cache(maxsize=100_000)
+def _is_thought(text: str, thoughts: re.Pattern[str]) -> bool:
+    """Whether a text is one thought, or the one after a reply and another one."""
+    return not text or thoughts.fullmatch(text) is not None
+
+
+@cache
+def _patterns(lang: Lang) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return patterns that match the thoughts and the asks of a language."""
+    text = voice_in(lang).text
+    any_thought = "|".join(_pattern(line) for lines in text.thoughts.values() for line in lines)
+    after = "|".join(_pattern(line) for line in text.thoughts["after_reply"])
+    asks = "|".join(_pattern(line) for lines in text.asks.values() for line in lines)
+    return re.compile(f"(?:(?:{after}) ?)?(?:{any_thought})?", re.I | re.S), re.compile(asks, re.I | re.S)
+
+
+def _pattern(template: str) -> str:
+    return _alternatives((compiled(template),))
+
+
+def _alternatives(options: tuple[Parts, ...]) -> str:
+    return "(?:" + "|".join("".join(map(_part, parts)) for parts in options) + ")"
+
+
+def _part(part: str | tuple[str] | tuple[tuple[Parts, ...], int]) -> str:
+    if isinstance(part, str):
+        return re.escape(part)
+    if len(part) == 2:
+        return _alternatives(part[0])
+    return r"[-+*/()%<>=.\d ]+" if part[0] == "expression" else ".+"
+
+
+voice_in = cache(Voice)
+
+
+def voice_fingerprints() -> dict[str, str]:
+    """SHA-256 of the voice files by name, for the sidecar of a pool."""
+    return {f"voice_{lang}.yaml": sha256_file(shipped(FOLDER / f"voice_{lang}.yaml")) for lang in LANGS}

@@ -1,0 +1,271 @@
+"""Sources of natural ambiguity: questions that people wrote, ambiguous or not, worded as they are.
+
+One module per dataset reads its files into `Item`s. This one chooses among them and adds pages that have nothing to do
+with the question, so that the number of pages does not tell an ambiguous question from a complete one. The rules of
+success are those of the item's task; `detect` has none.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from math import log
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+
+from ...agents.tools import search
+from ...core.errors import BadInput
+from ...core.files import package_yaml, sha256_file
+from ...core.jsonl import decode, read_records
+from ...core.tokenize import words
+from ...core.types import LANGS, Article, Lang, Level, Task
+from ..difficulty.text_features import FUNCTION_WORDS
+from ..pool.source import TARGET, Item, Want
+from .official import split_of, without_siblings
+
+NATURAL: dict[str, Any] = package_yaml("templates/natural_sources.yaml")
+PAGES = 6
+"""Number of pages that the `wiki` tool has for a question, where the source has pages at all."""
+BINS = 12
+LEAST_SEEN = 4
+MIN_TO_BALANCE = 50
+LENGTH_WEIGHT = 0.05
+COMMON_WORD = 400
+"""A word in more pages than this does not make two pages similar."""
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """One way to understand a question: the question without the ambiguity, and its answers (then aliases)."""
+
+    question: str
+    answers: tuple[str, ...]
+
+
+class NaturalSource:
+    """A source of natural questions. Keys are source ids; what comes before a `/` in one names its group.
+
+    Items of a group are variants of one problem: they are in the same split, and a pool has at most one of them.
+    """
+
+    def __init__(self, name: str, data_dir: Path | None) -> None:
+        if data_dir is None:
+            raise BadInput(
+                f"source {name} needs a folder", where="--data_dir", remedy=f"name the folder above {self._files(name)}"
+            )
+        self.name = name
+        self.files = sorted(data_dir.glob(self._files(name)))
+        if not self.files:
+            raise BadInput(
+                f"no {name} data here", where=str(data_dir), remedy=f"put {self._files(name)} below this folder"
+            )
+        self.fingerprints = {path.relative_to(data_dir).as_posix(): sha256_file(path) for path in self.files}
+        items, self._seen = _reader(name)(self.files)
+        self._items = {item.source_id: msgspec.structs.replace(item, source=name) for item in items}
+        self.languages: tuple[Lang, ...] = tuple(
+            lang for lang in LANGS if any(item.lang == lang for item in self._items.values())
+        )
+        self.mix = _shares(self._items.values())
+        self.fewer_ambiguous: dict[Task, int] = {}
+        self._index: dict[str, _PageIndex] = {}
+
+    @staticmethod
+    def _files(name: str) -> str:
+        return str(NATURAL["files"][name])
+
+    @property
+    def left_aside(self) -> dict[Task, int]:
+        """Number of records that gave no item, under the first task of the source."""
+        return {next(iter(self.mix), "detect"): self._seen - len({_group(key) for key in self._items})}
+
+    def levels(self, task: Task) -> dict[Level, float]:
+        return dict(TARGET)
+
+    def assign(self, task: Task, wants: list[Want], split: str, seed: int, taken: Collection[str] = ()) -> list[str]:
+        """A key for every want, one of a group at most. Where there are too few ambiguous questions, complete ones take
+        their place, and `fewer_ambiguous` counts them."""
+        ids = sorted(key for key, item in self._items.items() if item.task == task and split_of(_group(key)) == split)
+        if split == "train":
+            held_out = [key for key in self._items if split_of(_group(key)) == "shadow"]
+            whole = {key: item.original for key, item in self._items.items()}
+            asked = {key: f"{item.premise} {item.question}" for key, item in self._items.items()}
+            ids = without_siblings(ids, held_out, asked, whole)
+        Random(f"{seed}:{task}:{split}").shuffle(ids)
+        ids = _alike_first(ids, self._items, sum(want.clarify for want in wants) / len(wants), len(wants))
+        used = {_group(key) for key in taken}
+        chosen: list[str | None] = [None] * len(wants)
+        for ambiguous in (True, False):
+            places = [at for at, want in enumerate(wants) if chosen[at] is None and (want.clarify or not ambiguous)]
+            free = iter([key for key in ids if (self._items[key].hidden is not None) == ambiguous])
+            for at in places:
+                key = next((key for key in free if _group(key) not in used), None)
+                if key is not None:
+                    chosen[at] = key
+                    used.add(_group(key))
+            if ambiguous:
+                self.fewer_ambiguous[task] = sum(chosen[at] is None for at in places)
+        if None in chosen:
+            raise BadInput(
+                f"{len(wants)} samples asked for, {len(wants) - chosen.count(None)} are there in the {split} part of "
+                f"{self.name} at this share of ambiguous ones",
+                where="--n",
+                remedy="ask for fewer samples, or change --clarify_rate",
+            )
+        return [key for key in chosen if key is not None]
+
+    def item(self, task: Task, key: str, want: Want, seed: int) -> Item:
+        if key not in self._items:
+            raise BadInput(f"no such {self.name} record: {key}", remedy="use the keys that assign gave for these files")
+        item = self._items[key]
+        return msgspec.structs.replace(item, context=self._pages(item, seed)) if item.steps and item.context else item
+
+    def _pages(self, item: Item, seed: int) -> tuple[Article, ...]:
+        """The pages of an item and the most similar ones of other groups, in random order."""
+        split = split_of(_group(item.source_id))
+        if split not in self._index:
+            own = [one for one in self._items.values() if split_of(_group(one.source_id)) == split]
+            self._index[split] = _PageIndex(own)
+        others = self._index[split].similar(item, max(0, PAGES - len(item.context)))
+        pages = [*item.context, *others]
+        # The first look must show the readings, not pages that happen to share more words with it.
+        ranked = search(pages, item.steps[0].input)
+        last = max((at for at, found in enumerate(ranked) if found in item.context), default=0)
+        above = set(ranked[:last]) - set(item.context)
+        kept = [one for one in pages if one not in above]
+        Random(f"{seed}:{item.source_id}").shuffle(kept)
+        return tuple(kept)
+
+
+def _alike_first(ids: Sequence[str], items: Mapping[str, Item], share: float, count: int) -> list[str]:
+    """The ids, those first whose words do not tell whether the question is ambiguous.
+
+    People ask ambiguous and complete questions about different things. Every question gets a score by its words (naive
+    Bayes without its own group), and from each range of scores ambiguous and complete ones are taken in the same
+    proportion.
+    """
+    sets = {key: frozenset(words(f"{items[key].premise} {items[key].question}")) for key in ids}
+    is_open = {key: items[key].hidden is not None for key in ids}
+    seen = {
+        label: Counter(word for key in ids if is_open[key] == label for word in sets[key]) for label in (True, False)
+    }
+    size = {label: sum(one == label for one in is_open.values()) for label in (True, False)}
+    if not 0 < share < 1 or min(size.values()) < MIN_TO_BALANCE:
+        return list(ids)
+
+    groups: dict[str, list[str]] = defaultdict(list)
+    for key in ids:
+        groups[_group(key)].append(key)
+
+    def score(key: str) -> float:
+        total = 0.0
+        for word in sets[key]:
+            own = Counter(is_open[one] for one in groups[_group(key)] if word in sets[one])
+            with_word = {label: seen[label][word] - own[label] for label in (True, False)}
+            if sum(with_word.values()) >= LEAST_SEEN:
+                odds = {label: (with_word[label] + 1) / (size[label] + 2) for label in (True, False)}
+                total += log(odds[True] / odds[False])
+        return total - LENGTH_WEIGHT * len(sets[key])
+
+    ranked = sorted(ids, key=lambda key: (score(key), key))
+    step = -(-len(ranked) // BINS)
+    bins = [frozenset(ranked[at : at + step]) for at in range(0, len(ranked), step)]
+    by_bin = [
+        [[key for key in ids if key in some and is_open[key] == label] for label in (True, False)] for some in bins
+    ]
+    # Units of which each takes `share` ambiguous and the rest complete questions from one range of scores.
+    room = [min(len(opened) / share, len(complete) / (1 - share)) for opened, complete in by_bin]
+    scale = min(1.0, count / max(sum(room), 1e-9))
+    first: list[str] = []
+    for (opened, complete), units in zip(by_bin, room, strict=True):
+        first += opened[: round(scale * units * share)] + complete[: round(scale * units * (1 - share))]
+    chosen = set(first)
+    return [*first, *(key for key in ids if key not in chosen)]
+
+
+class _PageIndex:
+    """Pages of all items of a split by their words."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self.pages: list[tuple[str, Article]] = []
+        self.by_word: dict[str, list[int]] = defaultdict(list)
+        seen: set[str] = set()
+        for item in items:
+            for page in item.context:
+                if page.title not in seen:
+                    seen.add(page.title)
+                    for word in _content(page.title):
+                        self.by_word[word].append(len(self.pages))
+                    self.pages.append((_group(item.source_id), page))
+
+    def similar(self, item: Item, count: int) -> list[Article]:
+        """Pages of other groups that share words with the question, those with the most first."""
+        shared: Counter[int] = Counter()
+        for word in sorted(_content(item.original)):
+            if len(self.by_word.get(word, ())) <= COMMON_WORD:
+                shared.update(self.by_word.get(word, ()))
+        own = {page.title for page in item.context}
+        ranked = sorted(shared, key=lambda at: (-shared[at], at))
+        others = [self.pages[at] for at in ranked[: 4 * count + 20]]
+        group = _group(item.source_id)
+        return [page for its, page in others if its != group and page.title not in own][:count]
+
+
+def _group(source_id: str) -> str:
+    return source_id.partition("/")[0]
+
+
+def _content(text: str) -> frozenset[str]:
+    return frozenset(word for word in words(text) if word not in FUNCTION_WORDS and len(word) > 2)
+
+
+def _shares(items: Iterable[Item]) -> dict[Task, float]:
+    counts = Counter(item.task for item in items)
+    return {task: count / counts.total() for task, count in counts.items()}
+
+
+def _reader(name: str) -> Callable[[list[Path]], tuple[list[Item], int]]:
+    """The function that reads a source's files into items; it also counts the records that it saw."""
+    from . import abg_coqa, ambignq, in3, messages, situatedqa, umwp
+
+    modules: dict[str, Any] = {
+        "ambignq": ambignq, "situatedqa": situatedqa, "umwp": umwp, "in3": in3, "abg_coqa": abg_coqa,
+        "messages": messages,
+    }  # fmt: skip
+    read: Callable[[list[Path]], tuple[list[Item], int]] = modules[name].read
+    return read
+
+
+def rows(files: Iterable[Path], kind: type[msgspec.Struct]) -> list[Any]:
+    """All records of some JSONL files."""
+    return [record for path in files for record in read_records(path, kind)]
+
+
+def page(reading: Reading) -> Article:
+    """The page that answers a reading: its title is the question."""
+    answer = reading.answers[0].strip()
+    return Article(reading.question.rstrip(" ?"), (answer if answer.endswith(".") else f"{answer}.",))
+
+
+def contrast(questions: Sequence[str]) -> list[str] | None:
+    """The words in which questions differ, between the words that all of them start and end with.
+
+    >>> contrast(["Who won the cup in 1990?", "Who won the cup in 1994?"])
+    ['1990', '1994']
+    """
+    split = [question.rstrip(" ?.").split() for question in questions]
+    start = end = 0
+    while all(len(one) > start and one[start].lower() == split[0][start].lower() for one in split):
+        start += 1
+    while all(len(one) > start + end and one[-1 - end].lower() == split[0][-1 - end].lower() for one in split):
+        end += 1
+    if start and any(len(one) > start and one[start].strip(",").isdigit() and len(one[start]) < 4 for one in split):
+        start -= 1  # `season 1` and `season 2`, not `1` and `2`
+    middles = [" ".join(one[start : len(one) - end]).strip(" ,;:") for one in split]
+    return middles if all(middles) and len(set(middles)) == len(middles) else None
+
+
+def decode_line(line: bytes, kind: type[msgspec.Struct], where: str) -> Any:
+    """One JSONL line as a record, with an error that names its place."""
+    return decode(msgspec.json.Decoder(kind), line, where)

@@ -1,0 +1,138 @@
+"""UMWP (Sun et al. 2024): word problems that can be solved, and variants of them that cannot.
+
+A variant lacks a number (category 1), has a vague amount (2), a condition that cannot be (3), something that the
+problem does not mention (4), or no question (5). What the user can say is the sentence of the original problem that
+the variant changed. Only detection is measured: success of an answer is not.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from msgspec import Struct
+
+from ...agents.tools import number_text
+from ...core.tokenize import occurs, words
+from ...core.types import Hidden
+from ..difficulty.text_features import FUNCTION_WORDS
+from ..pool.source import Item
+from .articles import split_sentences
+from .gsm8k import asked_for, parse_number
+from .natural import NATURAL, rows
+
+AMOUNTS = frozenset(NATURAL["amounts"])
+LONGEST_QUOTE = 16
+_NUMBER = re.compile(r"-?\$?\d[\d,.]*%?")
+
+
+class MathRecord(Struct, frozen=True):
+    """A record of the dataset."""
+
+    id: int
+    question: str
+    answer: tuple[float, ...] | float | None
+    answerable: bool
+    category: int | None
+    relevant_ids: tuple[int, ...] | None
+
+
+def read(files: list[Path]) -> tuple[list[Item], int]:
+    records: list[MathRecord] = rows(files, MathRecord)
+    by_id = {record.id: record for record in records}
+    items: list[Item] = []
+    for record in records:
+        if record.answerable:
+            item = _item(record, record, None)
+        else:
+            original = next((by_id[one] for one in record.relevant_ids or () if one in by_id), None)
+            hidden = _hidden(record, original) if original is not None else None
+            item = _item(record, original, hidden) if original is not None and hidden is not None else None
+        if item is not None:
+            items.append(item)
+    return items, len(records)
+
+
+def _clean(question: str) -> str:
+    """The text of a problem; the dataset has double full stops and sentences without a space between them."""
+    return re.sub(r"(?<=[a-z.\d])\.+(?=[A-Z])", ". ", re.sub(r"\.{2,}", ". ", " ".join(question.split()))).strip()
+
+
+def _item(record: MathRecord, original: MathRecord, hidden: Hidden | None) -> Item | None:
+    *premise, question = split_sentences(_clean(record.question)) or ("",)
+    given = original.answer[0] if isinstance(original.answer, tuple) and original.answer else original.answer
+    number = parse_number(str(given))
+    if number is None or not question:
+        return None
+    said = " ".join(premise)
+    return Item(
+        task="detect",
+        lang="en",
+        source_id=f"umwp:{original.id}/{record.id}",
+        premise=said,
+        clue="",
+        question=question,
+        original=_clean(original.question),
+        context=(),
+        support=split_sentences(_clean(original.question)),
+        answer=number_text(number),
+        steps=(),
+        hidden=hidden,
+        ambiguity=(f"umwp-{record.category}",) if hidden else (),
+    )
+
+
+def _hidden(record: MathRecord, original: MathRecord) -> Hidden | None:
+    """What the variant leaves open; `None` where the two texts differ in more than one sentence."""
+    ours, theirs = split_sentences(_clean(record.question)), split_sentences(_clean(original.question))
+    lost = [one for one in theirs if one not in ours]
+    new = [one for one in ours if one not in theirs]
+    if len(lost) != 1 or len(new) > 1 or occurs(lost[0], _clean(record.question)):
+        return None
+    span, changed = lost[0], new[0] if new else ""
+    if record.category == 5:
+        about = ("question", "know", "asking", "want", "find", "compute")
+        return Hidden("premise", span, "what you would like to know about this", about)
+    if record.category in (3, 4):
+        phrase = _changed_words(span, changed)
+        if not phrase:
+            return None
+        return Hidden("premise", span, f"whether “{phrase}” is what you mean", _content(f"{phrase} {span}"))
+    asked = asked_for(span) if _NUMBER.search(span) and not span.endswith("?") else None
+    if asked is not None:
+        return Hidden("quantity", span, *asked)
+    vague = _vague_amount(changed, span)
+    if not vague:
+        return None
+    return Hidden("quantity", span, f"what exact number “{vague}” stands for", _content(vague))
+
+
+def _changed_words(span: str, changed: str) -> str:
+    """The words of the changed sentence around those that the original does not have."""
+    given, known = changed.rstrip(" ?.!").split(), {word.strip(",.?!") for word in span.split()}
+    new = [at for at, word in enumerate(given) if word.strip(",.?!") not in known]
+    if not new or new[-1] - new[0] > 4:
+        return ""
+    return " ".join(given[max(0, new[0] - 2) : new[-1] + 3]).strip(",")
+
+
+def _vague_amount(changed: str, span: str) -> str:
+    """`some bags of coffee beans` in a sentence: the vague amount and the words after it."""
+    given = changed.rstrip(" ?.!").split()
+    known = set(words(span))
+    for at, word in enumerate(given):
+        before = given[at - 1].lower() if at else ""
+        if word.lower() in AMOUNTS and word.lower() not in known and before not in ("how", "as", "so", "too"):
+            plurals = (end for end in range(at + 1, min(at + 5, len(given))) if _is_noun(given[end].strip(",;:")))
+            end = next(plurals, None)
+            start = at - 1 if before in ("a", "an") else at
+            return " ".join(given[start : end + 1]).strip(",;:") if end is not None else ""
+    return ""
+
+
+def _is_noun(word: str) -> bool:
+    return word.endswith("s") and word not in ("his", "is", "was", "has", "its", "this", "as", "does", "us")
+
+
+def _content(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for word in words(text) if word not in FUNCTION_WORDS and len(word) > 2))

@@ -1,0 +1,87 @@
+"""Questions that people would ask about samples, and how a user answers them.
+
+`questions/builtin_*.jsonl` has samples of the built-in worlds with questions that ask for the hidden information
+(`right`) and questions that ask for something else (`wrong`). `questions/official_en.jsonl` has questions about records
+of the official files, which are not part of the repository, by source id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from msgspec import Struct
+
+from src.agents.user_simulator import REPLIES, informs
+from src.agents.users import User
+from src.core.jsonl import read_records
+from src.core.types import Article, Hidden, Lang, Sample, Task
+from tests.data.samples import changed, make_sample
+
+FOLDER = Path("tests/agents/questions")
+
+
+class AskedSample(Struct, frozen=True):
+    task: Task
+    lang: Lang
+    prompt: str
+    question: str
+    original: str
+    titles: tuple[str, ...]
+    hidden: Hidden
+    right: tuple[str, ...]
+    wrong: tuple[str, ...]
+
+
+class AskedRecord(Struct, frozen=True):
+    task: Task
+    source_id: str
+    seed: int
+    """Of the pool: it decides which fact is left out."""
+    right: tuple[str, ...]
+    wrong: tuple[str, ...]
+
+
+class Asked(Struct, frozen=True):
+    """A sample with questions about it."""
+
+    sample: Sample
+    right: tuple[str, ...]
+    wrong: tuple[str, ...]
+
+
+class Rates(Struct, frozen=True):
+    accepted: float
+    """Share of the questions for the hidden information that were understood."""
+    falsely_accepted: float
+    """Share of the other questions that got the hidden information all the same."""
+    right: int
+    wrong: int
+
+
+def builtin_questions(lang: Lang) -> Iterator[Asked]:
+    for number, row in enumerate(read_records(FOLDER / f"builtin_{lang}.jsonl", AskedSample)):
+        sample = make_sample(
+            f"{row.task}-{number}",
+            row.prompt,
+            task=row.task,
+            lang=lang,
+            original=row.original,
+            context=tuple(Article(title, ()) for title in row.titles),
+            hidden=row.hidden,
+        )
+        yield Asked(changed(sample, question=row.question), row.right, row.wrong)
+
+
+def rates(user: User, asked: Iterable[Asked]) -> Rates:
+    """How a user does on questions: understood where it should, and silent where it should be."""
+    right, wrong = [], []
+    for one in asked:
+        right += [_understood(user(one.sample, ask, ())) for ask in one.right]
+        wrong += [informs(user(one.sample, ask, ())) for ask in one.wrong]
+    return Rates(sum(right) / len(right), sum(wrong) / len(wrong), len(right), len(wrong))
+
+
+def _understood(said: str) -> bool:
+    """A wrong guess is understood too: the user says no."""
+    return said not in (*REPLIES["refusal"].values(), *REPLIES["ask_back"].values())

@@ -1,0 +1,187 @@
+"""Sources of natural ambiguity: what is needed, detectable and said by whom, and pools from the real files."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from src.agents.success import correct, normalized
+from src.agents.tools import search
+from src.agents.user_simulator import informs, reply
+from src.core.errors import BadInput
+from src.core.jsonl import read_records
+from src.core.types import Sample
+from src.data.pool.build import build_pool
+from src.data.pool.meta import PoolMeta
+from src.data.pool.plan import BuildPlan
+from src.data.readers.natural import NaturalSource, contrast
+
+DATA = Path(__file__).parents[3] / "shared/data"
+SIZES = {"ambignq": 300, "situatedqa": 200, "umwp": 300, "in3": 150, "abg_coqa": 60}
+
+
+def write_rows(folder: Path, rows: list[dict[str, Any]], name: str = "rows.jsonl") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return folder
+
+
+def pool_of(source: str, data: Path, out: Path, n: int, rate: float = 0.3) -> tuple[list[Sample], PoolMeta]:
+    plan = BuildPlan(
+        n=n, mix={"hotpotqa": 1.0}, seed=5, langs=(), templates_dir=Path("templates/pack_v2"), source=source,
+        data_dir=data, clarify_rate=rate,
+    )  # fmt: skip
+    meta = build_pool(plan, out / "pool.jsonl")
+    return list(read_records(out / "pool.jsonl", Sample)), meta
+
+
+@pytest.fixture(scope="module", params=sorted(SIZES))
+def pool(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Sample], PoolMeta]:
+    if not (DATA / request.param).is_dir():
+        pytest.skip("the dataset files are not here")
+    return pool_of(request.param, DATA, tmp_path_factory.mktemp(request.param), SIZES[request.param])
+
+
+def test_every_ambiguous_sample_has_a_reading_that_the_reply_gives(pool: tuple[list[Sample], PoolMeta]) -> None:
+    for sample in pool[0]:
+        if sample.hidden is not None:
+            said = [turn.text for turn in sample.dialogue if turn.by == "user"][1]
+            assert sample.hidden.span in said
+            assert sample.hidden.span not in sample.prompt
+
+
+def test_the_share_of_ambiguous_samples_is_the_one_asked_for_less_what_lacks(
+    pool: tuple[list[Sample], PoolMeta],
+) -> None:
+    samples, meta = pool
+    ambiguous = sum(sample.needs_clarification for sample in samples)
+    assert ambiguous == round(0.3 * len(samples)) - sum(meta.fewer_ambiguous.values())
+    assert ambiguous
+
+
+def test_no_group_of_records_is_used_twice(pool: tuple[list[Sample], PoolMeta]) -> None:
+    groups = Counter(sample.provenance.source_id.partition("/")[0] for sample in pool[0])
+    assert max(groups.values()) == 1
+
+
+def test_the_users_words_are_those_of_the_dataset(pool: tuple[list[Sample], PoolMeta]) -> None:
+    assert all(sample.prompt == f"{sample.premise} {sample.question}".strip() for sample in pool[0])
+
+
+def test_the_question_of_the_demonstration_gets_the_information(pool: tuple[list[Sample], PoolMeta]) -> None:
+    asked = [
+        (sample, turn.text) for sample in pool[0] if sample.hidden for turn in sample.dialogue if turn.act == "ask"
+    ]
+    assert sum(informs(reply(sample, ask)) for sample, ask in asked) >= 0.9 * len(asked)
+
+
+@pytest.mark.parametrize("source", ["ambignq", "situatedqa"])
+def test_the_first_look_shows_two_readings_with_different_answers(source: str, tmp_path: Path) -> None:
+    if not (DATA / source).is_dir():
+        pytest.skip("the dataset files are not here")
+    for sample in pool_of(source, DATA, tmp_path, 120)[0]:
+        if sample.hidden is not None:
+            look = next(turn.text for turn in sample.dialogue if turn.act == "call")
+            shown = {normalized(page.text) for page in search(sample.context, look)[:2]}
+            assert len(shown) == 2, sample.prompt
+
+
+AMBIGUOUS = {
+    "id": "1", "question": "Who won the cup?", "answer": [], "ambiguous": True,
+    "disambiguations": [[
+        {"question": "Who won the cup for men?", "answer": ["Ghana"]},
+        {"question": "Who won the cup for women?", "answer": ["Peru", "the Peru team"]},
+    ]],
+}  # fmt: skip
+
+
+def test_readings_that_share_an_answer_make_no_ambiguous_sample(tmp_path: Path) -> None:
+    same = json.loads(json.dumps(AMBIGUOUS).replace('"Ghana"', '"peru"'))
+    source = NaturalSource("ambignq", write_rows(tmp_path / "ambignq", [same]).parent)
+    assert source.left_aside == {"detect": 1}
+
+
+def test_an_ambiguous_question_names_its_readings(tmp_path: Path) -> None:
+    source = NaturalSource("ambignq", write_rows(tmp_path / "ambignq", [AMBIGUOUS]).parent)
+    item = source._items["ambignq:1/1"]
+    assert item.hidden is not None
+    assert {reading[0] for reading in item.hidden.readings} == {"men", "women"}
+    assert {page.title for page in item.context} == {"Who won the cup for men", "Who won the cup for women"}
+
+
+def test_a_question_about_now_lacks_no_year(tmp_path: Path) -> None:
+    row = {"question": "who is the current mayor", "id": 1, "answer": ["A"], "date": "2001", "any_answer": []}
+    rows = [{**row, "edited_question": f"who is the current mayor as of {year}", "date": year, "answer": [name]}
+            for year, name in (("2001", "Ann"), ("2005", "Bob"))]  # fmt: skip
+    assert not NaturalSource("situatedqa", write_rows(tmp_path / "situatedqa", rows).parent)._items
+    open_year = [json.loads(json.dumps(one).replace("current ", "")) for one in rows]
+    kept = NaturalSource("situatedqa", write_rows(tmp_path / "b/situatedqa", open_year).parent)._items
+    assert [item.hidden.kind for item in kept.values() if item.hidden] == ["year"]
+
+
+def test_an_impossible_condition_is_challenged(tmp_path: Path) -> None:
+    whole = {"id": 1, "question": "Bo had 5 eggs. He ate 3 eggs. How many are left?", "answer": [2.0],
+             "answerable": True, "category": None, "relevant_ids": None}  # fmt: skip
+    broken = {**whole, "id": 2, "question": "Bo had 5 eggs. He ate -3 eggs. How many are left?", "answer": None,
+              "answerable": False, "category": 3, "relevant_ids": [1]}  # fmt: skip
+    items = NaturalSource("umwp", write_rows(tmp_path / "umwp", [whole, broken]).parent)._items
+    hidden = items["umwp:1/2"].hidden
+    assert hidden is not None
+    assert hidden.kind == "premise"
+    assert hidden.span == "He ate 3 eggs."
+    assert "-3" in hidden.missing
+
+
+def test_detection_has_no_success(pool: tuple[list[Sample], PoolMeta]) -> None:
+    for sample in pool[0]:
+        assert correct(sample, sample.answer) == (sample.task != "detect")
+
+
+OWN = [
+    {"messages": [{"role": "user", "content": f"{verb} the {noun}?"}, {"role": "assistant", "content": answer}], **more}
+    for verb, noun, answer, more in (
+        ("Who painted", "old harbour", "Ida Roth", {}),
+        ("Where can I buy", "blue ticket", "at the pier", {}),
+        ("Which bus goes to", "mountain hut", "line nine", {"hidden": {"span": "the hut above Graz"}}),
+        ("When was", "bridge", "in June", {"hidden": {"span": "the iron one", "options": ["the stone one"]}}),
+        ("What grows in", "south garden", "roses", {}),
+        ("Who runs", "night market", "the guild", {}),
+    )
+]
+
+
+def test_own_messages_become_samples_with_their_hidden_information(tmp_path: Path) -> None:
+    source = NaturalSource("messages", write_rows(tmp_path, OWN))
+    by_question = {item.question: item for item in source._items.values()}
+    hidden = by_question["When was the bridge?"].hidden
+    assert hidden is not None
+    assert hidden.span == "the iron one"
+    assert hidden.missing == "which you mean: the iron one, the stone one"
+    assert by_question["Who painted the old harbour?"].answer == "Ida Roth"
+    assert source.mix == {"hotpotqa": 1.0}
+
+
+def test_share_gpt_rows_without_answers_are_for_detection(tmp_path: Path) -> None:
+    rows = [{"conversations": [{"from": "human", "value": f"Plan trip {at}"}, {"from": "gpt", "value": "x " * 40}]}
+            for at in range(3)]  # fmt: skip
+    assert NaturalSource("messages", write_rows(tmp_path, rows)).mix == {"detect": 1.0}
+
+
+def test_a_span_that_is_in_the_question_is_refused(tmp_path: Path) -> None:
+    row = {"messages": [{"role": "user", "content": "When was the iron bridge built?"}], "hidden": {"span": "iron"}}
+    with pytest.raises(BadInput, match="already in the question"):
+        NaturalSource("messages", write_rows(tmp_path, [row]))
+
+
+def test_a_folder_without_the_dataset_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no umwp data here"):
+        NaturalSource("umwp", tmp_path)
+
+
+def test_contrast_keeps_the_noun_of_a_number() -> None:
+    assert contrast(["When is season 1 out?", "When is season 2 out?"]) == ["season 1", "season 2"]
+    assert contrast(["Who won?", "Who won in May?"]) is None
