@@ -15,6 +15,7 @@ from src.data.readers.articles import (
     MODES,
     ArticleQuestion,
     Mode,
+    SpareArticle,
     article_kind,
     hidden_article_is_findable,
     search_query,
@@ -36,8 +37,14 @@ def reading(number: int = 3, **changes: object) -> ArticleQuestion:
     return made
 
 
+def spares_of(number: int) -> list[SpareArticle]:
+    """Articles of other records: what else a vague question may mean."""
+    others = [article for other in range(40) if other != number for article in reading(other).gold]
+    return [SpareArticle(article, kind) for article in others if (kind := article_kind(article)) is not None]
+
+
 def item_of(mode: Mode, level: str = "medium", number: int = 3) -> Item:
-    item = make_item(reading(number), mode, want(level, mode == "hidden"), 1, [])
+    item = make_item(reading(number), mode, want(level, mode == "hidden"), 1, spares_of(number))
     assert item is not None
     return item
 

@@ -1,18 +1,44 @@
-"""Asks that are not needed: a problem that is complete without its sentence."""
+"""Asks that are not needed: a hidden article that can be found, a problem that is complete without its sentence."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from src.core.types import Hidden, Sample
-from src.data.quality.needed import rest_is_complete
+from src.core.types import Article, Hidden, Sample
+from src.data.quality.needed import hidden_article_is_findable, rest_is_complete
 from tests.data.samples import make_sample
 
 from .table import poison
 
+DOGS = (
+    Article("Basset Hound", ("The Basset Hound is a short-legged dog.",)),
+    Article("Great Dane", ("The Great Dane is a large German dog.",)),
+    Article("Robert Wadlow", ("Robert Wadlow was the tallest man.",)),
+)
+DOG = Hidden("subject", "Great Dane", "which dog you mean", ("dog",), (("Great Dane",), ("Basset Hound",)))
+
 
 def real(sample: Sample) -> Sample:
     return replace(sample, provenance=replace(sample.provenance, source="dir"))
+
+
+def about_a_dog(*context: Article) -> Sample:
+    prompt = "Would Robert Wadlow tower over the dog?"
+    return real(make_sample("a", prompt, task="strategyqa", context=context, hidden=DOG, answer="yes"))
+
+
+@poison("pool/consistency")
+def test_a_hidden_article_that_is_the_only_one_of_its_noun_is_findable() -> None:
+    assert hidden_article_is_findable(about_a_dog(DOGS[1], DOGS[2]))
+
+
+@poison("pool/consistency")
+def test_a_hidden_article_that_a_search_for_its_noun_shows_first_is_findable() -> None:
+    assert hidden_article_is_findable(about_a_dog(DOGS[1], DOGS[0], DOGS[2]))
+
+
+def test_a_hidden_article_behind_another_of_its_noun_is_not_findable() -> None:
+    assert not hidden_article_is_findable(about_a_dog(*DOGS))
 
 
 def problem(prompt: str, span: str, expression: str) -> Sample:

@@ -15,7 +15,7 @@ from ...core.tokenize import occurs
 from ...core.types import Sample, Task
 from ..pool.meta import PoolMeta
 from ..pool.voice import voice_in
-from .needed import rest_is_complete
+from .needed import hidden_article_is_findable, rest_is_complete
 
 
 def contradictions(sample: Sample, meta: PoolMeta) -> list[str]:
@@ -44,6 +44,7 @@ def contradictions(sample: Sample, meta: PoolMeta) -> list[str]:
         "speaks_in_another_voice": not all(voice_in(sample.lang).is_own(turn) for turn in said),
         "calls_a_tool_that_is_not_offered": any(turn.tool not in meta.tools for turn in said if turn.act == "call"),
         "tool_result_is_not_true": not _results_are_true(sample),
+        "hidden_article_is_findable": hidden_article_is_findable(sample),
         "rest_is_complete": rest_is_complete(sample),
         "too_many_turns": len(said) > meta.max_turns,
         "comes_from_elsewhere": (origin.source, origin.split, origin.seed) != (meta.source, meta.split, meta.seed),

@@ -1,6 +1,6 @@
-"""Whether an ask is needed: what is left is no complete problem of its own.
+"""Whether an ask is needed: what is hidden cannot be found, and what is left is no complete problem of its own.
 
-For problems that people wrote (sources `dir` and `hf`), where no construction guarantees it.
+For questions of people over real articles and problems (sources `dir` and `hf`), where no construction guarantees it.
 The builder vetoes such records by the annotations of the dataset; here only the finished sample is read.
 """
 
@@ -10,10 +10,35 @@ import ast
 import re
 from collections.abc import Iterator
 
-from ...core.types import Sample
+from ...agents.tools import search
+from ...core.tokenize import words
+from ...core.types import Article, Sample
 
 REAL_SOURCES = ("dir", "hf")
 _COMPARED = re.compile(r"\b(?:than|as|of|half|twice|double|triple|times)\b", re.IGNORECASE)
+
+
+def hidden_article_is_findable(sample: Sample) -> bool:
+    """Whether the hidden article is the only one of its noun, or the first hit of a search for the noun."""
+    hidden = sample.hidden
+    if hidden is None or sample.provenance.source not in REAL_SOURCES or hidden.kind not in ("entity", "subject"):
+        return False
+    noun = hidden.about[0]
+    meant = [page for page in sample.context if _is_named(page, hidden.span)]
+    rivals = [
+        page for page in sample.context if page not in meant and _is_a(page, noun) and page.title not in sample.prompt
+    ]
+    return not rivals or any(hit in meant for hit in search(sample.context, noun)[:1])
+
+
+def _is_named(page: Article, span: str) -> bool:
+    bare = re.sub(r"\s*\([^()]*\)$", "", page.title).lower()
+    return span.lower() in (bare, bare.split(",")[0], bare.removeprefix("the "))
+
+
+def _is_a(page: Article, noun: str) -> bool:
+    """Whether title or definition of an article has the noun."""
+    return not {noun, f"{noun}s"}.isdisjoint(words(f"{page.title} {page.sentences[0]}"))
 
 
 def rest_is_complete(sample: Sample) -> bool:

@@ -6,7 +6,8 @@ were reading, so no word of the prompt gives away that something is missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 
 import msgspec
@@ -16,11 +17,22 @@ from ...core.tokenize import tokens, words
 from ...core.types import Article, Hidden, Level, join_sentences
 from ..difficulty.text_features import lexicon, word_set
 from ..pool.source import Item, Step, Want, calls_wanted, followed
-from .articles import ArticleQuestion, Mode, SpareArticle, article_kind, article_tokens, search_query
+from .articles import (
+    YES_NO,
+    ArticleQuestion,
+    Mode,
+    SpareArticle,
+    article_kind,
+    article_tokens,
+    hidden_article_is_findable,
+    search_query,
+)
 from .level_fit import choose_clue, nearest_item
 from .mentions import Mention, names_of, shares_name
 
 PREMISE_TOKENS = 45
+RIVALS = 2
+"""Number of other articles of the same noun that a vague question comes with."""
 _CONTEXT_TOKENS: dict[Level, tuple[int, ...]] = {"easy": (0, 260, 420), "medium": (330, 520, 800), "hard": (900, 1500)}
 """Sizes of the context that are tried; distractors fill it up."""
 _PRONOUN_STARTS = word_set("pronoun_starts")
@@ -47,6 +59,8 @@ class _Setting(Struct, frozen=True):
     question: str
     topic: Article
     distractors: tuple[Article, ...]
+    rivals: tuple[Article, ...] = ()
+    """Articles of the same noun as the mention: what else a vague question may mean."""
     premise: str = ""
 
 
@@ -61,11 +75,11 @@ def make_item(
         return None
     if record.task == "strategyqa" and want.level == "hard":
         setting = msgspec.structs.replace(setting, premise=_quotation(setting.topic))
-    order = list(range(len(record.gold) + len(setting.distractors) + 1))
+    order = list(range(len(record.gold) + len(setting.rivals) + len(setting.distractors) + 1))
     rng.shuffle(order)
     sizes = _CONTEXT_TOKENS[want.level]
     items = (_assemble(setting, path, size, order) for path in _paths(setting, want) for size in sizes)
-    return nearest_item(items, want)
+    return nearest_item((item for item in items if item.hidden is None or not hidden_article_is_findable(item)), want)
 
 
 def _quotation(article: Article) -> str:
@@ -91,11 +105,56 @@ def _setting(record: ArticleQuestion, mode: Mode, rng: Random, spares: Sequence[
     if not record.mentions:
         return None
     mention = record.mentions[0]
+    same_noun = [spare.article for spare in spares if spare.kind.noun == mention.kind.noun]
+    rng.shuffle(same_noun)
+    rivals = _rivals(record, mention, [*others, *same_noun]) if _decides(record, mention) else ()
+    if len(rivals) < RIVALS:
+        return None
     if mode == "twin":
         referent = next(article for article in record.gold if article.title == mention.title)
-        return _Setting(record, mention, False, mention.blurred, referent, distractors)
+        return _Setting(record, mention, False, mention.blurred, referent, distractors, rivals)
     unlike = _unlike_article(mention, others, foreign)
-    return None if unlike is None else _Setting(record, mention, True, mention.blurred, unlike, distractors)
+    return None if unlike is None else _Setting(record, mention, True, mention.blurred, unlike, distractors, rivals)
+
+
+def _decides(record: ArticleQuestion, mention: Mention) -> bool:
+    """Whether the answer depends on what is mentioned.
+
+    It does not if the question offers the answer, if an article that the question still names has it, or if no fact
+    behind a yes or no tells a name or a number of what is mentioned: no dog reaches a shelf. Two things that HotpotQA
+    compares by yes or no prove nothing.
+    """
+    if record.answer.lower() in YES_NO:
+        about = [fact.sentence for fact in record.support if shares_name(mention.span, fact.sentence)]
+        own = {word.lower() for word in re.findall(r"\w+", mention.span)}
+        telling = (word.lower() for fact in about for word in re.findall(r"(?<=\W)(?:[A-Z]|\d)\w*", fact))
+        return record.task == "strategyqa" and any(word not in own for word in telling)
+    named = [one for one in record.gold if one.title != mention.title and shares_name(one.title, mention.blurred)]
+    if record.offers_answer or shares_name(mention.span, record.answer):
+        return False
+    return not any(record.answer.lower() in one.text.lower() for one in named)
+
+
+def _rivals(record: ArticleQuestion, mention: Mention, articles: Iterable[Article]) -> tuple[Article, ...]:
+    """Articles of the mention's noun that the question does not name and that do not have the answer."""
+    answer = "" if record.answer.lower() in YES_NO else record.answer.lower()
+    taken = {article.title for article in record.gold}
+    found: list[Article] = []
+    for article in articles:
+        kind, text = article_kind(article), article.text.lower()
+        if kind is None or kind.noun != mention.kind.noun or article.title in taken:
+            continue
+        if kind.noun not in words(f"{article.title} {article.sentences[0]}"):
+            continue
+        if shares_name(mention.span, article.title) or shares_name(article.title, record.question):
+            continue
+        if mention.span.lower() in text or (answer and answer in text):
+            continue
+        taken.add(article.title)
+        found.append(article)
+        if len(found) == RIVALS:
+            break
+    return tuple(found)
 
 
 def _unlike_article(mention: Mention, others: Sequence[Article], foreign: Sequence[SpareArticle]) -> Article | None:
@@ -112,7 +171,7 @@ def _unlike_article(mention: Mention, others: Sequence[Article], foreign: Sequen
 def _paths(setting: _Setting, want: Want) -> Iterator[_Path]:
     """Ways to the answer for a level, the preferred ones first."""
     gold = setting.record.gold
-    budget = want.max_turns - 1 - 2 * setting.hides  # an ask comes after a look
+    budget = want.max_turns - 2 - setting.hides  # a search comes first, and an ask after it
     if want.level == "easy":
         for page in _answering(setting):
             clue = _clue(setting, opened=(page,), paraphrase=want.paraphrase)
@@ -180,12 +239,13 @@ def _assemble(setting: _Setting, path: _Path, size: int, order: Sequence[int]) -
     record, mention = setting.record, setting.mention
     context = _context(setting, size, order)
     steps: list[Step] = []
-    if path.open_topic:
-        steps.append(Step("wiki", setting.topic.title))
-    elif setting.hides and mention is not None:
+    if mention is not None:
         steps.append(Step("wiki", mention.kind.noun))
+    elif path.open_topic:
+        steps.append(Step("wiki", setting.topic.title))
     for number, article in enumerate(path.opened):
-        query = search_query(context, article, record) if number < path.searches else ""
+        # Everybody searches first: a first reply of another form would tell vague questions from others.
+        query = search_query(context, article, record) if number < max(path.searches, mention is None) else ""
         if query:
             steps.append(Step("wiki", query))
         steps.append(Step("wiki", article.title))
@@ -229,7 +289,7 @@ def _readings(setting: _Setting, mention: Mention, context: Sequence[Article]) -
 
 def _context(setting: _Setting, size: int, order: Sequence[int]) -> tuple[Article, ...]:
     """The supporting articles, what the user was reading, and distractors up to `size` tokens; in random order."""
-    chosen = list(setting.record.gold)
+    chosen = [*setting.record.gold, *setting.rivals]
     if setting.topic not in chosen:
         chosen.append(setting.topic)
     used = sum(map(article_tokens, chosen))
@@ -238,4 +298,11 @@ def _context(setting: _Setting, size: int, order: Sequence[int]) -> tuple[Articl
             chosen.append(article)
             used += article_tokens(article)
     ranked = sorted(zip(order, chosen, strict=False), key=lambda pair: pair[0])
-    return tuple(article for _, article in ranked)
+    context = [article for _, article in ranked]
+    if setting.mention is not None:
+        # Articles that fit a search equally well come in their order; the one that is meant must not come first.
+        places = sorted(context.index(rival) for rival in setting.rivals)
+        meant = next(at for at, article in enumerate(context) if article.title == setting.mention.title)
+        if meant < places[0]:
+            context[meant], context[places[0]] = context[places[0]], context[meant]
+    return tuple(context)

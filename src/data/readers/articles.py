@@ -115,21 +115,26 @@ def split_sentences(text: str) -> tuple[str, ...]:
 
 
 def hidden_article_is_findable(item: Item) -> bool:
-    """Whether the rest of the question leads to the hidden article: a search for it shows that article first, or two
-    of its words are in that article and hardly anywhere else."""
+    """Whether the rest of the question leads to the hidden article: it is the only one of its noun, a search for the
+    noun or for the question shows it (or the answer) first, or two words of the question are in it and hardly
+    anywhere else."""
     if item.hidden is None or item.hidden.kind == "quantity":
         return False
     span = item.hidden.span.lower()
     meant = next((article for article in item.context if span in map(str.lower, names_of(article.title))), None)
     if meant is None:
         return False
+    noun = item.hidden.about[0]
+    shown = search(item.context, noun)[:SHOWN]
+    if len(item.hidden.readings) < 2 or shown[:1] == [meant] or len(shown) < 2:
+        return True
     asked = {word for word in words(item.question) if word not in FUNCTION_WORDS and len(word) > 2}
     there = (asked & article_words(meant)) - set(item.hidden.about)
     telling = [word for word in there if sum(word in article_words(page) for page in item.context) <= TELLING_IN]
     if len(telling) >= TELLING_WORDS:
         return True
-    hits = search(item.context, item.question)
-    return bool(hits) and hits[0].title == meant.title
+    hits = search(item.context, item.question)[:1]
+    return any(hit.title == meant.title or item.answer in hit.text for hit in hits)
 
 
 def search_query(context: tuple[Article, ...], article: Article, question: ArticleQuestion) -> str:

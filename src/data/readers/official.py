@@ -39,6 +39,8 @@ GOOD_ENOUGH = 0.95
 TWIN_SHARE = {"hotpotqa": 0.9, "strategyqa": 0.85, "gsm8k": 0.85}
 """Share of the complete samples that sound as vague as the ambiguous ones, if there are enough records. The others are
 worded as in the dataset."""
+MOST_AMBIGUOUS = 0.6
+"""Share of scarce vague records that become ambiguous. With more, hardly a complete sample would sound as vague."""
 SIBLING_NGRAM = 5
 SIBLING_SIMILARITY = 0.70
 """Stricter than the leak gate's 0.85: a left-out sentence or a template makes prompts more alike than their records."""
@@ -218,7 +220,9 @@ def choose_records(
         good = [one for off, one in found if off <= GOOD_ENOUGH]
         kept = good if len(good) >= len(ambiguous) else [one for _, one in found[: len(ambiguous)]]
         rng.shuffle(kept)
-        assign(places, kept, "twin")
+        as_twins = places[len(ambiguous) :]
+        hides = max(len(ambiguous) if len(kept) == len(places) else 0, round(MOST_AMBIGUOUS * len(kept)))
+        assign([*ambiguous[:hides], *as_twins], kept, "twin")
     for level in _SCARCE_FIRST:
         still_open = [place for place in complete[level] if chosen[place] is None]
         twins = len(complete[level]) - len(still_open)
