@@ -49,10 +49,15 @@ def person(number: int) -> str:
     return f"{FIRST[number % 10]} {LAST[(number // 10 + 3 * number) % 10]}"
 
 
+def born(number: int) -> int:
+    """Year of birth. Those of the same job were born before and after each other, so that it matters who is meant."""
+    return 1500 + 5 * number
+
+
 def biography(number: int) -> list[str]:
     name, job = person(number), JOBS[number % len(JOBS)]
     return [
-        f"{name} (born {1800 + number}) was a Norlandic {job} {LIVES[number % len(LIVES)]}.",
+        f"{name} (born {born(number)}) was a Norlandic {job} {LIVES[number % len(LIVES)]}.",
         f"In later years the family moved to a farm near village {number}, where little is recorded.",
     ]
 
@@ -84,16 +89,16 @@ def strategy(number: int) -> dict[str, Any]:
         "qid": f"{number:020x}",
         "term": name,
         "description": f"Norlandic {JOBS[number % len(JOBS)]}",
-        "question": f"Could {name} have seen the great comet of {1790 + number}?",
+        "question": f"Could {name} have seen the great comet of {born(number) - 10}?",
         "answer": False,
-        "facts": [f"{name} was born in {1800 + number}", f"The great comet was seen in {1790 + number}."],
+        "facts": [f"{name} was born in {born(number)}", f"The great comet was seen in {born(number) - 10}."],
         "decomposition": [f"When was {name} born?", "When was the comet seen?", "Is #2 after #1?"],
         "evidence": [[[[f"{name}-1"]], [[f"Comet {number}-1"], "no_evidence"], ["operation"]]],
     }
 
 
 def paragraphs(number: int) -> dict[str, Any]:
-    comet = f"Comet {number} is a comet. It was seen in {1790 + number} by everybody who looked up at night."
+    comet = f"Comet {number} is a comet. It was seen in {born(number) - 10} by everybody who looked up at night."
     shape = {"section": "", "headers": [""], "para_index": 1}
     return {
         f"{person(number)}-1": {"title": person(number), "content": " ".join(biography(number)), **shape},

@@ -16,9 +16,10 @@ from src.core.types import LEVELS, TASKS, Task
 from src.data.difficulty.metrics import level_of
 from src.data.pool.plan import shares_to_counts
 from src.data.pool.source import TARGET, Item, Want
-from src.data.quality.shortcuts import shortcut_auc
+from src.data.quality.shortcuts import MIN_EACH, shortcut_auc
 from src.data.readers.articles import hidden_article_is_findable
 from src.data.readers.level_fit import context_tokens, overlap, score, turns
+from src.data.readers.mentions import bare_title
 from src.data.readers.official import OfficialSource, split_of
 
 SEED = 20250820
@@ -67,6 +68,8 @@ def test_every_step_replays_and_leads_to_the_answer(made: Made) -> None:
         for step, after in zip(item.steps, (*item.steps[1:], None), strict=True):
             if step.tool == "calc":
                 assert not calc(step.input).startswith("error")
+            elif item.ambiguity and step == item.steps[0]:
+                assert wiki(item.context, step.input) != "nothing found"  # what the vague noun may mean
             elif step.input in opened:
                 assert wiki(item.context, step.input).startswith(f"{step.input}: ")
             else:
@@ -99,19 +102,29 @@ def test_a_hidden_span_is_absent_and_needed(made: Made) -> None:
 
 def test_vague_phrases_are_as_often_complete_as_not(made: Made) -> None:
     modes = Counter(key.partition("|")[0] for key, _, _ in made)
-    assert modes["twin"] >= modes["hidden"]
+    assert modes["twin"] >= modes["hidden"] > 0
     for key, want, item in made:
-        assert want.clarify == key.startswith("hidden|") == (item.hidden is not None)
+        assert key.startswith("hidden|") == (item.hidden is not None)
+        assert want.clarify or item.hidden is None
         assert bool(item.ambiguity) == (not key.startswith("intact|"))
         if item.task != "gsm8k":
-            assert item.topic in {article.title for article in item.context}
+            assert item.topic in {bare_title(article.title) for article in item.context}
 
 
 def test_the_wording_does_not_predict_asking(made: Made) -> None:
     needs = np.array([item.hidden is not None for _, _, item in made])
     measured = shortcut_auc([spoken(item) for _, _, item in made], needs, SEED)
-    assert measured.lower is not None
-    assert measured.lower <= 0.66
+    assert measured.lower is None or measured.lower <= 0.66
+    # The files have few questions over articles whose answer depends on what is meant; gsm8k has enough.
+    assert (measured.lower is None) == (measured.needing < MIN_EACH)
+    assert made[0][2].task != "gsm8k" or measured.lower is not None
+
+
+def test_the_source_says_how_many_ambiguous_samples_are_missing(official_data: Path) -> None:
+    for task in TASKS:
+        made = made_from(official_data, "train", task)
+        missing = sum(want.clarify and item.hidden is None for _, want, item in made)
+        assert (missing > 0) == (task != "gsm8k")
 
 
 def test_items_come_out_at_the_level_asked_for_within_bounds(made: Made) -> None:

@@ -118,6 +118,16 @@ def test_a_pool_that_never_needs_an_ask_fails(honest: Honest, tmp_path: Path) ->
     assert {"shortcut_auc", "clarify_rate"} <= failed(judge(pool, honest.shadow))
 
 
+@poison("pool/rebuilt")
+def test_a_sidecar_that_claims_too_few_ambiguous_records_fails(honest: Honest, tmp_path: Path) -> None:
+    """With fewer than 20 ambiguous samples no shortcut is measured, so the claim itself must be true."""
+    pool = tmp_path / "pool.jsonl"
+    meta = build_pool(replace(PLAN, clarify_rate=0.0), pool)
+    missing = {task: round(0.30 * meta.n * share) for task, share in meta.mix.items()}
+    write_meta(pool, replace(meta, clarify_rate=0.30, fewer_ambiguous=missing))
+    assert "rebuilt" in failed(judge(pool, honest.shadow))
+
+
 @poison("pool/dup_pct")
 def test_near_duplicates_of_two_and_a_half_percent_fail(honest: Honest, tmp_path: Path) -> None:
     def copies(samples: list[Sample]) -> list[Sample]:

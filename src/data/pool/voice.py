@@ -60,7 +60,11 @@ class Voice:
         # A sense, a preference, a premise, or nothing looked up: the reasons and most forms speak of names, years,
         # figures and pages.
         is_plain = hidden.kind not in unclear or not seen
-        reason = "" if is_plain else self.thought(unclear[hidden.kind], rng)
+        # `which director you mean` has no name that several articles could share.
+        has_name = self.lang == "zh" or bool(re.search("[A-Z]", hidden.missing))
+        reasons = [] if is_plain else self.text.thoughts[unclear[hidden.kind]]
+        reasons = [one for one in reasons if has_name or "name" not in one]
+        reason = capitalize(render(rng.choice(reasons), rng, {})) if reasons else ""
         options = _options(hidden, seen)
         slots = {"missing": hidden.missing}
         if is_plain:
@@ -69,7 +73,7 @@ class Voice:
             rng.shuffle(options)
             kind = "year_options" if kind == "year" else "entity_options"
             slots["options"] = self.text.options_gap.join(options[:-1]) + self.text.options_last + options[-1]
-        forms = self.text.asks[kind]
+        forms = [form for form in self.text.asks[kind] if has_name or "name" not in form]
         return reason, capitalize(render(rng.choice(forms[:PLAIN_ASKS] if is_plain else forms), rng, slots))
 
     def fact(self, name: str) -> str:

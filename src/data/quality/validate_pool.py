@@ -25,7 +25,7 @@ from .diversity import Reference, Scope, Wording, covered, diversity_figures, re
 from .leaks import SimilarSamples, leak_views, similar_samples
 from .near_duplicates import NearDuplicates, near_duplicates
 from .scan import PoolScan, measuring_seed, scan
-from .shortcuts import ShortcutAuc, observation_auc, shortcut_auc
+from .shortcuts import MIN_EACH, ShortcutAuc, observation_auc, shortcut_auc
 
 EXAMPLES = 20
 _NATURAL: dict[str, Any] = package_yaml("templates/natural_sources.yaml")
@@ -80,6 +80,8 @@ def validate_pool(
     ]
     exempt = EXEMPT.get(meta.source, {})
     checks = [one for one in checks if one.name.partition("[")[0] not in exempt]
+    for task in sorted(too_few(prompts, meta)):
+        exempt = exempt | {f"shortcut_auc[{task}]": TOO_FEW, f"shortcut_observation[{task}]": TOO_FEW}
     figures: dict[str, Any] = {
         "exempt": exempt,
         "samples": len(scanned.ids),
@@ -118,6 +120,7 @@ def _wording_checks(scopes: dict[Scope, Wording], by_task: tuple[Task, ...], lim
     return checks
 
 
+TOO_FEW = f"the source has fewer than {MIN_EACH} ambiguous samples of this task, too few to measure a shortcut"
 ShortcutAucs = dict[tuple[Task, Lang | None], ShortcutAuc]
 
 
@@ -140,10 +143,18 @@ def _shortcut_checks(name: str, shortcuts: ShortcutAucs, meta: PoolMeta, max_sho
     """A language with few samples is judged with its task; a task that cannot be measured has not passed."""
     checks = []
     for (task, lang), auc in shortcuts.items():
-        if auc.lower is not None or (lang is None and meta.clarify_rate > 0):
+        if auc.lower is not None or (lang is None and meta.clarify_rate > 0 and task not in too_few(shortcuts, meta)):
             scope = [task, lang] if lang else [task]
             checks.append(_check(name, auc.lower, "<=", max_shortcut_auc, *scope))
     return checks
+
+
+def too_few(shortcuts: ShortcutAucs, meta: PoolMeta) -> set[Task]:
+    """Tasks with ambiguous samples so few that no shortcut can be measured, because the source has no more of them.
+
+    The sidecar says so, and `clarify_rate` and `rebuilt` check the sidecar.
+    """
+    return {task for (task, _), auc in shortcuts.items() if auc.needing < MIN_EACH and meta.fewer_ambiguous.get(task)}
 
 
 def _by_scope(shortcuts: ShortcutAucs) -> dict[str, ShortcutAuc]:

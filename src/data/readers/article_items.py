@@ -6,36 +6,34 @@ were reading, so no word of the prompt gives away that something is missing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 
 import msgspec
 from msgspec import Struct
 
-from ...core.tokenize import tokens, words
+from ...core.tokenize import words
 from ...core.types import Article, Hidden, Level, join_sentences
-from ..difficulty.text_features import lexicon, word_set
+from ..difficulty.text_features import FUNCTION_WORDS, lexicon
 from ..pool.source import Item, Step, Want, calls_wanted, followed
 from .articles import (
-    YES_NO,
     ArticleQuestion,
     Mode,
-    SpareArticle,
+    SpareArticles,
     article_kind,
     article_tokens,
+    definition_nouns,
     hidden_article_is_findable,
     search_query,
+    stands_alone,
 )
 from .level_fit import choose_clue, nearest_item
-from .mentions import Mention, names_of, shares_name
+from .mentions import Mention, bare_title, names_of, shares_name
 
-PREMISE_TOKENS = 45
 RIVALS = 2
 """Number of other articles of the same noun that a vague question comes with."""
 _CONTEXT_TOKENS: dict[Level, tuple[int, ...]] = {"easy": (0, 260, 420), "medium": (330, 520, 800), "hard": (900, 1500)}
 """Sizes of the context that are tried; distractors fill it up."""
-_PRONOUN_STARTS = word_set("pronoun_starts")
 _CATEGORY_WORDS: dict[str, str] = lexicon("english")["category_words"]
 
 
@@ -46,8 +44,6 @@ class _Path(Struct, frozen=True):
     opened: tuple[Article, ...]
     searches: int = 0
     """Number of articles that are opened after a search for them."""
-    open_topic: bool = False
-    """Whether the article that the user was reading is opened first, before the ask if there is one."""
 
 
 class _Setting(Struct, frozen=True):
@@ -64,9 +60,7 @@ class _Setting(Struct, frozen=True):
     premise: str = ""
 
 
-def make_item(
-    record: ArticleQuestion, mode: Mode, want: Want, seed: int, spares: Sequence[SpareArticle]
-) -> Item | None:
+def make_item(record: ArticleQuestion, mode: Mode, want: Want, seed: int, spares: SpareArticles) -> Item | None:
     """The item nearest to the level asked for; `None` where the record cannot be worded in this mode."""
     want = followed(want, record.source_id)
     rng = Random(f"{seed}:{record.source_id}")
@@ -87,64 +81,48 @@ def _quotation(article: Article) -> str:
 
     StrategyQA's short questions are hard only with it: it names more things, whether or not they matter.
     """
-    for sentence in article.sentences[:3]:
-        if sentence.split()[0] not in _PRONOUN_STARTS and len(tokens(sentence)) <= PREMISE_TOKENS:
-            return sentence
-    return ""
+    return next((sentence for sentence in article.sentences[:3] if stands_alone(sentence)), "")
 
 
-def _setting(record: ArticleQuestion, mode: Mode, rng: Random, spares: Sequence[SpareArticle]) -> _Setting | None:
+def _setting(record: ArticleQuestion, mode: Mode, rng: Random, spares: SpareArticles) -> _Setting | None:
     others = list(record.others)
     rng.shuffle(others)
     taken = {article.title for article in (*record.gold, *others)}
-    foreign = [spare for spare in rng.sample(spares, min(40, len(spares))) if spare.article.title not in taken]
-    distractors = (*others, *(spare.article for spare in foreign[:12]))
+    drawn = rng.sample(spares.distractors, min(40, len(spares.distractors)))
+    foreign = [article for article in drawn if article.title not in taken]
+    distractors = (*others, *foreign[:12])
     if mode == "intact":
-        topic = rng.choice([*record.gold, *distractors[: len(record.gold) + 1]])
+        topic = rng.choice(record.gold)
         return _Setting(record, None, False, record.question, topic, distractors)
     if not record.mentions:
         return None
     mention = record.mentions[0]
-    same_noun = [spare.article for spare in spares if spare.kind.noun == mention.kind.noun]
+    same_noun = list(spares.by_noun.get(mention.kind.noun, ()))
     rng.shuffle(same_noun)
-    rivals = _rivals(record, mention, [*others, *same_noun]) if _decides(record, mention) else ()
+    rivals = _rivals(record, mention, [*others, *same_noun], mode)
     if len(rivals) < RIVALS:
         return None
     if mode == "twin":
         referent = next(article for article in record.gold if article.title == mention.title)
         return _Setting(record, mention, False, mention.blurred, referent, distractors, rivals)
-    unlike = _unlike_article(mention, others, foreign)
-    return None if unlike is None else _Setting(record, mention, True, mention.blurred, unlike, distractors, rivals)
+    related = _related_article(record, mention, others)
+    return None if related is None else _Setting(record, mention, True, mention.blurred, related, distractors, rivals)
 
 
-def _decides(record: ArticleQuestion, mention: Mention) -> bool:
-    """Whether the answer depends on what is mentioned.
+def _rivals(record: ArticleQuestion, mention: Mention, articles: Iterable[Article], mode: Mode) -> tuple[Article, ...]:
+    """Articles of the mention's noun that the question does not name and that do not have the answer.
 
-    It does not if the question offers the answer, if an article that the question still names has it, or if no fact
-    behind a yes or no tells a name or a number of what is mentioned: no dog reaches a shelf. Two things that HotpotQA
-    compares by yes or no prove nothing.
+    Where the mention has a limit, the first of them leads to another answer. A hidden mention must have one.
     """
-    if record.answer.lower() in YES_NO:
-        about = [fact.sentence for fact in record.support if shares_name(mention.span, fact.sentence)]
-        own = {word.lower() for word in re.findall(r"\w+", mention.span)}
-        telling = (word.lower() for fact in about for word in re.findall(r"(?<=\W)(?:[A-Z]|\d)\w*", fact))
-        return record.task == "strategyqa" and any(word not in own for word in telling)
-    named = [one for one in record.gold if one.title != mention.title and shares_name(one.title, mention.blurred)]
-    if record.offers_answer or shares_name(mention.span, record.answer):
-        return False
-    return not any(record.answer.lower() in one.text.lower() for one in named)
-
-
-def _rivals(record: ArticleQuestion, mention: Mention, articles: Iterable[Article]) -> tuple[Article, ...]:
-    """Articles of the mention's noun that the question does not name and that do not have the answer."""
-    answer = "" if record.answer.lower() in YES_NO else record.answer.lower()
+    limit = mention.limit
+    if limit is None and mode == "hidden":
+        return ()
+    answer = "" if record.offers_answer else record.answer.lower()
     taken = {article.title for article in record.gold}
     found: list[Article] = []
     for article in articles:
-        kind, text = article_kind(article), article.text.lower()
-        if kind is None or kind.noun != mention.kind.noun or article.title in taken:
-            continue
-        if kind.noun not in words(f"{article.title} {article.sentences[0]}"):
+        text = article.text.lower()
+        if article.title in taken or mention.kind.noun not in definition_nouns(article):
             continue
         if shares_name(mention.span, article.title) or shares_name(article.title, record.question):
             continue
@@ -152,16 +130,33 @@ def _rivals(record: ArticleQuestion, mention: Mention, articles: Iterable[Articl
             continue
         taken.add(article.title)
         found.append(article)
-        if len(found) == RIVALS:
-            break
-    return tuple(found)
+    if limit is not None:
+        changing = [article for article in found if limit.changes_answer(article)]
+        if not changing or (limit.measure == "clues" and shares_name(mention.span, record.answer)):
+            return () if mode == "hidden" else tuple(found[:RIVALS])
+        found = [*changing[:1], *(article for article in found if article != changing[0])]
+    return tuple(found[:RIVALS])
 
 
-def _unlike_article(mention: Mention, others: Sequence[Article], foreign: Sequence[SpareArticle]) -> Article | None:
-    """An article that plainly is not what is meant: `the lake` is not an actress."""
-    near = [(article, article_kind(article)) for article in others]
-    for article, kind in (*near, *((spare.article, spare.kind) for spare in foreign)):
-        if kind is None or kind.category == mention.kind.category or mention.kind.noun in words(article.title):
+def _related_article(record: ArticleQuestion, mention: Mention, others: Sequence[Article]) -> Article | None:
+    """An article that the user may have been reading and that plainly is not what is meant.
+
+    Best is one that the question names too. The dataset's own distractors are about something near; any other article
+    would be out of place.
+    """
+    limit = mention.limit
+    named = [one for one in record.gold if one.title != mention.title and shares_name(one.title, mention.blurred)]
+    if named and limit is not None and limit.measure != "clues":
+        return named[0]
+    asked = {word for word in words(mention.blurred) if word not in FUNCTION_WORDS} - {mention.kind.noun}
+    near = [one for one in record.gold if one.title != mention.title] if record.task == "strategyqa" else others
+    for article in near:
+        kind = article_kind(article)
+        if kind is not None and kind.category == mention.kind.category:
+            continue
+        if mention.kind.noun in words(article.title) or (kind is None and record.task == "hotpotqa"):
+            continue
+        if record.task == "hotpotqa" and asked.isdisjoint(words(article.text)):
             continue
         if not shares_name(mention.span, article.title) and mention.span.lower() not in article.text.lower():
             return article
@@ -181,14 +176,13 @@ def _paths(setting: _Setting, want: Want) -> Iterator[_Path]:
     elif want.level == "medium":
         yield _Path("", gold[:2], searches=_searches(int(min(calls_wanted(want), budget)), gold[:2]))
         yield _Path("", gold[:3], searches=min(1, budget - min(len(gold), 3)))
-        yield _Path("", gold[:2], open_topic=setting.hides)
         yield _Path(_clue(setting, opened=gold[:2], paraphrase=1.0), gold[:2])
     else:
-        calls = max(len(gold[:2]), min(budget, want.tool_hops))
+        first = setting.mention is not None  # the search for the vague noun counts too
+        calls = max(len(gold[:2]), min(budget, want.tool_hops - first))
         for pages in (gold[:2], gold[:3], gold):
-            extra = calls > len(gold[:2]) if setting.hides else calls > 2 * len(pages) and setting.topic not in gold
-            if calls >= len(pages) + extra:
-                yield _Path("", pages, searches=_searches(calls - extra, pages), open_topic=extra)
+            if calls >= len(pages):
+                yield _Path("", pages, searches=_searches(calls, pages))
 
 
 def _searches(calls: int, pages: Sequence[Article]) -> int:
@@ -226,7 +220,7 @@ def _clue(setting: _Setting, opened: tuple[Article, ...], paraphrase: float) -> 
 
 def _may_restate(setting: _Setting, title: str, sentence: str) -> bool:
     record = setting.record
-    if sentence.split()[0] in _PRONOUN_STARTS:
+    if not stands_alone(sentence):
         return False
     if not record.offers_answer and record.answer.lower() in sentence.lower():
         return False
@@ -241,8 +235,6 @@ def _assemble(setting: _Setting, path: _Path, size: int, order: Sequence[int]) -
     steps: list[Step] = []
     if mention is not None:
         steps.append(Step("wiki", mention.kind.noun))
-    elif path.open_topic:
-        steps.append(Step("wiki", setting.topic.title))
     for number, article in enumerate(path.opened):
         # Everybody searches first: a first reply of another form would tell vague questions from others.
         query = search_query(context, article, record) if number < max(path.searches, mention is None) else ""
@@ -273,7 +265,7 @@ def _assemble(setting: _Setting, path: _Path, size: int, order: Sequence[int]) -
         steps=tuple(steps),
         hidden=hidden,
         ask_after=int(setting.hides),
-        topic=setting.topic.title,
+        topic=bare_title(setting.topic.title),
         ambiguity=("vague-reference",) if mention is not None else (),
     )
 
@@ -282,8 +274,7 @@ def _readings(setting: _Setting, mention: Mention, context: Sequence[Article]) -
     """Names of the article that is meant, then those of others of the same kind that the question does not name."""
     yield (mention.span, *names_of(mention.title))
     for article in context:
-        kind = article_kind(article)
-        if kind is not None and kind.noun == mention.kind.noun and article not in (setting.topic, *setting.record.gold):
+        if mention.kind.noun in definition_nouns(article) and article not in (setting.topic, *setting.record.gold):
             yield names_of(article.title)
 
 

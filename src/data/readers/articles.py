@@ -6,6 +6,7 @@ Also what searching the articles finds: queries that lead to one, and hidden art
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal
 
@@ -14,9 +15,9 @@ from msgspec import Struct
 from ...agents.tools import SHOWN, search
 from ...core.tokenize import tokens, words
 from ...core.types import Article, Task
-from ..difficulty.text_features import FUNCTION_WORDS
+from ..difficulty.text_features import FUNCTION_WORDS, word_set
 from ..pool.source import Item
-from .mentions import Kind, Mention, kind_from_definition, kind_from_title, names_of
+from .mentions import CATEGORIES, Kind, Mention, kind_from_definition, kind_from_title, names_of
 
 Mode = Literal["hidden", "twin", "intact"]
 """How a record is worded. `hidden`: a span is taken out. `twin`: just as vague, but what is meant can be looked up.
@@ -29,6 +30,19 @@ ARTICLE_TOKENS = 300
 TELLING_WORDS = 2
 TELLING_IN = 2
 QUERY_WORDS = 3
+LONGEST_SENTENCE = 45
+_NOT_FIRST = frozenset(word.lower() for word in word_set("pronoun_starts")) | frozenset(
+    "this that these those such other another on also however although though while but and or so then thus hence "
+    "therefore additionally furthermore moreover meanwhile instead nevertheless both each some many most several "
+    "afterwards later since because if when where after before during following unlike like despite for its".split()
+)
+_IN_BRACKETS = re.compile(r"\([^()]*\)")
+_DEFINED = re.compile(
+    r"\b(?:is|was|are|were) (?:also )?(?:an?|the|one of the) (.+?)"
+    r"(?=\b(?:who|which|that|whose|known|best|from|in|for|at|on|by|with|during|of)\b|\.|$)"
+)
+_DATES = re.compile(r"\((?:born )?[A-Za-z0-9 ,–-]*\d{4}[A-Za-z0-9 ,–-]*\)")
+_UNSPEAKABLE = re.compile(r"[()\[\]/;{}<>]|[^\x00-\x7f–—“”‘’\u00c0-\u017f]")
 _SENTENCE_END = re.compile(r"(?<=[.?!])[\"”’']?\s+(?=[\"“‘'$(]?[A-Z0-9])")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|St|Sr|Jr|No|vs|etc|ca|c|Mt|Ft|Lt|Gen|Col|Prof|Inc|Ltd|Co|U\.S|[A-Z]))\.$"
@@ -60,11 +74,30 @@ class ArticleQuestion(Struct, frozen=True):
         return self.answer.lower() in YES_NO or self.answer.lower() in self.question.lower()
 
 
-class SpareArticle(Struct, frozen=True):
-    """An article of another record, with its kind: a distractor, or something that the user was reading."""
+class SpareArticles(Struct, frozen=True):
+    """Articles of other records: distractors, and what else a vague question may mean."""
 
-    article: Article
-    kind: Kind
+    distractors: tuple[Article, ...]
+    by_noun: dict[str, tuple[Article, ...]]
+    """Articles by the nouns of their definition."""
+
+
+def spare_articles(distractors: Iterable[Article], further: Iterable[Article] = ()) -> SpareArticles:
+    """Index articles by noun, the first of each title. `further` ones are no distractors."""
+    shown = {article.title: article for article in reversed(list(distractors))}
+    by_noun: dict[str, dict[str, Article]] = {}
+    for article in (*shown.values(), *further):
+        for noun in definition_nouns(article):
+            by_noun.setdefault(noun, {}).setdefault(article.title, article)
+    return SpareArticles(tuple(shown.values()), {noun: tuple(some.values()) for noun, some in by_noun.items()})
+
+
+def definition_nouns(article: Article) -> frozenset[str]:
+    """Type nouns in an article's definition: singer, songwriter and actor."""
+    kind, match = article_kind(article), _DEFINED.search(_IN_BRACKETS.sub("", article.sentences[0]))
+    if kind is None or match is None:
+        return frozenset()
+    return frozenset(word for word in words(match[1]) if CATEGORIES.get(word) == kind.category)
 
 
 @lru_cache(maxsize=65536)
@@ -114,6 +147,16 @@ def split_sentences(text: str) -> tuple[str, ...]:
     return tuple(sentences)
 
 
+def stands_alone(sentence: str) -> bool:
+    """Whether a user could say this sentence of an article by itself: no pronoun or connective without what it refers
+    to, no foreign letters or marks of an encyclopedia, dates in
+    brackets excepted."""
+    first = words(sentence)[:1]
+    if not first or first[0] in _NOT_FIRST or not sentence[0].isupper() or not sentence.endswith("."):
+        return False
+    return len(tokens(sentence)) <= LONGEST_SENTENCE and not _UNSPEAKABLE.search(_DATES.sub("", sentence))
+
+
 def hidden_article_is_findable(item: Item) -> bool:
     """Whether the rest of the question leads to the hidden article: it is the only one of its noun, a search for the
     noun or for the question shows it (or the answer) first, or two words of the question are in it and hardly
@@ -130,11 +173,17 @@ def hidden_article_is_findable(item: Item) -> bool:
         return True
     asked = {word for word in words(item.question) if word not in FUNCTION_WORDS and len(word) > 2}
     there = (asked & article_words(meant)) - set(item.hidden.about)
-    telling = [word for word in there if sum(word in article_words(page) for page in item.context) <= TELLING_IN]
-    if len(telling) >= TELLING_WORDS:
+    spread = {word: sum(word in article_words(page) for page in item.context) for word in asked}
+    if sum(spread[word] <= TELLING_IN for word in there) >= TELLING_WORDS:
         return True
-    hits = search(item.context, item.question)[:1]
-    return any(hit.title == meant.title or item.answer in hit.text for hit in hits)
+    hits = search(item.context, item.question)[:SHOWN]
+    if hits[:1] == [meant]:
+        return True
+    if item.answer.lower() in YES_NO or item.answer.lower() in item.original.lower():
+        return False
+    # A page behind the hidden one has the answer. The question must not lead there on its own.
+    behind = [page for page in item.context if page != meant and item.answer.lower() in page.text.lower()]
+    return any(page in hits or any(spread[word] == 1 for word in asked & article_words(page)) for page in behind)
 
 
 def search_query(context: tuple[Article, ...], article: Article, question: ArticleQuestion) -> str:

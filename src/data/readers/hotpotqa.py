@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from html import unescape
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from ...agents.tools import search
 from ...core.tokenize import words
 from ...core.types import Article
 from .articles import YES_NO, ArticleQuestion, Support, article_kind, shorten
+from .decisive import compared, unnamed
 from .mentions import Mention, find_mention
 
 
@@ -33,7 +36,9 @@ def read(record: HotpotRecord) -> ArticleQuestion | None:
             return None
         support.append(Support(title, raw[title][index]))
     titles = list(dict.fromkeys(fact.title for fact in support))
-    question = " ".join(unescape(record.question).split())
+    question = re.sub(r" +(?=[?,.])", "", " ".join(unescape(record.question).split()))
+    if question and question[-1] not in "?.!":
+        question += "?"
     if not question or not record.answer.strip() or len(titles) < 2:
         return None
     needed = frozenset(fact.sentence for fact in support)
@@ -67,13 +72,16 @@ def _in_reading_order(gold: list[Article], question: str, answer: str) -> tuple[
 def _mentions(question: str, answer: str, gold: tuple[Article, ...], pages: tuple[Article, ...]) -> tuple[Mention, ...]:
     """Mentions of the supporting articles, without those whose noun is in the answer.
 
-    First come those that a search for the rest of the question does not find.
+    First come those on which the answer depends, then those that a search for the rest of the question does not find.
     """
-    found: list[tuple[bool, Mention]] = []
+    found: list[tuple[bool, bool, Mention]] = []
     for article in gold:
         kind = article_kind(article)
         mention = find_mention(question, article.title, kind, any_case=False) if kind else None
-        if mention is not None and mention.kind.noun not in words(answer):
-            hits = search(pages, mention.blurred)
-            found.append((bool(hits) and hits[0].title == mention.title, mention))
-    return tuple(mention for _, mention in sorted(found, key=lambda pair: pair[0]))
+        if mention is None or mention.kind.noun in words(answer):
+            continue
+        other = next(one for one in gold if one != article)
+        limit = compared(question, answer, article, other) or unnamed(mention.blurred, mention.kind.noun, article)
+        hits = search(pages, mention.blurred)
+        found.append((limit is None, bool(hits) and hits[0].title == mention.title, replace(mention, limit=limit)))
+    return tuple(mention for _, _, mention in sorted(found, key=lambda one: one[:2]))

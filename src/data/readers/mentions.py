@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from ...core.tokenize import words
 from ..difficulty.text_features import lexicon, word_set
+from .decisive import Limit
 
 CATEGORIES: dict[str, str] = {
     noun: category for category, nouns in lexicon("english")["type_nouns"].items() for noun in nouns.split()
@@ -55,6 +56,8 @@ class Mention(Struct, frozen=True):
     """The question with the vague phrase in place of the mention."""
     kind: Kind
     title: str
+    limit: Limit | None = None
+    """What the answer turns on. Without it no article shows that the answer depends on what is meant."""
 
 
 def kind_from_definition(sentence: str) -> Kind | None:
@@ -158,11 +161,13 @@ def _blur(question: str, start: int, end: int, noun: str) -> str | None:
         return None
     if not _can_follow(right, before):
         return None
-    # `Which lake is larger, the lake or Lake Ina?` is confusing; `this lake` points back at what the user was reading.
-    repeated = bool({noun, f"{noun}s"} & set(words(f"{left} {right}")))
-    article = "this" if repeated else "the"
+    # `Which lake is larger, the lake or Lake Ina?` and `The song is a song by` are confusing.
+    left = re.sub(rf"^(Which|What) {noun} (?=was|is|were|came|died|has|had)", r"\1 ", left)
+    if {noun, f"{noun}s"} & set(words(f"{left} {right}")):
+        return None
     opening = not left.strip() or left.rstrip().endswith((".", "?", "!"))
-    return f"{left}{article.capitalize() if opening else article} {noun}{_possessive(right)}"
+    left = re.sub(r"(first|older|oldest|later|earlier) $", r"\1, ", left)  # people forget the comma
+    return f"{left}{'The' if opening else 'the'} {noun}{_possessive(right)}"
 
 
 def _drop_after_noun(question: str, start: int, end: int) -> tuple[str | None, str]:

@@ -23,7 +23,7 @@ from ..pool.source import TARGET, Item, Want, followed
 from ..quality.leaks import similar_samples
 from ..quality.token_stream import token_stream
 from . import article_items, gsm8k, hotpotqa, level_fit
-from .articles import MODES, ArticleQuestion, Mode, SpareArticle, article_kind
+from .articles import MODES, ArticleQuestion, Mode, SpareArticles, article_kind, spare_articles
 from .gsm8k import GsmRecord, WordProblem
 from .hotpotqa import HotpotRecord
 from .official_files import Dataset, Question, dataset_files, load, read_files, usable
@@ -74,7 +74,7 @@ class OfficialSource:
         self.fewer_ambiguous: dict[Task, int] = {}
         self.mix: dict[Task, float] = {}
         self._datasets: dict[Task, Dataset] = {}
-        self._spares: dict[tuple[Task, str], list[SpareArticle]] = {}
+        self._spares: dict[tuple[Task, str], SpareArticles] = {}
 
     @property
     def left_aside(self) -> dict[Task, int]:
@@ -140,17 +140,18 @@ class OfficialSource:
             self.fingerprints |= self._datasets[task].sha256
         return self._datasets[task]
 
-    def _spare_articles(self, task: Task, split: str) -> list[SpareArticle]:
-        """Supporting articles of all records of a split whose kind is known."""
+    def _spare_articles(self, task: Task, split: str) -> SpareArticles:
+        """Articles of all records of a split, and those that come with the dataset."""
         if (task, split) not in self._spares:
-            found: dict[str, SpareArticle] = {}
-            for source_id, record in self._dataset(task).records.items():
-                if isinstance(record, ArticleQuestion) and split_of(source_id) == split:
-                    known = {mention.title: mention.kind for mention in record.mentions}
-                    for article in record.gold:
-                        if kind := known.get(article.title) or article_kind(article):
-                            found.setdefault(article.title, SpareArticle(article, kind))
-            self._spares[task, split] = list(found.values())
+            dataset = self._dataset(task)
+            own = [
+                record
+                for source_id, record in dataset.records.items()
+                if isinstance(record, ArticleQuestion) and split_of(source_id) == split
+            ]
+            gold = [article for record in own for article in record.gold if article_kind(article)]
+            others = [article for record in own for article in record.others]
+            self._spares[task, split] = spare_articles(gold, (*others, *dataset.articles))
         return self._spares[task, split]
 
     def _too_few(self, task: Task, split: str, counts: str) -> BadInput:
@@ -218,7 +219,9 @@ def choose_records(
         places = [*ambiguous, *complete[level][: round(share * len(complete[level]))]]
         found = _nearest(able, [wants[place] for place in places], either)
         good = [one for off, one in found if off <= GOOD_ENOUGH]
-        kept = good if len(good) >= len(ambiguous) else [one for _, one in found[: len(ambiguous)]]
+        # Where vague records are scarce, those that fit no level well are left for the last one.
+        is_last = level == _SCARCE_FIRST[-1]
+        kept = [one for _, one in found[: len(ambiguous)]] if is_last and len(good) < len(ambiguous) else good
         rng.shuffle(kept)
         as_twins = places[len(ambiguous) :]
         hides = max(len(ambiguous) if len(kept) == len(places) else 0, round(MOST_AMBIGUOUS * len(kept)))
@@ -230,7 +233,7 @@ def choose_records(
         able = [one for one in free if one in vague]
         found = _nearest(able, [wants[place] for place in places], lambda one, want: misfit(one, "twin", want))
         assign(places, [one for off, one in found if off <= GOOD_ENOUGH], "twin")
-    for level in ("hard", "easy", "medium"):
+    for level in _SCARCE_FIRST:
         places = [place for place, want in enumerate(wants) if want.level == level and chosen[place] is None]
         found = _nearest(list(free), [wants[place] for place in places], lambda one, want: misfit(one, "intact", want))
         assign(places, [one for _, one in found], "intact")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ...core.errors import BadInput
 from ...core.types import Article
 from .articles import ArticleQuestion, Support, article_kind, article_tokens, shorten, split_sentences
-from .mentions import Kind, Mention, bare_title, find_mention, kind_from_phrase
+from .decisive import reached
+from .mentions import Mention, bare_title, find_mention, kind_from_phrase
 
 MOST_ARTICLES = 4
 _NOT_PARAGRAPHS = frozenset({"operation", "no_evidence"})
@@ -55,7 +57,7 @@ def read(record: StrategyRecord, paragraphs: Mapping[str, Paragraph], where: str
         gold=gold,
         support=facts,
         others=(),
-        mentions=_mentions(question, term, kind_from_phrase(record.description), gold),
+        mentions=_mentions(record, question, term, gold),
     )
 
 
@@ -108,12 +110,22 @@ def _articles(paragraphs: list[Paragraph]) -> tuple[Article, ...]:
     return tuple(articles)
 
 
-def _mentions(question: str, term: str, kind: Kind | None, gold: tuple[Article, ...]) -> tuple[Mention, ...]:
-    """Mentions of the articles. The kind of the term comes from its description, that of others from their text."""
+def lead_articles(paragraphs: Iterable[Paragraph]) -> tuple[Article, ...]:
+    """Articles of the first paragraphs of pages, which say what a page is about."""
+    return tuple(_articles([one for one in paragraphs if one.para_index <= 1]))
+
+
+def _mentions(record: StrategyRecord, question: str, term: str, gold: tuple[Article, ...]) -> tuple[Mention, ...]:
+    """Mentions of the articles, those on which the answer depends first.
+
+    The kind of the term comes from its description, that of others from their text.
+    """
+    kind = kind_from_phrase(record.description)
     found: list[Mention] = []
     for article in gold:
         its_kind = kind if bare_title(article.title).lower() == term else article_kind(article)
         mention = find_mention(question, article.title, its_kind, any_case=True) if its_kind else None
         if mention is not None:
-            found.append(mention)
-    return tuple(found)
+            limit = reached(article, record.decomposition, record.facts, mention.span)
+            found.append(replace(mention, limit=limit))
+    return tuple(sorted(found, key=lambda mention: mention.limit is None))
