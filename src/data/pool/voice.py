@@ -66,14 +66,17 @@ class Voice:
         reasons = [one for one in reasons if has_name or "name" not in one]
         reason = capitalize(render(rng.choice(reasons), rng, {})) if reasons else ""
         options = _options(hidden, seen)
-        slots = {"missing": hidden.missing}
+        slots = {"missing": hidden.missing, "subject": hidden.subject}
         if is_plain:
             kind = "entity"
         if len(options) > 1 and kind != "quantity" and rng.random() < OPTIONS_SHARE:
             rng.shuffle(options)
             kind = "year_options" if kind == "year" else "entity_options"
             slots["options"] = self.text.options_gap.join(options[:-1]) + self.text.options_last + options[-1]
-        forms = [form for form in self.text.asks[kind] if has_name or "name" not in form]
+        # An ask that lists options also says what they are options for.
+        names = ("{missing}", "{subject}") if hidden.subject else ("{missing}",)
+        forms = [form for form in self.text.asks[kind] if any(name in form for name in names)]
+        forms = [form for form in forms if has_name or "name" not in form]
         return reason, capitalize(render(rng.choice(forms[:PLAIN_ASKS] if is_plain else forms), rng, slots))
 
     def fact(self, name: str) -> str:

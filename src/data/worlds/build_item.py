@@ -59,6 +59,8 @@ class Question:
     text: str
     calculations: tuple[Step, ...] = ()
     """Calculations after the last article, when the answer takes one."""
+    has_lead: bool = False
+    """Whether a sentence of its own names the subject."""
     asked_for: str = ""
     """The relation whose value is the answer (`founded`, `person.tag`); empty where the answer is of another kind."""
 
@@ -85,7 +87,7 @@ def build_item(task: Task, source_id: str, world: World, text: WorldText, want: 
     if searches:
         steps, ask_after, answer_why = _steps(articles, question, gap, searches)
     clue = _clue(articles, question)
-    premise = _aside(articles, want.level)
+    premise = "" if question.has_lead else _aside(articles, want.level)
     needed = {hop.relation for chain in chains for hop in chain.hops}
     brief = BRIEF_KEEPS[want.clarify] if want.level == "easy" else 1.0
     context = articles.articles(needed, brief, rng.randint(*CONTEXT_TOKENS[want.level]))
@@ -268,9 +270,9 @@ def _aside(articles: ArticleSet, level: Level) -> str:
 
 
 def _clue(articles: ArticleSet, question: Question) -> str:
-    """Return the sentences of the known hops, as the user restates them."""
+    """Return the sentences of the known hops, as the user restates them: without what the subject is known for."""
     known = [
-        articles.sentence_stating(hop.owner, hop.relation)
+        articles.text.restated(hop.owner, articles.sentence_stating(hop.owner, hop.relation))
         for chain in question.chains
         for hop in chain.hops[: chain.known]
     ]
@@ -278,6 +280,8 @@ def _clue(articles: ArticleSet, question: Question) -> str:
         return ""
     gap = articles.text.articles.sentence_gap
     clue = gap.join(dict.fromkeys(known))
+    if any(chain.start.name in clue for chain in question.chains if not chain.known):
+        raise QuestionRejected("the clue says more of what the question leaves open")
     least, most = CLUE_OVERLAP
     if not least <= clue_overlap(clue + " " + question.text, gap.join(articles.support(question.chains))) <= most:
         raise QuestionRejected("the clue restates too little or too much")
@@ -342,16 +346,22 @@ def _hidden(articles: ArticleSet, gap: Gap) -> Hidden:
         values = sorted(articles.pages[hop.owner][hop.relation], key=lambda value: value != hop.value)
         # The value itself names a reading only where it is not the answer.
         last = gap.hop + 1 == len(chain.hops)
-        readings = tuple((text.year_phrase(v.year).strip(), *([] if last else [name_of(v.what)])) for v in values)
+        readings = tuple(
+            (fill(questions.year_span, year=v.year or ""), *([] if last else [name_of(v.what)])) for v in values
+        )
         about = (hop.owner.name, *questions.year_words, *questions.relation_words[hop.relation])
-        return Hidden("year", readings[0][0], articles.rng.choice(questions.which_year), about, readings)
+        fact = fill(questions.year_facts[hop.relation], x=text.mention(hop.owner.kind, hop.owner.name, ""))
+        which = fill(articles.rng.choice(questions.which_year), fact=fact)
+        return Hidden("year", readings[0][0], which, about, readings, subject=fact)
     measure = questions.measure_words.get(start.kind, "")
-    which = fill(articles.rng.choice(questions.which), x=start.name, measure=measure)
+    # `which Hidden Mill Cup`, but `which "The Early Ship"`.
+    subject = text.mention(start.kind, start.name, "").removeprefix("the ")
+    which = fill(articles.rng.choice(questions.which), x=subject, measure=measure)
     namesakes = sorted(articles.namesakes(start), key=lambda entity: entity is not start)
     readings = tuple(_reading(articles, entity) for entity in namesakes)
     telling = questions.fact_words[start.kind] if articles.telling_value(start) else ()
     about = (start.name.strip("《》"), *questions.kind_words[start.kind], *telling)
-    return Hidden("entity", readings[0][0], which, about, readings)
+    return Hidden("entity", readings[0][0], which, about, readings, subject=subject)
 
 
 def _reading(articles: ArticleSet, entity: Entity) -> tuple[str, ...]:

@@ -110,15 +110,13 @@ class _QuestionDrawer:
         """Draw a chain of hops and ask for its last value."""
         level = self.want.level
         if level == "easy":
-            # The clue restates the first hop, so what may be open is the year of the second.
+            # The clue restates the first hop, so the question names where that leads. The second year may be open.
             chain = self._walk(2, tag_rate=0.0, last_open=True)
             chain.known = 1
-            return Question([chain], plain_value, self._bridge_text(chain), asked_for=_asked_for(chain))
-        hops = 2 if level == "medium" else self.rng.choice((3, 3, 4))
-        chain = self._walk(hops, tag_rate=TAG_RATE if hops < 4 else 0.0)
-        if hops == 4 and not any(hop.is_open for hop in chain.hops):
-            raise QuestionRejected(NOT_AT_THIS_LEVEL)
-        return Question([chain], plain_value, self._bridge_text(chain), asked_for=_asked_for(chain))
+            return self._bridge(chain)
+        # Two descriptions, one in the other, are as many as a reader can undo.
+        chain = self._walk(2 if level == "medium" else 3, tag_rate=TAG_RATE)
+        return self._bridge(chain)
 
     def comparison(self) -> Question:
         """Ask which of two entities has the smaller or the larger value."""
@@ -155,9 +153,9 @@ class _QuestionDrawer:
         formula = family.formula(a, b, n)
         if formula and int(b) - int(a) in (0, n):
             raise QuestionRejected(TIE)
-        phrases = [self.text.amount(self._noun_phrase(chain), chain.hops[-1].year) for chain in chains]
+        phrases = [self._noun_phrase(chain) for chain in chains]
         form = rng.choice(self._near_or_far(self.text.questions.strategy[family.name]))
-        question = capitalize(fill(form, a=phrases[0], b=phrases[1], n=n))
+        question = capitalize(self.text.compare(form, phrases, [chain.hops[-1].year for chain in chains], n))
         calculations = (Step("calc", formula),) if formula else ()
         return Question(chains, _verdict(self.text, family, n), question, calculations)
 
@@ -185,6 +183,8 @@ class _QuestionDrawer:
             if value.what in seen:
                 raise QuestionRejected(DEAD_END)
             year_shown = relation in CHANGING and not last_open and rng.random() < YEAR_RATE
+            # A description with two years is hard to undo.
+            year_shown = year_shown and (last or not any(hop.year_shown for hop in walked))
             walked.append(Hop(here, relation, value, year_shown))
             if isinstance(value.what, Entity):
                 here = value.what
@@ -227,16 +227,26 @@ class _QuestionDrawer:
         if self.want.level == "easy":
             return Chain(hops)
         for hop in hops:
-            hop.year_shown = hop.relation in CHANGING and rng.random() < YEAR_RATE
+            # The year of an amount follows a name only: see `_bridge_text`.
+            may_show = length == 1 or hop is not hops[-1]
+            hop.year_shown = hop.relation in CHANGING and rng.random() < YEAR_RATE and may_show
         return Chain(hops, tag_shown=length > 1 and rng.random() < TAG_RATE)
 
-    def _bridge_text(self, chain: Chain) -> str:
+    def _bridge(self, chain: Chain) -> Question:
+        has_lead = self.rng.random() < LEAD_RATE and not chain.known
+        text = self._bridge_text(chain, has_lead)
+        return Question([chain], plain_value, text, asked_for=_asked_for(chain), has_lead=has_lead)
+
+    def _bridge_text(self, chain: Chain, has_lead: bool) -> str:
         rng, questions = self.rng, self.text.questions
         last = chain.hops[-1]
-        ask = rng.choice(self._near_or_far(questions.asks[f"{last.owner.kind}.{last.relation}"]))
+        forms = self._near_or_far(questions.asks[f"{last.owner.kind}.{last.relation}"])
         when = self.text.year_phrase(last.year)
         phrase = self._noun_phrase(chain)
-        if rng.random() >= LEAD_RATE:
+        # A year after a description could be a part of it: `the mayor of the town where Ida Moss was born in 1931`.
+        after_name = not when or chain.known or len(chain.hops) == 1
+        ask = rng.choice([form for form in forms if after_name or "{x}{when}" not in form] or forms)
+        if not has_lead:
             return capitalize(fill(ask, x=phrase, when=when))
         lead = capitalize(fill(rng.choice(questions.leads), x=phrase))
         stand_in = rng.choice(questions.stand_ins[last.owner.kind])
@@ -249,13 +259,15 @@ class _QuestionDrawer:
         """
         start, nouns = chain.start, self.text.questions.nouns
         phrase = self.text.mention(start.kind, start.name, start.tag if chain.tag_shown else "")
+        if chain.known:
+            owner = chain.hops[-1].owner
+            return self.text.mention(owner.kind, owner.name, "")
+        bare = len(chain.hops) == 2 and not chain.tag_shown
         for depth, hop in enumerate(chain.hops[:-1]):
             forms = self._near_or_far(nouns[hop.relation])
             # A possessive takes a bare name only; deeper phrases must nest in a way that a reader can undo.
             usable = [
-                form
-                for form in forms
-                if (self.text.can_nest(form) if depth else not (form.startswith("{x}'s") and start.kind == "event"))
+                form for form in forms if (self.text.can_nest(form) if depth else not form.startswith("{x}'s") or bare)
             ]
             form = self.rng.choice(usable or nouns[hop.relation][:1])
             phrase = fill(form, x=phrase, when=self.text.year_phrase(hop.year))

@@ -50,6 +50,8 @@ class QuestionText(Record, frozen=True):
     answer_yes: str
     answer_no: str
     year_phrase: str
+    year_span: str
+    """A year as a reply gives it."""
     nests_at: Literal["start", "end"]
     """Position of a nested noun phrase in its phrase: English nests at the end (`the teacher of {x}`)."""
     amount_of_year: str
@@ -60,6 +62,8 @@ class QuestionText(Record, frozen=True):
     mention_with_tag: dict[str, str]
     which: Lines
     which_year: Lines
+    year_facts: dict[str, str]
+    """Relation that changes over time -> the fact whose year a clarifying question asks for."""
     tag_span: dict[str, str]
     fact_span: dict[str, str]
     year_words: Words
@@ -113,9 +117,22 @@ class WorldText:
         """
         if year is None:
             return phrase
-        bare = all(word == "the" or not word.islower() for word in phrase.split())
-        form = self.questions.amount_of_year if bare else self.questions.amount_of_year_bracketed
+        is_long = self._may_hold_a_year(phrase)
+        form = self.questions.amount_of_year_bracketed if is_long else self.questions.amount_of_year
         return fill(form, phrase=phrase, year=year)
+
+    def _may_hold_a_year(self, phrase: str) -> bool:
+        """Whether a phrase is more than a name, so that a year after it could be taken for a part of it."""
+        return any(word != "the" and word.islower() for word in phrase.split())
+
+    def compare(self, form: str, phrases: list[str], years: list[int | None], n: int) -> str:
+        """Word a yes/no question about two phrases. `{a_when}` and `{b_when}` are places of their years."""
+        slots: dict[str, str | int] = {"n": n}
+        for slot, phrase, year in zip("ab", phrases, years, strict=True):
+            own_place = f"{{{slot}_when}}" in form and not self._may_hold_a_year(phrase)
+            slots[slot] = phrase if own_place else self.amount(phrase, year)
+            slots[f"{slot}_when"] = self.year_phrase(year) if own_place else ""
+        return fill(form, **slots)
 
     def can_nest(self, form: str) -> bool:
         """Tell whether a noun phrase may hold another one that a reader can still undo.
@@ -155,6 +172,16 @@ class WorldText:
             known = fill(self.articles.known_for_phrase, what=rng.choice(self.articles.known_for[entity.kind]))
             page[0] = (first.removesuffix(stop) + known + stop, states)
         return page
+
+    def restated(self, entity: Entity, sentence: str) -> str:
+        """Return a sentence of an entity's article as a user restates it: without what the entity is known for, and
+        with a title as a title."""
+        if self.articles.known_for:
+            before, known, _ = sentence.partition(fill(self.articles.known_for_phrase, what=""))
+            sentence = before + self.articles.full_stop if known else sentence
+        return (
+            sentence.replace(entity.name, self.mention("work", entity.name, "")) if entity.kind == "work" else sentence
+        )
 
     def _values_by_year(
         self, entity: Entity, values: list[Value], first: str, others: tuple[str, ...], rng: Random
