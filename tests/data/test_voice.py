@@ -61,6 +61,16 @@ def test_options_are_listed_only_where_the_tools_showed_all_of_them() -> None:
     assert not any("opera" in voice.ask(hidden, shown[:0], Random(seed))[1] for seed in range(50))
 
 
+@pytest.mark.parametrize("lang", LANGS)
+def test_asks_with_options_say_what_they_are_options_for(lang: Lang) -> None:
+    """Two towns are compared: `the one in Selwick or the one in Vesmark?` does not say which of them is meant."""
+    spans = ("the opera", "the play") if lang == "en" else ("那部歌剧", "那部话剧")
+    for kind in ("entity", "year"):
+        hidden = Hidden(kind, spans[0], "MISSING", (), tuple((span,) for span in spans), subject="SUBJECT")  # type: ignore[arg-type]
+        asks = [voice_in(lang).ask(hidden, spans, Random(seed))[1] for seed in range(200)]
+        assert all("MISSING" in ask or "SUBJECT" in ask for ask in asks)
+
+
 META = pool_meta(seed=5, clarify_rate=0.5)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
 from random import Random
 
@@ -230,6 +231,32 @@ def test_answers_have_the_forms_in_which_people_write_them(complete: list[Item])
     elevation = {lang: world_text(lang).questions.answer_forms["elevation"] for lang in LANGS}
     assert {"{x} metres", "{x} m"} <= set(elevation["en"])
     assert "{x}米" in elevation["zh"]
+
+
+def test_asks_name_the_entity_or_the_fact_whose_year_is_missing(incomplete: list[Item]) -> None:
+    for item in incomplete:
+        assert item.hidden is not None
+        name = item.hidden.about[0]
+        assert name in item.hidden.subject
+        assert name in item.hidden.missing
+        if item.hidden.kind == "year" and item.lang == "en":
+            assert re.fullmatch(r"\d{4}", item.hidden.span)
+            assert item.hidden.subject.startswith("the ")
+
+
+def test_english_messages_quote_titles_and_restate_plainly(complete: list[Item]) -> None:
+    """A firm may be called A Valley for Ida too; in quotes it is a work. Nobody repeats what a page is known for."""
+    messages = [f"{item.premise} {item.clue} {item.question}" for item in complete if item.lang == "en"]
+    titles = [(title, message) for message in messages for title in re.findall(r"An? [A-Z]\w+ for [A-Z]\w+", message)]
+    assert len(titles) > 10
+    assert all(f'"{title}"' in message for title, message in titles)
+    assert not any(", known for " in message for message in messages)
+
+
+def test_a_question_is_about_at_most_two_descriptions(complete: list[Item]) -> None:
+    """Every fact but the last is a description, and a reader can undo two: `the teacher of the founder of X Works`."""
+    bridges = [item for item in complete if item.task == "hotpotqa" and item.answer not in item.question]
+    assert {len(item.support) for item in bridges} == {2, 3}
 
 
 def test_at_most_a_third_of_the_messages_have_an_aside(complete: list[Item], incomplete: list[Item]) -> None:

@@ -132,7 +132,7 @@ def test_a_sidecar_that_claims_too_few_ambiguous_records_fails(honest: Honest, t
 def test_near_duplicates_of_two_and_a_half_percent_fail(honest: Honest, tmp_path: Path) -> None:
     def copies(samples: list[Sample]) -> list[Sample]:
         rng = Random(1)
-        long = [sample for sample in samples if len(sample.prompt.split()) > 40]
+        long = [sample for sample in samples if len(sample.prompt.split()) > 25]
         extra = []
         for number, sample in enumerate(rng.sample(long, round(0.026 * len(samples)))):
             prompt = sample.prompt + " Thanks!"

@@ -183,8 +183,8 @@ class _QuestionDrawer:
             if value.what in seen:
                 raise QuestionRejected(DEAD_END)
             year_shown = relation in CHANGING and not last_open and rng.random() < YEAR_RATE
-            # A description with two years is hard to undo.
-            year_shown = year_shown and (last or not any(hop.year_shown for hop in walked))
+            # A year in the middle of a description is hard to place.
+            year_shown = year_shown and (last or step == 0)
             walked.append(Hop(here, relation, value, year_shown))
             if isinstance(value.what, Entity):
                 here = value.what
@@ -243,9 +243,9 @@ class _QuestionDrawer:
         forms = self._near_or_far(questions.asks[f"{last.owner.kind}.{last.relation}"])
         when = self.text.year_phrase(last.year)
         phrase = self._noun_phrase(chain)
-        # A year after a description could be a part of it: `the mayor of the town where Ida Moss was born in 1931`.
-        after_name = not when or chain.known or len(chain.hops) == 1
-        ask = rng.choice([form for form in forms if after_name or "{x}{when}" not in form] or forms)
+        if not chain.known:
+            forms = self.text.after_description(forms, phrase, when) or forms
+        ask = rng.choice(forms)
         if not has_lead:
             return capitalize(fill(ask, x=phrase, when=when))
         lead = capitalize(fill(rng.choice(questions.leads), x=phrase))
@@ -270,7 +270,7 @@ class _QuestionDrawer:
                 form for form in forms if (self.text.can_nest(form) if depth else not form.startswith("{x}'s") or bare)
             ]
             form = self.rng.choice(usable or nouns[hop.relation][:1])
-            phrase = fill(form, x=phrase, when=self.text.year_phrase(hop.year))
+            phrase = self.text.describe(form, phrase, hop.year)
         return phrase
 
     def _near_or_far(self, forms: tuple[str, ...]) -> tuple[str, ...]:

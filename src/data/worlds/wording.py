@@ -14,6 +14,8 @@ from .texts import Lines, Words, capitalize, fill, load_text, render, with_artic
 
 KNOWN_FOR_RATE = 0.7
 """Share of the articles that say what their subject is known for, where the language has such phrases."""
+LONG_DESCRIPTION = 6
+"""Most words of a description in the middle of a question."""
 Sentence = tuple[str, tuple[str, ...]]
 """A sentence and the relations that it states."""
 
@@ -133,6 +135,24 @@ class WorldText:
             slots[slot] = phrase if own_place else self.amount(phrase, year)
             slots[f"{slot}_when"] = self.year_phrase(year) if own_place else ""
         return fill(form, **slots)
+
+    def describe(self, form: str, name: str, year: int | None) -> str:
+        """Word a noun phrase with its year last: `the firm that hired Ida Moss in 1931`."""
+        if self.questions.nests_at == "end" and form.endswith("{x}"):
+            form = form.replace("{when}", "") + "{when}"
+        return fill(form, x=name, when=self.year_phrase(year))
+
+    def after_description(self, forms: tuple[str, ...], phrase: str, when: str) -> tuple[str, ...]:
+        """Return the questions that fit a description instead of a name.
+
+        A year after it could be a part of it: `the mayor of the town where Ida Moss was born in 1931`. A long one comes
+        last, where the language nests at the end.
+        """
+        usable = tuple(form for form in forms if not when or "{x}{when}" not in form)
+        if self.questions.nests_at == "start" or len(phrase.split()) <= LONG_DESCRIPTION:
+            return usable
+        last = tuple(form for form in usable if form.replace("{when}", "").endswith("{x}?"))
+        return last or usable
 
     def can_nest(self, form: str) -> bool:
         """Tell whether a noun phrase may hold another one that a reader can still undo.
