@@ -154,7 +154,8 @@ class _QuestionDrawer:
         if formula and int(b) - int(a) in (0, n):
             raise QuestionRejected(TIE)
         phrases = [self._noun_phrase(chain) for chain in chains]
-        form = rng.choice(self._near_or_far(self.text.questions.strategy[family.name]))
+        forms = self._near_or_far(self.text.questions.strategy[family.name])
+        form = rng.choice(self.text.with_long_phrase_last(forms, phrases) or forms)
         question = capitalize(self.text.compare(form, phrases, [chain.hops[-1].year for chain in chains], n))
         calculations = (Step("calc", formula),) if formula else ()
         return Question(chains, _verdict(self.text, family, n), question, calculations)
@@ -243,9 +244,7 @@ class _QuestionDrawer:
         forms = self._near_or_far(questions.asks[f"{last.owner.kind}.{last.relation}"])
         when = self.text.year_phrase(last.year)
         phrase = self._noun_phrase(chain)
-        if not chain.known:
-            forms = self.text.after_description(forms, phrase, when) or forms
-        ask = rng.choice(forms)
+        ask = rng.choice(self.text.fitting(forms, "" if chain.known or has_lead else phrase, when) or forms)
         if not has_lead:
             return capitalize(fill(ask, x=phrase, when=when))
         lead = capitalize(fill(rng.choice(questions.leads), x=phrase))

@@ -142,17 +142,28 @@ class WorldText:
             form = form.replace("{when}", "") + "{when}"
         return fill(form, x=name, when=self.year_phrase(year))
 
-    def after_description(self, forms: tuple[str, ...], phrase: str, when: str) -> tuple[str, ...]:
-        """Return the questions that fit a description instead of a name.
+    def fitting(self, forms: tuple[str, ...], description: str, when: str) -> tuple[str, ...]:
+        """Return the questions that fit a description, or a name where it is empty.
 
-        A year after it could be a part of it: `the mayor of the town where Ida Moss was born in 1931`. A long one comes
-        last, where the language nests at the end.
+        A year after a description could be a part of it: `the mayor of the town where Ida Moss was born in 1931`. Long
+        descriptions come last.
         """
+        if self.questions.nests_at == "start":
+            return forms
+        if not description:
+            return tuple(form for form in forms if not when or form.endswith("{when}?"))
         usable = tuple(form for form in forms if not when or "{x}{when}" not in form)
-        if self.questions.nests_at == "start" or len(phrase.split()) <= LONG_DESCRIPTION:
+        if len(description.split()) <= LONG_DESCRIPTION:
             return usable
-        last = tuple(form for form in usable if form.replace("{when}", "").endswith("{x}?"))
-        return last or usable
+        return tuple(form for form in usable if form.replace("{when}", "").endswith("{x}?")) or usable
+
+    def with_long_phrase_last(self, forms: tuple[str, ...], phrases: list[str]) -> tuple[str, ...]:
+        """Return the yes/no questions in which a long description comes last."""
+        slot, phrase = max(zip("ab", phrases, strict=True), key=lambda one: len(one[1].split()))
+        if self.questions.nests_at == "start" or len(phrase.split()) <= LONG_DESCRIPTION:
+            return forms
+        ends = (f"{{{slot}}}?", f"{{{slot}}}{{{slot}_when}}?")
+        return tuple(form for form in forms if form.endswith(ends))
 
     def can_nest(self, form: str) -> bool:
         """Tell whether a noun phrase may hold another one that a reader can still undo.
