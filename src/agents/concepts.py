@@ -17,7 +17,16 @@ from ..core.tokenize import words
 from ..core.types import Lang
 
 Concepts = frozenset[str]
-_ENDINGS = (("ies", "y"), ("ied", "y"), ("ations", "at"), ("ation", "at"), ("ing", ""), ("ed", ""), ("s", ""))
+_ENDINGS = (
+    ("ies", "y"),
+    ("ied", "y"),
+    ("ations", "at"),
+    ("ation", "at"),
+    ("ing", ""),
+    ("ed", ""),
+    ("ly", ""),
+    ("s", ""),
+)
 
 
 class Token(NamedTuple):
@@ -40,14 +49,21 @@ class Language:
         self.irregular = {word: group[0] for group in forms for word in group[1:]}
         self.neutral = set(" ".join(lists["neutral"]).split())
         """Words that any question may use."""
+        if lang == "en":
+            stems = [word.removesuffix("e") for word in self.neutral if len(word) > 2]
+            self.neutral |= {f"{stem}{end}" for stem in stems for end in ("ing", "ed")} - set(self.irregular)
         self.groups: dict[str, set[str]] = {}
         for name, group in lists["groups"].items():
             for word in group.split():
                 self.groups.setdefault(self.stem(word), set()).add(f"={name}")
-        self.soft, self.types, self.attributes = (
-            {f"={name}" for name in lists[key].split()} for key in ("soft_groups", "type_groups", "attributes")
+        self.soft, self.types, self.distinct, self.times, self.attributes = (
+            {f"={name}" for name in lists[key].split()}
+            for key in ("soft_groups", "type_groups", "distinct_groups", "time_groups", "attributes")
         )
-        """Groups of words that say little, that only say which kind of quantity is meant, and of facts in articles."""
+        """Groups of words that say little, that only say which kind of quantity is meant, that mean one quantity and no
+        other of its kind (a width is no length), that mean a span of time, and of facts in articles."""
+        self.tags = {self.stem(word) for word in lists["tags"].split()}
+        """Words that ask for what usually tells two things of one name apart: a profession, a region, a genre."""
         self.unit_of_concept = {f"={name}": unit for name, unit in lists["unit_of_group"].items()}
         self.unit_of_word = {word: unit for unit, group in lists["units"].items() for word in group.split()}
         self.amount_nouns = {self.stem(noun) for noun in lists["amount_nouns"].split()}
@@ -57,7 +73,7 @@ class Language:
         self.phrases = [(re.compile(phrase), word) for phrase, word in lists["phrases"].items()]
         """Phrases that a single word replaces before anything else."""
         self.find = {name: re.compile(pattern) for name, pattern in lists["patterns"].items()}
-        whole = {*self.groups, *self.neutral, *self.amount_nouns, *lists.get("compounds", "").split()}
+        whole = {*self.groups, *self.neutral, *self.amount_nouns, *self.tags, *lists.get("compounds", "").split()}
         longest_first = "|".join(re.escape(word) for word in sorted(whole, key=len, reverse=True))
         self.cut = re.compile(rf"\d+(?:\.\d+)?|[a-z]+|{longest_first}|\w")
 
@@ -93,7 +109,7 @@ def token_of(word: str, lang: Lang) -> Token | None:
     lists = _LANGUAGES[lang]
     stem = lists.stem(word)
     groups = lists.groups.get(stem)
-    neutral = word in lists.neutral
+    neutral = word in lists.neutral or lists.irregular.get(word) in lists.neutral
     if word[0].isdigit() or (neutral and groups is None):
         return None
     return Token(stem, frozenset(groups or ()) | {stem}, neutral or bool(groups and groups <= lists.soft))
@@ -104,6 +120,23 @@ def tokens(text: str, lang: Lang) -> tuple[Token, ...]:
     """Content words of a text in lower case."""
     cut = words(text) if lang == "en" else _LANGUAGES[lang].cut.findall(text)
     return tuple(token for word in cut if (token := token_of(word, lang)) is not None)
+
+
+@lru_cache(maxsize=8192)
+def unknown_words(text: str, lang: Lang) -> tuple[str, ...]:
+    """Words of a text in lower case that are in no list. Chinese characters of none in a row count as one word."""
+    if lang == "en":
+        return tuple(token.stem for token in tokens(text, lang) if not token.soft and len(token.concepts) == 1)
+    lists, runs, end = _LANGUAGES["zh"], list[str](), -1
+    for piece in lists.cut.finditer(text):
+        if piece[0] in lists.groups or piece[0] in lists.tags or token_of(piece[0], "zh") is None:
+            continue
+        if piece.start() == end:
+            runs[-1] += piece[0]
+        else:
+            runs.append(piece[0])
+        end = piece.end()
+    return tuple(runs)
 
 
 def concepts_of(texts: Iterable[str], lang: Lang) -> Concepts:

@@ -15,19 +15,23 @@ from typing import Literal
 
 from ..core.tokenize import words
 from ..core.types import Hidden, Lang
-from .concepts import Concepts, Token, concepts_of, fold, language, names_in, normalize, tokens, union
+from .concepts import Concepts, Token, concepts_of, fold, language, names_in, normalize, tokens, union, unknown_words
 
 Verdict = Literal["give", "yes", "no"]
 """What a question gets: the hidden information, or yes or no to a guess."""
 NEAR = 0.5
 """Share of a question's weight that the hidden fact must explain."""
-SURE = 0.85
+SURE = 0.72
 """The same where the question does not say what kind of quantity it wants."""
 SYNONYM = 0.85
 """Share of a word's weight that a fact explains which has a synonym of it, or only implies it."""
 FOREIGN, SOFT, SCENE, NAME, UNKNOWN = 0.45, 0.35, 0.2, 0.2, 0.05
 """Weights of words that the sample does not have, of words that say little, of words that only describe the scene, of
 people's names, and of words that say little and that the sample does not have."""
+ALONE = 0.25
+"""Weight by which the hidden fact must be nearer than all others to a question of which it explains less."""
+CONTRAST = 2.0
+"""How much more a question must have of the hidden fact alone than of another fact of the same kind alone."""
 TIE = 1e-9
 UNITS = ("percent", "area", "weight", "volume", "length", "money", "time", "rate")
 """Kinds of quantity. Where a word may mean two, the first counts: a pound is a weight, then money."""
@@ -51,19 +55,21 @@ def units_asked(asked: str, lang: Lang) -> set[str]:
     concepts = concepts_of([asked], lang)
     typed = {unit for concept, unit in lists.unit_of_concept.items() if concept in concepts}
     for found in lists.find["how"].finditer(asked):
-        rest = f"{asked[found.end() : found.end() + 30]}?"
+        rest = f"{lists.find['per_what'].split(asked[found.end() : found.end() + 30])[0]}?"
         unit = _unit_at(rest, 3 if found[1] == "many" else 1, lang)
         by_word = "count" if rest[0] in lists.measures else lists.how.get(found[1], "")
-        units.update((unit or by_word).split())
+        kinds = set((unit or by_word).split())
+        units |= typed - {"any"} or kinds if len(kinds) > 2 else kinds  # `how high is the fee`
         if rest.startswith("块?"):  # coins, or pieces
             units.add("count")
     if units <= {"any"} and typed:
-        units = {"money"} if "money" in typed else units | typed
+        units = {"money"} if "money" in typed <= {"money", "any"} and "=rate" not in concepts else units | typed
     if units == {"any"} and lists.find["how_much_is"].search(asked):
         units = {"money"}
     if "length" in units and lists.find["rate"].search(asked):
         units = units - {"length"} | {"rate"}
-    return units or ({"any"} if concepts & lists.amount_nouns else units)
+    wanted = concepts & lists.amount_nouns or lists.find["lacks"].search(asked)
+    return units or ({"any"} if wanted else units)
 
 
 def _unit_at(text: str, within: int, lang: Lang) -> str:
@@ -88,8 +94,10 @@ class Fact:
             unit = _unit_at(after, 2, lang) or ("count" if things else "number")
             if sentence[: number.start()].rstrip(".").endswith(("$", "£", "€")):
                 unit = "money"
-            self.units.update(["rate"] if unit == "length" and lists.find["rate"].search(after) else unit.split())
+            self.units.update(["rate"] if unit == "length" and lists.find["rate"].search(sentence) else unit.split())
             self.counted |= things
+        self.is_rate = lists.find["rate"].search(sentence) is not None
+        self.counted |= concepts_of(lists.find["single"].findall(sentence), lang)
         self.implied = self.concepts | {one for one in lists.types if lists.unit_of_concept[one] in self.units}
         """Its concepts and those that its quantities imply: *cost* for an amount of money."""
 
@@ -105,7 +113,11 @@ class Quantity:
         about, self.prompt_names = concepts_of(hidden.about, lang), names_in(prompt, lang)
         self.span, self.names = span, about & self.prompt_names
         self.is_rate = any(find["rate"].search(text) for text in (missing, span))
-        self.units = {hidden.unit} | {unit for one, unit in self.lists.unit_of_concept.items() if one in about}
+        stated = Fact(span, lang).units & {*UNITS, "count"}
+        self.units = (stated or {hidden.unit}) | ({hidden.unit} - {"count"})
+        self.units |= {unit for one, unit in self.lists.unit_of_concept.items() if one in about}
+        if hidden.unit == "rate" and not self.is_rate:
+            self.units.add("length")
         self.concepts = concepts_of((missing, span), lang) | about
         if find["subject"].search(span):  # *he* may be anybody in the prompt
             self.concepts |= self.prompt_names
@@ -118,29 +130,49 @@ class Quantity:
             before = normalize(original, lang).partition(span)[0].strip()
             self.implied |= concepts_of(find["sentence"].split(before)[-1:], lang)
         self.counted = _counted(missing, lang)
+        self.measured = concepts_of(find["measured"].findall(missing), lang)
+        """What is measured: `how many litres of milk a cow gives` -> milk."""
         self.each = concepts_of((found for text in (missing, span) for found in find["each"].findall(text)), lang)
         """Things that the quantity is given for: `how many steps one floor has` -> floor."""
         self.numbers = set(find["number"].findall(span))
-        self.facts = [Fact(sentence, lang) for sentence in find["sentence"].split(story) if sentence]
+        if self.each:
+            self.implied |= {"=each"}
+        self.facts = [Fact(sentence, lang) for sentence in _sentences(story, lang)]
         self.final = Fact(self.final_text, lang)
         self.final_units = units_asked(self.final_text, lang)
 
     def understand(self, asked: str) -> Verdict | None:
         """What a question in lower case gets; None where it asks for something else."""
-        find, units = self.lists.find, units_asked(asked, self.lang)
-        numbers = set(find["number"].findall(asked))
-        guess = bool(numbers) and not units and find["yes_no"].search(asked) is not None
+        find = self.lists.find
+        units = units_asked(asked, self.lang)
+        numbers = set(find["number"].findall(asked)) or set(find["one"].findall(asked))
+        guess = bool(numbers) and not find["how"].search(asked) and find["yes_no"].search(asked) is not None
         fits = guess or "any" in units or bool(units & self.units) or ("rate" in units and self.is_rate)
+        # `How many beans` for their grams, `how much is an answer worth` for the points that it is worth.
+        typed = (
+            concepts_of([asked], self.lang) & self.lists.types & self.concepts
+            if units and units <= {"any", "money"}
+            else None
+        )
+        fits = fits or bool(typed) or bool(_counted(asked, self.lang) & self.measured)
+        if "rate" in units and self.is_rate and not any(fact.is_rate for fact in self.facts):
+            return "give"
         if not fits and not self._may_fit(asked, units):
             return None
         if find["now"].search(asked) and find["then"].search(self.span):
             return None
-        comparable = units | self.units | {"number"}
+        if find["negated"].search(asked) and not find["negated"].search(self.span):
+            return None
+        comparable = (units if fits and not guess else units | self.units) | {"number"}
         rivals = [fact for fact in self.facts if fact.units and (guess or "any" in units or fact.units & comparable)]
+        if "any" in units and (thing := _counted(asked, self.lang) & self.concepts):  # `how much honey`
+            rivals = [fact for fact in rivals if fact.units & self.units or thing & fact.concepts]
         said = tokens(find["how_phrase"].sub(" ", asked), self.lang)
         if not self._is_nearest(said, asked, rivals, units, NEAR if fits else SURE):
             return None
         if self._counts_another(asked) or self._repeats_final(asked, said) or self._names_another(said):
+            return None
+        if self._measures_another(asked, units) or self._adds_up(asked):
             return None
         if guess:
             return "yes" if numbers & self.numbers else "no"
@@ -151,18 +183,29 @@ class Quantity:
         find = self.lists.find
         if find["no_amount"].search(asked) or (units and find["how"].search(asked)):
             return False
+        if units - {"any"} and not concepts_of([asked], self.lang) & self.lists.types & self.concepts:
+            return False
+        if (noun := find["what_noun"].search(asked)) and not any(
+            self._is_type(token) or token.concepts & self.lists.amount_nouns for token in tokens(noun[1], self.lang)
+        ):
+            return False  # `what film was showing`
         return any(find[name].search(asked) for name in ("what", "how")) or not find["question_word"].search(asked)
 
     def _is_nearest(
         self, said: Sequence[Token], asked: str, rivals: Sequence[Fact], units: set[str], least: float
     ) -> bool:
         """Whether the hidden fact explains the words of a question, and no other fact explains them better."""
-        counted = _counted(asked, self.lang)
+        find, counted = self.lists.find, _counted(asked, self.lang)
         weights = [self._weight(token, rivals, counted) for token in said]
+        if self.lang == "zh":  # characters of one unknown word share its weight
+            letters = {letter for word in unknown_words(asked, "zh") if len(word) > 1 for letter in word}
+            weights = [weight / (1 + (token.stem in letters)) for token, weight in zip(said, weights, strict=True)]
 
         def explained(fact: Fact | Quantity) -> list[float]:
+            # Another quantity of the kind may be of the same stuff: litres of milk that go into the yoghurt.
+            implied = fact.implied | self.measured if fact.units & self.units else fact.implied
             return [
-                weight * (1.0 if token.stem in fact.concepts else SYNONYM if token.concepts & fact.implied else 0.0)
+                weight * (1.0 if token.stem in fact.concepts else SYNONYM if token.concepts & implied else 0.0)
                 for token, weight in zip(said, weights, strict=True)
             ]
 
@@ -170,12 +213,34 @@ class Quantity:
         content = [at for at, token in enumerate(said) if weights[at] > SCENE and not self._is_type(token)]
         chosen = content or range(len(said) if least == NEAR else 0)
         total = sum(weights[at] for at in chosen)
-        if not total or sum(own[at] for at in chosen) < least * total:
+        others = [explained(fact) for fact in rivals]
+        best = max(map(sum, (*others, explained(self.final))))
+        # A question in words of its own asks for what is missing if it fits nothing that is given.
+        alone = (
+            least == NEAR
+            and sum(own) > best + ALONE
+            and any(own[at] for at in content if not said[at].concepts & self.lists.times)
+        )
+        if not alone and (not total or sum(own[at] for at in chosen) < least * total):
             return False
-        for fact in rivals:
-            other = explained(fact)
+        telling = [
+            not (self._is_type(token) or token.concepts & self.lists.times or token.stem in self.lists.measures)
+            for token in said
+        ]
+        for fact, other in zip(rivals, others, strict=True):
+            counts = fact.units & self.units == {"count"} and counted and not counted & fact.counted
+            if fact.units & self.units and fact.is_rate == self.is_rate and not counts:
+                # What only another quantity of the kind explains counts double: a child's ticket, not an adult's.
+                pairs = [pair for pair, tells in zip(zip(own, other, strict=True), telling, strict=True) if tells]
+                won, lost = sum(a for a, b in pairs if not b), sum(b for a, b in pairs if not a)
+                if lost and won < CONTRAST * lost:
+                    return False
             # On a tie, the hidden fact must explain every word that the other one explains.
+            # A question without *per hour* is rather for what is not given per hour.
             lost = any(theirs and not ours for theirs, ours in zip(other, own, strict=True))
+            slower = self.is_rate and not fact.is_rate and bool(fact.units & (self.units | {"number"}))
+            sums = not fact.units & self.units and find["total"].search(asked) is not None
+            lost = lost or sums or (slower and not self._is_paced(asked))
             if sum(other) > sum(own) + (-TIE if lost else TIE):
                 return False
         return not units & self.final_units or sum(explained(self.final)) <= sum(own) + TIE
@@ -192,13 +257,15 @@ class Quantity:
         times = sum(bool(token.concepts & fact.concepts) for fact in self.facts)
         if competes:
             return 1 / (1 + 0.5 * times)
+        if token.stem in self.lists.measures:
+            return UNKNOWN
         if token.concepts & counted:
             return 1.0
         return SCENE if times else FOREIGN
 
     def _is_type(self, token: Token) -> bool:
         """Whether a word only says what kind of quantity is meant, or says little."""
-        return token.soft or bool(token.concepts & self.lists.types)
+        return token.soft or bool(token.concepts & self.lists.types) or "=each" in token.concepts
 
     def _counts_another(self, asked: str) -> bool:
         """Whether a question counts what the prompt counts, or what the hidden quantity is given for."""
@@ -216,6 +283,29 @@ class Quantity:
         elsewhere = any(counted & fact.counted for fact in self.facts)
         return bool(counted & self.each) or (elsewhere and not counted & self.concepts)
 
+    def _measures_another(self, asked: str, units: set[str]) -> bool:
+        """Whether a question is for another quantity of the kind: a width for a length, the wood for the birdhouse."""
+        if concepts_of([asked], self.lang) & self.lists.distinct - self.concepts:
+            return True
+        part = self.lists.find["part"].search(asked)
+        if part is None or "any" in units:
+            return False
+        of, whole = (concepts_of([noun], self.lang) for noun in part.groups())
+        strange = not of & self.implied and not any(of & fact.concepts for fact in (*self.facts, self.final))
+        return bool(of) and strange and bool(whole & self.concepts)
+
+    def _is_paced(self, asked: str) -> bool:
+        """Whether a question is for a rate."""
+        words = concepts_of([asked], self.lang)
+        return self.lists.find["rate"].search(asked) is not None or bool(words & {"=speed", "=rate", *self.lists.times})
+
+    def _adds_up(self, asked: str) -> bool:
+        """Whether a question is for a total, and the hidden quantity is given for each of something."""
+        total, per = (self.lists.find[name] for name in ("total", "each"))
+        if not (self.is_rate or self.each) or total.search(self.span) or not total.search(asked):
+            return False
+        return not concepts_of(per.findall(asked), self.lang) & (self.each | self.lists.times)
+
     def _repeats_final(self, asked: str, said: Sequence[Token]) -> bool:
         """Whether a question is the final question of the prompt again."""
         compares = self.lists.find["compares"]
@@ -232,6 +322,21 @@ class Quantity:
         """Whether a question names people, and none of those whom the quantity is about."""
         names = union(token.concepts for token in said) & self.prompt_names
         return bool(names and self.names and not names & self.names)
+
+
+def _sentences(text: str, lang: Lang) -> list[str]:
+    """Sentences of a story, and their parts that state a quantity. What comes before belongs to the part after it."""
+    parts, before, find = list[str](), "", language(lang).find
+    for sentence in find["stop"].split(text):
+        for part in find["sentence"].split(sentence):
+            before = f"{before} {part}".strip()
+            if find["number"].search(part):
+                parts.append(before)
+                before = ""
+        if before:
+            parts.append(before)
+        before = ""
+    return parts
 
 
 def _counted(text: str, lang: Lang) -> Concepts:

@@ -2,7 +2,8 @@
 
 `questions/builtin_*.jsonl` has samples of the built-in worlds with questions that ask for the hidden information
 (`right`) and questions that ask for something else (`wrong`). `questions/official_en.jsonl` has questions about records
-of the official files, which are not part of the repository, by source id.
+of the official files, which are not part of the repository, by source id. The questions of `strangers_*.jsonl` and
+`official_strangers_en.jsonl` are by people who saw samples only: neither the simulator nor its words and tests.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ class AskedSample(Struct, frozen=True):
     hidden: Hidden
     right: tuple[str, ...]
     wrong: tuple[str, ...]
+    pages: tuple[Article, ...] = ()
+    """Articles of the readings."""
 
 
 class AskedRecord(Struct, frozen=True):
@@ -59,15 +62,15 @@ class Rates(Struct, frozen=True):
     wrong: int
 
 
-def builtin_questions(lang: Lang) -> Iterator[Asked]:
-    for number, row in enumerate(read_records(FOLDER / f"builtin_{lang}.jsonl", AskedSample)):
+def builtin_questions(lang: Lang, written_by: str = "builtin") -> Iterator[Asked]:
+    for number, row in enumerate(read_records(FOLDER / f"{written_by}_{lang}.jsonl", AskedSample)):
         sample = make_sample(
             f"{row.task}-{number}",
             row.prompt,
             task=row.task,
             lang=lang,
             original=row.original,
-            context=tuple(Article(title, ()) for title in row.titles),
+            context=(*row.pages, *(Article(title, ()) for title in row.titles)),
             hidden=row.hidden,
         )
         yield Asked(changed(sample, question=row.question), row.right, row.wrong)

@@ -1,0 +1,397 @@
+"""Whether a question asks which thing or which year is meant, whatever its words.
+
+A question points at the hidden referent by its name, by its kind, by the readings that the material offers
+(`Hidden.readings`), or by what the article of a reading says: `the one born in 1866`. A question for a fact of it, or
+for something else that prompt or articles name, gets nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+
+from ..core.tokenize import words
+from ..core.types import Article, Hidden, Lang
+from .concepts import Concepts, Token, concepts_of, fold, language, names_in, token_of, tokens, union, unknown_words
+from .quantity_questions import Verdict
+
+_BRACKET = re.compile(r"\(([^()]*)\)$")
+_PARTS = re.compile(r",\s*")
+_NUMBER = re.compile(r"\d{3,}")
+_YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
+
+
+class Referent:
+    """The hidden thing or year of a sample, prepared for comparison with questions."""
+
+    def __init__(self, hidden: Hidden, lang: Lang, prompt: str, question: str, context: Sequence[Article]) -> None:
+        self.hidden, self.lang, self.lists = hidden, lang, language(lang)
+        self.prompt, self.question, self.context = prompt, question, context
+        self.name = _bare(hidden.about[0]) if hidden.about else ""
+        """The name or the noun that is referred to; for a year, whose fact it is."""
+        self.name_words = [token.concepts for token in tokens(self.name, lang)]
+        self.readings = [[fold(phrase).strip("《》") for phrase in reading] for reading in hidden.readings]
+        own = {self.name, *(_bare(phrase) for reading in self.readings for phrase in reading)}
+        self.other_titles = sorted({_bare(article.title) for article in context} - own, key=len, reverse=True)
+
+    def understand(self, asked: str) -> Verdict | None:
+        """What a question in lower case gets; None where it is not about the referent."""
+        it = Pointing(self, asked)
+        if it.aside:
+            return None
+        return _year(self, it, asked) if self.hidden.kind == "year" else _referent(self, it)
+
+    def mentions(self, asked: str) -> list[int]:
+        """Numbers of the readings that a text names."""
+        return Pointing(self, asked).mentioned
+
+    def is_elsewhere(self, asked: str) -> bool:
+        """Whether a question names something else, and not the referent."""
+        it = Pointing(self, asked)
+        return not it.named and (it.other or it.foreign > 1)
+
+    @cached_property
+    def prompt_names(self) -> Concepts:
+        return names_in(self.prompt, self.lang)
+
+    @cached_property
+    def shared(self) -> Concepts:
+        """Concepts that the titles of all readings have in their brackets: `Ada Lund (physicist, 1867)`.
+
+        They usually tell such things apart, but not here, so a question for them is for something else.
+        """
+        parts = [set(_PARTS.split(found[1])) for own in self.readings if (found := _BRACKET.search(own[-1]))]
+        return concepts_of(set.intersection(*parts), self.lang) if len(parts) == len(self.readings) > 1 else frozenset()
+
+    @cached_property
+    def kind_words(self) -> Concepts:
+        """Concepts of the kind of thing, and of what tells such things apart.
+
+        A word of several meanings has those that another word here has too: a *work* beside a *title* is no job.
+        """
+        lists = self.lists
+        said = [token.concepts for word in self.hidden.about[1:] for token in tokens(fold(word), self.lang)]
+        if self.shared:
+            said = [concepts for concepts in said if not concepts & lists.tags]
+        clear = union(concepts for concepts in said if len(concepts) < 3)
+        counts = Counter(concept for concepts in said for concept in concepts)
+        return (clear | {one for one, times in counts.items() if times > 1 or one[0] != "="}) - lists.soft
+
+    @cached_property
+    def kind_phrases(self) -> list[str]:
+        """Chinese words for the kind of thing. A long name ends in one: 临沙湖光集团."""
+        ends = (self.name[-2:],) if len(self.name) > 4 else ()
+        words = (*map(fold, self.hidden.about[1:]), *ends)
+        return [word for word in words if not (self.shared and word in self.lists.tags)]
+
+    def is_familiar(self, word: str) -> bool:
+        """Whether an unknown Chinese word is of the prompt, or means the kind of thing or a reading."""
+        texts = [self.prompt_around, *self.kind_phrases, *(phrase for own in self.readings for phrase in own)]
+        size = 1 if len(word) < 3 else 2
+        parts = [word[at : at + size] for at in range(len(word) - size + 1)]
+        return 2 * sum(any(part in text for text in texts) for part in parts) >= len(parts)
+
+    @cached_property
+    def prompt_around(self) -> str:
+        """The prompt around its question: who asks, and what for."""
+        around = fold(self.prompt).replace(fold(self.question), " ")
+        return around if len(around) < len(self.prompt) else ""
+
+    @cached_property
+    def scene(self) -> Concepts:
+        return concepts_of([self.prompt_around], self.lang)
+
+    @cached_property
+    def pages(self) -> list[str]:
+        """The article of each reading, empty where there is none."""
+        texts = {fold(article.title).strip("《》"): article.text for article in self.context}
+        return [next((texts[phrase] for phrase in own if phrase in texts), "") for own in self.readings]
+
+    @cached_property
+    def facts(self) -> list[Concepts]:
+        """Numbers and names that only the article of one reading has, by reading."""
+        prompt = names_in(self.prompt, "en") | set(_NUMBER.findall(self.prompt))
+        own = [names_in(page, "en") | set(_NUMBER.findall(page)) for page in self.pages]
+        common = prompt.union(*self.name_words, self.lists.groups, self.lists.neutral)
+        return [one - common.union(*own[:at], *own[at + 1 :]) for at, one in enumerate(own)]
+
+    def described(self, asked: str) -> set[int]:
+        """Numbers of the readings that a question describes by a number or a name of their articles."""
+        if self.lang == "en":
+            said = {language("en").stem(word) for word in words(asked)}
+            return {at for at, facts in enumerate(self.facts) if facts & said}
+        found = set[int]()
+        for word in {*unknown_words(asked.replace(self.name, " "), "zh"), *_NUMBER.findall(asked)}:
+            size = len(word) if word[0].isdigit() else min(len(word), 3)
+            parts = {word[at : at + size] for at in range(len(word) - size + 1)} if size > 1 else set()
+            for part in parts:
+                holders = [at for at, page in enumerate(self.pages) if part in page]
+                if len(holders) == 1 and part not in self.prompt:
+                    found.add(holders[0])
+        return found
+
+    @cached_property
+    def prompt_stems(self) -> set[str]:
+        return {token.stem for token in tokens(fold(self.prompt), self.lang)}
+
+    @cached_property
+    def differs_in_time(self) -> bool:
+        return any(self.lists.find["time_word"].fullmatch(word) for word in self.hidden.about[1:])
+
+    @cached_property
+    def known(self) -> Concepts:
+        """Concepts of the name, of its kind and of all readings."""
+        return self.kind_words.union(*self.name_words, *self.reading_words)
+
+    @cached_property
+    def reading_words(self) -> list[Concepts]:
+        return [concepts_of(reading, self.lang) for reading in self.readings]
+
+    def is_name(self, word: str) -> bool:
+        """Whether an English word is one of the name."""
+        token = token_of(word, "en")
+        return token is not None and any(token.concepts & name for name in self.name_words)
+
+    @cached_property
+    def telling(self) -> list[Concepts]:
+        """Concepts that only one reading has, by reading."""
+        common, own = self.kind_words.union(*self.name_words), self.reading_words
+        return [own[at] - common.union(*own[:at], *own[at + 1 :]) for at in range(len(own))]
+
+    @cached_property
+    def phrases(self) -> list[tuple[str, int]]:
+        """Phrases that name a reading, the longest first, with the number of the reading."""
+        found = {(phrase, at) for at, own in enumerate(self.readings) for phrase in own if phrase != self.name}
+        if self.hidden.kind == "year":  # whom the prompt names anyway tells no year
+            found = {(phrase, at) for phrase, at in found if phrase not in fold(self.prompt)}
+        if self.lang == "en":
+            found = {(f" {' '.join(words(phrase))} ", at) for phrase, at in found}
+        else:
+            found |= {(re.sub("(?<=..)[省道河江溪水年]$", "", phrase), at) for phrase, at in found}
+        return sorted(found, key=lambda pair: (-len(pair[0]), pair))
+
+    @cached_property
+    def relation(self) -> Concepts:
+        """Concepts of the fact whose year is missing."""
+        is_time = self.lists.find["time_word"].fullmatch
+        said = concepts_of((word for word in self.hidden.about[1:] if not is_time(word)), self.lang)
+        facts = Counter(
+            one for word in self.hidden.about[1:] for one in concepts_of([word], self.lang) & self.lists.attributes
+        )
+        return said - {one for one in facts if facts[one] < max(facts.values())}
+
+
+def _bare(name: str) -> str:
+    """A title in lower case without its bracket and quotation marks."""
+    return re.sub(r"\s*\([^()]*\)$", "", fold(name)).strip("《》 ")
+
+
+class Pointing:
+    """What a question points at."""
+
+    def __init__(self, slot: Referent, asked: str) -> None:
+        self.slot, find = slot, slot.lists.find
+        text = asked
+        for title in slot.other_titles:
+            text = text.replace(title, " ")
+        self.named = self._is_named(text)
+        self.adjacent = self._which_of_it(text)
+        self.mentioned, rest = self._readings(text.replace(slot.name, " ") if slot.lang == "zh" and slot.name else text)
+        said = tokens(rest, slot.lang)
+        others = [token for token in said if not token.concepts & slot.known and not token.soft]
+        names = [token for token in others if token.concepts & slot.prompt_names]
+        self.kind = self._is_kind(rest, said)
+        self.repeats = any(token.concepts & slot.shared for token in said)
+        """Whether it says what all readings share."""
+        self.which, self.chooses, self.yes_no, self.how_many, self.time, self.bare, self.several = (
+            find[name].search(rest) is not None
+            for name in ("which", "or", "yes_no", "how_many", "time", "bare", "several")
+        )
+        self.points = find["points"].search(text) is not None
+        self.identity, self.guesses, self.aside, self.precise = (
+            find[name].search(text) is not None for name in ("identity", "guess", "aside", "precise")
+        )
+        self.fact = any(token.concepts & slot.kind_words & slot.lists.attributes for token in said)
+        """Whether it names the fact in which the readings differ."""
+        self.lacks = find["lacks"].search(text) is not None
+        mine = find["personal"].search(rest)
+        thing = concepts_of([mine[1]], slot.lang) if mine else frozenset()
+        self.personal = bool(thing) and not thing & slot.known
+        """Whether it asks about the user's own life: `your next match`."""
+        self.new = len([word for word in unknown_words(rest, slot.lang) if word not in slot.prompt_stems])
+        """Number of words that the prompt does not have."""
+        described = slot.described(asked)
+        if not (self.named or self.kind or self.mentioned or (self.several and len(described) > 1)):
+            described = set()
+        titled = text != asked and not (described and self.named) and len(described) < 2
+        self.other = bool(names) or titled or any(name in slot.prompt_around for name in _long_words(rest, slot.lang))
+        """Whether it names something else of the prompt or of the articles."""
+        self.foreign = self._foreign(rest, [token for token in others if token not in names], described)
+        """Number of words that belong to nothing known."""
+        unknown = others if slot.lang == "en" else unknown_words(rest, "zh")
+        self.plain = not self.foreign and not self.other and (self.kind or not unknown)
+        """Whether it has no words of its own."""
+        self.attribute = any(token.concepts & slot.lists.attributes for token in others) or (
+            bool(slot.shared) and any(token.concepts & slot.lists.tags for token in said)
+        )
+        """Whether it asks for a fact that articles state."""
+        self.related = slot.hidden.kind == "year" and any(
+            token.concepts & slot.relation and not token.soft for token in said
+        )
+        self.mentioned = sorted({*self.mentioned, *described})
+
+    def _foreign(self, rest: str, others: Sequence[Token], described: set[int]) -> int:
+        slot = self.slot
+        if slot.lang == "en":
+            familiar = slot.scene.union(*slot.facts) if described else slot.scene
+            return sum(not token.concepts & familiar for token in others)
+        listed = [token for token in others if len(token.concepts) > 1 or token.stem in slot.lists.tags]
+        grouped = sum(not token.concepts & slot.scene for token in listed)
+        strange = [word for word in unknown_words(rest, "zh") if not slot.is_familiar(word)]
+        strange = [word for word in strange if not (described and slot.described(word))]
+        return grouped + sum((len(word) + 1) // 2 for word in strange)
+
+    def _is_kind(self, rest: str, said: Sequence[Token]) -> bool:
+        """Whether a question names the kind of thing, or what tells such things apart. A character is no word."""
+        slot = self.slot
+        if slot.lang == "en":
+            name = union(slot.name_words)
+            return any(token.concepts & slot.kind_words for token in said if token.stem not in name)
+        listed = any(token.concepts & slot.kind_words for token in said if len(token.concepts) > 1)
+        return listed or any(word in rest for word in slot.kind_phrases)
+
+    def _is_named(self, asked: str) -> bool:
+        """Whether a question has the name that is referred to, or half of its words."""
+        slot = self.slot
+        if slot.lang == "zh":
+            return bool(slot.name) and slot.name in asked
+        present = union(token.concepts for token in tokens(asked, slot.lang))
+        hits = sum(any(_short_for(one, own) for one in present for own in name) for name in slot.name_words)
+        return hits > 0 and 2 * hits >= len(slot.name_words)
+
+    def _readings(self, asked: str) -> tuple[list[int], str]:
+        """Numbers of the readings that a question names, and a Chinese question without them.
+
+        A reading is named by one of its phrases, the longest first, or by a word that only it has.
+        """
+        slot, found = self.slot, set[int]()
+        if slot.lang == "zh":
+            for phrase, at in slot.phrases:
+                if phrase in asked:
+                    found.add(at)
+                    asked = asked.replace(phrase, " ")
+            letters = {letter for word in unknown_words(asked, "zh") for letter in word}
+            if not found and self.named:  # 下棋 and 棋手
+                found = {at for at, telling in enumerate(slot.telling) if telling & letters}
+            return sorted(found), asked
+        spaced = f" {' '.join(words(asked))} "
+        said = [concept for token in tokens(asked, "en") for concept in token.concepts]
+        found.update(at for phrase, at in slot.phrases if phrase in spaced)
+        for at, telling in enumerate(slot.telling):
+            if any(_alike(concept, own) for concept in said for own in telling):
+                found.add(at)
+        return sorted(found), asked
+
+    def _which_of_it(self, asked: str) -> bool:
+        """Whether *which* or *name of* is right before the name or the kind of thing: `which other Lund`, 哪位林宁."""
+        slot = self.slot
+        if slot.lang == "zh":
+            before, name, after = asked.partition(slot.name)
+            return bool(name) and not {"哪", "何"}.isdisjoint(before[-4:] + after[:6])
+        text = words(asked)
+        for at, word in enumerate(text):
+            if word == "who" and any(slot.is_name(near) for near in text[at + 2 : at + 4]):
+                return True
+            for near in text[at + 1 : at + 5] if word in ("which", "what", "name", "title") else ():
+                if near in _VERBS:
+                    break
+                token = token_of(near, "en")
+                if token is not None and any(token.concepts & known for known in (slot.kind_words, *slot.name_words)):
+                    return True
+        return False
+
+
+def _long_words(text: str, lang: Lang) -> list[str]:
+    """Unknown Chinese words that are long enough to be names."""
+    return [word for word in unknown_words(text, lang) if len(word) > 2] if lang == "zh" else []
+
+
+_VERBS = frozenset("is was are were does did do s has have had".split())
+
+
+def _short_for(one: str, other: str) -> bool:
+    """The same concept, or short for it: `exec` and `executive`."""
+    return one == other or (len(one) > 3 and other.startswith(one))
+
+
+def _alike(one: str, other: str) -> bool:
+    """The same concept, or the same root: `botany` and `botanist`."""
+    short = min(len(one), len(other)) - 2
+    return one == other or (short > 2 and one[0] != "=" and one[:5] == other[:5] and one[:short] == other[:short])
+
+
+def _referent(slot: Referent, it: Pointing) -> Verdict | None:
+    """What a question for a thing gets."""
+    pointed = it.named or (it.points and bool(it.mentioned))
+    if it.foreign > (12 if it.named and len(it.mentioned) > 1 else 5 if pointed else 2):
+        return None
+    if len(it.mentioned) > 1 or (it.mentioned and it.chooses):
+        return "give"
+    if it.mentioned:
+        if it.how_many or it.foreign > 3 + 2 * it.points or (it.attribute and not (it.yes_no and it.points)):
+            return None
+        if it.which and not it.yes_no:
+            return "give" if it.points or it.adjacent else None
+        return "yes" if it.mentioned == [0] else "no"
+    if it.time and not it.bare:
+        if not slot.differs_in_time or not (it.named or it.repeats or it.fact) or it.other:
+            return None
+        if it.attribute and not it.fact:
+            return None
+        return "give" if it.named or it.points or not it.foreign else None
+    if it.named and it.precise and it.foreign < 2 and not (it.attribute or it.how_many):
+        return "give"
+    if it.several and it.named and (it.which or it.lacks or it.points) and not (it.how_many or it.yes_no):
+        return "give"
+    if not it.named and (it.other or it.foreign or not it.kind):
+        new_word = (it.identity or (it.kind and slot.lang == "zh")) and it.points and it.which and it.new == 1
+        if it.other or it.attribute or it.how_many or it.personal:
+            return None
+        return "give" if (it.bare and not it.foreign) or (new_word and it.foreign < 2) else None
+    if it.adjacent and (it.points or not it.attribute):
+        return "give"
+    if it.attribute or it.how_many:
+        return None
+    if it.chooses and it.named:
+        return None if it.repeats else "give"
+    if it.which:
+        return "give" if it.points or it.plain or (it.kind and it.foreign < 2) else None
+    if it.named and it.yes_no and it.guesses and (it.other or 0 < it.foreign < 4):
+        return "no"
+    return "give" if it.points and it.foreign < 2 and not it.yes_no else None
+
+
+def _year(slot: Referent, it: Pointing, asked: str) -> Verdict | None:
+    """What a question for a year gets."""
+    years = [set(_YEAR.findall(reading[0])) for reading in slot.readings]
+    named = set(_YEAR.findall(asked))
+    mentioned = [at for at, own in enumerate(years) if own & named] or it.mentioned
+    if len(mentioned) > 1 or (mentioned and it.chooses):
+        return "give"
+    if it.attribute and not it.related:
+        return None
+    if named and it.chooses:
+        return "give"
+    if it.time:
+        strange = it.other or (it.foreign > 2 and it.new > 1)
+        elsewhere = it.personal or (strange and not (it.related or it.named or it.points))
+        return None if elsewhere or (it.attribute and it.foreign > 2) else "give"
+    if it.how_many or (it.which and not it.points):
+        return None
+    if mentioned and (it.yes_no or not it.which):
+        return "yes" if mentioned == [0] else "no"
+    if it.which:
+        return "give" if it.related and not it.attribute and not it.foreign else None
+    return "no" if named and it.yes_no and it.foreign < 2 else None
