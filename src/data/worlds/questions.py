@@ -20,7 +20,7 @@ from .articles import Chain, Combine, Hop, Result, plain_value
 from .build_item import Question, QuestionRejected, build_item
 from .encyclopedia import CHANGING, Entity, World
 from .texts import capitalize, fill
-from .wording import WorldText, world_text
+from .wording import LONG_DESCRIPTION, WorldText, world_text
 
 LITERAL_RELATIONS = frozenset(
     {"born", "died", "tag", "river", "founded", "elevation", "population", "year", "staff", "first", "visitors"}
@@ -129,7 +129,8 @@ class _QuestionDrawer:
         first, second = chains = self._chains_to((fact, fact), lengths)
         if first.hops[-1].value.what == second.hops[-1].value.what:
             raise QuestionRejected(TIE)
-        a, b = (self._noun_phrase(chain) for chain in chains)
+        # A long description comes last.
+        a, b = sorted(map(self._noun_phrase, chains), key=lambda phrase: len(phrase.split()) > LONG_DESCRIPTION)
         best = min if pick == "min" else max
         return Question(
             chains, lambda choice: best(choice, key=itemgetter(1))[0].name, capitalize(fill(form, a=a, b=b))
