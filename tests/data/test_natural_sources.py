@@ -18,6 +18,7 @@ from src.core.types import Sample
 from src.data.pool.build import build_pool
 from src.data.pool.meta import PoolMeta
 from src.data.pool.plan import BuildPlan
+from src.data.readers.ambignq import name_readings
 from src.data.readers.natural import NaturalSource, contrast
 
 DATA = Path(__file__).parents[3] / "shared/data"
@@ -93,8 +94,8 @@ def test_the_first_look_shows_two_readings_with_different_answers(source: str, t
 AMBIGUOUS = {
     "id": "1", "question": "Who won the cup?", "answer": [], "ambiguous": True,
     "disambiguations": [[
-        {"question": "Who won the cup for men?", "answer": ["Ghana"]},
-        {"question": "Who won the cup for women?", "answer": ["Peru", "the Peru team"]},
+        {"question": "Who won the cup in 1990?", "answer": ["Ghana"]},
+        {"question": "Who won the cup in 1994?", "answer": ["Peru", "the Peru team"]},
     ]],
 }  # fmt: skip
 
@@ -109,8 +110,74 @@ def test_an_ambiguous_question_names_its_readings(tmp_path: Path) -> None:
     source = NaturalSource("ambignq", write_rows(tmp_path / "ambignq", [AMBIGUOUS]).parent)
     item = source._items["ambignq:1/1"]
     assert item.hidden is not None
-    assert {reading[0] for reading in item.hidden.readings} == {"men", "women"}
-    assert {page.title for page in item.context} == {"Who won the cup for men", "Who won the cup for women"}
+    assert {reading[0] for reading in item.hidden.readings} == {"1990", "1994"}
+    assert {page.title for page in item.context} == {"Won the cup in 1990", "Won the cup in 1994"}
+
+
+def test_a_complete_question_is_not_the_title_of_its_page(pool: tuple[list[Sample], PoolMeta]) -> None:
+    """A title in the words of the message would tell complete questions from ambiguous ones, whose titles say more."""
+    for sample in pool[0]:
+        assert sample.question.rstrip(" ?") not in {page.title for page in sample.context}
+
+
+@pytest.mark.parametrize(
+    ("question", "phrases", "options"),
+    [
+        ("Who won the cup?", ["1990", "1994"], ["1990", "1994"]),
+        ("Who played Anne?", ["in the 1985 film", "the 1934 film"], ["the 1985 film", "the 1934 film"]),
+        ("When did the movie come out?", ["in Japan", "the US"], ["Japan", "the US"]),
+        ("When was the first season of the show?", ["American", "Irish"], ["the American one", "the Irish one"]),
+        ("When did it come out?", ["1990", "1994"], None),  # asks for what the reading tells
+        ("Who is the mayor?", ["2015", "2016"], None),  # means now
+        ("Who sings it?", ["actor", "rapper"], None),  # both together are the answer
+        ("Who played Regina?", ["young", "adult"], None),  # has a default
+    ],
+)
+def test_readings_are_named_by_noun_phrases(question: str, phrases: list[str], options: list[str] | None) -> None:
+    named = name_readings(question, phrases)
+    assert (named[1] if named else None) == options
+
+
+def test_places_that_are_one_place_make_no_two_readings(tmp_path: Path) -> None:
+    row = {"question": "when did old age pensions start", "answer": ["1908"]}
+    rows = [{**row, "id": at, "location": place, "edited_question": f"{row['question']} in {place}", "answer": [year]}
+            for at, (place, year) in enumerate([("us", "1935"), ("usa", "1940")] * 2)]  # fmt: skip
+    same = NaturalSource("situatedqa", write_rows(tmp_path / "situatedqa", rows).parent)._items
+    assert not [item for item in same.values() if item.hidden]
+    apart = json.loads(json.dumps(rows).replace("usa", "peru"))
+    found = NaturalSource("situatedqa", write_rows(tmp_path / "b/situatedqa", apart).parent)._items
+    readings = [item.hidden.readings for item in found.values() if item.hidden]
+    assert [{names[0] for names in one} for one in readings] == [{"the United States", "Peru"}]
+
+
+def test_only_an_unnamed_object_is_missing_from_a_task(tmp_path: Path) -> None:
+    detail = {
+        "description": "Politician's name",
+        "importance": "3",
+        "inquiry": "Which?",
+        "options": ["Ann Roe", "Bo Ek"],
+    }
+    row = {
+        "category": "x",
+        "task": "Pull the tweets of a specific politician.",
+        "vague": True,
+        "missing_details": [detail],
+    }
+    optional = {**row, "task": "Explain tides.", "missing_details": [{**detail, "description": "Level of detail"}]}
+    placeholder = {
+        **row,
+        "task": "Rate a politician.",
+        "missing_details": [{**detail, "options": ["Name of", "Party of"]}],
+    }
+    items = NaturalSource("in3", write_rows(tmp_path / "in3", [row, optional, placeholder]).parent)._items
+    assert [item.hidden.missing for item in items.values() if item.hidden] == ["which politician you mean"]
+
+
+def test_the_user_replies_with_a_sentence_or_a_phrase(pool: tuple[list[Sample], PoolMeta]) -> None:
+    for sample in pool[0]:
+        if sample.hidden is not None:
+            said = [turn.text for turn in sample.dialogue if turn.by == "user"][1]
+            assert said in (sample.hidden.span, f"I mean {sample.hidden.span}.")
 
 
 def test_a_question_about_now_lacks_no_year(tmp_path: Path) -> None:
@@ -118,7 +185,7 @@ def test_a_question_about_now_lacks_no_year(tmp_path: Path) -> None:
     rows = [{**row, "edited_question": f"who is the current mayor as of {year}", "date": year, "answer": [name]}
             for year, name in (("2001", "Ann"), ("2005", "Bob"))]  # fmt: skip
     assert not NaturalSource("situatedqa", write_rows(tmp_path / "situatedqa", rows).parent)._items
-    open_year = [json.loads(json.dumps(one).replace("current ", "")) for one in rows]
+    open_year = [json.loads(json.dumps(one).replace("is the current mayor", "won the cup")) for one in rows]
     kept = NaturalSource("situatedqa", write_rows(tmp_path / "b/situatedqa", open_year).parent)._items
     assert [item.hidden.kind for item in kept.values() if item.hidden] == ["year"]
 
@@ -126,14 +193,28 @@ def test_a_question_about_now_lacks_no_year(tmp_path: Path) -> None:
 def test_an_impossible_condition_is_challenged(tmp_path: Path) -> None:
     whole = {"id": 1, "question": "Bo had 5 eggs. He ate 3 eggs. How many are left?", "answer": [2.0],
              "answerable": True, "category": None, "relevant_ids": None}  # fmt: skip
-    broken = {**whole, "id": 2, "question": "Bo had 5 eggs. He ate -3 eggs. How many are left?", "answer": None,
+    broken = {**whole, "id": 2, "question": "Bo had 5 eggs. He ate 9 eggs. How many are left?", "answer": None,
               "answerable": False, "category": 3, "relevant_ids": [1]}  # fmt: skip
     items = NaturalSource("umwp", write_rows(tmp_path / "umwp", [whole, broken]).parent)._items
     hidden = items["umwp:1/2"].hidden
     assert hidden is not None
     assert hidden.kind == "premise"
     assert hidden.span == "He ate 3 eggs."
-    assert "-3" in hidden.missing
+    assert hidden.missing == "whether “He ate 9 eggs” is right"
+    absurd = {**broken, "question": "Bo had 5 eggs. He ate -3 eggs. How many are left?"}
+    assert "umwp:1/2" not in NaturalSource("umwp", write_rows(tmp_path / "b/umwp", [whole, absurd]).parent)._items
+
+
+def test_a_problem_with_two_gaps_is_left_aside(tmp_path: Path) -> None:
+    whole = {"id": 1, "question": "Bo had 5 eggs and 7 figs. How many does he have?", "answer": [12.0],
+             "answerable": True, "category": None, "relevant_ids": None}  # fmt: skip
+    variant = {**whole, "id": 2, "answerable": False, "category": 2, "relevant_ids": [1], "answer": None}
+    one_gap = {**variant, "question": "Bo had some eggs and 7 figs. How many does he have?"}
+    two_gaps = {**variant, "question": "Bo had some eggs and several figs. How many does he have?"}
+    other = {**variant, "question": "Bo had some eggs and 9 figs. How many does he have?"}
+    for name, row, used in (("a", one_gap, True), ("b", two_gaps, False), ("c", other, False)):
+        items = NaturalSource("umwp", write_rows(tmp_path / name / "umwp", [whole, row]).parent)._items
+        assert ("umwp:1/2" in items) == used
 
 
 def test_detection_has_no_success(pool: tuple[list[Sample], PoolMeta]) -> None:

@@ -16,7 +16,8 @@ from .voice import SILENT, Voice, voice_in
 PROMPT_TRIES = 20
 NATURAL = TaskTemplate("natural", "en", "user", "natural", ("{{ question }}",), ("{{ clue }}",), ("{{ topic }}",))
 """Words a question as its author did."""
-NATURAL_CLARIFY = ClarifyTemplate("natural-clarify", "en", "user", "natural", ("{{ span }}", "I mean this: {{ span }}"))
+NATURAL_CLARIFY = ClarifyTemplate("natural-clarify", "en", "user", "natural", ("{{ span }}", "I mean {{ span }}."))
+"""Replies to an ask. The second is for a phrase; a sentence is said as it is."""
 _SHARED = tuple(name for name in Item.__struct_fields__ if name in Sample.__struct_fields__)
 """Fields that a sample takes from its item as they are."""
 
@@ -70,7 +71,8 @@ def _dialogue(
             clarify = NATURAL_CLARIFY
             if not item.is_natural:
                 clarify = pack.choose_clarify(rng, item.task, item.lang, template.role)
-            reply = rng.choice(clarify.reply)
+            is_sentence = item.is_natural and (item.lang != "en" or item.hidden.span.endswith((".", "?", "!")))
+            reply = clarify.reply[0] if is_sentence else rng.choice(clarify.reply)
             seen = [turn.text for turn in turns if turn.tool == "wiki" and turn.act == "result"]
             reason, ask = voice.ask(item.hidden, seen, rng)
             turns.append(Turn("assistant", "ask", ask, reason))

@@ -60,12 +60,9 @@ class Voice:
         # A sense, a preference, a premise, or nothing looked up: the reasons and most forms speak of names, years,
         # figures and pages.
         is_plain = hidden.kind not in unclear or not seen
-        # `which director you mean` has no name that several articles could share.
-        has_name = self.lang == "zh" or bool(re.search("[A-Z]", hidden.missing))
-        reasons = [] if is_plain else self.text.thoughts[unclear[hidden.kind]]
-        reasons = [one for one in reasons if has_name or "name" not in one]
+        reasons = [] if is_plain else self._fitting(self.text.thoughts[unclear[hidden.kind]], hidden, seen)
         reason = capitalize(render(rng.choice(reasons), rng, {})) if reasons else ""
-        options = _options(hidden, seen)
+        options = [] if occurs(hidden.span, hidden.missing) else _options(hidden, seen)
         slots = {"missing": hidden.missing, "subject": hidden.subject}
         if is_plain:
             kind = "entity"
@@ -76,8 +73,22 @@ class Voice:
         # An ask that lists options also says what they are options for.
         names = ("{missing}", "{subject}") if hidden.subject else ("{missing}",)
         forms = [form for form in self.text.asks[kind] if any(name in form for name in names)]
-        forms = [form for form in forms if has_name or "name" not in form]
+        forms = self._fitting(forms, hidden, seen)
         return reason, capitalize(render(rng.choice(forms[:PLAIN_ASKS] if is_plain else forms), rng, slots))
+
+    def _fitting(self, lines: Sequence[str], hidden: Hidden, seen: Sequence[str]) -> list[str]:
+        """Return the lines that speak of a name, an article or two candidates only where there is one, or two."""
+        if self.lang == "zh":
+            return list(lines)
+        unfit = []
+        if hidden.kind != "quantity" and not re.search("[A-Z]", hidden.missing):
+            unfit.append("name")  # `which director you mean` has no name that several articles could share
+        if hidden.kind == "year" and all(text.startswith("1. ") for text in seen):
+            unfit.append("article|page|changed|figures|always")  # only search results were seen
+        if len(hidden.readings) > 2:
+            unfit.append("two|both")
+        pattern = re.compile(rf"\b(?:{'|'.join(unfit)})\b", re.I) if unfit else None
+        return [line for line in lines if pattern is None or not pattern.search(line)]
 
     def fact(self, name: str) -> str:
         """Return how a thought names a fact; a fact that the voice does not know is named by its own words."""

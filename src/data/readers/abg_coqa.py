@@ -1,6 +1,6 @@
 """Abg-CoQA (Guo et al. 2021): questions about a story in the course of a conversation, some of them ambiguous.
 
-The story is an article; the last exchanges of the conversation come before the question. The readings of an ambiguous
+The story is an article; the conversation so far comes before the question. The readings of an ambiguous
 question are those of the annotated replies to a clarifying question: `Do you mean before the accident?` `No, after it.`
 """
 
@@ -16,16 +16,21 @@ from msgspec import Struct
 from ...agents.success import normalized
 from ...core.errors import BadInput
 from ...core.files import explain_read_errors
-from ...core.tokenize import occurs, words
+from ...core.tokenize import occurs, tokens, words
 from ...core.types import Article, Hidden
 from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import Item, Step
-from .articles import shorten, split_sentences
+from .articles import split_sentences
 
 TITLE = "The story"
 LONGEST_PHRASE = 9
-HISTORY = 2
-"""Number of earlier exchanges that the question comes with."""
+MOST_TURNS = 6
+"""Most exchanges before the question. A conversation comes whole or not at all."""
+MIN_WORDS = 3
+LONGEST_STORY = 450
+"""Most tokens of a story."""
+_PRONOUNS = frozenset("he she it they him her them his their its hers theirs this that these those".split())
+_PREPOSITIONS = frozenset("by after before in on at to for from with about during when while".split())
 _ASKED = re.compile(r"(?:do|did) you mean (?:by |that |to ask )?(.+?)\?*$", re.I)
 _NOT_FIRST = frozenset("who what when where why how which i was is did are were was it does do im".split())
 _NO = re.compile(r"no[,.]?\s+(?:i (?:mean|meant|want to know|am asking)\s*)?(?:about )?(.+?)\.?$", re.I)
@@ -77,16 +82,22 @@ def read(files: list[Path]) -> tuple[list[Item], int]:
 
 def _item(record: StoryRecord) -> Item | None:
     story = split_sentences(record.story)
-    question = record.target_turn.question.strip()
-    history = [one for one in record.history_turns[-HISTORY:] if normalized(one.answer) != "unknown"]
+    question = _sentence(record.target_turn.question, "?")
+    history = _from_full_question(record.history_turns)
     ambiguous = record.ambiguity == "ambiguous"
     found = _hidden(record) if ambiguous else None
     answers = found[1] if found else (record.target_turn.answer.strip(),)
     if not story or not question or (ambiguous and found is None) or normalized(answers[0]) in ("", "unknown"):
         return None
+    if len(history) > MOST_TURNS or sum(len(tokens(one)) for one in story) > LONGEST_STORY:
+        return None  # a cut story or conversation leaves open what the question refers to
+    if any(normalized(one.answer) in ("", "unknown") or "\n" in one.question for one in history):
+        return None
     hidden = found[0] if found else None
-    earlier = " ".join(f"{_ended(one.question, '?')} {_ended(one.answer, '.')}" for one in history)
-    premise = f"This is about “{TITLE}”. {earlier}".strip()
+    if hidden is None and not _is_settled(record.target_turn.question):
+        return None
+    turns = [f"Q: {_sentence(one.question, '?')} A: {_sentence(one.answer, '.')}" for one in history]
+    premise = " ".join([f"I have some questions about “{TITLE}”.", *turns])
     if hidden is not None and occurs(hidden.span, f"{premise} {question}"):
         return None
     return Item(
@@ -95,9 +106,9 @@ def _item(record: StoryRecord) -> Item | None:
         source_id=f"abg_coqa:{record.id.split('|')[0]}/{'|'.join(record.id.split('|')[1:])}",
         premise=premise,
         clue="",
-        question=question,
-        original=" ".join(filter(None, [premise, question, hidden.span if hidden else ""])),
-        context=(shorten(Article(TITLE, story)),),
+        question=f"Q: {question}",
+        original=" ".join(filter(None, [premise, f"Q: {question}", hidden.span if hidden else ""])),
+        context=(Article(TITLE, story),),
         support=story[:2],
         answer=answers[0],
         aliases=answers[1:],
@@ -106,6 +117,18 @@ def _item(record: StoryRecord) -> Item | None:
         ask_after=1,
         ambiguity=("two-readings",) if hidden else (),
     )
+
+
+def _is_settled(question: str) -> bool:
+    """Whether a question says itself what it is about."""
+    said = set(words(question))
+    return len(said) > MIN_WORDS and not said & _PRONOUNS
+
+
+def _from_full_question(history: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
+    """The exchanges from the first that can be understood alone: not from `Why? He heard footsteps.`"""
+    full = (at for at, one in enumerate(history) if len(words(one.question)) > MIN_WORDS)
+    return history[next(full, len(history)) :]
 
 
 def _hidden(record: StoryRecord) -> tuple[Hidden, tuple[str, ...]] | None:
@@ -128,6 +151,14 @@ def _hidden(record: StoryRecord) -> tuple[Hidden, tuple[str, ...]] | None:
     sets = [set(map(normalized, answers)) for _, answers in readings]
     if len(readings) < 2 or any(a & b for at, a in enumerate(sets) for b in sets[:at]):
         return None
+    # `by CNN` and `after her first Oscar` name no thing; two people or things do.
+    if not all(
+        re.match(r"(?:the |her |his |their )?[A-Z\w]", phrase) and words(phrase)[0] not in _PREPOSITIONS
+        for phrase, _ in readings
+    ):
+        return None
+    if not set(words(record.target_turn.question)) & _PRONOUNS:
+        return None
     if any(words(phrase)[0] in _NOT_FIRST or normalized(phrase) in set.union(*sets) for phrase, _ in readings):
         return None
     place = int.from_bytes(hashlib.sha256(record.id.encode()).digest()[:4]) % len(readings)
@@ -136,10 +167,12 @@ def _hidden(record: StoryRecord) -> tuple[Hidden, tuple[str, ...]] | None:
     about = [word for one in phrases for word in words(one) if word not in FUNCTION_WORDS]
     listed = ", ".join(phrases[:-1]) + " or " + phrases[-1]
     options = ((phrase,), *((one,) for at, one in enumerate(phrases) if at != place))
-    hidden = Hidden("sense", phrase, f"which one you mean: {listed}", tuple(dict.fromkeys(["one", *about])), options)
+    hidden = Hidden("sense", phrase, f"whether you mean {listed}", tuple(dict.fromkeys(["one", *about])), options)
     return hidden, answers
 
 
-def _ended(text: str, mark: str) -> str:
-    text = text.strip()
-    return text if text.endswith((".", "?", "!")) else text + mark
+def _sentence(text: str, mark: str) -> str:
+    """A turn with a capital and an end: people who chat leave them out."""
+    text = " ".join(text.split())
+    text = text[:1].upper() + text[1:]
+    return text if not text or text.endswith((".", "?", "!")) else text + mark

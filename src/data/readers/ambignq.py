@@ -7,8 +7,9 @@ ambiguous question, asked in full, is a complete question with the same pages.
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
-from random import Random
+from typing import Any
 
 from msgspec import Struct
 
@@ -19,17 +20,25 @@ from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import Item, Step
 from .natural import NATURAL, Reading, contrast, page, rows
 
-LONGEST_PHRASE = 9
-"""Most words of a phrase that names a reading; longer ones make clumsy questions."""
 MOST_READINGS = 4
-SPELLED_OUT = 0.3
-"""Share of the ambiguous records that also give a complete question, one of their readings in full."""
+LONGEST_SPELLED_OUT = 14
+"""Most words of a reading that is asked in full; longer ones are clumsy."""
 
-
-_NOT_FIRST = frozenset(
-    "who whom whose what which when where why how is are was were do does did has have had will".split()
+_WORDS: dict[str, Any] = NATURAL["ambignq"]
+_PLACES = {place.lower().removeprefix("the "): place for place in _WORDS["places"]}
+_PEOPLES = frozenset(_WORDS["peoples"])
+_MEDIA, _FIELDS = frozenset(_WORDS["media"]), frozenset(_WORDS["fields"])
+_HAS_DEFAULT = frozenset(_WORDS["has_default"])
+_LEADING = re.compile(r"^(?:(?:in|at|on|for|from|by|of|released in|version|versions|during) )+", re.I)
+_MEDIUM = "|".join(sorted(_MEDIA, key=len, reverse=True))
+_YEAR = re.compile(rf"(?:the )?(?:year )?((?:1[89]|20)\d\d)(?: ({_MEDIUM}))?")
+_NUMBERED = re.compile(
+    r"(?:season|series|episode|part|volume|division|chapter|book|game) (?:\d{1,2}|[IVX]+|one|two|three)", re.I
 )
-_NOT_LAST = frozenset("a an the of in on at to for by with from and or their his her its that is was did first".split())
+_WORK = re.compile(
+    r"\b(?:play(?:s|ed)|sings?|sang|wrote|made|filmed|take place|raps|song|movie|film|show|series)\b", re.I
+)
+_PAST = re.compile(r"(?:who|where)\b(?!['’]|s\b| (?:is|are|does|do|has|have|will|can)\b)", re.I)
 
 
 class Disambiguation(Struct, frozen=True):
@@ -58,29 +67,44 @@ def _items(record: AmbigRecord) -> list[Item]:
         if not record.answer or not record.question.strip():
             return []
         return [complete_item(f"{group}/0", record.question, [Reading(record.question, record.answer)], 0)]
+    found: list[Item] = []
     for annotation in record.disambiguations:
         readings = [Reading(one.question, one.answer) for one in annotation if one.answer and one.question.strip()]
         item = ambiguous_item(f"{group}/1", record.question, readings[:MOST_READINGS])
-        if item is not None and item.hidden is not None:
-            rng = Random(f"spelled out:{group}")
-            if rng.random() < SPELLED_OUT:
-                return [item, complete_item(f"{group}/2", item.original, readings[:MOST_READINGS], None)]
-            return [item]
-    return []
+        if item is not None:
+            found.append(item)
+            break
+    for annotation in record.disambiguations:
+        readings = [Reading(one.question, one.answer) for one in annotation if one.answer and one.question.strip()]
+        if _can_be_spelled_out(readings[:MOST_READINGS]):
+            at = int.from_bytes(hashlib.sha256(group.encode()).digest()[:4]) % len(readings[:MOST_READINGS])
+            if re.search(r"[\"“(:]", readings[at].question):
+                continue  # quotes, which people leave out, would tell it from an ambiguous question
+            found.append(complete_item(f"{group}/2", readings[at].question, readings[:MOST_READINGS], at))
+            break
+    return found
 
 
-def complete_item(source_id: str, question: str, readings: list[Reading], at: int | None) -> Item:
-    """A question with one answer: that of reading `at`, or of the reading with these words."""
-    meant = readings[at] if at is not None else next(one for one in readings if one.question == question)
+def _can_be_spelled_out(readings: list[Reading]) -> bool:
+    """Whether a reading, asked in full, leaves nothing open and is short: the readings differ in one place."""
+    questions = [one.question for one in readings]
+    short = all(len(one.split()) <= LONGEST_SPELLED_OUT and one.count('"') % 2 == 0 for one in questions)
+    return len(readings) > 1 and short and _differ(readings) and contrast(questions) is not None
+
+
+def complete_item(source_id: str, question: str, readings: list[Reading], at: int) -> Item:
+    """A question with one answer, that of reading `at`."""
+    meant = readings[at]
     found = page(meant)
+    asked = plain(question)
     return Item(
         task="hotpotqa",
         lang="en",
         source_id=source_id,
         premise="",
         clue="",
-        question=question,
-        original=question,
+        question=asked,
+        original=asked,
         context=tuple(dict.fromkeys(map(page, readings))),
         support=(meant.question, *found.sentences),
         answer=meant.answers[0],
@@ -90,31 +114,27 @@ def complete_item(source_id: str, question: str, readings: list[Reading], at: in
 
 
 def ambiguous_item(source_id: str, question: str, readings: list[Reading]) -> Item | None:
-    """A question whose readings have different answers; `None` where two share one, or differ in no short phrase."""
-    answers = [{normalized(answer) for answer in one.answers} for one in readings]
-    if len(readings) < 2 or any(a & b for at, a in enumerate(answers) for b in answers[:at]):
+    """A question whose readings have different answers and different names; `None` where it has not, or where people
+    would take one reading for granted."""
+    if len(readings) < 2 or not _differ(readings) or _HAS_DEFAULT & set(words(question)):
         return None
     phrases = contrast([one.question for one in readings])
-    if phrases is None or any(not _names_a_reading(phrase) for phrase in phrases):
-        phrases, slot = [one.question.rstrip(" ?") for one in readings], ""
-    else:
-        slot = _slot(phrases)
-    if any(occurs(phrase, question) or len(phrase.split()) > LONGEST_PHRASE for phrase in phrases):
+    named = None if phrases is None else name_readings(question, phrases)
+    if phrases is None or named is None or any(occurs(phrase, question) for phrase in phrases):
         return None
+    slot, options = named
     place = int.from_bytes(hashlib.sha256(source_id.encode()).digest()[:4]) % len(readings)
-    meant, phrase = readings[place], phrases[place]
-    meant_questions = {one.question.rstrip(" ?") for one in readings}
-    others = [one for at, one in enumerate(phrases) if at != place]
-    if phrase not in meant.question:
-        return None
-    quoted = [f"“{one}”" if one[0].isupper() and "?" not in one and one in meant_questions else one for one in phrases]
-    listed = ", ".join(quoted[:-1]) + " or " + quoted[-1]
+    meant, option = readings[place], options[place]
+    said = [question, *(answer for one in readings for answer in one.answers)]
+    if any(occurs(one, text) for one in options for text in said):
+        return None  # the user would have to know the answer to say which one is meant
+    ranked = [place, *(at for at in range(len(readings)) if at != place)]
     hidden = Hidden(
-        kind="year" if slot == "year" else "sense",
-        span=phrase,
-        missing=f"which {slot} you mean" if slot else f"which one you mean: {listed}",
-        about=(slot or "one", *dict.fromkeys(word for one in phrases for word in words(one))),
-        readings=((phrase,), *((other,) for other in others)),
+        kind="year" if slot == "year" else "place" if slot == "country" else "sense",
+        span=option,
+        missing=f"which {slot} you mean" if slot else f"whether you mean {', '.join(options[:-1])} or {options[-1]}",
+        about=(slot or "one", *dict.fromkeys(word for one in (*phrases, *options) for word in words(one))),
+        readings=tuple(tuple(dict.fromkeys((options[at], phrases[at]))) for at in ranked),
     )
     found = page(meant)
     return Item(
@@ -123,8 +143,8 @@ def ambiguous_item(source_id: str, question: str, readings: list[Reading]) -> It
         source_id=source_id,
         premise="",
         clue="",
-        question=question,
-        original=meant.question,
+        question=plain(question),
+        original=meant.question if option in meant.question else f"{meant.question} {option}",
         context=tuple(dict.fromkeys(map(page, readings))),
         support=(meant.question, *found.sentences),
         answer=meant.answers[0],
@@ -136,21 +156,51 @@ def ambiguous_item(source_id: str, question: str, readings: list[Reading]) -> It
     )
 
 
+def plain(question: str) -> str:
+    """A question as people type it into a search engine: the dataset has capitals only in its readings."""
+    flat = " ".join(question.split())
+    return flat[:1].upper() + flat[1:].lower()
+
+
+def _differ(readings: list[Reading]) -> bool:
+    """Whether no answer of one reading is, or is part of, an answer of another."""
+    answers = [[normalized(answer) for answer in one.answers] for one in readings]
+    pairs = [(a, b) for at, ours in enumerate(answers) for theirs in answers[:at] for a in ours for b in theirs]
+    return not any(a in b or b in a for a, b in pairs)
+
+
+def name_readings(question: str, phrases: list[str]) -> tuple[str, list[str]] | None:
+    """What the readings differ in (empty where no noun says it) and a noun phrase for each; `None` where the words in
+    which they differ name none.
+
+    Years of a question that asks when, and of one about the present, have a default or ask for what they tell.
+    """
+    bare = [_LEADING.sub("", phrase).strip(" ,()") for phrase in phrases]
+    years = [_YEAR.fullmatch(one) for one in bare]
+    if all(years):
+        media = {year[2] for year in years if year}
+        if not _PAST.match(question) or len({year[1] for year in years if year}) < len(bare):
+            return None
+        if media == {None} and _WORK.search(question):
+            return "version", [f"the {year[1]} one" for year in years if year]
+        if media == {None}:
+            return "year", [year[1] for year in years if year]
+        return "version", [f"the {year[1]} {year[2] or 'version'}" for year in years if year]
+    if all(one.lower().removeprefix("the ") in _PLACES for one in bare):
+        if re.match(r"(?:who|where|which)\b", question, re.I):
+            return None
+        return "country", [_PLACES[one.lower().removeprefix("the ")] for one in bare]
+    if all(one in _PEOPLES for one in bare):
+        return "country", [f"the {one} one" for one in bare]
+    if all(one.lower().removeprefix("the ") in _MEDIA for one in bare):
+        return "", [f"the {one.removeprefix('the ')}" for one in bare]
+    if all(_NUMBERED.fullmatch(one) for one in bare):
+        return bare[0].split()[0].lower(), [one[0].lower() + one[1:] for one in bare]
+    if all(one.lower() in _FIELDS for one in bare):
+        return "", bare
+    return None
+
+
 def query(question: str) -> str:
     """The words to search for: those of the question that say what it is about."""
     return " ".join(word for word in words(question) if word not in FUNCTION_WORDS) or question.rstrip(" ?")
-
-
-def _names_a_reading(phrase: str) -> bool:
-    """Whether a phrase can follow `Do you mean`: not a part of a question such as `did they announce the`."""
-    found = words(phrase)
-    broken = found and (found[0] in _NOT_FIRST or found[-1] in _NOT_LAST or phrase.count('"') % 2)
-    return bool(found) and not broken and any(word.isalpha() or len(word) == 4 for word in found)
-
-
-def _slot(phrases: list[str]) -> str:
-    """What the phrases differ in: `season` for `in season 1` and `in season 2`; empty where they do not share it."""
-    if all(any(word.isdigit() and len(word) == 4 for word in words(one)) for one in phrases):
-        return "year"
-    shared = set.intersection(*({word for word in one.split() if word.islower()} for one in phrases))
-    return next((noun for noun in NATURAL["slots"] if noun in shared), "")

@@ -21,6 +21,11 @@ from .natural import NATURAL, rows
 _NO_OPTION = re.compile(r"(?:others?|none|n/a|yes|no|any|maybe|not sure|no (?:specific )?preference)\b.*", re.I)
 
 
+_UNNAMED = "(?:an?|my|this|the) (?:specific|particular|certain|given)|an?|my|this|the|specific|particular|certain|given"
+_NAME = re.compile(r"[A-Z0-9][\w.'’&-]*(?:,? (?:[A-Z0-9][\w.'’&-]*|of|the|and|de))*")
+"""A name: `New York City`. Other options describe a kind of thing, which is no answer to `which one`."""
+
+
 class Detail(Struct, frozen=True):
     description: str
     importance: str
@@ -65,32 +70,45 @@ def _item(record: TaskRecord) -> Item | None:
 
 
 def _hidden(record: TaskRecord) -> Hidden | None:
-    """The most important missing detail: one of its options is what the user wants, by a hash of the task."""
-    ranked = sorted(record.missing_details, key=lambda detail: -int(detail.importance or 0))
-    for detail in ranked:
+    """The missing object of a task: one of its options is what the user wants, by a hash of the task.
+
+    Most annotated details are optional (level of detail, criteria, format): a good answer does without them. Only a
+    thing that the task speaks of without naming it (`a specific politician`) must be asked for.
+    """
+    for detail in sorted(record.missing_details, key=lambda detail: -int(detail.importance or 0)):
+        noun = _object(detail.description, record.task)
         options = [one.strip() for one in detail.options if _is_option(one) and not occurs(one, record.task)]
-        if detail.importance not in ("2", "3") or len(options) < 2:
+        if (
+            not noun
+            or detail.importance not in ("2", "3")
+            or len(options) < 2
+            or 2 * len(options) < len(detail.options)
+        ):
             continue
         place = int.from_bytes(hashlib.sha256(record.task.encode()).digest()[:4]) % len(options)
         meant, others = options[place], [one for at, one in enumerate(options) if at != place]
         about = [word for word in words(f"{detail.description} {detail.inquiry}") if word not in FUNCTION_WORDS]
         readings = ((meant,), *((other,) for other in others))
-        return Hidden("preference", meant, embedded(detail), tuple(dict.fromkeys(about)), readings)
+        return Hidden("preference", meant, f"which {noun} you mean", tuple(dict.fromkeys([noun, *about])), readings)
     return None
 
 
-def _is_option(text: str) -> bool:
-    return bool(text.strip()) and _NO_OPTION.match(text.strip()) is None
+def _object(description: str, task: str) -> str:
+    """The noun of a detail, if the task has it without a name: `a specific politician`, `my city`, `near me`.
 
-
-def embedded(detail: Detail) -> str:
-    """What to ask for, as the end of `Could you tell me ...`: the description of the detail.
-
-    >>> embedded(Detail("Duration of the trip", "3", "How long do you plan to stay?", ("3 days", "1 week")))
-    'the duration of the trip you have in mind'
+    >>> _object("Politician's name", "Pull the latest tweets of a specific politician.")
+    'politician'
     """
-    noun = detail.description.strip().rstrip(".")
-    noun = noun if re.match(r"[A-Z]{2}", noun) else noun[:1].lower() + noun[1:]
-    noun = re.sub(r"^(?:the|your|user's|any|specific) ", "", noun)
-    noun = re.sub(r" (?:needed|required|to be used|to use)$", "", noun)
-    return f"the {noun} you have in mind"
+    said = set(words(description))
+    for noun in NATURAL["in3"]["objects"]:
+        if noun in said and re.search(rf"\b(?:{_UNNAMED}) {noun}\b", task.lower()):
+            return str(noun)
+    nearby = re.search(r"\b(?:near me|near by|nearby|nearest|in my area|my location|around me|local)\b", task.lower())
+    return "place" if nearby and said & {"location", "city", "area", "region"} else ""
+
+
+def _is_option(text: str) -> bool:
+    """Whether an option is a thing, not a placeholder such as `Title of the book`."""
+    vague = re.search(r"\b(?:specif\w*|title of|name of|author's|others?|any|all|list of|please)\b", text, re.I)
+    is_name = _NAME.fullmatch(text.strip())
+    return bool(is_name) and _NO_OPTION.match(text.strip()) is None and vague is None

@@ -7,6 +7,7 @@ success are those of the item's task; `detect` has none.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import log
@@ -29,10 +30,17 @@ from .official import split_of, without_siblings
 NATURAL: dict[str, Any] = package_yaml("templates/natural_sources.yaml")
 PAGES = 6
 """Number of pages that the `wiki` tool has for a question, where the source has pages at all."""
-BINS = 12
+BINS = 6
 LEAST_SEEN = 4
 MIN_TO_BALANCE = 50
-LENGTH_WEIGHT = 0.05
+LENGTH_BINS = 4
+_QUESTION_WORDS = re.compile(
+    r"^(?:(?:in|on|at|for|from|to|by|of|with) )?(?:who|whom|whose|what|which|when|where|why)(?:'s)?\b"
+    r"(?: (?:is|are|was|were|did|do|does|has|have|had|will|can|could|would))?\s+",
+    re.I,
+)
+EXTRA_TITLE = 14
+"""Characters that other pages have more than the page of a complete question: readings say more than a question."""
 COMMON_WORD = 400
 """A word in more pages than this does not make two pages similar."""
 
@@ -91,6 +99,9 @@ class NaturalSource:
             held_out = [key for key in self._items if split_of(_group(key)) == "shadow"]
             whole = {key: item.original for key, item in self._items.items()}
             asked = {key: f"{item.premise} {item.question}" for key, item in self._items.items()}
+            # Some datasets have one problem with several sets of numbers.
+            told = {_without_numbers(whole[key]) for key in held_out}
+            ids = [key for key in ids if _without_numbers(whole[key]) not in told]
             ids = without_siblings(ids, held_out, asked, whole)
         Random(f"{seed}:{task}:{split}").shuffle(ids)
         ids = _alike_first(ids, self._items, sum(want.clarify for want in wants) / len(wants), len(wants))
@@ -142,8 +153,8 @@ def _alike_first(ids: Sequence[str], items: Mapping[str, Item], share: float, co
     """The ids, those first whose words do not tell whether the question is ambiguous.
 
     People ask ambiguous and complete questions about different things. Every question gets a score by its words (naive
-    Bayes without its own group), and from each range of scores ambiguous and complete ones are taken in the same
-    proportion.
+    Bayes without its own group). From each range of lengths and scores, with and without a year in the pages, ambiguous
+    and complete ones are taken in the same proportion.
     """
     sets = {key: frozenset(words(f"{items[key].premise} {items[key].question}")) for key in ids}
     is_open = {key: items[key].hidden is not None for key in ids}
@@ -166,11 +177,21 @@ def _alike_first(ids: Sequence[str], items: Mapping[str, Item], share: float, co
             if sum(with_word.values()) >= LEAST_SEEN:
                 odds = {label: (with_word[label] + 1) / (size[label] + 2) for label in (True, False)}
                 total += log(odds[True] / odds[False])
-        return total - LENGTH_WEIGHT * len(sets[key])
+        return total
 
-    ranked = sorted(ids, key=lambda key: (score(key), key))
-    step = -(-len(ranked) // BINS)
-    bins = [frozenset(ranked[at : at + step]) for at in range(0, len(ranked), step)]
+    # Where there are too few ambiguous questions, complete ones take their place, and these must be alike too.
+    share = min(share, len({_group(key) for key in ids if is_open[key]}) / count)
+    dated = {key: bool(items[key].context) and _years(items[key].context[0]) > 0 for key in ids}
+    bins = [
+        frozenset(some)
+        for has_year in (True, False)
+        for long in _quantiles(
+            [key for key in ids if dated[key] == has_year],
+            lambda key: len(items[key].premise + items[key].question),
+            LENGTH_BINS,
+        )
+        for some in _quantiles(long, score, BINS)
+    ]
     by_bin = [
         [[key for key in ids if key in some and is_open[key] == label] for label in (True, False)] for some in bins
     ]
@@ -184,11 +205,18 @@ def _alike_first(ids: Sequence[str], items: Mapping[str, Item], share: float, co
     return [*first, *(key for key in ids if key not in chosen)]
 
 
+def _quantiles(keys: Sequence[str], value: Callable[[str], float], parts: int) -> list[list[str]]:
+    """The keys in parts of equal size by a value."""
+    ranked = sorted(keys, key=lambda key: (value(key), key))
+    step = max(1, -(-len(ranked) // parts))
+    return [ranked[at : at + step] for at in range(0, len(ranked), step)]
+
+
 class _PageIndex:
     """Pages of all items of a split by their words."""
 
     def __init__(self, items: Sequence[Item]) -> None:
-        self.pages: list[tuple[str, Article]] = []
+        self.pages: list[tuple[str, str, Article]] = []
         self.by_word: dict[str, list[int]] = defaultdict(list)
         seen: set[str] = set()
         for item in items:
@@ -197,19 +225,38 @@ class _PageIndex:
                     seen.add(page.title)
                     for word in _content(page.title):
                         self.by_word[word].append(len(self.pages))
-                    self.pages.append((_group(item.source_id), page))
+                    self.pages.append((_group(item.source_id), words(item.question)[0], page))
 
     def similar(self, item: Item, count: int) -> list[Article]:
-        """Pages of other groups that share words with the question, those with the most first."""
+        """Pages of other groups that share words with the question, those that look like readings of it first.
+
+        Readings of an ambiguous question are answered in the same way (all with a date, all with a name), and each says
+        a little more than the question.
+        """
         shared: Counter[int] = Counter()
         for word in sorted(_content(item.original)):
             if len(self.by_word.get(word, ())) <= COMMON_WORD:
                 shared.update(self.by_word.get(word, ()))
         own = {page.title for page in item.context}
+        asks, years = words(item.question)[0], _years(item.context[0])
+        size = _size(item.context[0]) + (0 if item.hidden else EXTRA_TITLE)
         ranked = sorted(shared, key=lambda at: (-shared[at], at))
-        others = [self.pages[at] for at in ranked[: 4 * count + 20]]
+        others = [self.pages[at] for at in ranked[: 60 * count + 20]]
+        others.sort(key=lambda one: (_years(one[2]) != years) + (one[1] != asks) + abs(_size(one[2]) - size) / 8)
         group = _group(item.source_id)
-        return [page for its, page in others if its != group and page.title not in own][:count]
+        return [page for its, _, page in others if its != group and page.title not in own][:count]
+
+
+def _size(page: Article) -> int:
+    return len(page.title) + len(page.text)
+
+
+def _years(page: Article) -> int:
+    return len(re.findall(r"\b\d{4}\b", f"{page.title} {page.text}"))
+
+
+def _without_numbers(text: str) -> str:
+    return re.sub(r"\d+(?:[.,]\d+)*", "#", text)
 
 
 def _group(source_id: str) -> str:
@@ -243,9 +290,13 @@ def rows(files: Iterable[Path], kind: type[msgspec.Struct]) -> list[Any]:
 
 
 def page(reading: Reading) -> Article:
-    """The page that answers a reading: its title is the question."""
+    """The page that answers a reading. Its title is the question without its question word, as a heading: what an
+    ambiguous and a complete question find looks the same."""
     answer = reading.answers[0].strip()
-    return Article(reading.question.rstrip(" ?"), (answer if answer.endswith(".") else f"{answer}.",))
+    asked = reading.question.rstrip(" ?").lower()
+    title = _QUESTION_WORDS.sub("", asked)
+    title = title[:1].upper() + title[1:] if title != asked else f"On {asked}"
+    return Article(title, (answer if answer.endswith(".") else f"{answer}.",))
 
 
 def contrast(questions: Sequence[str]) -> list[str] | None:

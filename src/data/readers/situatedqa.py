@@ -1,15 +1,18 @@
 """SituatedQA (Zhang and Choi 2021): questions whose answer depends on the date or on the place.
 
 Every annotated date or place is a page. A question with one answer for all its dates is complete, with the same pages.
-The file of places has one place per question, so questions in nearly the same words are read as one question about
-several places; the others have no second reading and are left aside.
+Of the questions whose answer changes with the date only those about an event that takes place again and again are
+ambiguous: the others mean now. The file of places has one place per question, so questions in nearly the same words are
+read as one question about several places; the others are complete with their place.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 
@@ -18,15 +21,27 @@ from ...core.tokenize import occurs, words
 from ...core.types import Hidden
 from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import Item, Step
-from .ambignq import complete_item, query
-from .natural import Reading, page, rows
+from .ambignq import complete_item, plain, query
+from .natural import NATURAL, Reading, page, rows
 
 MOST_READINGS = 3
+LEAST_SEEN = 2
+"""Number of questions about a place below which its name may be misspelt, or the name of a band."""
+_WORDS: dict[str, Any] = NATURAL["situatedqa"]
 _SAYS_NOTHING = frozenset("current currently now name we us our today".split())
-_MISREAD = ("Ã", "â€")
+_MISREAD = ("Ã", "â€", "a\u0302\u20ac")
 """Marks of text that was read in the wrong encoding."""
-_NOW = frozenset("current currently now today recent recently latest last next this new".split())
-_KEPT = frozenset("first last next before after most".split())
+_KEPT = frozenset("first last next before after most second".split())
+_SAME_PLACE: dict[str, str] = {
+    alias: names.split(", ")[0] for names in _WORDS["same_place"] for alias in names.lower().split(", ")
+}
+_HAS_DEFAULT = frozenset(_WORDS["has_default"])
+_EVENT = re.compile(
+    r"(?:who|which (?:team|country)|what (?:team|country)) (?:won|hosted|sang|performed|beat|played|was named)\b"
+)
+_ASKS = re.compile(r"(?:who|what|when|where|which|how)\b")
+_CUT_OFF = re.compile(r"\b(?:the|a|an|in|of|is|at|to|for|or|we|from|by|on|and|did|does|was|are)$")
+_BROKEN = re.compile("|".join(_WORDS["broken"]))
 
 
 class SituatedRecord(Struct, frozen=True):
@@ -44,15 +59,32 @@ def read(files: list[Path]) -> tuple[list[Item], int]:
     records: list[SituatedRecord] = rows(files, SituatedRecord)
     dated: dict[int, list[SituatedRecord]] = defaultdict(list)
     placed: dict[tuple[str, ...], list[SituatedRecord]] = defaultdict(list)
+    seen = Counter(record.location for record in records)
     for record in records:
-        if any(mark in " ".join(record.answer) for mark in _MISREAD):
+        answer = " ".join(record.answer)
+        if any(mark in answer for mark in _MISREAD) or not record.answer or answer.startswith("None"):
             continue
-        if len(record.date) == 4 and record.answer:
+        if not _is_clear(record.question):
+            continue
+        if len(record.date) == 4:
             dated[record.id].append(record)
-        elif record.location and record.answer:
+        elif record.location and seen[record.location] >= LEAST_SEEN:
             placed[_same_question(record.question)].append(record)
-    items = [_dated_item(group) for group in dated.values()] + [_placed_item(group) for group in placed.values()]
+    items = [_dated_item(group) for group in dated.values()]
+    items += [item for group in placed.values() for item in _placed_items(group)]
     return [item for item in items if item is not None], len(dated) + len(placed)
+
+
+def _is_clear(question: str) -> bool:
+    """Whether a question is whole and grammatical enough to be understood."""
+    half = question[: len(question) // 2].strip()
+    twice = question.strip() == f"{half} {half}"
+    return (
+        bool(_ASKS.match(question))
+        and not _CUT_OFF.search(question.strip())
+        and not _BROKEN.search(question)
+        and not twice
+    )
 
 
 def _same_question(question: str) -> tuple[str, ...]:
@@ -66,51 +98,83 @@ def _same_question(question: str) -> tuple[str, ...]:
 
 
 def _dated_item(group: list[SituatedRecord]) -> Item | None:
-    """An ambiguous question, or a complete one if every date has the same answer."""
+    """A question about an event that takes place again and again, or a complete one if every date has the same answer.
+
+    Other questions mean now, or the answers of all dates together.
+    """
     first: dict[str, SituatedRecord] = {}
     for record in sorted(group, key=lambda one: one.date):
         first.setdefault(normalized(record.answer[0]), record)
     source_id = f"situatedqa:{group[0].id}"
-    if _NOW & set(words(group[0].question)):
-        return None  # the latest year is meant
     if len(first) > 1:
+        question = group[0].question
+        if not _EVENT.match(question) or _HAS_DEFAULT & set(words(question)):
+            return None
         chosen = list(first.values())[-MOST_READINGS:]
-        return _ambiguous(source_id, chosen, [one.date for one in chosen], "year", "year")
+        return _ambiguous(source_id, chosen, [one.date for one in chosen], "year")
     kept = list({one.date: one for one in group}.values())[:MOST_READINGS]
     readings = [Reading(one.edited_question, one.answer) for one in kept]
-    return complete_item(source_id, group[0].question, readings, 0)
+    return complete_item(source_id, f"{group[0].question}?", readings, 0)
 
 
-def _placed_item(group: list[SituatedRecord]) -> Item | None:
+def _placed_items(group: list[SituatedRecord]) -> list[Item]:
+    """One question about several places; else each question in full, which is complete."""
     first: dict[str, SituatedRecord] = {}
+    places: set[str] = set()
     for record in group:
-        if record.location not in {one.location for one in first.values()}:
-            first.setdefault(normalized(record.answer[0]), record)
+        place = _place(record.location)
+        if place not in places and normalized(record.answer[0]) not in first:
+            first[normalized(record.answer[0])] = record
+            places.add(place)
     chosen = list(first.values())[:MOST_READINGS]
-    if len(chosen) < 2:
-        return None
-    return _ambiguous(f"situatedqa:{group[0].id}", chosen, [one.location for one in chosen], "place", "place")
+    if len(chosen) > 1:
+        item = _ambiguous(f"situatedqa:{group[0].id}", chosen, [_place(one.location) for one in chosen], "place")
+        return [item] if item is not None else []
+    one = group[0]
+    if {"we", "us", "our"} & set(words(one.question)) or not re.search(
+        rf"\b(?:in|of) {re.escape(one.location)}$", one.edited_question
+    ):
+        return []
+    return [
+        complete_item(f"situatedqa:{one.id}", f"{one.edited_question}?", [Reading(one.edited_question, one.answer)], 0)
+    ]
 
 
-def _ambiguous(source_id: str, chosen: list[SituatedRecord], values: list[str], kind: str, noun: str) -> Item | None:
-    place = int.from_bytes(hashlib.sha256(source_id.encode()).digest()[:4]) % len(chosen)
-    meant, value = chosen[place], values[place]
+def _place(location: str) -> str:
+    """The name of a place with its capitals; one name for a place that has several.
+
+    >>> _place("grand prairie tx"), _place("us"), _place("the soviet union")
+    ('Grand Prairie TX', 'the United States', 'the Soviet Union')
+    """
+    location = location.lower()
+    if location in _SAME_PLACE:
+        return _SAME_PLACE[location]
+    parts = location.split()
+    kept = {"the", "of", "and"}
+    short = [part.upper() if at and len(part) == 2 and part not in kept else part for at, part in enumerate(parts)]
+    return " ".join(part if part in kept or part.isupper() else part.capitalize() for part in short)
+
+
+def _ambiguous(source_id: str, chosen: list[SituatedRecord], values: list[str], kind: str) -> Item | None:
+    at = int.from_bytes(hashlib.sha256(source_id.encode()).digest()[:4]) % len(chosen)
+    meant, value = chosen[at], values[at]
     readings = [Reading(one.edited_question, one.answer) for one in chosen]
-    if any(occurs(one, meant.question) or value not in meant.edited_question for one in values):
+    if any(occurs(one, meant.question) for one in values):
         return None
     if any(occurs(one, answer) for record in chosen for answer in record.answer for one in values):
-        return None  # the user would have to know the answer to say which year is meant
-    others = [(one,) for at, one in enumerate(values) if at != place]
+        return None  # the user would have to know the answer to say which one is meant
+    others = [(one,) for place, one in enumerate(values) if place != at]
     synonyms = ("date", "time", "when") if kind == "year" else ("country", "state", "city", "where", "location")
-    found = page(readings[place])
+    found = page(readings[at])
+    own = readings[at].question
     return Item(
         task="hotpotqa",
         lang="en",
         source_id=source_id,
         premise="",
         clue="",
-        question=meant.question,
-        original=meant.edited_question,
+        question=plain(f"{meant.question}?"),
+        original=own if value in own else f"{own} {value}",
         context=tuple(dict.fromkeys(map(page, readings))),
         support=(meant.edited_question, *found.sentences),
         answer=meant.answer[0],
@@ -119,10 +183,10 @@ def _ambiguous(source_id: str, chosen: list[SituatedRecord], values: list[str], 
         hidden=Hidden(
             kind="year" if kind == "year" else "place",
             span=value,
-            missing=f"which {noun} you mean",
-            about=(noun, *synonyms),
-            readings=((value,), *others),
+            missing=f"which {kind} you mean",
+            about=(kind, *synonyms),
+            readings=((value, chosen[at].location or value), *others),
         ),
         ask_after=1,
-        ambiguity=(f"no-{noun}",),
+        ambiguity=(f"no-{kind}",),
     )

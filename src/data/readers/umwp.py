@@ -8,6 +8,7 @@ the variant changed. Only detection is measured: success of an answer is not.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 from msgspec import Struct
@@ -23,7 +24,12 @@ from .natural import NATURAL, rows
 
 AMOUNTS = frozenset(NATURAL["amounts"])
 LONGEST_QUOTE = 16
-_NUMBER = re.compile(r"-?\$?\d[\d,.]*%?")
+_NUMBER = re.compile(r"-?\$?\d+(?:[,.]\d+)*%?")
+_UNNATURAL = re.compile(
+    r"-\$?\d|\bsome dollars?\b|\bhow (?:much|many) ?\?$|, how (?:much|many)[^?]{0,6}\?$|\b0 \w+|\bchanges back\b|\d{5}",
+    re.I,
+)
+"""Negative and absurd numbers, `How much ?`, and other marks of a variant that nobody would write."""
 
 
 class MathRecord(Struct, frozen=True):
@@ -83,23 +89,37 @@ def _item(record: MathRecord, original: MathRecord, hidden: Hidden | None) -> It
 
 
 def _hidden(record: MathRecord, original: MathRecord) -> Hidden | None:
-    """What the variant leaves open; `None` where the two texts differ in more than one sentence."""
+    """What the variant leaves open; `None` where the two texts differ in more than one sentence, where more than one
+    thing is open, or where nobody would write it so (a negative number of hours)."""
     ours, theirs = split_sentences(_clean(record.question)), split_sentences(_clean(original.question))
     lost = [one for one in theirs if one not in ours]
     new = [one for one in ours if one not in theirs]
     if len(lost) != 1 or len(new) > 1 or occurs(lost[0], _clean(record.question)):
         return None
     span, changed = lost[0], new[0] if new else ""
-    if record.category == 5:
+    if _UNNATURAL.search(_clean(record.question)) or (re.match(r"(?:if|when) ", span, re.I) and "?" not in span):
+        return None
+    if not _clean(record.question).endswith((".", "?", "!")):
+        return None  # cut off in the middle of its question
+    if record.category == 5 and not changed:
         about = ("question", "know", "asking", "want", "find", "compute")
         return Hidden("premise", span, "what you would like to know about this", about)
-    if record.category in (3, 4):
-        phrase = _changed_words(span, changed)
-        if not phrase:
+    if record.category in (3, 4, 5):
+        if not changed or len(changed.split()) > LONGEST_QUOTE:
             return None
-        return Hidden("premise", span, f"whether “{phrase}” is what you mean", _content(f"{phrase} {span}"))
-    asked = asked_for(span) if _NUMBER.search(span) and not span.endswith("?") else None
-    if asked is not None:
+        quoted = changed.rstrip(" .?!")
+        doubt = (
+            f"whether you really mean to ask “{quoted}”" if changed.endswith("?") else f"whether “{quoted}” is right"
+        )
+        return Hidden("premise", span, doubt, _content(f"{changed} {span}"))
+    # Exactly one number may be missing, and the reply must not change another one.
+    gone = Counter(_NUMBER.findall(span)) - Counter(_NUMBER.findall(changed))
+    if gone.total() != 1 or Counter(_NUMBER.findall(changed)) - Counter(_NUMBER.findall(span)):
+        return None
+    if "%" in next(iter(gone)) or sum(word in AMOUNTS and word not in words(span) for word in words(changed)) > 1:
+        return None
+    asked = asked_for(span) if not span.endswith("?") else None
+    if asked is not None and len(_NUMBER.findall(span)) == 1:
         return Hidden("quantity", span, *asked)
     vague = _vague_amount(changed, span)
     if not vague:
@@ -107,23 +127,14 @@ def _hidden(record: MathRecord, original: MathRecord) -> Hidden | None:
     return Hidden("quantity", span, f"what exact number “{vague}” stands for", _content(vague))
 
 
-def _changed_words(span: str, changed: str) -> str:
-    """The words of the changed sentence around those that the original does not have."""
-    given, known = changed.rstrip(" ?.!").split(), {word.strip(",.?!") for word in span.split()}
-    new = [at for at, word in enumerate(given) if word.strip(",.?!") not in known]
-    if not new or new[-1] - new[0] > 4:
-        return ""
-    return " ".join(given[max(0, new[0] - 2) : new[-1] + 3]).strip(",")
-
-
 def _vague_amount(changed: str, span: str) -> str:
-    """`some bags of coffee beans` in a sentence: the vague amount and the words after it."""
+    """`some bags` in a sentence: the vague amount and the noun right after it, with one word between at most."""
     given = changed.rstrip(" ?.!").split()
     known = set(words(span))
     for at, word in enumerate(given):
         before = given[at - 1].lower() if at else ""
         if word.lower() in AMOUNTS and word.lower() not in known and before not in ("how", "as", "so", "too"):
-            plurals = (end for end in range(at + 1, min(at + 5, len(given))) if _is_noun(given[end].strip(",;:")))
+            plurals = (end for end in range(at + 1, min(at + 3, len(given))) if _is_noun(given[end].strip(",;:")))
             end = next(plurals, None)
             start = at - 1 if before in ("a", "an") else at
             return " ".join(given[start : end + 1]).strip(",;:") if end is not None else ""
