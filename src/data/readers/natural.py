@@ -219,6 +219,7 @@ class _PageIndex:
         self.pages: list[tuple[str, str, Article]] = []
         self.by_word: dict[str, list[int]] = defaultdict(list)
         seen: set[str] = set()
+        self.open_groups = {_group(item.source_id) for item in items if item.hidden is not None}
         for item in items:
             for page in item.context:
                 if page.title not in seen:
@@ -242,7 +243,14 @@ class _PageIndex:
         size = _size(item.context[0]) + (0 if item.hidden else EXTRA_TITLE)
         ranked = sorted(shared, key=lambda at: (-shared[at], at))
         others = [self.pages[at] for at in ranked[: 60 * count + 20]]
-        others.sort(key=lambda one: (_years(one[2]) != years) + (one[1] != asks) + abs(_size(one[2]) - size) / 8)
+        others.sort(
+            key=lambda one: (
+                0.7 * (one[0] not in self.open_groups)
+                + (_years(one[2]) != years)
+                + (one[1] != asks)
+                + abs(_size(one[2]) - size) / 8
+            )
+        )
         group = _group(item.source_id)
         return [page for its, _, page in others if its != group and page.title not in own][:count]
 
