@@ -96,7 +96,7 @@ class Fact:
                 unit = "money"
             self.units.update(["rate"] if unit == "length" and lists.find["rate"].search(sentence) else unit.split())
             self.counted |= things
-        self.is_rate = lists.find["rate"].search(sentence) is not None
+        self.is_rate, self.is_each = (lists.find[name].search(sentence) is not None for name in ("rate", "per"))
         self.counted |= concepts_of(lists.find["single"].findall(sentence), lang)
         self.implied = self.concepts | {one for one in lists.types if lists.unit_of_concept[one] in self.units}
         """Its concepts and those that its quantities imply: *cost* for an amount of money."""
@@ -110,6 +110,7 @@ class Quantity:
         missing, span, self.final_text, story = (
             normalize(text, lang) for text in (hidden.missing, hidden.span, question, prompt)
         )
+        self.final_text = find["sentence"].split(self.final_text)[-1]  # without `if he takes 20 trips a day`
         about, self.prompt_names = concepts_of(hidden.about, lang), names_in(prompt, lang)
         self.span, self.names = span, about & self.prompt_names
         self.is_rate = any(find["rate"].search(text) for text in (missing, span))
@@ -196,6 +197,7 @@ class Quantity:
     ) -> bool:
         """Whether the hidden fact explains the words of a question, and no other fact explains them better."""
         find, counted = self.lists.find, _counted(asked, self.lang)
+        given = (*rivals, self.final)
         weights = [self._weight(token, rivals, counted) for token in said]
         if self.lang == "zh":  # characters of one unknown word share its weight
             letters = {letter for word in unknown_words(asked, "zh") if len(word) > 1 for letter in word}
@@ -216,11 +218,19 @@ class Quantity:
         others = [explained(fact) for fact in rivals]
         best = max(map(sum, (*others, explained(self.final))))
         # A question in words of its own asks for what is missing if it fits nothing that is given.
+        things = tokens(" ".join(find["counted"].findall(asked)[:1]), self.lang)
+        strange = bool(things) and not things[0].concepts & self.implied
         alone = (
             least == NEAR
+            and not strange
             and sum(own) > best + ALONE
             and any(own[at] for at in content if not said[at].concepts & self.lists.times)
         )
+        marked = any(find[name].search(asked) for name in ("each", "unit_price", "total"))
+        # `How many people are invited?` shares only what it counts, and others share that too.
+        only_counted = not marked and all(said[at].concepts & counted for at in content if own[at])
+        if only_counted and any(weights[at] == FOREIGN for at in content) and any(counted & f.concepts for f in given):
+            return False
         if not alone and (not total or sum(own[at] for at in chosen) < least * total):
             return False
         telling = [
@@ -239,8 +249,9 @@ class Quantity:
             # A question without *per hour* is rather for what is not given per hour.
             lost = any(theirs and not ours for theirs, ours in zip(other, own, strict=True))
             slower = self.is_rate and not fact.is_rate and bool(fact.units & (self.units | {"number"}))
+            single = self.each and not fact.is_each and bool(fact.units & self.units) and not marked
             sums = not fact.units & self.units and find["total"].search(asked) is not None
-            lost = lost or sums or (slower and not self._is_paced(asked))
+            lost = lost or sums or single or (slower and not self._is_paced(asked))
             if sum(other) > sum(own) + (-TIE if lost else TIE):
                 return False
         return not units & self.final_units or sum(explained(self.final)) <= sum(own) + TIE
@@ -276,7 +287,7 @@ class Quantity:
         if find["how_big"].search(asked) and self.counted & concepts_of([asked], self.lang):
             return True
         per = concepts_of(find["per"].findall(asked), self.lang)
-        if per and not per & self.implied and not self.each and not self.is_rate:
+        if per and not per & self.implied and not (self.each or self.is_rate or find["per_one"].search(self.span)):
             return True
         if not counted or counted & self.counted:
             return False
@@ -310,6 +321,9 @@ class Quantity:
         """Whether a question is the final question of the prompt again."""
         compares = self.lists.find["compares"]
         if compares.search(asked) and not compares.search(self.final_text):
+            return False
+        unit_price = self.lists.find["unit_price"]
+        if unit_price.search(asked) and not unit_price.search(self.final_text):
             return False
         present = union(token.concepts for token in said)
         # A pronoun may stand for the names of the final question.

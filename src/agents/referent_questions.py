@@ -382,7 +382,7 @@ def _year(slot: Referent, it: Pointing, asked: str) -> Verdict | None:
         return "give"
     if it.attribute and not it.related:
         return None
-    if named and it.chooses:
+    if named and it.chooses and not it.foreign and "the one " not in asked:  # `the one from 1872` is a thing
         return "give"
     if it.time:
         strange = it.other or (it.foreign > 2 and it.new > 1)

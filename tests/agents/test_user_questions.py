@@ -49,7 +49,8 @@ def test_questions_about_official_records_are_understood(official_data: Path) ->
     source = OfficialSource(official_data)
     for name in ("official_en.jsonl", "official_strangers_en.jsonl"):
         made = list(official_questions(source, name))
-        for task in TASKS:
+        assert made
+        for task in {one.sample.task for one in made}:
             found = rates(rules, [one for one in made if one.sample.task == task])
             assert found.accepted >= ACCEPTED, (name, task, found)
             assert found.falsely_accepted <= FALSELY_ACCEPTED, (name, task, found)
