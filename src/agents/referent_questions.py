@@ -394,4 +394,4 @@ def _year(slot: Referent, it: Pointing, asked: str) -> Verdict | None:
         return "yes" if mentioned == [0] else "no"
     if it.which:
         return "give" if it.related and not it.attribute and not it.foreign else None
-    return "no" if named and it.yes_no and it.foreign < 2 else None
+    return "no" if named and it.yes_no and it.foreign < 2 and not it.chooses else None
