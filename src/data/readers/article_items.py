@@ -120,21 +120,25 @@ def _rivals(record: ArticleQuestion, mention: Mention, articles: Iterable[Articl
     answer = "" if record.offers_answer else record.answer.lower()
     taken = {article.title for article in record.gold}
     found: list[Article] = []
+    changing: list[Article] = []
     for article in articles:
-        text = article.text.lower()
         if article.title in taken or mention.kind.noun not in definition_nouns(article):
             continue
         if shares_name(mention.span, article.title) or shares_name(article.title, record.question):
             continue
+        text = article.text.lower()
         if mention.span.lower() in text or (answer and answer in text):
             continue
         taken.add(article.title)
         found.append(article)
+        if limit is not None and not changing and limit.changes_answer(article):
+            changing.append(article)
+        if len(found) >= RIVALS and (limit is None or changing):
+            break
     if limit is not None:
-        changing = [article for article in found if limit.changes_answer(article)]
         if not changing or (limit.measure == "clues" and shares_name(mention.span, record.answer)):
             return () if mode == "hidden" else tuple(found[:RIVALS])
-        found = [*changing[:1], *(article for article in found if article != changing[0])]
+        found = [*changing, *(article for article in found if article != changing[0])]
     return tuple(found[:RIVALS])
 
 

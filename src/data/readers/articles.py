@@ -92,6 +92,7 @@ def spare_articles(distractors: Iterable[Article], further: Iterable[Article] = 
     return SpareArticles(tuple(shown.values()), {noun: tuple(some.values()) for noun, some in by_noun.items()})
 
 
+@lru_cache(maxsize=65536)
 def definition_nouns(article: Article) -> frozenset[str]:
     """Type nouns in an article's definition: singer, songwriter and actor."""
     kind, match = article_kind(article), _DEFINED.search(_IN_BRACKETS.sub("", article.sentences[0]))
