@@ -9,7 +9,8 @@ one field says nothing about the other. Similarity is the largest of three numbe
   neighbour. It finds copies in which a few words were changed: three new words break fifteen 5-grams, and they lower
   even a Jaccard of single tokens weighted by idf, because new words are rare words. (GSM8K questions with three words
   replaced by new ones, similarity >= 0.85: that Jaccard finds 15 in 100, this share 92, and neither flags one in 2,000
-  honest questions.)
+  honest questions.) In a short text three words are much of the weight, so a common word counts as had where other
+  words stand in its place: `replaced`.
 
 The last two ask what the shadow text has, not what the pool text adds. So they search inside a longer text only for a
 shadow text of some length, and for changed words only in one place; and they count only where the part that is unique
@@ -40,6 +41,7 @@ from .token_stream import (
     lookup,
     ngrams,
     pairs,
+    random_odd,
     token_stream,
 )
 
@@ -56,7 +58,17 @@ RAREST = 8
 RAREST_SHARED = 0.7
 """Share of them that a leak has. Three changed words spoil few bigrams of a name, another name spoils all of them."""
 
+REST_SHARED = 0.65
+"""The same share with bigrams of replaced common words among those that are not shared."""
+COMMON = 0.005
+"""Share of the samples that have a common word. A name is in fewer."""
+IN_A_ROW = 2
+"""Words in a row that may be replaced; a name in Chinese has three characters or more with its neighbours."""
+CANDIDATE = 0.6
+"""Weighted share of tokens, in any order, below which a text is not compared: replaced words are not in it."""
+
 F64 = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +139,10 @@ def _content_matches(
     # Columns are hashes cut to 56 bits, weights go by the whole hash.
     whole = np.unique(shadow.hashes)
     weights = rare.of(whole)[np.searchsorted(whole >> CUT_BITS, index.columns)].astype(np.float32)
-    # A text that lacks too much of the weight anywhere lacks it beside the right neighbours too.
     sides = index.matrix.multiply(weights / np.maximum(index.matrix @ weights, 1e-9)[:, None]).toarray().T
     first = 0
     for block in blocks(pool):
-        near = _reaches(index.rows(distinct(block)) @ sides.astype(np.float32), threshold)
+        near = _reaches(index.rows(distinct(block)) @ sides.astype(np.float32), min(CANDIDATE, threshold))
         for row, column in np.argwhere(near):
             theirs = shadow.text(int(column))
             ours = block.text(int(row))
@@ -140,7 +151,7 @@ def _content_matches(
             shared = len(np.intersect1d(ours, theirs))
             if shared < HALF * (len(np.unique(ours)) + len(np.unique(theirs)) - shared):
                 continue
-            similarity = content_share(ours, theirs, rare)
+            similarity = content_share(ours, theirs, rare, unique.common(theirs))
             if _reaches(similarity, threshold) and unique.is_in(ours, theirs):
                 yield Match(first + int(row), int(column), similarity)
         first += block.texts
@@ -156,16 +167,35 @@ def likest_passage(ours: U64, theirs: U64) -> U64:
     return ours[start : start + length]
 
 
-def content_share(ours: U64, theirs: U64, rare: Rarity) -> float:
+def content_share(ours: U64, theirs: U64, rare: Rarity, common: Flags) -> float:
     """Weighted share of the different tokens of `theirs` that `ours` has beside one of their neighbours there.
 
     A text's edges are neighbours too. Without the neighbour, a number that a sibling uses elsewhere would count.
     """
     if not len(theirs):
         return 0.0
+    had = kept(ours, theirs)
+    found = np.unique(theirs[had | (replaced(ours, theirs) & common)])
+    return float(rare.of(found).sum() / rare.of(np.unique(theirs)).sum())
+
+
+def kept(ours: U64, theirs: U64) -> Flags:
+    """Tokens of `theirs` that `ours` has beside one of their neighbours there."""
     shared = np.isin(pairs(np.pad(theirs, 1)), pairs(np.pad(ours, 1)))
-    kept = np.unique(theirs[shared[:-1] | shared[1:]])
-    return float(rare.of(kept).sum() / rare.of(np.unique(theirs)).sum())
+    return np.asarray(shared[:-1] | shared[1:])
+
+
+def replaced(ours: U64, theirs: U64) -> Flags:
+    """Tokens of `theirs` in whose place `ours` has others: those before and after are there, at the same distance."""
+    long, other = np.pad(theirs, 1), np.pad(ours, 1)
+    found = np.zeros(len(long), dtype=bool)
+    first, second = random_odd(2)
+    for apart in range(2, min(IN_A_ROW + 2, len(long), len(other))):
+        frames = other[:-apart] * first + other[apart:] * second
+        hits = np.flatnonzero(np.isin(long[:-apart] * first + long[apart:] * second, frames))
+        for step in range(1, apart):
+            found[hits + step] = True
+    return found[1:-1] & ~kept(ours, theirs)
 
 
 def _reaches(similarity: Any, threshold: float) -> Any:
@@ -221,6 +251,14 @@ class UniquePart:
     def __init__(self, pool: tuple[TokenStream, ...], shadow: tuple[TokenStream, ...]) -> None:
         self.bigrams = np.unique(np.concatenate([ngrams(one, 2).hashes for one in shadow]) >> CUT_BITS)
         self.samples = self._samples(pool) + self._samples(shadow)
+        self.tokens = np.unique(np.concatenate([one.hashes for one in shadow]) >> CUT_BITS)
+        known = [lookup(self.tokens, distinct(block).hashes) for one in (pool[0], shadow[0]) for block in blocks(one)]
+        having = np.sum([np.bincount(place[there], minlength=len(self.tokens)) for place, there in known], axis=0)
+        self.is_common: Flags = having >= COMMON * (pool[0].texts + shadow[0].texts)
+
+    def common(self, tokens: U64) -> Flags:
+        """Which tokens of a shadow text are words that many samples have."""
+        return np.asarray(self.is_common[np.searchsorted(self.tokens, tokens >> CUT_BITS)])
 
     def _samples(self, views: tuple[TokenStream, ...]) -> I64:
         """Number of samples with each bigram; prompt and question of one sample are not two samples."""
@@ -234,10 +272,15 @@ class UniquePart:
 
     def is_in(self, ours: U64, theirs: U64) -> bool:
         """Whether `ours` has enough of the unique part of the shadow text `theirs`."""
-        bigrams = np.unique(pairs(theirs) >> CUT_BITS)
+        bigrams, first = np.unique(pairs(theirs) >> CUT_BITS, return_index=True)
         if not len(bigrams):
             return True
         shared = np.isin(bigrams, pairs(ours) >> CUT_BITS)
         others = self.samples[np.searchsorted(self.bigrams, bigrams)] - shared
         rarest = others <= np.sort(others)[min(RAREST, len(others)) - 1]
-        return bool(shared[rarest].mean() >= RAREST_SHARED)
+        if shared[rarest].mean() < REST_SHARED:
+            return False
+        # The other half of the bigram of a replaced common word is there beside its other neighbour.
+        there, gone = kept(ours, theirs), replaced(ours, theirs) & self.common(theirs)
+        spared = (gone[first] & there[first + 1]) | (gone[first + 1] & there[first])
+        return bool(shared[rarest & ~spared].mean() >= RAREST_SHARED)
