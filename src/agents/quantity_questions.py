@@ -33,7 +33,7 @@ ALONE = 0.25
 CONTRAST = 2.0
 """How much more a question must have of the hidden fact alone than of another fact of the same kind alone."""
 TIE = 1e-9
-UNITS = ("percent", "area", "weight", "volume", "length", "money", "time", "rate")
+UNITS = ("percent", "energy", "area", "weight", "volume", "length", "money", "time", "rate")
 """Kinds of quantity. Where a word may mean two, the first counts: a pound is a weight, then money."""
 
 
@@ -91,7 +91,8 @@ class Fact:
         for number in lists.find["number"].finditer(sentence):
             after = f"{sentence[number.end() : number.end() + 24]}?"
             things = concepts_of(words(after)[:2] if lang == "en" else after[:1], lang)
-            unit = _unit_at(after, 2, lang) or ("count" if things else "number")
+            unit = _unit_at(after, 2, lang) or _unit_at(after.removeprefix("个"), 2, lang)
+            unit = unit or ("count" if things or after[0] in lists.measures else "number")
             if sentence[: number.start()].rstrip(".").endswith(("$", "£", "€")):
                 unit = "money"
             self.units.update(["rate"] if unit == "length" and lists.find["rate"].search(sentence) else unit.split())
@@ -288,6 +289,9 @@ class Quantity:
             return True
         per = concepts_of(find["per"].findall(asked), self.lang)
         if per and not per & self.implied and not (self.each or self.is_rate or find["per_one"].search(self.span)):
+            return True
+        stuff = concepts_of(find["stuff"].findall(asked), self.lang)
+        if stuff and self.measured and not stuff & self.implied:
             return True
         if not counted or counted & self.counted:
             return False

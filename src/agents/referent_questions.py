@@ -20,6 +20,7 @@ from .quantity_questions import Verdict
 _BRACKET = re.compile(r"\(([^()]*)\)$")
 _PARTS = re.compile(r",\s*")
 _NUMBER = re.compile(r"\d{3,}")
+_CLAUSE = re.compile(r"[,，。.;；]\s*|\band\b")
 _YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
 
 
@@ -105,17 +106,33 @@ class Referent:
 
     @cached_property
     def pages(self) -> list[str]:
-        """The article of each reading, empty where there is none."""
+        """The article of each reading, or what the article says about its year; empty where there is none."""
+        if self.hidden.kind == "year":
+            clauses = [
+                one for page in self.context if _bare(page.title) == self.name for one in _CLAUSE.split(page.text)
+            ]
+            years = [_YEAR.findall(own[0]) for own in self.readings]
+            return [" ".join(one for one in clauses if any(year in one for year in own)) for own in years]
         texts = {fold(article.title).strip("《》"): article.text for article in self.context}
         return [next((texts[phrase] for phrase in own if phrase in texts), "") for own in self.readings]
 
     @cached_property
     def facts(self) -> list[Concepts]:
         """Numbers and names that only the article of one reading has, by reading."""
-        prompt = names_in(self.prompt, "en") | set(_NUMBER.findall(self.prompt))
+        prompt = names_in(self.question, "en") | set(_NUMBER.findall(self.question))
         own = [names_in(page, "en") | set(_NUMBER.findall(page)) for page in self.pages]
         common = prompt.union(*self.name_words, self.lists.groups, self.lists.neutral)
         return [one - common.union(*own[:at], *own[at + 1 :]) for at, one in enumerate(own)]
+
+    @cached_property
+    def differing(self) -> Concepts:
+        """Groups of words for the facts in which the articles of the readings differ: the river, the founder."""
+        pairs = [
+            {(one, clause) for clause in _CLAUSE.split(fold(page)) for one in concepts_of([clause], self.lang)}
+            for page in self.pages
+        ]
+        same = {one for one, _ in set.intersection(*pairs)} if pairs else set()
+        return frozenset(one for own in pairs for one, _ in own if one[0] == "=") - same
 
     def described(self, asked: str) -> set[int]:
         """Numbers of the readings that a question describes by a number or a name of their articles."""
@@ -209,9 +226,8 @@ class Pointing:
             find[name].search(rest) is not None
             for name in ("which", "or", "yes_no", "how_many", "time", "bare", "several")
         )
-        self.points = find["points"].search(text) is not None
-        self.identity, self.guesses, self.aside, self.precise = (
-            find[name].search(text) is not None for name in ("identity", "guess", "aside", "precise")
+        self.points, self.identity, self.guesses, self.aside, self.precise, self.yours = (
+            find[name].search(text) is not None for name in ("points", "identity", "guess", "aside", "precise", "yours")
         )
         self.fact = any(token.concepts & slot.kind_words & slot.lists.attributes for token in said)
         """Whether it names the fact in which the readings differ."""
@@ -223,7 +239,10 @@ class Pointing:
         self.new = len([word for word in unknown_words(rest, slot.lang) if word not in slot.prompt_stems])
         """Number of words that the prompt does not have."""
         described = slot.described(asked)
-        if not (self.named or self.kind or self.mentioned or (self.several and len(described) > 1)):
+        fact = any(token.concepts & slot.lists.attributes for token in others)
+        guessed = self.guesses and self.yes_no and not (self.which or self.chooses) and (fact or text == asked)
+        listed = (self.several or self.chooses) and len(described) > 1
+        if not (self.named or self.kind or self.mentioned or guessed or listed):
             described = set()
         titled = text != asked and not (described and self.named) and len(described) < 2
         self.other = bool(names) or titled or any(name in slot.prompt_around for name in _long_words(rest, slot.lang))
@@ -233,13 +252,16 @@ class Pointing:
         unknown = others if slot.lang == "en" else unknown_words(rest, "zh")
         self.plain = not self.foreign and not self.other and (self.kind or not unknown)
         """Whether it has no words of its own."""
-        self.attribute = any(token.concepts & slot.lists.attributes for token in others) or (
-            bool(slot.shared) and any(token.concepts & slot.lists.tags for token in said)
-        )
+        self.attribute = fact or (bool(slot.shared) and any(token.concepts & slot.lists.tags for token in said))
         """Whether it asks for a fact that articles state."""
-        self.related = slot.hidden.kind == "year" and any(
-            token.concepts & slot.relation and not token.soft for token in said
-        )
+        # Inhabitants and employees are both people, but a question for one is not for the other.
+        facts = [token.concepts & slot.lists.attributes or token.concepts for token in said if not token.soft]
+        self.related = slot.hidden.kind == "year" and any(fact & slot.relation for fact in facts)
+        self.tagged = any(token.concepts & slot.kind_words & slot.lists.tags for token in said)
+        """Whether it asks for what tells such things apart: the profession, the region."""
+        self.telling = self.yours and any(token.concepts & slot.differing for token in said)
+        """Whether it asks for a fact in which the articles differ: `Which river is your Lund on?`"""
+        self.described = bool(described)
         self.mentioned = sorted({*self.mentioned, *described})
 
     def _foreign(self, rest: str, others: Sequence[Token], described: set[int]) -> int:
@@ -340,11 +362,17 @@ def _referent(slot: Referent, it: Pointing) -> Verdict | None:
     if len(it.mentioned) > 1 or (it.mentioned and it.chooses):
         return "give"
     if it.mentioned:
-        if it.how_many or it.foreign > 3 + 2 * it.points or (it.attribute and not (it.yes_no and it.points)):
+        guesses = it.yes_no and (it.points or it.guesses or it.described)
+        if it.how_many or it.foreign > 3 + 2 * it.points or (it.attribute and not guesses):
             return None
         if it.which and not it.yes_no:
             return "give" if it.points or it.adjacent else None
         return "yes" if it.mentioned == [0] else "no"
+    if it.personal and not it.named:
+        return None
+    if it.named and not (it.other or it.how_many):
+        if it.telling and (it.which or it.time) or it.tagged and not it.attribute and it.foreign < 2:
+            return "give"
     if it.time and not it.bare:
         if not slot.differs_in_time or not (it.named or it.repeats or it.fact) or it.other:
             return None
@@ -357,7 +385,7 @@ def _referent(slot: Referent, it: Pointing) -> Verdict | None:
         return "give"
     if not it.named and (it.other or it.foreign or not it.kind):
         new_word = (it.identity or (it.kind and slot.lang == "zh")) and it.points and it.which and it.new == 1
-        if it.other or it.attribute or it.how_many or it.personal:
+        if it.other or it.attribute or it.how_many:
             return None
         return "give" if (it.bare and not it.foreign) or (new_word and it.foreign < 2) else None
     if it.adjacent and (it.points or not it.attribute):
@@ -382,16 +410,17 @@ def _year(slot: Referent, it: Pointing, asked: str) -> Verdict | None:
         return "give"
     if it.attribute and not it.related:
         return None
+    elsewhere = it.other and not (it.named or it.related)
     if named and it.chooses and not it.foreign and "the one " not in asked:  # `the one from 1872` is a thing
         return "give"
     if it.time:
-        strange = it.other or (it.foreign > 2 and it.new > 1)
-        elsewhere = it.personal or (strange and not (it.related or it.named or it.points))
+        strange = it.foreign > 2 and it.new > 1 and not (it.related or it.named or it.points)
+        elsewhere = elsewhere or it.personal or strange
         return None if elsewhere or (it.attribute and it.foreign > 2) else "give"
-    if it.how_many or (it.which and not it.points):
+    if it.which and not it.points or it.how_many and not (named and it.named):
         return None
     if mentioned and (it.yes_no or not it.which):
         return "yes" if mentioned == [0] else "no"
     if it.which:
         return "give" if it.related and not it.attribute and not it.foreign else None
-    return "no" if named and it.yes_no and it.foreign < 2 and not it.chooses else None
+    return "no" if named and it.yes_no and it.foreign < 2 and not (it.chooses or elsewhere) else None

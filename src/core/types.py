@@ -53,7 +53,7 @@ class Hidden(Record, frozen=True):
     readings: tuple[tuple[str, ...], ...] = ()
     """Every reading that prompt and tools allow, each as the phrases that name it. The intended reading is first."""
     unit: str = ""
-    """What a quantity measures: money, count, time, length, area, weight, volume, percent, rate."""
+    """What a quantity measures: money, count, time, length, area, weight, volume, energy, percent, rate."""
     subject: str = ""
     """What the readings are readings of, as an ask names it: a name, or a fact such as `the mayor of Salham`."""
 
