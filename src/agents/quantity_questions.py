@@ -142,6 +142,8 @@ class Quantity:
         self.facts = [Fact(sentence, lang) for sentence in _sentences(story, lang)]
         self.final = Fact(self.final_text, lang)
         self.final_units = units_asked(self.final_text, lang)
+        if self.final_units & self.units:  # kilograms of plums, of which a tree bears so many kilograms
+            self.implied |= concepts_of(find["measured"].findall(self.final_text), lang)
 
     def understand(self, asked: str) -> Verdict | None:
         """What a question in lower case gets; None where it asks for something else."""
@@ -158,6 +160,10 @@ class Quantity:
         )
         fits = fits or bool(typed) or bool(_counted(asked, self.lang) & self.measured)
         if "rate" in units and self.is_rate and not any(fact.is_rate for fact in self.facts):
+            return "give"
+        if "percent" in units & self.units and not any("percent" in fact.units for fact in self.facts):
+            return "give"
+        if fits and self._is_other_one(asked):
             return "give"
         if not fits and not self._may_fit(asked, units):
             return None
@@ -293,10 +299,22 @@ class Quantity:
         stuff = concepts_of(find["stuff"].findall(asked), self.lang)
         if stuff and self.measured and not stuff & self.implied:
             return True
+        held = concepts_of(find["container"].findall(asked), self.lang)
+        if held and self.each and not held & self.implied:
+            return True
         if not counted or counted & self.counted:
             return False
         elsewhere = any(counted & fact.counted for fact in self.facts)
         return bool(counted & self.each) or (elsewhere and not counted & self.concepts)
+
+    def _is_other_one(self, asked: str) -> bool:
+        """Whether a question names a quantity that is given, then asks for the other one of its kind."""
+        if (other := self.lists.find["other_one"].search(asked)) is None:
+            return False
+        before, after = (concepts_of([text], self.lang) for text in (asked[: other.start()], asked[other.start() :]))
+        given = [fact for fact in self.facts if fact.units & self.units and fact.concepts & before - self.concepts]
+        named = max(given, key=lambda fact: len(fact.concepts & before), default=None)
+        return named is not None and bool(after & self.implied) and not after & named.concepts - self.implied
 
     def _measures_another(self, asked: str, units: set[str]) -> bool:
         """Whether a question is for another quantity of the kind: a width for a length, the wood for the birdhouse."""

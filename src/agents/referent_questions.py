@@ -35,12 +35,14 @@ class Referent:
         self.name_words = [token.concepts for token in tokens(self.name, lang)]
         self.readings = [[fold(phrase).strip("《》") for phrase in reading] for reading in hidden.readings]
         own = {self.name, *(_bare(phrase) for reading in self.readings for phrase in reading)}
-        self.other_titles = sorted({_bare(article.title) for article in context} - own, key=len, reverse=True)
+        titles = {_bare(article.title) for article in context}
+        others = {title for title in titles if not any(title in phrase for phrase in own)}
+        self.other_titles = sorted(others, key=len, reverse=True)
 
     def understand(self, asked: str) -> Verdict | None:
         """What a question in lower case gets; None where it is not about the referent."""
         it = Pointing(self, asked)
-        if it.aside:
+        if it.aside and not (it.described or (it.named and it.telling)):
             return None
         return _year(self, it, asked) if self.hidden.kind == "year" else _referent(self, it)
 
@@ -244,8 +246,10 @@ class Pointing:
         listed = (self.several or self.chooses) and len(described) > 1
         if not (self.named or self.kind or self.mentioned or guessed or listed):
             described = set()
-        titled = text != asked and not (described and self.named) and len(described) < 2
-        self.other = bool(names) or titled or any(name in slot.prompt_around for name in _long_words(rest, slot.lang))
+        self.titled = text != asked and not (described and self.named) and len(described) < 2
+        self.other = (
+            bool(names) or self.titled or any(name in slot.prompt_around for name in _long_words(rest, slot.lang))
+        )
         """Whether it names something else of the prompt or of the articles."""
         self.foreign = self._foreign(rest, [token for token in others if token not in names], described)
         """Number of words that belong to nothing known."""
@@ -362,7 +366,9 @@ def _referent(slot: Referent, it: Pointing) -> Verdict | None:
     if len(it.mentioned) > 1 or (it.mentioned and it.chooses):
         return "give"
     if it.mentioned:
-        guesses = it.yes_no and (it.points or it.guesses or it.described)
+        if it.titled and not (it.named or it.described):
+            return None
+        guesses = (it.yes_no or not (it.which or it.time)) and (it.points or it.guesses or it.described)
         if it.how_many or it.foreign > 3 + 2 * it.points or (it.attribute and not guesses):
             return None
         if it.which and not it.yes_no:
@@ -370,15 +376,15 @@ def _referent(slot: Referent, it: Pointing) -> Verdict | None:
         return "yes" if it.mentioned == [0] else "no"
     if it.personal and not it.named:
         return None
-    if it.named and not (it.other or it.how_many):
-        if it.telling and (it.which or it.time) or it.tagged and not it.attribute and it.foreign < 2:
-            return "give"
+    tells = (it.telling and (it.which or it.time)) or (it.tagged and not it.attribute and it.foreign < 2)
+    if it.named and tells and not (it.other or it.how_many):
+        return "give"
     if it.time and not it.bare:
         if not slot.differs_in_time or not (it.named or it.repeats or it.fact) or it.other:
             return None
         if it.attribute and not it.fact:
             return None
-        return "give" if it.named or it.points or not it.foreign else None
+        return "give" if it.named or it.points or it.telling or not it.foreign else None
     if it.named and it.precise and it.foreign < 2 and not (it.attribute or it.how_many):
         return "give"
     if it.several and it.named and (it.which or it.lacks or it.points) and not (it.how_many or it.yes_no):
@@ -417,7 +423,7 @@ def _year(slot: Referent, it: Pointing, asked: str) -> Verdict | None:
         strange = it.foreign > 2 and it.new > 1 and not (it.related or it.named or it.points)
         elsewhere = elsewhere or it.personal or strange
         return None if elsewhere or (it.attribute and it.foreign > 2) else "give"
-    if it.which and not it.points or it.how_many and not (named and it.named):
+    if (it.which and not it.points) or (it.how_many and not (named and it.named)):
         return None
     if mentioned and (it.yes_no or not it.which):
         return "yes" if mentioned == [0] else "no"

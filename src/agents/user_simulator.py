@@ -98,6 +98,11 @@ class Slot:
         self.prompt, self.question, self.original = prompt, question, original
         self.missing = normalize(hidden.missing, lang)
         self.context = context
+        self.name = fold(hidden.about[0]) if hidden.about else ""
+        titles = (fold(article.title) for article in context) if lang == "zh" else ()
+        places = (title[:size] for title in titles for size in range(len(title), 2, -1))
+        self.place = next((place for place in places if place in fold(prompt)), "")
+        """Where a Chinese word problem takes place: the start of a title that the prompt has too."""
 
     def understand(self, asked: str) -> Verdict | None:
         """What a question in lower case gets; None where it is not about the hidden information.
@@ -124,8 +129,9 @@ class Slot:
         return next((verdict for text in (*ends, *single) if (verdict := self._understand(text))), None)
 
     def _understand(self, asked: str) -> Verdict | None:
-        slot = self.quantity if self.hidden.kind in ("quantity", "condition") else self.referent
-        return slot.understand(asked)
+        if self.hidden.kind in ("quantity", "condition"):
+            return self.quantity.understand(asked.replace(self.place, " ") if self.place else asked)
+        return self.referent.understand(asked)
 
     def is_fishing(self, asked: str, parts: Sequence[str]) -> bool:
         """Whether an ask is for everything at once: many questions, or the prompt again."""
@@ -144,7 +150,8 @@ class Slot:
 
     @cached_property
     def prompt_words(self) -> set[Concepts]:
-        return {token.concepts for token in tokens(fold(self.prompt), self.lang)}
+        said = tokens(fold(self.prompt), self.lang)
+        return {token.concepts for token in said} - {token.concepts for token in tokens(self.name, self.lang)}
 
 
 @lru_cache(maxsize=4096)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from src.agents.success import verdict
 from src.agents.user_simulator import REPLIES, gives, informs, reply
 from src.core.tokenize import occurs
-from src.core.types import Hidden, Lang, Sample
+from src.core.types import Article, Hidden, Lang, Sample
 from tests.data.samples import changed, make_sample
 
 BARE = {
@@ -52,6 +52,24 @@ NAME_ZH = Hidden(
     "entity", "那位画家", "您说的林宁是哪位", ("林宁", "人", "职业"), (("那位画家", "画家"), ("那位版画家", "版画家"))
 )
 YEAR_ZH = Hidden("year", "1899年", "您问的是哪一年", ("石镇", "年", "镇长"), (("1899年",), ("1874年",)))
+
+
+RIVERS = (
+    Article(
+        "Sulby (Eastmere)", ("Sulby is a town on the river Vern in Eastmere.", "Sulby was founded by Ada Lund in 1487.")
+    ),
+    Article("Sulby (Isel)", ("Sulby is a town on the river Marn in Isel.", "Sulby was founded by Otto Kern in 1726.")),
+)
+TOWN = Hidden(
+    "entity",
+    "the one in Eastmere",
+    "which Sulby you mean",
+    ("Sulby", "town", "region"),
+    (("the one in Eastmere", "Eastmere", "Sulby (Eastmere)"), ("the one in Isel", "Isel", "Sulby (Isel)")),
+)
+MAYORS = (Article("Oldby", ("Ada Lund was elected mayor of Oldby in 1899, followed by Otto Kern in 1874.",)),)
+FAST_ZH = Hidden("quantity", "快车时速是95千米。", "快车每小时走多少千米", ("快车", "时速"), unit="rate")
+HONEY_ZH = Hidden("quantity", "每批放200克蜂蜜。", "每批用多少克蜂蜜", ("每批", "多少克", "蜂蜜"), unit="weight")
 
 
 def lacking(pool: list[Sample]) -> list[Sample]:
@@ -140,6 +158,48 @@ def test_a_wrong_guess_among_three_readings_gets_only_a_no() -> None:
     assert said == REPLIES["no"]["en"]
     assert not informs(said)
     assert informs(reply(asked_of(THREE), "Do you mean the chemist?"))
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        ("Which river is your Sulby on?", "give"),
+        ("Which region is Sulby in?", "give"),
+        ("Who founded the Sulby you mean?", "give"),
+        ("Would that be the Sulby founded in 1726?", "no_but"),
+        ("Was it founded by Ada Lund?", "yes"),
+        ("Who founded Sulby?", "refusal"),
+        ("Which river is your hotel on?", "refusal"),
+    ],
+)
+def test_what_tells_the_candidates_apart_may_be_asked_for_or_guessed(ask: str, said: str) -> None:
+    sample = changed(asked_of(TOWN), context=RIVERS)
+    assert reply(sample, ask) == REPLIES[said]["en"].format(span=TOWN.span)
+
+
+def test_a_year_is_named_by_what_happened_in_it() -> None:
+    sample = changed(asked_of(YEAR), context=MAYORS)
+    assert YEAR.span in reply(sample, "Do you mean Otto Kern's election or the other one?")
+    assert not informs(reply(sample, "In which year did Newby have 400 inhabitants?"))
+
+
+@pytest.mark.parametrize(
+    ("hidden", "prompt", "ask", "given"),
+    [
+        (
+            FAST_ZH,
+            "慢车时速是40千米。后一段坐快车，走了2个钟头。共走了多少千米？",
+            "有慢车的速度了，快车一个小时能开多远？",
+            True,
+        ),
+        (HONEY_ZH, "她做四批面包。共要用多少千克蜂蜜？", "每批要用多少面粉？", False),
+        (HONEY_ZH, "她做四批面包。共要用多少千克蜂蜜？", "每批蜂蜜的分量是多少？", True),
+        (NAME_ZH, "我在看攻略。林宁生于哪年？", "您看的是哪个攻略？", False),
+        (NAME_ZH, "林宁生于哪年？", "能说一下林宁的职业吗？", True),
+    ],
+)
+def test_questions_of_chinese_strangers(hidden: Hidden, prompt: str, ask: str, given: bool) -> None:
+    assert informs(reply(asked_of(hidden, "zh", prompt), ask)) == given
 
 
 @pytest.mark.parametrize(("number", "kind"), [("18", "yes"), ("17", "no")])
