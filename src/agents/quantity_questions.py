@@ -288,7 +288,7 @@ class Quantity:
     def _counts_another(self, asked: str) -> bool:
         """Whether a question counts what the prompt counts, or what the hidden quantity is given for."""
         find, counted = self.lists.find, _counted(asked, self.lang)
-        each = concepts_of(find["each"].findall(asked), self.lang)
+        each = concepts_of(find["each"].findall(asked), self.lang) - self.lists.types
         if each & self.counted and not each & self.each:
             return True
         if find["how_big"].search(asked) and self.counted & concepts_of([asked], self.lang):
