@@ -64,8 +64,6 @@ def units_asked(asked: str, lang: Lang) -> set[str]:
             units.add("count")
     if units <= {"any"} and typed:
         units = {"money"} if "money" in typed <= {"money", "any"} and "=rate" not in concepts else units | typed
-    if units == {"any"} and lists.find["how_much_is"].search(asked):
-        units = {"money"}
     if "length" in units and lists.find["rate"].search(asked):
         units = units - {"length"} | {"rate"}
     wanted = concepts & lists.amount_nouns or lists.find["lacks"].search(asked)
@@ -118,16 +116,12 @@ class Quantity:
         stated = Fact(span, lang).units & {*UNITS, "count"}
         self.units = (stated or {hidden.unit}) | ({hidden.unit} - {"count"})
         self.units |= {unit for one, unit in self.lists.unit_of_concept.items() if one in about}
-        if hidden.unit == "rate" and not self.is_rate:
-            self.units.add("length")
         self.concepts = concepts_of((missing, span), lang) | about
         if find["subject"].search(span):  # *he* may be anybody in the prompt
             self.concepts |= self.prompt_names
         self.implied = self.concepts | {
             one for one in self.lists.types if self.lists.unit_of_concept[one] in self.units
         }
-        if self.is_rate:
-            self.implied |= {"=speed", "=rate"}
         if find["pronoun"].search(span):  # a pronoun may stand for a word of the sentence before
             before = normalize(original, lang).partition(span)[0].strip()
             self.implied |= concepts_of(find["sentence"].split(before)[-1:], lang)
@@ -142,8 +136,6 @@ class Quantity:
         self.facts = [Fact(sentence, lang) for sentence in _sentences(story, lang)]
         self.final = Fact(self.final_text, lang)
         self.final_units = units_asked(self.final_text, lang)
-        if self.final_units & self.units:  # kilograms of plums, of which a tree bears so many kilograms
-            self.implied |= concepts_of(find["measured"].findall(self.final_text), lang)
 
     def understand(self, asked: str) -> Verdict | None:
         """What a question in lower case gets; None where it asks for something else."""
@@ -173,8 +165,6 @@ class Quantity:
             return None
         comparable = (units if fits and not guess else units | self.units) | {"number"}
         rivals = [fact for fact in self.facts if fact.units and (guess or "any" in units or fact.units & comparable)]
-        if "any" in units and (thing := _counted(asked, self.lang) & self.concepts):  # `how much honey`
-            rivals = [fact for fact in rivals if fact.units & self.units or thing & fact.concepts]
         said = tokens(find["how_phrase"].sub(" ", asked), self.lang)
         if not self._is_nearest(said, asked, rivals, units, NEAR if fits else SURE):
             return None
@@ -204,7 +194,6 @@ class Quantity:
     ) -> bool:
         """Whether the hidden fact explains the words of a question, and no other fact explains them better."""
         find, counted = self.lists.find, _counted(asked, self.lang)
-        given = (*rivals, self.final)
         weights = [self._weight(token, rivals, counted) for token in said]
         if self.lang == "zh":  # characters of one unknown word share its weight
             letters = {letter for word in unknown_words(asked, "zh") if len(word) > 1 for letter in word}
@@ -234,10 +223,6 @@ class Quantity:
             and any(own[at] for at in content if not said[at].concepts & self.lists.times)
         )
         marked = any(find[name].search(asked) for name in ("each", "unit_price", "total"))
-        # `How many people are invited?` shares only what it counts, and others share that too.
-        only_counted = not marked and all(said[at].concepts & counted for at in content if own[at])
-        if only_counted and any(weights[at] == FOREIGN for at in content) and any(counted & f.concepts for f in given):
-            return False
         if not alone and (not total or sum(own[at] for at in chosen) < least * total):
             return False
         telling = [
@@ -293,9 +278,6 @@ class Quantity:
             return True
         if find["how_big"].search(asked) and self.counted & concepts_of([asked], self.lang):
             return True
-        per = concepts_of(find["per"].findall(asked), self.lang)
-        if per and not per & self.implied and not (self.each or self.is_rate or find["per_one"].search(self.span)):
-            return True
         stuff = concepts_of(find["stuff"].findall(asked), self.lang)
         if stuff and self.measured and not stuff & self.implied:
             return True
@@ -341,9 +323,6 @@ class Quantity:
 
     def _repeats_final(self, asked: str, said: Sequence[Token]) -> bool:
         """Whether a question is the final question of the prompt again."""
-        compares = self.lists.find["compares"]
-        if compares.search(asked) and not compares.search(self.final_text):
-            return False
         unit_price = self.lists.find["unit_price"]
         if unit_price.search(asked) and not unit_price.search(self.final_text):
             return False

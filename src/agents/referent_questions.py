@@ -76,8 +76,6 @@ class Referent:
         """
         lists = self.lists
         said = [token.concepts for word in self.hidden.about[1:] for token in tokens(fold(word), self.lang)]
-        if self.shared:
-            said = [concepts for concepts in said if not concepts & lists.tags]
         clear = union(concepts for concepts in said if len(concepts) < 3)
         counts = Counter(concept for concepts in said for concept in concepts)
         return (clear | {one for one, times in counts.items() if times > 1 or one[0] != "="}) - lists.soft
