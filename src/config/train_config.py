@@ -50,6 +50,9 @@ class RolloutSection(Section):
     temperature: float = Field(default=1.0, gt=0, le=2)
     slots: int = Field(default=64, ge=1, le=4096)
     """Episodes generated in parallel."""
+    backend: Literal["auto", "cpu", "cuda"] = "auto"
+    """`cuda`: CUDA graphs over a merged copy of the weights; `cpu`: packed passes through the model itself, on any
+    device. `auto`: `cuda` on a CUDA device, else `cpu`."""
 
     @model_validator(mode="before")
     @classmethod
@@ -86,6 +89,9 @@ class OptimizerSection(Section):
     """Updates per epoch."""
     pack_tokens: int = Field(default=8192, ge=32)
     """Maximum tokens of one forward pass. Changes memory and speed, not the result."""
+    gradient_checkpointing: bool = False
+    """Recomputes each layer in the backward pass instead of keeping its activations: about a twentieth of the memory
+    for about a third more time."""
     critic_lr: float = Field(default=1e-3, gt=0, le=1)
     critic_hidden: int = Field(default=128, ge=1, le=65_536)
     critic_reaches_trunk: bool = False
