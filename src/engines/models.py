@@ -9,16 +9,18 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from ..config.train_config import FinetuneSection
 from ..core.errors import BadInput
-from ..rollout.attention import PeftWrapper
+from ..rollout.attention import PeftWrapper, unwrap
 
 Frozen = Callable[[], AbstractContextManager[nn.Module]]
 """Gives access to the frozen base: `with frozen() as model: ...`."""
@@ -51,7 +53,7 @@ def load_policy(
     """
     model = _load(name, torch.float32 if finetune.method == "full" else dtype, device, finetune.method == "qlora")
     if finetune.method != "full":
-        model = _with_adapters(model, finetune, lora_targets)
+        model = with_adapters(model, finetune, lora_targets)
     return model.eval()
 
 
@@ -67,6 +69,21 @@ def frozen_base(policy: Any, dtype: torch.dtype) -> Frozen:
             yield policy
 
     return without_adapters
+
+
+def recompute_layers(policy: Any) -> None:
+    """Makes the backward pass recompute each decoder layer instead of keeping its activations.
+
+    `transformers` has a switch for this that works in training mode only, where dropout would be on.
+    """
+    for layer in cast(Any, unwrap(policy)).get_decoder().layers:
+        layer.forward = partial(_recomputed, layer.forward)
+
+
+def _recomputed(forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    if not torch.is_grad_enabled():
+        return forward(*args, **kwargs)
+    return checkpoint(forward, *args, use_reentrant=False, preserve_rng_state=False, **kwargs)
 
 
 def save_policy(policy: Any, name: str, folder: Path) -> None:
@@ -120,7 +137,8 @@ def _load(name: str, dtype: torch.dtype, device: torch.device, four_bits: bool) 
     return model if four_bits else model.to(device)
 
 
-def _with_adapters(model: Any, finetune: FinetuneSection, targets: tuple[str, ...]) -> Any:
+def with_adapters(model: Any, finetune: FinetuneSection, targets: tuple[str, ...]) -> Any:
+    """The model with a LoRA adapter on each of the named modules; only the adapters are trained."""
     from peft import LoraConfig, get_peft_model
 
     names = {name.rsplit(".", 1)[-1] for name, _ in model.named_modules()}
