@@ -26,7 +26,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).res
 
 from decode_cuda import SHAPES, random_model, wait_for  # noqa: E402
 
-from src.engines.models import recompute_layers  # noqa: E402
+from src.engines.models import compile_layers, recompute_layers  # noqa: E402
 from src.engines.packed import Learner, Stream, pack  # noqa: E402
 from src.engines.sft import Demo  # noqa: E402
 from src.runtime.seeding import seed_all  # noqa: E402
@@ -83,6 +83,8 @@ def main() -> None:
     short, long = (1024, 16_384) if device.type == "cuda" else (64, 256)
     table = Table("shape", "stream", "checkpointing", "seconds", "tokens/s", "peak GiB", title=f"LoRA, {dtype}")
     policy: Any = random_model(given.shape, device, dtype, lora=True)
+    if device.type == "cuda":
+        compile_layers(policy)
     learner = Learner(policy, None, 1.0, False, "reported")
     for checkpointing in (False, True):
         if checkpointing:

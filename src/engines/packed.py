@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -17,7 +18,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from ..rollout.attention import SegmentPlan, hidden_states, unwrap
-from .models import Critic
+from .models import Critic, compiled
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -114,16 +115,7 @@ def score_tokens(
     """Log-probability and entropy of each policy token under the distribution that it was sampled from."""
     base: Any = unwrap(policy)
     head = base.get_output_embeddings()
-
-    def score(hidden_CH: Tensor, said_C: Tensor) -> tuple[Tensor, Tensor]:
-        logits_CV = head(hidden_CH).float()
-        logp_CV = torch.log_softmax(logits_CV if temperature == 1 else logits_CV / temperature, dim=-1)
-        logp_C = logp_CV.gather(-1, said_C[:, None]).squeeze(-1)
-        if entropy == "none":
-            return logp_C, torch.zeros_like(logp_C)
-        with torch.set_grad_enabled(torch.is_grad_enabled() and entropy == "trained"):
-            return logp_C, -(logp_CV.exp() * logp_CV).sum(-1)
-
+    score = partial(_compiled_score() if hidden_NH.is_cuda else _score, head, temperature, entropy)
     rows = max(1, LOGITS_AT_ONCE // head.weight.shape[0])
     if len(hidden_NH) <= rows:
         return score(hidden_NH, said_N)
@@ -132,6 +124,22 @@ def score_tokens(
         for hidden_CH, said_C in zip(torch.split(hidden_NH, rows), torch.split(said_N, rows), strict=True)
     ]
     return torch.cat([logp_C for logp_C, _ in parts]), torch.cat([entropy_C for _, entropy_C in parts])
+
+
+def _score(head: Any, temperature: float, entropy: Entropy, hidden_CH: Tensor, said_C: Tensor) -> tuple[Tensor, Tensor]:
+    logits_CV = head(hidden_CH).float()
+    logp_CV = torch.log_softmax(logits_CV if temperature == 1 else logits_CV / temperature, dim=-1)
+    logp_C = logp_CV.gather(-1, said_C[:, None]).squeeze(-1)
+    if entropy == "none":
+        return logp_C, torch.zeros_like(logp_C)
+    if entropy == "reported":
+        logp_CV = logp_CV.detach()
+    return logp_C, -(logp_CV.exp() * logp_CV).sum(-1)
+
+
+@cache
+def _compiled_score() -> Any:
+    return compiled(_score)
 
 
 class Learner(nn.Module):

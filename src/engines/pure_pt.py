@@ -40,7 +40,7 @@ from ..runtime.seeding import load_rng_state, rng_state, seed_all
 from ..strategies.flat import take
 from .base import BaseEngine, Collected, StepTimer, lr_scale, make_optimizer
 from .job import TrainJob
-from .models import Critic, Frozen, frozen_base, load_policy, recompute_layers, save_policy
+from .models import Critic, Frozen, compile_layers, frozen_base, load_policy, recompute_layers, save_policy
 from .packed import Entropy, Learner, Scored, backward, hidden_before, pack, score_tokens
 
 _PRECISION = {torch.float32: "no", torch.bfloat16: "bf16", torch.float16: "fp16"}
@@ -175,6 +175,8 @@ class PurePT(BaseEngine):
         self.policy = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
         self.frozen = frozen_base(self.policy, job.dtype) if job.strategy.reference else None
         critic = Critic(self.policy.config.hidden_size, job.optimizer.critic_hidden) if job.strategy.critic else None
+        if job.device.type == "cuda":
+            compile_layers(self.policy)
         if job.optimizer.gradient_checkpointing:
             recompute_layers(self.policy)
         entropy: Entropy = "trained" if getattr(job.strategy, "entropy_coef", 1.0) else "reported"

@@ -32,8 +32,8 @@ class AttentionPlan(Protocol):
     positions_1T: Tensor
     """Position of each token in its own sequence."""
 
-    def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float, dropout: float) -> Tensor:
-        """From [1, heads, T, width] to [1, T, heads, width]."""
+    def attend(self, module: Any, query: Tensor, key: Tensor, value: Tensor, scale: float, dropout: float) -> Tensor:
+        """From [1, heads, T, width] to [1, T, heads, width]. `module` is the attention layer of the model."""
         ...
 
 
@@ -54,7 +54,7 @@ def _attention(
         return sdpa_attention_forward(module, query, key, value, attention_mask, dropout, scaling, **rest)
     if sliding_window is not None:
         raise BadInput("the model has layers with a sliding window", remedy="choose a model with full attention")
-    return plan.attend(module.layer_idx, query, key, value, scaling, dropout), None
+    return plan.attend(module, query, key, value, scaling, dropout), None
 
 
 AttentionInterface.register(NAME, _attention)
@@ -116,7 +116,7 @@ class SegmentPlan:
             cells = (starts[:, None] + torch.arange(self.longest)).clamp(max=len(place_T) - 1)
             self.tokens_SL = cells.to(device)
 
-    def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float, dropout: float) -> Tensor:
+    def attend(self, module: Any, query: Tensor, key: Tensor, value: Tensor, scale: float, dropout: float) -> Tensor:
         # Under autocast the norms of a model in float32 give queries in float32; values have the type of the products.
         if value.is_cuda and value.dtype in (torch.bfloat16, torch.float16) and value.shape[-1] % 8 == 0:
             q, k, v = (x[0].transpose(0, 1).to(value.dtype) for x in (query, key, value))

@@ -38,7 +38,7 @@ TILE = 16
 PREFILL = (0, 128, 512, 2048)
 """Sizes of P. Larger ones would delay the dialogues that are in the middle of a turn."""
 MIN_ROWS = 8
-"""Smallest R; the others are its doubles, and the number of slots."""
+"""Smallest R; the others are its doubles, and the number of slots. With P above 0 R is the number of slots."""
 
 _backends: WeakKeyDictionary[nn.Module, CudaBackend] = WeakKeyDictionary()
 
@@ -122,10 +122,10 @@ class CudaBackend:
         return step.run(host, len(pieces))
 
     def _step(self, rows: int, prefill: int, temperature: float) -> Step:
-        size = MIN_ROWS
+        size = MIN_ROWS if prefill == 0 else self.count
         while size < rows:
             size *= 2
-        key = (min(size, max(self.count, 1)), min(each for each in PREFILL if each >= prefill), temperature)
+        key = (min(size, self.count), min(each for each in PREFILL if each >= prefill), temperature)
         if key not in self._steps:
             self._steps[key] = Step(self, *key)
         return self._steps[key]
@@ -435,4 +435,7 @@ def _rotate_half(x: Tensor) -> Tensor:
 def _functions(compiled: bool) -> tuple[Any, ...]:
     """The parts of a step between matrix products and attention, each compiled into a kernel or two."""
     functions = (_norm, _add_norm, _gated, sample_blocks)
-    return tuple(torch.compile(each) for each in functions) if compiled else functions
+    if not compiled:
+        return functions
+    # Kernels that are chosen by timings at run time would differ from one run to the next.
+    return tuple(torch.compile(each, options={"deterministic": True}) for each in functions)

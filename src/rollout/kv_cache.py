@@ -135,8 +135,8 @@ class CachePlan:
     def _depth(self, most: int) -> int:
         return min(-(-most // ROUND) * ROUND, self.slots.keys.shape[3]) if self.padded else most
 
-    def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float, dropout: float) -> Tensor:
-        keys, values = self.slots.keys[layer], self.slots.values[layer]
+    def attend(self, module: Any, query: Tensor, key: Tensor, value: Tensor, scale: float, dropout: float) -> Tensor:
+        keys, values = self.slots.keys[module.layer_idx], self.slots.values[module.layer_idx]
         for cache, new in ((keys, key), (values, value)):
             rows = new[0].transpose(0, 1).reshape(-1, cache.shape[-1])
             cache.view(-1, cache.shape[-1]).index_copy_(0, self.cells, rows.to(cache.dtype))
