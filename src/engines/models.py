@@ -166,7 +166,7 @@ def with_adapters(model: Any, finetune: FinetuneSection, targets: tuple[str, ...
     adapters = LoraConfig(
         r=finetune.rank, lora_alpha=cast(int, finetune.alpha), target_modules=[*targets], task_type="CAUSAL_LM"
     )
-    adapted = get_peft_model(model, adapters)
+    adapted: Any = get_peft_model(model, adapters)
     for module in adapted.modules():
         if hasattr(module, "lora_A"):
             # All arithmetic is under autocast. A cast to the adapters' float32 would be undone at once.

@@ -56,7 +56,8 @@ def cuda_backend(model: nn.Module, slots: int, room: int, device: torch.device, 
 class CudaBackend:
     """Implements `scheduler.Backend` for models of the Llama and Qwen families."""
 
-    ahead, tile, max_prefill = 1, TILE, PREFILL[-1]
+    ahead, max_prefill = 1, PREFILL[-1]
+    tile: int | None = TILE
 
     def __init__(self, model: nn.Module, slots: int, room: int, device: torch.device, dtype: torch.dtype) -> None:
         base: Any = unwrap(model)
@@ -170,7 +171,7 @@ class CudaBackend:
                 weights.kernels.attend(qkv_TW, out_TQD, *where, rows, (total - rows) // TILE, TILE, layer.scale)
             return out_TQD.flatten(1)
         heads_THD = qkv_TW.view(total, -1, weights.head_dim)
-        query, key, value = heads_THD.split((weights.queries, keys.shape[1], keys.shape[1]), 1)
+        query, key, value = torch.split(heads_THD, [weights.queries, keys.shape[1], keys.shape[1]], 1)
         if norms is not None:
             query, key = (
                 _norm(x, weight, weights.eps, self.dtype) for x, weight in zip((query, key), norms, strict=True)
@@ -239,7 +240,7 @@ class Step:
         hidden_RH = self._hidden[:count].clone()
         out = self._out[self._turn]
         out.copy_(self._sampled, non_blocking=True)
-        done = torch.cuda.Event() if self._graph is not None else None
+        done: Any = torch.cuda.Event() if self._graph is not None else None  # type: ignore[no-untyped-call]
         if done is not None:
             done.record()
 
@@ -261,7 +262,7 @@ class Step:
         self._inputs.slot.fill_(self.backend.count)
         self._inputs.uniform.fill_(-1.0)
         kept = self.backend.sampled.clone()
-        stream = torch.cuda.Stream()
+        stream: Any = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
             for _ in range(2):
@@ -403,10 +404,10 @@ def _empty_bias(modules: Sequence[Any], dtype: torch.dtype) -> Tensor | None:
 
 def _copy_merged(weight: Tensor, bias: Tensor | None, modules: Sequence[Any]) -> None:
     sizes = [module.out_features for module in modules]
-    for part, module in zip(weight.split(sizes), modules, strict=True):
+    for part, module in zip(torch.split(weight, sizes), modules, strict=True):
         part.copy_(merged_weight(module))
     if bias is not None:
-        for part, module in zip(bias.split(sizes), modules, strict=True):
+        for part, module in zip(torch.split(bias, sizes), modules, strict=True):
             part.copy_(module.bias.detach())
 
 

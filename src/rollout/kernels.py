@@ -4,13 +4,15 @@ Rows of the stream are tokens of any slot at any position. The cache of a layer 
 keys of a slot and head are contiguous.
 """
 
+# mypy: disable-error-code="no-untyped-def, untyped-decorator"
+
 from __future__ import annotations
 
 from typing import Any
 
 import torch
-import triton  # type: ignore[import-not-found]
-import triton.language as tl  # type: ignore[import-not-found]
+import triton
+import triton.language as tl
 from torch import Tensor
 
 
@@ -55,7 +57,7 @@ def attend(
 def _rotate_and_store(
     qkv, q_norm, k_norm, eps, cos, sin, keys, values, slot_T, place_T, room,
     Q: tl.constexpr, K: tl.constexpr, D: tl.constexpr, HAS_NORM: tl.constexpr,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+):  # fmt: skip
     row, head = tl.program_id(0).to(tl.int64), tl.program_id(1)
     slot, place = tl.load(slot_T + row), tl.load(place_T + row)
     half = tl.arange(0, D // 2)
@@ -90,7 +92,7 @@ def _attend(
     qkv, out, keys, values, slot_T, place_T, first, room, scale,
     TILE: tl.constexpr, GROUP: tl.constexpr, ROWS: tl.constexpr, Q: tl.constexpr, K: tl.constexpr, D: tl.constexpr,
     BLOCK: tl.constexpr, IEEE: tl.constexpr,
-):  # type: ignore[no-untyped-def]  # fmt: skip
+):  # fmt: skip
     start, head = first + tl.program_id(0).to(tl.int64) * TILE, tl.program_id(1)
     slot, place = tl.load(slot_T + start), tl.load(place_T + start)
     # Rows of the score matrix: the query heads of the tile's first token, then of its second, and so on.

@@ -28,7 +28,8 @@ class KVCache:
     The rollout backend `cpu`, which works on every device (see `scheduler.Backend`).
     """
 
-    ahead, tile = 0, None
+    ahead = 0
+    tile: int | None = None
     max_prefill = 16_384
     """More take more memory and no less time."""
 

@@ -96,26 +96,29 @@ def generate(
             started: deque[tuple[list[Read], Callable[[], Sampled]]] = deque()
             kept: list[Tensor] = []
             kept_rows = 0
-            while (reads := scheduler.next_pass()) or started:
+            while True:
+                reads = scheduler.next_pass()
                 if reads:
                     uniform = None if greedy else np.array([read.uniform for read in reads])
                     pieces = [(read.slot, read.tokens) for read in reads]
                     started.append((reads, backend.start(pieces, limits.temperature, uniform)))
+                if not started:
+                    break
                 if reads and len(started) <= backend.ahead:
                     continue
-                reads, sampled = started.popleft()
-                tokens, logps, hidden_NH = sampled()
-                for row, read in enumerate(reads):
+                finished, wait = started.popleft()
+                tokens, logps, hidden_NH = wait()
+                for row, read in enumerate(finished):
+                    if not read.is_next:
+                        continue
                     one = read.dialogue
-                    if one.over or len(one.tokens) != read.end:
-                        continue  # only a chunk was read, or the turn had ended already
                     one.take(tokens[row], logps[row])
                     one.hidden_rows.append(kept_rows + row)
                     if one.over and progress is not None:
                         progress(sum(each.over for each in dialogues))
                 if keep_hidden:
                     kept.append(hidden_NH)
-                    kept_rows += len(reads)
+                    kept_rows += len(finished)
     finally:
         model.train(was_training)
     states_NH = torch.cat(kept) if kept else None
@@ -212,6 +215,12 @@ class Read(NamedTuple):
     """Number of tokens of the dialogue that the model has read after the pass."""
     uniform: float
     """Picks the token that follows."""
+
+    @property
+    def is_next(self) -> bool:
+        """Whether the sampled token continues the dialogue. Not where only a chunk of a reply was read, or where the
+        turn had ended before."""
+        return not self.dialogue.over and len(self.dialogue.tokens) == self.end
 
 
 class RolloutScheduler:
