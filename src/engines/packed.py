@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from ..rollout.attention import SegmentPlan, hidden_states, unwrap
-from .models import Critic, compiled
+from .models import REPRODUCIBLE, Critic
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -139,7 +139,7 @@ def _score(head: Any, temperature: float, entropy: Entropy, hidden_CH: Tensor, s
 
 @cache
 def _compiled_score() -> Any:
-    return compiled(_score)
+    return torch.compile(_score, options=REPRODUCIBLE)
 
 
 class Learner(nn.Module):

@@ -106,6 +106,8 @@ class SegmentPlan:
         starts = sizes.cumsum(0) - sizes
         place_T = torch.arange(int(sizes.sum())) - starts.repeat_interleave(sizes)
         self.longest = max(self.lengths)
+        self.limit = max(1024, 1 << (self.longest - 1).bit_length())
+        """Bound on the lengths for flash attention. It rarely changes, because a compiled layer holds it fixed."""
         self.positions_1T = place_T[None].to(device)
         if device.type == "cuda":
             self.ends = torch.cat((torch.zeros(1), sizes.cumsum(0))).to(device, torch.int32)
@@ -121,7 +123,7 @@ class SegmentPlan:
         if value.is_cuda and value.dtype in (torch.bfloat16, torch.float16) and value.shape[-1] % 8 == 0:
             q, k, v = (x[0].transpose(0, 1).to(value.dtype) for x in (query, key, value))
             out: Tensor = torch.ops.aten._flash_attention_forward(
-                q, k, v, self.ends, self.ends, self.longest, self.longest, dropout, True, False, scale=scale
+                q, k, v, self.ends, self.ends, self.limit, self.limit, dropout, True, False, scale=scale
             )[0]
             return out[None]
         if not self.padded:
