@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from jinja2.exceptions import TemplateError
 
@@ -40,6 +40,17 @@ Frame = tuple[str, ...]
 _CJK = re.compile(f"[{CJK}]")
 
 
+class ThinkTokens(NamedTuple):
+    """The tokens around a thought."""
+
+    is_open: bool
+    """Whether the cue opens the thought, so that every turn begins inside it."""
+    open_id: int
+    close_id: int
+    forced_close: list[int]
+    """What closes a thought that was cut off: the closing tag, and what the model expects after it."""
+
+
 class Renderer(Protocol):
     """Turns a dialogue into the tokens that a model reads, and back."""
 
@@ -47,6 +58,8 @@ class Renderer(Protocol):
     """Tokens that end the policy's turn."""
     closes: bool
     """Whether demonstrations write the closing tag: `actions.say(turn, renderer.closes)`."""
+    think: ThinkTokens | None
+    """None where the tokenizer has no single tokens for `<think>` and `</think>`."""
 
     def opening(self, prompt: str, system: str | None) -> list[int]:
         """The first tokens, up to and including the cue for the policy to speak."""
@@ -79,6 +92,7 @@ class TagRenderer:
         self._ids = {mark: _single(tokenizer, mark) for mark in MARKS}
         self.stop_ids = frozenset({self._ids[END]})
         self.pad_id = self._ids[PAD]
+        self.think: ThinkTokens | None = ThinkTokens(False, self._ids[THINK], self._ids[THOUGHT], [self._ids[THOUGHT]])
         self._spoken = re.compile(f"({'|'.join(map(re.escape, SPOKEN))})")
 
     def opening(self, prompt: str, system: str | None = None) -> list[int]:
@@ -125,6 +139,10 @@ class ChatRenderer:
         self._stop_id = self._marked(stop)[-1]
         self.stop_ids = frozenset({self._stop_id, tokenizer.eos_token_id} - {None})
         self._thinks = self._open[-1].rfind(THINK) > self._open[-1].rfind(THOUGHT)
+        marks = [self._marked(mark) for mark in (THINK, THOUGHT)]
+        self.think: ThinkTokens | None = None
+        if all(len(ids) == 1 for ids in marks):
+            self.think = ThinkTokens(self._thinks, marks[0][0], marks[1][0], self._marked(f"{THOUGHT}\n\n"))
 
     def opening(self, prompt: str, system: str | None = None) -> list[int]:
         if system is None:

@@ -275,7 +275,7 @@ def logp_gap(logp_N: Tensor, rollout_logp_N: Tensor) -> dict[str, Tensor]:
     gap_N = (logp_N - rollout_logp_N).abs()
     return {
         "logp_gap": gap_N.mean(),
-        "logp_gap_p99": gap_N.kthvalue(max(1, round(0.99 * len(gap_N)))).values,
+        "logp_gap_p99": gap_N.sort().values[max(0, round(0.99 * len(gap_N)) - 1)],
         "logp_gap_max": gap_N.max(),
     }
 
@@ -310,6 +310,9 @@ def episode_metrics(collected: Collected) -> dict[str, float]:
     metrics["turns"] = fmean(one.policy_turns for one in episodes)
     metrics["tokens"] = fmean(len(one.tokens) for one in collected.trajectories)
     metrics["policy_tokens"] = fmean(int(one.policy.sum()) for one in collected.trajectories)
+    turns = max(1, sum(one.policy_turns for one in episodes))
+    metrics["cut_turn_share"] = sum(one.cut_turns for one in collected.trajectories) / turns
+    metrics["cut_thought_share"] = sum(one.cut_thoughts for one in collected.trajectories) / turns
     metrics["cut_share"] = fmean(one.end == "length" for one in episodes)
     if needed := [one.need_ask_success for one in episodes if one.needs_clarification]:
         metrics["need_ask_success"] = fmean(needed)

@@ -144,8 +144,9 @@ class Dialogue:
         self.tokens = renderer.opening(self.env.opening(), self.env.system())[: limits.max_tokens]
         self.policy = [False] * len(self.tokens)
         self.logp = [0.0] * len(self.tokens)
-        self.turn_start = len(self.tokens)
-        """Position at which the policy's current turn began."""
+        self.think = renderer.think if limits.think_tokens is not None else None
+        self.cut_thoughts = self.cut_turns = 0
+        self._start_turn()
         self.read = 0
         """Number of tokens that the model has read."""
         self.hidden_rows: list[int] = []
@@ -166,27 +167,55 @@ class Dialogue:
             self._uniform = rng.random(self.limits.max_tokens).tolist()
         return self._uniform[place]
 
+    def _start_turn(self) -> None:
+        self.turn_start = self.action_start = len(self.tokens)
+        """Positions at which the policy's current turn began, and its action after the thought."""
+        self.thinking = self.think is not None and self.think.is_open
+
+    def turn_room(self) -> int:
+        """Number of tokens that the policy may say before its thought, its turn or the episode is cut off."""
+        start, most = self.action_start, self.limits.max_new_tokens
+        if self.thinking and self.limits.think_tokens is not None:
+            start, most = self.turn_start, self.limits.think_tokens
+        return min(most - (len(self.tokens) - start), self.limits.max_tokens - len(self.tokens))
+
     def take(self, token: int, logp: float) -> None:
         """Adds a token of the policy. At the end of its turn, adds the reply of user or tool."""
         self._add([token], True, logp)
         stopped = token in self.renderer.stop_ids
         if not stopped:
-            if len(self.tokens) == self.limits.max_tokens:
+            self._follow_thought(token)
+            if len(self.tokens) >= self.limits.max_tokens:
+                self.cut_turns += 1
                 return self.env.finish("length", self.renderer.decode(self.tokens[self.turn_start :]))
-            if len(self.tokens) - self.turn_start < self.limits.max_new_tokens:
+            if self.turn_room() > 0:
                 return None
         reply = self.env.step(self.renderer.decode(self.tokens[self.turn_start :]))
         if not stopped:
             # The turn was cut off: its stop token is added, but not as one of the policy.
             self._add(self.renderer.policy("")[-1:], False)
+            self.cut_turns += self.env.last_act == "say"
         if reply is None:
             return None
         reply_tokens = self.renderer.reply(reply.by, reply.text)
         if len(self.tokens) + len(reply_tokens) >= self.limits.max_tokens:
             return self.env.finish("length")
         self._add(reply_tokens, False)
-        self.turn_start = len(self.tokens)
+        self._start_turn()
         return None
+
+    def _follow_thought(self, token: int) -> None:
+        """Notes where a thought begins and ends. Closes it when its tokens are spent."""
+        if self.think is None:
+            return
+        if not self.thinking:
+            self.thinking = token == self.think.open_id and len(self.tokens) == self.turn_start + 1
+        elif token == self.think.close_id:
+            self.thinking, self.action_start = False, len(self.tokens)
+        elif self.turn_room() <= 0 and len(self.tokens) + len(self.think.forced_close) < self.limits.max_tokens:
+            self._add(self.think.forced_close, False)
+            self.thinking, self.action_start = False, len(self.tokens)
+            self.cut_thoughts += 1
 
     def trajectory(self, states_NH: Tensor | None) -> Trajectory:
         return Trajectory(
@@ -196,6 +225,8 @@ class Dialogue:
             episode=self.env.episode(self.job.seed, self.job.level),
             sample_index=self.job.sample_index,
             hidden_NH=None if states_NH is None else states_NH[self.hidden_rows],
+            cut_thoughts=self.cut_thoughts,
+            cut_turns=self.cut_turns,
         )
 
     def _add(self, tokens: list[int], policy: bool, logp: float = 0.0) -> None:
