@@ -20,7 +20,7 @@ from torch.utils.checkpoint import checkpoint
 
 from ..config.train_config import FinetuneSection
 from ..core.errors import BadInput
-from ..rollout.attention import PeftWrapper, unwrap
+from ..rollout.attention import PeftWrapper, SegmentPlan, unwrap
 
 REPRODUCIBLE: dict[str, str | int | bool | Callable[..., Any]] = {"deterministic": True}
 """Options of `torch.compile`: no kernel is chosen by timings at run time, which differ from one run to the next."""
@@ -79,15 +79,20 @@ def compile_layers(policy: Any) -> None:
     Takes half a minute at the first steps. `TORCHDYNAMO_DISABLE=1` switches it off.
     """
     for layer in cast(Any, unwrap(policy)).get_decoder().layers:
-        layer.forward = partial(_of_any_length, torch.compile(layer.forward, options=REPRODUCIBLE))
+        layer.forward = partial(_of_any_length, layer.forward, torch.compile(layer.forward, options=REPRODUCIBLE))
 
 
-def _of_any_length(forward: Callable[..., Any], hidden_1TH: Tensor, **kwargs: Any) -> Any:
-    """Calls a compiled layer. Tells the compiler in advance which sizes vary, or it would compile twice."""
-    varying = [(hidden_1TH, 1), *((x, 1) for x in kwargs["position_embeddings"]), (kwargs["plan"].ends, 0)]
-    for tensor, dimension in varying:
+def _of_any_length(plain: Callable[..., Any], compiled: Callable[..., Any], hidden_1TH: Tensor, **kwargs: Any) -> Any:
+    """Calls a layer, compiled in training and plain elsewhere (`generate`, a rollout over the key-value cache).
+
+    Tells the compiler in advance which sizes vary, or it would compile twice.
+    """
+    plan = kwargs.get("plan")
+    if not isinstance(plan, SegmentPlan) or not hidden_1TH.is_cuda:
+        return plain(hidden_1TH, **kwargs)
+    for tensor, dimension in ((hidden_1TH, 1), *((x, 1) for x in kwargs["position_embeddings"]), (plan.ends, 0)):
         torch._dynamo.maybe_mark_dynamic(tensor, dimension)
-    return forward(hidden_1TH, **kwargs)
+    return compiled(hidden_1TH, **kwargs)
 
 
 def recompute_layers(policy: Any) -> None:
