@@ -5,8 +5,8 @@
 
 Random weights, LoRA, 64 episodes of 2 turns with 64 tokens each, the environment's replies between them. The first
 iteration compiles, the second warms up, the third counts. `generate` says the same number of tokens after the same
-prompts with the same adapters in the same numbers, and reads the dialogue again at its second turn. Each part is printed
-as it ends, with the seconds since the start; after `--limit` seconds the run ends and shows where it was.
+prompts with the same adapters in the same numbers, and reads the dialogue again at its second turn. Each part is
+printed as it ends, with the seconds since the start; after `--limit` seconds the run ends and shows where it was.
 """
 
 from __future__ import annotations
