@@ -121,7 +121,8 @@ class ChatRenderer:
 
     closes = True
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, stop_ids: frozenset[int] = frozenset()) -> None:
+        """`stop_ids` are further tokens that end a turn (see `generation_stop_ids`)."""
         if not tokenizer.chat_template:
             raise BadInput(
                 "the tokenizer has no chat template", where="tokenizer", remedy="use an instruct model, or models/tiny"
@@ -137,7 +138,7 @@ class ChatRenderer:
         self._replies: dict[str, Frame] = {"user": (stop + rest, user[1])}
         self._replies["tool"] = self._tool_frame(stop) or self._replies["user"]
         self._stop_id = self._marked(stop)[-1]
-        self.stop_ids = frozenset({self._stop_id, tokenizer.eos_token_id} - {None})
+        self.stop_ids = frozenset({self._stop_id, tokenizer.eos_token_id, *stop_ids} - {None})
         self._thinks = self._open[-1].rfind(THINK) > self._open[-1].rfind(THOUGHT)
         marks = [self._marked(mark) for mark in (THINK, THOUGHT)]
         self.think: ThinkTokens | None = None
@@ -231,6 +232,17 @@ class ChatRenderer:
                 remedy="use a model whose template has one, such as Qwen3 or Llama 3",
             )
         return min(found)[2]
+
+
+def generation_stop_ids(model: str) -> frozenset[int]:
+    """The tokens at which `generate` would stop, from a model's generation config; none where it has no such file."""
+    from transformers import GenerationConfig
+
+    try:
+        found: int | list[int] | None = GenerationConfig.from_pretrained(model).eos_token_id
+    except OSError:
+        return frozenset()
+    return frozenset([found] if isinstance(found, int) else found or [])
 
 
 def _message(role: str, text: str) -> dict[str, str]:

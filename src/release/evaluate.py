@@ -15,6 +15,7 @@ import torch
 from gguf import GGUFReader
 from msgspec import Struct
 
+from ..agents.render import generation_stop_ids
 from ..agents.trajectory import Job
 from ..config.train_config import RolloutLimits, TrainConfig
 from ..core.check import Check, check
@@ -125,7 +126,7 @@ def with_pytorch(folder: Path, jobs: Sequence[Job], settings: EvalSettings, prog
 
     made = generate(
         policy,
-        renderer_for(load_tokenizer(folder)),
+        renderer_for(load_tokenizer(folder), generation_stop_ids(str(folder))),
         jobs,
         settings.limits,
         device=device,

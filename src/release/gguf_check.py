@@ -156,8 +156,8 @@ def opening_prompts(renderer: Renderer, samples: Sequence[Sample]) -> list[list[
     return [renderer.opening(sample.prompt, None) for sample in samples]
 
 
-def renderer_for(tokenizer: Any) -> Renderer:
-    return ChatRenderer(tokenizer) if tokenizer.chat_template else TagRenderer(tokenizer)
+def renderer_for(tokenizer: Any, stop_ids: frozenset[int] = frozenset()) -> Renderer:
+    return ChatRenderer(tokenizer, stop_ids) if tokenizer.chat_template else TagRenderer(tokenizer)
 
 
 def check_samples(n: int = PROMPTS) -> list[Sample]:

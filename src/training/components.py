@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 
 from transformers import AutoTokenizer
 
-from ..agents.render import ChatRenderer, Renderer, TagRenderer
+from ..agents.render import ChatRenderer, Renderer, TagRenderer, generation_stop_ids
 from ..config.loader import load_config
 from ..config.profile import profile_for
 from ..config.train_config import TrainConfig
@@ -65,7 +65,7 @@ def make_callbacks(config: TrainConfig) -> list[Callback]:
 def open_renderer(model: str) -> Renderer:
     """Renders with the tokenizer's chat template if it has one, else with plain tags."""
     tokenizer = AutoTokenizer.from_pretrained(model)
-    return ChatRenderer(tokenizer) if tokenizer.chat_template else TagRenderer(tokenizer)
+    return ChatRenderer(tokenizer, generation_stop_ids(model)) if tokenizer.chat_template else TagRenderer(tokenizer)
 
 
 def make_reward(config: TrainConfig) -> TrainingReward:

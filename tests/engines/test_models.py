@@ -10,7 +10,7 @@ import torch
 
 from src.config.train_config import FinetuneSection
 from src.core.errors import BadInput
-from src.engines.models import frozen_base, load_policy
+from src.engines.models import compile_layers, frozen_base, load_policy
 
 CPU = torch.device("cpu")
 ALL = ("q_proj", "v_proj")
@@ -65,3 +65,12 @@ def test_a_model_that_cannot_be_loaded_is_refused_in_one_line(
     assert message in str(refused.value)
     assert "What to do" in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_compiled_layers_stay_plain_outside_training(taught: Path) -> None:
+    """`generate` and rollouts over the cache pass other arguments than training; they must not be compiled."""
+    policy = load_policy(str(taught), FinetuneSection(), (), CPU, torch.float32)
+    before = policy.generate(IDS, max_new_tokens=4, do_sample=False)
+    compile_layers(policy)
+    with torch.compiler.set_stance("fail_on_recompile"):
+        assert torch.equal(policy.generate(IDS, max_new_tokens=4, do_sample=False), before)
