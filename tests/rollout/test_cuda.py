@@ -18,7 +18,7 @@ from src.agents.trajectory import Trajectory
 from src.core.errors import BadInput
 from src.core.types import Sample
 from src.rollout import cuda
-from src.rollout.cuda import CudaBackend, cuda_backend, merged_weight
+from src.rollout.cuda import CudaBackend, cuda_backend
 from src.rollout.sampling import BLOCK, sample_blocks, sample_tokens
 from tests.rollout.test_attention import SIZE, llama, made, qwen2, qwen3
 from tests.rollout.test_scheduler import model, one_thread, play, renderer
@@ -146,11 +146,6 @@ def test_the_copy_is_the_model_with_adapters_and_leaves_the_base_alone() -> None
     read_and_compare(again, adapted, 9, 5e-5)
     with adapted.disable_adapter():
         read_and_compare(backend_of(adapted), adapted, 3, 5e-5)
-
-
-def test_a_quantized_or_plain_layer_has_its_weight_read() -> None:
-    layer = nn.Linear(4, 3)
-    assert merged_weight(layer).data_ptr() == layer.weight.data_ptr()
 
 
 @pytest.mark.parametrize("words", [BLOCK, 3 * BLOCK, 700, 40])
