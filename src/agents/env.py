@@ -59,6 +59,11 @@ class Env:
         self.turns.append(answer)
         return answer
 
+    @property
+    def last_act(self) -> str:
+        """The action of the policy's latest turn; `say` for a turn without one."""
+        return next(turn.act for turn in reversed(self.turns) if turn.by == "assistant")
+
     def finish(self, end: End, text: str = "") -> None:
         """Ends the episode from outside, when tokens run out. `text` is what the policy had said of its turn."""
         if self.end is not None:

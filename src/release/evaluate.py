@@ -15,7 +15,7 @@ import torch
 from gguf import GGUFReader
 from msgspec import Struct
 
-from ..agents.render import renderer_for
+from ..agents.render import generation_stop_ids, renderer_for
 from ..agents.trajectory import Job
 from ..config.train_config import RolloutLimits, TrainConfig
 from ..core.check import Check, check, remedies
@@ -109,7 +109,7 @@ def with_pytorch(folder: Path, jobs: Sequence[Job], settings: EvalSettings, prog
     policy = load_merged(folder, None).to(device, get_dtype(device))
     made = generate(
         policy,
-        renderer_for(load_tokenizer(folder)),
+        renderer_for(load_tokenizer(folder), generation_stop_ids(str(folder))),
         jobs,
         settings.limits,
         device=device,

@@ -115,14 +115,13 @@ def rollout_llamacpp(
 
 
 def _rollout_one(llama: LlamaCpp, dialogue: Dialogue, temperature: float | None, chance: str) -> Episode:
-    limits = dialogue.limits
     while not dialogue.over:
-        turn, length = dialogue.turn_start, len(dialogue.tokens)
-        room = min(limits.max_new_tokens - (length - turn), limits.max_tokens - length)
+        length = len(dialogue.tokens)
         seed = zlib.crc32(f"{chance}:{length}".encode())
-        for token in llama.complete(dialogue.tokens, room, temperature, seed):
+        for token in llama.complete(dialogue.tokens, dialogue.turn_room(), temperature, seed):
             # llama.cpp has its own end tokens; only the dialogue decides when the turn is over.
             dialogue.take(token, 0.0)
-            if dialogue.over or dialogue.turn_start != turn:
+            length += 1
+            if dialogue.over or len(dialogue.tokens) != length:
                 break
     return dialogue.env.episode(dialogue.job.seed, dialogue.job.level)

@@ -17,7 +17,7 @@ from typing import Any, cast, get_args, get_type_hints
 
 from transformers import AutoTokenizer
 
-from ..agents.render import Renderer, renderer_for
+from ..agents.render import Renderer, generation_stop_ids, renderer_for
 from ..config.profile import profile_for, scoring_of
 from ..config.train_config import TrainConfig
 from ..core.api import Callback, Engine, Strategy
@@ -139,7 +139,7 @@ def make_callbacks(config: TrainConfig) -> list[Callback]:
 
 
 def open_renderer(model: str) -> Renderer:
-    return renderer_for(AutoTokenizer.from_pretrained(model))
+    return renderer_for(AutoTokenizer.from_pretrained(model), generation_stop_ids(model))
 
 
 def make_reward(config: TrainConfig) -> TrainingReward:

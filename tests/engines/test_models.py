@@ -10,7 +10,7 @@ import torch
 
 from src.config.train_config import FinetuneSection
 from src.core.errors import BadInput
-from src.engines.models import frozen_base, load_policy
+from src.engines.models import compile_layers, frozen_base, load_policy
 
 CPU = torch.device("cpu")
 ALL = ("q_proj", "v_proj")
@@ -65,3 +65,16 @@ def test_an_unloadable_model_is_refused_in_one_line(
     assert message in str(refused.value)
     assert "What to do" in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_compiled_layers_stay_plain_outside_training(taught: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`generate` and rollouts over the cache pass other arguments than training; they must not be compiled."""
+
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise AssertionError("a compiled layer was called")
+
+    policy = load_policy(str(taught), FinetuneSection(), (), CPU, torch.float32)
+    before = policy.generate(IDS, max_new_tokens=4, do_sample=False)
+    monkeypatch.setattr(torch, "compile", lambda function, **options: refuse)
+    compile_layers(policy)
+    assert torch.equal(policy.generate(IDS, max_new_tokens=4, do_sample=False), before)
