@@ -115,3 +115,16 @@ def _paths(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
         for section in choices:
             if isinstance(section, type) and issubclass(section, BaseModel):
                 yield from _paths(section, f"{path}.")
+
+
+def dotted(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Every setting with its dotted key.
+
+    >>> dict(dotted({"lr": 0.1, "reward": {"alpha": 0.07}}))
+    {'lr': 0.1, 'reward.alpha': 0.07}
+    """
+    for key, value in settings.items():
+        if isinstance(value, Mapping) and value:
+            yield from dotted(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value

@@ -13,7 +13,6 @@ evaluation whenever they are asked for; the lists in reports are only for reader
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +20,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ..config.profile import Profile, profile_path
+from ..config.schema import dotted
 from ..core.check import Check, check, now, remedies
 from ..core.errors import BadInput
 from ..core.files import package_json, read_json, sha256_file, shipped, write_json
@@ -50,7 +50,7 @@ class Amber:
     fact: Check
     file: Path
     signed: str = ""
-    """Who signed it off; empty: nobody, or for another version of the file."""
+    """Who signed it off. Empty if nobody did, or if the file has changed since."""
 
     @property
     def name(self) -> str:
@@ -118,7 +118,7 @@ def weaker_thresholds(profile: Profile) -> list[str]:
     reference = reference_thresholds(profile.name)
     return [
         f"{key} is {value}, shipped {reference.get(key)}"
-        for key, value in flat(profile.thresholds.model_dump(mode="json"))
+        for key, value in dotted(profile.thresholds.model_dump(mode="json"))
         if _is_weaker(key, value, reference.get(key))
     ]
 
@@ -126,15 +126,6 @@ def weaker_thresholds(profile: Profile) -> list[str]:
 def reference_thresholds(name: str) -> dict[str, Any]:
     shipped_ones = package_json(REFERENCE)
     return {**shipped_ones["rc1"], **shipped_ones[name]}
-
-
-def flat(values: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Values by dotted key."""
-    for key, value in values.items():
-        if isinstance(value, dict):
-            yield from flat(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
 
 
 def _is_weaker(key: str, value: Any, reference: Any) -> bool:

@@ -7,7 +7,7 @@ match: episodes that changed since they were evaluated are refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from .. import __version__
 from ..config.profile import Profile, load_profile
+from ..config.schema import dotted
 from ..config.train_config import TrainConfig
 from ..core.check import now
 from ..core.errors import BadInput
@@ -150,17 +151,8 @@ def rc1_page(report: Rc1) -> bytes:
         difficulty_metrics=DIFFICULTY_METRICS,
         bounds=BUCKET_BOUNDS,
         achieved=achieved,
-        settings=list(_flat(report.evaluation.config)) if report.evaluation else [],
+        settings=list(dotted(report.evaluation.config)) if report.evaluation else [],
     )
-
-
-def _flat(config: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Every setting of the training, defaults included, with dotted keys."""
-    for key, value in config.items():
-        if isinstance(value, Mapping) and value:
-            yield from _flat(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
 
 
 def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], held_out: Iterable[Any]) -> Rc1:
@@ -376,7 +368,7 @@ def verdict(profile: str, evaluation: TrialReport | None) -> list[VerdictPoint]:
         ("Round 1", "第一轮预检", lambda: _round(profile, ROUND1)),
         ("Round 2", "第二轮预检", lambda: _round(profile, TICKET if TICKET.exists() else REFUSAL)),
         (EVIDENCE, "证据核验", _evidence),
-        ("Trained behind this ticket", "凭此许可训练", lambda: _trained(evaluation)),
+        ("Trained behind this ticket", "凭此训练票训练", lambda: _trained(evaluation)),
         ("Gates on the trained policy", "训练后闸门", lambda: _trial(evaluation)),
         ("Ambers", "黄灯", lambda: _ambers(profile)),
     ]

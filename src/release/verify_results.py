@@ -30,7 +30,7 @@ from ..training.results import derive, episode_files, outputs
 REGENERATED = 12
 """Dialogues of each policy that a deep verification generates again."""
 LEAST_EQUAL = 0.75
-"""Share of them that must be equal. A sum of another order may tip a token of a few."""
+"""Share of them that must be equal. Sums in another order may change a token in a few of them."""
 _AGAIN = "run `askgate evaluate` on the run's own episodes; if it refuses them, train again"
 
 
@@ -69,7 +69,7 @@ def verify_results(deep: bool, tell: Callable[[str], None], path: Path | None = 
 
 
 def _regenerate(config: TrainConfig, seed: int, folder: Path, file: Path, tell: Callable[[str], None]) -> None:
-    """Generates a few of the dialogues of a file again with the model that is said to have made them."""
+    """Generates a few dialogues of a file again, with the model that should have made them, and compares."""
     import torch
 
     from ..rollout.scheduler import generate
@@ -82,7 +82,7 @@ def _regenerate(config: TrainConfig, seed: int, folder: Path, file: Path, tell: 
     dtype = get_dtype(device, config.precision)
     samples, levels = held_out(config)
     jobs = [Job(sample, level, seed, at) for at, (sample, level) in enumerate(zip(samples, levels, strict=True))]
-    # The choice hangs on the record itself: nobody can know it before the episodes are written.
+    # The file itself decides which ones: nobody can know them before the episodes are written.
     chosen = sorted(Random(sha256_file(file)).sample(range(len(jobs)), min(REGENERATED, len(jobs))))
     made = generate(
         load_merged(folder, None).to(device, torch.float32 if config.finetune.method == "full" else dtype),

@@ -107,7 +107,7 @@ def outputs(config: TrainConfig) -> list[Path]:
 
 
 class _Replay:
-    """Reads stored episodes and computes all that they say of themselves again."""
+    """Reads stored episodes, and computes everything in them but the policy's words again."""
 
     def __init__(self, config: TrainConfig, samples: list[Sample], levels: list[Level]) -> None:
         self.samples, self.levels = samples, levels
@@ -178,12 +178,11 @@ def _require_same_config(config: TrainConfig) -> None:
     """Refuses a config that the run never had: its report would be about another run."""
     given = config.model_dump(mode="json")
     for seal in (_final_seal(config, seed) for seed in config.seeds):
-        ran = _marks(seal).get("config") or given if seal.exists() else given
-        for key in given.keys() - {*FREE_WITH_A_TICKET, "profile"}:
-            if key in ran and ran[key] != given[key]:
-                raise BadInput(
-                    f"the run had another {key}", where=f"{seal.parent}", remedy="name the config that was trained"
-                )
+        ran = _marks(seal).get("config", {}) if seal.exists() else {}
+        for key, value in given.items():
+            if key not in (*FREE_WITH_A_TICKET, "profile") and ran.get(key, value) != value:
+                what, remedy = f"the run had another {key}", "name the config that was trained"
+                raise BadInput(what, where=str(seal.parent), remedy=remedy)
 
 
 def _require_same_settings(config: TrainConfig, seed: int) -> None:

@@ -20,6 +20,7 @@ import yaml
 from msgspec.structs import replace
 
 from src.config.profile import Profile, load_profile, scoring_of
+from src.config.schema import dotted
 from src.core.defaults import SEED
 from src.core.jsonl import read_records, write_records
 from src.core.model_files import model_sha256
@@ -29,7 +30,6 @@ from src.data.difficulty.metrics import difficulty_metrics, measure_all
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
 from src.data.pool.shadow_set import materialize_shadow
-from src.gates.ambers import flat
 from src.gates.gate import RoundContext, round_context
 from src.gates.rounds import run_round
 from src.gates.ticket import Round
@@ -215,7 +215,7 @@ def finished_run(factory: pytest.TempPathFactory) -> Path:
 
 def small_thresholds_are_shipped(patch: pytest.MonkeyPatch) -> None:
     """Makes the thresholds of this small run those that nothing may be weaker than."""
-    own = dict(flat(load_profile(PROFILE).thresholds.model_dump(mode="json")))
+    own = dict(dotted(load_profile(PROFILE).thresholds.model_dump(mode="json")))
     patch.setattr("src.gates.ambers.reference_thresholds", lambda name: own)
 
 

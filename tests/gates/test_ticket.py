@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from src.cli import main
-from src.core.defaults import SEED_POOL_FACTS
+from src.core.defaults import CODE, SEED_POOL_FACTS
 from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.gates import manifest, ticket
@@ -73,7 +73,7 @@ def test_the_honest_run_is_admitted(run: Path) -> None:
     admission = admit(CONFIG)
     assert admission.profile == "quickstart"
     files = {"seed_pool", SEED_POOL_FACTS, "shadow_set", "reward.weights"}
-    assert set(admission.stands_on) == {"config", "base_model", *files}
+    assert set(admission.stands_on) == {"config", CODE, "base_model", *files}
     assert admission.run == manifest.Manifest().run
 
 
