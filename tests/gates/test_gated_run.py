@@ -137,8 +137,9 @@ def test_a_resumed_gated_run_may_not_change_its_learning_rate(folder: Path) -> N
 
 
 def test_a_run_stopped_by_the_watch_gets_no_final_model(folder: Path) -> None:
-    """It resumes only with `--resume-from`."""
-    config = write_config(folder, steps=2, watch={"malformed": 0.0, "window": 1})
+    """It resumes only with `--resume-from`. Turns are long enough for some to end by themselves, without an action."""
+    long = {"rollout_len": 256, "rollout": {"max_turns": 2, "max_tokens": 900, "slots": 8}, "batch_size": 8}
+    config = write_config(folder, steps=2, watch={"malformed": 0.0, "window": 1}, **long)
     with pytest.raises(Stop):
         train(config, False, admitted(config))
     with pytest.raises(BadInput, match=r"stopped after step 1: malformed.*--resume-from"):
