@@ -98,6 +98,10 @@ def reproduce(
         bool, Option("--verify", help="Check all files, signatures, and the evidence of both rounds.")
     ] = False,
     rerun: Annotated[bool, Option("--rerun", help="Verify, then train again and compare the weights.")] = False,
+    allow_class: Annotated[
+        list[str] | None,
+        Option(metavar="MODULE:CLASS", help="Class outside AskGate that --rerun may run. Repeatable."),
+    ] = None,
     public_key: Annotated[
         Path | None,
         Option("--public_key", help="Public key of whoever made the package; other signatures are refused."),
@@ -108,7 +112,7 @@ def reproduce(
         raise BadInput("nothing to do", where="reproduce", remedy="add --verify, or --rerun to train again too")
     from ..release.reproduce import reproduce as check
 
-    check(packed, show.say, public_key, rerun)
+    check(packed, show.say, public_key, rerun, allow_class or ())
     show.say(f"VERIFIED: {packed}{', and trained again with the same weights' if rerun else ''}")
 
 

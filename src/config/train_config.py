@@ -29,6 +29,8 @@ def _plain(value: object) -> object:
 
 OwnClass = Annotated[str, Field(pattern=r"^[\w.]+:\w+$")]
 """A class of the user's own, as `package.module:Class`."""
+AnyClass = Annotated[str, Field(pattern=r"^[\w.]+(:\w+)?$")]
+"""A built-in class by its name, or one of the user's own."""
 Option = Annotated[bool | int | float | str, BeforeValidator(_plain)]
 
 BY_DIFFICULTY: dict[Level, float] = {"easy": 0.2, "medium": 0.4, "hard": 0.4}
@@ -282,9 +284,9 @@ class TrainConfig(Section):
 
     base_model: str = Field(min_length=1)
     """A folder, or a name on the hub."""
-    engine: str = Field(default="pure_pt", min_length=1)
+    engine: AnyClass = "pure_pt"
     """`pure_pt`, `trl_ppo`, or your own as `package.module:Class`."""
-    strategy: str = Field(default="ppo", min_length=1)
+    strategy: AnyClass = "ppo"
     """`ppo`, `grpo`, `dpo`, or your own as `package.module:Class`."""
     strategy_options: dict[str, Option] = Field(default_factory=dict)
     """Arguments of the strategy other than `clip`, `kl_coef` and `target_kl`."""

@@ -1,8 +1,8 @@
 """Verifies somebody else's package on this machine in seconds, or trains it again (`askgate reproduce`).
 
 The package is unpacked into a temporary folder; nothing is written elsewhere, whatever names and links it contains.
-Nothing in it is trusted before its checksums were verified, no file outside is read because it says so, and no code of
-it is run.
+Nothing in it is trusted before its checksums were verified, no file outside is read because it says so, and no class
+that its config names is built unless the caller names it too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tarfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir, contextmanager
 from gzip import BadGzipFile, GzipFile
 from hashlib import sha256
@@ -24,10 +24,11 @@ import msgspec
 
 from ..config.loader import DEFAULT, config_files, load_train_config
 from ..config.profile import NAMES, load_profile, profile_path
+from ..config.schema import dotted
 from ..core.errors import BadInput
 from ..core.files import sha256_file
 from ..core.model_files import model_sha256
-from ..core.paths import GATED_CHECKPOINTS, LOGS
+from ..core.paths import GATED_CHECKPOINTS, LOGS, RUNS
 from ..gates.ambers import ambers
 from ..gates.manifest import MANIFEST, Manifest
 from ..gates.ticket import REFUSAL, ROUND1, TICKET, final_models, read_round
@@ -47,12 +48,14 @@ CHUNK = 2**20
 AGAIN = "get the package again from its maker"
 
 
-def reproduce(package: Path, tell: Tell, public_key: Path | None = None, rerun: bool = False) -> None:
-    """Raises BadInput that names the first file that does not match."""
+def reproduce(
+    package: Path, tell: Tell, public_key: Path | None = None, rerun: bool = False, classes: Sequence[str] = ()
+) -> None:
+    """Raises BadInput that names the first file that does not match. `classes`: own classes that a rerun may build."""
     with unpacked(package) as folder:
         facts = check(folder, tell, public_key)
         if rerun:
-            run_again(folder, facts, tell)
+            run_again(folder, facts, tell, classes)
 
 
 def check(folder: Path, tell: Tell, public_key: Path | None) -> PackageFacts:
@@ -102,13 +105,16 @@ def check_sums(folder: Path) -> int:
     return len(there)
 
 
-def run_again(folder: Path, facts: PackageFacts, tell: Tell) -> None:
+def run_again(folder: Path, facts: PackageFacts, tell: Tell, classes: Sequence[str] = ()) -> None:
     """Trains again behind the same ticket and compares the weights."""
+    with chdir(folder):
+        _refuse_classes(facts.config, classes)
     if (here := this_machine()) != facts.machine:
         tell(f"made with {facts.machine}; this is {here}: the weights may differ")
-    (folder / GATED_CHECKPOINTS).rename(folder / "checkpoints_of_the_package")
-    if (folder / LOGS).is_dir():
-        (folder / LOGS).rename(folder / "logs_of_the_package")
+    # A checkpoint among these would be resumed instead of trained again.
+    for moved in (GATED_CHECKPOINTS, LOGS, RUNS):
+        if (folder / moved).is_dir():
+            (folder / moved).rename(folder / f"{moved.parts[0]}_of_the_package")
     tell(f"training again: ppo_runner --config {facts.config}")
     command, environment = training_again(facts.config)
     done = subprocess.run(command, cwd=folder, env=environment, check=False)
@@ -127,8 +133,24 @@ def run_again(folder: Path, facts: PackageFacts, tell: Tell) -> None:
 
 
 def training_again(config: str) -> tuple[list[str], dict[str, str]]:
-    """Command and environment. With -P Python imports nothing from the working folder, here the package."""
-    return [sys.executable, "-P", *verb("ppo_runner", "--config", config)], with_package(os.environ)
+    """Command and environment. With -P Python imports nothing from the working folder, here the package.
+
+    The package names the judge's address, so the child gets no key for it; and no mirror, which is outside the package.
+    """
+    environment = {name: value for name, value in os.environ.items() if name != "SCORER_API_KEY"}
+    command = verb("ppo_runner", "--config", config, "--set", "checkpoint.mirror=null")
+    return [sys.executable, "-P", *command], with_package(environment)
+
+
+def _refuse_classes(config: str, allowed: Sequence[str]) -> None:
+    """Refuses a config with classes that are not built in: any installed class could be named, with any arguments."""
+    for name in load_train_config(Path(config)).own_classes:
+        if ":" in name and name not in allowed:
+            raise BadInput(
+                f"the package would run {name}, which is not part of AskGate",
+                where=config,
+                remedy=f"read that class; to run it, add --allow-class {name}",
+            )
 
 
 def weights_sha256(folder: Path) -> str:
@@ -159,10 +181,17 @@ def _refuse_outside(facts: PackageFacts) -> None:
         named += [(path, printed.path) for printed in report.files.values()]
         named += [(path, name) for finding in report.findings for name in finding.evidence]
     for where, name in named:
-        if Path(name).is_absolute() or ".." in Path(name).parts:
-            raise BadInput(f"names {name}, which is outside the package", where=where.as_posix(), remedy=AGAIN)
+        _refuse_path(where, name)
     for config in (Path(facts.config), DEFAULT, *map(profile_path, NAMES)):
         config_files(config, inside=True)
+    for key, value in dotted(load_train_config(Path(facts.config)).model_dump()):
+        if (isinstance(value, Path) and key != "checkpoint.mirror") or key == "base_model":
+            _refuse_path(Path(facts.config), str(value))
+
+
+def _refuse_path(where: Path, name: str) -> None:
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        raise BadInput(f"names {name}, which is outside the package", where=where.as_posix(), remedy=AGAIN)
 
 
 def _check_models(facts: PackageFacts) -> None:

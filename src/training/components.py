@@ -42,7 +42,8 @@ ENGINES: Mapping[str, str] = {"pure_pt": "PurePT", "trl_ppo": "TrlPPO"}
 """Built-in engines: module of `engines`, and class."""
 STRATEGIES: Mapping[str, type] = {"ppo": PPO, "grpo": GRPO, "dpo": DPO}
 ENGINE_MEMBERS = "strategies fit save load save_model".split()
-STRATEGY_MEMBERS = "critic reference group_size targets loss after_step metrics state_dict load_state_dict".split()
+STRATEGY_MEMBERS = "critic reference group_size".split()
+STRATEGY_METHODS = "targets loss after_step metrics state_dict load_state_dict".split()
 CALLBACK_MEMBERS = ("on_start", "on_step", "on_end")
 
 log = logging.getLogger(__name__)
@@ -76,8 +77,9 @@ def strategy_class(name: str) -> type:
 
 
 def load_strategy(name: str, options: Mapping[str, Any]) -> Strategy:
-    """Makes the strategy of that name with these options."""
+    """Makes the strategy of that name with these options. A class that is no strategy is not even constructed."""
     made = strategy_class(name)
+    require_members(made, STRATEGY_METHODS, name, "a strategy", where="strategy")
     known = inspect.signature(made).parameters
     free = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
     for key in options:
