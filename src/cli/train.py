@@ -136,6 +136,9 @@ if TYPE_CHECKING:
 def run_round(
     number: Annotated[int, Option("--round", min=1, max=2, help="Number of the round: 1, then 2.")],
     profile: options.GateProfile = "rc1",
+    replaces: Annotated[
+        str, Option("--replace", metavar="PROFILE", help="Withdraw the passed rounds and sign-offs of this profile.")
+    ] = "",
     as_json: options.Json = False,
 ) -> None:
     """Run a round of gates.
@@ -145,7 +148,7 @@ def run_round(
     from ..gates.rounds import run_round as run
 
     with show.Terminal().scoring(f"round {number}: scoring") as progress:
-        report, path = run(number, profile, os.environ, show.complain, progress)
+        report, path = run(number, profile, os.environ, show.complain, progress, replaces)
     show.result(report, as_json, _print_round, path)
     if not report.passed:
         raise typer.Exit(report.exit_code)

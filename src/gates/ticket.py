@@ -125,9 +125,13 @@ def issue(report: Round, context: RoundContext, manifest: Manifest) -> Path:
     return path
 
 
-def withdraw_reports(number: int, manifest: Manifest) -> None:
-    """Withdraws the reports that a round replaces. It does so when it begins, for it overwrites their evidence."""
-    for path in (ROUND1, TICKET, REFUSAL) if number == 1 else (TICKET, REFUSAL):
+def withdraw_reports(number: int, manifest: Manifest, sign_offs: bool = False) -> None:
+    """Withdraws the reports that a round replaces, before it overwrites their evidence.
+
+    `sign_offs`: also those of ambers and of the ticket; they are for the profile whose rounds are replaced.
+    """
+    reports = [ROUND1, TICKET, REFUSAL] if number == 1 else [TICKET, REFUSAL]
+    for path in [*reports, *([ENVELOPE, *PREFLIGHT.glob("amber_*.json")] if sign_offs else [])]:
         path.unlink(missing_ok=True)
         manifest.withdraw(path)
 
