@@ -19,7 +19,7 @@ from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
 from ..core.check import check, now, remedies
 from ..core.errors import BadInput
-from ..core.files import code_sha256, fingerprint, sha256_file, shipped
+from ..core.files import code_sha256, fingerprint, launchers_sha256, sha256_file, shipped
 from ..core.model_files import base_sha256
 from ..runtime.lock import lock_folder
 from ..scoring.judge import Tally
@@ -81,6 +81,7 @@ def run_round(
     with ExitStack() as end:
         end.callback(os.close, lock_folder(ROUND1.parent))
         profile, started, manifest = load_profile(name), now(), Manifest()
+        code, launchers = code_sha256(), launchers_sha256()
         context = round_context(profile, number)
         manifest.begin()
         findings = _round1_findings(profile, manifest) if number == 2 else []
@@ -107,6 +108,12 @@ def run_round(
         findings += measure(gates, context)
         files = _files(profile, number)
         _refuse_changed(findings, files)
+        if code_sha256.__wrapped__() != code:
+            raise BadInput(
+                "AskGate's code or templates changed while the round measured",
+                where=f"round {number}",
+                remedy="run both rounds again; update AskGate before or after a round, not meanwhile",
+            )
         failed = [one for one in findings if not one.passed]
         report = Round(
             round="round1" if number == 1 else "round2",
@@ -121,7 +128,8 @@ def run_round(
             ledger=_readable(lambda: verify(context.ledger), EMPTY),
             findings=findings,
             environment={key: environment.get(key, "").strip() for key in _ENVIRONMENT},
-            code=code_sha256(),
+            code=code,
+            launchers=launchers,
             owner_key=_readable(lambda: owner_key_id(profile), ""),
             base_model=_readable(lambda: base_sha256(load_train_config(profile.paths.config).base_model), ""),
             fresh_seed=seed,
@@ -186,7 +194,7 @@ def _move(draft: Path, work: Path) -> None:
 
 
 def _round1_findings(profile: Profile, manifest: Manifest) -> list[Finding]:
-    """Checks that a first round passed on the same files."""
+    """Checks that a first round passed on the same files, measured by the same code."""
     remedy = remedies("gates")["round1"]
     if not ROUND1.exists():
         return [unmeasured("round1", BadInput("there is no report of round 1", where=str(ROUND1), remedy=remedy[0]))]
@@ -198,6 +206,7 @@ def _round1_findings(profile: Profile, manifest: Manifest) -> list[Finding]:
     checks = [
         check("round1_passed", float(first.passed), "==", 1, *remedy),
         check("round1_of_this_profile", float(first.profile == profile.name), "==", 1, *remedy),
+        check("round1_by_this_code", float(first.code == code_sha256()), "==", 1, *remedy),
     ]
     return findings_of("round1", checks, evidence_of(ROUND1))
 

@@ -28,7 +28,17 @@ from ..core import paths as run_paths
 from ..core.check import Check, now
 from ..core.defaults import CODE, SEED_POOL_FACTS
 from ..core.errors import BadInput
-from ..core.files import code_sha256, fingerprint, read_json, sha256_file, sidecar, write_checksums, write_json
+from ..core.files import (
+    LAUNCHERS,
+    code_sha256,
+    fingerprint,
+    launchers_sha256,
+    read_json,
+    sha256_file,
+    sidecar,
+    write_checksums,
+    write_json,
+)
 from ..core.model_files import base_sha256
 from ..core.types import Record
 from ..core.user_class import own_files
@@ -76,7 +86,9 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     environment: dict[str, str]
     """RUN_MODE and the judge."""
     code: str = ""
-    """SHA-256 of AskGate's code and texts that measured."""
+    """SHA-256 of AskGate's code and texts that measured, when the round began."""
+    launchers: str = ""
+    """SHA-256 of the scripts of a checkout that start AskGate; empty where it is installed."""
     owner_key: str = ""
     """Fingerprint of the owner's public key, where the profile names one."""
     base_model: str = ""
@@ -260,8 +272,12 @@ def admit(config: Path, overrides: Sequence[str] | None = None) -> Admission:
         raise BadInput("is no ticket: a second round has not passed", where=str(TICKET), remedy=RUN_BOTH)
     if ticket.code != code_sha256():
         raise BadInput("AskGate's code or templates have changed since the rounds", where=str(TICKET), remedy=RUN_BOTH)
+    if ticket.launchers != launchers_sha256():
+        what = f"a Python file in {', '.join(LAUNCHERS)} or beside them has changed since the rounds"
+        raise BadInput(what, where=str(TICKET), remedy=RUN_BOTH)
     first = verify_report(ROUND1, manifest, sums)
-    if sha256_file(ROUND1) != ticket.round1_sha256 or not first.passed or first.profile != ticket.profile:
+    same = (first.passed, first.profile, first.code) == (True, ticket.profile, ticket.code)
+    if sha256_file(ROUND1) != ticket.round1_sha256 or not same:
         raise BadInput("is not the first round that the ticket is based on", where=str(ROUND1), remedy=RUN_BOTH)
     verify_ledger(profile.paths.ledger, [first.ledger, ticket.ledger])
     _refuse_other_model(ticket, config)
