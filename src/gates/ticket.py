@@ -19,7 +19,7 @@ from typing import Literal
 
 import msgspec
 
-from ..checkpoint.seal import Damaged
+from ..checkpoint.seal import Damaged, read_seal
 from ..checkpoint.seal import verify as verify_seal
 from ..config.loader import config_fingerprint, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
@@ -291,6 +291,14 @@ def final_models(config: TrainConfig, remedy: str = _TRAIN_AGAIN) -> list[Path]:
     for folder in folders:
         verify_final_model(folder, remedy)
     return folders
+
+
+def sealed_ticket(folder: Path) -> str:
+    """SHA-256 of the ticket that a model is sealed with; empty where there is none or the seal is damaged."""
+    try:
+        return str(read_seal(folder).marks.get("ticket") or "")
+    except Damaged:
+        return ""
 
 
 def verify_final_model(folder: Path, remedy: str = _TRAIN_AGAIN) -> None:

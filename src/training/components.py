@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
+from pathlib import Path
 from types import NoneType
 from typing import Any, cast, get_args, get_type_hints
 
@@ -23,7 +24,6 @@ from ..config.train_config import TrainConfig
 from ..core.api import Callback, Engine, Strategy
 from ..core.errors import BadInput
 from ..core.jsonl import read_records
-from ..core.paths import run_of
 from ..core.types import Sample
 from ..core.user_class import load_user_class, require_members
 from ..engines.job import TrainJob
@@ -182,8 +182,11 @@ def judge_settings(config: TrainConfig) -> ScorerSettings | None:
 
 
 @contextmanager
-def open_judge(config: TrainConfig, resume: bool, group_size: int) -> Iterator[RunJudge | None]:
-    """The live judge of the whole run, called once to test it. Logs the estimated cost before the first step."""
+def open_judge(config: TrainConfig, resumed: Path | None, group_size: int) -> Iterator[RunJudge | None]:
+    """The live judge of the whole run, called once to test it. Logs the estimated cost before the first step.
+
+    `resumed`: folder of the run that is resumed.
+    """
     settings = judge_settings(config)
     if settings is None:
         if config.live_mode:
@@ -199,8 +202,7 @@ def open_judge(config: TrainConfig, resume: bool, group_size: int) -> Iterator[R
         room = RunJudge(session, client, runner)
         first = next(iter(read_records(config.seed_pool, Sample)))
         runner.run(score_once(room.judge, first))
-        run = run_of(config.checkpoint_root)
-        done = sum(min(config.steps, steps_done(config, seed, run)) for seed in config.seeds) if resume else 0
+        done = sum(min(config.steps, steps_done(config, seed, resumed)) for seed in config.seeds) if resumed else 0
         steps = config.steps * len(config.seeds) - done
         judged_per_step = config.batch_size * config.reward.live_share
         calls = round(max(judged_per_step, group_size) * scoring.votes.k)
