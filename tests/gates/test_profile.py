@@ -10,6 +10,7 @@ import yaml
 from src.config.loader import read_yaml
 from src.config.profile import NAMES, load_profile
 from src.core.errors import BadInput
+from src.gates.ambers import weaker_thresholds
 from tests.gates.run_folder import ROOT
 
 MACHINE = {"counts", "disk_free_gb_min", "config"}
@@ -57,3 +58,10 @@ def test_a_profile_under_the_name_of_another_is_refused(tmp_path: Path, monkeypa
         load_profile("rc1")
     with pytest.raises(BadInput, match="there is no profile"):
         load_profile("mine")
+
+
+def test_fewer_fresh_samples_than_shipped_are_weaker_thresholds() -> None:
+    profile = load_profile("rc1")
+    fewer = profile.model_copy(update={"sizes": profile.sizes.model_copy(update={"fresh": 1})})
+    assert weaker_thresholds(profile) == []
+    assert weaker_thresholds(fewer) == ["sizes.fresh is 1, shipped 50"]
