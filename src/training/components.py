@@ -19,7 +19,7 @@ from typing import Any, cast, get_args, get_type_hints
 from transformers import AutoTokenizer
 
 from ..agents.render import Renderer, renderer_for
-from ..config.profile import profile_for, scoring_of
+from ..config.profile import profile_for, scoring_for
 from ..config.train_config import TrainConfig
 from ..core.api import Callback, Engine, Strategy
 from ..core.errors import BadInput
@@ -171,7 +171,7 @@ def judge_settings(config: TrainConfig) -> ScorerSettings | None:
     dimensions = make_reward(config).dimensions
     if not (config.live_mode and dimensions is not None and dimensions.wants_judge):
         return None
-    settings = settings_for(os.environ, scoring_of(profile_for(config)), "")
+    settings = settings_for(os.environ, scoring_for(config), "")
     if not settings.live:
         raise BadInput(
             "is on, and REWARD_LIVE_MODE is off, so no judge may be called",
