@@ -17,7 +17,7 @@ from typing import TypeVar
 from .. import __version__
 from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
-from ..core.check import check, now, remedies
+from ..core.check import Check, check, now, remedies
 from ..core.errors import BadInput
 from ..core.files import code_sha256, fingerprint, launchers_sha256, sha256_file, shipped
 from ..core.model_files import base_sha256
@@ -169,7 +169,7 @@ def _refuse_needless_loss(
     measured = [path for role in _MEASURED_FILES if (path := getattr(profile.paths, role))]
     if missing := [path for path in measured if not shipped(path).exists()]:
         raise BadInput("no such file, so the round cannot pass", where=str(missing[0]), remedy="run its stage first")
-    checks = [*findings, *environment_checks(environment)]
+    checks: list[Finding | Check] = [*findings, *environment_checks(environment)]
     if failed := next((one for one in checks if not one.passed), None):
         raise BadInput("fails, so the round cannot pass", where=failed.name, remedy=failed.remedy)
     asked = settings_for(environment, context.scoring).provider.name

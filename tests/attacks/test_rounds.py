@@ -9,9 +9,10 @@ import yaml
 
 from src.config.loader import read_yaml
 from src.core.errors import BadInput
+from src.gates.gate import PREFLIGHT
 from src.gates.manifest import Manifest
 from src.gates.rounds import run_round
-from src.gates.ticket import PREFLIGHT, ROUND1, TICKET, admit
+from src.gates.ticket import ROUND1, TICKET, admit
 from src.gates.verify import verify
 from tests.gates.run_folder import judging
 from tests.release.packing import silent
