@@ -24,6 +24,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from ..config.profile import ledgers
 from ..core.errors import BadInput
 from ..core.types import Episode
 from ..reward.recorded_episodes import RecordedEpisode
@@ -37,7 +38,6 @@ VERSION = 3
 """Version of the tables. An index with another one is rebuilt."""
 NAME = "board.sqlite"
 SCHEMA = Path(__file__).with_name("schema.sql")
-LEDGERS = "reports/rc1/*scoring_ledger.jsonl"
 _TRAINING = b'"sample":"train/'
 BATCH = 2000
 """Episodes per transaction."""
@@ -269,12 +269,17 @@ def _read_judge_scores(store: sqlite3.Connection, root: Path) -> None:
 
     They are scorings of the sample `train/SEED/STEP/ROW/SAMPLE`; ROW is that of the batch.
     """
-    ledgers = {path.relative_to(root).as_posix(): path for path in root.glob(LEDGERS) if path.is_file()}
-    if any(_counter(store, name) > path.stat().st_size for name, path in ledgers.items()):
+    with suppress(BadInput):  # a profile that cannot be read shows elsewhere
+        _read_ledgers(store, root, ledgers())
+
+
+def _read_ledgers(store: sqlite3.Connection, root: Path, names: Iterable[Path]) -> None:
+    there = {path.as_posix(): root / path for path in names if (root / path).is_file()}
+    if any(_counter(store, name) > path.stat().st_size for name, path in there.items()):
         store.execute("DELETE FROM judged")
-        for name in ledgers:
+        for name in there:
             _set_counter(store, name, 0)
-    for name in ledgers:
+    for name in there:
         _read_ledger(store, root, name)
 
 

@@ -175,7 +175,7 @@ class DamagedCheckpoint:
 def find_latest(folders: Sequence[CheckpointFolder]) -> tuple[Checkpoint | None, list[DamagedCheckpoint]]:
     """The newest whole checkpoint, and the damaged ones that were tried before it. Reads only."""
     damaged: list[DamagedCheckpoint] = []
-    for folder, step in _newest_first(folders):
+    for folder, step in newest_first(folders):
         try:
             return folder.verify(step), damaged
         except Damaged as error:
@@ -192,7 +192,7 @@ def require_checkpoint(found: Checkpoint | None, damaged: Sequence[DamagedCheckp
     raise BadInput("no checkpoint here", where=str(root), remedy=f"start the run without {RESUME}")
 
 
-def _newest_first(folders: Sequence[CheckpointFolder]) -> list[tuple[CheckpointFolder, int]]:
+def newest_first(folders: Sequence[CheckpointFolder]) -> list[tuple[CheckpointFolder, int]]:
     """All checkpoints, newest first; of the same step that of the run before that of the mirror."""
     found = [(folder, step) for folder in folders for step in folder.steps()]
     return sorted(found, key=lambda one: -one[1])
@@ -273,7 +273,7 @@ class CheckpointStore:
 
     def latest_good(self, before: int) -> Checkpoint | None:
         """The checkpoint to roll back to: the newest whole one below that step that is not known to breach."""
-        for folder, step in _newest_first(self._folders):
+        for folder, step in newest_first(self._folders):
             if step >= before or step in self.breached:
                 continue
             try:

@@ -136,6 +136,9 @@ if TYPE_CHECKING:
 def run_round(
     number: Annotated[int, Option("--round", min=1, max=2, help="Number of the round: 1, then 2.")],
     profile: options.GateProfile = "rc1",
+    replaces: Annotated[
+        str, Option("--replace", metavar="PROFILE", help="Withdraw the passed rounds and sign-offs of this profile.")
+    ] = "",
     as_json: options.Json = False,
 ) -> None:
     """Run a round of gates.
@@ -145,7 +148,7 @@ def run_round(
     from ..gates.rounds import run_round as run
 
     with show.Terminal().scoring(f"round {number}: scoring") as progress:
-        report, path = run(number, profile, os.environ, show.complain, progress)
+        report, path = run(number, profile, os.environ, show.complain, progress, replaces)
     show.result(report, as_json, _print_round, path)
     if not report.passed:
         raise typer.Exit(report.exit_code)
@@ -174,6 +177,8 @@ def sign_off(
     ] = "",
 ) -> None:
     """Sign the ticket in this folder with the owner's key, or an amber off. Verifies the evidence first."""
+    from ..config.profile import load_profile
+    from ..gates.sign_off import require_owner_key
     from ..gates.sign_off import sign_off as sign
     from ..gates.ticket import ENVELOPE, TICKET
     from ..gates.verify import verify as check
@@ -181,16 +186,17 @@ def sign_off(
     ticket = next((one for one in check(False, show.say, signed=False) if one.round == "round2" and one.passed), None)
     if ticket is None:
         raise BadInput("there is no ticket to sign", where=str(TICKET), remedy="run both rounds first")
+    profile, password = load_profile(ticket.profile), show.password_of(key)
     if amber:
-        from ..config.profile import load_profile
         from ..gates.ambers import sign_amber
 
         name = by or os.environ.get("USER", "") or "unknown"
-        show.wrote(sign_amber(load_profile(ticket.profile), amber, key, show.password_of(key), name))
+        show.wrote(sign_amber(profile, amber, key, password, name))
         return
     if key is None:
         raise BadInput("is missing", where="--key", remedy="name the owner's private key, or an amber with --amber")
-    show.wrote(sign(key, show.password_of(key), TICKET, ticket.profile, ticket.run, ENVELOPE))
+    require_owner_key(profile, key, password)
+    show.wrote(sign(key, password, TICKET, ticket.profile, ticket.run, ENVELOPE))
 
 
 def _print_round(report: Round) -> None:

@@ -24,6 +24,8 @@ PACKAGE = Path(__file__).resolve().parents[1]
 HOME = PACKAGE.parent if PACKAGE.name == "src" else PACKAGE
 """In a checkout `templates/` is beside `src/`; in a wheel it is inside the package."""
 FOLDERS = ("configs", "models", "templates")
+LAUNCHERS = ("train", "scripts", "ops")
+"""Folders of a checkout with scripts that start AskGate."""
 MADE_HERE = (Path("configs/weights.json"),)
 """Files that a run writes into its own folder. The copy in a checkout may belong to another run."""
 Start = Callable[[Path], IO[bytes]]
@@ -65,6 +67,17 @@ def code_sha256() -> str:
     texts = (HOME / "templates").rglob("*.[jy]*")
     files |= {path.relative_to(HOME).as_posix(): path for path in texts if path.is_file()}
     lines = (f"{sha256_file(files[name])}  {name}\n" for name in sorted(files))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+@cache
+def launchers_sha256() -> str:
+    """SHA-256 of the Python files and scripts of a checkout that start AskGate or could stand in for a library; empty
+    where AskGate is installed, because a package starts itself."""
+    if PACKAGE.name != "src":
+        return ""
+    files = [*HOME.glob("*.py"), *(path for folder in LAUNCHERS for path in (HOME / folder).rglob("*.[ps][yh]"))]
+    lines = (f"{sha256_file(path)}  {path.relative_to(HOME).as_posix()}\n" for path in sorted(files))
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 

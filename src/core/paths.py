@@ -45,6 +45,8 @@ _EVALUATION = "ppo_eval_"
 
 RUNS = Path("runs")
 LATEST_RUN = RUNS / "latest"
+_ADOPTING = RUNS / ".adopting"
+"""Link to the run folder that the files of an older version are being moved to."""
 RUN_FOLDERS = (EPISODES, EVAL_EPISODES, JUDGED, TENSORBOARD)
 RUN_FILES = (METRICS, EVAL_METRICS, TRAIN_LOG, EFFECTIVE_CONFIG)
 LINKS = (*RUN_FOLDERS, *RUN_FILES, LOCAL_CHECKPOINTS, GATED_CHECKPOINTS)
@@ -130,6 +132,15 @@ def in_run(path: Path) -> Path:
     return Path(*path.parts[2:]) if path.is_relative_to(RUNS) else path
 
 
+def run_folder(path: Path) -> Path | None:
+    """Folder of the run that a path is in; None where it is in none.
+
+    >>> run_folder(Path("runs/20260101T000000000Z-ab12/logs/eval.jsonl")).as_posix()
+    'runs/20260101T000000000Z-ab12'
+    """
+    return Path(*path.parts[:2]) if path.is_relative_to(RUNS) and len(path.parts) > 2 else None
+
+
 def certified_run() -> Path:
     """Run that reports are about: the last gated one, else the last one."""
     return run_of(GATED_CHECKPOINTS if GATED_CHECKPOINTS.is_symlink() or GATED_CHECKPOINTS.is_dir() else LATEST_RUN)
@@ -166,20 +177,30 @@ def point(link: Path, target: Path) -> None:
 
 
 def adopt_run() -> Path | None:
-    """Moves a run whose files are in place of the links, as in older versions and packages, into a run folder."""
+    """Moves a run whose files are in place of the links, as in older versions and packages, into a run folder.
+
+    A kill meanwhile leaves a link to that folder, so that the next call moves the rest there too.
+    """
     found = [name for name in (*LINKS, *evaluations(HERE)) if not name.is_symlink() and name.exists()]
     files = [file for name in found for file in _files(name)]
     for name in found:
         if not any(_files(name)):  # an empty folder was made by hand, beforehand
             _remove_empty(name)
-    if not files:
+    if _ADOPTING.is_symlink():
+        run = RUNS / os.readlink(_ADOPTING)
+    elif files:
+        run = new_run(datetime.fromtimestamp(max(file.stat().st_mtime for file in files), UTC))
+        point(_ADOPTING, run)
+    else:
         return None
-    run = new_run(datetime.fromtimestamp(max(file.stat().st_mtime for file in files), UTC))
     for name in found:
         if name.exists():
             (run / name).parent.mkdir(parents=True, exist_ok=True)
             name.rename(run / name)
+    for name in (*LINKS, *(path.relative_to(run) for path in evaluations(run))):
+        if (run / name).exists():
             point(name, run / name)
+    _ADOPTING.unlink()
     return run
 
 

@@ -32,12 +32,12 @@ from ..reward.weights import read_unchecked
 from ..scoring.probe import canary_ambers
 from .gate import PREFLIGHT
 from .manifest import Manifest
-from .sign_off import AMBER, read_signed, sign_statement
+from .sign_off import AMBER, read_signed, require_owner_key, sign_statement
 
 NOT_FOR_SIGNING = "weaker_thresholds"
 REFERENCE = "templates/reference_thresholds.json"
 """Thresholds of the shipped profiles. Profiles may be edited; these are part of the package."""
-_HIGHER_IS_STRICTER = re.compile(r"(^|[._])min([._]|$)|^counts\.")
+_HIGHER_IS_STRICTER = re.compile(r"(^|[._])min([._]|$)|^counts\.|^sizes\.")
 _LOWER_IS_STRICTER = re.compile(r"(^|[._])(max|lt)([._]|$)|^overclar_small$|\.leak_|\.watch\.")
 _AGAIN = "run its stage again"
 T = TypeVar("T")
@@ -98,6 +98,7 @@ def sign_amber(profile: Profile, name: str, key: Path | None, password: bytes | 
     if profile.owner_key is not None:
         if key is None:
             raise BadInput(f"profile {profile.name} names the owner's key", where="--key", remedy="sign with that key")
+        require_owner_key(profile, key, password)
         facts = {"amber": name, "profile": profile.name, "run": run, "signedAt": now()}
         return sign_statement(key, password, found.file, AMBER, facts, _file(name, signed=True))
     path = _file(name, signed=False)
@@ -116,9 +117,11 @@ def threshold_ambers(profile: Profile) -> list[Check]:
 def weaker_thresholds(profile: Profile) -> list[str]:
     """Thresholds weaker than the shipped ones, each as `spearman_min is 0.5, shipped 0.75`."""
     reference = reference_thresholds(profile.name)
+    # A round that scores one sample live proves nothing, so this size is a threshold too.
+    thresholds = [*dotted(profile.thresholds.model_dump(mode="json")), ("sizes.fresh", profile.sizes.fresh)]
     return [
         f"{key} is {value}, shipped {reference.get(key)}"
-        for key, value in dotted(profile.thresholds.model_dump(mode="json"))
+        for key, value in thresholds
         if _is_weaker(key, value, reference.get(key))
     ]
 

@@ -41,17 +41,19 @@ def assert_not_simulated(cache_hit_lt: float, environment: Mapping[str, str], pr
     ledger = scoring.ledger
     provider = environment.get("SCORER_PROVIDER", "").strip()
     scorings, of_ledger = ledger_checks(ledger, provider, cache_hit_lt, scoring)
-    checks = [*_environment_checks(environment), *_simulate_checks(), *of_ledger]
+    checks = [*environment_checks(environment), *of_ledger]
     read = [path for path in (ledger, shipped(DEFAULT), *_user_configs()) if path.exists()]
     arguments = {"cache_hit_lt": cache_hit_lt}
     return report("assert_not_simulated", checks, _figures(scorings), evidence(read, [], arguments, started))
 
 
-def _environment_checks(environment: Mapping[str, str]) -> list[Check]:
+def environment_checks(environment: Mapping[str, str]) -> list[Check]:
+    """Checks of environment and configs, which no scoring can change."""
     is_prod = environment.get("RUN_MODE", "").strip() == PROD
     return [
         scoring_check("run_mode_is_prod", float(is_prod), "==", 1.0),
         scoring_check("live_mode_is_on", float(live_mode(environment)), "==", 1.0),
+        *_simulate_checks(),
     ]
 
 

@@ -68,8 +68,9 @@ class Finding(Record, frozen=True):
 Gate = Callable[[RoundContext], list[Finding]]
 
 
-def round_context(profile: Profile, number: int) -> RoundContext:
-    work = PREFLIGHT / f"round{number}"
+def round_context(profile: Profile, number: int, draft: bool = False) -> RoundContext:
+    """`draft`: with a folder of its own, for what is written before the evidence of an earlier round is given up."""
+    work = PREFLIGHT / f"{'.' if draft else ''}round{number}"
     return RoundContext(profile, scoring_of(profile), number, work, work / "fresh_scores.jsonl", profile.paths.ledger)
 
 

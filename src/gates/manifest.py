@@ -85,6 +85,11 @@ class Manifest:
             newest[entry.path] = entry
         return newest
 
+    def earlier(self, path: Path) -> set[str]:
+        """SHA-256 of all versions of a file that were recorded before the newest one."""
+        versions = [entry.sha256 for entry in self.entries if entry.path == str(path) and entry.kind == "file"]
+        return {*versions[:-1]} - {*versions[-1:]}
+
     def record(self, paths: Iterable[Path], known: Mapping[str, str] | None = None) -> None:
         """Records files and folders as they are now, in one write. `known`: fingerprints that were just computed."""
         taken = known or {}

@@ -19,7 +19,7 @@ from typing import Literal
 
 import msgspec
 
-from ..checkpoint.seal import Damaged
+from ..checkpoint.seal import Damaged, read_seal
 from ..checkpoint.seal import verify as verify_seal
 from ..config.loader import config_fingerprint, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
@@ -28,7 +28,17 @@ from ..core import paths as run_paths
 from ..core.check import Check, now
 from ..core.defaults import CODE, SEED_POOL_FACTS
 from ..core.errors import BadInput
-from ..core.files import code_sha256, fingerprint, read_json, sha256_file, sidecar, write_checksums, write_json
+from ..core.files import (
+    LAUNCHERS,
+    code_sha256,
+    fingerprint,
+    launchers_sha256,
+    read_json,
+    sha256_file,
+    sidecar,
+    write_checksums,
+    write_json,
+)
 from ..core.model_files import base_sha256
 from ..core.types import Record
 from ..core.user_class import own_files
@@ -76,7 +86,9 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     environment: dict[str, str]
     """RUN_MODE and the judge."""
     code: str = ""
-    """SHA-256 of AskGate's code and texts that measured."""
+    """SHA-256 of AskGate's code and texts that measured, when the round began."""
+    launchers: str = ""
+    """SHA-256 of the scripts of a checkout that start AskGate; empty where it is installed."""
     owner_key: str = ""
     """Fingerprint of the owner's public key, where the profile names one."""
     base_model: str = ""
@@ -125,9 +137,13 @@ def issue(report: Round, context: RoundContext, manifest: Manifest) -> Path:
     return path
 
 
-def withdraw_reports(number: int, manifest: Manifest) -> None:
-    """Withdraws the reports that a round replaces. It does so when it begins, for it overwrites their evidence."""
-    for path in (ROUND1, TICKET, REFUSAL) if number == 1 else (TICKET, REFUSAL):
+def withdraw_reports(number: int, manifest: Manifest, sign_offs: bool = False) -> None:
+    """Withdraws the reports that a round replaces, before it overwrites their evidence.
+
+    `sign_offs`: also those of ambers and of the ticket; they are for the profile whose rounds are replaced.
+    """
+    reports = [ROUND1, TICKET, REFUSAL] if number == 1 else [TICKET, REFUSAL]
+    for path in [*reports, *([ENVELOPE, *PREFLIGHT.glob("amber_*.json")] if sign_offs else [])]:
         path.unlink(missing_ok=True)
         manifest.withdraw(path)
 
@@ -256,8 +272,12 @@ def admit(config: Path, overrides: Sequence[str] | None = None) -> Admission:
         raise BadInput("is no ticket: a second round has not passed", where=str(TICKET), remedy=RUN_BOTH)
     if ticket.code != code_sha256():
         raise BadInput("AskGate's code or templates have changed since the rounds", where=str(TICKET), remedy=RUN_BOTH)
+    if ticket.launchers != launchers_sha256():
+        what = f"a Python file in {', '.join(LAUNCHERS)} or beside them has changed since the rounds"
+        raise BadInput(what, where=str(TICKET), remedy=RUN_BOTH)
     first = verify_report(ROUND1, manifest, sums)
-    if sha256_file(ROUND1) != ticket.round1_sha256 or not first.passed or first.profile != ticket.profile:
+    same = (first.passed, first.profile, first.code) == (True, ticket.profile, ticket.code)
+    if sha256_file(ROUND1) != ticket.round1_sha256 or not same:
         raise BadInput("is not the first round that the ticket is based on", where=str(ROUND1), remedy=RUN_BOTH)
     verify_ledger(profile.paths.ledger, [first.ledger, ticket.ledger])
     _refuse_other_model(ticket, config)
@@ -271,6 +291,14 @@ def final_models(config: TrainConfig, remedy: str = _TRAIN_AGAIN) -> list[Path]:
     for folder in folders:
         verify_final_model(folder, remedy)
     return folders
+
+
+def sealed_ticket(folder: Path) -> str:
+    """SHA-256 of the ticket that a model is sealed with; empty where there is none or the seal is damaged."""
+    try:
+        return str(read_seal(folder).marks.get("ticket") or "")
+    except Damaged:
+        return ""
 
 
 def verify_final_model(folder: Path, remedy: str = _TRAIN_AGAIN) -> None:

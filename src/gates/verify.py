@@ -19,7 +19,7 @@ from ..config.profile import load_profile
 from ..core.errors import BadInput
 from ..core.files import code_sha256
 from ..core.model_files import base_sha256
-from ..core.paths import FINAL_MODEL, GATED_CHECKPOINTS
+from ..core.paths import FINAL_MODEL, GATED_CHECKPOINTS, run_folder
 from ..scoring.ledger import Head
 from .gate import Finding, RoundContext, measure, round_context
 from .manifest import Entry, Manifest
@@ -31,6 +31,7 @@ from .ticket import (
     TICKET,
     Fingerprints,
     Round,
+    sealed_ticket,
     verify_final_model,
     verify_ledger,
     verify_report,
@@ -54,9 +55,13 @@ def verify(deep: bool, tell: Callable[[str], None], signed: bool = True, owner_k
     artifacts = manifest.newest()
     tell(f"manifest: {len(manifest.entries)} lines, run {manifest.run[:12]}")
     sums = Fingerprints()
-    for entry in artifacts.values():
+    removed = {run for name in artifacts if (run := run_folder(Path(name))) and not run.is_dir()}
+    kept = [entry for entry in artifacts.values() if run_folder(Path(entry.path)) not in removed]
+    for entry in kept:
         _verify_artifact(entry, sums)
-    tell(f"artifacts: {sum(one.kind == 'file' for one in artifacts.values())} as they were recorded")
+    tell(f"artifacts: {sum(one.kind == 'file' for one in kept)} as they were recorded")
+    for run in sorted(removed):
+        tell(f"{run}: this run was removed, so nothing is verified about it")
     for ledger, heads in _ledgers(manifest.entries).items():
         verify_ledger(Path(ledger), heads)
         tell(f"{ledger}: chain whole, and it goes through all {len(heads)} heads on record")
@@ -78,7 +83,7 @@ def verify(deep: bool, tell: Callable[[str], None], signed: bool = True, owner_k
             remedy="ask the owner for the fingerprint, and whether this run is theirs",
         )
     if ticket:
-        _verify_models(ticket, tell)
+        _verify_models(ticket, manifest, tell)
         if ticket.code != code_sha256():
             tell("code: not the one that measured the rounds; training with it needs both rounds again")
     if deep:
@@ -86,15 +91,24 @@ def verify(deep: bool, tell: Callable[[str], None], signed: bool = True, owner_k
     return rounds
 
 
-def _verify_models(ticket: Round, tell: Callable[[str], None]) -> None:
-    """Checks the base model, and the final models where training has ended."""
+def _verify_models(ticket: Round, manifest: Manifest, tell: Callable[[str], None]) -> None:
+    """Checks the base model, and the final models where training has ended.
+
+    Those of a ticket that was valid before the last rounds stay where they are until the next training.
+    """
     config = load_train_config(Path(ticket.files["config"].path))
     if base_sha256(config.base_model) != ticket.base_model:
         raise BadInput("is not the model that the rounds measured", where=config.base_model, remedy=_RESTORE)
+    current = 0
     trained = [folder for folder in sorted(GATED_CHECKPOINTS.glob(f"**/{FINAL_MODEL}")) if (folder / COMPLETE).exists()]
+    earlier = manifest.earlier(TICKET)
     for folder in trained:
-        verify_final_model(folder)
-    tell(f"models: the base model, and {len(trained)} trained behind this ticket")
+        if sealed_ticket(folder) in earlier:
+            tell(f"{folder}: trained behind an earlier ticket, so nothing is verified about it")
+        else:
+            verify_final_model(folder)
+            current += 1
+    tell(f"models: the base model, and {current} trained behind this ticket")
 
 
 def _verify_artifact(entry: Entry, sums: Fingerprints) -> None:

@@ -10,13 +10,14 @@ every light, but nothing is trained without the ticket, and the exit code is 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..config.profile import Profile, ProfileName, load_profile
 from ..core.errors import BadInput
 from ..scoring.providers import PROD, live_mode
-from .lights import COMMANDS, Light, lights, next_step, state_file
+from .lights import COMMANDS, Light, lights, next_step, state_file, without
 from .runner import Result, run_stages
 from .stage import Stage, State
 from .stages import last_was_full, stages_of, trained_config
@@ -44,7 +45,14 @@ class ProfileLoop:
         return trained_config(self.profile, self.full)
 
     def lights(self) -> list[Light]:
-        return lights(self.stages, self.state)
+        found = lights(self.stages, self.state)
+        if all(light.colour != "amber" for light in found):
+            return found
+        from ..gates.ambers import ambers  # imports what measures the reward
+
+        with suppress(BadInput):  # where a file of the evidence cannot be read, nothing counts as signed off
+            return without(found, {one.name for one in ambers(self.profile) if one.signed})
+        return found
 
     def next_step(self, found: list[Light]) -> tuple[str, str]:
         """What to do next, in English and Chinese."""

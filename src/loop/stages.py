@@ -97,6 +97,8 @@ def _values(profile: Profile, full: bool) -> dict[str, Any]:
         "penalty_cap": OVERCLAR_CAP,
         "ablation_seeds": ",".join(map(str, profile.sizes.ablation.seeds)),
         "trained_config": trained_config(profile, full),
+        # A loop at scale is started on purpose, so a quickstart in the same folder gives way to it.
+        "replaced": ["--replace", "quickstart"] if profile.name == "rc1" else [],
         "full": FULL if full else "",
     }
 

@@ -156,7 +156,9 @@ def _refuse_secrets(files: Mapping[str, Path]) -> None:
 
 def _contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> Iterator[tuple[str, Path]]:
     """Name in the package and path of each file, here or among the files that come with AskGate."""
+    run = paths.run_of(paths.GATED_CHECKPOINTS)
     held = [Path(path) for path, entry in Manifest().newest().items() if entry.kind in ("file", "ledger")]
+    held = [path for path in held if paths.run_folder(path) in (None, run)]  # other runs stay where they are
     wanted = [
         *held,
         MANIFEST,
@@ -180,7 +182,6 @@ def _contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> It
                 remedy="copy it into the run folder and name it by a relative path, then run both rounds again",
             )
         yield from _files(path, here)
-    run = paths.run_of(paths.GATED_CHECKPOINTS)
     for path in (*OF_RUN, *(file.relative_to(run) for file in paths.evaluations(run))):
         if (run / path).exists():
             yield from _files(path, run / path)

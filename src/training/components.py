@@ -12,18 +12,18 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
+from pathlib import Path
 from types import NoneType
 from typing import Any, cast, get_args, get_type_hints
 
 from transformers import AutoTokenizer
 
 from ..agents.render import Renderer, generation_stop_ids, renderer_for
-from ..config.profile import profile_for, scoring_of
+from ..config.profile import profile_for, scoring_for
 from ..config.train_config import TrainConfig
 from ..core.api import Callback, Engine, Strategy
 from ..core.errors import BadInput
 from ..core.jsonl import read_records
-from ..core.paths import run_of
 from ..core.types import Sample
 from ..core.user_class import load_user_class, require_members
 from ..engines.job import TrainJob
@@ -171,7 +171,7 @@ def judge_settings(config: TrainConfig) -> ScorerSettings | None:
     dimensions = make_reward(config).dimensions
     if not (config.live_mode and dimensions is not None and dimensions.wants_judge):
         return None
-    settings = settings_for(os.environ, scoring_of(profile_for(config)), "")
+    settings = settings_for(os.environ, scoring_for(config), "")
     if not settings.live:
         raise BadInput(
             "is on, and REWARD_LIVE_MODE is off, so no judge may be called",
@@ -182,8 +182,11 @@ def judge_settings(config: TrainConfig) -> ScorerSettings | None:
 
 
 @contextmanager
-def open_judge(config: TrainConfig, resume: bool, group_size: int) -> Iterator[RunJudge | None]:
-    """The live judge of the whole run, called once to test it. Logs the estimated cost before the first step."""
+def open_judge(config: TrainConfig, resumed: Path | None, group_size: int) -> Iterator[RunJudge | None]:
+    """The live judge of the whole run, called once to test it. Logs the estimated cost before the first step.
+
+    `resumed`: folder of the run that is resumed.
+    """
     settings = judge_settings(config)
     if settings is None:
         if config.live_mode:
@@ -199,8 +202,7 @@ def open_judge(config: TrainConfig, resume: bool, group_size: int) -> Iterator[R
         room = RunJudge(session, client, runner)
         first = next(iter(read_records(config.seed_pool, Sample)))
         runner.run(score_once(room.judge, first))
-        run = run_of(config.checkpoint_root)
-        done = sum(min(config.steps, steps_done(config, seed, run)) for seed in config.seeds) if resume else 0
+        done = sum(min(config.steps, steps_done(config, seed, resumed)) for seed in config.seeds) if resumed else 0
         steps = config.steps * len(config.seeds) - done
         judged_per_step = config.batch_size * config.reward.live_share
         calls = round(max(judged_per_step, group_size) * scoring.votes.k)

@@ -60,7 +60,7 @@ def evaluate(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Pa
         verify_report(TICKET, Manifest(), Fingerprints())  # so the thresholds are those of the ticket
     report, files = write_results(config, tag)
     if gated:
-        Manifest().record([files[0]])
+        Manifest().record([run_of(config.checkpoint_root) / files[0]])
     return report, files
 
 

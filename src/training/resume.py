@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,15 +19,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..checkpoint.seal import MANIFEST, Damaged, Seal, read_seal
-from ..checkpoint.store import HACKING, STOPPED, Checkpoint, CheckpointFolder, find_latest
-from ..config.loader import config_fingerprint
+from ..checkpoint.store import HACKING, STOPPED, Checkpoint, CheckpointFolder, find_latest, newest_first
+from ..config.loader import config_fingerprint, read_yaml
 from ..config.schema import Section
 from ..config.train_config import TrainConfig
 from ..core.defaults import CODE, RESUME, SEED_POOL_FACTS
 from ..core.errors import BadInput
 from ..core.files import code_sha256, json_bytes, sha256_file, shipped, sidecar, write_json
 from ..core.model_files import base_sha256
-from ..core.paths import RUNS, all_runs, final_models, run_of, seed_folder
+from ..core.paths import EFFECTIVE_CONFIG, RUNS, all_runs, final_models, run_of, seed_folder
 from ..core.user_class import own_class_digests
 from ..gates.manifest import Manifest
 from ..gates.ticket import Admission
@@ -124,10 +125,10 @@ def resumes_by_itself(config: TrainConfig, admission: Admission, run: Path, is_n
     return True
 
 
-def require_same_run(start: Checkpoint, ready: Ready) -> None:
+def require_same_run(start: Checkpoint | Seal, ready: Ready) -> None:
     """Refuses a checkpoint of another config, of an ungated run as a gated one or the other way round, or without a
     step left."""
-    _require_same_config(start.marks, ready)
+    _refuse_changed_settings(start.marks, ready)
     if bool(start.marks.get(GATED)) != (ready.admission is not None):
         raise BadInput(
             "the newest checkpoint is of a run that no gate has seen" if ready.admission else "this is a gated run",
@@ -137,7 +138,7 @@ def require_same_run(start: Checkpoint, ready: Ready) -> None:
     _require_steps_left(start, ready)
 
 
-def _require_steps_left(start: Checkpoint, ready: Ready) -> None:
+def _require_steps_left(start: Checkpoint | Seal, ready: Ready) -> None:
     """Refuses a checkpoint beyond the last step, and one of the last step that the reward-hacking watch stopped: no
     step is left in which it could check again, and the policy would become a final model."""
     steps = ready.config.steps
@@ -150,16 +151,15 @@ def _require_steps_left(start: Checkpoint, ready: Ready) -> None:
     if (reason := start.marks.get(HACKING)) and start.step == steps:
         raise BadInput(
             f"the watch stopped the run at its last step: {reason}",
-            where=str(start.path),
+            where=str(ready.config.checkpoint_root),
             remedy="read logs/episodes, fix what the policy learned to exploit, and start a new run",
         )
 
 
-def _require_same_config(marks: Mapping[str, Any], ready: Ready) -> None:
+def _refuse_changed_settings(marks: Mapping[str, Any], ready: Ready) -> None:
     now, then = _both_settings(ready.config, marks)
     for key, is_free in _changes(ready.config, now, then, ready.admission is not None):
         if is_free:
-            log.info("%s was %s and is %s from here on", key, then.get(key), now.get(key))
             continue
         if key in now and key in then:
             what = "is not what the run began with"
@@ -169,6 +169,13 @@ def _require_same_config(marks: Mapping[str, Any], ready: Ready) -> None:
             what = f"the checkpoint is of {version} this key"
             remedy = f"start a new run, without {RESUME}"
         raise BadInput(what, where=f"{ready.path}: {key}", remedy=remedy)
+
+
+def log_changed_settings(marks: Mapping[str, Any], ready: Ready) -> None:
+    """Logs the settings that a resumed run changes."""
+    now, then = _both_settings(ready.config, marks)
+    for key, _ in _changes(ready.config, now, then, ready.admission is not None):
+        log.info("%s was %s and is %s from here on", key, then.get(key), now.get(key))
 
 
 def source_hashes(ready: Ready) -> dict[str, str]:
@@ -256,13 +263,34 @@ def _is_same_run(newest: Checkpoint | Seal, config: TrainConfig, files: Mapping[
 
 
 def _claims_to_be(run: Path, config: TrainConfig, files: Mapping[str, str], gated: bool) -> bool:
-    """As `_is_same_run`, by the marks of the newest checkpoints alone; their bytes are not verified."""
-    try:
-        folders = [max(checkpoint_folders(config, seed, run), key=_newest_step) for seed in config.seeds]
-        seals = [read_seal(one.folder(one.steps()[-1])) for one in folders if one.steps()]
-    except Damaged:
-        return False
+    """As `_is_same_run`, by the marks of the newest checkpoints alone; their bytes are not verified.
+
+    A run without a checkpoint yet is compared by its effective config.
+    """
+    if not any(steps_done(config, seed, run) for seed in config.seeds):
+        return not gated and _began_with(run, config)
+    seals = newest_seals(config, run).values()
     return bool(seals) and all(_is_same_run(one, config, files, gated) for one in seals)
+
+
+def _began_with(run: Path, config: TrainConfig) -> bool:
+    try:
+        began = read_yaml(run / EFFECTIVE_CONFIG)
+    except BadInput:
+        return False
+    changes = _changes(config, *_both_settings(config, {"config": began}), gated=False)
+    return isinstance(began, dict) and all(is_free for _, is_free in changes)
+
+
+def newest_seals(config: TrainConfig, run: Path) -> dict[int, Seal]:
+    """The newest readable seal of a checkpoint by seed. The bytes of the checkpoint are not verified."""
+    seals: dict[int, Seal] = {}
+    for seed in config.seeds:
+        for folder, step in newest_first(checkpoint_folders(config, seed, run)):
+            with suppress(Damaged):
+                seals[seed] = read_seal(folder.folder(step))
+                break
+    return seals
 
 
 def _newest_step(folder: CheckpointFolder) -> int:

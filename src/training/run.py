@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -26,8 +26,8 @@ from ..callbacks.checkpoint import Checkpoints, Deferred, DeferredStop
 from ..callbacks.eval_shadow import EvalShadow, EvaluationRollout, HasPolicy
 from ..callbacks.logging import Logging, ProgressBar, TensorBoard
 from ..callbacks.reward_hacking_watch import Watch
-from ..checkpoint.seal import MANIFEST
-from ..checkpoint.store import HACKING, LATEST, STOPPED, CheckpointStore
+from ..checkpoint.seal import MANIFEST, Seal
+from ..checkpoint.store import HACKING, LATEST, STOPPED, Checkpoint, CheckpointStore
 from ..config.loader import naming_keys, write_effective
 from ..config.train_config import TrainConfig
 from ..core import paths
@@ -70,9 +70,7 @@ def run_gated(
     admission = admit(path, overrides)
     if resume_from is not None:
         require_gated_folder(resume_from)
-    report = run(path, resume_from is not None, admission, overrides, reporter)
-    record_outputs()
-    return report
+    return run(path, resume_from is not None, admission, overrides, reporter)
 
 
 def run(
@@ -110,15 +108,16 @@ def run(
 
 
 def _run_seeds(ready: Ready, folder: Path, resume: bool, console: Console) -> TrialReport:
-    config = ready.config
-    if resume:
+    config, first = ready.config, ready.config.seeds[0]
+    begun = resumption.newest_seals(config, folder) if resume else {}
+    for seal in begun.values():
+        resumption.require_same_run(seal, ready)
+    with open_judge(config, folder if resume else None, make_strategy(config).group_size) as room:
+        # Whatever cannot be built or resumed is refused before a file or a link of the run changes.
+        prepared = {first: _prepare(ready, first, _targets(ready, begun.get(first)), room)}
+        for seal in begun.values():
+            _require_same_sources(ready, prepared[first], seal.marks)
         paths.open_run(folder, config.checkpoint_root)
-    with open_judge(config, resume, make_strategy(config).group_size) as room:
-        prepared: dict[int, _SeedRun] = {}
-        if not resume:
-            # Whatever cannot be built is refused before the links point to this run.
-            prepared[config.seeds[0]] = _prepare(ready, config.seeds[0], ready.targets, room)
-            paths.open_run(folder, config.checkpoint_root)
         log.info("run %s", folder)
         write_effective(config)
         if ready.admission:
@@ -126,6 +125,8 @@ def _run_seeds(ready: Ready, folder: Path, resume: bool, console: Console) -> Tr
         for seed in config.seeds:
             _run_seed(ready, seed, resume, console, room, prepared)
         report, files = write_results(config, f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+        if ready.admission:
+            _record_outputs(folder, files[0])
         log.info("wrote %s", files[0])
         return report
 
@@ -194,22 +195,29 @@ def _run_seed(
     own, *mirrors = (folder.path for folder in resumption.checkpoint_folders(config, seed, run_folder))
     with CheckpointStore(own, mirrors[0] if mirrors else None, config.checkpoint.keep) as store:
         start = store.newest() if resume and store.last_step is not None else None
-        targets = ready.targets
         if start:
             resumption.require_same_run(start, ready)
-            targets = tuple(start.marks.get(TARGETS, targets))
+            resumption.log_changed_settings(start.marks, ready)
         else:
             store.require_new()
         # Taken out of the dict, so that the model of this seed is freed before the next one.
-        seed_run = prepared.pop(seed, None) or _prepare(ready, seed, targets, room)
+        seed_run = prepared.pop(seed, None) or _prepare(ready, seed, _targets(ready, start), room)
         seed_run.stores.append(store)
         if start:
-            then = start.marks.get(resumption.SOURCES, {})
-            gated = ready.admission is not None
-            resumption.require_same_sources(seed_run.sources, then, ready.path, gated)
+            _require_same_sources(ready, seed_run, start.marks)
             seed_run.engine.load(start.path)
         _announce(ready, seed, seed_run.engine, resume)
         _fit_and_evaluate(ready, seed_run, store, console)
+
+
+def _targets(ready: Ready, start: Checkpoint | Seal | None) -> tuple[str, ...]:
+    """Layers with an adapter: those of the checkpoint, where the run resumes from one."""
+    return tuple(start.marks.get(TARGETS, ready.targets)) if start else ready.targets
+
+
+def _require_same_sources(ready: Ready, seed_run: _SeedRun, marks: Mapping[str, Any]) -> None:
+    then, gated = marks.get(resumption.SOURCES, {}), ready.admission is not None
+    resumption.require_same_sources(seed_run.sources, then, ready.path, gated)
 
 
 def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, console: Console) -> None:
@@ -327,13 +335,12 @@ def require_gated_folder(folder: Path) -> None:
     )
 
 
-def record_outputs() -> None:
-    """Records in the manifest what a gated run left: seals of the final models, evaluations, and the newest report."""
-    run = paths.run_of(paths.GATED_CHECKPOINTS)
+def _record_outputs(run: Path, report: Path) -> None:
+    """Records in the manifest what a gated run left: seals of the final models, evaluations, and its report. A run that
+    was killed before it is started again, and only reports and records."""
     seals = sorted((run / paths.GATED_CHECKPOINTS).glob(f"**/{paths.FINAL_MODEL}/{MANIFEST}"))
     evaluations = [path for path in sorted((run / paths.EVAL_EPISODES).rglob("*.json*")) if path.is_file()]
-    report = paths.newest_evaluation()
-    Manifest().record([*seals, *evaluations, *([report] if report else [])])
+    Manifest().record([*seals, *evaluations, run / report])
 
 
 class _ConsoleLog(logging.Handler):

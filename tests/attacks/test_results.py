@@ -19,7 +19,7 @@ from src.gates.ticket import TICKET, Admission
 from src.release.verify_results import verify_results
 from src.training.preflight import preflight
 from src.training.resume import source_hashes
-from src.training.run import record_outputs, run
+from src.training.run import run
 from tests.training.tiny_run import make_model_and_data, write_config
 
 MODEL = Path("checkpoints/rc1/final_model")
@@ -41,7 +41,6 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
         TICKET.write_text("{}")
         sources = source_hashes(preflight(config))
         run(config, False, Admission("quickstart", sha256_file(TICKET), "run", sources))
-        record_outputs()
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(False)
     return folder

@@ -56,3 +56,10 @@ def test_a_first_round_that_failed_and_one_of_another_profile(run: Path) -> None
     write_json(ROUND1, replace(first, profile="rc1", files=print_of))
     Manifest().record([ROUND1])
     assert failed_round1() == {"round1_of_this_profile"}
+
+
+@poison("round1/round1_by_this_code")
+def test_a_first_round_by_other_code(run: Path) -> None:
+    write_json(ROUND1, replace(read_round(ROUND1), code="0" * 64))
+    Manifest().record([ROUND1])
+    assert failed_round1() == {"round1_by_this_code"}

@@ -13,6 +13,7 @@ import yaml
 
 from src.config.judge_config import ScoringSection
 from src.config.loader import DEFAULT, load_config
+from src.config.profile import load_profile, scoring_of
 from src.core.errors import BadInput
 from src.core.files import shipped
 from src.scoring.providers import ScorerSettings, settings_for
@@ -22,7 +23,7 @@ KEY = "sk-planted/0123456789"
 
 @pytest.fixture(scope="module")
 def scoring() -> ScoringSection:
-    return load_config().scoring
+    return scoring_of(load_profile("rc1"))
 
 
 def test_the_shipped_config_holds_what_the_requirements_name(scoring: ScoringSection) -> None:

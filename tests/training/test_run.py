@@ -120,6 +120,44 @@ def test_resume_with_other_settings_is_refused_with_the_key(place: Path, askgate
     assert f"{place / 'own.yaml'}: clip: is not what the run began with" in done.err
 
 
+def test_a_refused_resume_changes_nothing(place: Path, askgate: Askgate) -> None:
+    """Neither the files of the run that it refuses, nor the links, which may point to another one."""
+    assert askgate("train", "--config", write_config(place, steps=1, clip=0.3)).code == 0
+    first = only_run()
+    assert askgate("train", "--config", write_config(place, steps=1)).code == 0
+    second = run_of(Path("runs/latest"))
+    before = {run: files_of(run) for run in (first, second)}
+    for changes, key in (({"clip": 0.5}, "clip"), ({"base_model": "other"}, "base_model")):
+        if key == "base_model":
+            shutil.copytree(place / "model", place / "other")
+        done = askgate("train", "--config", write_config(place, steps=2, **changes), "--resume")
+        assert done.code == 2
+        assert f"{key}: is not what the run began with" in done.err
+    with open(place / "data/pool.jsonl", "ab") as handle:
+        handle.write(b"\n")
+    assert askgate("train", "--config", write_config(place, steps=2), "--resume").code == 2
+    for run, files in before.items():
+        assert {**files_of(run), "logs/train.log": b""} == {**files, "logs/train.log": b""}
+    assert run_of(Path("runs/latest")) == second
+
+
+def test_resume_takes_the_newest_run_that_has_no_checkpoint_yet(place: Path, askgate: Askgate) -> None:
+    """Not an older one of the same config that has ended."""
+    config = write_config(place, steps=1)
+    assert askgate("train", "--config", config).code == 0
+    first = only_run()
+    assert askgate("train", "--config", config).code == 0
+    second, _ = all_runs()
+    shutil.rmtree(second / "checkpoints/local")
+    (second / "checkpoints/local").mkdir()
+    before = files_of(first)
+    done = askgate("train", "--config", config, "--resume")
+    assert done.code == 0, done.err
+    assert "no checkpoint in checkpoints/local yet" in done.err
+    assert run_of(Path("runs/latest")) == second
+    assert files_of(first) == before
+
+
 def test_a_checkpoint_of_an_older_version_is_named_as_such(
     place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -525,3 +563,26 @@ def test_empty_folders_made_beforehand_are_no_run(tmp_path: Path, monkeypatch: p
     assert run is not None
     assert run_of(Path("checkpoints/rc1")) == run
     assert Path("checkpoints/rc1/best/step_00002.json").exists()
+
+
+def test_a_run_adopted_in_two_attempts_is_one_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kill between two renames: the rest goes to the same folder."""
+    monkeypatch.chdir(tmp_path)
+    for name, at in (("logs/metrics.jsonl", 1e9), ("checkpoints/rc1/step_00001/manifest.json", 2e9)):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text("{}")
+        os.utime(name, (at, at))
+
+    def killed_at_the_second(path: Path, target: Path) -> None:
+        if path == Path("checkpoints/rc1"):
+            raise KeyboardInterrupt
+        os.rename(path, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", killed_at_the_second)
+        with pytest.raises(KeyboardInterrupt):
+            adopt_run()
+    run = adopt_run()
+    assert [run] == all_runs()
+    assert run_of(Path("logs/metrics.jsonl")) == run_of(Path("checkpoints/rc1")) == run
+    assert adopt_run() is None
