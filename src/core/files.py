@@ -76,7 +76,8 @@ def launchers_sha256() -> str:
     where AskGate is installed, because a package starts itself."""
     if PACKAGE.name != "src":
         return ""
-    files = [*HOME.glob("*.py"), *(path for folder in LAUNCHERS for path in (HOME / folder).rglob("*.[ps][yh]"))]
+    importable = [path for pattern in ("*.py", "*.so", "*/__init__.py") for path in HOME.glob(pattern)]
+    files = {*importable, *(path for folder in LAUNCHERS for path in (HOME / folder).rglob("*.[ps][yh]"))}
     lines = (f"{sha256_file(path)}  {path.relative_to(HOME).as_posix()}\n" for path in sorted(files))
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -176,10 +176,11 @@ def point(link: Path, target: Path) -> None:
         ) from None
 
 
-def adopt_run() -> Path | None:
+def adopt_run(move_mirror: Callable[[Path], None] = lambda run: None) -> Path | None:
     """Moves a run whose files are in place of the links, as in older versions and packages, into a run folder.
 
-    A kill meanwhile leaves a link to that folder, so that the next call moves the rest there too.
+    `move_mirror` is called with that folder. A kill meanwhile leaves a link to it, so that the next call moves the rest
+    there too.
     """
     found = [name for name in (*LINKS, *evaluations(HERE)) if not name.is_symlink() and name.exists()]
     files = [file for name in found for file in _files(name)]
@@ -200,6 +201,7 @@ def adopt_run() -> Path | None:
     for name in (*LINKS, *(path.relative_to(run) for path in evaluations(run))):
         if (run / name).exists():
             point(name, run / name)
+    move_mirror(run)
     _ADOPTING.unlink()
     return run
 

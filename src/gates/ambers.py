@@ -86,6 +86,14 @@ def open_ambers(profile: Profile) -> list[Amber]:
     return [one for one in ambers(profile) if not one.signed]
 
 
+def signed_off(profile: Profile) -> set[str]:
+    """Names of the ambers that are signed off; none where a file of the evidence cannot be read."""
+    try:
+        return {one.name for one in ambers(profile) if one.signed}
+    except BadInput:
+        return set()
+
+
 def sign_amber(profile: Profile, name: str, key: Path | None, password: bytes | None, by: str) -> Path:
     """Signs an amber off: with the owner's key where the profile names one, else by name in the manifest."""
     found = next((one for one in _facts(profile) if one.name == name), None)

@@ -50,7 +50,7 @@ class EvalSettings:
     def facts(self) -> dict[str, Any]:
         """The entry `setting` of a report."""
         limits = {**self.limits.facts(), "tools": list(self.limits.tools)}
-        return {"talk": limits, "greedy": self.greedy, "seed": self.seed}
+        return {"rollout": limits, "greedy": self.greedy, "seed": self.seed}
 
 
 class ModelEvaluation(Struct, frozen=True):

@@ -226,7 +226,7 @@ def evaluation_key(ready: Ready, job: TrainJob, sources: Mapping[str, str]) -> d
         "n": config.eval.n,
         "greedy": config.eval.greedy,
         "seed": job.seed,
-        "talk": job.rollout.facts(),
+        "rollout": job.rollout.facts(),
         "reward": config.reward.model_dump(mode="json"),
         "weights": sources.get("reward.weights"),
         "use_overclar_penalty": config.use_overclar_penalty,

@@ -85,7 +85,8 @@ def run(
     console = Console(stderr=True, markup=False, highlight=False, emoji=False, soft_wrap=True)
     lock = lock_folder(paths.LOGS)
     try:
-        _adopt_mirror(ready.config, paths.adopt_run() or paths.new_run())
+        if paths.adopt_run(lambda run: _adopt_mirror(ready.config, run)) is None:
+            _adopt_mirror(ready.config, paths.new_run())
         resumed = resumption.find_run(ready, resume)
         folder = resumed or paths.new_run()
         for written in (*paths.RUN_FOLDERS, *paths.RUN_FILES):

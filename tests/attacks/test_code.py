@@ -107,10 +107,11 @@ def test_the_digest_of_the_launchers_covers_them(tmp_path: Path, monkeypatch: py
     digest = launchers_sha256.__wrapped__
     (tmp_path / "train").mkdir()
     digests = [digest()]
-    for name in ("train/ppo_runner.py", "torch.py"):
+    (tmp_path / "typer").mkdir()
+    for name in ("train/ppo_runner.py", "torch.py", "typer/__init__.py"):
         (tmp_path / name).write_text("import evil\n")
         digests.append(digest())
-    assert len(set(digests)) == 3
+    assert len(set(digests)) == 4
 
 
 def test_a_library_in_the_working_folder_is_not_loaded_by_the_trainer(tmp_path: Path) -> None:

@@ -573,6 +573,9 @@ def test_a_run_adopted_in_two_attempts_is_one_run(tmp_path: Path, monkeypatch: p
         Path(name).write_text("{}")
         os.utime(name, (at, at))
 
+    def killed(run: Path) -> None:
+        raise KeyboardInterrupt
+
     def killed_at_the_second(path: Path, target: Path) -> None:
         if path == Path("checkpoints/rc1"):
             raise KeyboardInterrupt
@@ -582,7 +585,10 @@ def test_a_run_adopted_in_two_attempts_is_one_run(tmp_path: Path, monkeypatch: p
         patch.setattr(Path, "rename", killed_at_the_second)
         with pytest.raises(KeyboardInterrupt):
             adopt_run()
-    run = adopt_run()
-    assert [run] == all_runs()
+    with pytest.raises(KeyboardInterrupt):
+        adopt_run(killed)
+    mirrored: list[Path] = []
+    run = adopt_run(mirrored.append)
+    assert [run] == all_runs() == mirrored
     assert run_of(Path("logs/metrics.jsonl")) == run_of(Path("checkpoints/rc1")) == run
     assert adopt_run() is None
