@@ -23,7 +23,7 @@ EVIDENCE = "evidence"
 LIGHT_GATES: dict[str, tuple[str, ...]] = {
     "data": ("pool", "difficulty"),
     "reward": ("weights", "calibration", "shadow", "penalty", "ablation"),
-    "scoring": ("fresh", "scoring"),
+    "scoring": ("fresh", "scoring", "judge"),
     "policy": ("config",),
     "resources": ("disk",),
     EVIDENCE: ("round1",),

@@ -139,6 +139,19 @@ class CountThresholds(Section):
     ablation_episodes: Count
     """Held-out episodes per ablation run and seed."""
     ablation_seeds: Count
+    judge_samples: Annotated[int, Field(ge=4)]
+    """Good dialogues with a canary each, and repeated scores of episodes, that show whether the judge reads."""
+
+
+class JudgeThresholds(Section):
+    """A judge that reads what it scores."""
+
+    required: bool
+    """Whether a judge that does not fails the round (red). Otherwise the owner must sign it off (amber)."""
+    noise_max: Share
+    """Variance within repeats of a dialogue as a share of all variance, must be below."""
+    canaries_fooled_max: Share
+    """Maximum share of canaries that score at least as high as the good dialogue."""
 
 
 class ConfigThresholds(Section):
@@ -190,6 +203,7 @@ class Thresholds(Section):
     cache_hit_lt_round2: Share
     fresh_unstable_share_max: Share
     """Maximum share of freshly scored samples with disagreeing votes."""
+    judge: JudgeThresholds
     disk_free_gb_min: float
     config: ConfigThresholds
 

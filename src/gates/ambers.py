@@ -2,12 +2,14 @@
 
     weaker_thresholds   the profile has a threshold weaker than the one that AskGate was released with
     judge_weight        no dimension of the live judge has a weight, so its scores decide nothing
-    canaries_fooled     the judge scored every worthless answer at least as high as a good one
+    judge_noise         the judge's scores of one dialogue differ as much as those of different dialogues
+    canaries_fooled     the judge scored worthless answers as high as good dialogues
     control_need_ask    plain SFT on as many tokens does better than the trained policy where asking is needed
 
 An amber fails no command. `askgate report` and `askgate package` exit with 1 until the owner has signed each of them
-off by name; weaker thresholds cannot be signed off. All ambers are derived again from profile, weights, probe and
-evaluation whenever they are asked for; the lists in reports are only for readers.
+off by name; weaker thresholds cannot be signed off. All ambers are derived again from profile, weights, the round's
+judge scores and evaluation whenever they are asked for; the lists in reports are only for readers. Where the profile
+requires a judge that reads, `judge_noise` and `canaries_fooled` are red instead.
 """
 
 from __future__ import annotations
@@ -24,15 +26,16 @@ from ..config.schema import dotted
 from ..core.check import Check, check, now, remedies
 from ..core.errors import BadInput
 from ..core.files import package_json, read_json, sha256_file, shipped, write_json
-from ..core.paths import newest_evaluation, probe_report
+from ..core.paths import newest_evaluation
 from ..core.types import Record
 from ..eval.trial import TrialReport, control_ambers
 from ..reward.dimensions import LIVE
 from ..reward.weights import read_unchecked
-from ..scoring.probe import canary_ambers
-from .gate import PREFLIGHT
+from .checks.judge import exam_checks
+from .gate import PREFLIGHT, RoundContext, round_context
 from .manifest import Manifest
 from .sign_off import AMBER, read_signed, require_owner_key, sign_statement
+from .ticket import ROUND1, TICKET, read_round
 
 NOT_FOR_SIGNING = "weaker_thresholds"
 REFERENCE = "templates/reference_thresholds.json"
@@ -67,8 +70,15 @@ class Acknowledgement(Record, frozen=True):
     at: str
 
 
-def profile_ambers(profile: Profile) -> list[Amber]:
+def round_ambers(context: RoundContext) -> list[Amber]:
     """Ambers that are known before training. A round lists them in its report."""
+    required = context.profile.thresholds.judge.required
+    facts = [] if required else [one for one in exam_checks(context, "ambers") if not one.passed]
+    return [*profile_ambers(context.profile), *(Amber(one, context.exam) for one in facts)]
+
+
+def profile_ambers(profile: Profile) -> list[Amber]:
+    """Ambers that follow from profile and weights."""
     weights = profile.paths.weights
     facts = [(one, profile_path(profile.name)) for one in threshold_ambers(profile)]
     if weights.exists():
@@ -166,17 +176,18 @@ def _amber(name: str, value: float, rule: Any, threshold: float, remedy: tuple[s
 
 
 def _facts(profile: Profile) -> list[Amber]:
-    found = profile_ambers(profile)
-    probed, evaluation = probe_report(profile.name), newest_evaluation()
-    if probed.exists():
-        found += [Amber(one, probed) for one in canary_ambers(_read(probed, _Probe).figures)]
+    newest = next((number for number, path in ((2, TICKET), (1, ROUND1)) if _has_exam(profile, path)), None)
+    found = round_ambers(round_context(profile, newest)) if newest else profile_ambers(profile)
+    evaluation = newest_evaluation()
     if evaluation:
         found += [Amber(one, evaluation) for one in control_ambers(_read(evaluation, TrialReport).pooled)]
     return found
 
 
-class _Probe(msgspec.Struct):
-    figures: dict[str, Any]
+def _has_exam(profile: Profile, path: Path) -> bool:
+    """Whether this is the report of a round of the profile that measured its judge."""
+    report = read_round(path) if path.exists() else None
+    return report is not None and report.profile == profile.name and "judge" not in report.unmeasured
 
 
 def _read(path: Path, kind: type[T]) -> T:

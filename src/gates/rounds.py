@@ -24,15 +24,16 @@ from ..core.model_files import base_sha256
 from ..runtime.lock import lock_folder
 from ..scoring.judge import Tally
 from ..scoring.ledger import EMPTY, newest_scorings, verify
-from ..scoring.providers import settings_for
-from .ambers import profile_ambers
+from ..scoring.providers import address, settings_for
+from .ambers import Amber, profile_ambers, round_ambers
 from .anti_simulation import environment_checks
 from .checks.config import config_findings, disk_findings
 from .checks.data import difficulty_findings, pool_findings
+from .checks.judge import judge_findings, score_exam
 from .checks.penalty import ablation_findings, penalty_findings
 from .checks.reward import calibration_findings, shadow_findings, weights_findings
 from .checks.scoring import fresh_findings, score_fresh, scoring_findings
-from .gate import Finding, Gate, RoundContext, evidence_of, findings_of, measure, round_context, unmeasured
+from .gate import MEASURED, Finding, Gate, RoundContext, evidence_of, findings_of, measure, round_context, unmeasured
 from .manifest import Manifest
 from .sign_off import owner_key_id
 from .ticket import (
@@ -92,16 +93,19 @@ def run_round(
             "disk": disk_findings,
             "fresh": fresh_findings,
             "scoring": lambda given: scoring_findings(given, environment),
+            "judge": judge_findings,
         }
         draft, seed = round_context(profile, number, draft=True), None
         shutil.rmtree(draft.work, ignore_errors=True)
         try:
             seed = score_fresh(draft, environment, tell, progress)
+            score_exam(draft, environment, tell, progress)
         except BadInput as error:
             if to_lose:
                 raise
-            findings.append(unmeasured("fresh", error))
-            del gates["fresh"]
+            for gate in ("fresh", "judge") if seed is None else ("judge",):
+                findings.append(unmeasured(gate, error))
+                del gates[gate]
         # The judge has answered. From here on the evidence of the earlier round is overwritten.
         withdraw_reports(number, manifest, sign_offs=any(one.profile != profile.name for one in to_lose.values()))
         _move(draft.work, context.work)
@@ -115,6 +119,8 @@ def run_round(
                 remedy="run both rounds again; update AskGate before or after a round, not meanwhile",
             )
         failed = [one for one in findings if not one.passed]
+        unread = any(one.gate == "judge" and one.name == MEASURED for one in findings)
+        known: list[Amber] = _readable(lambda: profile_ambers(profile) if unread else round_ambers(context), [])
         report = Round(
             round="round1" if number == 1 else "round2",
             ts=now(),
@@ -128,6 +134,7 @@ def run_round(
             ledger=_readable(lambda: verify(context.ledger), EMPTY),
             findings=findings,
             environment={key: environment.get(key, "").strip() for key in _ENVIRONMENT},
+            judge_server=_readable(lambda: address(settings_for(environment, context.scoring).provider.server), ""),
             code=code,
             launchers=launchers,
             owner_key=_readable(lambda: owner_key_id(profile), ""),
@@ -135,7 +142,7 @@ def run_round(
             fresh_seed=seed,
             round1_sha256=sha256_file(ROUND1) if number == 2 and ROUND1.exists() else "",
             to_do=tuple(f"{one.gate}: {one.name}: {one.remedy}" for one in failed),
-            ambers=_readable(lambda: tuple(one.fact for one in profile_ambers(profile)), ()),
+            ambers=tuple(one.fact for one in known),
             to_do_zh=tuple(f"{one.gate}: {one.name}: {one.remedy_zh}" for one in failed),
         )
         return report, issue(report, context, manifest)

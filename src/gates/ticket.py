@@ -43,6 +43,8 @@ from ..core.model_files import base_sha256
 from ..core.types import Record
 from ..core.user_class import own_files
 from ..scoring.ledger import Head, lines
+from ..scoring.providers import address, belongs
+from ..scoring.types import CallEntry
 from .gate import GATES, INTEGRITY, MEASURED, PREFLIGHT, Finding, RoundContext
 from .manifest import Manifest, is_future
 from .sign_off import require_signature
@@ -85,6 +87,8 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     findings: list[Finding]
     environment: dict[str, str]
     """RUN_MODE and the judge."""
+    judge_server: str = ""
+    """Host and port of the judge, or `askgate` for the server that AskGate starts itself."""
     code: str = ""
     """SHA-256 of AskGate's code and texts that measured, when the round began."""
     launchers: str = ""
@@ -105,6 +109,11 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     @property
     def failed(self) -> list[Finding]:
         return [one for one in self.findings if not one.passed]
+
+    @property
+    def unmeasured(self) -> set[str]:
+        """Gates that could not be measured, such as `judge` where the judge did not answer."""
+        return {one.gate for one in self.findings if one.name == MEASURED}
 
     @property
     def exit_code(self) -> int:
@@ -212,6 +221,26 @@ def verify_ledger(ledger: Path, heads: list[Head]) -> None:
         )
 
 
+def verify_judge(ledger: Path, report: Round) -> None:
+    """Checks that the round's judge was where the report says, and that no call went elsewhere under a known name."""
+    calls = [line.entry for line in lines(ledger) if line.seq <= report.ledger.lines]
+    last = ""
+    for call in (one for one in calls if isinstance(one, CallEntry)):
+        last = address(call.server)
+        if not belongs(call.provider, last):
+            raise BadInput(
+                f"has calls to {last or 'an unknown address'} under the name {call.provider}, which is another server",
+                where=str(ledger),
+                remedy="move the ledger away, name that server SCORER_PROVIDER=custom, score again and run both rounds",
+            )
+    if last != report.judge_server:
+        raise BadInput(
+            f"names the judge {report.judge_server or 'nowhere'}, and the ledger has calls to {last or 'nobody'}",
+            where=report.round,
+            remedy=RUN_BOTH,
+        )
+
+
 def _contradictions(path: Path, report: Round, manifest: Manifest) -> Iterator[str]:
     """Ways in which a report contradicts the manifest or itself.
 
@@ -280,6 +309,7 @@ def admit(config: Path, overrides: Sequence[str] | None = None) -> Admission:
     if sha256_file(ROUND1) != ticket.round1_sha256 or not same:
         raise BadInput("is not the first round that the ticket is based on", where=str(ROUND1), remedy=RUN_BOTH)
     verify_ledger(profile.paths.ledger, [first.ledger, ticket.ledger])
+    verify_judge(profile.paths.ledger, ticket)
     _refuse_other_model(ticket, config)
     require_signature(profile, TICKET, ticket.run, ticket.owner_key, ENVELOPE)
     return Admission(ticket.profile, sha256_file(TICKET), ticket.run, _trained_on(ticket, config, sums))

@@ -21,7 +21,7 @@ from ..core.files import code_sha256
 from ..core.model_files import base_sha256
 from ..core.paths import FINAL_MODEL, GATED_CHECKPOINTS, run_folder
 from ..scoring.ledger import Head
-from .gate import Finding, RoundContext, measure, round_context
+from .gate import INTEGRITY, Finding, RoundContext, measure, round_context
 from .manifest import Entry, Manifest
 from .sign_off import require_signature
 from .ticket import (
@@ -33,6 +33,7 @@ from .ticket import (
     Round,
     sealed_ticket,
     verify_final_model,
+    verify_judge,
     verify_ledger,
     verify_report,
 )
@@ -72,6 +73,9 @@ def verify(deep: bool, tell: Callable[[str], None], signed: bool = True, owner_k
         ambers = f", amber: {', '.join(one.name for one in report.ambers)}" if report.ambers else ""
         tell(f"{report.round} ({report.profile}): {len(report.findings)} checks, {len(report.failed)} failed{ambers}")
     ticket = next((one for one in rounds if one.round == "round2" and one.passed), None)
+    if ticket:
+        verify_judge(load_profile(ticket.profile).paths.ledger, ticket)
+        tell(f"judge: {ticket.environment.get('SCORER_PROVIDER', '')} at {ticket.judge_server}")
     if ticket and signed:
         require_signature(load_profile(ticket.profile), TICKET, ticket.run, ticket.owner_key, ENVELOPE)
         tell(f"ticket: valid{f', signed by key {ticket.owner_key}' if ticket.owner_key else ', not signed'}")
@@ -145,20 +149,23 @@ def _measure_again(rounds: list[Round], tell: Callable[[str], None]) -> None:
             context = replace(context, ledger=ledger, work=Path(folder))
             if report.profile not in file_gates:
                 file_gates[report.profile] = measure(FILE_GATES, context)
-            _compare_ambers(report)
+            _compare_ambers(report, context)
             _compare(report, [*file_gates[report.profile], *_measure_live_gates(report, context)])
             tell(f"{report.round}: every gate measured again from the evidence, with the same values")
 
 
 def _measure_live_gates(report: Round, context: RoundContext) -> list[Finding]:
     """The gates of live scoring, as far as files show them afterwards."""
+    from .checks.judge import judge_findings
     from .checks.scoring import fresh_findings, ledger_findings
 
     provider = report.environment.get("SCORER_PROVIDER", "")
-    gates = {"fresh": fresh_findings, "scoring": lambda given: ledger_findings(given, provider)}
-    if report.fresh_seed is None:
-        del gates["fresh"]
-    return measure(gates, context)
+    gates = {
+        "fresh": fresh_findings,
+        "scoring": lambda given: ledger_findings(given, provider),
+        "judge": judge_findings,
+    }
+    return measure({name: gate for name, gate in gates.items() if name not in report.unmeasured}, context)
 
 
 def _first_lines(ledger: Path, count: int, out: Path) -> Path:
@@ -170,8 +177,8 @@ def _first_lines(ledger: Path, count: int, out: Path) -> Path:
 
 def _compare(report: Round, again: list[Finding]) -> None:
     stated = {(one.gate, one.name): one for one in report.findings if not _is_momentary(one)}
-    if report.fresh_seed is None:
-        stated = {key: one for key, one in stated.items() if key[0] != "fresh"}
+    unmeasured = report.unmeasured & set(INTEGRITY)  # what the judge could not be asked then is not measured now
+    stated = {key: one for key, one in stated.items() if key[0] not in unmeasured}
     for one in again:
         before = stated.pop((one.gate, one.name), None)
         if before is None or not _same(before, one):
@@ -190,10 +197,11 @@ def _compare(report: Round, again: list[Finding]) -> None:
         )
 
 
-def _compare_ambers(report: Round) -> None:
-    from .ambers import profile_ambers  # imports what measures the reward
+def _compare_ambers(report: Round, context: RoundContext) -> None:
+    from .ambers import profile_ambers, round_ambers  # imports what measures the reward
 
-    now = [one.fact.name for one in profile_ambers(load_profile(report.profile))]
+    unread = "judge" in report.unmeasured
+    now = [one.fact.name for one in (profile_ambers(context.profile) if unread else round_ambers(context))]
     stated = [one.name for one in report.ambers]
     if now != stated:
         raise BadInput(

@@ -37,6 +37,7 @@ from src.reward.calibration import weight_calib
 from src.reward.recorded_episodes import RecordedEpisode, RecordPlan, write_recorded
 from src.reward.scored_episodes import rate
 from src.scoring.batch import BatchJob, choose, score_dialogues
+from src.scoring.prompt import CANARIES
 from src.scoring.providers import settings_for
 from tests.gates.scripted_policy import act, ask_first
 from tests.scoring.server import JudgeServer, Scores, steady_scores
@@ -56,12 +57,23 @@ COUNTS = {
     "calibration_live": LIVE,
     "ablation_episodes": SHADOW,
     "ablation_seeds": 1,
+    "judge_samples": 6,
 }
 LATENCY_S = 0.025
 
 
+def discerning_scores(body: dict[str, Any]) -> dict[str, Any]:
+    """Scores of a judge that reads: steady ones for a dialogue, nearly nothing for a canary."""
+    dialogue = body["messages"][-1]["content"].rpartition("\n")[0]
+    found = steady_scores(body)
+    return {name: min(1, mark) for name, mark in found.items()} if dialogue.endswith(_WORTHLESS) else found
+
+
+_WORTHLESS = tuple(f": {text}" for canaries in CANARIES.values() for text in canaries.values())
+
+
 @contextmanager
-def judging(scores: Scores = steady_scores) -> Iterator[dict[str, str]]:
+def judging(scores: Scores = discerning_scores) -> Iterator[dict[str, str]]:
     """The environment of a run whose judge is a server on this machine."""
     with JudgeServer(uneven_latency, latency_s=LATENCY_S, scores=scores) as server:
         yield {

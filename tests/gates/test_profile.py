@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -13,12 +14,12 @@ from src.core.errors import BadInput
 from src.gates.ambers import weaker_thresholds
 from tests.gates.run_folder import ROOT
 
-MACHINE = {"counts", "disk_free_gb_min", "config"}
-"""What profiles may differ in: sizes, the machine and the training config."""
+OTHERWISE: dict[str, Any] = {"counts": True, "disk_free_gb_min": True, "config": True, "judge": {"required"}}
+"""Differences between the profiles: sizes, machine, training config, and whether a judge that does not read is red."""
 
 
 def test_both_profiles_ask_for_the_same_quality() -> None:
-    quickstart, rc1 = (load_profile(name).thresholds.model_dump(exclude=MACHINE) for name in NAMES)
+    quickstart, rc1 = (load_profile(name).thresholds.model_dump(exclude=OTHERWISE) for name in NAMES)
     assert quickstart == rc1
 
 

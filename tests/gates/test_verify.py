@@ -46,6 +46,7 @@ def test_verify_changes_no_file(run: Path) -> None:
     [
         "reports/preflight/round1/pool_report.json",
         "reports/preflight/round2/fresh_scores.jsonl",
+        "reports/preflight/round2/judge/scores.jsonl",
         "configs/weights.json",
     ],
 )
