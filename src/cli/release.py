@@ -106,13 +106,14 @@ def reproduce(
         Path | None,
         Option("--public_key", help="Public key of whoever made the package; other signatures are refused."),
     ] = None,
+    owner_key: Annotated[str, Option(help="Fingerprint of the owner's key, which must have signed the ticket.")] = "",
 ) -> None:
     """Verify a package, or repeat its training. Names the first file that does not match."""
     if not (verify or rerun):
         raise BadInput("nothing to do", where="reproduce", remedy="add --verify, or --rerun to train again too")
     from ..release.reproduce import reproduce as check
 
-    check(packed, show.say, public_key, rerun, allow_class or ())
+    check(packed, show.say, public_key, rerun, allow_class or (), owner_key)
     show.say(f"VERIFIED: {packed}{', and trained again with the same weights' if rerun else ''}")
 
 

@@ -79,13 +79,7 @@ def verify(deep: bool, tell: Callable[[str], None], signed: bool = True, owner_k
     if ticket and signed:
         require_signature(load_profile(ticket.profile), TICKET, ticket.run, ticket.owner_key, ENVELOPE)
         tell(f"ticket: valid{f', signed by key {ticket.owner_key}' if ticket.owner_key else ', not signed'}")
-    if owner_key and (ticket is None or ticket.owner_key != owner_key):
-        known = ticket.owner_key if ticket else ""
-        raise BadInput(
-            f"the ticket is not signed by that key{f', but by {known}' if known else ''}",
-            where="--owner-key",
-            remedy="ask the owner for the fingerprint, and whether this run is theirs",
-        )
+    refuse_other_owner(ticket, owner_key)
     if ticket:
         _verify_models(ticket, manifest, tell)
         if ticket.code != code_sha256():
@@ -93,6 +87,17 @@ def verify(deep: bool, tell: Callable[[str], None], signed: bool = True, owner_k
     if deep:
         _measure_again(rounds, tell)
     return rounds
+
+
+def refuse_other_owner(ticket: Round | None, owner_key: str) -> None:
+    """Refuses a ticket that another key signed than the one with this fingerprint. Empty: any key, or none."""
+    if owner_key and (ticket is None or ticket.owner_key != owner_key):
+        known = ticket.owner_key if ticket else ""
+        raise BadInput(
+            f"the ticket is not signed by that key{f', but by {known}' if known else ''}",
+            where="--owner-key",
+            remedy="ask the owner for the fingerprint, and whether this run is theirs",
+        )
 
 
 def _verify_models(ticket: Round, manifest: Manifest, tell: Callable[[str], None]) -> None:

@@ -32,7 +32,7 @@ from ..core.paths import GATED_CHECKPOINTS, LOGS, RUNS
 from ..gates.ambers import ambers
 from ..gates.manifest import MANIFEST, Manifest
 from ..gates.ticket import REFUSAL, ROUND1, TICKET, final_models, read_round
-from ..gates.verify import verify
+from ..gates.verify import refuse_other_owner, verify
 from ..loop.runner import verb, with_package
 from .package import FACTS, GATES, PUBLIC, SUMS, SUMS_SIGNATURE, PackageFacts, belongs, signature_of, this_machine
 from .signing import can_sign, statements, verify_model
@@ -49,11 +49,21 @@ AGAIN = "get the package again from its maker"
 
 
 def reproduce(
-    package: Path, tell: Tell, public_key: Path | None = None, rerun: bool = False, classes: Sequence[str] = ()
+    package: Path,
+    tell: Tell,
+    public_key: Path | None = None,
+    rerun: bool = False,
+    classes: Sequence[str] = (),
+    owner_key: str = "",
 ) -> None:
-    """Raises BadInput that names the first file that does not match. `classes`: own classes that a rerun may build."""
+    """Raises BadInput that names the first file that does not match.
+
+    `classes`: own classes that a rerun may build. `owner_key`: fingerprint of the key that must have signed the ticket.
+    """
     with unpacked(package) as folder:
         facts = check(folder, tell, public_key)
+        with chdir(folder):
+            refuse_other_owner(read_round(TICKET), owner_key)
         if rerun:
             run_again(folder, facts, tell, classes)
 
