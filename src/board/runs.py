@@ -17,9 +17,9 @@ import numpy as np
 
 from ..config.profile import load_profile
 from ..core.errors import BadInput
-from ..core.paths import newest_evaluation
 from ..eval.compare import Change
 from ..gates.gate import PREFLIGHT
+from ..gates.manifest import newest_evaluation
 from ..loop.kpi import measure
 from ..loop.lights import Light
 from ..loop.profile_loop import ProfileLoop, last_run, open_loop

@@ -14,6 +14,7 @@ import msgspec
 
 from ..core.errors import BadInput
 from ..core.files import json_bytes, sha256_file
+from ..core.paths import FINAL_MODEL
 from ..core.types import Record
 from ..runtime.disk import disk, read_blocks, sync_tree, write_file
 
@@ -54,6 +55,11 @@ def seal(folder: Path, step: int, marks: Mapping[str, Any]) -> Seal:
     _write_synced(folder / COMPLETE, f"{sha256_file(folder / MANIFEST)}\n".encode())
     disk.sync(folder)
     return made
+
+
+def final_seals(checkpoints: Path) -> list[Path]:
+    """Seals of the final models in a folder of checkpoints, of all seeds."""
+    return sorted(checkpoints.glob(f"**/{FINAL_MODEL}/{MANIFEST}"))
 
 
 def read_seal(folder: Path) -> Seal:

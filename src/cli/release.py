@@ -176,7 +176,7 @@ def review(
 ) -> None:
     """Write the weekly review. Lists gates, KPIs and changes, as Markdown and as a page with charts."""
     from ..config.profile import load_profile
-    from ..core.paths import newest_evaluation
+    from ..gates.manifest import newest_evaluation
     from ..loop.kpi import measure
     from ..loop.profile_loop import last_run
     from ..pages.review import write_review

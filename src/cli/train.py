@@ -159,13 +159,16 @@ def verify(
         bool, Option("--deep", help="Also measure every gate again, and let the models repeat some dialogues.")
     ] = False,
     owner_key: Annotated[str, Option(help="Fingerprint of the owner's key, which must have signed the ticket.")] = "",
+    dialogues: Annotated[
+        int | None, Option(min=1, help="Dialogues of each policy to repeat with --deep. A large number repeats all.")
+    ] = None,
 ) -> None:
     """Verify the evidence of the rounds and the results of training. Names the first thing that does not match."""
     from ..gates.verify import verify as check
-    from ..release.verify_results import verify_results
+    from ..release.verify_results import DIALOGUES, verify_results
 
     rounds = check(deep, show.say, owner_key=owner_key)
-    verify_results(deep, show.say)
+    verify_results(deep, show.say, dialogues=dialogues or DIALOGUES)
     show.say(f"VERIFIED: {', '.join(one.round for one in rounds)}{', measured again' if deep else ''}")
 
 

@@ -41,7 +41,8 @@ REPORTS = Path("reports")
 EFFECTIVE_CONFIG = REPORTS / "config_effective.yaml"
 LIVE_SCORES = REPORTS / "rc1" / "scores.jsonl"
 """Output of `askgate score`."""
-_EVALUATION = "ppo_eval_"
+EVALUATION = "ppo_eval_"
+"""Beginning of the names of reports on base against trained policy; the rest is their tag."""
 
 RUNS = Path("runs")
 LATEST_RUN = RUNS / "latest"
@@ -79,7 +80,7 @@ def final_models(seeds: Sequence[int], checkpoints: Path = GATED_CHECKPOINTS) ->
 
 def evaluation_report(tag: str) -> tuple[Path, Path]:
     """Report of base against trained policy: JSON and page."""
-    return REPORTS / f"{_EVALUATION}{tag}.json", REPORTS / f"{_EVALUATION}{tag}.html"
+    return REPORTS / f"{EVALUATION}{tag}.json", REPORTS / f"{EVALUATION}{tag}.html"
 
 
 def probe_report(profile: str) -> Path:
@@ -87,15 +88,9 @@ def probe_report(profile: str) -> Path:
     return REPORTS / "rc1" / f"probe_{profile}.json"
 
 
-def newest_evaluation() -> Path | None:
-    """The JSON report of base against trained policy that was written last, of the gated run where there is one."""
-    reports = [path for path in evaluations(certified_run()) if path.suffix == ".json"]
-    return max(reports, key=lambda path: (path.stat().st_mtime, path.name), default=None)
-
-
 def evaluations(run: Path) -> list[Path]:
     """Reports and pages of base against trained policy in a run folder."""
-    return sorted((run / REPORTS).glob(f"{_EVALUATION}*"))
+    return sorted((run / REPORTS).glob(f"{EVALUATION}*"))
 
 
 def new_run(at: datetime | None = None) -> Path:
@@ -141,9 +136,13 @@ def run_folder(path: Path) -> Path | None:
     return Path(*path.parts[:2]) if path.is_relative_to(RUNS) and len(path.parts) > 2 else None
 
 
+def has_gated_run() -> bool:
+    return GATED_CHECKPOINTS.is_symlink() or GATED_CHECKPOINTS.is_dir()
+
+
 def certified_run() -> Path:
     """Run that reports are about: the last gated one, else the last one."""
-    return run_of(GATED_CHECKPOINTS if GATED_CHECKPOINTS.is_symlink() or GATED_CHECKPOINTS.is_dir() else LATEST_RUN)
+    return run_of(GATED_CHECKPOINTS if has_gated_run() else LATEST_RUN)
 
 
 def open_run(run: Path, checkpoints: Path) -> None:

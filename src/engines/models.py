@@ -60,6 +60,18 @@ def load_policy(
     return model.eval()
 
 
+def load_trained(folder: Path, base: str, finetune: FinetuneSection, device: torch.device, dtype: torch.dtype) -> Any:
+    """A policy as `save_policy` left it: a whole model, or adapters on the base that they were trained on."""
+    adapted = (folder / "adapter_config.json").exists()
+    name, held_in = base if adapted else str(folder), torch.float32 if finetune.method == "full" else dtype
+    model = _load(name, held_in, device, finetune.method == "qlora")
+    if adapted:
+        from peft import PeftModel
+
+        model = PeftModel.from_pretrained(model, str(folder))
+    return model.eval()
+
+
 def frozen_base(policy: Any, dtype: torch.dtype) -> Frozen:
     """The policy as it is now: with its adapters switched off where it has any, else a copy."""
     if not is_adapted(policy):

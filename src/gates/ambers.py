@@ -26,14 +26,13 @@ from ..config.schema import dotted
 from ..core.check import Check, check, now, remedies
 from ..core.errors import BadInput
 from ..core.files import package_json, read_json, sha256_file, shipped, write_json
-from ..core.paths import newest_evaluation
 from ..core.types import Record
 from ..eval.trial import TrialReport, control_ambers
 from ..reward.dimensions import LIVE
 from ..reward.weights import read_unchecked
 from .checks.judge import exam_checks
 from .gate import PREFLIGHT, RoundContext, round_context
-from .manifest import Manifest
+from .manifest import Manifest, newest_evaluation
 from .sign_off import AMBER, read_signed, require_owner_key, sign_statement
 from .ticket import ROUND1, TICKET, read_round
 

@@ -13,13 +13,13 @@ Nothing else makes an `Admission`, so there is no gated training without a verif
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
-from ..checkpoint.seal import Damaged, read_seal
+from ..checkpoint.seal import Damaged, final_seals, read_seal
 from ..checkpoint.seal import verify as verify_seal
 from ..config.loader import config_fingerprint, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
@@ -35,6 +35,7 @@ from ..core.files import (
     launchers_sha256,
     read_json,
     sha256_file,
+    shipped,
     sidecar,
     write_checksums,
     write_json,
@@ -313,6 +314,33 @@ def admit(config: Path, overrides: Sequence[str] | None = None) -> Admission:
     _refuse_other_model(ticket, config)
     require_signature(profile, TICKET, ticket.run, ticket.owner_key, ENVELOPE)
     return Admission(ticket.profile, sha256_file(TICKET), ticket.run, _trained_on(ticket, config, sums))
+
+
+def trained_config() -> tuple[Path, TrainConfig] | None:
+    """The config of the ticket that was trained, with its path. The seals of the final models tell which one it was.
+
+    None where no final model is there. Refuses models of a config that the ticket does not cover.
+    """
+    seals = final_seals(run_paths.GATED_CHECKPOINTS)
+    if not seals:
+        return None
+    ticket = read_round(TICKET)
+    paths = load_profile(ticket.profile).paths
+    try:
+        trained = [_settings(read_seal(seal.parent).marks.get("config", {})) for seal in seals]
+    except Damaged as error:
+        raise BadInput(str(error), where=str(run_paths.GATED_CHECKPOINTS), remedy=_TRAIN_AGAIN) from None
+    for path in (one for one in (paths.config, paths.trial) if one and shipped(one).exists()):
+        config = load_train_config(path).model_copy(update={"profile": ticket.profile})
+        if all(one == _settings(config.model_dump(mode="json")) for one in trained):
+            return path, config
+    what = f"was not trained with the settings of {paths.config}, which the ticket covers"
+    raise BadInput(what, where=str(seals[0].parent), remedy=_TRAIN_AGAIN)
+
+
+def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that a ticket fixes."""
+    return {key: value for key, value in config.items() if key not in FREE_WITH_A_TICKET}
 
 
 def final_models(config: TrainConfig, remedy: str = _TRAIN_AGAIN) -> list[Path]:

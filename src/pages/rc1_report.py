@@ -25,13 +25,13 @@ from ..core.errors import BadInput
 from ..core.files import atomic_files, fingerprint, json_bytes, read_json, sha256_file, shipped
 from ..core.jsonl import read_records
 from ..core.model_files import model_sha256
-from ..core.paths import EVAL_METRICS, HERE, METRICS, certified_run, newest_evaluation, run_of, step_file
+from ..core.paths import EVAL_METRICS, HERE, METRICS, certified_run, run_of, step_file
 from ..core.paths import final_models as model_folders
 from ..core.types import Episode, Sample
 from ..eval.metrics import HARD_READING, MEASURES
 from ..eval.trial import TrialReport
 from ..gates.ambers import ambers
-from ..gates.manifest import MANIFEST
+from ..gates.manifest import MANIFEST, newest_evaluation
 from ..gates.ticket import ENVELOPE, REFUSAL, ROUND1, TICKET, Fingerprint, Round, final_models, read_round
 from ..gates.verify import verify
 from ..reward.reward import achieved

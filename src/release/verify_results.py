@@ -7,85 +7,143 @@ numbers; on the machine that made them they are the same, word for word.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import msgspec
 
 from ..agents.trajectory import Job
+from ..checkpoint.seal import MANIFEST
 from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
-from ..core.files import sha256_file, shipped
+from ..core.files import json_bytes, sha256_file
 from ..core.jsonl import read_records
-from ..core.paths import in_run, newest_evaluation
+from ..core.model_files import find_model
+from ..core.paths import EVALUATION, certified_run, evaluations, in_run
+from ..core.paths import final_models as final_folders
 from ..core.types import Episode
 from ..data.pool.meta import read_meta
 from ..eval.trial import TrialReport
-from ..gates.manifest import Manifest
-from ..gates.ticket import TICKET, final_models
+from ..gates.manifest import Manifest, newest_evaluation
+from ..gates.ticket import TICKET, final_models, trained_config
 from ..training.data import held_out
 from ..training.results import derive, episode_files, outputs
 
-REGENERATED = 12
+DIALOGUES = 12
 """Dialogues of each policy that a deep verification generates again."""
 LEAST_EQUAL = 0.75
 """Share of them that must be equal. Sums in another order may change a token in a few of them."""
 _AGAIN = "run `askgate evaluate` on the run's own episodes; if it refuses them, train again"
+_RECORD = "start the training again: a finished run only reports and records"
 
 
-def verify_results(deep: bool, tell: Callable[[str], None], path: Path | None = None) -> TrialReport | None:
-    """Raises BadInput at the first thing that differs. None where nothing was trained behind the gates yet."""
-    path = path or newest_evaluation()
-    if path is None:
+def verify_results(
+    deep: bool, tell: Callable[[str], None], path: Path | None = None, dialogues: int = DIALOGUES
+) -> TrialReport | None:
+    """The proved report. Raises BadInput at the first thing that differs.
+
+    None where no training has ended behind the ticket, or `path` is the report of another run: nothing is proved then.
+    What has to be proved follows from the models that are there, and never from the report.
+    """
+    given, newest = path, newest_evaluation()
+    path = path or newest
+    trained = trained_config() if TICKET.exists() else None
+    if trained is None or not all((folder / MANIFEST).exists() for folder in final_folders(trained[1].seeds)):
+        _refuse_claim(path)
+        tell("results: no training behind the ticket has ended, so nothing is proved")
         return None
-    try:
-        stored = msgspec.json.decode(path.read_bytes(), type=TrialReport)
-    except (OSError, msgspec.DecodeError) as error:
-        raise BadInput(f"is not a report of an evaluation ({error})", where=str(path), remedy=_AGAIN) from None
-    if not stored.gated:
-        tell(f"results: {path} is of a run without a ticket, so nothing is proved about it")
-        return stored
-    if not TICKET.exists() or stored.ticket != sha256_file(TICKET):
-        raise BadInput("is of a run with another ticket", where=str(path), remedy="train and evaluate again")
-    config = TrainConfig.model_validate(stored.config)
+    run, config, recorded = certified_run(), trained[1], Manifest().of_run(certified_run())
+    if path is None:
+        raise BadInput("has no report in the manifest", where=str(run), remedy=_RECORD)
+    if given and given.resolve() not in [one.resolve() for one in evaluations(run)]:
+        _refuse_claim(given)
+        tell(f"results: {given} is not of the run behind the ticket, so nothing is proved about it")
+        return None
+    reports = [one for one in evaluations(run) if one.suffix == ".json"]
     folders = final_models(config)
-    recorded = {in_run(Path(name)): one.sha256 for name, one in Manifest().newest().items() if one.kind == "file"}
-    for file in (*outputs(config), path):
+    for file in (*outputs(config), *reports):
         if recorded.get(in_run(file)) != sha256_file(file):
-            raise BadInput("is not in the manifest: no run recorded it as it is", where=str(file), remedy=_AGAIN)
-    derived = derive(config, path.stem)
-    for part in ("profile", "checks", "passed", "pooled", "seeds"):
-        if getattr(derived, part) != getattr(stored, part):
-            raise BadInput(f"its {part} do not follow from the episodes", where=str(path), remedy=_AGAIN)
+            remedy = f"{_RECORD}; remove a report that is not of this run"
+            raise BadInput("is not in the manifest: no run recorded it as it is", where=str(file), remedy=remedy)
+    report = path.read_bytes()
+    stored = _plain(report, path)
+    expected = _plain(json_bytes(derive(config, path.stem.removeprefix(EVALUATION))), path)
+    for part in dict.fromkeys((*stored, *expected)):
+        if stored.get(part) != expected.get(part):
+            raise BadInput(f"{part}: not what episodes, seals and ticket give", where=str(path), remedy=_AGAIN)
     tell(f"results: {path} follows from the episodes; {len(folders)} final model(s) as they were saved")
     if deep:
-        for seed, folder in zip(config.seeds, folders, strict=True):
-            files = episode_files(config, seed)
-            _regenerate(config, seed, folder, files["trained"], tell)
-            if "base" in files and shipped(Path(config.base_model)).is_dir():
-                _regenerate(config, seed, shipped(Path(config.base_model)), files["base"], tell)
-    return stored
+        _repeat(config, folders, dialogues, tell)
+    return msgspec.json.decode(report, type=TrialReport)
 
 
-def _regenerate(config: TrainConfig, seed: int, folder: Path, file: Path, tell: Callable[[str], None]) -> None:
-    """Generates a few dialogues of a file again, with the model that should have made them, and compares."""
+def _refuse_claim(path: Path | None) -> None:
+    """Refuses a report that says that it is of a gated run, where it is not the report of one."""
+    if path and _plain(path.read_bytes(), path).get("gated"):
+        what = "is not in the manifest, or is of a run with another ticket"
+        raise BadInput(what, where=str(path), remedy="train and evaluate again")
+
+
+def _plain(report: bytes, path: Path) -> dict[str, Any]:
+    """A report as plain JSON, without its times and AskGate's version, which may be a newer one here."""
+    try:
+        found: dict[str, Any] = msgspec.json.decode(report, type=dict)
+        proof = {key: value for key, value in found["evidence"].items() if key not in ("version", "started", "ended")}
+        return {key: value for key, value in found.items() if key != "ts"} | {"evidence": proof}
+    except (msgspec.DecodeError, KeyError, AttributeError) as error:
+        raise BadInput(f"is not a report of an evaluation ({error})", where=str(path), remedy=_AGAIN) from None
+
+
+def _repeat(config: TrainConfig, folders: Sequence[Path], dialogues: int, tell: Callable[[str], None]) -> None:
+    """Lets the models of a run say some of their dialogues again. Nobody knows which ones before."""
+    number = secrets.randbits(64)
+    draw = Draw(Random(number), dialogues)
+    tell(f"dialogues to repeat: {dialogues} of each policy, drawn with the random seed {number}")
+    base = find_model(config.base_model, download=False)
+    for seed, folder in zip(config.seeds, folders, strict=True):
+        files = episode_files(config, seed)
+        _regenerate(config, seed, folder, files["trained"], draw, tell)
+        if "base" in files:
+            _regenerate(config, seed, base, files["base"], draw, tell)
+        if "control" in files:
+            tell(f"{files['control']}: the control's model is not kept, so nothing of it was repeated")
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Draws the dialogues that are generated again."""
+
+    random: Random
+    dialogues: int
+
+    def __call__(self, total: int) -> list[int]:
+        return sorted(self.random.sample(range(total), min(self.dialogues, total)))
+
+
+def _regenerate(
+    config: TrainConfig, seed: int, folder: Path, file: Path, draw: Draw, tell: Callable[[str], None]
+) -> None:
+    """Generates some dialogues of a file again, with the model that should have made them, and compares."""
     import torch
 
+    from ..engines.models import load_trained
     from ..rollout.scheduler import generate
     from ..runtime.device import get_device, get_dtype, prepare_device
     from ..training.components import open_renderer
-    from .gguf_export import load_merged
 
     device = get_device(config.device_pref)
     prepare_device(device)
     dtype = get_dtype(device, config.precision)
     samples, levels = held_out(config)
     jobs = [Job(sample, level, seed, at) for at, (sample, level) in enumerate(zip(samples, levels, strict=True))]
-    # The file itself decides which ones: nobody can know them before the episodes are written.
-    chosen = sorted(Random(sha256_file(file)).sample(range(len(jobs)), min(REGENERATED, len(jobs))))
+    chosen = draw(len(jobs))
+    model = load_trained(folder, config.base_model, config.finetune, device, dtype)
     made = generate(
-        load_merged(folder, None).to(device, torch.float32 if config.finetune.method == "full" else dtype),
+        model,
         open_renderer(str(folder)),
         jobs,
         config.rollout_limits(read_meta(config.seed_pool).tools),

@@ -25,7 +25,9 @@ from ..core.paths import (
     EVAL_EPISODES,
     EVAL_METRICS,
     FINAL_MODEL,
+    GATED_CHECKPOINTS,
     HERE,
+    METRICS,
     evaluation_report,
     point,
     run_of,
@@ -56,7 +58,10 @@ def evaluate(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Pa
         for file in episode_files(config, seed).values():
             if not file.exists():
                 raise BadInput("no such evaluation", where=str(file), remedy=_TRAIN)
-    if gated := _about(config)["gated"]:
+    gated = _about(config)["gated"]
+    if not gated and config.checkpoint_root == GATED_CHECKPOINTS:
+        raise BadInput("has no final model of a gated run", where=str(GATED_CHECKPOINTS), remedy=_TRAIN)
+    if gated:
         verify_report(TICKET, Manifest(), Fingerprints())  # so the thresholds are those of the ticket
     report, files = write_results(config, tag)
     if gated:
@@ -89,7 +94,7 @@ def derive(config: TrainConfig, tag: str) -> TrialReport:
         runs.append(SeedRun(seed, config.steps, episodes.get("base"), episodes.get("trained"), episodes.get("control")))
     arguments = {"tag": tag, "seeds": list(config.seeds), "steps": config.steps, **stated_limits(limits)}
     run = run_of(config.checkpoint_root)
-    inputs = [config.shadow_set, *outputs(config), run / EVAL_METRICS]
+    inputs = [config.shadow_set, *outputs(config), run / EVAL_METRICS, run / METRICS]
     proof = evidence([path for path in inputs if path.exists()], [], arguments, started)
     # The names are those in the run folder, which a package has too.
     names = {str(path): str(path.relative_to(run)) for path in inputs if path.is_relative_to(run)}

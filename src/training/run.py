@@ -26,7 +26,7 @@ from ..callbacks.checkpoint import Checkpoints, Deferred, DeferredStop
 from ..callbacks.eval_shadow import EvalShadow, EvaluationRollout, HasPolicy
 from ..callbacks.logging import Logging, ProgressBar, TensorBoard
 from ..callbacks.reward_hacking_watch import Watch
-from ..checkpoint.seal import MANIFEST, Seal
+from ..checkpoint.seal import Seal, final_seals
 from ..checkpoint.store import HACKING, LATEST, STOPPED, Checkpoint, CheckpointStore
 from ..config.loader import naming_keys, write_effective
 from ..config.train_config import TrainConfig
@@ -127,7 +127,7 @@ def _run_seeds(ready: Ready, folder: Path, resume: bool, console: Console) -> Tr
             _run_seed(ready, seed, resume, console, room, prepared)
         report, files = write_results(config, f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
         if ready.admission:
-            _record_outputs(folder, files[0])
+            record_outputs(folder, folder / files[0])
         log.info("wrote %s", files[0])
         return report
 
@@ -336,12 +336,11 @@ def require_gated_folder(folder: Path) -> None:
     )
 
 
-def _record_outputs(run: Path, report: Path) -> None:
+def record_outputs(run: Path, report: Path) -> None:
     """Records in the manifest what a gated run left: seals of the final models, evaluations, and its report. A run that
     was killed before it is started again, and only reports and records."""
-    seals = sorted((run / paths.GATED_CHECKPOINTS).glob(f"**/{paths.FINAL_MODEL}/{MANIFEST}"))
     evaluations = [path for path in sorted((run / paths.EVAL_EPISODES).rglob("*.json*")) if path.is_file()]
-    Manifest().record([*seals, *evaluations, run / report])
+    Manifest().record([*final_seals(run / paths.GATED_CHECKPOINTS), *evaluations, report])
 
 
 class _ConsoleLog(logging.Handler):

@@ -17,8 +17,8 @@ from src.core.defaults import SEED_POOL_FACTS
 from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.core.model_files import model_sha256
-from src.core.paths import all_runs, evaluations, newest_evaluation, run_of
-from src.gates.manifest import MANIFEST, Manifest
+from src.core.paths import all_runs, evaluations, run_of
+from src.gates.manifest import MANIFEST, Manifest, newest_evaluation
 from src.gates.ticket import Admission
 from src.training.run import require_gated_folder
 from src.training.run import run as train
@@ -206,7 +206,7 @@ def test_a_run_records_its_results_before_anybody_else_can_write(folder: Path, m
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("src.training.run._record_outputs", killed)
+        patch.setattr("src.training.run.record_outputs", killed)
         with pytest.raises(KeyboardInterrupt):
             train(config, False, admitted(config))
     train(config, False, admitted(config))

@@ -14,8 +14,8 @@ from src.config.profile import load_profile
 from src.core.defaults import SEED_POOL_FACTS
 from src.core.files import sha256_file
 from src.core.model_files import model_sha256
-from src.core.paths import all_runs, newest_evaluation, run_of
-from src.gates.manifest import Manifest
+from src.core.paths import all_runs, run_of
+from src.gates.manifest import Manifest, newest_evaluation
 from src.gates.ticket import TICKET, Admission
 from src.gates.verify import verify
 from src.pages.rc1_report import Rc1, write_rc1
