@@ -78,7 +78,7 @@ def eval_model(
 
 def package(
     config: Annotated[
-        Path | None, Option(help="Training config of the run. Default: the config that the ticket names.")
+        Path | None, Option(help="Training config of the run. It must be the one that was trained.")
     ] = None,
     out: Annotated[Path, Option(help="Tarball to write.")] = Path("reports/rc1/package.tgz"),
     key: Annotated[
@@ -86,9 +86,9 @@ def package(
     ] = None,
 ) -> None:
     """Pack a finished gated run for others to reproduce. Verifies the evidence first."""
-    from ..release.package import make_package, trained_config
+    from ..release.package import make_package
 
-    made = make_package(config or trained_config(), out, key, show.password_of(key), show.say)
+    made = make_package(config, out, key, show.password_of(key), show.say)
     show.made([made], as_json=False)
 
 

@@ -25,16 +25,28 @@ import msgspec
 from ..config.loader import DEFAULT, config_files, load_train_config
 from ..config.profile import NAMES, load_profile, profile_path
 from ..config.schema import dotted
+from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
-from ..core.files import sha256_file
+from ..core.files import code_sha256, sha256_file
 from ..core.model_files import model_sha256
 from ..core.paths import GATED_CHECKPOINTS, LOGS, RUNS
 from ..gates.ambers import ambers
 from ..gates.manifest import MANIFEST, Manifest
-from ..gates.ticket import REFUSAL, ROUND1, TICKET, final_models, read_round
+from ..gates.ticket import REFUSAL, ROUND1, TICKET, final_models, read_round, trained_config
 from ..gates.verify import refuse_other_owner, verify
 from ..loop.runner import verb, with_package
-from .package import FACTS, GATES, PUBLIC, SUMS, SUMS_SIGNATURE, PackageFacts, belongs, signature_of, this_machine
+from .package import (
+    FACTS,
+    GATES,
+    PUBLIC,
+    SUMS,
+    SUMS_SIGNATURE,
+    PackageFacts,
+    belongs,
+    pages,
+    signature_of,
+    this_machine,
+)
 from .signing import can_sign, statements, verify_model
 from .verify_results import verify_results
 
@@ -76,16 +88,25 @@ def check(folder: Path, tell: Tell, public_key: Path | None) -> PackageFacts:
         _refuse_outside(facts)
         _check_signatures(facts, own, tell)
         rounds = verify(False, tell)
-        _check_models(facts)
-        verify_results(False, tell)
+        config = _check_models(facts)
+        report = verify_results(False, tell)
+        if report is None or not report.passed:
+            raise BadInput("has no results that passed", where=FACTS.as_posix(), remedy=AGAIN)
         tell(f"models: {len(facts.models)} as they were trained, behind this ticket")
-        signed = {one.name: one.signed for one in ambers(load_profile(read_round(TICKET).profile))}
+        profile = load_profile(read_round(TICKET).profile)
+        signed = {one.name: one.signed for one in ambers(profile)}
         if facts.ambers != signed or not all(signed.values()):
             raise BadInput("does not say what the evidence says about ambers", where=FACTS.as_posix(), remedy=AGAIN)
         if signed:
             tell("ambers: " + ", ".join(f"{name} signed off by {who}" for name, who in signed.items()))
         if GATES.read_bytes() != statements(rounds, list(facts.models)):
             raise BadInput("does not say what the rounds say", where=GATES.as_posix(), remedy=AGAIN)
+        if facts.code != code_sha256():
+            tell("pages: made by another version of AskGate, so they were not compared with the evidence")
+            return facts
+        for name, content in pages(profile, config, report).items():
+            if Path(name).read_bytes() != content:
+                raise BadInput("does not say what the evidence says", where=name, remedy=AGAIN)
     return facts
 
 
@@ -204,14 +225,18 @@ def _refuse_path(where: Path, name: str) -> None:
         raise BadInput(f"names {name}, which is outside the package", where=where.as_posix(), remedy=AGAIN)
 
 
-def _check_models(facts: PackageFacts) -> None:
-    """Checks that the models are those that the config trains, and no others."""
-    folders = final_models(load_train_config(Path(facts.config)), AGAIN)
+def _check_models(facts: PackageFacts) -> TrainConfig:
+    """Checks that the models are those that the config trains, and no others. Returns the config."""
+    trained = trained_config()
+    if trained is None or trained[0] != Path(facts.config):
+        raise BadInput(f"names {facts.config}, which was not trained", where=FACTS.as_posix(), remedy=AGAIN)
+    folders = final_models(trained[1], AGAIN)
     if [folder.as_posix() for folder in folders] != list(facts.models):
         raise BadInput(f"does not name the models of {facts.config}", where=FACTS.as_posix(), remedy=AGAIN)
     for folder in folders:
         if model_sha256(folder) != facts.models[folder.as_posix()]:
             raise BadInput("is not the model that was packed", where=folder.as_posix(), remedy=AGAIN)
+    return trained[1]
 
 
 def _check_signatures(facts: PackageFacts, public_key: Path | None, tell: Tell) -> None:

@@ -72,15 +72,20 @@ def evaluate(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Pa
 def write_results(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Path]]:
     """Writes `ppo_eval_<tag>.json` and `.html`, both or neither, from the evaluations that are there."""
     report, run = derive(config, tag), run_of(config.checkpoint_root)
-    curves = [line for seed in config.seeds for line in StepLog(run / EVAL_METRICS).lines(seed)]
     paths = evaluation_report(tag)
     with atomic_files() as start:
         start(run / paths[0]).write(json_bytes(report))
-        start(run / paths[1]).write(trial_page(report, curves))
+        start(run / paths[1]).write(results_page(config, report))
     if run != HERE:
         for path in paths:
             point(path, run / path)
     return report, paths
+
+
+def results_page(config: TrainConfig, report: TrialReport) -> bytes:
+    """The page of a report, with the curves of its run."""
+    log = StepLog(run_of(config.checkpoint_root) / EVAL_METRICS)
+    return trial_page(report, [line for seed in config.seeds for line in log.lines(seed)])
 
 
 def derive(config: TrainConfig, tag: str) -> TrialReport:

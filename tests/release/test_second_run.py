@@ -32,8 +32,6 @@ TINY = {"base_model": "tiny/model", "seed_pool": "tiny/data/pool.jsonl", "shadow
 @pytest.fixture
 def config(run: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The config of a gated run that has ended in the folder of the finished rounds."""
-    # The reports of the stages before the rounds are not whole there, and a page shows them.
-    monkeypatch.setattr("src.pages.rc1_report.rc1_page", lambda report: b"")
     make_model_and_data(run / "tiny")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
