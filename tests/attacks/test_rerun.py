@@ -36,7 +36,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def facts(**changes: Any) -> PackageFacts:
     Path("own.yaml").write_text(yaml.safe_dump(CONFIG | changes), encoding="utf-8")
-    return PackageFacts("1", "run", "own.yaml", {FINAL: "0" * 64}, {}, {})
+    return PackageFacts("1", "code", "run", "own.yaml", {FINAL: "0" * 64}, {}, {})
 
 
 @pytest.mark.parametrize("named", [COMMAND, {"engine": "subprocess:Popen"}, {"callbacks": ["subprocess:Popen"]}])
