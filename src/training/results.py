@@ -121,7 +121,7 @@ class _Replay:
 
     def __init__(self, config: TrainConfig, samples: list[Sample], levels: list[Level]) -> None:
         self.samples, self.levels = samples, levels
-        self.tools = read_meta(config.seed_pool).tools
+        self.tools, self.max_turns = read_meta(config.seed_pool).tools, config.rollout.max_turns
         self.reward = make_reward(config)
 
     def read(self, file: Path, seed: int) -> list[Episode]:
@@ -130,7 +130,7 @@ class _Replay:
             raise BadInput("its episodes are not those of the held-out samples", where=str(file), remedy=_TRAIN)
         for line, (one, sample, level) in enumerate(zip(episodes, self.samples, self.levels, strict=True), 1):
             derived = replace(one, level=level, seed=seed, reward=self.reward(one, sample))
-            if derived != one or not matches_replay(one, sample, self.tools):
+            if derived != one or not matches_replay(one, sample, self.tools, self.max_turns):
                 raise BadInput(
                     "is not what the sample gives for the policy's words: it was changed, or made by other code",
                     where=f"{file}:{line}",
