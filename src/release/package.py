@@ -41,7 +41,7 @@ from ..gates.manifest import MANIFEST, Manifest, newest_evaluation
 from ..gates.ticket import ENVELOPE, ROUND1, TICKET, final_models, read_round, trained_config
 from ..gates.verify import verify
 from ..pages.rc1_report import COMMIT, RC1_JSON, RC1_PAGE, gather_run, rc1_page
-from ..runtime.secrets import has_secret
+from ..runtime.secrets import find_secret
 from ..training.results import results_page
 from .signing import sign_model, statements
 from .verify_results import verify_results
@@ -175,8 +175,10 @@ def belongs(name: str) -> bool:
 
 def _refuse_secrets(files: Mapping[str, Path]) -> None:
     for name, path in files.items():
-        if path.suffix != ".safetensors" and has_secret(path.read_bytes(), os.environ):
-            raise BadInput("contains a secret, so it is not packed", where=name, remedy="take the secret out of it")
+        if path.suffix != ".safetensors" and (found := find_secret(path.read_bytes(), os.environ)):
+            line, kind = found
+            where, remedy = f"{name}:{line}", "take it out of the file; where it is no secret, say it in other words"
+            raise BadInput(f"contains {kind}, so it is not packed", where=where, remedy=remedy)
 
 
 def _contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> Iterator[tuple[str, Path]]:

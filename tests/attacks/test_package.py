@@ -10,7 +10,7 @@ import pytest
 from src.core.errors import BadInput
 from src.core.paths import evaluations
 from src.gates.manifest import MANIFEST, Manifest
-from src.release.package import FACTS, make_package
+from src.release.package import FACTS, _refuse_secrets, make_package
 from src.release.reproduce import reproduce
 from tests.release.packing import (
     CONFIG,
@@ -58,16 +58,33 @@ def test_a_private_key_is_refused_under_any_name(run: Path, tmp_path: Path) -> N
     Path("configs/owner.pem").write_bytes(key)
     assert "configs/owner.pem" not in pack(tmp_path / "out.tgz")
     Path("configs/notes.txt").write_bytes(key)
-    with pytest.raises(BadInput, match="contains a secret") as caught:
+    with pytest.raises(BadInput, match="contains a private key") as caught:
         pack(tmp_path / "out.tgz")
-    assert caught.value.where == "configs/notes.txt"
+    assert caught.value.where == "configs/notes.txt:1"
 
 
-def test_a_secret_of_the_environment_is_refused(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (f"the key is {SECRET}", "a secret of the environment"),
+        (f"?key={SECRET.replace('-', '%2D')}", "a secret of the environment"),
+        ("SCORER_API_KEY: 9f3c2a1b0d", "a value of a name such as MY_API_KEY"),
+        ('{"Authorization": "Bearer 9f3c2a1b0d"}', "an authorization header"),
+        ("the flag bearer Alexander and the standard bearer", ""),
+        ("SCORER_API_KEY=***", ""),
+    ],
+)
+def test_secrets_are_refused_and_ordinary_words_are_not(
+    text: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SCORER_API_KEY", SECRET)
-    Path("configs/note.md").write_text(f"the key is {SECRET}")
-    with pytest.raises(BadInput, match="contains a secret"):
-        pack(tmp_path / "out.tgz")
+    (tmp_path / "note.md").write_text(f"a note\n{text}\n")
+    files = {"configs/note.md": tmp_path / "note.md"}
+    if not kind:
+        return _refuse_secrets(files)
+    with pytest.raises(BadInput, match=f"contains {kind}") as caught:
+        _refuse_secrets(files)
+    assert caught.value.where == "configs/note.md:2"
 
 
 def test_a_link_to_a_file_elsewhere_is_refused(run: Path, tmp_path: Path) -> None:
