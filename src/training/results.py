@@ -28,7 +28,10 @@ from ..core.paths import (
     GATED_CHECKPOINTS,
     HERE,
     METRICS,
+    all_runs,
     evaluation_report,
+    final_models,
+    open_run,
     point,
     run_of,
     seed_folder,
@@ -52,6 +55,7 @@ _TRAIN = f"run the training to its end; with {RESUME} it makes the evaluations t
 def evaluate(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Path]]:
     """Report on a finished run. Refuses evaluations that are missing or were made with other settings."""
     config = as_it_ran(config)
+    _open_run_of(config)
     _require_same_config(config)
     for seed in config.seeds:
         _require_same_settings(config, seed)
@@ -184,15 +188,30 @@ def _about(config: TrainConfig) -> dict[str, Any]:
     return {"ts": now(), "profile": config.profile, "gated": gated, "ticket": ticket, "config": ran}
 
 
+def _open_run_of(config: TrainConfig) -> None:
+    """Points the links to the newest finished run of this config, where they lead to a run of another."""
+    root = config.checkpoint_root
+    for run in dict.fromkeys((run_of(root), *all_runs())):
+        seals = [folder / MANIFEST for folder in final_models(config.seeds, run / root)]
+        if all(seal.exists() and not _other_setting(config, seal) for seal in seals):
+            if run != run_of(root):
+                open_run(run, root)
+            return
+
+
 def _require_same_config(config: TrainConfig) -> None:
     """Refuses a config that the run never had: its report would be about another run."""
-    given = config.model_dump(mode="json")
     for seal in (_final_seal(config, seed) for seed in config.seeds):
-        ran = _marks(seal).get("config", {}) if seal.exists() else {}
-        for key, value in given.items():
-            if key not in (*FREE_WITH_A_TICKET, "profile") and ran.get(key, value) != value:
-                what, remedy = f"the run had another {key}", "name the config that was trained"
-                raise BadInput(what, where=str(seal.parent), remedy=remedy)
+        if key := _other_setting(config, seal) if seal.exists() else "":
+            what, remedy = f"the run had another {key}", "name the config that was trained"
+            raise BadInput(what, where=str(seal.parent), remedy=remedy)
+
+
+def _other_setting(config: TrainConfig, seal: Path) -> str:
+    """The first setting that was another one when the model was trained; empty if there is none."""
+    ran, given = _marks(seal).get("config", {}), config.model_dump(mode="json")
+    known = (key for key in given if key not in (*FREE_WITH_A_TICKET, "profile"))
+    return next((key for key in known if ran.get(key, given[key]) != given[key]), "")
 
 
 def _require_same_settings(config: TrainConfig, seed: int) -> None:

@@ -36,6 +36,7 @@ from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.files import atomic_write, json_bytes, sweep
 from ..data.pool.meta import read_meta
+from ..engines.base import machine
 from ..engines.job import TrainJob
 from ..engines.models import load_policy
 from ..eval.metrics import figures, flat
@@ -284,6 +285,7 @@ def _marks(ready: Ready, seed_run: _SeedRun) -> dict[str, Any]:
         "config": ready.config.model_dump(mode="json"),
         resumption.SOURCES: seed_run.sources,
         TARGETS: list(seed_run.job.lora_targets),
+        "machine": machine(),
     }
 
 

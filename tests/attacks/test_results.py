@@ -18,7 +18,7 @@ from src.config.loader import load_train_config
 from src.config.train_config import TrainConfig
 from src.core.errors import BadInput
 from src.core.files import sha256_file
-from src.core.paths import GATED_CHECKPOINTS, evaluations, run_of
+from src.core.paths import GATED_CHECKPOINTS, evaluations, open_run, run_of
 from src.gates import manifest
 from src.gates.manifest import newest_evaluation
 from src.gates.ticket import TICKET, Admission
@@ -274,7 +274,7 @@ def test_two_runs_with_one_ticket_are_told_apart(place: Path) -> None:
 
 
 def test_the_forger_cannot_choose_the_dialogues(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proving, "_regenerate", lambda config, seed, folder, file, draw, tell: drawn.append(draw(8)))
+    monkeypatch.setattr(proving, "_regenerate", lambda *given, **_: drawn.append(given[4](8)))
     draws = []
     for _ in range(4):
         drawn: list[list[int]] = []
@@ -302,3 +302,16 @@ def test_a_run_with_adapters_is_proved_and_exchanged_adapters_are_named(
     record(MODEL / MANIFEST, report_again())
     with pytest.raises(BadInput, match="does not say what is recorded here"):
         verify_results(True, silent)
+
+
+def test_evaluate_finds_the_run_of_its_config(place: Path) -> None:
+    """A run of another config began after this one, and the links lead to it."""
+    first, other = run_of(GATED_CHECKPOINTS), Path("runs/20990101T000000000Z-ab12")
+    open_run(other, GATED_CHECKPOINTS)
+    config = load_train_config(Path("own.yaml")).model_copy(update={"profile": "quickstart"})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("src.training.results.verify_report", lambda *given: None)
+        _, (report, _) = evaluate(config, "again")
+    assert run_of(GATED_CHECKPOINTS) == first
+    assert newest_evaluation() == first / report
+    assert verify_results(False, silent)
