@@ -17,19 +17,19 @@ from typing import Any
 import msgspec
 
 from ..agents.trajectory import Job
-from ..checkpoint.seal import MANIFEST
+from ..checkpoint.seal import MANIFEST, final_seals, read_seal
 from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
 from ..core.files import json_bytes, sha256_file
 from ..core.jsonl import read_records
 from ..core.model_files import find_model
-from ..core.paths import EVALUATION, certified_run, evaluations, in_run
+from ..core.paths import EVALUATION, GATED_CHECKPOINTS, certified_run, evaluations, in_run
 from ..core.paths import final_models as final_folders
 from ..core.types import Episode
 from ..data.pool.meta import read_meta
 from ..eval.trial import TrialReport
 from ..gates.manifest import Manifest, newest_evaluation
-from ..gates.ticket import TICKET, final_models, trained_config
+from ..gates.ticket import TICKET, final_models, sealed_ticket, trained_config
 from ..training.data import held_out
 from ..training.results import derive, episode_files, outputs
 
@@ -52,7 +52,9 @@ def verify_results(
     """
     given, newest = path, newest_evaluation()
     path = path or newest
-    trained = trained_config() if TICKET.exists() else None
+    earlier, seals = Manifest().earlier(TICKET), final_seals(GATED_CHECKPOINTS)
+    is_current = TICKET.exists() and any(sealed_ticket(seal.parent) not in earlier for seal in seals)
+    trained = trained_config() if is_current else None
     if trained is None or not all((folder / MANIFEST).exists() for folder in final_folders(trained[1].seeds)):
         _refuse_claim(path)
         tell("results: no training behind the ticket has ended, so nothing is proved")
@@ -83,8 +85,11 @@ def verify_results(
 
 
 def _refuse_claim(path: Path | None) -> None:
-    """Refuses a report that says that it is of a gated run, where it is not the report of one."""
-    if path and _plain(path.read_bytes(), path).get("gated"):
+    """Refuses a report that says that it is of a gated run, but is not; one of an earlier ticket may stay."""
+    report = _plain(path.read_bytes(), path) if path else {}
+    tickets = {entry.sha256 for entry in Manifest().entries if entry.path == str(TICKET)}
+    now = {sha256_file(TICKET)} if TICKET.exists() else set()
+    if report.get("gated") and report.get("ticket") not in tickets - now:
         what = "is not in the manifest, or is of a run with another ticket"
         raise BadInput(what, where=str(path), remedy="train and evaluate again")
 
