@@ -160,7 +160,7 @@ def _regenerate(
     model = load_trained(folder, config.base_model, config.finetune, device, dtype)
     made = generate(
         model,
-        open_renderer(str(folder)),
+        open_renderer(str(find_model(config.base_model, download=False))),  # as the run had it
         jobs,
         config.rollout_limits(read_meta(config.seed_pool).tools),
         device=device,
