@@ -34,7 +34,12 @@ from tests.rc1 import THRESHOLDS
 from .tiny_run import make_model_and_data, write_config
 
 TICKET = {"gated": True, "ticket": "a" * 64, "profile": "quickstart"}
-RUN: dict[str, Any] = {"steps": 1, "seeds": [1, 2], "eval": {"every_steps": 2, "control": True}}
+RUN: dict[str, Any] = {
+    "steps": 1,
+    "seeds": [1, 2],
+    "eval": {"every_steps": 2, "control": True},
+    "rollout": {"max_turns": 6, "max_tokens": 400, "slots": 4},
+}
 
 
 @pytest.fixture(scope="module")
