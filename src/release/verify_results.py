@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 
 import msgspec
+from pydantic import ValidationError
 
 from ..agents.trajectory import Job
 from ..config.train_config import TrainConfig
@@ -48,7 +49,12 @@ def verify_results(deep: bool, tell: Callable[[str], None], path: Path | None = 
         return stored
     if not TICKET.exists() or stored.ticket != sha256_file(TICKET):
         raise BadInput("is of a run with another ticket", where=str(path), remedy="train and evaluate again")
-    config = TrainConfig.model_validate(stored.config)
+    try:
+        config = TrainConfig.model_validate(stored.config)
+    except ValidationError as error:
+        key = ".".join(map(str, error.errors()[0]["loc"]))
+        what = f"its config is of another version of AskGate ({key})"
+        raise BadInput(what, where=str(path), remedy="verify with the version that trained it") from None
     folders = final_models(config)
     recorded = {in_run(Path(name)): one.sha256 for name, one in Manifest().newest().items() if one.kind == "file"}
     for file in (*outputs(config), path):

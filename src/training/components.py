@@ -1,4 +1,4 @@
-"""The components that a config names: engine, strategy, callbacks, renderer, reward and live judge.
+"""The components that a config names: engine, strategy, callbacks, renderer and live judge.
 
 Engine, strategy and callbacks may be built-in ones or classes in the user's own files.
 """
@@ -28,7 +28,7 @@ from ..core.types import Sample
 from ..core.user_class import load_user_class, require_members
 from ..engines.job import TrainJob
 from ..reward.live_share import RunJudge
-from ..reward.reward import AdvancedReward, TrainingReward
+from ..reward.reward import make_reward
 from ..scoring.judge import open_session
 from ..scoring.monitor import forecast, score_once
 from ..scoring.providers import ScorerSettings, settings_for
@@ -142,21 +142,6 @@ def make_callbacks(config: TrainConfig) -> list[Callback]:
 
 def open_renderer(model: str) -> Renderer:
     return renderer_for(AutoTokenizer.from_pretrained(model))
-
-
-def make_reward(config: TrainConfig) -> TrainingReward:
-    """Outcome, penalty for needless asks, and the calibrated dimensions if the config names weights."""
-    reward, weight_max = config.reward, profile_for(config).thresholds.weight_max
-    dimensions = (
-        AdvancedReward.load(reward.weights, reward.dimensions, weight_max=weight_max) if reward.weights else None
-    )
-    return TrainingReward(
-        weight=reward.outcome,
-        alpha=reward.alpha if config.use_overclar_penalty else 0.0,
-        cap=reward.cap,
-        beta=reward.difficulty_beta,
-        dimensions=dimensions,
-    )
 
 
 def unstable_weights(config: TrainConfig) -> dict[str, float]:

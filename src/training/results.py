@@ -38,8 +38,8 @@ from ..eval.trial import SeedRun, TrialReport, stated_limits, trial_report
 from ..gates.manifest import Manifest
 from ..gates.ticket import FREE_WITH_A_TICKET, TICKET, Fingerprints, verify_report
 from ..pages.results import trial_page
+from ..reward.reward import make_reward
 from ..runtime.logs import StepLog
-from .components import make_reward
 from .data import held_out
 from .resume import EVALUATION_KEY, GATED
 

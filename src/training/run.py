@@ -43,13 +43,14 @@ from ..eval.trial import TrialReport
 from ..gates.manifest import Manifest
 from ..gates.ticket import TICKET, Admission, admit
 from ..reward.live_share import LiveShare, RunJudge
+from ..reward.reward import make_reward
 from ..runtime.device import prepare_device
 from ..runtime.disk import explain_disk_errors
 from ..runtime.lock import lock_folder
 from ..runtime.logs import StepLog, logging_to, write_error_report
 from ..runtime.progress import TO_LOG, Reporter
 from . import resume as resumption
-from .components import make_callbacks, make_reward, make_strategy, open_judge, unstable_weights
+from .components import make_callbacks, make_strategy, open_judge, unstable_weights
 from .data import held_out
 from .preflight import Ready, preflight
 from .results import CONTROL_FILE, write_results

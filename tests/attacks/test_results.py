@@ -96,6 +96,13 @@ def test_a_verdict_edited_in_the_report_is_refused(place: Path) -> None:
         verify_results(False, silent)
 
 
+def test_a_report_with_the_config_of_another_version_is_one_message(place: Path) -> None:
+    path = edit_report(lambda found: found["config"]["rollout"].update(invented=1))
+    manifest.Manifest().record([path])
+    with pytest.raises(BadInput, match=r"config is of another version of AskGate \(rollout.invented\)"):
+        verify_results(False, silent)
+
+
 def test_success_written_into_the_episodes_is_refused(place: Path) -> None:
     lines = [json.loads(line) | {"success": True} for line in TRAINED.read_text().splitlines()]
     TRAINED.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
