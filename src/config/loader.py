@@ -19,8 +19,10 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import ValidationError
 
+from ..core.defaults import SEED_POOL_FACTS
 from ..core.errors import BadInput
-from ..core.files import HOME, atomic_write, explain_read_errors, sha256_file, shipped
+from ..core.files import HOME, atomic_write, explain_read_errors, sha256_file, shipped, sidecar
+from ..core.model_files import base_sha256
 from ..core.paths import EFFECTIVE_CONFIG
 from .judge_config import DefaultConfig
 from .schema import Section, invalid_setting
@@ -96,6 +98,21 @@ def config_fingerprint(path: Path, checksum: Callable[[Path], str] = lambda file
     """SHA-256 of a config file; for one that extends others, of the list of all their checksums."""
     sums = [checksum(file) for file in config_files(path)]
     return sums[0] if len(sums) == 1 else sha256("\n".join(sums).encode()).hexdigest()
+
+
+def source_files(config: TrainConfig) -> dict[str, str]:
+    """SHA-256 of model, pool, held-out set and weights of a run, by the config key that names each.
+
+    A hub model must have been loaded once.
+    """
+    files = {"reward.weights": config.reward.weights, "reward.unstable": config.reward.unstable}
+    return {
+        "base_model": base_sha256(config.base_model),
+        "seed_pool": sha256_file(config.seed_pool),
+        SEED_POOL_FACTS: sha256_file(sidecar(config.seed_pool)),
+        "shadow_set": sha256_file(config.shadow_set),
+        **{key: sha256_file(shipped(path)) for key, path in files.items() if path},
+    }
 
 
 def _chain(path: Path, inside: bool = False) -> list[tuple[Path, Any]]:

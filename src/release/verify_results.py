@@ -15,14 +15,30 @@ import msgspec
 from pydantic import ValidationError
 
 from ..agents.trajectory import Job
+from ..checkpoint.seal import MANIFEST, Damaged
+from ..checkpoint.seal import verify as verify_seal
+from ..config.loader import load_train_config
+from ..config.profile import Profile, load_profile
 from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
 from ..core.files import sha256_file, shipped
 from ..core.jsonl import read_records
-from ..core.paths import in_run, newest_evaluation
+from ..core.paths import (
+    ABLATION_SIDES,
+    ABLATION_WORK,
+    FINAL_MODEL,
+    HERE,
+    LOCAL_CHECKPOINTS,
+    ablation_file,
+    ablation_seal,
+    in_run,
+    newest_evaluation,
+)
 from ..core.types import Episode
 from ..data.pool.meta import read_meta
+from ..eval.ablation import sealed_plan, side_config
 from ..eval.trial import TrialReport
+from ..gates.checks.penalty import read_pairs
 from ..gates.manifest import Manifest
 from ..gates.ticket import TICKET, final_models
 from ..training.data import held_out
@@ -66,12 +82,34 @@ def verify_results(deep: bool, tell: Callable[[str], None], path: Path | None = 
             raise BadInput(f"its {part} do not follow from the episodes", where=str(path), remedy=_AGAIN)
     tell(f"results: {path} follows from the episodes; {len(folders)} final model(s) as they were saved")
     if deep:
+        _repeat_ablation(load_profile(config.profile), tell)
         for seed, folder in zip(config.seeds, folders, strict=True):
             files = episode_files(config, seed)
             _regenerate(config, seed, folder, files["trained"], tell)
             if "base" in files and shipped(Path(config.base_model)).is_dir():
                 _regenerate(config, seed, shipped(Path(config.base_model)), files["base"], tell)
     return stored
+
+
+def _repeat_ablation(profile: Profile, tell: Callable[[str], None]) -> None:
+    """Lets the final models of the ablation repeat some dialogues, as far as the models are still here."""
+    paths = profile.paths
+    config, folder = load_train_config(paths.ablation_config), paths.ablation_episodes
+    work = (ABLATION_WORK / "*/*" / LOCAL_CHECKPOINTS).as_posix()
+    seals = [file for pattern in ("", "seed_*/") for file in HERE.glob(f"{work}/{pattern}{FINAL_MODEL}/{MANIFEST}")]
+    for pair in read_pairs(folder) if folder.is_dir() else []:  # whether there must be one is a gate's matter
+        plan = sealed_plan(paths.ablation_config, folder, pair.seed)
+        for side in ABLATION_SIDES:
+            file, stored = ablation_file(folder, pair.seed, side), ablation_seal(folder, pair.seed, side)
+            seal = next((one for one in seals if sha256_file(one) == sha256_file(stored)), None)
+            if seal is None or plan is None:
+                tell(f"{file}: its model is not in this folder any more, so nothing of it was repeated")
+                continue
+            try:
+                verify_seal(seal.parent)
+            except Damaged as error:
+                raise BadInput(str(error), where=str(seal.parent), remedy="run the ablation again") from None
+            _regenerate(side_config(config, plan, side == "with"), pair.seed, seal.parent, file, tell)
 
 
 def _regenerate(config: TrainConfig, seed: int, folder: Path, file: Path, tell: Callable[[str], None]) -> None:

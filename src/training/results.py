@@ -12,7 +12,6 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ..agents.env import matches_replay
 from ..checkpoint.seal import MANIFEST, Damaged, read_seal
 from ..config.profile import profile_for
 from ..config.train_config import TrainConfig
@@ -33,12 +32,11 @@ from ..core.paths import (
     step_file,
 )
 from ..core.types import Episode, Level, Sample
-from ..data.pool.meta import read_meta
+from ..eval.replay import Replay
 from ..eval.trial import SeedRun, TrialReport, stated_limits, trial_report
 from ..gates.manifest import Manifest
 from ..gates.ticket import FREE_WITH_A_TICKET, TICKET, Fingerprints, verify_report
 from ..pages.results import trial_page
-from ..reward.reward import make_reward
 from ..runtime.logs import StepLog
 from .data import held_out
 from .resume import EVALUATION_KEY, GATED
@@ -81,11 +79,11 @@ def write_results(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Pat
 def derive(config: TrainConfig, tag: str) -> TrialReport:
     """The report on the evaluations that are there, computed from the policies' words alone."""
     started, limits = now(), profile_for(config).thresholds
-    replay = _Replay(config, *held_out(config))
+    replay, held = Replay(config), held_out(config)
     runs: list[SeedRun] = []
     for seed in config.seeds:
         files = {who: file for who, file in episode_files(config, seed).items() if file.exists()}
-        episodes = {who: replay.read(file, seed) for who, file in files.items()}
+        episodes = {who: _read_episodes(file, seed, replay, *held) for who, file in files.items()}
         runs.append(SeedRun(seed, config.steps, episodes.get("base"), episodes.get("trained"), episodes.get("control")))
     arguments = {"tag": tag, "seeds": list(config.seeds), "steps": config.steps, **stated_limits(limits)}
     run = run_of(config.checkpoint_root)
@@ -106,27 +104,19 @@ def outputs(config: TrainConfig) -> list[Path]:
     return files
 
 
-class _Replay:
-    """Reads stored episodes, and computes everything in them but the policy's words again."""
-
-    def __init__(self, config: TrainConfig, samples: list[Sample], levels: list[Level]) -> None:
-        self.samples, self.levels = samples, levels
-        self.tools = read_meta(config.seed_pool).tools
-        self.reward = make_reward(config)
-
-    def read(self, file: Path, seed: int) -> list[Episode]:
-        episodes = list(read_records(file, Episode))
-        if [one.sample_id for one in episodes] != [one.id for one in self.samples]:
-            raise BadInput("its episodes are not those of the held-out samples", where=str(file), remedy=_TRAIN)
-        for line, (one, sample, level) in enumerate(zip(episodes, self.samples, self.levels, strict=True), 1):
-            derived = replace(one, level=level, seed=seed, reward=self.reward(one, sample))
-            if derived != one or not matches_replay(one, sample, self.tools):
-                raise BadInput(
-                    "is not what the sample gives for the policy's words: it was changed, or made by other code",
-                    where=f"{file}:{line}",
-                    remedy=_TRAIN,
-                )
-        return episodes
+def _read_episodes(file: Path, seed: int, replay: Replay, samples: list[Sample], levels: list[Level]) -> list[Episode]:
+    """Stored episodes on these samples. Refuses those that do not follow from the policy's words."""
+    episodes = list(read_records(file, Episode))
+    if [one.sample_id for one in episodes] != [one.id for one in samples]:
+        raise BadInput("its episodes are not those of the held-out samples", where=str(file), remedy=_TRAIN)
+    for line, (one, sample, level) in enumerate(zip(episodes, samples, levels, strict=True), 1):
+        if not replay.agrees(one, sample, level, seed):
+            raise BadInput(
+                "is not what the sample gives for the policy's words: it was changed, or made by other code",
+                where=f"{file}:{line}",
+                remedy=_TRAIN,
+            )
+    return episodes
 
 
 def as_it_ran(config: TrainConfig) -> TrainConfig:

@@ -20,13 +20,12 @@ import msgspec
 
 from ..checkpoint.seal import MANIFEST, Damaged, Seal, read_seal
 from ..checkpoint.store import HACKING, STOPPED, Checkpoint, CheckpointFolder, find_latest, newest_first
-from ..config.loader import config_fingerprint, read_yaml
+from ..config.loader import config_fingerprint, read_yaml, source_files
 from ..config.schema import Section
 from ..config.train_config import TrainConfig
-from ..core.defaults import CODE, RESUME, SEED_POOL_FACTS
+from ..core.defaults import CODE, RESUME
 from ..core.errors import BadInput
-from ..core.files import code_sha256, json_bytes, sha256_file, shipped, sidecar, write_json
-from ..core.model_files import base_sha256
+from ..core.files import code_sha256, json_bytes, sha256_file, write_json
 from ..core.paths import EFFECTIVE_CONFIG, RUNS, all_runs, final_models, run_of, seed_folder
 from ..core.user_class import own_class_digests
 from ..gates.manifest import Manifest
@@ -179,18 +178,9 @@ def log_changed_settings(marks: Mapping[str, Any], ready: Ready) -> None:
 
 
 def source_hashes(ready: Ready) -> dict[str, str]:
-    """SHA-256 of what a run is made from, by the config key that names it. A hub model must have been loaded once."""
+    """SHA-256 of what a run is made from: files by the config key that names them, own classes, and AskGate's code."""
     config = ready.config
-    files = {"reward.weights": config.reward.weights, "reward.unstable": config.reward.unstable}
-    return {
-        "base_model": base_sha256(ready.model),
-        "seed_pool": sha256_file(config.seed_pool),
-        SEED_POOL_FACTS: sha256_file(sidecar(config.seed_pool)),
-        "shadow_set": sha256_file(config.shadow_set),
-        **{key: sha256_file(shipped(path)) for key, path in files.items() if path},
-        **own_class_digests(config.own_classes),
-        CODE: code_sha256(),
-    }
+    return {**source_files(config), **own_class_digests(config.own_classes), CODE: code_sha256()}
 
 
 def require_same_sources(now: Mapping[str, str], then: Mapping[str, str], path: Path, gated: bool) -> None:

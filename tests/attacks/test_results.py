@@ -22,6 +22,7 @@ from src.training.resume import source_hashes
 from src.training.run import run
 from tests.training.tiny_run import make_model_and_data, write_config
 
+ROOT = Path(__file__).resolve().parents[2]
 MODEL = Path("checkpoints/rc1/final_model")
 TRAINED, BASE = Path("logs/eval/step_00003.jsonl"), Path("logs/eval/step_00000.jsonl")
 
@@ -147,3 +148,38 @@ def test_a_manifest_cut_before_the_results_is_refused(place: Path) -> None:
     manifest.MANIFEST.write_bytes(b"".join(lines[:-2]))
     with pytest.raises(BadInput, match="not in the manifest"):
         verify_results(False, silent)
+
+
+ARM = Path("data/episodes/quickstart_ablation/seed_1")
+
+
+def ablated(**episodes: Path) -> None:
+    """An ablation whose two runs have the trained policy as their final model."""
+    Path("configs/gates").mkdir(parents=True)
+    text = (ROOT / "configs/gates/quickstart.yaml").read_text().replace("configs/quickstart_ablation", "own")
+    Path("configs/gates/quickstart.yaml").write_text(text)
+    ARM.mkdir(parents=True)
+    marks, step = read_seal(MODEL).marks, read_seal(MODEL).step
+    for side, file in episodes.items():
+        model = Path(f".askgate/ablation/own/{side}-1/checkpoints/local/final_model")
+        shutil.copytree(MODEL, model, ignore=lambda folder, names: [MANIFEST, COMPLETE])
+        seal(model, step, marks | {"config": marks["config"] | {"profile": "local"}})
+        shutil.copy(model / MANIFEST, ARM / f"{side}.seal.json")
+        shutil.copy(file, ARM / f"{side}.jsonl")
+
+
+def test_the_models_of_an_ablation_repeat_their_dialogues(place: Path) -> None:
+    ablated(without=TRAINED, **{"with": TRAINED})
+    told: list[str] = []
+    verify_results(True, told.append)
+    assert sum("8 of 8 dialogues are what .askgate/ablation/own/" in line for line in told) == 2
+    shutil.rmtree(".askgate/ablation")
+    verify_results(True, told.append)
+    assert sum("its model is not in this folder any more" in line for line in told) == 2
+
+
+def test_ablation_episodes_of_another_policy_are_named_by_deep(place: Path) -> None:
+    ablated(without=TRAINED, **{"with": BASE})
+    with pytest.raises(BadInput, match="does not say what is recorded here") as caught:
+        verify_results(True, silent)
+    assert caught.value.where == str(ARM / "with.jsonl")
