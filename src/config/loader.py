@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from ..core.defaults import SEED_POOL_FACTS
 from ..core.errors import BadInput
-from ..core.files import HOME, atomic_write, explain_read_errors, sha256_file, shipped, sidecar
+from ..core.files import HOME, atomic_write, explain_read_errors, read_noted, sha256_file, shipped, sidecar
 from ..core.model_files import base_sha256
 from ..core.paths import EFFECTIVE_CONFIG
 from .judge_config import DefaultConfig
@@ -100,18 +100,18 @@ def config_fingerprint(path: Path, checksum: Callable[[Path], str] = lambda file
     return sums[0] if len(sums) == 1 else sha256("\n".join(sums).encode()).hexdigest()
 
 
-def source_files(config: TrainConfig) -> dict[str, str]:
+def source_files(config: TrainConfig, digest: Callable[[Path], str] = sha256_file) -> dict[str, str]:
     """SHA-256 of model, pool, held-out set and weights of a run, by the config key that names each.
 
-    A hub model must have been loaded once.
+    A hub model must have been loaded once. With `sha256_read` as `digest`: of what this process has read.
     """
     files = {"reward.weights": config.reward.weights, "reward.unstable": config.reward.unstable}
     return {
-        "base_model": base_sha256(config.base_model),
-        "seed_pool": sha256_file(config.seed_pool),
-        SEED_POOL_FACTS: sha256_file(sidecar(config.seed_pool)),
-        "shadow_set": sha256_file(config.shadow_set),
-        **{key: sha256_file(shipped(path)) for key, path in files.items() if path},
+        "base_model": base_sha256(config.base_model, digest),
+        "seed_pool": digest(config.seed_pool),
+        SEED_POOL_FACTS: digest(sidecar(config.seed_pool)),
+        "shadow_set": digest(config.shadow_set),
+        **{key: digest(shipped(path)) for key, path in files.items() if path},
     }
 
 
@@ -192,7 +192,7 @@ _Loader.add_implicit_resolver(
 def _read_file(name: Path) -> Any:
     try:
         with explain_read_errors(name):
-            return yaml.load(shipped(name).read_text(encoding="utf-8"), _Loader)
+            return yaml.load(read_noted(shipped(name)).decode(), _Loader)
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
         raise BadInput(f"not valid YAML ({error.problem})", where=f"{name}{line}", remedy="correct the file") from None

@@ -19,7 +19,7 @@ from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
 from ..core.check import Check, check, now, remedies
 from ..core.errors import BadInput
-from ..core.files import code_sha256, fingerprint, launchers_sha256, sha256_file, shipped
+from ..core.files import code_sha256, digests_read, fingerprint, forget_reads, launchers_sha256, sha256_file, shipped
 from ..core.model_files import base_sha256
 from ..runtime.lock import lock_folder
 from ..scoring.judge import Tally
@@ -80,6 +80,7 @@ def run_round(
     """
     with ExitStack() as end:
         end.callback(os.close, lock_folder(ROUND1.parent))
+        forget_reads()
         profile, started, manifest = load_profile(name), now(), Manifest()
         code, launchers = code_sha256(), launchers_sha256()
         context = round_context(profile, number)
@@ -107,7 +108,7 @@ def run_round(
         _move(draft.work, context.work)
         findings += measure(gates, context)
         files = _files(profile, number)
-        _refuse_changed(findings, files)
+        _refuse_changed(findings, files, context.fresh)
         if code_sha256.__wrapped__() != code:
             raise BadInput(
                 "AskGate's code or templates changed while the round measured",
@@ -229,12 +230,13 @@ def _files(profile: Profile, number: int) -> dict[str, Fingerprint]:
     return {role: Fingerprint(str(path), fingerprint(path)) for role, path in there.items()}
 
 
-def _refuse_changed(findings: list[Finding], files: Mapping[str, Fingerprint]) -> None:
-    """All gates must have read the same bytes of a file."""
+def _refuse_changed(findings: list[Finding], files: Mapping[str, Fingerprint], fresh: Path) -> None:
+    """All gates must have read the same bytes of a file; `fresh` is written by the round itself."""
     known = {one.path: one.sha256 for one in files.values()}
     for one in findings:
         for path, digest in one.evidence.items():
-            if known.setdefault(path, digest) != digest:
+            others = digests_read(shipped(Path(path))) - {digest} if path != str(fresh) else set()
+            if known.setdefault(path, digest) != digest or others:
                 raise BadInput(
                     "changed while the round measured it",
                     where=path,

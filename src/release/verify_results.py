@@ -15,13 +15,13 @@ import msgspec
 from pydantic import ValidationError
 
 from ..agents.trajectory import Job
-from ..checkpoint.seal import MANIFEST, Damaged
+from ..checkpoint.seal import MANIFEST, Damaged, read_seal
 from ..checkpoint.seal import verify as verify_seal
 from ..config.loader import load_train_config
 from ..config.profile import Profile, load_profile
 from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
-from ..core.files import sha256_file, shipped
+from ..core.files import digests_read, forget_reads, sha256_file, shipped
 from ..core.jsonl import read_records
 from ..core.paths import (
     ABLATION_SIDES,
@@ -53,6 +53,7 @@ _AGAIN = "run `askgate evaluate` on the run's own episodes; if it refuses them, 
 
 def verify_results(deep: bool, tell: Callable[[str], None], path: Path | None = None) -> TrialReport | None:
     """Raises BadInput at the first thing that differs. None where nothing was trained behind the gates yet."""
+    forget_reads()
     path = path or newest_evaluation()
     if path is None:
         return None
@@ -128,8 +129,10 @@ def _regenerate(config: TrainConfig, seed: int, folder: Path, file: Path, tell: 
     jobs = [Job(sample, level, seed, at) for at, (sample, level) in enumerate(zip(samples, levels, strict=True))]
     # The file itself decides which ones: nobody can know them before the episodes are written.
     chosen = sorted(Random(sha256_file(file)).sample(range(len(jobs)), min(REGENERATED, len(jobs))))
+    model = load_merged(folder, None)
+    _require_read_as_sealed(folder)
     made = generate(
-        load_merged(folder, None).to(device, torch.float32 if config.finetune.method == "full" else dtype),
+        model.to(device, torch.float32 if config.finetune.method == "full" else dtype),
         open_renderer(str(folder)),
         jobs,
         config.rollout_limits(read_meta(config.seed_pool).tools),
@@ -149,3 +152,10 @@ def _regenerate(config: TrainConfig, seed: int, folder: Path, file: Path, tell: 
             remedy="verify on the machine and with the versions that made the run; if it was there, the model or the "
             "episodes were exchanged: train again",
         )
+
+
+def _require_read_as_sealed(folder: Path) -> None:
+    """Refuses a model of which other files were loaded than those that were sealed. A base model has no seal."""
+    for name, entry in read_seal(folder).files.items() if (folder / MANIFEST).exists() else ():
+        if digests_read(folder / name) - {entry.sha256}:
+            raise BadInput(f"{name} changed while it was read", where=str(folder), remedy=_AGAIN)

@@ -19,11 +19,12 @@ from typing import Any, cast, get_args, get_type_hints
 from transformers import AutoTokenizer
 
 from ..agents.render import Renderer, renderer_for
-from ..config.profile import profile_for, scoring_for
+from ..config.profile import scoring_for
 from ..config.train_config import TrainConfig
 from ..core.api import Callback, Engine, Strategy
 from ..core.errors import BadInput
 from ..core.jsonl import read_records
+from ..core.model_files import find_model, read_once
 from ..core.types import Sample
 from ..core.user_class import load_user_class, require_members
 from ..engines.job import TrainJob
@@ -141,7 +142,8 @@ def make_callbacks(config: TrainConfig) -> list[Callback]:
 
 
 def open_renderer(model: str) -> Renderer:
-    return renderer_for(AutoTokenizer.from_pretrained(model))
+    with read_once(find_model(model), weights=False) as folder:
+        return renderer_for(AutoTokenizer.from_pretrained(folder))
 
 
 def unstable_weights(config: TrainConfig) -> dict[str, float]:

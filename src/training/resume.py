@@ -25,7 +25,7 @@ from ..config.schema import Section
 from ..config.train_config import TrainConfig
 from ..core.defaults import CODE, RESUME
 from ..core.errors import BadInput
-from ..core.files import code_sha256, json_bytes, sha256_file, write_json
+from ..core.files import code_sha256, digests_read, json_bytes, sha256_file, sha256_read, shipped, write_json
 from ..core.paths import EFFECTIVE_CONFIG, RUNS, all_runs, final_models, run_of, seed_folder
 from ..core.user_class import own_class_digests
 from ..gates.manifest import Manifest
@@ -180,7 +180,7 @@ def log_changed_settings(marks: Mapping[str, Any], ready: Ready) -> None:
 def source_hashes(ready: Ready) -> dict[str, str]:
     """SHA-256 of what a run is made from: files by the config key that names them, own classes, and AskGate's code."""
     config = ready.config
-    return {**source_files(config), **own_class_digests(config.own_classes), CODE: code_sha256()}
+    return {**source_files(config, sha256_read), **own_class_digests(config.own_classes), CODE: code_sha256()}
 
 
 def require_same_sources(now: Mapping[str, str], then: Mapping[str, str], path: Path, gated: bool) -> None:
@@ -197,7 +197,7 @@ def require_admitted_sources(now: Mapping[str, str], ready: Ready) -> None:
     """Refuses a gated run whose files were exchanged after the ticket was checked."""
     if ready.admission is None:
         return
-    here = {"config": config_fingerprint(ready.path), **now}
+    here = {"config": config_fingerprint(ready.path, lambda file: sha256_read(shipped(file))), **now}
     for key, admitted in ready.admission.stands_on.items():
         if here.get(key) != admitted:
             raise BadInput(
@@ -205,6 +205,14 @@ def require_admitted_sources(now: Mapping[str, str], ready: Ready) -> None:
                 where=f"{ready.path}: {key}",
                 remedy="put it back as it was, or run both rounds again; nothing may write there meanwhile",
             )
+
+
+def require_read_as_sealed(checkpoint: Checkpoint) -> None:
+    """Refuses a checkpoint of which other files were loaded than those that were verified."""
+    for name, entry in checkpoint.files.items():
+        if digests_read(checkpoint.path / name) - {entry.sha256}:
+            what = f"{name} changed between the check and the use"
+            raise BadInput(what, where=str(checkpoint.path), remedy="nothing else may write there; start again")
 
 
 def evaluation_key(ready: Ready, job: TrainJob, sources: Mapping[str, str]) -> dict[str, Any]:

@@ -143,14 +143,17 @@ class _SeedRun:
     """SHA-256 of what the run is made from."""
     stores: list[CheckpointStore] = field(default_factory=list)
     """The checkpoint store that the engine rolls back with, once it is open."""
+    rolled_back_to: list[Checkpoint] = field(default_factory=list)
 
 
 def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: RunJudge | None = None) -> _SeedRun:
     config = ready.config
     stores: list[CheckpointStore] = []
+    rolled_back_to: list[Checkpoint] = []
 
     def last_good(before: int) -> Path | None:
         found = stores[0].latest_good(before)
+        rolled_back_to.extend([found] if found else [])
         return found.path if found else None
 
     with naming_keys(ready.path, config):
@@ -186,7 +189,7 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: RunJudge |
             tokens_seen(engine)
     sources = resumption.source_hashes(ready)
     resumption.require_admitted_sources(sources, ready)
-    return _SeedRun(engine, job, sources, stores)
+    return _SeedRun(engine, job, sources, stores, rolled_back_to)
 
 
 def _run_seed(
@@ -208,8 +211,14 @@ def _run_seed(
         if start:
             _require_same_sources(ready, seed_run, start.marks)
             seed_run.engine.load(start.path)
+            resumption.require_read_as_sealed(start)
         _announce(ready, seed, seed_run.engine, resume)
         _fit_and_evaluate(ready, seed_run, store, console)
+        if ready.admission:
+            # What was read since the start counts too, such as the held-out samples.
+            resumption.require_same_sources(resumption.source_hashes(ready), seed_run.sources, ready.path, gated=True)
+        for loaded in seed_run.rolled_back_to:
+            resumption.require_read_as_sealed(loaded)
 
 
 def _targets(ready: Ready, start: Checkpoint | Seal | None) -> tuple[str, ...]:
