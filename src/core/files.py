@@ -103,9 +103,19 @@ def sha256_folder(folder: Path) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
+def inert(path: Path) -> Path:
+    """Name of a file of code in a package: `coach.py` -> `coach.py.txt`, which nothing imports or runs."""
+    return path.with_name(f"{path.name}.txt")
+
+
 def fingerprint(path: Path) -> str:
-    """SHA-256 of a file or folder: the user's own, else the one that came with the package."""
+    """SHA-256 of a file or folder: the user's own, else the one that came with the package.
+
+    Code in an unpacked package has the name that `inert` gives.
+    """
     found = shipped(path)
+    if path.suffix == ".py" and not found.exists() and inert(path).exists():
+        found = inert(path)
     return sha256_folder(found) if found.is_dir() else sha256_file(found)
 
 

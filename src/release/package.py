@@ -7,8 +7,9 @@
     package/*.sig, package/model.pub   a signature per model, and the public key
     ...                           the run folder: configs, templates, data, evidence, ledger, episodes, models
 
-A package holds only the kinds of file that a run writes (`belongs`): no code, no hidden file, no link. A file with a
-secret in it is refused. The same run gives the same bytes, except for signatures.
+A package holds only the kinds of file that a run writes (`belongs`): no code that could run, no hidden file, no link.
+Own classes, which are evidence, are in it as text (`coach.py.txt`). A file with a secret in it is refused. The same run
+gives the same bytes, except for signatures.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from ..config.profile import load_profile
 from ..config.train_config import TrainConfig
 from ..core import paths
 from ..core.errors import BadInput
-from ..core.files import atomic_write, json_bytes, sha256_file, shipped, sweep
+from ..core.files import atomic_write, inert, json_bytes, sha256_file, shipped, sweep
 from ..core.model_files import model_sha256
 from ..core.types import Record
 from ..gates.ambers import NOT_FOR_SIGNING, Amber, ambers, open_ambers
@@ -181,7 +182,8 @@ def _contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> It
                 where=str(path),
                 remedy="copy it into the run folder and name it by a relative path, then run both rounds again",
             )
-        yield from _files(path, here)
+        # Own classes are evidence; under this name nobody imports them.
+        yield from _files(inert(path) if path.suffix == ".py" and path in held else path, here)
     for path in (*OF_RUN, *(file.relative_to(run) for file in paths.evaluations(run))):
         if (run / path).exists():
             yield from _files(path, run / path)

@@ -11,12 +11,14 @@ import pytest
 import torch
 
 from src.checkpoint.seal import COMPLETE, MANIFEST, read_seal, seal
+from src.config.loader import load_train_config
 from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.core.paths import newest_evaluation
 from src.gates import manifest
 from src.gates.ticket import TICKET, Admission
 from src.release.verify_results import verify_results
+from src.training import results
 from src.training.preflight import preflight
 from src.training.resume import source_hashes
 from src.training.run import run
@@ -110,6 +112,17 @@ def test_success_written_into_the_episodes_is_refused(place: Path) -> None:
     manifest.Manifest().record([TRAINED])
     with pytest.raises(BadInput, match=r"step_00003\.jsonl:\d+: is not what the sample gives"):
         verify_results(False, silent)
+
+
+def test_an_evaluation_is_recorded_by_its_name_in_the_run_folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "verify_report", lambda *given: None)  # the ticket is another test's matter
+    results.evaluate(load_train_config(Path("own.yaml")), "again")
+    named = [Path(name) for name in manifest.Manifest().newest() if "ppo_eval" in name]
+    assert {path.parts[0] for path in named} == {"runs"}
+    assert named[-1].name == "ppo_eval_again.json"
+    found = verify_results(False, silent)
+    assert found is not None
+    assert found.evidence.arguments["tag"] == "again"
 
 
 def test_a_report_that_no_run_recorded_is_refused(place: Path) -> None:
