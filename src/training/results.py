@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ..checkpoint.seal import MANIFEST, Damaged, read_seal
+from ..checkpoint.seal import MANIFEST, Damaged, Seal, read_seal
 from ..config.profile import profile_for
 from ..config.train_config import TrainConfig
 from ..core.check import evidence, now
@@ -58,7 +58,9 @@ def evaluate(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Pa
         verify_report(TICKET, Manifest(), Fingerprints())  # so the thresholds are those of the ticket
     report, files = write_results(config, tag)
     if gated:
-        Manifest().record([run_of(config.checkpoint_root) / files[0]])
+        manifest = Manifest()
+        before = [file for file in files[:1] if str(file) in manifest.newest()]  # older versions recorded the link
+        manifest.record([*before, run_of(config.checkpoint_root) / files[0]])
     return report, files
 
 
@@ -84,8 +86,9 @@ def derive(config: TrainConfig, tag: str) -> TrialReport:
     for seed in config.seeds:
         files = {who: file for who, file in episode_files(config, seed).items() if file.exists()}
         episodes = {who: _read_episodes(file, seed, replay, *held) for who, file in files.items()}
-        runs.append(SeedRun(seed, config.steps, episodes.get("base"), episodes.get("trained"), episodes.get("control")))
-    arguments = {"tag": tag, "seeds": list(config.seeds), "steps": config.steps, **stated_limits(limits)}
+        done = _steps_done(config, seed)
+        runs.append(SeedRun(seed, done, episodes.get("base"), episodes.get("trained"), episodes.get("control")))
+    arguments = {"tag": tag, "seeds": list(config.seeds), "steps": runs[0].steps, **stated_limits(limits)}
     run = run_of(config.checkpoint_root)
     inputs = [config.shadow_set, *outputs(config), run / EVAL_METRICS]
     proof = evidence([path for path in inputs if path.exists()], [], arguments, started)
@@ -138,7 +141,7 @@ def _evaluations(config: TrainConfig, seed: int) -> Path:
 
 def episode_files(config: TrainConfig, seed: int) -> dict[str, Path]:
     folder = _evaluations(config, seed)
-    files = {"base": step_file(folder, 0), "trained": step_file(folder, config.steps)}
+    files = {"base": step_file(folder, 0), "trained": step_file(folder, _steps_done(config, seed))}
     return files | ({"control": folder / CONTROL_FILE} if config.eval.control else {})
 
 
@@ -146,10 +149,21 @@ def _final_seal(config: TrainConfig, seed: int) -> Path:
     return config.checkpoints(seed) / FINAL_MODEL / MANIFEST
 
 
+def _steps_done(config: TrainConfig, seed: int) -> int:
+    """Steps that the final model was trained for: a user's own engine may end before the config's last step."""
+    seal = _final_seal(config, seed)
+    return _read_seal(seal).step if seal.exists() else config.steps
+
+
 def _marks(seal: Path) -> dict[str, Any]:
-    """Marks that the run left in the seal of a final model. Refuses a seal that was edited."""
+    """Marks that the run left in the seal of a final model."""
+    return _read_seal(seal).marks
+
+
+def _read_seal(seal: Path) -> Seal:
+    """Refuses a seal that was edited."""
     try:
-        return read_seal(seal.parent).marks
+        return read_seal(seal.parent)
     except Damaged as error:
         raise BadInput(str(error), where=str(seal.parent), remedy=_TRAIN) from None
 

@@ -274,6 +274,10 @@ def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, 
         engine.fit(callbacks)
     finally:
         bar.stop()
+    if engine.step < config.steps:
+        log.warning(
+            "seed %d: the engine ended after step %d of %d; the report is about these", seed, engine.step, config.steps
+        )
     if config.eval.control:
         control_key = key | {"seed_pool": seed_run.sources["seed_pool"]}
         control(config, job, rollout, tokens_seen(engine), evaluations / CONTROL_FILE, control_key)
