@@ -84,8 +84,10 @@ def verify(deep: bool, tell: Callable[[str], None], signed: bool = True, owner_k
         )
     if ticket:
         _verify_models(ticket, manifest, tell)
+        if ticket.earlier_code:
+            tell(f"code: measured again after it had changed; before it was {', '.join(ticket.earlier_code)}")
         if ticket.code != code_sha256():
-            tell("code: not the one that measured the rounds; training with it needs both rounds again")
+            tell("code: not the one that measured the rounds; training with it needs `askgate round --readmit`")
     if deep:
         _measure_again(rounds, tell)
     return rounds
@@ -133,21 +135,29 @@ def _ledgers(entries: Iterable[Entry]) -> dict[str, list[Head]]:
 
 def _measure_again(rounds: list[Round], tell: Callable[[str], None]) -> None:
     """Measures the gates again and compares them with the reports."""
-    # Importing what measures the gates takes seconds; plain verification takes less than one.
-    from .rounds import FILE_GATES
-
     with TemporaryDirectory() as folder:
         file_gates: dict[str, list[Finding]] = {}
         for report in rounds:
-            number = 1 if report.round == "round1" else 2
-            context = round_context(load_profile(report.profile), number)
-            ledger = _first_lines(context.ledger, report.ledger.lines, Path(folder) / f"ledger{number}.jsonl")
-            context = replace(context, ledger=ledger, work=Path(folder))
-            if report.profile not in file_gates:
-                file_gates[report.profile] = measure(FILE_GATES, context)
+            again = measured_again(report, Path(folder), file_gates)
             _compare_ambers(report)
-            _compare(report, [*file_gates[report.profile], *_measure_live_gates(report, context)])
+            _compare(report, again)
             tell(f"{report.round}: every gate measured again from the evidence, with the same values")
+
+
+def measured_again(report: Round, work: Path, file_gates: dict[str, list[Finding]]) -> list[Finding]:
+    """The gates of a round measured again, as far as files show them; nothing is scored. The reports of the gates are
+    written to `work`. `file_gates` holds what was measured already, by profile."""
+    # Importing what measures the gates takes seconds; plain verification takes less than one.
+    from .rounds import FILE_GATES
+
+    number = 1 if report.round == "round1" else 2
+    context = round_context(load_profile(report.profile), number)
+    with TemporaryDirectory() as folder:
+        ledger = _first_lines(context.ledger, report.ledger.lines, Path(folder) / "ledger.jsonl")
+        context = replace(context, ledger=ledger, work=work)
+        if report.profile not in file_gates:
+            file_gates[report.profile] = measure(FILE_GATES, context)
+        return [*file_gates[report.profile], *_measure_live_gates(report, context)]
 
 
 def _measure_live_gates(report: Round, context: RoundContext) -> list[Finding]:
@@ -169,7 +179,7 @@ def _first_lines(ledger: Path, count: int, out: Path) -> Path:
 
 
 def _compare(report: Round, again: list[Finding]) -> None:
-    stated = {(one.gate, one.name): one for one in report.findings if not _is_momentary(one)}
+    stated = {(one.gate, one.name): one for one in report.findings if not is_momentary(one)}
     if report.fresh_seed is None:
         stated = {key: one for key, one in stated.items() if key[0] != "fresh"}
     for one in again:
@@ -203,7 +213,8 @@ def _compare_ambers(report: Round) -> None:
         )
 
 
-def _is_momentary(one: Finding) -> bool:
+def is_momentary(one: Finding) -> bool:
+    """Whether no file shows it later: free space, environment, the first round as it was then."""
     return one.gate in _MOMENTARY_GATES or (one.gate == "scoring" and one.name.split("[")[0] in _ENVIRONMENT_CHECKS)
 
 

@@ -85,7 +85,7 @@ def find_run(ready: Ready, resume: bool) -> Path | None:
     if len(runs) < 2:
         return runs[0] if runs else None
     sources = admission.stands_on if admission else source_hashes(ready)
-    return next((run for run in runs if _claims_to_be(run, config, sources, admission is not None)), runs[0])
+    return next((run for run in runs if _claims_to_be(run, config, sources, admission)), runs[0])
 
 
 def _runs_of_kind(config: TrainConfig) -> list[Path]:
@@ -104,12 +104,12 @@ def resumes_by_itself(config: TrainConfig, admission: Admission, run: Path, is_n
     True too where no checkpoint of the newest run is undamaged: opening them names the damage. Raises if somebody
     stopped the run.
     """
-    if not is_newest and not _claims_to_be(run, config, admission.stands_on, gated=True):
+    if not is_newest and not _claims_to_be(run, config, admission.stands_on, admission):
         return False
     newest = [one for seed in config.seeds if (one := find_latest(checkpoint_folders(config, seed, run))[0])]
     if not newest:
         return is_newest
-    if not all(_is_same_run(one, config, admission.stands_on, gated=True) for one in newest):
+    if not all(_is_same_run(one, config, admission.stands_on, admission) for one in newest):
         return False
     if tickets := _final_tickets(config, run):
         return tickets == {admission.ticket_sha256}
@@ -183,10 +183,13 @@ def source_hashes(ready: Ready) -> dict[str, str]:
     return {**source_files(config, sha256_read), **own_class_digests(config.own_classes), CODE: code_sha256()}
 
 
-def require_same_sources(now: Mapping[str, str], then: Mapping[str, str], path: Path, gated: bool) -> None:
+def require_same_sources(
+    now: Mapping[str, str], then: Mapping[str, str], path: Path, gated: bool, earlier_code: Sequence[str] = ()
+) -> None:
+    """Refuses other files than those that the run began with; `earlier_code`: code that the ticket stands for too."""
     for key, digest in now.items():
         if then.get(key, digest) != digest:
-            if key == CODE and not gated:
+            if key == CODE and (not gated or then[key] in earlier_code):
                 log.warning("the code of AskGate or its templates have changed since this run began")
                 continue
             what = f"the file is not what the run began with (SHA-256 {digest[:12]}, it was {then[key][:12]})"
@@ -250,25 +253,33 @@ def open_evaluations(folder: Path, key: Mapping[str, Any]) -> None:
     write_json(folder / EVALUATION_KEY, key)
 
 
-def _is_same_run(newest: Checkpoint | Seal, config: TrainConfig, files: Mapping[str, str], gated: bool) -> bool:
+def _is_same_run(
+    newest: Checkpoint | Seal, config: TrainConfig, files: Mapping[str, str], admission: Admission | None
+) -> bool:
     """Whether config and files are those of the checkpoint. Another ticket for them is the same run."""
+    gated = admission is not None
     changes = _changes(config, *_both_settings(config, newest.marks), gated)
     same = all(is_free for _, is_free in changes)
     sources = newest.marks.get(SOURCES, {})
     known = {key: value for key, value in files.items() if key in sources}
     of_kind = bool(newest.marks.get(GATED)) == gated and newest.step <= config.steps
-    return of_kind and same and all(sources[key] == value for key, value in known.items())
+    earlier = admission.earlier_code if admission else ()
+    return (
+        of_kind
+        and same
+        and all(sources[key] == value or (key == CODE and sources[key] in earlier) for key, value in known.items())
+    )
 
 
-def _claims_to_be(run: Path, config: TrainConfig, files: Mapping[str, str], gated: bool) -> bool:
+def _claims_to_be(run: Path, config: TrainConfig, files: Mapping[str, str], admission: Admission | None) -> bool:
     """As `_is_same_run`, by the marks of the newest checkpoints alone; their bytes are not verified.
 
     A run without a checkpoint yet is compared by its effective config.
     """
     if not any(steps_done(config, seed, run) for seed in config.seeds):
-        return not gated and _began_with(run, config)
+        return admission is None and _began_with(run, config)
     seals = newest_seals(config, run).values()
-    return bool(seals) and all(_is_same_run(one, config, files, gated) for one in seals)
+    return bool(seals) and all(_is_same_run(one, config, files, admission) for one in seals)
 
 
 def _began_with(run: Path, config: TrainConfig) -> bool:

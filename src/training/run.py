@@ -228,7 +228,8 @@ def _targets(ready: Ready, start: Checkpoint | Seal | None) -> tuple[str, ...]:
 
 def _require_same_sources(ready: Ready, seed_run: _SeedRun, marks: Mapping[str, Any]) -> None:
     then, gated = marks.get(resumption.SOURCES, {}), ready.admission is not None
-    resumption.require_same_sources(seed_run.sources, then, ready.path, gated)
+    earlier = ready.admission.earlier_code if ready.admission else ()
+    resumption.require_same_sources(seed_run.sources, then, ready.path, gated, earlier)
 
 
 def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, console: Console) -> None:
@@ -297,6 +298,7 @@ def _marks(ready: Ready, seed_run: _SeedRun) -> dict[str, Any]:
         "profile": ready.config.profile,
         "config": ready.config.model_dump(mode="json"),
         resumption.SOURCES: seed_run.sources,
+        "earlier_code": list(ready.admission.earlier_code) if ready.admission else [],
         TARGETS: list(seed_run.job.lora_targets),
     }
 
