@@ -259,7 +259,7 @@ def _refuse_needless_loss(
     measured = [path for role in _MEASURED_FILES if (path := getattr(profile.paths, role))]
     if missing := [path for path in measured if not shipped(path).exists()]:
         raise BadInput("no such file, so the round cannot pass", where=str(missing[0]), remedy="run its stage first")
-    checks: list[Finding | Check] = [*findings, *environment_checks(environment)]
+    checks: list[Finding | Check] = [*findings, *disk_findings(context), *environment_checks(environment)]
     if failed := next((one for one in checks if not one.passed), None):
         raise BadInput("fails, so the round cannot pass", where=failed.name, remedy=failed.remedy)
     asked = settings_for(environment, context.scoring).provider.name

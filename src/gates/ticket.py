@@ -147,8 +147,8 @@ def withdraw_reports(number: int, manifest: Manifest, sign_offs: bool = False) -
     """
     reports = [ROUND1, TICKET, REFUSAL] if number == 1 else [TICKET, REFUSAL]
     for path in [*reports, *([ENVELOPE, *PREFLIGHT.glob("amber_*.json")] if sign_offs else [])]:
+        manifest.withdraw(path)  # first: where the disk is full, the report stays
         path.unlink(missing_ok=True)
-        manifest.withdraw(path)
 
 
 def _evidence(report: Round) -> Iterator[tuple[str, str]]:
