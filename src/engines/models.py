@@ -57,6 +57,18 @@ def load_policy(
     return model.eval()
 
 
+def load_trained(folder: Path, base: str, finetune: FinetuneSection, device: torch.device, dtype: torch.dtype) -> Any:
+    """A policy as `save_policy` left it: a whole model, or adapters on the base that they were trained on."""
+    name = base if (folder / "adapter_config.json").exists() else str(folder)
+    model = _load(name, torch.float32 if finetune.method == "full" else dtype, device, finetune.method == "qlora")
+    if name == base:
+        from peft import PeftModel
+
+        with read_once(folder) as files:
+            model = PeftModel.from_pretrained(model, str(files))
+    return model.eval()
+
+
 def frozen_base(policy: Any, dtype: torch.dtype) -> Frozen:
     """The policy as it is now: with its adapters switched off where it has any, else a copy."""
     if not is_adapted(policy):

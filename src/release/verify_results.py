@@ -117,10 +117,10 @@ def _regenerate(config: TrainConfig, seed: int, folder: Path, file: Path, tell: 
     """Generates a few dialogues of a file again, with the model that should have made them, and compares."""
     import torch
 
+    from ..engines.models import load_trained
     from ..rollout.scheduler import generate
     from ..runtime.device import get_device, get_dtype, prepare_device
     from ..training.components import open_renderer
-    from .gguf_export import load_merged
 
     device = get_device(config.device_pref)
     prepare_device(device)
@@ -129,10 +129,10 @@ def _regenerate(config: TrainConfig, seed: int, folder: Path, file: Path, tell: 
     jobs = [Job(sample, level, seed, at) for at, (sample, level) in enumerate(zip(samples, levels, strict=True))]
     # The file itself decides which ones: nobody can know them before the episodes are written.
     chosen = sorted(Random(sha256_file(file)).sample(range(len(jobs)), min(REGENERATED, len(jobs))))
-    model = load_merged(folder, None)
+    model = load_trained(folder, config.base_model, config.finetune, device, dtype)
     _require_read_as_sealed(folder)
     made = generate(
-        model.to(device, torch.float32 if config.finetune.method == "full" else dtype),
+        model,
         open_renderer(str(folder)),
         jobs,
         config.rollout_limits(read_meta(config.seed_pool).tools),
