@@ -31,7 +31,7 @@ from tests.gates.run_folder import current_context
 from tests.training.tiny_run import make_model_and_data, write_config
 
 WEIGHTS = '{"weights": {"support": 0.5, "economy": 0.5}}'
-FORGED = '{"weights": {"support": 0.4, "economy": 0.6}}'
+FORGED = '{"weights": {"support": 0.5, "economy": 0.25, "asking": 0.25}}'
 CPU = torch.device("cpu")
 
 

@@ -54,9 +54,9 @@ def ablation_findings(context: RoundContext) -> list[Finding]:
     plan = sealed_plan(paths.ablation_config, paths.ablation_episodes, pairs[0].seed)
     # Leaving out samples could leave out those on which the penalty does harm.
     n = min(plan.n or len(samples), len(samples)) if plan else len(runs[0])
-    wanted = sorted(one.id for one in evenly_spaced(samples, n))
-    chosen = sum(_sample_ids(run) != wanted for run in runs)
-    not_sealed, not_played = _unproved(context, config, plan, pairs, samples)
+    held_out = evenly_spaced(samples, n)
+    chosen = sum(_sample_ids(run) != sorted(one.id for one in held_out) for run in runs)
+    not_sealed, not_played = _unproved(context, config, plan, pairs, held_out)
     fewest, counts = min(map(len, runs)), limits.counts
     checks = [
         check("ablation_seeds", len(pairs), ">=", counts.ablation_seeds, *remedy["ablation_episodes"]),
@@ -79,7 +79,7 @@ def _unproved(
     config: TrainConfig,
     plan: AblationPlan | None,
     pairs: Sequence[SeedPair],
-    samples: Sequence[Sample],
+    held_out: Sequence[Sample],
 ) -> tuple[int, int | None]:
     """Numbers of runs without the seal of a run with these settings, files and seeds, and of episodes that do not
     follow from the policy's words; None where no seal says how they were made."""
@@ -87,7 +87,7 @@ def _unproved(
     if plan is None or sorted(plan.seeds) != [pair.seed for pair in pairs]:
         return 2 * len(pairs), None
     sources = source_files(config) | {"shadow_set": sha256_file(paths.shadow_set)}
-    known = {one.id: (one, record.level) for one, record in zip(samples, measure_all(samples), strict=True)}
+    known = {one.id: (one, record.level) for one, record in zip(held_out, measure_all(held_out), strict=True)}
     not_sealed = not_played = 0
     for side in ABLATION_SIDES:
         own = side_config(config, plan, penalty=side == "with")
