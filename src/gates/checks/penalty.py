@@ -84,7 +84,7 @@ def _unproved(
     """Numbers of runs without the seal of a run with these settings, files and seeds, and of episodes that do not
     follow from the policy's words; None where no seal says how they were made."""
     paths = context.profile.paths
-    if plan is None or sorted(plan.seeds) != [pair.seed for pair in pairs]:
+    if plan is None or sorted(plan.seeds) != sorted(pair.seed for pair in pairs):
         return 2 * len(pairs), None
     sources = source_files(config) | {"shadow_set": sha256_file(paths.shadow_set)}
     known = {one.id: (one, record.level) for one, record in zip(held_out, measure_all(held_out), strict=True)}
