@@ -59,9 +59,10 @@ def load_policy(
 
 def load_trained(folder: Path, base: str, finetune: FinetuneSection, device: torch.device, dtype: torch.dtype) -> Any:
     """A policy as `save_policy` left it: a whole model, or adapters on the base that they were trained on."""
-    name = base if (folder / "adapter_config.json").exists() else str(folder)
+    adapted = (folder / "adapter_config.json").exists()
+    name = base if adapted else str(folder)
     model = _load(name, torch.float32 if finetune.method == "full" else dtype, device, finetune.method == "qlora")
-    if name == base:
+    if adapted:
         from peft import PeftModel
 
         with read_once(folder) as files:
