@@ -29,6 +29,7 @@ from ..core.errors import BadInput
 from ..core.types import Episode
 from ..reward.recorded_episodes import RecordedEpisode
 from ..reward.reward import achieved
+from ..runtime.disk import explain_disk_errors
 from ..scoring.ledger import unseal
 from ..scoring.scores import Score
 from ..scoring.types import ScoringEntry
@@ -68,7 +69,12 @@ class Indexer:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.path, self._temporary = index_path(root)
-        self._store = open_store(self.path)
+        try:
+            with explain_disk_errors(self.path, "start the board again; it writes nothing but this index"):
+                self._store = open_store(self.path)
+        except BadInput:
+            _remove(self.path)
+            raise
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._files = 0
@@ -329,11 +335,15 @@ def open_store(path: Path) -> sqlite3.Connection:
         if store.execute("PRAGMA user_version").fetchone()[0] == VERSION:
             return store
         store.close()
-    for part in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
-        part.unlink(missing_ok=True)
+    _remove(path)
     store = _connect(path)
     store.executescript(f"BEGIN; {SCHEMA.read_text()} PRAGMA user_version={VERSION}; COMMIT;")
     return store
+
+
+def _remove(path: Path) -> None:
+    for part in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+        part.unlink(missing_ok=True)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -7,6 +7,7 @@ after everything else is on disk, so a folder that has it was finished; later ch
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -65,12 +66,10 @@ def final_seals(checkpoints: Path) -> list[Path]:
 def read_seal(folder: Path) -> Seal:
     """The manifest of a completed folder. The files themselves are not checked."""
     try:
-        stated = _read(folder, COMPLETE).decode().strip()
-        if stated != sha256_file(folder / MANIFEST):
+        stated, manifest = _read(folder, COMPLETE).decode().strip(), _read(folder, MANIFEST)
+        if stated != sha256(manifest).hexdigest():
             raise Damaged(f"{MANIFEST} is not the one that {COMPLETE} was written for")
-        return msgspec.json.decode(_read(folder, MANIFEST), type=Seal)
-    except BadInput as error:
-        raise Damaged(f"{MANIFEST} {error.what}") from None
+        return msgspec.json.decode(manifest, type=Seal)
     except UnicodeDecodeError:
         raise Damaged(f"{COMPLETE} was changed") from None
     except msgspec.DecodeError as error:

@@ -31,7 +31,7 @@ from ..core.errors import BadInput
 from ..core.paths import FINAL_MODEL, step_name
 from ..runtime.disk import disk, explain_disk_errors, make_path, remove_tree
 from ..runtime.lock import lock_folder
-from .seal import MANIFEST, Damaged, Seal, copy_sealed, read_seal, seal, verify
+from .seal import MANIFEST, Damaged, FileEntry, Seal, copy_sealed, read_seal, seal, verify
 
 LATEST = "latest"
 BEST = "best"
@@ -68,6 +68,7 @@ class Checkpoint:
     step: int
     path: Path
     marks: dict[str, Any]
+    files: dict[str, FileEntry]
 
 
 class CheckpointFolder:
@@ -90,7 +91,7 @@ class CheckpointFolder:
         found = verify(self.folder(step))
         if found.step != step:
             raise Damaged(f"{MANIFEST} is of step {found.step}")
-        return Checkpoint(step, self.folder(step), found.marks)
+        return Checkpoint(step, self.folder(step), found.marks, found.files)
 
     def place(self, name: str, fill: Write, step: int, marks: Mapping[str, Any]) -> Path:
         """Makes or replaces a sealed folder of that name, filled by `fill`. After an error it is as it was before."""

@@ -134,19 +134,30 @@ if TYPE_CHECKING:
 
 
 def run_round(
-    number: Annotated[int, Option("--round", min=1, max=2, help="Number of the round: 1, then 2.")],
+    number: Annotated[int | None, Option("--round", min=1, max=2, help="Number of the round: 1, then 2.")] = None,
     profile: options.GateProfile = "rc1",
     replaces: Annotated[
         str, Option("--replace", metavar="PROFILE", help="Withdraw the passed rounds and sign-offs of this profile.")
     ] = "",
+    again: Annotated[
+        bool,
+        Option("--readmit", help="Measure both rounds again after an update of AskGate. Calls no judge."),
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Run a round of gates.
 
     Measures every gate from the files. A passed round 2 writes the ticket that ppo_runner needs.
     """
+    from ..gates.rounds import readmit
     from ..gates.rounds import run_round as run
 
+    if (number is None) != again:
+        raise BadInput("give either of them", where="--round, --readmit", remedy="write --round 1, then --round 2")
+    if number is None:
+        report, path = readmit(show.complain)
+        show.result(report, as_json, _print_round, *([path] if report.passed else []))
+        raise typer.Exit(report.exit_code)
     with show.Terminal().scoring(f"round {number}: scoring") as progress:
         report, path = run(number, profile, os.environ, show.complain, progress, replaces)
     show.result(report, as_json, _print_round, path)

@@ -57,6 +57,8 @@ HERE = Path(".")
 
 ABLATION_SIDES = ("without", "with")
 """The two policies of an ablation: trained without the penalty and with it."""
+ABLATION_WORK = Path(".askgate/ablation")
+"""Folder of their runs."""
 
 
 def step_name(step: int) -> str:
@@ -217,3 +219,8 @@ def _remove_empty(folder: Path) -> None:
 def ablation_file(folder: Path, seed: int, side: str) -> Path:
     """Held-out episodes of one side of an ablation, for one seed."""
     return folder / f"seed_{seed}" / f"{side}.jsonl"
+
+
+def ablation_seal(folder: Path, seed: int, side: str) -> Path:
+    """Copy of the seal of the final model that made these episodes."""
+    return folder / f"seed_{seed}" / f"{side}.seal.json"

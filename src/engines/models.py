@@ -21,6 +21,7 @@ from torch.utils.checkpoint import checkpoint
 
 from ..config.train_config import FinetuneSection
 from ..core.errors import BadInput
+from ..core.model_files import find_model, read_once
 from ..rollout.attention import PeftWrapper, SegmentPlan, unwrap
 
 REPRODUCIBLE: dict[str, str | int | bool | Callable[..., Any]] = {"deterministic": True}
@@ -68,7 +69,8 @@ def load_trained(folder: Path, base: str, finetune: FinetuneSection, device: tor
     if adapted:
         from peft import PeftModel
 
-        model = PeftModel.from_pretrained(model, str(folder))
+        with read_once(folder) as files:
+            model = PeftModel.from_pretrained(model, str(files))
     return model.eval()
 
 
@@ -165,13 +167,16 @@ def _load(name: str, dtype: torch.dtype, device: torch.device, four_bits: bool) 
         )
         extra = {"quantization_config": config, "device_map": {"": device}}
     try:
-        model: Any = transformers.AutoModelForCausalLM.from_pretrained(name, dtype=dtype, **extra)
+        with read_once(find_model(name)) as folder:
+            model: Any = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, **extra)
     except (OSError, ValueError, SafetensorError) as error:
         raise BadInput(
             f"no model can be loaded from there ({str(error).splitlines()[0]})",
             where=name,
             remedy="name a folder with config.json and safetensors, or a hub model that this machine can reach",
         ) from error
+    # Adapters are saved with the name of their base.
+    model.name_or_path = model.config.name_or_path = name
     return model if four_bits else model.to(device)
 
 

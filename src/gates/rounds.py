@@ -9,17 +9,29 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from .. import __version__
 from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
 from ..core.check import Check, check, now, remedies
 from ..core.errors import BadInput
-from ..core.files import code_sha256, fingerprint, launchers_sha256, sha256_file, shipped
+from ..core.files import (
+    code_sha256,
+    digests_read,
+    fingerprint,
+    forget_reads,
+    launchers_sha256,
+    read_json,
+    sha256_file,
+    shipped,
+)
 from ..core.model_files import base_sha256
 from ..runtime.lock import lock_folder
 from ..scoring.judge import Tally
@@ -34,7 +46,7 @@ from .checks.penalty import ablation_findings, penalty_findings
 from .checks.reward import calibration_findings, shadow_findings, weights_findings
 from .checks.scoring import fresh_findings, score_fresh, scoring_findings
 from .gate import MEASURED, Finding, Gate, RoundContext, evidence_of, findings_of, measure, round_context, unmeasured
-from .manifest import Manifest
+from .manifest import Manifest, newest_evaluation
 from .sign_off import owner_key_id
 from .ticket import (
     ROUND1,
@@ -48,6 +60,7 @@ from .ticket import (
     verify_report,
     withdraw_reports,
 )
+from .verify import ambers_now, is_momentary, measured_again
 
 FILE_GATES: dict[str, Gate] = {
     "pool": pool_findings,
@@ -81,6 +94,7 @@ def run_round(
     """
     with ExitStack() as end:
         end.callback(os.close, lock_folder(ROUND1.parent))
+        forget_reads()
         profile, started, manifest = load_profile(name), now(), Manifest()
         code, launchers = code_sha256(), launchers_sha256()
         context = round_context(profile, number)
@@ -111,7 +125,7 @@ def run_round(
         _move(draft.work, context.work)
         findings += measure(gates, context)
         files = _files(profile, number)
-        _refuse_changed(findings, files)
+        _refuse_changed(findings, files, context.fresh)
         if code_sha256.__wrapped__() != code:
             raise BadInput(
                 "AskGate's code or templates changed while the round measured",
@@ -148,6 +162,81 @@ def run_round(
         return report, issue(report, context, manifest)
 
 
+def readmit(tell: Callable[[str], None]) -> tuple[Round, Path]:
+    """Measures both rounds again after AskGate's code has changed, and issues a new ticket if every check passes.
+
+    Paid scores are reused and no judge is called. Where a check fails now, nothing is written: the ticket stays what it
+    was, valid for the code that it was issued with.
+    """
+    with ExitStack() as end:
+        end.callback(os.close, lock_folder(ROUND1.parent))
+        forget_reads()
+        started, manifest, sums = now(), Manifest(), Fingerprints()
+        manifest.refuse_future()
+        reports = [verify_report(path, manifest, sums) for path in (ROUND1, TICKET)]
+        profile = load_profile(reports[1].profile)
+        verify_ledger(profile.paths.ledger, [one.ledger for one in reports])
+        _refuse_needless_readmission(reports[1])
+        work = Path(end.enter_context(TemporaryDirectory()))
+        file_gates: dict[str, list[Finding]] = {}
+        for number, (path, report) in enumerate(zip((ROUND1, TICKET), reports, strict=True), 1):
+            again, context = measured_again(report, work, file_gates)
+            measured = [*again, *disk_findings(context)]
+            kept = [one for one in report.findings if is_momentary(one) and one.gate not in ("disk", "round1")]
+            files = _files(profile, number)
+            _refuse_changed(measured, files, context.fresh)
+            for what in _differences(report, measured):
+                tell(f"{report.round}: {what}")
+            reports[number - 1] = replace(
+                report,
+                ts=now(),
+                started=started,
+                version=__version__,
+                files=files,
+                findings=[*measured, *kept],
+                passed=all(one.passed for one in (*measured, *kept)),
+                code=code_sha256(),
+                launchers=launchers_sha256(),
+                earlier_code=(*report.earlier_code, report.code),
+                ambers=tuple(one.fact for one in ambers_now(report, context)),
+            )
+            if not reports[number - 1].passed:
+                return reports[number - 1], path
+        for number, report in enumerate(reports, 1):
+            context = round_context(profile, number)
+            for file in (one for one in work.iterdir() if one.is_file()):
+                shutil.copy(file, context.work / file.name)
+            if number == 2:
+                findings = [*_round1_findings(profile, manifest), *report.findings]
+                report = replace(report, findings=findings, round1_sha256=sha256_file(ROUND1))
+            issue(replace(report, after=manifest.head), context, manifest)
+        before = reports[1].earlier_code[-1]
+        tell(f"code: {before[:12]} before, {code_sha256()[:12]} now; no judge was called, and both are in the ticket")
+        return read_round(TICKET), TICKET
+
+
+def _refuse_needless_readmission(ticket: Round) -> None:
+    """Refuses where the ticket is valid as it is, or results stand on it: they are proved by this very ticket."""
+    if (ticket.code, ticket.launchers) == (code_sha256(), launchers_sha256()):
+        what, remedy = "was issued with this very code", "nothing is to be done: train"
+    elif (found := newest_evaluation()) and read_json(found, "evaluate again").get("ticket") == sha256_file(TICKET):
+        what, remedy = f"{found} was trained behind it", "verify and package do not need the same code"
+    else:
+        return
+    raise BadInput(what, where=str(TICKET), remedy=remedy)
+
+
+def _differences(report: Round, measured: Sequence[Finding]) -> Iterator[str]:
+    """Checks that are not what they were."""
+    before = {(one.gate, one.name): one for one in report.findings}
+    for one in measured:
+        old = before.get((one.gate, one.name))
+        if old is None:
+            yield f"{one.gate}: {one.name} is new ({one.value} {one.rule} {one.threshold})"
+        elif (old.value, old.passed) != (one.value, one.passed) and not is_momentary(one):
+            yield f"{one.gate}: {one.name} was {old.value} and is {one.value} ({one.rule} {one.threshold})"
+
+
 def _passed_reports(number: int) -> dict[Path, Round]:
     """Reports of passed rounds that this round withdraws. One that cannot be read is worth nothing."""
     reports: dict[Path, Round] = {}
@@ -176,7 +265,7 @@ def _refuse_needless_loss(
     measured = [path for role in _MEASURED_FILES if (path := getattr(profile.paths, role))]
     if missing := [path for path in measured if not shipped(path).exists()]:
         raise BadInput("no such file, so the round cannot pass", where=str(missing[0]), remedy="run its stage first")
-    checks: list[Finding | Check] = [*findings, *environment_checks(environment)]
+    checks: list[Finding | Check] = [*findings, *disk_findings(context), *environment_checks(environment)]
     if failed := next((one for one in checks if not one.passed), None):
         raise BadInput("fails, so the round cannot pass", where=failed.name, remedy=failed.remedy)
     asked = settings_for(environment, context.scoring).provider.name
@@ -236,17 +325,24 @@ def _files(profile: Profile, number: int) -> dict[str, Fingerprint]:
     return {role: Fingerprint(str(path), fingerprint(path)) for role, path in there.items()}
 
 
-def _refuse_changed(findings: list[Finding], files: Mapping[str, Fingerprint]) -> None:
-    """All gates must have read the same bytes of a file."""
+def _refuse_changed(findings: list[Finding], files: Mapping[str, Fingerprint], fresh: Path) -> None:
+    """All gates must have read the same bytes of a file; `fresh` is written by the round itself."""
     known = {one.path: one.sha256 for one in files.values()}
     for one in findings:
         for path, digest in one.evidence.items():
-            if known.setdefault(path, digest) != digest:
+            others = path != str(fresh) and _was_read_otherwise(shipped(Path(path)))
+            if known.setdefault(path, digest) != digest or others:
                 raise BadInput(
                     "changed while the round measured it",
                     where=path,
                     remedy="run this round again while nothing writes to its files",
                 )
+
+
+def _was_read_otherwise(path: Path) -> bool:
+    """Whether bytes were read under this name, or in this folder, that are not there now."""
+    files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
+    return any((seen := digests_read(file)) and seen != {sha256_file(file)} for file in files)
 
 
 def _readable(read: Callable[[], T], otherwise: T) -> T:

@@ -59,6 +59,7 @@ FREE_WITH_A_TICKET = ("checkpoint", "device_pref")
 """Settings that `--set` may change in a gated run."""
 RUN_BOTH = "run `askgate round --round 1` and then `askgate round --round 2`; nobody writes this file by hand"
 _AGAIN = "run both rounds again on the files as they are, or put the file back as it was"
+_READMIT = "run `askgate round --readmit`, which measures again and makes no paid call"
 _TRAIN_AGAIN = "train again: python -m train.ppo_runner"
 _LEDGER = "put the ledger back as it was, or score again live and run both rounds again"
 
@@ -92,6 +93,8 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     """Host and port of the judge, or `askgate` for the server that AskGate starts itself."""
     code: str = ""
     """SHA-256 of AskGate's code and texts that measured, when the round began."""
+    earlier_code: tuple[str, ...] = ()
+    """The same of earlier measurements, oldest first, where the round was measured again after a change of the code."""
     launchers: str = ""
     """SHA-256 of the scripts of a checkout that start AskGate; empty where it is installed."""
     owner_key: str = ""
@@ -154,8 +157,8 @@ def withdraw_reports(number: int, manifest: Manifest, sign_offs: bool = False) -
     """
     reports = [ROUND1, TICKET, REFUSAL] if number == 1 else [TICKET, REFUSAL]
     for path in [*reports, *([ENVELOPE, *PREFLIGHT.glob("amber_*.json")] if sign_offs else [])]:
+        manifest.withdraw(path)  # first: where the disk is full, the report stays
         path.unlink(missing_ok=True)
-        manifest.withdraw(path)
 
 
 def _evidence(report: Round) -> Iterator[tuple[str, str]]:
@@ -280,6 +283,8 @@ class Admission(Record, frozen=True):
     stands_on: dict[str, str]
     """SHA-256 of the config and of all that may be trained on, by the config key that names it. Training compares it
     with what it has read."""
+    earlier_code: tuple[str, ...] = ()
+    """SHA-256 of AskGate's earlier code that the ticket was issued for: a run that began with it resumes."""
 
 
 def admit(config: Path, overrides: Sequence[str] | None = None) -> Admission:
@@ -301,10 +306,11 @@ def admit(config: Path, overrides: Sequence[str] | None = None) -> Admission:
     if ticket.round != "round2" or not ticket.passed:
         raise BadInput("is no ticket: a second round has not passed", where=str(TICKET), remedy=RUN_BOTH)
     if ticket.code != code_sha256():
-        raise BadInput("AskGate's code or templates have changed since the rounds", where=str(TICKET), remedy=RUN_BOTH)
+        what = "AskGate's code or templates have changed since the rounds"
+        raise BadInput(what, where=str(TICKET), remedy=_READMIT)
     if ticket.launchers != launchers_sha256():
         what = f"a Python file in {', '.join(LAUNCHERS)} or beside them has changed since the rounds"
-        raise BadInput(what, where=str(TICKET), remedy=RUN_BOTH)
+        raise BadInput(what, where=str(TICKET), remedy=_READMIT)
     first = verify_report(ROUND1, manifest, sums)
     same = (first.passed, first.profile, first.code) == (True, ticket.profile, ticket.code)
     if sha256_file(ROUND1) != ticket.round1_sha256 or not same:
@@ -313,7 +319,8 @@ def admit(config: Path, overrides: Sequence[str] | None = None) -> Admission:
     verify_judge(profile.paths.ledger, ticket)
     _refuse_other_model(ticket, config)
     require_signature(profile, TICKET, ticket.run, ticket.owner_key, ENVELOPE)
-    return Admission(ticket.profile, sha256_file(TICKET), ticket.run, _trained_on(ticket, config, sums))
+    stands_on = _trained_on(ticket, config, sums)
+    return Admission(ticket.profile, sha256_file(TICKET), ticket.run, stands_on, ticket.earlier_code)
 
 
 def trained_config() -> tuple[Path, TrainConfig] | None:

@@ -12,6 +12,7 @@ from itertools import islice
 from math import isclose
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from ..checkpoint.seal import COMPLETE
 from ..config.loader import load_train_config
@@ -37,6 +38,9 @@ from .ticket import (
     verify_ledger,
     verify_report,
 )
+
+if TYPE_CHECKING:
+    from .ambers import Amber
 
 _RESTORE = "put the file back as it was; where it was changed on purpose, run its stage and both rounds again"
 _NOT_THIS_EVIDENCE = "the report was not measured on this evidence; run both rounds again"
@@ -82,8 +86,10 @@ def verify(deep: bool, tell: Callable[[str], None], signed: bool = True, owner_k
     refuse_other_owner(ticket, owner_key)
     if ticket:
         _verify_models(ticket, manifest, tell)
+        if ticket.earlier_code:
+            tell(f"code: measured again after it had changed; before it was {', '.join(ticket.earlier_code)}")
         if ticket.code != code_sha256():
-            tell("code: not the one that measured the rounds; training with it needs both rounds again")
+            tell("code: not the one that measured the rounds; training with it needs `askgate round --readmit`")
     if deep:
         _measure_again(rounds, tell)
     return rounds
@@ -142,21 +148,31 @@ def _ledgers(entries: Iterable[Entry]) -> dict[str, list[Head]]:
 
 def _measure_again(rounds: list[Round], tell: Callable[[str], None]) -> None:
     """Measures the gates again and compares them with the reports."""
-    # Importing what measures the gates takes seconds; plain verification takes less than one.
-    from .rounds import FILE_GATES
-
     with TemporaryDirectory() as folder:
         file_gates: dict[str, list[Finding]] = {}
         for report in rounds:
-            number = 1 if report.round == "round1" else 2
-            context = round_context(load_profile(report.profile), number)
-            ledger = _first_lines(context.ledger, report.ledger.lines, Path(folder) / f"ledger{number}.jsonl")
-            context = replace(context, ledger=ledger, work=Path(folder))
-            if report.profile not in file_gates:
-                file_gates[report.profile] = measure(FILE_GATES, context)
+            again, context = measured_again(report, Path(folder), file_gates)
             _compare_ambers(report, context)
-            _compare(report, [*file_gates[report.profile], *_measure_live_gates(report, context)])
+            _compare(report, again)
             tell(f"{report.round}: every gate measured again from the evidence, with the same values")
+
+
+def measured_again(
+    report: Round, work: Path, file_gates: dict[str, list[Finding]]
+) -> tuple[list[Finding], RoundContext]:
+    """The gates of a round measured again, as far as files show them; nothing is scored. The reports of the gates are
+    written to `work`. `file_gates` holds what was measured already, by profile."""
+    # Importing what measures the gates takes seconds; plain verification takes less than one.
+    from .rounds import FILE_GATES
+
+    number = 1 if report.round == "round1" else 2
+    context = round_context(load_profile(report.profile), number)
+    (work / "ledgers").mkdir(exist_ok=True)
+    ledger = _first_lines(context.ledger, report.ledger.lines, work / "ledgers" / f"round{number}.jsonl")
+    context = replace(context, ledger=ledger, work=work)
+    if report.profile not in file_gates:
+        file_gates[report.profile] = measure(FILE_GATES, context)
+    return [*file_gates[report.profile], *_measure_live_gates(report, context)], context
 
 
 def _measure_live_gates(report: Round, context: RoundContext) -> list[Finding]:
@@ -181,7 +197,7 @@ def _first_lines(ledger: Path, count: int, out: Path) -> Path:
 
 
 def _compare(report: Round, again: list[Finding]) -> None:
-    stated = {(one.gate, one.name): one for one in report.findings if not _is_momentary(one)}
+    stated = {(one.gate, one.name): one for one in report.findings if not is_momentary(one)}
     unmeasured = report.unmeasured & set(INTEGRITY)  # what the judge could not be asked then is not measured now
     stated = {key: one for key, one in stated.items() if key[0] not in unmeasured}
     for one in again:
@@ -203,10 +219,7 @@ def _compare(report: Round, again: list[Finding]) -> None:
 
 
 def _compare_ambers(report: Round, context: RoundContext) -> None:
-    from .ambers import profile_ambers, round_ambers  # imports what measures the reward
-
-    unread = "judge" in report.unmeasured
-    now = [one.fact.name for one in (profile_ambers(context.profile) if unread else round_ambers(context))]
+    now = [one.fact.name for one in ambers_now(report, context)]
     stated = [one.name for one in report.ambers]
     if now != stated:
         raise BadInput(
@@ -216,7 +229,15 @@ def _compare_ambers(report: Round, context: RoundContext) -> None:
         )
 
 
-def _is_momentary(one: Finding) -> bool:
+def ambers_now(report: Round, context: RoundContext) -> list[Amber]:
+    """The ambers that the evidence of a round gives now."""
+    from .ambers import profile_ambers, round_ambers  # imports what measures the reward
+
+    return profile_ambers(context.profile) if "judge" in report.unmeasured else round_ambers(context)
+
+
+def is_momentary(one: Finding) -> bool:
+    """Whether no file shows it later: free space, environment, the first round as it was then."""
     return one.gate in _MOMENTARY_GATES or (one.gate == "scoring" and one.name.split("[")[0] in _ENVIRONMENT_CHECKS)
 
 

@@ -7,8 +7,9 @@
     package/*.sig, package/model.pub   a signature per model, and the public key
     ...                           the run folder: configs, templates, data, evidence, ledger, episodes, models
 
-A package holds only the kinds of file that a run writes (`belongs`): no code, no hidden file, no link. A file with a
-secret in it is refused. The same run gives the same bytes, except for signatures.
+A package holds only the kinds of file that a run writes (`belongs`): no code that could run, no hidden file, no link.
+Own classes, which are evidence, are in it as text (`coach.py.txt`). A file with a secret in it is refused. The same run
+gives the same bytes, except for signatures.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from ..config.profile import Profile, load_profile
 from ..config.train_config import TrainConfig
 from ..core import paths
 from ..core.errors import BadInput
-from ..core.files import atomic_write, code_sha256, json_bytes, sha256_file, shipped, sweep
+from ..core.files import atomic_write, code_sha256, inert, json_bytes, sha256_file, shipped, sweep
 from ..core.model_files import model_sha256
 from ..core.types import Record
 from ..eval.trial import TrialReport
@@ -198,7 +199,9 @@ def _contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> It
                 where=str(path),
                 remedy="copy it into the run folder and name it by a relative path, then run both rounds again",
             )
-        yield from _files(path, here, needed=path not in wanted)
+        # Own classes are evidence; under this name nobody imports them.
+        name = inert(path) if path.suffix == ".py" and path in held else path
+        yield from _files(name, here, needed=path not in wanted)
     report = newest_evaluation()
     for path in (*OF_RUN, *([report.relative_to(run)] if report else [])):
         if (run / path).exists():

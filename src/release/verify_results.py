@@ -17,17 +17,35 @@ from typing import Any
 import msgspec
 
 from ..agents.trajectory import Job
-from ..checkpoint.seal import MANIFEST, final_seals, read_seal
+from ..checkpoint.seal import MANIFEST, Damaged, final_seals, read_seal
+from ..checkpoint.seal import verify as verify_seal
+from ..config.loader import load_train_config
+from ..config.profile import Profile, load_profile
 from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
-from ..core.files import json_bytes, sha256_file
+from ..core.files import digests_read, forget_reads, json_bytes, sha256_file
 from ..core.jsonl import read_records
 from ..core.model_files import find_model
-from ..core.paths import EVALUATION, GATED_CHECKPOINTS, certified_run, evaluations, in_run
+from ..core.paths import (
+    ABLATION_SIDES,
+    ABLATION_WORK,
+    EVALUATION,
+    FINAL_MODEL,
+    GATED_CHECKPOINTS,
+    HERE,
+    LOCAL_CHECKPOINTS,
+    ablation_file,
+    ablation_seal,
+    certified_run,
+    evaluations,
+    in_run,
+)
 from ..core.paths import final_models as final_folders
 from ..core.types import Episode
 from ..data.pool.meta import read_meta
+from ..eval.ablation import sealed_plan, side_config
 from ..eval.trial import TrialReport
+from ..gates.checks.penalty import read_pairs
 from ..gates.manifest import Manifest, newest_evaluation
 from ..gates.ticket import TICKET, final_models, sealed_ticket, trained_config
 from ..training.data import held_out
@@ -50,6 +68,7 @@ def verify_results(
     None where no training has ended behind the ticket, or `path` is the report of another run: nothing is proved then.
     What has to be proved follows from the models that are there, and never from the report.
     """
+    forget_reads()
     given, newest = path, newest_evaluation()
     path = path or newest
     earlier, seals = Manifest().earlier(TICKET), final_seals(GATED_CHECKPOINTS)
@@ -109,6 +128,7 @@ def _repeat(config: TrainConfig, folders: Sequence[Path], dialogues: int, tell: 
     number = secrets.randbits(64)
     draw = Draw(Random(number), dialogues)
     tell(f"dialogues to repeat: {dialogues} of each policy, drawn with the random seed {number}")
+    _repeat_ablation(load_profile(config.profile), draw, tell)
     base = find_model(config.base_model, download=False)
     for seed, folder in zip(config.seeds, folders, strict=True):
         files = episode_files(config, seed)
@@ -128,6 +148,27 @@ class Draw:
 
     def __call__(self, total: int) -> list[int]:
         return sorted(self.random.sample(range(total), min(self.dialogues, total)))
+
+
+def _repeat_ablation(profile: Profile, draw: Draw, tell: Callable[[str], None]) -> None:
+    """Lets the final models of the ablation repeat some dialogues, as far as the models are still here."""
+    paths = profile.paths
+    config, folder = load_train_config(paths.ablation_config), paths.ablation_episodes
+    work = (ABLATION_WORK / "*/*" / LOCAL_CHECKPOINTS).as_posix()
+    seals = [file for pattern in ("", "seed_*/") for file in HERE.glob(f"{work}/{pattern}{FINAL_MODEL}/{MANIFEST}")]
+    for pair in read_pairs(folder) if folder.is_dir() else []:  # whether there must be one is a gate's matter
+        plan = sealed_plan(paths.ablation_config, folder, pair.seed)
+        for side in ABLATION_SIDES:
+            file, stored = ablation_file(folder, pair.seed, side), ablation_seal(folder, pair.seed, side)
+            seal = next((one for one in seals if sha256_file(one) == sha256_file(stored)), None)
+            if seal is None or plan is None:
+                tell(f"{file}: its model is not in this folder any more, so nothing of it was repeated")
+                continue
+            try:
+                verify_seal(seal.parent)
+            except Damaged as error:
+                raise BadInput(str(error), where=str(seal.parent), remedy="run the ablation again") from None
+            _regenerate(side_config(config, plan, side == "with"), pair.seed, seal.parent, file, draw, tell)
 
 
 def _regenerate(
@@ -158,6 +199,7 @@ def _regenerate(
     jobs = [Job(sample, level, seed, at) for at, (sample, level) in enumerate(zip(samples, levels, strict=True))]
     chosen = draw(len(jobs))
     model = load_trained(folder, config.base_model, config.finetune, device, dtype)
+    _require_read_as_sealed(folder)
     made = generate(
         model,
         open_renderer(str(find_model(config.base_model, download=False))),  # as the run had it
@@ -181,3 +223,10 @@ def _regenerate(
             remedy="verify on the machine and with the versions that made the run; if it was there, the model or the "
             "episodes were exchanged: train again",
         )
+
+
+def _require_read_as_sealed(folder: Path) -> None:
+    """Refuses a model of which other files were loaded than those that were sealed. A base model has no seal."""
+    for name, entry in read_seal(folder).files.items() if (folder / MANIFEST).exists() else ():
+        if digests_read(folder / name) - {entry.sha256}:
+            raise BadInput(f"{name} changed while it was read", where=str(folder), remedy=_AGAIN)

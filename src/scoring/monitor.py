@@ -38,8 +38,9 @@ class Monitor:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._point()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:  # else the disk may be full
+            self._point()
         self._events.close()
 
     def tick(self) -> None:

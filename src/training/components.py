@@ -1,4 +1,4 @@
-"""The components that a config names: engine, strategy, callbacks, renderer, reward and live judge.
+"""The components that a config names: engine, strategy, callbacks, renderer and live judge.
 
 Engine, strategy and callbacks may be built-in ones or classes in the user's own files.
 """
@@ -19,16 +19,17 @@ from typing import Any, cast, get_args, get_type_hints
 from transformers import AutoTokenizer
 
 from ..agents.render import Renderer, generation_stop_ids, renderer_for
-from ..config.profile import profile_for, scoring_for
+from ..config.profile import scoring_for
 from ..config.train_config import TrainConfig
 from ..core.api import Callback, Engine, Strategy
 from ..core.errors import BadInput
 from ..core.jsonl import read_records
+from ..core.model_files import find_model, read_once
 from ..core.types import Sample
 from ..core.user_class import load_user_class, require_members
 from ..engines.job import TrainJob
 from ..reward.live_share import RunJudge
-from ..reward.reward import AdvancedReward, TrainingReward
+from ..reward.reward import make_reward
 from ..scoring.judge import open_session
 from ..scoring.monitor import forecast, score_once
 from ..scoring.providers import ScorerSettings, settings_for
@@ -141,22 +142,8 @@ def make_callbacks(config: TrainConfig) -> list[Callback]:
 
 
 def open_renderer(model: str) -> Renderer:
-    return renderer_for(AutoTokenizer.from_pretrained(model), generation_stop_ids(model))
-
-
-def make_reward(config: TrainConfig) -> TrainingReward:
-    """Outcome, penalty for needless asks, and the calibrated dimensions if the config names weights."""
-    reward, weight_max = config.reward, profile_for(config).thresholds.weight_max
-    dimensions = (
-        AdvancedReward.load(reward.weights, reward.dimensions, weight_max=weight_max) if reward.weights else None
-    )
-    return TrainingReward(
-        weight=reward.outcome,
-        alpha=reward.alpha if config.use_overclar_penalty else 0.0,
-        cap=reward.cap,
-        beta=reward.difficulty_beta,
-        dimensions=dimensions,
-    )
+    with read_once(find_model(model), weights=False) as folder:
+        return renderer_for(AutoTokenizer.from_pretrained(folder), generation_stop_ids(str(folder)))
 
 
 def unstable_weights(config: TrainConfig) -> dict[str, float]:

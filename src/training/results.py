@@ -12,8 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ..agents.env import matches_replay
-from ..checkpoint.seal import MANIFEST, Damaged, read_seal
+from ..checkpoint.seal import MANIFEST, Damaged, Seal, read_seal
 from ..config.profile import profile_for
 from ..config.train_config import TrainConfig
 from ..core.check import evidence, now
@@ -38,13 +37,12 @@ from ..core.paths import (
     step_file,
 )
 from ..core.types import Episode, Level, Sample
-from ..data.pool.meta import read_meta
+from ..eval.replay import Replay
 from ..eval.trial import SeedRun, TrialReport, stated_limits, trial_report
 from ..gates.manifest import Manifest
 from ..gates.ticket import FREE_WITH_A_TICKET, TICKET, Fingerprints, verify_report
 from ..pages.results import trial_page
 from ..runtime.logs import StepLog
-from .components import make_reward
 from .data import held_out
 from .resume import EVALUATION_KEY, GATED
 
@@ -69,7 +67,9 @@ def evaluate(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Pa
         verify_report(TICKET, Manifest(), Fingerprints())  # so the thresholds are those of the ticket
     report, files = write_results(config, tag)
     if gated:
-        Manifest().record([run_of(config.checkpoint_root) / files[0]])
+        manifest = Manifest()
+        before = [file for file in files[:1] if str(file) in manifest.newest()]  # older versions recorded the link
+        manifest.record([*before, run_of(config.checkpoint_root) / files[0]])
     return report, files
 
 
@@ -95,13 +95,14 @@ def results_page(config: TrainConfig, report: TrialReport) -> bytes:
 def derive(config: TrainConfig, tag: str) -> TrialReport:
     """The report on the evaluations that are there, computed from the policies' words alone."""
     started, limits = now(), profile_for(config).thresholds
-    replay = _Replay(config, *held_out(config))
+    replay, held = Replay(config), held_out(config)
     runs: list[SeedRun] = []
     for seed in config.seeds:
         files = {who: file for who, file in episode_files(config, seed).items() if file.exists()}
-        episodes = {who: replay.read(file, seed) for who, file in files.items()}
-        runs.append(SeedRun(seed, config.steps, episodes.get("base"), episodes.get("trained"), episodes.get("control")))
-    arguments = {"tag": tag, "seeds": list(config.seeds), "steps": config.steps, **stated_limits(limits)}
+        episodes = {who: _read_episodes(file, seed, replay, *held) for who, file in files.items()}
+        done = _steps_done(config, seed)
+        runs.append(SeedRun(seed, done, episodes.get("base"), episodes.get("trained"), episodes.get("control")))
+    arguments = {"tag": tag, "seeds": list(config.seeds), "steps": runs[0].steps, **stated_limits(limits)}
     run = run_of(config.checkpoint_root)
     inputs = [config.shadow_set, *outputs(config), run / EVAL_METRICS, run / METRICS]
     proof = evidence([path for path in inputs if path.exists()], [], arguments, started)
@@ -120,27 +121,19 @@ def outputs(config: TrainConfig) -> list[Path]:
     return files
 
 
-class _Replay:
-    """Reads stored episodes, and computes everything in them but the policy's words again."""
-
-    def __init__(self, config: TrainConfig, samples: list[Sample], levels: list[Level]) -> None:
-        self.samples, self.levels = samples, levels
-        self.tools, self.max_turns = read_meta(config.seed_pool).tools, config.rollout.max_turns
-        self.reward = make_reward(config)
-
-    def read(self, file: Path, seed: int) -> list[Episode]:
-        episodes = list(read_records(file, Episode))
-        if [one.sample_id for one in episodes] != [one.id for one in self.samples]:
-            raise BadInput("its episodes are not those of the held-out samples", where=str(file), remedy=_TRAIN)
-        for line, (one, sample, level) in enumerate(zip(episodes, self.samples, self.levels, strict=True), 1):
-            derived = replace(one, level=level, seed=seed, reward=self.reward(one, sample))
-            if derived != one or not matches_replay(one, sample, self.tools, self.max_turns):
-                raise BadInput(
-                    "is not what the sample gives for the policy's words: it was changed, or made by other code",
-                    where=f"{file}:{line}",
-                    remedy=_TRAIN,
-                )
-        return episodes
+def _read_episodes(file: Path, seed: int, replay: Replay, samples: list[Sample], levels: list[Level]) -> list[Episode]:
+    """Stored episodes on these samples. Refuses those that do not follow from the policy's words."""
+    episodes = list(read_records(file, Episode))
+    if [one.sample_id for one in episodes] != [one.id for one in samples]:
+        raise BadInput("its episodes are not those of the held-out samples", where=str(file), remedy=_TRAIN)
+    for line, (one, sample, level) in enumerate(zip(episodes, samples, levels, strict=True), 1):
+        if not replay.agrees(one, sample, level, seed):
+            raise BadInput(
+                "is not what the sample gives for the policy's words: it was changed, or made by other code",
+                where=f"{file}:{line}",
+                remedy=_TRAIN,
+            )
+    return episodes
 
 
 def as_it_ran(config: TrainConfig) -> TrainConfig:
@@ -162,7 +155,7 @@ def _evaluations(config: TrainConfig, seed: int) -> Path:
 
 def episode_files(config: TrainConfig, seed: int) -> dict[str, Path]:
     folder = _evaluations(config, seed)
-    files = {"base": step_file(folder, 0), "trained": step_file(folder, config.steps)}
+    files = {"base": step_file(folder, 0), "trained": step_file(folder, _steps_done(config, seed))}
     return files | ({"control": folder / CONTROL_FILE} if config.eval.control else {})
 
 
@@ -170,10 +163,21 @@ def _final_seal(config: TrainConfig, seed: int) -> Path:
     return config.checkpoints(seed) / FINAL_MODEL / MANIFEST
 
 
+def _steps_done(config: TrainConfig, seed: int) -> int:
+    """Steps that the final model was trained for: a user's own engine may end before the config's last step."""
+    seal = _final_seal(config, seed)
+    return _read_seal(seal).step if seal.exists() else config.steps
+
+
 def _marks(seal: Path) -> dict[str, Any]:
-    """Marks that the run left in the seal of a final model. Refuses a seal that was edited."""
+    """Marks that the run left in the seal of a final model."""
+    return _read_seal(seal).marks
+
+
+def _read_seal(seal: Path) -> Seal:
+    """Refuses a seal that was edited."""
     try:
-        return read_seal(seal.parent).marks
+        return read_seal(seal.parent)
     except Damaged as error:
         raise BadInput(str(error), where=str(seal.parent), remedy=_TRAIN) from None
 

@@ -44,13 +44,14 @@ from ..eval.trial import TrialReport
 from ..gates.manifest import Manifest
 from ..gates.ticket import TICKET, Admission, admit
 from ..reward.live_share import LiveShare, RunJudge
+from ..reward.reward import make_reward
 from ..runtime.device import prepare_device
 from ..runtime.disk import explain_disk_errors
 from ..runtime.lock import lock_folder
 from ..runtime.logs import StepLog, logging_to, write_error_report
 from ..runtime.progress import TO_LOG, Reporter
 from . import resume as resumption
-from .components import make_callbacks, make_reward, make_strategy, open_judge, unstable_weights
+from .components import make_callbacks, make_strategy, open_judge, unstable_weights
 from .data import held_out
 from .preflight import Ready, preflight
 from .results import CONTROL_FILE, write_results
@@ -143,14 +144,17 @@ class _SeedRun:
     """SHA-256 of what the run is made from."""
     stores: list[CheckpointStore] = field(default_factory=list)
     """The checkpoint store that the engine rolls back with, once it is open."""
+    rolled_back_to: list[Checkpoint] = field(default_factory=list)
 
 
 def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: RunJudge | None = None) -> _SeedRun:
     config = ready.config
     stores: list[CheckpointStore] = []
+    rolled_back_to: list[Checkpoint] = []
 
     def last_good(before: int) -> Path | None:
         found = stores[0].latest_good(before)
+        rolled_back_to.extend([found] if found else [])
         return found.path if found else None
 
     with naming_keys(ready.path, config):
@@ -186,7 +190,7 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: RunJudge |
             tokens_seen(engine)
     sources = resumption.source_hashes(ready)
     resumption.require_admitted_sources(sources, ready)
-    return _SeedRun(engine, job, sources, stores)
+    return _SeedRun(engine, job, sources, stores, rolled_back_to)
 
 
 def _run_seed(
@@ -208,8 +212,14 @@ def _run_seed(
         if start:
             _require_same_sources(ready, seed_run, start.marks)
             seed_run.engine.load(start.path)
+            resumption.require_read_as_sealed(start)
         _announce(ready, seed, seed_run.engine, resume)
         _fit_and_evaluate(ready, seed_run, store, console)
+        if ready.admission:
+            # What was read since the start counts too, such as the held-out samples.
+            resumption.require_same_sources(resumption.source_hashes(ready), seed_run.sources, ready.path, gated=True)
+        for loaded in seed_run.rolled_back_to:
+            resumption.require_read_as_sealed(loaded)
 
 
 def _targets(ready: Ready, start: Checkpoint | Seal | None) -> tuple[str, ...]:
@@ -219,7 +229,8 @@ def _targets(ready: Ready, start: Checkpoint | Seal | None) -> tuple[str, ...]:
 
 def _require_same_sources(ready: Ready, seed_run: _SeedRun, marks: Mapping[str, Any]) -> None:
     then, gated = marks.get(resumption.SOURCES, {}), ready.admission is not None
-    resumption.require_same_sources(seed_run.sources, then, ready.path, gated)
+    earlier = ready.admission.earlier_code if ready.admission else ()
+    resumption.require_same_sources(seed_run.sources, then, ready.path, gated, earlier)
 
 
 def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, console: Console) -> None:
@@ -265,6 +276,10 @@ def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, 
         engine.fit(callbacks)
     finally:
         bar.stop()
+    if engine.step < config.steps:
+        log.warning(
+            "seed %d: the engine ended after step %d of %d; the report is about these", seed, engine.step, config.steps
+        )
     if config.eval.control:
         control_key = key | {"seed_pool": seed_run.sources["seed_pool"]}
         control(config, job, rollout, tokens_seen(engine), evaluations / CONTROL_FILE, control_key)
@@ -284,6 +299,7 @@ def _marks(ready: Ready, seed_run: _SeedRun) -> dict[str, Any]:
         "profile": ready.config.profile,
         "config": ready.config.model_dump(mode="json"),
         resumption.SOURCES: seed_run.sources,
+        "earlier_code": list(ready.admission.earlier_code) if ready.admission else [],
         TARGETS: list(seed_run.job.lora_targets),
         "machine": machine(),
     }

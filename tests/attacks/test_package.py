@@ -44,6 +44,32 @@ def test_code_in_a_package_is_refused_before_it_can_run(packed: Path) -> None:
         assert caught.value.where == "torch.py"
 
 
+def own_class(text: str = "class Coach:\n    pass\n") -> None:
+    """An own class as a round records it: evidence."""
+    Path("coach.py").write_text(text)
+    Manifest().record([Path("coach.py")])
+
+
+def test_own_classes_are_packed_as_text_and_verified_elsewhere(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_class("raise SystemExit('owned')")
+    package = tmp_path / "out" / "package.tgz"
+    names = pack(package)
+    assert "coach.py.txt" in names
+    assert not any(name.endswith(".py") for name in names)
+    monkeypatch.chdir(package.parent)
+    reproduce(package, silent)
+    forged = unsigned(package, lambda found: found.update({"coach.py.txt": b"class Coach: pass"}))
+    with pytest.raises(BadInput, match="has changed since it was recorded") as caught:
+        reproduce(forged, silent)
+    assert caught.value.where == "coach.py"
+    missing = unsigned(package, lambda found: found.__delitem__("coach.py.txt"))
+    with pytest.raises(BadInput, match="it was recorded") as caught:
+        reproduce(missing, silent)
+    assert caught.value.where == "coach.py"
+
+
 def test_hidden_files_and_torn_leftovers_are_not_packed(run: Path, tmp_path: Path) -> None:
     honest = pack(tmp_path / "out" / "honest.tgz")
     Path("configs/.env").write_text("A=1")

@@ -24,6 +24,7 @@ from src.gates.manifest import newest_evaluation
 from src.gates.ticket import TICKET, Admission
 from src.release import verify_results as proving
 from src.release.verify_results import verify_results
+from src.training import results
 from src.training.preflight import preflight
 from src.training.results import evaluate, write_results
 from src.training.resume import source_hashes
@@ -135,12 +136,30 @@ def test_a_verdict_edited_in_the_report_is_refused(place: Path) -> None:
         verify_results(False, silent)
 
 
+def test_a_report_with_the_config_of_another_version_is_one_message(place: Path) -> None:
+    path = edit_report(lambda found: found["config"]["rollout"].update(invented=1))
+    manifest.Manifest().record([path])
+    with pytest.raises(BadInput, match=r"config is of another version of AskGate \(rollout.invented\)"):
+        verify_results(False, silent)
+
+
 def test_success_written_into_the_episodes_is_refused(place: Path) -> None:
     lines = [json.loads(line) | {"success": True} for line in TRAINED.read_text().splitlines()]
     TRAINED.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
     record(TRAINED)
     with pytest.raises(BadInput, match=r"step_00003\.jsonl:\d+: is not what the sample gives"):
         verify_results(False, silent)
+
+
+def test_an_evaluation_is_recorded_by_its_name_in_the_run_folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "verify_report", lambda *given: None)  # the ticket is another test's matter
+    results.evaluate(load_train_config(Path("own.yaml")), "again")
+    named = [Path(name) for name in manifest.Manifest().newest() if "ppo_eval" in name]
+    assert {path.parts[0] for path in named} == {"runs"}
+    assert named[-1].name == "ppo_eval_again.json"
+    found = verify_results(False, silent)
+    assert found is not None
+    assert found.evidence.arguments["tag"] == "again"
 
 
 def test_a_report_that_no_run_recorded_is_refused(place: Path) -> None:
@@ -315,3 +334,38 @@ def test_evaluate_finds_the_run_of_its_config(place: Path) -> None:
     assert run_of(GATED_CHECKPOINTS) == first
     assert newest_evaluation() == first / report
     assert verify_results(False, silent)
+
+
+ARM = Path("data/episodes/quickstart_ablation/seed_1")
+
+
+def ablated(**episodes: Path) -> None:
+    """An ablation whose two runs have the trained policy as their final model."""
+    Path("configs/gates").mkdir(parents=True)
+    text = (ROOT / "configs/gates/quickstart.yaml").read_text().replace("configs/quickstart_ablation", "own")
+    Path("configs/gates/quickstart.yaml").write_text(text)
+    ARM.mkdir(parents=True)
+    marks, step = read_seal(MODEL).marks, read_seal(MODEL).step
+    for side, file in episodes.items():
+        model = Path(f".askgate/ablation/own/{side}-1/checkpoints/local/final_model")
+        shutil.copytree(MODEL, model, ignore=lambda folder, names: [MANIFEST, COMPLETE])
+        seal(model, step, marks | {"config": marks["config"] | {"profile": "local"}})
+        shutil.copy(model / MANIFEST, ARM / f"{side}.seal.json")
+        shutil.copy(file, ARM / f"{side}.jsonl")
+
+
+def test_the_models_of_an_ablation_repeat_their_dialogues(place: Path) -> None:
+    ablated(without=TRAINED, **{"with": TRAINED})
+    told: list[str] = []
+    verify_results(True, told.append)
+    assert sum("8 of 8 dialogues are what .askgate/ablation/own/" in line for line in told) == 2
+    shutil.rmtree(".askgate/ablation")
+    verify_results(True, told.append)
+    assert sum("its model is not in this folder any more" in line for line in told) == 2
+
+
+def test_ablation_episodes_of_another_policy_are_named_by_deep(place: Path) -> None:
+    ablated(without=TRAINED, **{"with": BASE})
+    with pytest.raises(BadInput, match="does not say what is recorded here") as caught:
+        verify_results(True, silent)
+    assert caught.value.where == str(ARM / "with.jsonl")

@@ -9,10 +9,11 @@ import yaml
 
 from src.config.loader import read_yaml
 from src.core.errors import BadInput
+from src.core.files import sha256_file
 from src.gates.gate import PREFLIGHT
 from src.gates.manifest import Manifest
-from src.gates.rounds import run_round
-from src.gates.ticket import ROUND1, TICKET, admit
+from src.gates.rounds import readmit, run_round
+from src.gates.ticket import ROUND1, TICKET, admit, read_round
 from src.gates.verify import verify
 from tests.gates.run_folder import judging
 from tests.release.packing import silent
@@ -95,3 +96,58 @@ def test_a_replaced_profile_leaves_nothing_that_verify_misses(run: Path) -> None
         run_round(1, "rc1", environment, silent, lambda progress: None, replaces="quickstart")
     assert [one.profile for one in verify(False, silent)] == ["rc1"]
     assert not signed.exists()
+
+
+NEW = "1" * 64
+
+
+@pytest.fixture
+def updated(run: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """AskGate's code has changed since the rounds. Returns the SHA-256 of the old code."""
+    for module in ("ticket", "rounds", "verify"):
+        monkeypatch.setattr(f"src.gates.{module}.code_sha256", lambda: NEW)
+    return read_round(TICKET).code
+
+
+def test_a_ticket_is_renewed_after_an_update_without_a_judge(updated: str) -> None:
+    with pytest.raises(BadInput, match="code or templates have changed") as caught:
+        admit(CONFIG)
+    assert "round --readmit" in caught.value.remedy
+    ledger, old = read_round(TICKET).ledger, read_round(TICKET)
+    told: list[str] = []
+    report, path = readmit(told.append)
+    assert path == TICKET
+    assert (report.code, report.earlier_code, report.ledger) == (NEW, (updated,), ledger)
+    assert report.fresh_seed == old.fresh_seed
+    assert {(one.gate, one.name) for one in report.findings} == {(one.gate, one.name) for one in old.findings}
+    assert any(updated[:12] in line and NEW[:12] in line for line in told)
+    assert admit(CONFIG).earlier_code == (updated,)
+    verify(True, silent)
+    with pytest.raises(BadInput, match="was issued with this very code"):
+        readmit(silent)
+
+
+def test_an_update_that_fails_a_gate_leaves_the_old_ticket(updated: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def other_penalty(needs: bool, asks: int) -> float:
+        return 0.5 * asks
+
+    monkeypatch.setattr("src.gates.checks.penalty.over_clarification_penalty", other_penalty)
+    before = {path: path.read_bytes() for path in Path("reports").rglob("*") if path.is_file()}
+    told: list[str] = []
+    report, _ = readmit(told.append)
+    assert [one.name for one in report.failed] == ["penalty_cases_wrong"]
+    assert "round1: penalty: penalty_cases_wrong was 0.0 and is 5.0 (== 0.0)" in told
+    assert {path: path.read_bytes() for path in Path("reports").rglob("*") if path.is_file()} == before
+
+
+def test_a_ticket_with_edited_evidence_is_not_renewed(updated: str) -> None:
+    file = Path("configs/weights.json")
+    file.write_bytes(file.read_bytes() + b" ")
+    with pytest.raises(BadInput, match="has changed since"):
+        readmit(silent)
+
+
+def test_a_ticket_that_results_stand_on_is_not_renewed(updated: str) -> None:
+    Path("reports/ppo_eval_own.json").write_text(f'{{"ticket": "{sha256_file(TICKET)}"}}')
+    with pytest.raises(BadInput, match=r"ppo_eval_own\.json was trained behind it"):
+        readmit(silent)

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from src.checkpoint.seal import read_seal
 from src.core.api import Stop
-from src.core.defaults import SEED_POOL_FACTS
+from src.core.defaults import CODE, SEED_POOL_FACTS
 from src.core.errors import BadInput
-from src.core.files import sha256_file
+from src.core.files import code_sha256, sha256_file
 from src.core.model_files import model_sha256
 from src.core.paths import all_runs, evaluations, run_of
 from src.gates.manifest import MANIFEST, Manifest, newest_evaluation
@@ -83,6 +83,23 @@ def test_a_new_ticket_for_the_same_files_resumes_the_run(folder: Path) -> None:
     train(config, False, replace(admitted(config), ticket_sha256="c" * 64))
     assert "resumed after step 1" in _logged()
     assert read_seal(Path("checkpoints/rc1/final_model")).marks["ticket"] == "c" * 64
+
+
+@pytest.mark.parametrize("readmitted", [True, False])
+def test_a_run_of_earlier_code_resumes_after_its_readmission(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, readmitted: bool
+) -> None:
+    config, old, new = write_config(folder, steps=2), code_sha256(), "1" * 64
+    train(config, False, admitted(config))
+    _break_off_after(1)
+    monkeypatch.setattr("src.training.resume.code_sha256", lambda: new)
+    admission = admitted(config)
+    admission.stands_on[CODE] = new
+    train(config, False, replace(admission, earlier_code=(old,) if readmitted else ()))
+    assert len(all_runs()) == (1 if readmitted else 2)
+    marks = read_seal(Path("checkpoints/rc1/final_model")).marks
+    assert marks["sources"][CODE] == new
+    assert marks["earlier_code"] == ([old] if readmitted else [])
 
 
 @pytest.mark.parametrize("on_record", [False, True])

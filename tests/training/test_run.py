@@ -81,6 +81,32 @@ def test_a_run_writes_its_files_and_ends_with_a_table(place: Path, askgate: Askg
     assert not list((place / "reports").glob("ERROR_*"))
 
 
+EARLY = """
+from dataclasses import replace
+from src.engines.pure_pt import PurePT
+
+class Early(PurePT):
+    def __init__(self, job):
+        super().__init__(replace(job, max_steps=2))
+"""
+
+
+def test_an_own_engine_that_ends_early_is_reported_with_its_steps(place: Path, askgate: Askgate) -> None:
+    (place / "early.py").write_text(EARLY)
+    done = askgate("train", "--config", write_config(place, engine="early:Early", steps=5, eval={"every_steps": 5}))
+    assert done.code == 0, done.err
+    assert "the engine ended after step 2 of 5" in done.err
+    (file,) = (place / "reports").glob("ppo_eval_*.json")
+    report = json.loads(file.read_text())
+    assert (report["seeds"][0]["steps"], report["pooled"]["steps"], report["evidence"]["arguments"]["steps"]) == (
+        2,
+        2,
+        2,
+    )
+    assert "logs/eval/step_00002.jsonl" in report["evidence"]["inputs"]
+    assert askgate("evaluate", "--config", place / "own.yaml", "--tag", "again").code == 0
+
+
 def test_checkpoints_of_a_local_run_are_marked_ungated(place: Path, askgate: Askgate) -> None:
     assert askgate("train", "--config", write_config(place, steps=1)).code == 0
     for name in ("latest", "final_model"):
