@@ -151,7 +151,7 @@ def test_a_file_exchanged_for_the_read_does_not_train(
     admission.stands_on["config"] = sha256_file(config)
     monkeypatch.setattr(running, "_fit_and_evaluate", lambda *given: None)
     monkeypatch.setattr(running, "write_results", lambda config, tag: ("report", (Path("report"),)))
-    monkeypatch.setattr(running, "_record_outputs", lambda *given: None)
+    monkeypatch.setattr(running, "record_outputs", lambda *given: None)
     honest = Path(file).read_bytes()
     during(monkeypatch, module, function, place / file, forge(honest))
     if forge(honest) == honest:

@@ -136,7 +136,7 @@ def test_an_update_that_fails_a_gate_leaves_the_old_ticket(updated: str, monkeyp
     told: list[str] = []
     report, _ = readmit(told.append)
     assert [one.name for one in report.failed] == ["penalty_cases_wrong"]
-    assert "round1: penalty: penalty_cases_wrong was 0.0 and is 5.0 (== 0.0)" in told
+    assert "round1: penalty: penalty_cases_wrong was 0.0 and is 5 (== 0)" in told
     assert {path: path.read_bytes() for path in Path("reports").rglob("*") if path.is_file()} == before
 
 
