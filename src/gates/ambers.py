@@ -52,7 +52,7 @@ class Amber:
     fact: Check
     file: Path
     signed: str = ""
-    """Who signed it off. Empty if nobody did, or if the file has changed since."""
+    """Name of the owner who signed it off. Empty if nobody did, or if the file has changed since."""
 
     @property
     def name(self) -> str:
