@@ -149,7 +149,7 @@ def run_round(
 
     Measures every gate from the files. A passed round 2 writes the ticket that ppo_runner needs.
     """
-    from ..gates.rounds import readmit
+    from ..gates.readmit import readmit
     from ..gates.rounds import run_round as run
 
     if (number is None) != again:

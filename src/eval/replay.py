@@ -8,7 +8,7 @@ from ..agents.env import matches_replay
 from ..config.train_config import TrainConfig
 from ..core.types import Episode, Level, Sample
 from ..data.pool.meta import read_meta
-from ..reward.reward import make_reward
+from ..reward.configured import make_reward
 
 
 class Replay:

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TypeVar
-
-from msgspec.structs import replace
 
 from .. import __version__
 from ..config.loader import config_files, load_train_config
@@ -28,7 +25,6 @@ from ..core.files import (
     fingerprint,
     forget_reads,
     launchers_sha256,
-    read_json,
     sha256_file,
     shipped,
 )
@@ -46,7 +42,7 @@ from .checks.penalty import ablation_findings, penalty_findings
 from .checks.reward import calibration_findings, shadow_findings, weights_findings
 from .checks.scoring import fresh_findings, score_fresh, scoring_findings
 from .gate import MEASURED, Finding, Gate, RoundContext, evidence_of, findings_of, measure, round_context, unmeasured
-from .manifest import Manifest, newest_evaluation
+from .manifest import Manifest
 from .sign_off import owner_key_id
 from .ticket import (
     ROUND1,
@@ -60,7 +56,6 @@ from .ticket import (
     verify_report,
     withdraw_reports,
 )
-from .verify import ambers_now, is_momentary, measured_again
 
 FILE_GATES: dict[str, Gate] = {
     "pool": pool_findings,
@@ -99,7 +94,7 @@ def run_round(
         code, launchers = code_sha256(), launchers_sha256()
         context = round_context(profile, number)
         manifest.begin()
-        findings = _round1_findings(profile, manifest) if number == 2 else []
+        findings = round1_findings(profile, manifest) if number == 2 else []
         to_lose = _passed_reports(number)
         if to_lose:
             _refuse_needless_loss(to_lose, context, environment, findings, replaces)
@@ -124,8 +119,8 @@ def run_round(
         withdraw_reports(number, manifest, sign_offs=any(one.profile != profile.name for one in to_lose.values()))
         _move(draft.work, context.work)
         findings += measure(gates, context)
-        files = _files(profile, number)
-        _refuse_changed(findings, files, context.fresh)
+        files = round_files(profile, number)
+        refuse_changed(findings, files, context.fresh)
         if code_sha256.__wrapped__() != code:
             raise BadInput(
                 "AskGate's code or templates changed while the round measured",
@@ -160,81 +155,6 @@ def run_round(
             to_do_zh=tuple(f"{one.gate}: {one.name}: {one.remedy_zh}" for one in failed),
         )
         return report, issue(report, context, manifest)
-
-
-def readmit(tell: Callable[[str], None]) -> tuple[Round, Path]:
-    """Measures both rounds again after AskGate's code has changed, and issues a new ticket if every check passes.
-
-    Paid scores are reused and no judge is called. Where a check fails now, nothing is written: the ticket stays what it
-    was, valid for the code that it was issued with.
-    """
-    with ExitStack() as end:
-        end.callback(os.close, lock_folder(ROUND1.parent))
-        forget_reads()
-        started, manifest, sums = now(), Manifest(), Fingerprints()
-        manifest.refuse_future()
-        reports = [verify_report(path, manifest, sums) for path in (ROUND1, TICKET)]
-        profile = load_profile(reports[1].profile)
-        verify_ledger(profile.paths.ledger, [one.ledger for one in reports])
-        _refuse_needless_readmission(reports[1])
-        work = Path(end.enter_context(TemporaryDirectory()))
-        file_gates: dict[str, list[Finding]] = {}
-        for number, (path, report) in enumerate(zip((ROUND1, TICKET), reports, strict=True), 1):
-            again, context = measured_again(report, work, file_gates)
-            measured = [*again, *disk_findings(context)]
-            kept = [one for one in report.findings if is_momentary(one) and one.gate not in ("disk", "round1")]
-            files = _files(profile, number)
-            _refuse_changed(measured, files, context.fresh)
-            for what in _differences(report, measured):
-                tell(f"{report.round}: {what}")
-            reports[number - 1] = replace(
-                report,
-                ts=now(),
-                started=started,
-                version=__version__,
-                files=files,
-                findings=[*measured, *kept],
-                passed=all(one.passed for one in (*measured, *kept)),
-                code=code_sha256(),
-                launchers=launchers_sha256(),
-                earlier_code=(*report.earlier_code, report.code),
-                ambers=tuple(one.fact for one in ambers_now(report, context)),
-            )
-            if not reports[number - 1].passed:
-                return reports[number - 1], path
-        for number, report in enumerate(reports, 1):
-            context = round_context(profile, number)
-            for file in (one for one in work.iterdir() if one.is_file()):
-                shutil.copy(file, context.work / file.name)
-            if number == 2:
-                findings = [*_round1_findings(profile, manifest), *report.findings]
-                report = replace(report, findings=findings, round1_sha256=sha256_file(ROUND1))
-            issue(replace(report, after=manifest.head), context, manifest)
-        before = reports[1].earlier_code[-1]
-        tell(f"code: {before[:12]} before, {code_sha256()[:12]} now; no judge was called, and both are in the ticket")
-        return read_round(TICKET), TICKET
-
-
-def _refuse_needless_readmission(ticket: Round) -> None:
-    """Refuses where the ticket is valid as it is, or results stand on it: they are proved by this very ticket."""
-    if (ticket.code, ticket.launchers) == (code_sha256(), launchers_sha256()):
-        what, remedy = "was issued with this very code", "nothing is to be done: train"
-    elif (found := newest_evaluation()) and read_json(found, "evaluate again").get("ticket") == sha256_file(TICKET):
-        what, remedy = f"{found} was trained behind it", "verify and package do not need the same code"
-    else:
-        return
-    raise BadInput(what, where=str(TICKET), remedy=remedy)
-
-
-def _differences(report: Round, measured: Sequence[Finding]) -> Iterator[str]:
-    """Checks that are not what they were."""
-    before = {(one.gate, one.name): one for one in report.findings}
-    for one in measured:
-        old = before.get((one.gate, one.name))
-        if old is None:
-            yield f"{one.gate}: {one.name} is new ({one.value} {one.rule} {one.threshold})"
-        elif (old.value, old.passed) != (one.value, one.passed) and not is_momentary(one):
-            yield f"{one.gate}: {one.name} was {old.value} and is {one.value} ({one.rule} {one.threshold})"
 
 
 def _passed_reports(number: int) -> dict[Path, Round]:
@@ -289,7 +209,7 @@ def _move(draft: Path, work: Path) -> None:
     shutil.rmtree(draft, ignore_errors=True)
 
 
-def _round1_findings(profile: Profile, manifest: Manifest) -> list[Finding]:
+def round1_findings(profile: Profile, manifest: Manifest) -> list[Finding]:
     """Checks that a first round passed on the same files, measured by the same code."""
     remedy = remedies("gates")["round1"]
     if not ROUND1.exists():
@@ -307,7 +227,7 @@ def _round1_findings(profile: Profile, manifest: Manifest) -> list[Finding]:
     return findings_of("round1", checks, evidence_of(ROUND1))
 
 
-def _files(profile: Profile, number: int) -> dict[str, Fingerprint]:
+def round_files(profile: Profile, number: int) -> dict[str, Fingerprint]:
     """Files that the round measured, by role. A missing file has failed its gate already.
 
     The ticket also covers the reports of the stages: no gate believes them, but pages show their figures. Round 1
@@ -325,7 +245,7 @@ def _files(profile: Profile, number: int) -> dict[str, Fingerprint]:
     return {role: Fingerprint(str(path), fingerprint(path)) for role, path in there.items()}
 
 
-def _refuse_changed(findings: list[Finding], files: Mapping[str, Fingerprint], fresh: Path) -> None:
+def refuse_changed(findings: list[Finding], files: Mapping[str, Fingerprint], fresh: Path) -> None:
     """All gates must have read the same bytes of a file; `fresh` is written by the round itself."""
     known = {one.path: one.sha256 for one in files.values()}
     for one in findings:

@@ -23,8 +23,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from ..config.profile import profile_for
-from ..config.train_config import TrainConfig
 from ..core.defaults import OVERCLAR_ALPHA, OVERCLAR_CAP
 from ..core.errors import BadInput
 from ..core.types import Episode, Level, Sample
@@ -139,18 +137,3 @@ class AdvancedReward:
         if not covered:
             return {}
         return {name: self.scale * self.weights[name] / covered * value for name, value in values.items()}
-
-
-def make_reward(config: TrainConfig) -> TrainingReward:
-    """Outcome, penalty for needless asks, and the calibrated dimensions if the config names weights."""
-    reward, weight_max = config.reward, profile_for(config).thresholds.weight_max
-    dimensions = (
-        AdvancedReward.load(reward.weights, reward.dimensions, weight_max=weight_max) if reward.weights else None
-    )
-    return TrainingReward(
-        weight=reward.outcome,
-        alpha=reward.alpha if config.use_overclar_penalty else 0.0,
-        cap=reward.cap,
-        beta=reward.difficulty_beta,
-        dimensions=dimensions,
-    )

@@ -28,8 +28,8 @@ from ..core.model_files import find_model, read_once
 from ..core.types import Sample
 from ..core.user_class import load_user_class, require_members
 from ..engines.job import TrainJob
+from ..reward.configured import make_reward
 from ..reward.live_share import RunJudge
-from ..reward.reward import make_reward
 from ..scoring.judge import open_session
 from ..scoring.monitor import forecast, score_once
 from ..scoring.providers import ScorerSettings, settings_for

@@ -43,8 +43,8 @@ from ..eval.metrics import figures, flat
 from ..eval.trial import TrialReport
 from ..gates.manifest import Manifest
 from ..gates.ticket import TICKET, Admission, admit
+from ..reward.configured import make_reward
 from ..reward.live_share import LiveShare, RunJudge
-from ..reward.reward import make_reward
 from ..runtime.device import prepare_device
 from ..runtime.disk import explain_disk_errors
 from ..runtime.lock import lock_folder

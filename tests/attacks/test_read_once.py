@@ -21,7 +21,7 @@ from src.core.files import forget_reads, pinned, sha256_file, sha256_read
 from src.core.model_files import base_sha256
 from src.engines.models import load_policy
 from src.gates.checks.reward import weights_findings
-from src.gates.rounds import _refuse_changed
+from src.gates.rounds import refuse_changed
 from src.gates.ticket import Admission
 from src.training import preflight as preparing
 from src.training import run as running
@@ -179,8 +179,8 @@ def test_a_file_exchanged_while_a_gate_reads_it_is_refused(run: Path) -> None:
     context = current_context()
     file = context.profile.paths.weights
     findings = weights_findings(context)
-    _refuse_changed(findings, {}, context.fresh)
+    refuse_changed(findings, {}, context.fresh)
     with exchanged(file, file.read_bytes() + b"\n"):
         weights_findings(context)
     with pytest.raises(BadInput, match="changed while the round measured it"):
-        _refuse_changed(findings, {}, context.fresh)
+        refuse_changed(findings, {}, context.fresh)

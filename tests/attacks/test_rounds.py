@@ -12,7 +12,8 @@ from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.gates.gate import PREFLIGHT
 from src.gates.manifest import Manifest
-from src.gates.rounds import readmit, run_round
+from src.gates.readmit import readmit
+from src.gates.rounds import run_round
 from src.gates.ticket import ROUND1, TICKET, admit, read_round
 from src.gates.verify import verify
 from tests.gates.run_folder import judging

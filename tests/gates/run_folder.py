@@ -39,8 +39,8 @@ from src.gates.gate import RoundContext, round_context
 from src.gates.rounds import run_round
 from src.gates.ticket import Round
 from src.reward.calibration import weight_calib
+from src.reward.configured import make_reward
 from src.reward.recorded_episodes import RecordedEpisode, RecordPlan, write_recorded
-from src.reward.reward import make_reward
 from src.reward.scored_episodes import rate
 from src.scoring.batch import BatchJob, choose, score_dialogues
 from src.scoring.prompt import CANARIES

@@ -26,7 +26,7 @@ from src.core.paths import EVAL_EPISODES, EVAL_METRICS, GATED_CHECKPOINTS, METRI
 from src.core.types import Episode, Sample
 from src.gates.ticket import TICKET
 from src.release.package import PUBLIC, SUMS, SUMS_SIGNATURE, make_package
-from src.training.components import make_reward
+from src.reward.configured import make_reward
 from src.training.data import held_out
 from src.training.results import episode_files, write_results
 from src.training.resume import EVALUATION_KEY

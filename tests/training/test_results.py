@@ -23,7 +23,7 @@ from src.core.jsonl import read_records, write_records
 from src.core.paths import GATED_CHECKPOINTS, all_runs, open_run
 from src.core.types import Episode, Sample
 from src.eval.trial import SeedRun, trial_report
-from src.reward.reward import make_reward
+from src.reward.configured import make_reward
 from src.training.data import held_out
 from src.training.results import as_it_ran, derive
 from tests.conftest import Askgate
