@@ -18,7 +18,7 @@ from src.core.user_class import load_user_class, own_class_digests
 from src.gates import ticket
 from src.gates.checks.config import config_findings
 from src.gates.manifest import Manifest
-from src.gates.rounds import _round1_findings, run_round
+from src.gates.rounds import round1_findings, run_round
 from src.gates.ticket import admit
 from src.gates.verify import verify
 from tests.gates.run_folder import current_context, judging
@@ -77,7 +77,7 @@ def test_a_ticket_of_other_code_trains_nothing(run: Path, monkeypatch: pytest.Mo
 def test_rounds_of_two_versions_train_nothing(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Round 1 by one version, an update, round 2 by the next: the first round measured with other code."""
     monkeypatch.setattr("src.gates.rounds.code_sha256", lambda: "0" * 64)
-    failed = [one.name for one in _round1_findings(current_context().profile, Manifest()) if not one.passed]
+    failed = [one.name for one in round1_findings(current_context().profile, Manifest()) if not one.passed]
     assert failed == ["round1_by_this_code"]
 
 
