@@ -17,7 +17,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from askgate.config.loader import load_config
+from askgate.config.profile import load_profile, scoring_of
 from askgate.core.types import Lang, Turn
 from askgate.scoring.batch import BatchJob, score_dialogues
 from askgate.scoring.providers import settings_for
@@ -49,7 +49,7 @@ def main() -> None:
 
     chats = [read_chat(line) for line in arguments.file.read_text(encoding="utf-8").splitlines() if line.strip()]
     job = BatchJob(arguments.file, arguments.out, n=None, seed=0, budget=None)
-    settings = settings_for(os.environ, load_config().scoring, provider="")
+    settings = settings_for(os.environ, scoring_of(load_profile("rc1")), provider="")
     scores, summary = score_dialogues(chats, job, settings, print, lambda progress: None)
 
     print(f"{summary.scored} of {summary.samples} scored by {settings.provider.name}, {summary.unstable} unstable")

@@ -144,8 +144,8 @@ class _Durable:
         self.folders: dict[int, dict[str, int]] = {}
         self.files: dict[int, bytes] = {}
         self.links: dict[int, str] = {}
-        self.held: list[int] = []
-        """Open files, so that no number of a removed one is given to another."""
+        self.held: dict[int, int] = {}
+        """An open file for each number in use here, so that no number of a removed file is given to another."""
         for folder, _, names in os.walk(top):
             self.sync(Path(folder))
             for name in names:
@@ -153,17 +153,22 @@ class _Durable:
                     self.sync(path)
 
     def sync(self, path: Path) -> None:
-        self.held.append(os.open(path, os.O_RDONLY))
-        number = path.lstat().st_ino
+        number = self._hold(path)
         if not path.is_dir():
             self.files[number] = path.read_bytes()
             return
-        self.folders[number] = {entry.name: entry.lstat().st_ino for entry in path.iterdir()}
+        self.folders[number] = {entry.name: self._hold(entry) for entry in path.iterdir()}
         for entry in path.iterdir():
             if entry.is_symlink():
                 self.links[entry.lstat().st_ino] = os.readlink(entry)
             elif entry.is_dir():
                 self.folders.setdefault(entry.stat().st_ino, {})
+
+    def _hold(self, path: Path) -> int:
+        number = path.lstat().st_ino
+        if number not in self.held:
+            self.held[number] = os.open(path, os.O_PATH | os.O_NOFOLLOW)
+        return number
 
     def cut(self, names: bool) -> None:
         if names:

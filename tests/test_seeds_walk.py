@@ -92,7 +92,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     scale = yaml.safe_load((target / "configs/ppo_scale.yaml").read_text())
     for name in ("ppo_scale", "ppo_trial"):
         change(target / f"configs/{name}.yaml", small)
-    can = BEYOND_A_TINY_RUN | {"config": {"qlora": False, "live_mode": False}}
+    can = BEYOND_A_TINY_RUN | {"config": {"qlora": False, "live_mode": False}, "counts": {"judge_samples": 4}}
     ablation = {"ablation_report": "reports/overclar_ablation_quickstart.json",
                 "ablation_episodes": "data/episodes/quickstart_ablation"}  # fmt: skip
     change(target / "configs/gates/rc1.yaml", {"thresholds": can, "paths": ablation, "sizes": {"fresh": 20}})

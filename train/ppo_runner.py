@@ -5,10 +5,12 @@ Training behind the gates. Without a ticket that fits the files as they are now 
 
 from __future__ import annotations
 
+import os
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+# The checkout is last on the path and the working folder is not on it, so that no file there stands in for a library.
+_HOME = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:] = [*(path for path in sys.path if os.path.abspath(path) not in (_HOME, os.getcwd())), _HOME]
 
 from src.cli import run_verb
 

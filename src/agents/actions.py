@@ -68,6 +68,17 @@ def say(turn: Turn, close: bool = True) -> str:
     return f"{turn.thought}\n<{tag}>{turn.text}</{tag}>".lstrip("\n")
 
 
+def spoken(turn: Turn) -> str:
+    """A text that `parse` reads as this turn; what the policy said may have had its thoughts in other places.
+
+    >>> parse(spoken(Turn("assistant", "answer", "2", "<calc>1+1</calc>")))
+    Action(kind='answer', text='2', tool='', thought='<calc>1+1</calc>')
+    """
+    tag = turn.tool if turn.act == "call" else turn.act
+    thought = f"{THINK}{turn.thought}{THOUGHT}" if turn.thought else ""
+    return f"{thought}<{tag}>{turn.text}</{tag}>" if tag in TAGS else turn.text
+
+
 def system(lang: Lang, tools: Sequence[str] = TOOLS) -> str:
     """The system prompt that explains the actions to a model."""
     text = _TEXTS["system"][lang]

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from ..core.defaults import TOOLS
 from ..core.types import End, Episode, Level, Sample, Turn
-from .actions import malformed, parse, system
+from .actions import malformed, parse, spoken, system
 from .success import correct
 from .tools import calc, wiki
 from .user_simulator import informs
@@ -60,6 +60,11 @@ class Env:
         self.turns.append(answer)
         return answer
 
+    @property
+    def last_act(self) -> str:
+        """The action of the policy's latest turn; `say` for a turn without one."""
+        return next(turn.act for turn in reversed(self.turns) if turn.by == "assistant")
+
     def finish(self, end: End, text: str = "") -> None:
         """Ends the episode from outside, when tokens run out. `text` is what the policy had said of its turn."""
         if self.end is not None:
@@ -97,34 +102,31 @@ def respond(turn: Turn, sample: Sample, tools: Sequence[str], user: User, before
     return Turn("tool", "result", malformed(sample.lang, tools))
 
 
-def matches_replay(episode: Episode, sample: Sample, tools: Sequence[str] = TOOLS, user: User = rules) -> bool:
-    """Whether all replies and all facts of a stored episode are what the sample gives for the policy's turns.
+def matches_replay(
+    episode: Episode,
+    sample: Sample,
+    tools: Sequence[str] = TOOLS,
+    max_turns: int | None = None,
+    user: User = rules,
+) -> bool:
+    """Whether the environment gives this very episode for the policy's turns.
 
-    Only a user that always says the same can be replayed: the rules and the noisy user, but no language model.
+    Without `max_turns` an episode may have run out of turns after any of them. That tokens ran out is believed. Only a
+    user that always says the same can be replayed: the rules and the noisy user, but no language model.
     """
-    if not episode.turns or episode.turns[0] != Turn("user", "say", sample.prompt):
-        return False
-    policy_turns, replies, received_info = episode.turns[1::2], episode.turns[2::2], False
-    for index, turn in enumerate(policy_turns):
-        if turn.by != "assistant" or (turn.act == "answer" and index != len(policy_turns) - 1):
+    said = [turn for turn in episode.turns if turn.by == "assistant"]
+    cut_off = episode.end == "length" and episode.turns[-1:] == tuple(said[-1:])
+    env = Env(sample, max_turns or len(said) + (episode.end != "turns"), tools, user)
+    for turn in said[: len(said) - cut_off]:
+        if env.end is not None:
             return False
-        if index < len(replies):
-            expected = respond(turn, sample, tools, user, episode.turns[: 1 + 2 * index])
-            if replies[index] != expected:
-                return False
-            received_info = received_info or _tells(turn, expected, sample)
-    answer = policy_turns[-1].text if policy_turns and policy_turns[-1].act == "answer" else None
-    derived = replace(
-        episode,
-        sample_id=sample.id,
-        task=sample.task,
-        lang=sample.lang,
-        needs_clarification=sample.needs_clarification,
-        answer=answer,
-        success=correct(sample, answer),
-        received_info=received_info,
-    )
-    return derived == episode and (episode.end == "answer") == (answer is not None)
+        env.step(spoken(turn))
+    if env.end is None and episode.end == "length":
+        env.finish("length", said[-1].text if cut_off else "")
+    if env.end is None:
+        return False
+    derived = env.episode(episode.seed, episode.level)
+    return replace(derived, reward=episode.reward, live=episode.live) == episode
 
 
 def _tells(turn: Turn, answer: Turn, sample: Sample) -> bool:

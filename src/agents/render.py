@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from jinja2.exceptions import TemplateError
 
@@ -41,6 +41,17 @@ Frame = tuple[str, ...]
 _CJK = re.compile(f"[{CJK}]")
 
 
+class ThinkTokens(NamedTuple):
+    """The tokens around a thought."""
+
+    is_open: bool
+    """Whether the cue opens the thought, so that every turn begins inside it."""
+    open_id: int
+    close_id: int
+    forced_close: list[int]
+    """What closes a thought that was cut off: the closing tag, and what the model expects after it."""
+
+
 class Renderer(ABC):
     """Turns a dialogue into the tokens that a model reads, and back."""
 
@@ -48,6 +59,8 @@ class Renderer(ABC):
     """Tokens that end the policy's turn."""
     closes: bool
     """Whether demonstrations write the closing tag: `actions.say(turn, renderer.closes)`."""
+    think: ThinkTokens | None
+    """None where the tokenizer has no single tokens for `<think>` and `</think>`."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
         self.tokenizer = tokenizer
@@ -86,6 +99,7 @@ class TagRenderer(Renderer):
         self._ids = {mark: _single(tokenizer, mark) for mark in MARKS}
         self.stop_ids = frozenset({self._ids[END]})
         self.pad_id = self._ids[PAD]
+        self.think: ThinkTokens | None = ThinkTokens(False, self._ids[THINK], self._ids[THOUGHT], [self._ids[THOUGHT]])
         self._spoken = re.compile(f"({'|'.join(map(re.escape, SPOKEN))})")
 
     def opening(self, prompt: str, system: str | None = None) -> list[int]:
@@ -111,7 +125,8 @@ class ChatRenderer(Renderer):
 
     closes = True
 
-    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, stop_ids: frozenset[int] = frozenset()) -> None:
+        """`stop_ids` are further tokens that end a turn (see `generation_stop_ids`)."""
         if not tokenizer.chat_template:
             raise BadInput(
                 "the tokenizer has no chat template", where="tokenizer", remedy="use an instruct model, or models/tiny"
@@ -126,8 +141,12 @@ class ChatRenderer(Renderer):
         self._replies: dict[str, Frame] = {"user": (stop + rest, user[1])}
         self._replies["tool"] = self._tool_frame(stop) or self._replies["user"]
         self._stop_id = self._marked(stop)[-1]
-        self.stop_ids = frozenset({self._stop_id, tokenizer.eos_token_id} - {None})
+        self.stop_ids = frozenset({self._stop_id, tokenizer.eos_token_id, *stop_ids} - {None})
         self._thinks = self._open[-1].rfind(THINK) > self._open[-1].rfind(THOUGHT)
+        marks = [self._marked(mark) for mark in (THINK, THOUGHT)]
+        self.think: ThinkTokens | None = None
+        if all(len(ids) == 1 for ids in marks):
+            self.think = ThinkTokens(self._thinks, marks[0][0], marks[1][0], self._marked(f"{THOUGHT}\n\n"))
 
     def opening(self, prompt: str, system: str | None = None) -> list[int]:
         if system is None:
@@ -218,9 +237,20 @@ class ChatRenderer(Renderer):
         return min(found)[2]
 
 
-def renderer_for(tokenizer: PreTrainedTokenizerBase) -> Renderer:
+def renderer_for(tokenizer: PreTrainedTokenizerBase, stop_ids: frozenset[int] = frozenset()) -> Renderer:
     """Renders with the tokenizer's chat template if it has one, else with plain tags."""
-    return ChatRenderer(tokenizer) if tokenizer.chat_template else TagRenderer(tokenizer)
+    return ChatRenderer(tokenizer, stop_ids) if tokenizer.chat_template else TagRenderer(tokenizer)
+
+
+def generation_stop_ids(model: str) -> frozenset[int]:
+    """The tokens at which `generate` would stop, from a model's generation config; none where it has no such file."""
+    from transformers import GenerationConfig
+
+    try:
+        found: int | list[int] | None = GenerationConfig.from_pretrained(model).eos_token_id
+    except OSError:
+        return frozenset()
+    return frozenset([found] if isinstance(found, int) else found or [])
 
 
 def _message(role: str, text: str) -> dict[str, str]:

@@ -32,10 +32,14 @@ class Trajectory:
 
     tokens: NDArray[np.int32]
     policy: NDArray[np.bool_]
-    """Mask of policy tokens, its stop tokens included. A stop token added to a turn that was cut off is not one."""
+    """Mask of policy tokens, stop tokens included. Tokens added to a turn that was cut off are not of the policy."""
     logp: NDArray[np.float32]
     """Log-probabilities of the distribution sampled from, temperature included; 0 outside the mask."""
     episode: Episode
     sample_index: int
     hidden_NH: Tensor | None = None
     """The last hidden state before each policy token, where `keep_hidden` was set."""
+    cut_thoughts: int = 0
+    """Number of thoughts that were cut off and closed (`rollout.think_tokens`)."""
+    cut_turns: int = 0
+    """Number of turns that were cut off before they had an action."""

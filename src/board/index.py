@@ -24,10 +24,12 @@ from urllib.parse import quote
 
 import msgspec
 
+from ..config.profile import ledgers
 from ..core.errors import BadInput
 from ..core.types import Episode
 from ..reward.recorded_episodes import RecordedEpisode
 from ..reward.reward import achieved
+from ..runtime.disk import explain_disk_errors
 from ..scoring.ledger import unseal
 from ..scoring.scores import Score
 from ..scoring.types import ScoringEntry
@@ -37,7 +39,6 @@ VERSION = 3
 """Version of the tables. An index with another one is rebuilt."""
 NAME = "board.sqlite"
 SCHEMA = Path(__file__).with_name("schema.sql")
-LEDGERS = "reports/rc1/*scoring_ledger.jsonl"
 _TRAINING = b'"sample":"train/'
 BATCH = 2000
 """Episodes per transaction."""
@@ -68,7 +69,12 @@ class Indexer:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.path, self._temporary = index_path(root)
-        self._store = open_store(self.path)
+        try:
+            with explain_disk_errors(self.path, "start the board again; it writes nothing but this index"):
+                self._store = open_store(self.path)
+        except BadInput:
+            _remove(self.path)
+            raise
         self._lock = threading.Lock()
         self._stop = threading.Event()
         self._files = 0
@@ -269,12 +275,17 @@ def _read_judge_scores(store: sqlite3.Connection, root: Path) -> None:
 
     They are scorings of the sample `train/SEED/STEP/ROW/SAMPLE`; ROW is that of the batch.
     """
-    ledgers = {path.relative_to(root).as_posix(): path for path in root.glob(LEDGERS) if path.is_file()}
-    if any(_counter(store, name) > path.stat().st_size for name, path in ledgers.items()):
+    with suppress(BadInput):  # a profile that cannot be read shows elsewhere
+        _read_ledgers(store, root, ledgers())
+
+
+def _read_ledgers(store: sqlite3.Connection, root: Path, names: Iterable[Path]) -> None:
+    there = {path.as_posix(): root / path for path in names if (root / path).is_file()}
+    if any(_counter(store, name) > path.stat().st_size for name, path in there.items()):
         store.execute("DELETE FROM judged")
-        for name in ledgers:
+        for name in there:
             _set_counter(store, name, 0)
-    for name in ledgers:
+    for name in there:
         _read_ledger(store, root, name)
 
 
@@ -324,11 +335,15 @@ def open_store(path: Path) -> sqlite3.Connection:
         if store.execute("PRAGMA user_version").fetchone()[0] == VERSION:
             return store
         store.close()
-    for part in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
-        part.unlink(missing_ok=True)
+    _remove(path)
     store = _connect(path)
     store.executescript(f"BEGIN; {SCHEMA.read_text()} PRAGMA user_version={VERSION}; COMMIT;")
     return store
+
+
+def _remove(path: Path) -> None:
+    for part in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+        part.unlink(missing_ok=True)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ..config.profile import load_profile
 from ..core.errors import BadInput
+from ..gates.ambers import signed_off
 from ..gates.gate import Finding
 from ..gates.manifest import Manifest
 from ..gates.ticket import REFUSAL, ROUND1, TICKET, Fingerprints, Round, read_round, verify_ledger, verify_report
@@ -22,7 +23,7 @@ EVIDENCE = "evidence"
 LIGHT_GATES: dict[str, tuple[str, ...]] = {
     "data": ("pool", "difficulty"),
     "reward": ("weights", "calibration", "shadow", "penalty", "ablation"),
-    "scoring": ("fresh", "scoring"),
+    "scoring": ("fresh", "scoring", "judge"),
     "policy": ("config",),
     "resources": ("disk",),
     EVIDENCE: ("round1",),
@@ -109,7 +110,8 @@ def _light(number: int, name: str, report: Round, path: Path, sums: Fingerprints
             return light("red", refusal, f"证据不成立，需重跑两轮预检或恢复文件：{refusal.split(': ')[0]}")
         if number == 2 and not report.passed:
             return light("red", f"no ticket: {path.name} says what to do", f"无训练票：见 {path.name}")
-        if names := ", ".join(one.name for one in report.ambers):
+        signed = signed_off(load_profile(report.profile)) if report.ambers else set()
+        if names := ", ".join(one.name for one in report.ambers if one.name not in signed):
             return light("amber", f"holds; the owner must know: {names}", f"报告与文件一致；负责人须知：{names}")
         return light("green", "report and files hold", "报告与文件一致")
     if not findings:

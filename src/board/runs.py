@@ -17,8 +17,9 @@ import numpy as np
 
 from ..config.profile import load_profile
 from ..core.errors import BadInput
-from ..core.paths import newest_evaluation
 from ..eval.compare import Change
+from ..gates.gate import PREFLIGHT
+from ..gates.manifest import newest_evaluation
 from ..loop.kpi import measure
 from ..loop.lights import Light
 from ..loop.profile_loop import ProfileLoop, last_run, open_loop
@@ -93,12 +94,12 @@ class Board:
             run.indexer.close()
 
     def _loop_stamp(self) -> object:
-        """Stamps of everything that the stages read and write, once they are known."""
+        """Stamps of everything that the stages read and write, once they are known, and of the sign-offs."""
         if self.loop.value is None:
             return object()
         loop, _ = self.loop.value
         paths = {path for stage in loop.stages for path in (*stage.inputs, *stage.outputs, *stage.grows)}
-        return tuple((str(path), file_stamp(path)) for path in sorted({*paths, loop.state.path}))
+        return tuple((str(path), file_stamp(path)) for path in sorted({*paths, loop.state.path, PREFLIGHT}))
 
 
 def _measure_loop() -> tuple[ProfileLoop, list[Light]]:

@@ -45,6 +45,9 @@ class Watch(Callback):
         if not result.episodes:
             return
         metrics = {f"watch/{name}": share(result.episodes) for name, share in SHARES.items()}
+        # A turn that was cut off before its action says something about the budget, not about the policy.
+        cut = result.metrics.get("cut_turn_share", 0.0)
+        metrics["watch/malformed"] = max(0.0, metrics["watch/malformed"] - cut)
         metrics[SPREAD] = pstdev(sum(one.reward.values()) for one in result.episodes)
         result.metrics.update(metrics)
         spike = self._find_spike(metrics[SPREAD])

@@ -7,6 +7,7 @@ after everything else is on disk, so a folder that has it was finished; later ch
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import msgspec
 
 from ..core.errors import BadInput
 from ..core.files import json_bytes, sha256_file
+from ..core.paths import FINAL_MODEL
 from ..core.types import Record
 from ..runtime.disk import disk, read_blocks, sync_tree, write_file
 
@@ -56,15 +58,18 @@ def seal(folder: Path, step: int, marks: Mapping[str, Any]) -> Seal:
     return made
 
 
+def final_seals(checkpoints: Path) -> list[Path]:
+    """Seals of the final models in a folder of checkpoints, of all seeds."""
+    return sorted(checkpoints.glob(f"**/{FINAL_MODEL}/{MANIFEST}"))
+
+
 def read_seal(folder: Path) -> Seal:
     """The manifest of a completed folder. The files themselves are not checked."""
     try:
-        stated = _read(folder, COMPLETE).decode().strip()
-        if stated != sha256_file(folder / MANIFEST):
+        stated, manifest = _read(folder, COMPLETE).decode().strip(), _read(folder, MANIFEST)
+        if stated != sha256(manifest).hexdigest():
             raise Damaged(f"{MANIFEST} is not the one that {COMPLETE} was written for")
-        return msgspec.json.decode(_read(folder, MANIFEST), type=Seal)
-    except BadInput as error:
-        raise Damaged(f"{MANIFEST} {error.what}") from None
+        return msgspec.json.decode(manifest, type=Seal)
     except UnicodeDecodeError:
         raise Damaged(f"{COMPLETE} was changed") from None
     except msgspec.DecodeError as error:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from ..core.errors import BadInput
+from ..core.files import note_read, pinned
 from ..runtime.disk import explain_disk_errors, read_blocks, write_file
 
 _REMEDY = "use the config, model and version that the checkpoint was saved with"
@@ -44,12 +46,18 @@ def unpack_state(folder: Path) -> dict[Any, Any]:
     where = folder / "state.json"
     try:
         with explain_disk_errors(where):
-            plain = json.loads(b"".join(read_blocks(_require_file(where))))
+            data = b"".join(read_blocks(_require_file(where)))
+            note_read(where, sha256(data).hexdigest())
+            plain = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise BadInput(f"not valid JSON ({error})", where=str(where), remedy=_REMEDY) from None
     where = folder / "state.safetensors"
     try:
-        with explain_disk_errors(where), safe_open(_require_file(where), framework="pt", device="cpu") as file:
+        with (
+            explain_disk_errors(where),
+            pinned(_require_file(where)) as same,
+            safe_open(same, framework="pt", device="cpu") as file,
+        ):
             # Copies: the library's tensors are views of the file, and a file can be cut short during a long run.
             tensors = {key: file.get_tensor(key).clone() for key in file.keys()}  # noqa: SIM118
     except SafetensorError as error:

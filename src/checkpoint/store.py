@@ -31,7 +31,7 @@ from ..core.errors import BadInput
 from ..core.paths import FINAL_MODEL, step_name
 from ..runtime.disk import disk, explain_disk_errors, make_path, remove_tree
 from ..runtime.lock import lock_folder
-from .seal import MANIFEST, Damaged, Seal, copy_sealed, read_seal, seal, verify
+from .seal import MANIFEST, Damaged, FileEntry, Seal, copy_sealed, read_seal, seal, verify
 
 LATEST = "latest"
 BEST = "best"
@@ -68,6 +68,7 @@ class Checkpoint:
     step: int
     path: Path
     marks: dict[str, Any]
+    files: dict[str, FileEntry]
 
 
 class CheckpointFolder:
@@ -90,7 +91,7 @@ class CheckpointFolder:
         found = verify(self.folder(step))
         if found.step != step:
             raise Damaged(f"{MANIFEST} is of step {found.step}")
-        return Checkpoint(step, self.folder(step), found.marks)
+        return Checkpoint(step, self.folder(step), found.marks, found.files)
 
     def place(self, name: str, fill: Write, step: int, marks: Mapping[str, Any]) -> Path:
         """Makes or replaces a sealed folder of that name, filled by `fill`. After an error it is as it was before."""
@@ -175,7 +176,7 @@ class DamagedCheckpoint:
 def find_latest(folders: Sequence[CheckpointFolder]) -> tuple[Checkpoint | None, list[DamagedCheckpoint]]:
     """The newest whole checkpoint, and the damaged ones that were tried before it. Reads only."""
     damaged: list[DamagedCheckpoint] = []
-    for folder, step in _newest_first(folders):
+    for folder, step in newest_first(folders):
         try:
             return folder.verify(step), damaged
         except Damaged as error:
@@ -192,7 +193,7 @@ def require_checkpoint(found: Checkpoint | None, damaged: Sequence[DamagedCheckp
     raise BadInput("no checkpoint here", where=str(root), remedy=f"start the run without {RESUME}")
 
 
-def _newest_first(folders: Sequence[CheckpointFolder]) -> list[tuple[CheckpointFolder, int]]:
+def newest_first(folders: Sequence[CheckpointFolder]) -> list[tuple[CheckpointFolder, int]]:
     """All checkpoints, newest first; of the same step that of the run before that of the mirror."""
     found = [(folder, step) for folder in folders for step in folder.steps()]
     return sorted(found, key=lambda one: -one[1])
@@ -273,7 +274,7 @@ class CheckpointStore:
 
     def latest_good(self, before: int) -> Checkpoint | None:
         """The checkpoint to roll back to: the newest whole one below that step that is not known to breach."""
-        for folder, step in _newest_first(self._folders):
+        for folder, step in newest_first(self._folders):
             if step >= before or step in self.breached:
                 continue
             try:

@@ -59,7 +59,7 @@ def rc1(
 
 def _run(loop: ProfileLoop, until: str = "") -> int:
     from ..core.files import write_json
-    from ..core.paths import newest_evaluation
+    from ..gates.manifest import newest_evaluation
     from ..loop.kpi import KPIS, measure
     from ..loop.runner import worst
 
@@ -104,7 +104,7 @@ def kpi(profile: options.Profile = None, as_json: options.Json = False) -> None:
     """Collect the KPIs. Writes quality and engineering figures to reports/kpi.json, each with its source file."""
     from ..config.profile import load_profile
     from ..core.files import write_json
-    from ..core.paths import newest_evaluation
+    from ..gates.manifest import newest_evaluation
     from ..loop.kpi import KPIS, measure
     from ..loop.profile_loop import last_run
 

@@ -78,7 +78,7 @@ def eval_model(
 
 def package(
     config: Annotated[
-        Path | None, Option(help="Training config of the run. Default: the config that the ticket names.")
+        Path | None, Option(help="Training config of the run. It must be the one that was trained.")
     ] = None,
     out: Annotated[Path, Option(help="Tarball to write.")] = Path("reports/rc1/package.tgz"),
     key: Annotated[
@@ -86,9 +86,9 @@ def package(
     ] = None,
 ) -> None:
     """Pack a finished gated run for others to reproduce. Verifies the evidence first."""
-    from ..release.package import make_package, trained_config
+    from ..release.package import make_package
 
-    made = make_package(config or trained_config(), out, key, show.password_of(key), show.say)
+    made = make_package(config, out, key, show.password_of(key), show.say)
     show.made([made], as_json=False)
 
 
@@ -98,17 +98,22 @@ def reproduce(
         bool, Option("--verify", help="Check all files, signatures, and the evidence of both rounds.")
     ] = False,
     rerun: Annotated[bool, Option("--rerun", help="Verify, then train again and compare the weights.")] = False,
+    allow_class: Annotated[
+        list[str] | None,
+        Option(metavar="MODULE:CLASS", help="Class outside AskGate that --rerun may run. Repeatable."),
+    ] = None,
     public_key: Annotated[
         Path | None,
         Option("--public_key", help="Public key of whoever made the package; other signatures are refused."),
     ] = None,
+    owner_key: Annotated[str, Option(help="Fingerprint of the owner's key, which must have signed the ticket.")] = "",
 ) -> None:
     """Verify a package, or repeat its training. Names the first file that does not match."""
     if not (verify or rerun):
         raise BadInput("nothing to do", where="reproduce", remedy="add --verify, or --rerun to train again too")
     from ..release.reproduce import reproduce as check
 
-    check(packed, show.say, public_key, rerun)
+    check(packed, show.say, public_key, rerun, allow_class or (), owner_key)
     show.say(f"VERIFIED: {packed}{', and trained again with the same weights' if rerun else ''}")
 
 
@@ -171,7 +176,7 @@ def review(
 ) -> None:
     """Write the weekly review. Lists gates, KPIs and changes, as Markdown and as a page with charts."""
     from ..config.profile import load_profile
-    from ..core.paths import newest_evaluation
+    from ..gates.manifest import newest_evaluation
     from ..loop.kpi import measure
     from ..loop.profile_loop import last_run
     from ..pages.review import write_review

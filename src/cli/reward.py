@@ -220,7 +220,8 @@ def overclar_penalty(
         return
     if not alpha or not cap:
         raise BadInput("the penalty is always 0", where="--alpha, --cap", remedy="give values above 0")
-    from ..training.ablation import AblationPlan, ablate
+    from ..eval.ablation import AblationPlan
+    from ..training.ablation import ablate
 
     name = parse.tag(tag) or config.stem
     folder = episodes or Path("data/episodes") / f"{name}_ablation"

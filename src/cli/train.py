@@ -137,18 +137,32 @@ if TYPE_CHECKING:
 
 
 def run_round(
-    number: Annotated[int, Option("--round", min=1, max=2, help="Number of the round: 1, then 2.")],
+    number: Annotated[int | None, Option("--round", min=1, max=2, help="Number of the round: 1, then 2.")] = None,
     profile: options.GateProfile = "rc1",
+    replaces: Annotated[
+        str, Option("--replace", metavar="PROFILE", help="Withdraw the passed rounds and sign-offs of this profile.")
+    ] = "",
+    again: Annotated[
+        bool,
+        Option("--readmit", help="Measure both rounds again after an update of AskGate. Calls no judge."),
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """Run a round of gates.
 
     Measures every gate from the files. A passed round 2 writes the ticket that ppo_runner needs.
     """
+    from ..gates.readmit import readmit
     from ..gates.rounds import run_round as run
 
+    if (number is None) != again:
+        raise BadInput("give either of them", where="--round, --readmit", remedy="write --round 1, then --round 2")
+    if number is None:
+        report, path = readmit(show.complain)
+        show.result(report, as_json, _print_round, *([path] if report.passed else []))
+        raise typer.Exit(report.exit_code)
     with show.Terminal().scoring(f"round {number}: scoring") as progress:
-        report, path = run(number, profile, os.environ, show.complain, progress)
+        report, path = run(number, profile, os.environ, show.complain, progress, replaces)
     show.result(report, as_json, _print_round, path)
     if not report.passed:
         raise typer.Exit(report.exit_code)
@@ -159,13 +173,16 @@ def verify(
         bool, Option("--deep", help="Also measure every gate again, and let the models repeat some dialogues.")
     ] = False,
     owner_key: Annotated[str, Option(help="Fingerprint of the owner's key, which must have signed the ticket.")] = "",
+    dialogues: Annotated[
+        int | None, Option(min=1, help="Dialogues of each policy to repeat with --deep. A large number repeats all.")
+    ] = None,
 ) -> None:
     """Verify the evidence of the rounds and the results of training. Names the first thing that does not match."""
     from ..gates.verify import verify as check
-    from ..release.verify_results import verify_results
+    from ..release.verify_results import DIALOGUES, verify_results
 
     rounds = check(deep, show.say, owner_key=owner_key)
-    verify_results(deep, show.say)
+    verify_results(deep, show.say, dialogues=dialogues or DIALOGUES)
     show.say(f"VERIFIED: {', '.join(one.round for one in rounds)}{', measured again' if deep else ''}")
 
 
@@ -177,6 +194,8 @@ def sign_off(
     ] = "",
 ) -> None:
     """Sign the ticket in this folder with the owner's key, or an amber off. Verifies the evidence first."""
+    from ..config.profile import load_profile
+    from ..gates.sign_off import require_owner_key
     from ..gates.sign_off import sign_off as sign
     from ..gates.ticket import ENVELOPE, TICKET
     from ..gates.verify import verify as check
@@ -184,16 +203,17 @@ def sign_off(
     ticket = next((one for one in check(False, show.say, signed=False) if one.round == "round2" and one.passed), None)
     if ticket is None:
         raise BadInput("there is no ticket to sign", where=str(TICKET), remedy="run both rounds first")
+    profile, password = load_profile(ticket.profile), show.password_of(key)
     if amber:
-        from ..config.profile import load_profile
         from ..gates.ambers import sign_amber
 
         name = by or os.environ.get("USER", "") or "unknown"
-        show.wrote(sign_amber(load_profile(ticket.profile), amber, key, show.password_of(key), name))
+        show.wrote(sign_amber(profile, amber, key, password, name))
         return
     if key is None:
         raise BadInput("is missing", where="--key", remedy="name the owner's private key, or an amber with --amber")
-    show.wrote(sign(key, show.password_of(key), TICKET, ticket.profile, ticket.run, ENVELOPE))
+    require_owner_key(profile, key, password)
+    show.wrote(sign(key, password, TICKET, ticket.profile, ticket.run, ENVELOPE))
 
 
 def _print_round(report: Round) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
@@ -63,16 +62,20 @@ class LimitsSection(Section):
         return self
 
 
-class ScoringSection(Section):
-    """Live scoring: judges, votes, limits, and the files of cache and ledger."""
+class JudgeSection(Section):
+    """Judges, votes, limits and cache of live scoring."""
 
     providers: dict[str, ProviderSection]
     votes: VotesSection
     ttl_days: float = Field(gt=0, le=3650)
     limits: LimitsSection
     cache: FilePath
-    ledger: FilePath = Path("reports/rc1/scoring_ledger.jsonl")
-    """Set by the gate profile (`paths.ledger`): judges of two profiles share no ledger."""
+
+
+class ScoringSection(JudgeSection):
+    """Live scoring with the ledger that it writes (`profile.scoring_of` and `scoring_for`)."""
+
+    ledger: FilePath
 
 
 _THRESHOLDS = "configs/gates/PROFILE.yaml: thresholds"
@@ -89,6 +92,7 @@ class DefaultConfig(Section):
     """`configs/default.yaml`."""
 
     moved: ClassVar[Mapping[str, str]] = {
+        "scoring.ledger": "configs/gates/PROFILE.yaml: paths.ledger",
         **dict.fromkeys(("shadow", "calibration", "trial"), _THRESHOLDS),
         "overclar.overclar_change_pct_max": f"{_THRESHOLDS}.overclar_change_pct_max",
         "overclar.turns_change_max": f"{_THRESHOLDS}.turns_change_max",
@@ -97,5 +101,5 @@ class DefaultConfig(Section):
 
     simulate: bool = False
     """Always false: nothing is simulated. The work order checks this key."""
-    scoring: ScoringSection
+    scoring: JudgeSection
     overclar: OverclarSection = OverclarSection()

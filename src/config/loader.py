@@ -19,8 +19,10 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import ValidationError
 
+from ..core.defaults import SEED_POOL_FACTS
 from ..core.errors import BadInput
-from ..core.files import HOME, atomic_write, explain_read_errors, sha256_file, shipped
+from ..core.files import HOME, atomic_write, explain_read_errors, read_noted, sha256_file, shipped, sidecar
+from ..core.model_files import base_sha256
 from ..core.paths import EFFECTIVE_CONFIG
 from .judge_config import DefaultConfig
 from .schema import Section, invalid_setting
@@ -96,6 +98,21 @@ def config_fingerprint(path: Path, checksum: Callable[[Path], str] = lambda file
     """SHA-256 of a config file; for one that extends others, of the list of all their checksums."""
     sums = [checksum(file) for file in config_files(path)]
     return sums[0] if len(sums) == 1 else sha256("\n".join(sums).encode()).hexdigest()
+
+
+def source_files(config: TrainConfig, digest: Callable[[Path], str] = sha256_file) -> dict[str, str]:
+    """SHA-256 of model, pool, held-out set and weights of a run, by the config key that names each.
+
+    A hub model must have been loaded once. With `sha256_read` as `digest`: of what this process has read.
+    """
+    files = {"reward.weights": config.reward.weights, "reward.unstable": config.reward.unstable}
+    return {
+        "base_model": base_sha256(config.base_model, digest),
+        "seed_pool": digest(config.seed_pool),
+        SEED_POOL_FACTS: digest(sidecar(config.seed_pool)),
+        "shadow_set": digest(config.shadow_set),
+        **{key: digest(shipped(path)) for key, path in files.items() if path},
+    }
 
 
 def _chain(path: Path, inside: bool = False) -> list[tuple[Path, Any]]:
@@ -175,7 +192,7 @@ _Loader.add_implicit_resolver(
 def _read_file(name: Path) -> Any:
     try:
         with explain_read_errors(name):
-            return yaml.load(shipped(name).read_text(encoding="utf-8"), _Loader)
+            return yaml.load(read_noted(shipped(name)).decode(), _Loader)
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
         raise BadInput(f"not valid YAML ({error.problem})", where=f"{name}{line}", remedy="correct the file") from None

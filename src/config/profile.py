@@ -23,6 +23,8 @@ FOLDER = Path("configs/gates")
 ProfileName = Literal["quickstart", "rc1"]
 NAMES: tuple[ProfileName, ...] = ("quickstart", "rc1")
 """Weakest first. A ticket of one profile is good for that one alone."""
+LOCAL_LEDGER = Path("reports/rc1/local_scoring_ledger.jsonl")
+"""Ledger of runs and recordings that no profile is about."""
 Count = Annotated[int, Field(ge=1)]
 
 
@@ -137,6 +139,19 @@ class CountThresholds(Section):
     ablation_episodes: Count
     """Held-out episodes per ablation run and seed."""
     ablation_seeds: Count
+    judge_samples: Annotated[int, Field(ge=4)]
+    """Good dialogues with a canary each, and repeated scores of episodes, that show whether the judge reads."""
+
+
+class JudgeThresholds(Section):
+    """A judge that reads what it scores."""
+
+    required: bool
+    """Whether a judge that does not fails the round (red). Otherwise the owner must sign it off (amber)."""
+    noise_max: Share
+    """Variance within repeats of a dialogue as a share of all variance, must be below."""
+    canaries_fooled_max: Share
+    """Maximum share of canaries that score at least as high as the good dialogue."""
 
 
 class ConfigThresholds(Section):
@@ -188,6 +203,7 @@ class Thresholds(Section):
     cache_hit_lt_round2: Share
     fresh_unstable_share_max: Share
     """Maximum share of freshly scored samples with disagreeing votes."""
+    judge: JudgeThresholds
     disk_free_gb_min: float
     config: ConfigThresholds
 
@@ -213,8 +229,34 @@ def profile_for(config: TrainConfig) -> Profile:
 
 
 def scoring_of(profile: Profile) -> ScoringSection:
-    """Settings of live scoring, with the ledger of a profile."""
-    return load_config().scoring.model_copy(update={"ledger": profile.paths.ledger})
+    """Settings of live scoring, with the ledger of a profile: judges of two profiles share no ledger."""
+    return _scoring(profile.paths.ledger)
+
+
+def scoring_for(config: TrainConfig, path: Path | None = None) -> ScoringSection:
+    """Settings of live scoring, with the ledger of the profile that a training config is for.
+
+    That is the profile which names the config's `path`, else the one that the config names. Local runs have a ledger of
+    their own, so that neither loop finds the scores of another judge in its ledger.
+    """
+    profile = next((one for one in map(load_profile, NAMES) if path and _names(one, path)), None)
+    if profile is None and config.profile == "local":
+        return _scoring(LOCAL_LEDGER)
+    return scoring_of(profile or profile_for(config))
+
+
+def _names(profile: Profile, config: Path) -> bool:
+    paths = profile.paths
+    return config.resolve() in [one.resolve() for one in (paths.config, paths.trial, paths.ablation_config) if one]
+
+
+def ledgers() -> list[Path]:
+    """The ledgers of all profiles and of local runs."""
+    return [*(load_profile(name).paths.ledger for name in NAMES), LOCAL_LEDGER]
+
+
+def _scoring(ledger: Path) -> ScoringSection:
+    return ScoringSection.model_validate({**dict(load_config().scoring), "ledger": ledger})
 
 
 def profile_path(name: str) -> Path:

@@ -32,6 +32,8 @@ def _plain(value: object) -> object:
 
 OwnClass = Annotated[str, Field(pattern=r"^[\w.]+:\w+$")]
 """A class of the user's own, as `package.module:Class`."""
+AnyClass = Annotated[str, Field(pattern=r"^[\w.]+(:\w+)?$")]
+"""A built-in class by its name, or one of the user's own."""
 Option = Annotated[bool | int | float | str, BeforeValidator(_plain)]
 
 BY_DIFFICULTY: dict[Level, float] = {"easy": 0.2, "medium": 0.4, "hard": 0.4}
@@ -53,6 +55,12 @@ class RolloutSection(Section):
     temperature: float = Field(default=1.0, gt=0, le=2)
     slots: int = Field(default=64, ge=1, le=4096)
     """Episodes generated in parallel."""
+    think_tokens: int | None = Field(default=None, ge=1, le=131_072)
+    """Maximum tokens of the thought with which a turn begins. A longer one is closed with `</think>`, and the action
+    has `rollout_len` tokens of its own. Default: thought and action share `rollout_len`."""
+    backend: Literal["auto", "cpu", "cuda"] = "auto"
+    """`cuda`: CUDA graphs over a merged copy of the weights; `cpu`: packed passes through the model itself, on any
+    device. `auto`: `cuda` on a CUDA device, else `cpu`."""
 
     @model_validator(mode="before")
     @classmethod
@@ -74,8 +82,10 @@ class RolloutLimits(RolloutSection):
     def facts(self) -> dict[str, Any]:
         """All settings by name, in the order in which reports and fingerprints write them."""
         names = ("max_turns", "max_new_tokens", "max_tokens", "temperature", "slots", "tools")
-        user = {} if self.user == "rules" else {"user": self.user}
-        return {name: getattr(self, name) for name in names} | user
+        facts = {name: getattr(self, name) for name in names}
+        if self.think_tokens is not None:
+            facts["think_tokens"] = self.think_tokens
+        return facts if self.user == "rules" else {**facts, "user": self.user}
 
 
 class OptimizerSection(Section):
@@ -91,6 +101,9 @@ class OptimizerSection(Section):
     """Updates per epoch."""
     pack_tokens: int = Field(default=8192, ge=32)
     """Maximum tokens of one forward pass. Changes memory and speed, not the result."""
+    gradient_checkpointing: bool = False
+    """Recomputes each layer in the backward pass instead of keeping its activations: about a tenth of their memory
+    for 30 to 40% more time."""
     critic_lr: float = Field(default=1e-3, gt=0, le=1)
     critic_hidden: int = Field(default=128, ge=1, le=65_536)
     critic_reaches_trunk: bool = False
@@ -279,9 +292,9 @@ class TrainConfig(Section):
 
     base_model: str = Field(min_length=1)
     """A folder, or a name on the hub."""
-    engine: str = Field(default="pure_pt", min_length=1)
+    engine: AnyClass = "pure_pt"
     """`pure_pt`, `trl_ppo`, or your own as `package.module:Class`."""
-    strategy: str = Field(default="ppo", min_length=1)
+    strategy: AnyClass = "ppo"
     """`ppo`, `grpo`, `dpo`, or your own as `package.module:Class`."""
     strategy_options: dict[str, Option] = Field(default_factory=dict)
     """Arguments of the strategy other than `clip`, `kl_coef` and `target_kl`."""
@@ -355,8 +368,9 @@ class TrainConfig(Section):
             raise SettingError("user", "gates replay episodes, and only rules can be replayed; use profile local")
         if self.live_mode and not self.reward.live_share:
             raise SettingError("reward.live_share", "live_mode is on, and with a share of 0 no judge is called")
-        if self.rollout_len >= self.rollout.max_tokens:
-            raise SettingError("rollout_len", f"{self.rollout_len} tokens do not fit into rollout.max_tokens")
+        if self.rollout_len + (self.rollout.think_tokens or 0) >= self.rollout.max_tokens:
+            thought = " and rollout.think_tokens" if self.rollout.think_tokens else ""
+            raise SettingError("rollout_len", f"{self.rollout_len} tokens{thought} do not fit into rollout.max_tokens")
         if self.eval.control and self.finetune.method != "full":
             raise SettingError("eval.control", f"the control needs finetune.method: full, not {self.finetune.method}")
         return self

@@ -24,6 +24,8 @@ PACKAGE = Path(__file__).resolve().parents[1]
 HOME = PACKAGE.parent if PACKAGE.name == "src" else PACKAGE
 """In a checkout `templates/` is beside `src/`; in a wheel it is inside the package."""
 FOLDERS = ("configs", "models", "templates")
+LAUNCHERS = ("train", "scripts", "ops")
+"""Folders of a checkout with scripts that start AskGate."""
 MADE_HERE = (Path("configs/weights.json"),)
 """Files that a run writes into its own folder. The copy in a checkout may belong to another run."""
 Start = Callable[[Path], IO[bytes]]
@@ -44,6 +46,56 @@ def sha256_file(path: Path) -> str:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
+_digests_read: dict[str, set[str]] = {}
+_NOTHING_WRITES = "put it back as it was, and start again while nothing else writes there"
+
+
+def note_read(path: Path, digest: str) -> None:
+    """Notes the SHA-256 of the bytes that were parsed. Hashing the path again later may hash another file."""
+    _digests_read.setdefault(os.path.abspath(path), set()).add(digest)
+
+
+def digests_read(path: Path) -> set[str]:
+    """SHA-256 of a file each time that this process has read it since `forget_reads`; empty where it has not."""
+    return _digests_read.get(os.path.abspath(path), set())
+
+
+def forget_reads() -> None:
+    """Begins anew: a run and a round answer for what they read themselves."""
+    _digests_read.clear()
+
+
+def sha256_read(path: Path) -> str:
+    """SHA-256 of a file as it was read, else as it is now. Refuses one that was not the same each time."""
+    digests = digests_read(path) or {sha256_file(path)}
+    if len(digests) > 1:
+        raise BadInput("changed while it was read", where=str(path), remedy=_NOTHING_WRITES)
+    return next(iter(digests))
+
+
+def read_noted(path: Path) -> bytes:
+    """Content of a file, its SHA-256 noted."""
+    data = path.read_bytes()
+    note_read(path, hashlib.sha256(data).hexdigest())
+    return data
+
+
+@contextmanager
+def pinned(path: Path) -> Iterator[Path]:
+    """A path for libraries that open files by name: it leads to this very file, whatever has its name meanwhile.
+
+    Its SHA-256 is noted. A file that is written to meanwhile is refused.
+    """
+    with open(path, "rb") as handle:
+        before = os.fstat(handle.fileno())
+        note_read(path, hashlib.file_digest(handle, "sha256").hexdigest())
+        same = Path(f"/proc/self/fd/{handle.fileno()}")
+        yield same if same.exists() else path.resolve()
+        after = os.fstat(handle.fileno())
+        if (before.st_size, before.st_ctime_ns) != (after.st_size, after.st_ctime_ns):
+            raise BadInput("changed while it was read", where=str(path), remedy=_NOTHING_WRITES)
+
+
 def sha256_folder(folder: Path) -> str:
     """SHA-256 of the names and checksums of all files in a folder, caches of Python left out."""
     files = sorted(file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
@@ -51,9 +103,19 @@ def sha256_folder(folder: Path) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
+def inert(path: Path) -> Path:
+    """Name of a file of code in a package: `coach.py` -> `coach.py.txt`, which nothing imports or runs."""
+    return path.with_name(f"{path.name}.txt")
+
+
 def fingerprint(path: Path) -> str:
-    """SHA-256 of a file or folder: the user's own, else the one that came with the package."""
+    """SHA-256 of a file or folder: the user's own, else the one that came with the package.
+
+    Code in an unpacked package has the name that `inert` gives.
+    """
     found = shipped(path)
+    if path.suffix == ".py" and not found.exists() and inert(path).exists():
+        found = inert(path)
     return sha256_folder(found) if found.is_dir() else sha256_file(found)
 
 
@@ -65,6 +127,18 @@ def code_sha256() -> str:
     texts = (HOME / "templates").rglob("*.[jy]*")
     files |= {path.relative_to(HOME).as_posix(): path for path in texts if path.is_file()}
     lines = (f"{sha256_file(files[name])}  {name}\n" for name in sorted(files))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+@cache
+def launchers_sha256() -> str:
+    """SHA-256 of the Python files and scripts of a checkout that start AskGate or could stand in for a library; empty
+    where AskGate is installed, because a package starts itself."""
+    if PACKAGE.name != "src":
+        return ""
+    importable = [path for pattern in ("*.py", "*.so", "*/__init__.py") for path in HOME.glob(pattern)]
+    files = {*importable, *(path for folder in LAUNCHERS for path in (HOME / folder).rglob("*.[ps][yh]"))}
+    lines = (f"{sha256_file(path)}  {path.relative_to(HOME).as_posix()}\n" for path in sorted(files))
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
@@ -155,7 +229,7 @@ def json_bytes(value: Any) -> bytes:
 def read_json(path: Path, remedy: str) -> Any:
     try:
         with explain_read_errors(path, remedy):
-            return msgspec.json.decode(path.read_bytes())
+            return msgspec.json.decode(read_noted(path))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise BadInput(f"not valid JSON ({error})", where=str(path), remedy=remedy) from None
 

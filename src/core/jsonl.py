@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import IO, Protocol, TypeVar
 
 import msgspec
 
 from .errors import BadInput
-from .files import explain_read_errors
+from .files import explain_read_errors, note_read
 
 T = TypeVar("T")
 
@@ -18,15 +19,16 @@ MAX_LINE_BYTES = 4 * 2**20
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Line numbers (from 1) and lines, without blank ones."""
+    """Line numbers (from 1) and lines, without blank ones. The SHA-256 of a file read to its end is noted."""
     if path.exists() and not path.is_file():
         raise BadInput("is not a file", where=str(path), remedy="name a file")  # a pipe would be waited for
     with explain_read_errors(path):
         handle = open(path, "rb")
     with handle:
-        number = 0
+        number, digest = 0, sha256()
         while line := handle.readline(MAX_LINE_BYTES + 1):
             number += 1
+            digest.update(line)
             if len(line) > MAX_LINE_BYTES:
                 raise BadInput(
                     f"line is longer than {MAX_LINE_BYTES // 2**20} MB",
@@ -35,6 +37,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 )
             if not line.isspace():
                 yield number, line
+        note_read(path, digest.hexdigest())
 
 
 def read_records(path: Path, kind: type[T]) -> Iterator[T]:

@@ -3,27 +3,52 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from .errors import BadInput
-from .files import sha256_file, shipped
+from .files import pinned, read_noted, sha256_file, shipped
 
 PATTERNS = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
 """Files of a model folder that change what the model says."""
+WEIGHTS = ".safetensors"
 
 
-def model_sha256(folder: Path) -> str:
+def model_sha256(folder: Path, digest: Callable[[Path], str] = sha256_file) -> str:
     """SHA-256 of weights, config and tokenizer together: each file's name and SHA-256, in the order of the names."""
-    files = sorted({file for pattern in PATTERNS for file in folder.glob(pattern) if file.is_file()})
-    if not any(file.suffix == ".safetensors" for file in files):
+    files = _files(folder)
+    if not any(file.suffix == WEIGHTS for file in files):
         raise BadInput("has no weights (*.safetensors)", where=str(folder), remedy="name the folder of a model")
-    lines = "".join(f"{sha256_file(file)}  {file.name}\n" for file in files)
+    lines = "".join(f"{digest(file)}  {file.name}\n" for file in files)
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
-def base_sha256(base_model: str) -> str:
+def base_sha256(base_model: str, digest: Callable[[Path], str] = sha256_file) -> str:
     """SHA-256 of a config's base model: a folder, or a hub model that was loaded here before. Downloads nothing."""
-    return model_sha256(find_model(base_model, download=False))
+    return model_sha256(find_model(base_model, download=False), digest)
+
+
+@contextmanager
+def read_once(folder: Path, weights: bool = True) -> Iterator[Path]:
+    """A private folder with the files of a model, for libraries that open them by name.
+
+    What they read there are the bytes whose SHA-256 is noted (`files.sha256_read`), whatever has the names of the
+    files meanwhile. Weights, which are large, are not copied; without `weights` they are left out.
+    """
+    with ExitStack() as stack:
+        private = Path(stack.enter_context(TemporaryDirectory(prefix="askgate-")))
+        for file in _files(folder):
+            if file.suffix != WEIGHTS:
+                (private / file.name).write_bytes(read_noted(file))
+            elif weights:
+                (private / file.name).symlink_to(stack.enter_context(pinned(file)))
+        yield private
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted({file for pattern in PATTERNS for file in folder.glob(pattern) if file.is_file()})
 
 
 def find_model(base_model: str, download: bool = True) -> Path:

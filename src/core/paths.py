@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -41,10 +41,13 @@ REPORTS = Path("reports")
 EFFECTIVE_CONFIG = REPORTS / "config_effective.yaml"
 LIVE_SCORES = REPORTS / "rc1" / "scores.jsonl"
 """Output of `askgate score`."""
-_EVALUATION = "ppo_eval_"
+EVALUATION = "ppo_eval_"
+"""Beginning of the names of reports on base against trained policy; the rest is their tag."""
 
 RUNS = Path("runs")
 LATEST_RUN = RUNS / "latest"
+_ADOPTING = RUNS / ".adopting"
+"""Link to the run folder that the files of an older version are being moved to."""
 RUN_FOLDERS = (EPISODES, EVAL_EPISODES, JUDGED, TENSORBOARD)
 RUN_FILES = (METRICS, EVAL_METRICS, TRAIN_LOG, EFFECTIVE_CONFIG)
 LINKS = (*RUN_FOLDERS, *RUN_FILES, LOCAL_CHECKPOINTS, GATED_CHECKPOINTS)
@@ -54,6 +57,8 @@ HERE = Path(".")
 
 ABLATION_SIDES = ("without", "with")
 """The two policies of an ablation: trained without the penalty and with it."""
+ABLATION_WORK = Path(".askgate/ablation")
+"""Folder of their runs."""
 
 
 def step_name(step: int) -> str:
@@ -77,7 +82,7 @@ def final_models(seeds: Sequence[int], checkpoints: Path = GATED_CHECKPOINTS) ->
 
 def evaluation_report(tag: str) -> tuple[Path, Path]:
     """Report of base against trained policy: JSON and page."""
-    return REPORTS / f"{_EVALUATION}{tag}.json", REPORTS / f"{_EVALUATION}{tag}.html"
+    return REPORTS / f"{EVALUATION}{tag}.json", REPORTS / f"{EVALUATION}{tag}.html"
 
 
 def probe_report(profile: str) -> Path:
@@ -85,15 +90,9 @@ def probe_report(profile: str) -> Path:
     return REPORTS / "rc1" / f"probe_{profile}.json"
 
 
-def newest_evaluation() -> Path | None:
-    """The JSON report of base against trained policy that was written last, of the gated run where there is one."""
-    reports = [path for path in evaluations(certified_run()) if path.suffix == ".json"]
-    return max(reports, key=lambda path: (path.stat().st_mtime, path.name), default=None)
-
-
 def evaluations(run: Path) -> list[Path]:
     """Reports and pages of base against trained policy in a run folder."""
-    return sorted((run / REPORTS).glob(f"{_EVALUATION}*"))
+    return sorted((run / REPORTS).glob(f"{EVALUATION}*"))
 
 
 def new_run(at: datetime | None = None) -> Path:
@@ -130,9 +129,22 @@ def in_run(path: Path) -> Path:
     return Path(*path.parts[2:]) if path.is_relative_to(RUNS) else path
 
 
+def run_folder(path: Path) -> Path | None:
+    """Folder of the run that a path is in; None where it is in none.
+
+    >>> run_folder(Path("runs/20260101T000000000Z-ab12/logs/eval.jsonl")).as_posix()
+    'runs/20260101T000000000Z-ab12'
+    """
+    return Path(*path.parts[:2]) if path.is_relative_to(RUNS) and len(path.parts) > 2 else None
+
+
+def has_gated_run() -> bool:
+    return GATED_CHECKPOINTS.is_symlink() or GATED_CHECKPOINTS.is_dir()
+
+
 def certified_run() -> Path:
     """Run that reports are about: the last gated one, else the last one."""
-    return run_of(GATED_CHECKPOINTS if GATED_CHECKPOINTS.is_symlink() or GATED_CHECKPOINTS.is_dir() else LATEST_RUN)
+    return run_of(GATED_CHECKPOINTS if has_gated_run() else LATEST_RUN)
 
 
 def open_run(run: Path, checkpoints: Path) -> None:
@@ -165,21 +177,33 @@ def point(link: Path, target: Path) -> None:
         ) from None
 
 
-def adopt_run() -> Path | None:
-    """Moves a run whose files are in place of the links, as in older versions and packages, into a run folder."""
+def adopt_run(move_mirror: Callable[[Path], None] = lambda run: None) -> Path | None:
+    """Moves a run whose files are in place of the links, as in older versions and packages, into a run folder.
+
+    `move_mirror` is called with that folder. A kill meanwhile leaves a link to it, so that the next call moves the rest
+    there too.
+    """
     found = [name for name in (*LINKS, *evaluations(HERE)) if not name.is_symlink() and name.exists()]
     files = [file for name in found for file in _files(name)]
     for name in found:
         if not any(_files(name)):  # an empty folder was made by hand, beforehand
             _remove_empty(name)
-    if not files:
+    if _ADOPTING.is_symlink():
+        run = RUNS / os.readlink(_ADOPTING)
+    elif files:
+        run = new_run(datetime.fromtimestamp(max(file.stat().st_mtime for file in files), UTC))
+        point(_ADOPTING, run)
+    else:
         return None
-    run = new_run(datetime.fromtimestamp(max(file.stat().st_mtime for file in files), UTC))
     for name in found:
         if name.exists():
             (run / name).parent.mkdir(parents=True, exist_ok=True)
             name.rename(run / name)
+    for name in (*LINKS, *(path.relative_to(run) for path in evaluations(run))):
+        if (run / name).exists():
             point(name, run / name)
+    move_mirror(run)
+    _ADOPTING.unlink()
     return run
 
 
@@ -195,3 +219,8 @@ def _remove_empty(folder: Path) -> None:
 def ablation_file(folder: Path, seed: int, side: str) -> Path:
     """Held-out episodes of one side of an ablation, for one seed."""
     return folder / f"seed_{seed}" / f"{side}.jsonl"
+
+
+def ablation_seal(folder: Path, seed: int, side: str) -> Path:
+    """Copy of the seal of the final model that made these episodes."""
+    return folder / f"seed_{seed}" / f"{side}.seal.json"

@@ -19,7 +19,7 @@ from .errors import BadInput
 
 STARTS = {"src": "python -m src.core.launch", "askgate": "askgate train"}
 """The two names of the package, and the command that starts a process under each."""
-HERE = __name__.partition(".")[0]
+PACKAGE_NAME = __name__.partition(".")[0]
 _OWN = "own_classes."
 """Prefix of the modules made from the user's files, so that none of them replaces a library's."""
 
@@ -46,7 +46,7 @@ def load_user_class(name: str, where: str, remedy: str) -> type[Any]:
     module, colon, member = name.partition(":")
     if not (module and colon and member):
         raise BadInput(f"unknown {where} {name!r}", where=where, remedy=remedy)
-    other = next((one for one in STARTS if one != HERE), "")
+    other = next((one for one in STARTS if one != PACKAGE_NAME), "")
     file = own_file(name)
     try:
         member_class = vars(_load(file) if file else import_module(module)).get(member)
@@ -95,7 +95,7 @@ def _is_this_package(name: str) -> bool:
 def _two_names(module: str, other: str, where: str) -> BadInput:
     """Refuses a process with both names: every class would exist twice, and the copies would not match."""
     return BadInput(
-        f"{module} imports from {other}, and this process runs as {HERE}; one process must not load both",
+        f"{module} imports from {other}, and this process runs as {PACKAGE_NAME}; one process must not load both",
         where=where,
-        remedy=f"import from {HERE} in that file, or start the run with {STARTS[other]}",
+        remedy=f"import from {PACKAGE_NAME} in that file, or start the run with {STARTS[other]}",
     )

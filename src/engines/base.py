@@ -280,7 +280,7 @@ def _require_finite(weights: dict[str, Tensor], step: int) -> dict[str, Tensor]:
 def machine() -> dict[str, Any]:
     """Properties of the machine that two runs must share to be equal bit by bit."""
     return {
-        "torch": torch.__version__,
+        "torch": str(torch.__version__),
         "threads": torch.get_num_threads(),
         "cpu": torch.backends.cpu.get_cpu_capability(),
     }

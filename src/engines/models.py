@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
@@ -16,11 +17,15 @@ from typing import Any, cast
 import torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from ..config.train_config import FinetuneSection
 from ..core.errors import BadInput
-from ..rollout.attention import PeftWrapper
+from ..core.model_files import find_model, read_once
+from ..rollout.attention import PeftWrapper, SegmentPlan, unwrap
 
+REPRODUCIBLE: dict[str, str | int | bool | Callable[..., Any]] = {"deterministic": True}
+"""Options of `torch.compile`: no kernel is chosen by timings at run time, which differ from one run to the next."""
 Frozen = Callable[[], AbstractContextManager[nn.Module]]
 """Gives access to the frozen base: `with frozen() as model: ...`."""
 
@@ -52,7 +57,20 @@ def load_policy(
     """
     model = _load(name, torch.float32 if finetune.method == "full" else dtype, device, finetune.method == "qlora")
     if finetune.method != "full":
-        model = _with_adapters(model, finetune, lora_targets)
+        model = with_adapters(model, finetune, lora_targets)
+    return model.eval()
+
+
+def load_trained(folder: Path, base: str, finetune: FinetuneSection, device: torch.device, dtype: torch.dtype) -> Any:
+    """A policy as `save_policy` left it: a whole model, or adapters on the base that they were trained on."""
+    adapted = (folder / "adapter_config.json").exists()
+    name, held_in = base if adapted else str(folder), torch.float32 if finetune.method == "full" else dtype
+    model = _load(name, held_in, device, finetune.method == "qlora")
+    if adapted:
+        from peft import PeftModel
+
+        with read_once(folder) as files:
+            model = PeftModel.from_pretrained(model, str(files))
     return model.eval()
 
 
@@ -68,6 +86,43 @@ def frozen_base(policy: Any, dtype: torch.dtype) -> Frozen:
             yield policy
 
     return without_adapters
+
+
+def compile_layers(policy: Any) -> None:
+    """Compiles the decoder layers, one graph for all of them: a third less time and a fifth less memory.
+
+    Takes half a minute at the first steps. `TORCHDYNAMO_DISABLE=1` switches it off.
+    """
+    for layer in cast(Any, unwrap(policy)).get_decoder().layers:
+        layer.forward = partial(_of_any_length, layer.forward, torch.compile(layer.forward, options=REPRODUCIBLE))
+
+
+def _of_any_length(plain: Callable[..., Any], compiled: Callable[..., Any], hidden_1TH: Tensor, **kwargs: Any) -> Any:
+    """Calls a layer, compiled in training and plain elsewhere (`generate`, a rollout over the key-value cache).
+
+    Tells the compiler in advance which sizes vary, or it would compile twice.
+    """
+    plan = kwargs.get("plan")
+    if not isinstance(plan, SegmentPlan) or not hidden_1TH.is_cuda:
+        return plain(hidden_1TH, **kwargs)
+    for tensor, dimension in ((hidden_1TH, 1), *((x, 1) for x in kwargs["position_embeddings"]), (plan.ends, 0)):
+        torch._dynamo.maybe_mark_dynamic(tensor, dimension)
+    return compiled(hidden_1TH, **kwargs)
+
+
+def recompute_layers(policy: Any) -> None:
+    """Makes the backward pass recompute each decoder layer instead of keeping its activations.
+
+    `transformers` has a switch for this that works in training mode only, where dropout would be on.
+    """
+    for layer in cast(Any, unwrap(policy)).get_decoder().layers:
+        layer.forward = partial(_recomputed, layer.forward)
+
+
+def _recomputed(forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    if not torch.is_grad_enabled():
+        return forward(*args, **kwargs)
+    return checkpoint(forward, *args, use_reentrant=False, preserve_rng_state=False, **kwargs)
 
 
 def save_policy(policy: Any, name: str, folder: Path) -> None:
@@ -112,17 +167,21 @@ def _load(name: str, dtype: torch.dtype, device: torch.device, four_bits: bool) 
         )
         extra = {"quantization_config": config, "device_map": {"": device}}
     try:
-        model: Any = transformers.AutoModelForCausalLM.from_pretrained(name, dtype=dtype, **extra)
+        with read_once(find_model(name)) as folder:
+            model: Any = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=dtype, **extra)
     except (OSError, ValueError, SafetensorError) as error:
         raise BadInput(
             f"no model can be loaded from there ({str(error).splitlines()[0]})",
             where=name,
             remedy="name a folder with config.json and safetensors, or a hub model that this machine can reach",
         ) from error
+    # Adapters are saved with the name of their base.
+    model.name_or_path = model.config.name_or_path = name
     return model if four_bits else model.to(device)
 
 
-def _with_adapters(model: Any, finetune: FinetuneSection, targets: tuple[str, ...]) -> Any:
+def with_adapters(model: Any, finetune: FinetuneSection, targets: tuple[str, ...]) -> Any:
+    """The model with a LoRA adapter on each of the named modules; only the adapters are trained."""
     from peft import LoraConfig, get_peft_model
 
     names = {name.rsplit(".", 1)[-1] for name, _ in model.named_modules()}
@@ -136,4 +195,9 @@ def _with_adapters(model: Any, finetune: FinetuneSection, targets: tuple[str, ..
     adapters = LoraConfig(
         r=finetune.rank, lora_alpha=cast(int, finetune.alpha), target_modules=[*targets], task_type="CAUSAL_LM"
     )
-    return get_peft_model(model, adapters)
+    adapted: Any = get_peft_model(model, adapters)
+    for module in adapted.modules():
+        if hasattr(module, "lora_A"):
+            # All arithmetic is under autocast. A cast to the adapters' float32 would be undone at once.
+            module.cast_input_dtype_enabled = False
+    return adapted

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -17,7 +18,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from ..rollout.attention import SegmentPlan, hidden_states, unwrap
-from .models import Critic
+from .models import REPRODUCIBLE, Critic
 
 if TYPE_CHECKING:
     from accelerate import Accelerator
@@ -56,6 +57,8 @@ class Scored(NamedTuple):
     value_N: Tensor | None
 
 
+Entropy = Literal["none", "reported", "trained"]
+"""How the entropy is used: not at all (it is then 0), as a metric without a gradient, or in the loss."""
 Loss = Callable[[Scored], tuple[Tensor, dict[str, Tensor]]]
 """A loss over all policy tokens of a minibatch, and its metrics."""
 
@@ -106,16 +109,13 @@ def hidden_before(policy: Any, stream: Stream) -> Tensor:
     return hidden_TH.index_select(0, stream.at_N)
 
 
-def score_tokens(policy: Any, hidden_NH: Tensor, said_N: Tensor, temperature: float) -> tuple[Tensor, Tensor]:
+def score_tokens(
+    policy: Any, hidden_NH: Tensor, said_N: Tensor, temperature: float, entropy: Entropy = "trained"
+) -> tuple[Tensor, Tensor]:
     """Log-probability and entropy of each policy token under the distribution that it was sampled from."""
     base: Any = unwrap(policy)
     head = base.get_output_embeddings()
-
-    def score(hidden_CH: Tensor, said_C: Tensor) -> tuple[Tensor, Tensor]:
-        logp_CV = torch.log_softmax(head(hidden_CH).float() / temperature, dim=-1)
-        entropy_C = -(logp_CV.exp() * logp_CV).sum(-1)
-        return logp_CV.gather(-1, said_C[:, None]).squeeze(-1), entropy_C
-
+    score = partial(_compiled_score() if hidden_NH.is_cuda else _score, head, temperature, entropy)
     rows = max(1, LOGITS_AT_ONCE // head.weight.shape[0])
     if len(hidden_NH) <= rows:
         return score(hidden_NH, said_N)
@@ -126,19 +126,42 @@ def score_tokens(policy: Any, hidden_NH: Tensor, said_N: Tensor, temperature: fl
     return torch.cat([logp_C for logp_C, _ in parts]), torch.cat([entropy_C for _, entropy_C in parts])
 
 
+def _score(head: Any, temperature: float, entropy: Entropy, hidden_CH: Tensor, said_C: Tensor) -> tuple[Tensor, Tensor]:
+    logits_CV = head(hidden_CH).float()
+    logp_CV = torch.log_softmax(logits_CV if temperature == 1 else logits_CV / temperature, dim=-1)
+    logp_C = logp_CV.gather(-1, said_C[:, None]).squeeze(-1)
+    if entropy == "none":
+        return logp_C, torch.zeros_like(logp_C)
+    if entropy == "reported":
+        logp_CV = logp_CV.detach()
+    return logp_C, -(logp_CV.exp() * logp_CV).sum(-1)
+
+
+@cache
+def _compiled_score() -> Any:
+    return torch.compile(_score, options=REPRODUCIBLE)
+
+
 class Learner(nn.Module):
     """Policy and critic as one module, so that a wrapper (mixed precision, data parallel) wraps both."""
 
-    def __init__(self, policy: Any, critic: Critic | None, temperature: float, critic_reaches_trunk: bool) -> None:
+    def __init__(
+        self,
+        policy: Any,
+        critic: Critic | None,
+        temperature: float,
+        critic_reaches_trunk: bool,
+        entropy: Entropy = "trained",
+    ) -> None:
         super().__init__()
         self.policy, self.critic = policy, critic
-        self.temperature, self.critic_reaches_trunk = temperature, critic_reaches_trunk
+        self.temperature, self.critic_reaches_trunk, self.entropy = temperature, critic_reaches_trunk, entropy
 
     def forward(self, stream: Stream, critic_only: bool = False) -> Scored:
         """With `critic_only` no gradient reaches the policy."""
         with torch.set_grad_enabled(torch.is_grad_enabled() and not critic_only):
             hidden_NH = hidden_before(self.policy, stream)
-            logp_N, entropy_N = score_tokens(self.policy, hidden_NH, stream.said_N, self.temperature)
+            logp_N, entropy_N = score_tokens(self.policy, hidden_NH, stream.said_N, self.temperature, self.entropy)
         if not self.critic_reaches_trunk:
             hidden_NH = hidden_NH.detach()
         return Scored(logp_N, entropy_N, None if self.critic is None else self.critic(hidden_NH))

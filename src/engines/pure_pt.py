@@ -40,8 +40,8 @@ from ..scoring.llm_user import open_user
 from ..strategies.flat_layout import take
 from .base import BaseEngine, Collected, StepTimer, lr_scale, make_optimizer
 from .job import TrainJob
-from .models import Critic, Frozen, frozen_base, load_policy
-from .packed import Learner, Scored, backward, hidden_before, pack, score_tokens
+from .models import Critic, Frozen, compile_layers, frozen_base, load_policy, recompute_layers
+from .packed import Entropy, Learner, Scored, backward, hidden_before, pack, score_tokens
 
 _PRECISION = {torch.float32: "no", torch.bfloat16: "bf16", torch.float16: "fp16"}
 CRITIC_MINIBATCH = 512
@@ -104,8 +104,8 @@ class PurePT(BaseEngine):
     ) -> dict[str, float]:
         """All updates of a step: `epochs` times over the batch, `minibatches` updates each.
 
-        Metrics are means over the updates, weighted by their tokens. Only `logp_gap` is that of the first update: the
-        difference between rollout and training before anything was learned.
+        Metrics are means over the updates, weighted by their tokens. Only those of `logp_gap` are of the first update:
+        the difference between rollout and training before anything was learned.
         """
         settings = self.job.optimizer
         rng = np.random.default_rng(random_seed(self.job.seed, self.step, "minibatches"))
@@ -124,12 +124,13 @@ class PurePT(BaseEngine):
                     found |= self._optimizer_step()
                 metrics.append(found)
                 token_counts.append(len(part.logp_N))
-        return {**weighted_means(metrics, token_counts), "logp_gap": float(metrics[0]["logp_gap"])}
+        first = {name: float(value) for name, value in metrics[0].items() if name.startswith("logp_gap")}
+        return {**weighted_means(metrics, token_counts), **first}
 
     def _loss(self, part: Batch, targets: Targets, now: Scored) -> tuple[Tensor, dict[str, Tensor]]:
         """The strategy's loss on a minibatch, given the scores that the policy now gives to its tokens."""
         value, metrics = self.job.strategy.loss(now.logp_N, now.entropy_N, now.value_N, part, targets)
-        return value, {**metrics, "logp_gap": (now.logp_N.detach() - part.logp_N).abs().mean()}
+        return value, {**metrics, **logp_gap(now.logp_N.detach(), part.logp_N)}
 
     def _optimizer_step(self) -> dict[str, Tensor]:
         """Clips the gradients and updates the weights. Returns the gradient norms before clipping.
@@ -173,7 +174,12 @@ class PurePT(BaseEngine):
         self.policy = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
         self.frozen = frozen_base(self.policy, job.dtype) if job.strategy.reference else None
         critic = Critic(self.policy.config.hidden_size, job.optimizer.critic_hidden) if job.strategy.critic else None
-        learner = Learner(self.policy, critic, job.rollout.temperature, job.optimizer.critic_reaches_trunk)
+        if job.device.type == "cuda":
+            compile_layers(self.policy)
+        if job.optimizer.gradient_checkpointing:
+            recompute_layers(self.policy)
+        entropy: Entropy = "trained" if getattr(job.strategy, "entropy_coef", 1.0) else "reported"
+        learner = Learner(self.policy, critic, job.rollout.temperature, job.optimizer.critic_reaches_trunk, entropy)
         optimizer = make_optimizer(job, self.policy, critic)
         self.accelerator.free_memory()
         self.learner, self.optimizer = self.accelerator.prepare(learner, optimizer)
@@ -255,8 +261,20 @@ def reference_logprobs(frozen: Frozen, trajectories: Sequence[Trajectory], job: 
     """Log-probabilities of all policy tokens under the frozen base."""
     streams = pack(trajectories, job.optimizer.pack_tokens, job.device)
     with frozen() as base:
-        scored = [score_tokens(base, hidden_before(base, one), one.said_N, job.rollout.temperature) for one in streams]
+        scored = [
+            score_tokens(base, hidden_before(base, one), one.said_N, job.rollout.temperature, "none") for one in streams
+        ]
     return torch.cat([logp_N for logp_N, _ in scored])
+
+
+def logp_gap(logp_N: Tensor, rollout_logp_N: Tensor) -> dict[str, Tensor]:
+    """How far the log-probabilities of training are from those of the rollout: mean, 99th percentile and maximum."""
+    gap_N = (logp_N - rollout_logp_N).abs()
+    return {
+        "logp_gap": gap_N.mean(),
+        "logp_gap_p99": gap_N.sort().values[max(0, round(0.99 * len(gap_N)) - 1)],
+        "logp_gap_max": gap_N.max(),
+    }
 
 
 def split_minibatches(group_E: Tensor, count: int, rng: np.random.Generator) -> list[Tensor]:
@@ -289,6 +307,9 @@ def episode_metrics(collected: Collected) -> dict[str, float]:
     metrics["turns"] = fmean(one.policy_turns for one in episodes)
     metrics["tokens"] = fmean(len(one.tokens) for one in collected.trajectories)
     metrics["policy_tokens"] = fmean(int(one.policy.sum()) for one in collected.trajectories)
+    turns = max(1, sum(one.policy_turns for one in episodes))
+    metrics["cut_turn_share"] = sum(one.cut_turns for one in collected.trajectories) / turns
+    metrics["cut_thought_share"] = sum(one.cut_thoughts for one in collected.trajectories) / turns
     metrics["cut_share"] = fmean(one.end == "length" for one in episodes)
     if needed := [one.need_ask_success for one in episodes if one.needs_clarification]:
         metrics["need_ask_success"] = fmean(needed)

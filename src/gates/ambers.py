@@ -2,12 +2,14 @@
 
     weaker_thresholds   the profile has a threshold weaker than the one that AskGate was released with
     judge_weight        no dimension of the live judge has a weight, so its scores decide nothing
-    canaries_fooled     the judge scored every worthless answer at least as high as a good one
+    judge_noise         the judge's scores of one dialogue differ as much as those of different dialogues
+    canaries_fooled     the judge scored worthless answers as high as good dialogues
     control_need_ask    plain SFT on as many tokens does better than the trained policy where asking is needed
 
 An amber fails no command. `askgate report` and `askgate package` exit with 1 until the owner has signed each of them
-off by name; weaker thresholds cannot be signed off. All ambers are derived again from profile, weights, probe and
-evaluation whenever they are asked for; the lists in reports are only for readers.
+off by name; weaker thresholds cannot be signed off. All ambers are derived again from profile, weights, the round's
+judge scores and evaluation whenever they are asked for; the lists in reports are only for readers. Where the profile
+requires a judge that reads, `judge_noise` and `canaries_fooled` are red instead.
 """
 
 from __future__ import annotations
@@ -24,20 +26,20 @@ from ..config.schema import dotted
 from ..core.check import Check, check, now, remedies
 from ..core.errors import BadInput
 from ..core.files import package_json, read_json, sha256_file, shipped, write_json
-from ..core.paths import newest_evaluation, probe_report
 from ..core.types import Record
 from ..eval.trial import TrialReport, control_ambers
 from ..reward.dimensions import LIVE
 from ..reward.weights import read_unchecked
-from ..scoring.probe import canary_ambers
-from .gate import PREFLIGHT
-from .manifest import Manifest
-from .sign_off import AMBER, read_signed, sign_statement
+from .checks.judge import exam_checks
+from .gate import PREFLIGHT, RoundContext, round_context
+from .manifest import Manifest, newest_evaluation
+from .sign_off import AMBER, read_signed, require_owner_key, sign_statement
+from .ticket import ROUND1, TICKET, read_round
 
 NOT_FOR_SIGNING = "weaker_thresholds"
 REFERENCE = "templates/reference_thresholds.json"
 """Thresholds of the shipped profiles. Profiles may be edited; these are part of the package."""
-_HIGHER_IS_STRICTER = re.compile(r"(^|[._])min([._]|$)|^counts\.")
+_HIGHER_IS_STRICTER = re.compile(r"(^|[._])min([._]|$)|^counts\.|^sizes\.")
 _LOWER_IS_STRICTER = re.compile(r"(^|[._])(max|lt)([._]|$)|^overclar_small$|\.leak_|\.watch\.")
 _AGAIN = "run its stage again"
 T = TypeVar("T")
@@ -50,7 +52,7 @@ class Amber:
     fact: Check
     file: Path
     signed: str = ""
-    """Who signed it off. Empty if nobody did, or if the file has changed since."""
+    """Name of the owner who signed it off. Empty if nobody did, or if the file has changed since."""
 
     @property
     def name(self) -> str:
@@ -67,8 +69,15 @@ class Acknowledgement(Record, frozen=True):
     at: str
 
 
-def profile_ambers(profile: Profile) -> list[Amber]:
+def round_ambers(context: RoundContext) -> list[Amber]:
     """Ambers that are known before training. A round lists them in its report."""
+    required = context.profile.thresholds.judge.required
+    facts = [] if required else [one for one in exam_checks(context, "ambers") if not one.passed]
+    return [*profile_ambers(context.profile), *(Amber(one, context.exam) for one in facts)]
+
+
+def profile_ambers(profile: Profile) -> list[Amber]:
+    """Ambers that follow from profile and weights."""
     weights = profile.paths.weights
     facts = [(one, profile_path(profile.name)) for one in threshold_ambers(profile)]
     if weights.exists():
@@ -86,6 +95,14 @@ def open_ambers(profile: Profile) -> list[Amber]:
     return [one for one in ambers(profile) if not one.signed]
 
 
+def signed_off(profile: Profile) -> set[str]:
+    """Names of the ambers that are signed off; none where a file of the evidence cannot be read."""
+    try:
+        return {one.name for one in ambers(profile) if one.signed}
+    except BadInput:
+        return set()
+
+
 def sign_amber(profile: Profile, name: str, key: Path | None, password: bytes | None, by: str) -> Path:
     """Signs an amber off: with the owner's key where the profile names one, else by name in the manifest."""
     found = next((one for one in _facts(profile) if one.name == name), None)
@@ -98,6 +115,7 @@ def sign_amber(profile: Profile, name: str, key: Path | None, password: bytes | 
     if profile.owner_key is not None:
         if key is None:
             raise BadInput(f"profile {profile.name} names the owner's key", where="--key", remedy="sign with that key")
+        require_owner_key(profile, key, password)
         facts = {"amber": name, "profile": profile.name, "run": run, "signedAt": now()}
         return sign_statement(key, password, found.file, AMBER, facts, _file(name, signed=True))
     path = _file(name, signed=False)
@@ -116,9 +134,11 @@ def threshold_ambers(profile: Profile) -> list[Check]:
 def weaker_thresholds(profile: Profile) -> list[str]:
     """Thresholds weaker than the shipped ones, each as `spearman_min is 0.5, shipped 0.75`."""
     reference = reference_thresholds(profile.name)
+    # A round that scores one sample live proves nothing, so this size is a threshold too.
+    thresholds = [*dotted(profile.thresholds.model_dump(mode="json")), ("sizes.fresh", profile.sizes.fresh)]
     return [
         f"{key} is {value}, shipped {reference.get(key)}"
-        for key, value in dotted(profile.thresholds.model_dump(mode="json"))
+        for key, value in thresholds
         if _is_weaker(key, value, reference.get(key))
     ]
 
@@ -155,17 +175,18 @@ def _amber(name: str, value: float, rule: Any, threshold: float, remedy: tuple[s
 
 
 def _facts(profile: Profile) -> list[Amber]:
-    found = profile_ambers(profile)
-    probed, evaluation = probe_report(profile.name), newest_evaluation()
-    if probed.exists():
-        found += [Amber(one, probed) for one in canary_ambers(_read(probed, _Probe).figures)]
+    newest = next((number for number, path in ((2, TICKET), (1, ROUND1)) if _has_exam(profile, path)), None)
+    found = round_ambers(round_context(profile, newest)) if newest else profile_ambers(profile)
+    evaluation = newest_evaluation()
     if evaluation:
         found += [Amber(one, evaluation) for one in control_ambers(_read(evaluation, TrialReport).pooled)]
     return found
 
 
-class _Probe(msgspec.Struct):
-    figures: dict[str, Any]
+def _has_exam(profile: Profile, path: Path) -> bool:
+    """Whether this is the report of a round of the profile that measured its judge."""
+    report = read_round(path) if path.exists() else None
+    return report is not None and report.profile == profile.name and "judge" not in report.unmeasured
 
 
 def _read(path: Path, kind: type[T]) -> T:

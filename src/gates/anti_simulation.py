@@ -16,10 +16,10 @@ from ..config.profile import load_profile, scoring_of
 from ..core.check import Check, Report, check, evidence, now, report
 from ..core.errors import BadInput
 from ..core.files import shipped
-from ..scoring.ledger import REPAIR, LedgerBroken, Scoring, newest_scorings
-from ..scoring.providers import LOCAL, PROD, live_mode
+from ..scoring.ledger import REPAIR, LedgerBroken, Scoring, lines, newest_scorings
+from ..scoring.providers import KNOWN_HOSTS, PROD, address, live_mode
 from ..scoring.stub_checks import is_paid, latency_checks, sameness_checks, scoring_check
-from ..scoring.types import OWN, CallEntry
+from ..scoring.types import CallEntry
 from ..scoring.votes import aggregate
 
 WINDOW = 100
@@ -41,17 +41,19 @@ def assert_not_simulated(cache_hit_lt: float, environment: Mapping[str, str], pr
     ledger = scoring.ledger
     provider = environment.get("SCORER_PROVIDER", "").strip()
     scorings, of_ledger = ledger_checks(ledger, provider, cache_hit_lt, scoring)
-    checks = [*_environment_checks(environment), *_simulate_checks(), *of_ledger]
+    checks = [*environment_checks(environment), *of_ledger]
     read = [path for path in (ledger, shipped(DEFAULT), *_user_configs()) if path.exists()]
     arguments = {"cache_hit_lt": cache_hit_lt}
     return report("assert_not_simulated", checks, _figures(scorings), evidence(read, [], arguments, started))
 
 
-def _environment_checks(environment: Mapping[str, str]) -> list[Check]:
+def environment_checks(environment: Mapping[str, str]) -> list[Check]:
+    """Checks of environment and configs, which no scoring can change."""
     is_prod = environment.get("RUN_MODE", "").strip() == PROD
     return [
         scoring_check("run_mode_is_prod", float(is_prod), "==", 1.0),
         scoring_check("live_mode_is_on", float(live_mode(environment)), "==", 1.0),
+        *_simulate_checks(),
     ]
 
 
@@ -83,7 +85,8 @@ def ledger_checks(
         scorings = newest_scorings(ledger, WINDOW) if ledger.exists() else []
     except LedgerBroken as broken:
         return [], [chain_check(broken)]
-    return scorings, [chain_check(None), *scoring_checks(scorings, provider, cache_hit_lt, section)]
+    checks = [chain_check(None), *scoring_checks(scorings, provider, cache_hit_lt)]
+    return scorings, [*checks, _address_check(ledger, section)] if scorings else checks
 
 
 def chain_check(broken: LedgerBroken | None) -> Check:
@@ -92,7 +95,7 @@ def chain_check(broken: LedgerBroken | None) -> Check:
     return check("ledger_chain_whole", float(broken is None), "==", 1.0, remedy, remedy_zh)
 
 
-def scoring_checks(scorings: list[Scoring], named: str, cache_hit_lt: float, section: ScoringSection) -> list[Check]:
+def scoring_checks(scorings: list[Scoring], named: str, cache_hit_lt: float) -> list[Check]:
     scored = sum(scoring.entry.overall is not None for scoring in scorings)
     enough = scoring_check("scorings", float(scored), ">=", float(LEAST), least=LEAST)
     if not scorings:
@@ -110,7 +113,6 @@ def scoring_checks(scorings: list[Scoring], named: str, cache_hit_lt: float, sec
         scoring_check("calls_not_live", float(not_live), "==", 0.0),
         scoring_check("scores_without_their_votes", float(without_votes), "==", 0.0),
         *_provider_checks(scorings, named),
-        _address_check(calls, section),
         scoring_check("billable_count", float(billed), ">=", 1.0),
         scoring_check("share_without_bill", share_unbilled, "<=", UNBILLED_MAX),
         scoring_check("cache_hit_rate", hit_rate(calls), "<", cache_hit_lt),
@@ -138,14 +140,15 @@ def follows_from_votes(scoring: Scoring) -> bool:
     )
 
 
-def _address_check(calls: list[CallEntry], section: ScoringSection) -> Check:
-    """Whether each provider of the config's table was called at its address. Other providers have no known address.
+def _address_check(ledger: Path, section: ScoringSection) -> Check:
+    """Whether every call of the ledger under a known provider's name, or one of the config's, went to its servers.
 
-    A vote from the cache has the address of the call that paid for it.
+    All of it, because weights follow from scores that may be older than the newest 100. A vote from the cache has the
+    address of the call that paid for it.
     """
-    own = {LOCAL: OWN}
-    known = {name: (row.base_url or own.get(name, "")).rstrip("/") for name, row in section.providers.items()}
-    strange = [call for call in calls if known.get(call.provider) and call.server != known[call.provider]]
+    table = {name: [address(row.base_url)] for name, row in section.providers.items() if row.base_url} | KNOWN_HOSTS
+    calls = (line.entry for line in lines(ledger) if isinstance(line.entry, CallEntry))
+    strange = [call for call in calls if (known := table.get(call.provider)) and address(call.server) not in known]
     shown = ", ".join(sorted({f"{call.provider} at {call.server or 'an unknown address'}" for call in strange}))
     return scoring_check("calls_at_another_address", float(len(strange)), "==", 0.0, shown=shown)
 

@@ -17,8 +17,8 @@ from ..core.types import Record
 
 PREFLIGHT = Path("reports/preflight")
 GATES: tuple[str, ...] = ("pool", "difficulty", "weights", "calibration", "shadow", "penalty", "ablation", "config")
-GATES += ("disk", "fresh", "scoring", "round1")
-INTEGRITY = ("fresh", "scoring")
+GATES += ("disk", "fresh", "scoring", "judge", "round1")
+INTEGRITY = ("fresh", "scoring", "judge")
 """Gates whose failure means that something is not genuine: exit code 2. A first round with a failed quality gate is
 genuine; one that cannot be verified any more counts as not measured."""
 MEASURED = "measured"
@@ -36,6 +36,8 @@ class RoundContext:
     """Folder of the reports that the gates write."""
     fresh: Path
     """Scores of the samples that this round drew."""
+    exam: Path
+    """Scores of good dialogues, canaries and repeats, which show whether the judge reads."""
     ledger: Path
     """The ledger at the time of the round, which may be a part of the ledger of today."""
 
@@ -68,9 +70,11 @@ class Finding(Record, frozen=True):
 Gate = Callable[[RoundContext], list[Finding]]
 
 
-def round_context(profile: Profile, number: int) -> RoundContext:
-    work = PREFLIGHT / f"round{number}"
-    return RoundContext(profile, scoring_of(profile), number, work, work / "fresh_scores.jsonl", profile.paths.ledger)
+def round_context(profile: Profile, number: int, draft: bool = False) -> RoundContext:
+    """`draft`: with a folder of its own, for what is written before the evidence of an earlier round is given up."""
+    work = PREFLIGHT / f"{'.' if draft else ''}round{number}"
+    fresh, exam = work / "fresh_scores.jsonl", work / "judge/scores.jsonl"
+    return RoundContext(profile, scoring_of(profile), number, work, fresh, exam, profile.paths.ledger)
 
 
 def findings_of(gate: str, checks: Iterable[Check], evidence: Mapping[str, str]) -> list[Finding]:

@@ -18,9 +18,11 @@ from typing import Literal
 
 import msgspec
 
+from ..checkpoint.seal import final_seals
+from ..core import paths as run_paths
 from ..core.check import now
 from ..core.errors import BadInput
-from ..core.files import atomic_write, fingerprint
+from ..core.files import atomic_write, fingerprint, sha256_file
 from ..core.jsonl import read_lines
 from ..core.types import Record
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
@@ -84,6 +86,25 @@ class Manifest:
             newest.pop(entry.path, None)
             newest[entry.path] = entry
         return newest
+
+    def earlier(self, path: Path) -> set[str]:
+        """SHA-256 of all versions of a file that were recorded before the newest one."""
+        versions = [entry.sha256 for entry in self.entries if entry.path == str(path) and entry.kind == "file"]
+        return {*versions[:-1]} - {*versions[-1:]}
+
+    def of_run(self, run: Path) -> dict[Path, str]:
+        """SHA-256 of the recorded files of a run folder, by their names in it, in the order of recording.
+
+        In an unpacked package the run folder is the working folder itself. The seals of the final models tell which of
+        the recorded runs that is: two runs may have one ticket.
+        """
+        files = {Path(name): entry.sha256 for name, entry in self.newest().items() if entry.kind == "file"}
+        if run == run_paths.HERE:
+            seals = {seal: sha256_file(seal) for seal in final_seals(run_paths.GATED_CHECKPOINTS)}
+            runs = dict.fromkeys(Path(*name.parts[:2]) for name in files if name.is_relative_to(run_paths.RUNS))
+            same = (one for one in runs if all(files.get(one / seal) == digest for seal, digest in seals.items()))
+            run = next(same, run) if seals else run
+        return {name.relative_to(run): digest for name, digest in files.items() if name.is_relative_to(run)}
 
     def record(self, paths: Iterable[Path], known: Mapping[str, str] | None = None) -> None:
         """Records files and folders as they are now, in one write. `known`: fingerprints that were just computed."""
@@ -152,6 +173,20 @@ class Manifest:
         self.entries.append(entry)
         self.head = _hash(raw)
         return raw
+
+
+def newest_evaluation() -> Path | None:
+    """The JSON report of base against trained policy that counts.
+
+    Of a gated run that is the one recorded last, whatever the times of the files say; of another run, the newest file.
+    """
+    run = run_paths.certified_run()
+    reports = [path for path in run_paths.evaluations(run) if path.suffix == ".json"]
+    if run_paths.has_gated_run():
+        recorded = list(Manifest().of_run(run))
+        reports = [path for path in reports if path.relative_to(run) in recorded]
+        return max(reports, key=lambda path: recorded.index(path.relative_to(run)), default=None)
+    return max(reports, key=lambda path: (path.stat().st_mtime, path.name), default=None)
 
 
 def is_future(at: str) -> bool:

@@ -8,6 +8,7 @@ its report: `round1.json`; then `round2_pass.json`, the ticket, if every check o
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -16,21 +17,31 @@ from typing import TypeVar
 from .. import __version__
 from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
-from ..core.check import check, now, remedies
+from ..core.check import Check, check, now, remedies
 from ..core.errors import BadInput
-from ..core.files import code_sha256, fingerprint, sha256_file, shipped
+from ..core.files import (
+    code_sha256,
+    digests_read,
+    fingerprint,
+    forget_reads,
+    launchers_sha256,
+    sha256_file,
+    shipped,
+)
 from ..core.model_files import base_sha256
 from ..runtime.lock import lock_folder
 from ..scoring.judge import Tally
-from ..scoring.ledger import EMPTY, verify
-from ..scoring.providers import settings_for
-from .ambers import profile_ambers
+from ..scoring.ledger import EMPTY, newest_scorings, verify
+from ..scoring.providers import address, settings_for
+from .ambers import Amber, profile_ambers, round_ambers
+from .anti_simulation import environment_checks
 from .checks.config import config_findings, disk_findings
 from .checks.data import difficulty_findings, pool_findings
+from .checks.judge import judge_findings, score_exam
 from .checks.penalty import ablation_findings, penalty_findings
 from .checks.reward import calibration_findings, shadow_findings, weights_findings
 from .checks.scoring import fresh_findings, score_fresh, scoring_findings
-from .gate import Finding, Gate, RoundContext, evidence_of, findings_of, measure, round_context, unmeasured
+from .gate import MEASURED, Finding, Gate, RoundContext, evidence_of, findings_of, measure, round_context, unmeasured
 from .manifest import Manifest
 from .sign_off import owner_key_id
 from .ticket import (
@@ -69,35 +80,56 @@ def run_round(
     environment: Mapping[str, str],
     tell: Callable[[str], None],
     progress: Callable[[Tally], None],
+    replaces: str = "",
 ) -> tuple[Round, Path]:
     """Runs round 1 or 2 of a profile. Returns its report and the report's path.
 
-    One round at a time: two would overwrite each other's evidence.
+    One round at a time: two would overwrite each other's evidence. `replaces`: the other profile whose passed rounds
+    this one may withdraw.
     """
     with ExitStack() as end:
         end.callback(os.close, lock_folder(ROUND1.parent))
+        forget_reads()
         profile, started, manifest = load_profile(name), now(), Manifest()
+        code, launchers = code_sha256(), launchers_sha256()
         context = round_context(profile, number)
-        _refuse_needless_loss(number, profile, context, environment)
         manifest.begin()
-        withdraw_reports(number, manifest)
-        context.work.mkdir(parents=True, exist_ok=True)
-        findings = _round1_findings(profile, manifest) if number == 2 else []
+        findings = round1_findings(profile, manifest) if number == 2 else []
+        to_lose = _passed_reports(number)
+        if to_lose:
+            _refuse_needless_loss(to_lose, context, environment, findings, replaces)
         gates = FILE_GATES | {
             "disk": disk_findings,
             "fresh": fresh_findings,
             "scoring": lambda given: scoring_findings(given, environment),
+            "judge": judge_findings,
         }
-        seed = None
+        draft, seed = round_context(profile, number, draft=True), None
+        shutil.rmtree(draft.work, ignore_errors=True)
         try:
-            seed = score_fresh(context, environment, tell, progress)
+            seed = score_fresh(draft, environment, tell, progress)
+            score_exam(draft, environment, tell, progress)
         except BadInput as error:
-            findings.append(unmeasured("fresh", error))
-            del gates["fresh"]
+            if to_lose:
+                raise
+            for gate in ("fresh", "judge") if seed is None else ("judge",):
+                findings.append(unmeasured(gate, error))
+                del gates[gate]
+        # The judge has answered. From here on the evidence of the earlier round is overwritten.
+        withdraw_reports(number, manifest, sign_offs=any(one.profile != profile.name for one in to_lose.values()))
+        _move(draft.work, context.work)
         findings += measure(gates, context)
-        files = _files(profile, number)
-        _refuse_changed(findings, files)
+        files = round_files(profile, number)
+        refuse_changed(findings, files, context.fresh)
+        if code_sha256.__wrapped__() != code:
+            raise BadInput(
+                "AskGate's code or templates changed while the round measured",
+                where=f"round {number}",
+                remedy="run both rounds again; update AskGate before or after a round, not meanwhile",
+            )
         failed = [one for one in findings if not one.passed]
+        unread = any(one.gate == "judge" and one.name == MEASURED for one in findings)
+        known: list[Amber] = _readable(lambda: profile_ambers(profile) if unread else round_ambers(context), [])
         report = Round(
             round="round1" if number == 1 else "round2",
             ts=now(),
@@ -111,38 +143,74 @@ def run_round(
             ledger=_readable(lambda: verify(context.ledger), EMPTY),
             findings=findings,
             environment={key: environment.get(key, "").strip() for key in _ENVIRONMENT},
-            code=code_sha256(),
+            judge_server=_readable(lambda: address(settings_for(environment, context.scoring).provider.server), ""),
+            code=code,
+            launchers=launchers,
             owner_key=_readable(lambda: owner_key_id(profile), ""),
             base_model=_readable(lambda: base_sha256(load_train_config(profile.paths.config).base_model), ""),
             fresh_seed=seed,
             round1_sha256=sha256_file(ROUND1) if number == 2 and ROUND1.exists() else "",
             to_do=tuple(f"{one.gate}: {one.name}: {one.remedy}" for one in failed),
-            ambers=_readable(lambda: tuple(one.fact for one in profile_ambers(profile)), ()),
+            ambers=tuple(one.fact for one in known),
             to_do_zh=tuple(f"{one.gate}: {one.name}: {one.remedy_zh}" for one in failed),
         )
         return report, issue(report, context, manifest)
 
 
-def _refuse_needless_loss(number: int, profile: Profile, context: RoundContext, environment: Mapping[str, str]) -> None:
-    """Refuses a round that cannot pass before it withdraws a report that stands: wrong profile, no file, no judge."""
-    standing = [path for path in ((ROUND1, TICKET) if number == 1 else (TICKET,)) if path.exists()]
-    if not standing:
-        return
-    if (other := read_round(standing[-1]).profile) != profile.name:
-        raise BadInput(
-            f"is of profile {other}, and a round of {profile.name} would withdraw it",
-            where=str(standing[-1]),
-            remedy=f"name --profile {other}, or move reports/preflight away first",
-        )
+def _passed_reports(number: int) -> dict[Path, Round]:
+    """Reports of passed rounds that this round withdraws. One that cannot be read is worth nothing."""
+    reports: dict[Path, Round] = {}
+    for path in (ROUND1, TICKET) if number == 1 else (TICKET,):
+        with suppress(BadInput):
+            reports[path] = read_round(path)
+    return {path: report for path, report in reports.items() if report.passed}
+
+
+def _refuse_needless_loss(
+    to_lose: Mapping[Path, Round],
+    context: RoundContext,
+    environment: Mapping[str, str],
+    findings: list[Finding],
+    replaces: str,
+) -> None:
+    """Refuses a round that cannot pass before it withdraws the report of one that did."""
+    profile = context.profile
+    for path, report in to_lose.items():
+        if report.profile not in (profile.name, replaces):
+            raise BadInput(
+                f"is of profile {report.profile}, and a round of {profile.name} would withdraw it",
+                where=str(path),
+                remedy=f"name --profile {report.profile}, or add --replace {report.profile} to give it up",
+            )
     measured = [path for role in _MEASURED_FILES if (path := getattr(profile.paths, role))]
     if missing := [path for path in measured if not shipped(path).exists()]:
         raise BadInput("no such file, so the round cannot pass", where=str(missing[0]), remedy="run its stage first")
-    if not settings_for(environment, context.scoring).live:
-        raise BadInput("is off, and a round scores live", where="REWARD_LIVE_MODE", remedy="set REWARD_LIVE_MODE=1")
+    checks: list[Finding | Check] = [*findings, *disk_findings(context), *environment_checks(environment)]
+    if failed := next((one for one in checks if not one.passed), None):
+        raise BadInput("fails, so the round cannot pass", where=failed.name, remedy=failed.remedy)
+    asked = settings_for(environment, context.scoring).provider.name
+    newest = newest_scorings(context.ledger, 1) if context.ledger.exists() else []
+    if others := [one.entry.provider for one in newest if one.entry.provider != asked]:
+        raise BadInput(
+            f"its last score is by {others[0]}, and the judge is {asked}, so the round cannot pass",
+            where=str(context.ledger),
+            remedy=f"set SCORER_PROVIDER={others[0]}, or score all stages again with {asked} first",
+        )
 
 
-def _round1_findings(profile: Profile, manifest: Manifest) -> list[Finding]:
-    """Checks that a first round passed on the same files."""
+def _move(draft: Path, work: Path) -> None:
+    """Moves what a round wrote before it withdrew the earlier report to where its evidence belongs."""
+    work.mkdir(parents=True, exist_ok=True)
+    for file in sorted(draft.rglob("*")):
+        if file.is_file():
+            target = work / file.relative_to(draft)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            file.replace(target)
+    shutil.rmtree(draft, ignore_errors=True)
+
+
+def round1_findings(profile: Profile, manifest: Manifest) -> list[Finding]:
+    """Checks that a first round passed on the same files, measured by the same code."""
     remedy = remedies("gates")["round1"]
     if not ROUND1.exists():
         return [unmeasured("round1", BadInput("there is no report of round 1", where=str(ROUND1), remedy=remedy[0]))]
@@ -154,11 +222,12 @@ def _round1_findings(profile: Profile, manifest: Manifest) -> list[Finding]:
     checks = [
         check("round1_passed", float(first.passed), "==", 1, *remedy),
         check("round1_of_this_profile", float(first.profile == profile.name), "==", 1, *remedy),
+        check("round1_by_this_code", float(first.code == code_sha256()), "==", 1, *remedy),
     ]
     return findings_of("round1", checks, evidence_of(ROUND1))
 
 
-def _files(profile: Profile, number: int) -> dict[str, Fingerprint]:
+def round_files(profile: Profile, number: int) -> dict[str, Fingerprint]:
     """Files that the round measured, by role. A missing file has failed its gate already.
 
     The ticket also covers the reports of the stages: no gate believes them, but pages show their figures. Round 1
@@ -176,17 +245,24 @@ def _files(profile: Profile, number: int) -> dict[str, Fingerprint]:
     return {role: Fingerprint(str(path), fingerprint(path)) for role, path in there.items()}
 
 
-def _refuse_changed(findings: list[Finding], files: Mapping[str, Fingerprint]) -> None:
-    """All gates must have read the same bytes of a file."""
+def refuse_changed(findings: list[Finding], files: Mapping[str, Fingerprint], fresh: Path) -> None:
+    """All gates must have read the same bytes of a file; `fresh` is written by the round itself."""
     known = {one.path: one.sha256 for one in files.values()}
     for one in findings:
         for path, digest in one.evidence.items():
-            if known.setdefault(path, digest) != digest:
+            others = path != str(fresh) and _was_read_otherwise(shipped(Path(path)))
+            if known.setdefault(path, digest) != digest or others:
                 raise BadInput(
                     "changed while the round measured it",
                     where=path,
                     remedy="run this round again while nothing writes to its files",
                 )
+
+
+def _was_read_otherwise(path: Path) -> bool:
+    """Whether bytes were read under this name, or in this folder, that are not there now."""
+    files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
+    return any((seen := digests_read(file)) and seen != {sha256_file(file)} for file in files)
 
 
 def _readable(read: Callable[[], T], otherwise: T) -> T:

@@ -30,6 +30,10 @@ PREDICATE = "https://askgate.dev/go-ahead/v1"
 AMBER = "https://askgate.dev/amber/v1"
 """Type of the statement that signs an amber off."""
 _SIGN = "have the owner run `askgate sign-off --key PRIVATE.pem` on this ticket"
+_SIGN_AGAIN = {
+    PREDICATE: _SIGN,
+    AMBER: "have the owner sign this amber again: `askgate sign-off --amber NAME --key PRIVATE.pem`",
+}
 
 
 def sign_off(key: Path, password: bytes | None, ticket: Path, profile: str, run: str, out: Path) -> Path:
@@ -54,6 +58,18 @@ def sign_statement(
     envelope.sign(CryptoSigner(private))
     write_json(out, envelope.to_dict())
     return out
+
+
+def require_owner_key(profile: Profile, key: Path, password: bytes | None) -> None:
+    """Refuses a private key that is not the owner's, before anything is signed with it."""
+    private = read_private_key(key, password)
+    own = isinstance(private, Ed25519PrivateKey) and SSlibKey.from_crypto(private.public_key()).keyid
+    if profile.owner_key and own != owner_key_id(profile):
+        raise BadInput(
+            f"is not the owner's key that profile {profile.name} names",
+            where=str(key),
+            remedy=f"sign with the private key of {profile.owner_key}",
+        )
 
 
 def owner_key_id(profile: Profile) -> str:
@@ -82,15 +98,16 @@ def require_signature(profile: Profile, ticket: Path, run: str, key_id: str, env
 
 def read_signed(envelope: Path, owner_key: Path, kind: str) -> dict[str, Any]:
     """A statement of that type, if it is signed with the owner's key."""
-    statement = _opened(envelope, _public(owner_key))
+    remedy = _SIGN_AGAIN[kind]
+    statement = _opened(envelope, _public(owner_key), remedy)
     if statement.get("_type") != STATEMENT or statement.get("predicateType") != kind:
         what = "go-ahead for a ticket" if kind == PREDICATE else "sign-off of an amber"
-        raise BadInput(f"is signed, but is no {what}", where=str(envelope), remedy=_SIGN)
+        raise BadInput(f"is signed, but is no {what}", where=str(envelope), remedy=remedy)
     return statement
 
 
-def _opened(path: Path, key: SSlibKey) -> dict[str, Any]:
-    raw = read_json(path, _SIGN)
+def _opened(path: Path, key: SSlibKey, remedy: str) -> dict[str, Any]:
+    raw = read_json(path, remedy)
     try:
         envelope = Envelope.from_dict(raw)
         envelope.verify([key], 1)
@@ -99,9 +116,9 @@ def _opened(path: Path, key: SSlibKey) -> dict[str, Any]:
         statement = msgspec.json.decode(envelope.payload, type=dict[str, Any])
         msgspec.convert(statement["predicate"], dict[str, Any])
     except VerificationError:
-        raise BadInput("the signature is not the owner's", where=str(path), remedy=_SIGN) from None
+        raise BadInput("the signature is not the owner's", where=str(path), remedy=remedy) from None
     except (KeyError, TypeError, ValueError, AttributeError, msgspec.MsgspecError):
-        raise BadInput("is no signed go-ahead", where=str(path), remedy=_SIGN) from None
+        raise BadInput("is no signed statement", where=str(path), remedy=remedy) from None
     return statement
 
 

@@ -13,13 +13,13 @@ Nothing else makes an `Admission`, so there is no gated training without a verif
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
-from ..checkpoint.seal import Damaged
+from ..checkpoint.seal import Damaged, final_seals, read_seal
 from ..checkpoint.seal import verify as verify_seal
 from ..config.loader import config_fingerprint, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
@@ -28,11 +28,24 @@ from ..core import paths as run_paths
 from ..core.check import Check, now
 from ..core.defaults import CODE, SEED_POOL_FACTS
 from ..core.errors import BadInput
-from ..core.files import code_sha256, fingerprint, read_json, sha256_file, sidecar, write_checksums, write_json
+from ..core.files import (
+    LAUNCHERS,
+    code_sha256,
+    fingerprint,
+    launchers_sha256,
+    read_json,
+    sha256_file,
+    shipped,
+    sidecar,
+    write_checksums,
+    write_json,
+)
 from ..core.model_files import base_sha256
 from ..core.types import Record
 from ..core.user_class import own_files
 from ..scoring.ledger import Head, lines
+from ..scoring.providers import address, belongs
+from ..scoring.types import CallEntry
 from .gate import GATES, INTEGRITY, MEASURED, PREFLIGHT, Finding, RoundContext
 from .manifest import Manifest, is_future
 from .sign_off import require_signature
@@ -46,6 +59,7 @@ FREE_WITH_A_TICKET = ("checkpoint", "device_pref")
 """Settings that `--set` may change in a gated run."""
 RUN_BOTH = "run `askgate round --round 1` and then `askgate round --round 2`; nobody writes this file by hand"
 _AGAIN = "run both rounds again on the files as they are, or put the file back as it was"
+_READMIT = "run `askgate round --readmit`, which measures again and makes no paid call"
 _TRAIN_AGAIN = "train again: python -m train.ppo_runner"
 _LEDGER = "put the ledger back as it was, or score again live and run both rounds again"
 
@@ -75,8 +89,14 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     findings: list[Finding]
     environment: dict[str, str]
     """RUN_MODE and the judge."""
+    judge_server: str = ""
+    """Host and port of the judge, or `askgate` for the server that AskGate starts itself."""
     code: str = ""
-    """SHA-256 of AskGate's code and texts that measured."""
+    """SHA-256 of AskGate's code and texts that measured, when the round began."""
+    earlier_code: tuple[str, ...] = ()
+    """The same of earlier measurements, oldest first, where the round was measured again after a change of the code."""
+    launchers: str = ""
+    """SHA-256 of the scripts of a checkout that start AskGate; empty where it is installed."""
     owner_key: str = ""
     """Fingerprint of the owner's public key, where the profile names one."""
     base_model: str = ""
@@ -93,6 +113,11 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     @property
     def failed(self) -> list[Finding]:
         return [one for one in self.findings if not one.passed]
+
+    @property
+    def unmeasured(self) -> set[str]:
+        """Gates that could not be measured, such as `judge` where the judge did not answer."""
+        return {one.gate for one in self.findings if one.name == MEASURED}
 
     @property
     def exit_code(self) -> int:
@@ -125,11 +150,15 @@ def issue(report: Round, context: RoundContext, manifest: Manifest) -> Path:
     return path
 
 
-def withdraw_reports(number: int, manifest: Manifest) -> None:
-    """Withdraws the reports that a round replaces. It does so when it begins, for it overwrites their evidence."""
-    for path in (ROUND1, TICKET, REFUSAL) if number == 1 else (TICKET, REFUSAL):
+def withdraw_reports(number: int, manifest: Manifest, sign_offs: bool = False) -> None:
+    """Withdraws the reports that a round replaces, before it overwrites their evidence.
+
+    `sign_offs`: also those of ambers and of the ticket; they are for the profile whose rounds are replaced.
+    """
+    reports = [ROUND1, TICKET, REFUSAL] if number == 1 else [TICKET, REFUSAL]
+    for path in [*reports, *([ENVELOPE, *PREFLIGHT.glob("amber_*.json")] if sign_offs else [])]:
+        manifest.withdraw(path)  # first: where the disk is full, the report stays
         path.unlink(missing_ok=True)
-        manifest.withdraw(path)
 
 
 def _evidence(report: Round) -> Iterator[tuple[str, str]]:
@@ -196,6 +225,26 @@ def verify_ledger(ledger: Path, heads: list[Head]) -> None:
         )
 
 
+def verify_judge(ledger: Path, report: Round) -> None:
+    """Checks that the round's judge was where the report says, and that no call went elsewhere under a known name."""
+    calls = [line.entry for line in lines(ledger) if line.seq <= report.ledger.lines]
+    last = ""
+    for call in (one for one in calls if isinstance(one, CallEntry)):
+        last = address(call.server)
+        if not belongs(call.provider, last):
+            raise BadInput(
+                f"has calls to {last or 'an unknown address'} under the name {call.provider}, which is another server",
+                where=str(ledger),
+                remedy="move the ledger away, name that server SCORER_PROVIDER=custom, score again and run both rounds",
+            )
+    if last != report.judge_server:
+        raise BadInput(
+            f"names the judge {report.judge_server or 'nowhere'}, and the ledger has calls to {last or 'nobody'}",
+            where=report.round,
+            remedy=RUN_BOTH,
+        )
+
+
 def _contradictions(path: Path, report: Round, manifest: Manifest) -> Iterator[str]:
     """Ways in which a report contradicts the manifest or itself.
 
@@ -234,6 +283,8 @@ class Admission(Record, frozen=True):
     stands_on: dict[str, str]
     """SHA-256 of the config and of all that may be trained on, by the config key that names it. Training compares it
     with what it has read."""
+    earlier_code: tuple[str, ...] = ()
+    """SHA-256 of AskGate's earlier code that the ticket was issued for: a run that began with it resumes."""
 
 
 def admit(config: Path, overrides: Sequence[str] | None = None) -> Admission:
@@ -255,14 +306,48 @@ def admit(config: Path, overrides: Sequence[str] | None = None) -> Admission:
     if ticket.round != "round2" or not ticket.passed:
         raise BadInput("is no ticket: a second round has not passed", where=str(TICKET), remedy=RUN_BOTH)
     if ticket.code != code_sha256():
-        raise BadInput("AskGate's code or templates have changed since the rounds", where=str(TICKET), remedy=RUN_BOTH)
+        what = "AskGate's code or templates have changed since the rounds"
+        raise BadInput(what, where=str(TICKET), remedy=_READMIT)
+    if ticket.launchers != launchers_sha256():
+        what = f"a Python file in {', '.join(LAUNCHERS)} or beside them has changed since the rounds"
+        raise BadInput(what, where=str(TICKET), remedy=_READMIT)
     first = verify_report(ROUND1, manifest, sums)
-    if sha256_file(ROUND1) != ticket.round1_sha256 or not first.passed or first.profile != ticket.profile:
+    same = (first.passed, first.profile, first.code) == (True, ticket.profile, ticket.code)
+    if sha256_file(ROUND1) != ticket.round1_sha256 or not same:
         raise BadInput("is not the first round that the ticket is based on", where=str(ROUND1), remedy=RUN_BOTH)
     verify_ledger(profile.paths.ledger, [first.ledger, ticket.ledger])
+    verify_judge(profile.paths.ledger, ticket)
     _refuse_other_model(ticket, config)
     require_signature(profile, TICKET, ticket.run, ticket.owner_key, ENVELOPE)
-    return Admission(ticket.profile, sha256_file(TICKET), ticket.run, _trained_on(ticket, config, sums))
+    stands_on = _trained_on(ticket, config, sums)
+    return Admission(ticket.profile, sha256_file(TICKET), ticket.run, stands_on, ticket.earlier_code)
+
+
+def trained_config() -> tuple[Path, TrainConfig] | None:
+    """The config of the ticket that was trained, with its path. The seals of the final models tell which one it was.
+
+    None where no final model is there. Refuses models of a config that the ticket does not cover.
+    """
+    seals = final_seals(run_paths.GATED_CHECKPOINTS)
+    if not seals:
+        return None
+    ticket = read_round(TICKET)
+    paths = load_profile(ticket.profile).paths
+    try:
+        trained = [_settings(read_seal(seal.parent).marks.get("config", {})) for seal in seals]
+    except Damaged as error:
+        raise BadInput(str(error), where=str(run_paths.GATED_CHECKPOINTS), remedy=_TRAIN_AGAIN) from None
+    for path in (one for one in (paths.config, paths.trial) if one and shipped(one).exists()):
+        config = load_train_config(path).model_copy(update={"profile": ticket.profile})
+        if all(one == _settings(config.model_dump(mode="json")) for one in trained):
+            return path, config
+    what = f"was not trained with the settings of {paths.config}, which the ticket covers"
+    raise BadInput(what, where=str(seals[0].parent), remedy=_TRAIN_AGAIN)
+
+
+def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that a ticket fixes."""
+    return {key: value for key, value in config.items() if key not in FREE_WITH_A_TICKET}
 
 
 def final_models(config: TrainConfig, remedy: str = _TRAIN_AGAIN) -> list[Path]:
@@ -271,6 +356,14 @@ def final_models(config: TrainConfig, remedy: str = _TRAIN_AGAIN) -> list[Path]:
     for folder in folders:
         verify_final_model(folder, remedy)
     return folders
+
+
+def sealed_ticket(folder: Path) -> str:
+    """SHA-256 of the ticket that a model is sealed with; empty where there is none or the seal is damaged."""
+    try:
+        return str(read_seal(folder).marks.get("ticket") or "")
+    except Damaged:
+        return ""
 
 
 def verify_final_model(folder: Path, remedy: str = _TRAIN_AGAIN) -> None:

@@ -12,6 +12,7 @@ from itertools import islice
 from math import isclose
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from ..checkpoint.seal import COMPLETE
 from ..config.loader import load_train_config
@@ -19,9 +20,9 @@ from ..config.profile import load_profile
 from ..core.errors import BadInput
 from ..core.files import code_sha256
 from ..core.model_files import base_sha256
-from ..core.paths import FINAL_MODEL, GATED_CHECKPOINTS
+from ..core.paths import FINAL_MODEL, GATED_CHECKPOINTS, run_folder
 from ..scoring.ledger import Head
-from .gate import Finding, RoundContext, measure, round_context
+from .gate import INTEGRITY, Finding, RoundContext, measure, round_context
 from .manifest import Entry, Manifest
 from .sign_off import require_signature
 from .ticket import (
@@ -31,10 +32,15 @@ from .ticket import (
     TICKET,
     Fingerprints,
     Round,
+    sealed_ticket,
     verify_final_model,
+    verify_judge,
     verify_ledger,
     verify_report,
 )
+
+if TYPE_CHECKING:
+    from .ambers import Amber
 
 _RESTORE = "put the file back as it was; where it was changed on purpose, run its stage and both rounds again"
 _NOT_THIS_EVIDENCE = "the report was not measured on this evidence; run both rounds again"
@@ -54,9 +60,13 @@ def verify(deep: bool, tell: Callable[[str], None], signed: bool = True, owner_k
     artifacts = manifest.newest()
     tell(f"manifest: {len(manifest.entries)} lines, run {manifest.run[:12]}")
     sums = Fingerprints()
-    for entry in artifacts.values():
+    removed = {run for name in artifacts if (run := run_folder(Path(name))) and not run.is_dir()}
+    kept = [entry for entry in artifacts.values() if run_folder(Path(entry.path)) not in removed]
+    for entry in kept:
         _verify_artifact(entry, sums)
-    tell(f"artifacts: {sum(one.kind == 'file' for one in artifacts.values())} as they were recorded")
+    tell(f"artifacts: {sum(one.kind == 'file' for one in kept)} as they were recorded")
+    for run in sorted(removed):
+        tell(f"{run}: this run was removed, so nothing is verified about it")
     for ledger, heads in _ledgers(manifest.entries).items():
         verify_ledger(Path(ledger), heads)
         tell(f"{ledger}: chain whole, and it goes through all {len(heads)} heads on record")
@@ -67,9 +77,26 @@ def verify(deep: bool, tell: Callable[[str], None], signed: bool = True, owner_k
         ambers = f", amber: {', '.join(one.name for one in report.ambers)}" if report.ambers else ""
         tell(f"{report.round} ({report.profile}): {len(report.findings)} checks, {len(report.failed)} failed{ambers}")
     ticket = next((one for one in rounds if one.round == "round2" and one.passed), None)
+    if ticket:
+        verify_judge(load_profile(ticket.profile).paths.ledger, ticket)
+        tell(f"judge: {ticket.environment.get('SCORER_PROVIDER', '')} at {ticket.judge_server}")
     if ticket and signed:
         require_signature(load_profile(ticket.profile), TICKET, ticket.run, ticket.owner_key, ENVELOPE)
         tell(f"ticket: valid{f', signed by key {ticket.owner_key}' if ticket.owner_key else ', not signed'}")
+    refuse_other_owner(ticket, owner_key)
+    if ticket:
+        _verify_models(ticket, manifest, tell)
+        if ticket.earlier_code:
+            tell(f"code: measured again after it had changed; before it was {', '.join(ticket.earlier_code)}")
+        if ticket.code != code_sha256():
+            tell("code: not the one that measured the rounds; training with it needs `askgate round --readmit`")
+    if deep:
+        _measure_again(rounds, tell)
+    return rounds
+
+
+def refuse_other_owner(ticket: Round | None, owner_key: str) -> None:
+    """Refuses a ticket that another key signed than the one with this fingerprint. Empty: any key, or none."""
     if owner_key and (ticket is None or ticket.owner_key != owner_key):
         known = ticket.owner_key if ticket else ""
         raise BadInput(
@@ -77,24 +104,26 @@ def verify(deep: bool, tell: Callable[[str], None], signed: bool = True, owner_k
             where="--owner-key",
             remedy="ask the owner for the fingerprint, and whether this run is theirs",
         )
-    if ticket:
-        _verify_models(ticket, tell)
-        if ticket.code != code_sha256():
-            tell("code: not the one that measured the rounds; training with it needs both rounds again")
-    if deep:
-        _measure_again(rounds, tell)
-    return rounds
 
 
-def _verify_models(ticket: Round, tell: Callable[[str], None]) -> None:
-    """Checks the base model, and the final models where training has ended."""
+def _verify_models(ticket: Round, manifest: Manifest, tell: Callable[[str], None]) -> None:
+    """Checks the base model, and the final models where training has ended.
+
+    Those of a ticket that was valid before the last rounds stay where they are until the next training.
+    """
     config = load_train_config(Path(ticket.files["config"].path))
     if base_sha256(config.base_model) != ticket.base_model:
         raise BadInput("is not the model that the rounds measured", where=config.base_model, remedy=_RESTORE)
+    current = 0
     trained = [folder for folder in sorted(GATED_CHECKPOINTS.glob(f"**/{FINAL_MODEL}")) if (folder / COMPLETE).exists()]
+    earlier = manifest.earlier(TICKET)
     for folder in trained:
-        verify_final_model(folder)
-    tell(f"models: the base model, and {len(trained)} trained behind this ticket")
+        if sealed_ticket(folder) in earlier:
+            tell(f"{folder}: trained behind an earlier ticket, so nothing is verified about it")
+        else:
+            verify_final_model(folder)
+            current += 1
+    tell(f"models: the base model, and {current} trained behind this ticket")
 
 
 def _verify_artifact(entry: Entry, sums: Fingerprints) -> None:
@@ -119,32 +148,45 @@ def _ledgers(entries: Iterable[Entry]) -> dict[str, list[Head]]:
 
 def _measure_again(rounds: list[Round], tell: Callable[[str], None]) -> None:
     """Measures the gates again and compares them with the reports."""
-    # Importing what measures the gates takes seconds; plain verification takes less than one.
-    from .rounds import FILE_GATES
-
     with TemporaryDirectory() as folder:
         file_gates: dict[str, list[Finding]] = {}
         for report in rounds:
-            number = 1 if report.round == "round1" else 2
-            context = round_context(load_profile(report.profile), number)
-            ledger = _first_lines(context.ledger, report.ledger.lines, Path(folder) / f"ledger{number}.jsonl")
-            context = replace(context, ledger=ledger, work=Path(folder))
-            if report.profile not in file_gates:
-                file_gates[report.profile] = measure(FILE_GATES, context)
-            _compare_ambers(report)
-            _compare(report, [*file_gates[report.profile], *_measure_live_gates(report, context)])
+            again, context = measured_again(report, Path(folder), file_gates)
+            _compare_ambers(report, context)
+            _compare(report, again)
             tell(f"{report.round}: every gate measured again from the evidence, with the same values")
+
+
+def measured_again(
+    report: Round, work: Path, file_gates: dict[str, list[Finding]]
+) -> tuple[list[Finding], RoundContext]:
+    """The gates of a round measured again, as far as files show them; nothing is scored. The reports of the gates are
+    written to `work`. `file_gates` holds what was measured already, by profile."""
+    # Importing what measures the gates takes seconds; plain verification takes less than one.
+    from .rounds import FILE_GATES
+
+    number = 1 if report.round == "round1" else 2
+    context = round_context(load_profile(report.profile), number)
+    (work / "ledgers").mkdir(exist_ok=True)
+    ledger = _first_lines(context.ledger, report.ledger.lines, work / "ledgers" / f"round{number}.jsonl")
+    context = replace(context, ledger=ledger, work=work)
+    if report.profile not in file_gates:
+        file_gates[report.profile] = measure(FILE_GATES, context)
+    return [*file_gates[report.profile], *_measure_live_gates(report, context)], context
 
 
 def _measure_live_gates(report: Round, context: RoundContext) -> list[Finding]:
     """The gates of live scoring, as far as files show them afterwards."""
+    from .checks.judge import judge_findings
     from .checks.scoring import fresh_findings, ledger_findings
 
     provider = report.environment.get("SCORER_PROVIDER", "")
-    gates = {"fresh": fresh_findings, "scoring": lambda given: ledger_findings(given, provider)}
-    if report.fresh_seed is None:
-        del gates["fresh"]
-    return measure(gates, context)
+    gates = {
+        "fresh": fresh_findings,
+        "scoring": lambda given: ledger_findings(given, provider),
+        "judge": judge_findings,
+    }
+    return measure({name: gate for name, gate in gates.items() if name not in report.unmeasured}, context)
 
 
 def _first_lines(ledger: Path, count: int, out: Path) -> Path:
@@ -155,9 +197,9 @@ def _first_lines(ledger: Path, count: int, out: Path) -> Path:
 
 
 def _compare(report: Round, again: list[Finding]) -> None:
-    stated = {(one.gate, one.name): one for one in report.findings if not _is_momentary(one)}
-    if report.fresh_seed is None:
-        stated = {key: one for key, one in stated.items() if key[0] != "fresh"}
+    stated = {(one.gate, one.name): one for one in report.findings if not is_momentary(one)}
+    unmeasured = report.unmeasured & set(INTEGRITY)  # what the judge could not be asked then is not measured now
+    stated = {key: one for key, one in stated.items() if key[0] not in unmeasured}
     for one in again:
         before = stated.pop((one.gate, one.name), None)
         if before is None or not _same(before, one):
@@ -176,10 +218,8 @@ def _compare(report: Round, again: list[Finding]) -> None:
         )
 
 
-def _compare_ambers(report: Round) -> None:
-    from .ambers import profile_ambers  # imports what measures the reward
-
-    now = [one.fact.name for one in profile_ambers(load_profile(report.profile))]
+def _compare_ambers(report: Round, context: RoundContext) -> None:
+    now = [one.fact.name for one in ambers_now(report, context)]
     stated = [one.name for one in report.ambers]
     if now != stated:
         raise BadInput(
@@ -189,7 +229,15 @@ def _compare_ambers(report: Round) -> None:
         )
 
 
-def _is_momentary(one: Finding) -> bool:
+def ambers_now(report: Round, context: RoundContext) -> list[Amber]:
+    """The ambers that the evidence of a round gives now."""
+    from .ambers import profile_ambers, round_ambers  # imports what measures the reward
+
+    return profile_ambers(context.profile) if "judge" in report.unmeasured else round_ambers(context)
+
+
+def is_momentary(one: Finding) -> bool:
+    """Whether no file shows it later: free space, environment, the first round as it was then."""
     return one.gate in _MOMENTARY_GATES or (one.gate == "scoring" and one.name.split("[")[0] in _ENVIRONMENT_CHECKS)
 
 

@@ -1,17 +1,18 @@
 """The lights: one for every stage of a loop, green, amber, red or grey, and what to do next in one line.
 
 A light is green only while everything that its stage read and wrote is unchanged: checksums are computed every time.
-It is amber where nothing failed and the report has a fact that the owner must know.
+It is amber where nothing failed and the report has a fact that the owner must know and has not signed off.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..core.check import Check
 from .stage import FAILED, PASSED, Stage, State
@@ -44,6 +45,16 @@ def state_file(profile: str) -> Path:
 def lights(stages: Sequence[Stage], state: State) -> list[Light]:
     """One light per stage, from the record of the loop and from the files as they are now."""
     return [_light(stage, stages, state) for stage in stages]
+
+
+def without(found: Sequence[Light], signed_off: Collection[str]) -> list[Light]:
+    """The lights without the ambers of these names."""
+    return [_without(light, signed_off) if light.colour == "amber" else light for light in found]
+
+
+def _without(light: Light, signed_off: Collection[str]) -> Light:
+    left = [one for one in light.reasons if one.name not in signed_off]
+    return replace(light, reasons=left, why=", ".join(one.name for one in left), colour="amber" if left else "green")
 
 
 def next_step(found: Sequence[Light], command: str) -> tuple[str, str]:

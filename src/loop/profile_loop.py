@@ -16,7 +16,7 @@ from pathlib import Path
 from ..config.profile import Profile, ProfileName, load_profile
 from ..core.errors import BadInput
 from ..scoring.providers import PROD, live_mode
-from .lights import COMMANDS, Light, lights, next_step, state_file
+from .lights import COMMANDS, Light, lights, next_step, state_file, without
 from .runner import Result, run_stages
 from .stage import Stage, State
 from .stages import last_was_full, stages_of, trained_config
@@ -44,7 +44,12 @@ class ProfileLoop:
         return trained_config(self.profile, self.full)
 
     def lights(self) -> list[Light]:
-        return lights(self.stages, self.state)
+        found = lights(self.stages, self.state)
+        if all(light.colour != "amber" for light in found):
+            return found
+        from ..gates.ambers import signed_off  # imports what measures the reward
+
+        return without(found, signed_off(self.profile))
 
     def next_step(self, found: list[Light]) -> tuple[str, str]:
         """What to do next, in English and Chinese."""

@@ -126,7 +126,7 @@ def _run(command: Sequence[str], environment: Mapping[str, str], lock: int) -> i
     # Progress bars of libraries would mix with ours.
     quiet = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TOKENIZERS_PARALLELISM": "false"}
     given = {**with_package(environment), **quiet}
-    child = subprocess.Popen([sys.executable, *command], env=given, pass_fds=[lock])
+    child = subprocess.Popen([sys.executable, "-P", *command], env=given, pass_fds=[lock])
     with _terminate_together(child):
         code = child.wait()
     return code if code >= 0 else 128 - code

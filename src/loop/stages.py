@@ -97,6 +97,8 @@ def _values(profile: Profile, full: bool) -> dict[str, Any]:
         "penalty_cap": OVERCLAR_CAP,
         "ablation_seeds": ",".join(map(str, profile.sizes.ablation.seeds)),
         "trained_config": trained_config(profile, full),
+        # A loop at scale is started on purpose, so a quickstart in the same folder gives way to it.
+        "replaced": ["--replace", "quickstart"] if profile.name == "rc1" else [],
         "full": FULL if full else "",
     }
 
@@ -115,6 +117,7 @@ def _files(profile: Profile, full: bool) -> dict[str, tuple[Path, ...]]:
         "profile_files": tuple(config_files(profile_path(profile.name))),
         "config_files": tuple(config_files(paths.config)),
         "ablation_config_files": tuple(config_files(paths.ablation_config)),
+        "ablation_weights": tuple(filter(None, [load_train_config(paths.ablation_config).reward.weights])),
         "trained_config_files": tuple(config_files(config)),
         "base_model": BASES[profile.name],
         "trained_models": tuple(final_models(load_train_config(config).seeds)),

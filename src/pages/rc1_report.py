@@ -25,13 +25,13 @@ from ..core.errors import BadInput
 from ..core.files import atomic_files, fingerprint, json_bytes, read_json, sha256_file, shipped
 from ..core.jsonl import read_records
 from ..core.model_files import model_sha256
-from ..core.paths import EVAL_METRICS, HERE, METRICS, certified_run, newest_evaluation, run_of, step_file
+from ..core.paths import EVAL_METRICS, HERE, METRICS, certified_run, in_run, run_of, step_file
 from ..core.paths import final_models as model_folders
 from ..core.types import Episode, Sample
 from ..eval.metrics import HARD_READING, MEASURES
 from ..eval.trial import TrialReport
 from ..gates.ambers import ambers
-from ..gates.manifest import MANIFEST
+from ..gates.manifest import MANIFEST, newest_evaluation
 from ..gates.ticket import ENVELOPE, REFUSAL, ROUND1, TICKET, Fingerprint, Round, final_models, read_round
 from ..gates.verify import verify
 from ..reward.reward import achieved
@@ -131,13 +131,18 @@ class Rc1(Struct, frozen=True):
 
 def write_rc1(profile: Profile, evaluation: Path | None = None) -> Rc1:
     """Gather the report, and write the page and its JSON: both or neither."""
-    run = _run_folder(evaluation) if evaluation else certified_run()
-    evaluation = evaluation or newest_evaluation()
-    found = gather(profile, evaluation, log_lines(run / METRICS), log_lines(run / EVAL_METRICS))
+    found = gather_run(profile, evaluation)
     with atomic_files() as start:
         start(RC1_PAGE).write(rc1_page(found))
         start(RC1_JSON).write(json_bytes(found))
     return found
+
+
+def gather_run(profile: Profile, evaluation: Path | None = None) -> Rc1:
+    """The report of an evaluation's run, of the newest one where none is named."""
+    run = _run_folder(evaluation) if evaluation else certified_run()
+    evaluation = evaluation or newest_evaluation()
+    return gather(profile, evaluation, log_lines(run / METRICS), log_lines(run / EVAL_METRICS))
 
 
 def rc1_page(report: Rc1) -> bytes:
@@ -237,7 +242,7 @@ def _prints(profile: Profile, evaluation: Path | None) -> dict[str, Fingerprint]
     wanted = {role.replace("_", " "): getattr(paths, role) for role in FINGERPRINTED}
     wanted |= {"manifest": MANIFEST, "ticket": TICKET, **({"evaluation": evaluation} if evaluation else {})}
     present = {role: path for role, path in wanted.items() if shipped(path).exists()}
-    return {role: Fingerprint(path.as_posix(), fingerprint(path)) for role, path in present.items()}
+    return {role: Fingerprint(in_run(path).as_posix(), fingerprint(path)) for role, path in present.items()}
 
 
 def _read_episodes(trial: TrialReport, run: Path) -> EpisodesToRead | None:

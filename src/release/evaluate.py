@@ -15,7 +15,7 @@ import torch
 from gguf import GGUFReader
 from msgspec import Struct
 
-from ..agents.render import renderer_for
+from ..agents.render import generation_stop_ids, renderer_for
 from ..agents.trajectory import Job
 from ..config.train_config import RolloutLimits, TrainConfig
 from ..core.check import Check, check, remedies
@@ -54,7 +54,7 @@ class EvalSettings:
     def facts(self) -> dict[str, Any]:
         """The entry `setting` of a report."""
         limits = {**self.limits.facts(), "tools": list(self.limits.tools)}
-        return {"talk": limits, "greedy": self.greedy, "seed": self.seed}
+        return {"rollout": limits, "greedy": self.greedy, "seed": self.seed}
 
 
 class ModelEvaluation(Struct, frozen=True):
@@ -113,7 +113,7 @@ def with_pytorch(folder: Path, jobs: Sequence[Job], settings: EvalSettings, prog
     policy = load_merged(folder, None).to(device, get_dtype(device))
     made = generate(
         policy,
-        renderer_for(load_tokenizer(folder)),
+        renderer_for(load_tokenizer(folder), generation_stop_ids(str(folder))),
         jobs,
         settings.limits,
         device=device,

@@ -22,6 +22,7 @@ from safetensors import SafetensorError
 
 from ..core.errors import BadInput
 from ..core.files import atomic_write, shipped, written
+from ..core.model_files import read_once
 from .gguf_tokenizer import vocabulary, write_vocabulary
 
 ADAPTER = "adapter_config.json"
@@ -55,8 +56,9 @@ def load_merged(folder: Path, adapter: Path | None) -> Any:
             remedy="name their base with --model and this folder with --adapter",
         )
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    with _explained("no model can be loaded", folder, "name a folder with config.json and safetensors"):
-        model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32 if adapter else "auto")
+    remedy = "name a folder with config.json and safetensors"
+    with _explained("no model can be loaded", folder, remedy), read_once(folder) as files:
+        model: Any = AutoModelForCausalLM.from_pretrained(files, dtype=torch.float32 if adapter else "auto")
     if adapter is not None:
         model = _merged(model, adapter)
     return model.eval()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,15 @@ class LlamaCpp:
     """
 
     def __init__(self, address: str, path: Path) -> None:
-        self.path, self._address = path, address.removesuffix("/v1")
+        self.path = path
+        # A connection per request: the server closes idle ones while PyTorch computes.
+        alone = httpx2.Limits(max_keepalive_connections=0)
+        self._http = httpx2.Client(
+            base_url=address.removesuffix("/v1"), timeout=ANSWER_S, trust_env=False, limits=alone
+        )
+
+    def close(self) -> None:
+        self._http.close()
 
     def complete(self, tokens: Sequence[int], most: int, temperature: float | None, seed: int = 0) -> list[int]:
         """The model's continuation of the tokens, with the end token if there was one. No temperature: greedy.
@@ -65,8 +73,7 @@ class LlamaCpp:
 
     def _ask(self, path: str, body: dict[str, Any]) -> Any:
         try:
-            # One connection per request: the server closes idle ones while PyTorch computes.
-            answer = httpx2.post(f"{self._address}{path}", json=body, timeout=ANSWER_S, trust_env=False)
+            answer = self._http.post(path, json=body)
         except httpx2.HTTPError as error:
             raise BadInput(
                 f"llama.cpp ended or does not answer ({error or type(error).__name__})",
@@ -83,8 +90,8 @@ def open_gguf(path: Path, context: int, log: Path = LOG) -> Iterator[LlamaCpp]:
     """Starts a server for the file with room for `context` tokens, at full precision."""
     require_gguf(path)
     use = ServerUse("llama.cpp", "evaluate with PyTorch", f"check {path} and the free memory", exact=context)
-    with serving(path, log, use) as address:
-        yield LlamaCpp(address, path)
+    with serving(path, log, use) as address, closing(LlamaCpp(address, path)) as client:
+        yield client
 
 
 def require_gguf(path: Path) -> None:
@@ -117,14 +124,13 @@ def rollout_llamacpp(
 
 
 def _rollout_one(llama: LlamaCpp, dialogue: Dialogue, temperature: float | None, chance: str) -> Episode:
-    limits = dialogue.limits
     while not dialogue.over:
-        turn, length = dialogue.turn_start, len(dialogue.tokens)
-        room = min(limits.max_new_tokens - (length - turn), limits.max_tokens - length)
+        length = len(dialogue.tokens)
         seed = zlib.crc32(f"{chance}:{length}".encode())
-        for token in llama.complete(dialogue.tokens, room, temperature, seed):
+        for token in llama.complete(dialogue.tokens, dialogue.turn_room(), temperature, seed):
             # llama.cpp has its own end tokens; only the dialogue decides when the turn is over.
             dialogue.take(token, 0.0)
-            if dialogue.over or dialogue.turn_start != turn:
+            length += 1
+            if dialogue.over or len(dialogue.tokens) != length:
                 break
     return dialogue.env.episode(dialogue.job.seed, dialogue.job.level)

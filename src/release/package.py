@@ -7,8 +7,9 @@
     package/*.sig, package/model.pub   a signature per model, and the public key
     ...                           the run folder: configs, templates, data, evidence, ledger, episodes, models
 
-A package holds only the kinds of file that a run writes (`belongs`): no code, no hidden file, no link. A file with a
-secret in it is refused. The same run gives the same bytes, except for signatures.
+A package holds only the kinds of file that a run writes (`belongs`): no code that could run, no hidden file, no link.
+Own classes, which are evidence, are in it as text (`coach.py.txt`). A file with a secret in it is refused. The same run
+gives the same bytes, except for signatures.
 """
 
 from __future__ import annotations
@@ -23,22 +24,26 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
 
+from msgspec.structs import replace
+
 from .. import __version__
-from ..config.loader import config_files, load_train_config
-from ..config.profile import load_profile
+from ..config.loader import config_files
+from ..config.profile import Profile, load_profile
 from ..config.train_config import TrainConfig
 from ..core import paths
 from ..core.errors import BadInput
-from ..core.files import atomic_write, json_bytes, sha256_file, shipped, sweep
+from ..core.files import atomic_write, code_sha256, inert, json_bytes, sha256_file, shipped, sweep
 from ..core.model_files import model_sha256
 from ..core.types import Record
+from ..eval.trial import TrialReport
 from ..gates.ambers import NOT_FOR_SIGNING, Amber, ambers, open_ambers
 from ..gates.gate import PREFLIGHT
-from ..gates.manifest import MANIFEST, Manifest
-from ..gates.ticket import ENVELOPE, ROUND1, TICKET, final_models, read_round
+from ..gates.manifest import MANIFEST, Manifest, newest_evaluation
+from ..gates.ticket import ENVELOPE, ROUND1, TICKET, final_models, read_round, trained_config
 from ..gates.verify import verify
-from ..loop.profile_loop import open_loop
-from ..runtime.secrets import has_secret
+from ..pages.rc1_report import COMMIT, RC1_JSON, RC1_PAGE, gather_run, rc1_page
+from ..runtime.secrets import find_secret
+from ..training.results import results_page
 from .signing import sign_model, statements
 from .verify_results import verify_results
 
@@ -48,19 +53,22 @@ OWN = Path("package")
 FACTS, GATES, PUBLIC = OWN / "package.json", OWN / "gates.intoto.jsonl", OWN / "model.pub"
 STORE = (".askgate/scores.sqlite", ".askgate/scores.sqlite-wal")
 """The judge's replies. After a killed run the newest are still in the -wal file."""
-KINDS = tuple(".json .jsonl .yaml .md .txt .html .sha256 .sig .safetensors .model .jinja .pub.pem /COMPLETE".split())
+_TEXTS = ".json .jsonl .yaml .yml .md .txt .html .sha256 .sig .pub .pub.pem"
+KINDS = tuple(f"{_TEXTS} .safetensors .model .tiktoken .jinja /COMPLETE".split())
 """Endings of the names of files that a run writes, and of the files of a model and its tokenizer."""
 OF_RUN = (paths.METRICS, paths.EVAL_METRICS, paths.EPISODES, paths.EVAL_EPISODES, paths.EFFECTIVE_CONFIG)
-"""Files of the run folder that a reader wants: curves, episodes and settings. They are packed under these names, as are
-the reports on base and trained policy."""
-BESIDE = ("reports/kpi.json", "reports/rc1", "configs", "templates", *STORE)
-"""Files that the manifest does not list but a reader wants: pages, and the judge's replies."""
+"""Files of the run folder that a reader wants: curves, episodes and settings. They are packed under these names, as is
+the report on base and trained policy."""
+BESIDE = (COMMIT, Path("configs"), Path("templates"), *map(Path, STORE))
+"""Files that the manifest does not list but a reader wants, such as the judge's replies."""
 
 
 class PackageFacts(Record, frozen=True):
     """`package/package.json`."""
 
     version: str
+    code: str
+    """SHA-256 of the code that made it. The same code makes the same pages."""
     run: str
     config: str
     models: dict[str, str]
@@ -72,10 +80,14 @@ class PackageFacts(Record, frozen=True):
     count."""
 
 
-class NotSignedOff(BadInput):
-    """Ambers that nobody has signed off. Quality, not integrity: exit code 1."""
+class NotForRelease(BadInput):
+    """The evidence holds, but not the quality: exit code 1."""
 
     exit_code = 1
+
+
+class NotSignedOff(NotForRelease):
+    """Ambers that nobody has signed off."""
 
     def __init__(self, ambers: Sequence[Amber]) -> None:
         first = ambers[0]
@@ -86,25 +98,34 @@ class NotSignedOff(BadInput):
 
 
 def make_package(
-    config: Path, out: Path, key: Path | None, password: bytes | None, tell: Callable[[str], None]
+    config: Path | None, out: Path, key: Path | None, password: bytes | None, tell: Callable[[str], None]
 ) -> Path:
-    """Verifies all evidence first. A run that does not verify is not packed."""
+    """Verifies all evidence first. A run that does not verify, or without results that passed, is not packed."""
     rounds = verify(False, tell)
     if not any(one.round == "round2" and one.passed for one in rounds):
         raise BadInput("there is no ticket", where=str(TICKET), remedy="pass both rounds, train, then pack")
-    verify_results(False, tell)
+    report, trained = verify_results(False, tell), trained_config()
+    if report is None or trained is None:
+        where, remedy = str(paths.GATED_CHECKPOINTS), "train to the end behind the ticket, then pack"
+        raise BadInput("there is no finished run to pack", where=where, remedy=remedy)
+    if config and config.resolve() != trained[0].resolve():
+        what = f"the run was trained with {trained[0]}"
+        raise BadInput(what, where=f"--config {config}", remedy="leave --config out")
+    for failed in (one for one in report.checks if not one.passed):
+        raise NotForRelease(f"{failed.name} has not passed", where="release", remedy=failed.remedy)
+    config, settings = trained
     profile = load_profile(read_round(TICKET).profile)
     if left := open_ambers(profile):
         raise NotSignedOff(left)
-    settings = load_train_config(config)
     folders = final_models(settings)
     models = {folder.as_posix(): model_sha256(folder) for folder in folders}
     signed = {one.name: one.signed for one in ambers(profile)}
-    facts = PackageFacts(__version__, Manifest().run, config.as_posix(), models, signed, this_machine())
+    facts = PackageFacts(__version__, code_sha256(), Manifest().run, config.as_posix(), models, signed, this_machine())
     sweep(out)
-    files = dict(sorted(_contents(config, settings, folders)))
-    _refuse_secrets(files)
     made = {FACTS.as_posix(): json_bytes(facts), GATES.as_posix(): statements(rounds, list(models))}
+    made |= pages(profile, settings, report)
+    files = {name: path for name, path in sorted(_contents(config, settings, folders)) if name not in made}
+    _refuse_secrets(files)
     if key is not None:
         for folder in folders:
             name = signature_of(folder.as_posix()).as_posix()
@@ -122,9 +143,14 @@ def make_package(
     return out
 
 
-def trained_config() -> Path:
-    """The config that was trained behind the ticket in this folder."""
-    return open_loop(read_round(TICKET).profile).trained_config
+def pages(profile: Profile, config: TrainConfig, report: TrialReport) -> dict[str, bytes]:
+    """The pages of a release, made from what was proved: nothing is packed as it was found."""
+    path = newest_evaluation()
+    assert path is not None
+    found = replace(gather_run(profile), ts=report.ts)
+    page = paths.evaluation_report(path.stem.removeprefix(paths.EVALUATION))[1]
+    made = {RC1_JSON: json_bytes(found), RC1_PAGE: rc1_page(found), page: results_page(config, report)}
+    return {path.as_posix(): content for path, content in made.items()}
 
 
 def this_machine() -> dict[str, str]:
@@ -145,31 +171,25 @@ def belongs(name: str) -> bool:
     (True, False, False, False)
     """
     hidden = any(part.startswith(".") for part in Path(name).parts)
-    return name in STORE or name == PUBLIC.as_posix() or (name.endswith(KINDS) and not hidden)
+    return name in STORE or (name.endswith(KINDS) and not hidden)
 
 
 def _refuse_secrets(files: Mapping[str, Path]) -> None:
     for name, path in files.items():
-        if path.suffix != ".safetensors" and has_secret(path.read_bytes(), os.environ):
-            raise BadInput("contains a secret, so it is not packed", where=name, remedy="take the secret out of it")
+        if path.suffix != ".safetensors" and (found := find_secret(path.read_bytes(), os.environ)):
+            line, kind = found
+            where, remedy = f"{name}:{line}", "take it out of the file; where it is no secret, say it in other words"
+            raise BadInput(f"contains {kind}, so it is not packed", where=where, remedy=remedy)
 
 
 def _contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> Iterator[tuple[str, Path]]:
     """Name in the package and path of each file, here or among the files that come with AskGate."""
+    run = paths.run_of(paths.GATED_CHECKPOINTS)
     held = [Path(path) for path, entry in Manifest().newest().items() if entry.kind in ("file", "ledger")]
-    wanted = [
-        *held,
-        MANIFEST,
-        ROUND1,
-        TICKET,
-        ENVELOPE,
-        *PREFLIGHT.glob("amber_*.json"),
-        *config_files(config),
-        Path(settings.base_model),
-        *map(Path, BESIDE),
-        *models,
-    ]
-    for path in wanted:
+    held = [path for path in held if paths.run_folder(path) in (None, run)]  # other runs stay where they are
+    needed = [*held, MANIFEST, ROUND1, TICKET, ENVELOPE, *PREFLIGHT.glob("amber_*.json"), *config_files(config)]
+    wanted = [Path(settings.base_model), paths.probe_report(settings.profile), *BESIDE]
+    for path in (*wanted, *needed, *models):
         here = shipped(path)
         if not here.exists():
             continue
@@ -179,18 +199,23 @@ def _contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> It
                 where=str(path),
                 remedy="copy it into the run folder and name it by a relative path, then run both rounds again",
             )
-        yield from _files(path, here)
-    run = paths.run_of(paths.GATED_CHECKPOINTS)
-    for path in (*OF_RUN, *(file.relative_to(run) for file in paths.evaluations(run))):
+        # Own classes are evidence; under this name nobody imports them.
+        name = inert(path) if path.suffix == ".py" and path in held else path
+        yield from _files(name, here, needed=path not in wanted)
+    report = newest_evaluation()
+    for path in (*OF_RUN, *([report.relative_to(run)] if report else [])):
         if (run / path).exists():
             yield from _files(path, run / path)
 
 
-def _files(path: Path, here: Path) -> Iterator[tuple[str, Path]]:
-    """Name in the package and path of a file, or of all files in a folder."""
+def _files(path: Path, here: Path, needed: bool = False) -> Iterator[tuple[str, Path]]:
+    """Name in the package and path of a file, or of all files in a folder. Whoever verifies reads what is `needed`."""
     for file in sorted(here.rglob("*")) if here.is_dir() else [here]:
         name = (path / file.relative_to(here) if here.is_dir() else path).as_posix()
         if not belongs(name):
+            if needed and file.is_file() and "__pycache__" not in file.parts:
+                what = "is part of the evidence, and no kind of file that a package holds"
+                raise BadInput(what, where=name, remedy=f"give it a name that ends with one of {' '.join(KINDS)}")
             continue
         if file.resolve() != here.resolve() / file.relative_to(here):
             raise BadInput("is a link", where=name, remedy="put the file itself there, or remove the link")

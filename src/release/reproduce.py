@@ -1,8 +1,8 @@
 """Verifies somebody else's package on this machine in seconds, or trains it again (`askgate reproduce`).
 
 The package is unpacked into a temporary folder; nothing is written elsewhere, whatever names and links it contains.
-Nothing in it is trusted before its checksums were verified, no file outside is read because it says so, and no code of
-it is run.
+Nothing in it is trusted before its checksums were verified, no file outside is read because it says so, and no class
+that its config names is built unless the caller names it too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tarfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import chdir, contextmanager
 from gzip import BadGzipFile, GzipFile
 from hashlib import sha256
@@ -24,16 +24,29 @@ import msgspec
 
 from ..config.loader import DEFAULT, config_files, load_train_config
 from ..config.profile import NAMES, load_profile, profile_path
+from ..config.schema import dotted
+from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
-from ..core.files import sha256_file
+from ..core.files import code_sha256, sha256_file
 from ..core.model_files import model_sha256
-from ..core.paths import GATED_CHECKPOINTS, LOGS
+from ..core.paths import GATED_CHECKPOINTS, LOGS, RUNS
 from ..gates.ambers import ambers
 from ..gates.manifest import MANIFEST, Manifest
-from ..gates.ticket import REFUSAL, ROUND1, TICKET, final_models, read_round
-from ..gates.verify import verify
+from ..gates.ticket import REFUSAL, ROUND1, TICKET, final_models, read_round, trained_config
+from ..gates.verify import refuse_other_owner, verify
 from ..loop.runner import verb, with_package
-from .package import FACTS, GATES, PUBLIC, SUMS, SUMS_SIGNATURE, PackageFacts, belongs, signature_of, this_machine
+from .package import (
+    FACTS,
+    GATES,
+    PUBLIC,
+    SUMS,
+    SUMS_SIGNATURE,
+    PackageFacts,
+    belongs,
+    pages,
+    signature_of,
+    this_machine,
+)
 from .signing import can_sign, statements, verify_model
 from .verify_results import verify_results
 
@@ -47,12 +60,24 @@ CHUNK = 2**20
 AGAIN = "get the package again from its maker"
 
 
-def reproduce(package: Path, tell: Tell, public_key: Path | None = None, rerun: bool = False) -> None:
-    """Raises BadInput that names the first file that does not match."""
+def reproduce(
+    package: Path,
+    tell: Tell,
+    public_key: Path | None = None,
+    rerun: bool = False,
+    classes: Sequence[str] = (),
+    owner_key: str = "",
+) -> None:
+    """Raises BadInput that names the first file that does not match.
+
+    `classes`: own classes that a rerun may build. `owner_key`: fingerprint of the key that must have signed the ticket.
+    """
     with unpacked(package) as folder:
         facts = check(folder, tell, public_key)
+        with chdir(folder):
+            refuse_other_owner(read_round(TICKET), owner_key)
         if rerun:
-            run_again(folder, facts, tell)
+            run_again(folder, facts, tell, classes)
 
 
 def check(folder: Path, tell: Tell, public_key: Path | None) -> PackageFacts:
@@ -63,16 +88,25 @@ def check(folder: Path, tell: Tell, public_key: Path | None) -> PackageFacts:
         _refuse_outside(facts)
         _check_signatures(facts, own, tell)
         rounds = verify(False, tell)
-        _check_models(facts)
-        verify_results(False, tell)
+        config = _check_models(facts)
+        report = verify_results(False, tell)
+        if report is None or not report.passed:
+            raise BadInput("has no results that passed", where=FACTS.as_posix(), remedy=AGAIN)
         tell(f"models: {len(facts.models)} as they were trained, behind this ticket")
-        signed = {one.name: one.signed for one in ambers(load_profile(read_round(TICKET).profile))}
+        profile = load_profile(read_round(TICKET).profile)
+        signed = {one.name: one.signed for one in ambers(profile)}
         if facts.ambers != signed or not all(signed.values()):
             raise BadInput("does not say what the evidence says about ambers", where=FACTS.as_posix(), remedy=AGAIN)
         if signed:
             tell("ambers: " + ", ".join(f"{name} signed off by {who}" for name, who in signed.items()))
         if GATES.read_bytes() != statements(rounds, list(facts.models)):
             raise BadInput("does not say what the rounds say", where=GATES.as_posix(), remedy=AGAIN)
+        if facts.code != code_sha256():
+            tell("pages: made by another version of AskGate, so they were not compared with the evidence")
+            return facts
+        for name, content in pages(profile, config, report).items():
+            if Path(name).read_bytes() != content:
+                raise BadInput("does not say what the evidence says", where=name, remedy=AGAIN)
     return facts
 
 
@@ -102,13 +136,16 @@ def check_sums(folder: Path) -> int:
     return len(there)
 
 
-def run_again(folder: Path, facts: PackageFacts, tell: Tell) -> None:
+def run_again(folder: Path, facts: PackageFacts, tell: Tell, classes: Sequence[str] = ()) -> None:
     """Trains again behind the same ticket and compares the weights."""
+    with chdir(folder):
+        _refuse_classes(facts.config, classes)
     if (here := this_machine()) != facts.machine:
         tell(f"made with {facts.machine}; this is {here}: the weights may differ")
-    (folder / GATED_CHECKPOINTS).rename(folder / "checkpoints_of_the_package")
-    if (folder / LOGS).is_dir():
-        (folder / LOGS).rename(folder / "logs_of_the_package")
+    # A checkpoint among these would be resumed instead of trained again.
+    for moved in (GATED_CHECKPOINTS, LOGS, RUNS):
+        if (folder / moved).is_dir():
+            (folder / moved).rename(folder / f"{moved.parts[0]}_of_the_package")
     tell(f"training again: ppo_runner --config {facts.config}")
     command, environment = training_again(facts.config)
     done = subprocess.run(command, cwd=folder, env=environment, check=False)
@@ -127,8 +164,24 @@ def run_again(folder: Path, facts: PackageFacts, tell: Tell) -> None:
 
 
 def training_again(config: str) -> tuple[list[str], dict[str, str]]:
-    """Command and environment. With -P Python imports nothing from the working folder, here the package."""
-    return [sys.executable, "-P", *verb("ppo_runner", "--config", config)], with_package(os.environ)
+    """Command and environment. With -P Python imports nothing from the working folder, here the package.
+
+    The package names the judge's address, so the child gets no key for it; and no mirror, which is outside the package.
+    """
+    environment = {name: value for name, value in os.environ.items() if name != "SCORER_API_KEY"}
+    command = verb("ppo_runner", "--config", config, "--set", "checkpoint.mirror=null")
+    return [sys.executable, "-P", *command], with_package(environment)
+
+
+def _refuse_classes(config: str, allowed: Sequence[str]) -> None:
+    """Refuses a config with classes that are not built in: any installed class could be named, with any arguments."""
+    for name in load_train_config(Path(config)).own_classes:
+        if ":" in name and name not in allowed:
+            raise BadInput(
+                f"the package would run {name}, which is not part of AskGate",
+                where=config,
+                remedy=f"read that class; to run it, add --allow-class {name}",
+            )
 
 
 def weights_sha256(folder: Path) -> str:
@@ -159,20 +212,31 @@ def _refuse_outside(facts: PackageFacts) -> None:
         named += [(path, printed.path) for printed in report.files.values()]
         named += [(path, name) for finding in report.findings for name in finding.evidence]
     for where, name in named:
-        if Path(name).is_absolute() or ".." in Path(name).parts:
-            raise BadInput(f"names {name}, which is outside the package", where=where.as_posix(), remedy=AGAIN)
+        _refuse_path(where, name)
     for config in (Path(facts.config), DEFAULT, *map(profile_path, NAMES)):
         config_files(config, inside=True)
+    for key, value in dotted(load_train_config(Path(facts.config)).model_dump()):
+        if (isinstance(value, Path) and key != "checkpoint.mirror") or key == "base_model":
+            _refuse_path(Path(facts.config), str(value))
 
 
-def _check_models(facts: PackageFacts) -> None:
-    """Checks that the models are those that the config trains, and no others."""
-    folders = final_models(load_train_config(Path(facts.config)), AGAIN)
+def _refuse_path(where: Path, name: str) -> None:
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        raise BadInput(f"names {name}, which is outside the package", where=where.as_posix(), remedy=AGAIN)
+
+
+def _check_models(facts: PackageFacts) -> TrainConfig:
+    """Checks that the models are those that the config trains, and no others. Returns the config."""
+    trained = trained_config()
+    if trained is None or trained[0] != Path(facts.config):
+        raise BadInput(f"names {facts.config}, which was not trained", where=FACTS.as_posix(), remedy=AGAIN)
+    folders = final_models(trained[1], AGAIN)
     if [folder.as_posix() for folder in folders] != list(facts.models):
         raise BadInput(f"does not name the models of {facts.config}", where=FACTS.as_posix(), remedy=AGAIN)
     for folder in folders:
         if model_sha256(folder) != facts.models[folder.as_posix()]:
             raise BadInput("is not the model that was packed", where=folder.as_posix(), remedy=AGAIN)
+    return trained[1]
 
 
 def _check_signatures(facts: PackageFacts, public_key: Path | None, tell: Tell) -> None:

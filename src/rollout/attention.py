@@ -32,8 +32,8 @@ class AttentionPlan(Protocol):
     positions_1T: Tensor
     """Position of each token in its own sequence."""
 
-    def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float, dropout: float) -> Tensor:
-        """From [1, heads, T, width] to [1, T, heads, width]."""
+    def attend(self, module: Any, query: Tensor, key: Tensor, value: Tensor, scale: float, dropout: float) -> Tensor:
+        """From [1, heads, T, width] to [1, T, heads, width]. `module` is the attention layer of the model."""
         ...
 
 
@@ -54,7 +54,7 @@ def _attention(
         return sdpa_attention_forward(module, query, key, value, attention_mask, dropout, scaling, **rest)
     if sliding_window is not None:
         raise BadInput("the model has layers with a sliding window", remedy="choose a model with full attention")
-    return plan.attend(module.layer_idx, query, key, value, scaling, dropout), None
+    return plan.attend(module, query, key, value, scaling, dropout), None
 
 
 AttentionInterface.register(NAME, _attention)
@@ -95,7 +95,8 @@ def hidden_states(base: Any, tokens_T: Tensor, plan: AttentionPlan) -> Tensor:
 class SegmentPlan:
     """The attention plan of training: whole sequences, each causal within itself.
 
-    On a GPU attention (and nothing else) is padded: that is faster than many small kernels.
+    On CUDA in 16 bits flash attention takes the packed stream as it is. On a GPU in 32 bits attention (and nothing
+    else) is padded: that is faster than many small kernels.
     """
 
     def __init__(self, lengths: Sequence[int], device: torch.device, padded: bool | None = None) -> None:
@@ -104,16 +105,27 @@ class SegmentPlan:
         sizes = torch.tensor(self.lengths)
         starts = sizes.cumsum(0) - sizes
         place_T = torch.arange(int(sizes.sum())) - starts.repeat_interleave(sizes)
+        self.longest = max(self.lengths)
+        self.limit = max(1024, 1 << (self.longest - 1).bit_length())
+        """Bound on the lengths for flash attention. It rarely changes, because a compiled layer holds it fixed."""
         self.positions_1T = place_T[None].to(device)
+        if device.type == "cuda":
+            self.ends = torch.cat((torch.zeros(1), sizes.cumsum(0))).to(device, torch.int32)
         if self.padded:
             # One row per sequence, padded at its end with some token, which no other token sees.
-            longest = max(self.lengths)
             row_T = torch.arange(len(self.lengths)).repeat_interleave(sizes)
-            self.cells_T = (row_T * longest + place_T).to(device)
-            cells = (starts[:, None] + torch.arange(longest)).clamp(max=len(place_T) - 1)
+            self.cells_T = (row_T * self.longest + place_T).to(device)
+            cells = (starts[:, None] + torch.arange(self.longest)).clamp(max=len(place_T) - 1)
             self.tokens_SL = cells.to(device)
 
-    def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float, dropout: float) -> Tensor:
+    def attend(self, module: Any, query: Tensor, key: Tensor, value: Tensor, scale: float, dropout: float) -> Tensor:
+        # Under autocast the norms of a model in float32 give queries in float32; values have the type of the products.
+        if value.is_cuda and value.dtype in (torch.bfloat16, torch.float16) and value.shape[-1] % 8 == 0:
+            q, k, v = (x[0].transpose(0, 1).to(value.dtype) for x in (query, key, value))
+            out: Tensor = torch.ops.aten._flash_attention_forward(
+                q, k, v, self.ends, self.ends, self.limit, self.limit, dropout, True, False, scale=scale
+            )[0]
+            return out[None]
         if not self.padded:
             pieces = zip(*(torch.split(x, self.lengths, 2) for x in (query, key, value)), strict=True)
             return torch.cat([_causal(q, k, v, scale, dropout) for q, k, v in pieces], 2).transpose(1, 2)

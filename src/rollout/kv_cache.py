@@ -6,7 +6,7 @@ a stream without padding (see `attention.py`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -16,17 +16,27 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from .attention import hidden_states, unwrap
+from .sampling import Sampled, sample_tokens
 
 ROUND = 64
 """On a GPU the depth of the cache that attention reads grows in such steps, so that few shapes occur."""
 
 
 class KVCache:
-    """Keys and values of up to `count` dialogues of `room` tokens each, allocated once."""
+    """Keys and values of up to `count` dialogues of `room` tokens each, allocated once.
+
+    The rollout backend `cpu`, which works on every device (see `scheduler.Backend`).
+    """
+
+    ahead = 0
+    tile: int | None = None
+    max_prefill = 16_384
+    """More take more memory and no less time."""
 
     def __init__(self, model: nn.Module, count: int, room: int, device: torch.device, dtype: torch.dtype) -> None:
         base: Any = unwrap(model)
         self._base, config = base, base.config
+        self.count, self.room = count, room
         attention = base.get_decoder().layers[0].self_attn
         self.groups = int(attention.num_key_value_groups)
         shape = (config.num_hidden_layers, count, config.num_key_value_heads, room, attention.head_dim)
@@ -44,6 +54,13 @@ class KVCache:
             self.keys[:, slot, :, start:end] = self.keys[:, source, :, start:end]
             self.values[:, slot, :, start:end] = self.values[:, source, :, start:end]
         self.lengths[slot] = end
+
+    def start(
+        self, pieces: Sequence[tuple[int, Sequence[int]]], temperature: float, uniform_N: np.ndarray | None
+    ) -> Callable[[], Sampled]:
+        logits_NV, hidden_NH = self.read(pieces)
+        sampled = Sampled(*sample_tokens(logits_NV, temperature, uniform_N), hidden_NH)
+        return lambda: sampled
 
     def read(self, pieces: Sequence[tuple[int, Sequence[int]]]) -> tuple[Tensor, Tensor]:
         """Reads new tokens, as pairs of slot and tokens. Returns logits and hidden states after each piece."""
@@ -119,8 +136,8 @@ class CachePlan:
     def _depth(self, most: int) -> int:
         return min(-(-most // ROUND) * ROUND, self.slots.keys.shape[3]) if self.padded else most
 
-    def attend(self, layer: int, query: Tensor, key: Tensor, value: Tensor, scale: float, dropout: float) -> Tensor:
-        keys, values = self.slots.keys[layer], self.slots.values[layer]
+    def attend(self, module: Any, query: Tensor, key: Tensor, value: Tensor, scale: float, dropout: float) -> Tensor:
+        keys, values = self.slots.keys[module.layer_idx], self.slots.values[module.layer_idx]
         for cache, new in ((keys, key), (values, value)):
             rows = new[0].transpose(0, 1).reshape(-1, cache.shape[-1])
             cache.view(-1, cache.shape[-1]).index_copy_(0, self.cells, rows.to(cache.dtype))

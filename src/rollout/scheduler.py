@@ -5,12 +5,16 @@
 In every forward pass each slot reads its new tokens: the one sampled last, a whole reply, or the opening of a new
 dialogue. Where another slot has read the same prefix (episodes of one sample that asked the same, openings with the
 same system prompt), its keys and values are copied. Nothing is tokenized twice.
+
+Two backends compute the passes: `kv_cache.py` (any device) and `cuda.py` (CUDA graphs). The second one starts a pass
+before it has read the tokens of the pass before. A dialogue whose turn has ended in the meantime ignores that pass.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -22,12 +26,40 @@ from ..agents.trajectory import Job, Trajectory
 from ..agents.users import User, rules
 from ..config.train_config import RolloutLimits
 from .attention import unwrap
+from .cuda import cuda_backend
 from .kv_cache import KVCache
+from .sampling import Sampled
 
 MIN_SHARED = 16
 """Number of shared tokens that is worth a copy, or a wait for the slot that is about to read them."""
-MAX_PREFILL = 16_384
-"""Tokens of openings and replies in one pass. More take more memory and no less time."""
+
+
+class Backend(Protocol):
+    """Keys and values of many dialogues, and the forward pass that reads new tokens and samples the next ones."""
+
+    count: int
+    """Number of slots."""
+    room: int
+    """Tokens of a slot."""
+    lengths: list[int]
+    """Tokens read so far in each slot."""
+    ahead: int
+    """Number of passes that are started before the tokens of an earlier pass are read."""
+    max_prefill: int
+    """Tokens of openings and replies in one pass."""
+    tile: int | None
+    """Openings and replies are read in chunks whose length is a multiple of this; None: always as a whole."""
+
+    def copy_prefix(self, slot: int, source: int, start: int, end: int) -> None: ...
+
+    def start(
+        self, pieces: Sequence[tuple[int, Sequence[int]]], temperature: float, uniform_N: np.ndarray | None
+    ) -> Callable[[], Sampled]:
+        """Reads new tokens, as pairs of slot and tokens; no tokens stand for the one that the pass before sampled.
+
+        Returns a function that waits for the sampled tokens.
+        """
+        ...
 
 
 def generate(
@@ -63,62 +95,48 @@ def generate(
     model.eval()
     try:
         with torch.inference_mode(), torch.autocast(device.type, half, enabled=half is not None):
-            slots = min(limits.slots, len(queue))
-            cache = KVCache(model, slots, limits.max_tokens, device, dtype or unwrap(model).dtype)
-            scheduler = RolloutScheduler(cache, queue)
-            kept: list[tuple[list[Dialogue], Tensor]] = []
-            while active := scheduler.next_pass():
-                uniform = None if greedy else np.array([one.next_uniform() for one in active.values()])
-                logits, hidden = cache.read([(slot, one.unread()) for slot, one in active.items()])
-                if keep_hidden:
-                    kept.append((list(active.values()), hidden))
-                tokens, logps = sample_tokens(logits, limits.temperature, uniform)
-                for one, token, logp in zip(active.values(), tokens, logps, strict=True):
-                    one.take(token, logp)
+            backend = open_backend(model, min(limits.slots, len(queue)), limits, device, dtype or unwrap(model).dtype)
+            scheduler = RolloutScheduler(backend, queue)
+            started: deque[tuple[list[Read], Callable[[], Sampled]]] = deque()
+            kept: list[Tensor] = []
+            kept_rows = 0
+            while True:
+                reads = scheduler.next_pass()
+                if reads:
+                    uniform = None if greedy else np.array([read.uniform for read in reads])
+                    pieces = [(read.slot, read.tokens) for read in reads]
+                    started.append((reads, backend.start(pieces, limits.temperature, uniform)))
+                if not started:
+                    break
+                if reads and len(started) <= backend.ahead:
+                    continue
+                finished, wait = started.popleft()
+                tokens, logps, hidden_NH = wait()
+                for row, read in enumerate(finished):
+                    if not read.is_next:
+                        continue
+                    one = read.dialogue
+                    one.take(tokens[row], logps[row])
+                    one.hidden_rows.append(kept_rows + row)
                     if one.over and progress is not None:
                         progress(1)
+                if keep_hidden:
+                    kept.append(hidden_NH)
+                    kept_rows += len(finished)
     finally:
         model.train(was_training)
-    hidden_of = _by_dialogue(kept) if keep_hidden and kept else {}
-    return [one.trajectory(hidden_of.get(id(one))) for one in dialogues]
+    states_NH = torch.cat(kept) if kept else None
+    return [one.trajectory(states_NH) for one in dialogues]
 
 
-def _by_dialogue(kept: list[tuple[list[Dialogue], Tensor]]) -> dict[int, Tensor]:
-    """The hidden states of each dialogue, by its id, in the order of its tokens."""
-    rows: dict[int, list[int]] = {}
-    for row, dialogue in enumerate(dialogue for dialogues, _ in kept for dialogue in dialogues):
-        rows.setdefault(id(dialogue), []).append(row)
-    states = torch.cat([hidden_NH for _, hidden_NH in kept])
-    return {dialogue: states[at] for dialogue, at in rows.items()}
-
-
-def exact_dtype(device: torch.device) -> torch.dtype:
-    """The most exact floating-point type of a device: Metal has no 64-bit type."""
-    return torch.float32 if device.type == "mps" else torch.float64
-
-
-def sample_tokens(logits_NV: Tensor, temperature: float, uniform_N: np.ndarray | None) -> tuple[list[int], list[float]]:
-    """One token per row and its log-probability; the likeliest where no uniform numbers are given.
-
-    One number between 0 and 1 picks a token by the inverse of the cumulated probabilities. Gumbel noise would take
-    V random numbers per token, which is half of the time of a small model.
-    """
-    exact = exact_dtype(logits_NV.device)
-    logp_NV = torch.log_softmax(logits_NV.float() / temperature, dim=-1)
-    if uniform_N is None:
-        token_N1 = logp_NV.argmax(-1, keepdim=True)
-    else:
-        cumulated_NV = logp_NV.exp().cumsum(-1, dtype=exact)
-        # In 32 bits a number just below 1 becomes 1, and would pick a token of probability 0.
-        uniform = torch.from_numpy(uniform_N).to(exact).clamp_(max=1 - torch.finfo(exact).eps / 2)
-        uniform = uniform.to(logits_NV.device, non_blocking=True)
-        at_N1 = uniform[:, None] * cumulated_NV[:, -1:]
-        token_N1 = torch.searchsorted(cumulated_NV, at_N1, right=True).clamp_(max=logp_NV.shape[-1] - 1)
-    # One copy to the host for both: token numbers are exact, in 32 bits too (up to 16 million).
-    tokens, logps = torch.cat((token_N1.to(exact), logp_NV.gather(-1, token_N1).to(exact)), 1).T.cpu().numpy()
-    if not np.isfinite(logps).all():
-        raise FloatingPointError("the model's logits are not finite: the policy has diverged")
-    return tokens.astype(np.int64).tolist(), logps.tolist()
+def open_backend(
+    model: nn.Module, slots: int, limits: RolloutLimits, device: torch.device, dtype: torch.dtype
+) -> Backend:
+    """The backend that `rollout.backend` names; by default CUDA graphs on a CUDA device."""
+    name = limits.backend if limits.backend != "auto" else "cuda" if device.type == "cuda" else "cpu"
+    if name == "cuda":
+        return cuda_backend(model, limits.slots, limits.max_tokens, device, dtype)
+    return KVCache(model, slots, limits.max_tokens, device, dtype)
 
 
 class Dialogue:
@@ -132,12 +150,15 @@ class Dialogue:
         self.tokens = renderer.opening(self.env.opening(), self.env.system())[: limits.max_tokens]
         self.policy = [False] * len(self.tokens)
         self.logp = [0.0] * len(self.tokens)
-        self.turn_start = len(self.tokens)
-        """Position at which the policy's current turn began."""
+        self.think = renderer.think if limits.think_tokens is not None else None
+        self.cut_thoughts = self.cut_turns = 0
+        self._start_turn()
         self.read = 0
         """Number of tokens that the model has read."""
+        self.hidden_rows: list[int] = []
+        """For each policy token, the row of the kept hidden states that it was predicted from."""
         self._seed = seed
-        self._uniform: Iterator[float] | None = None
+        self._uniform: list[float] | None = None
         if self.turn_start == limits.max_tokens:
             self.env.finish("length")
 
@@ -145,49 +166,73 @@ class Dialogue:
     def over(self) -> bool:
         return self.env.end is not None
 
-    def unread(self) -> list[int]:
-        """The tokens that the model has not read yet. Counts them as read."""
-        new = self.tokens[self.read :]
-        self.read = len(self.tokens)
-        return new
-
-    def next_uniform(self) -> float:
-        """The next number, between 0 and 1, of this dialogue's random stream."""
+    def uniform(self, place: int) -> float:
+        """The number, between 0 and 1, that picks the policy token of that place."""
         if self._uniform is None:
             rng = np.random.Generator(np.random.Philox(key=self._seed))
-            self._uniform = iter(rng.random(self.limits.max_tokens))
-        return next(self._uniform)
+            self._uniform = rng.random(self.limits.max_tokens).tolist()
+        return self._uniform[place]
+
+    def _start_turn(self) -> None:
+        self.turn_start = self.action_start = len(self.tokens)
+        """Positions at which the policy's current turn began, and its action after the thought."""
+        self.thinking = self.think is not None and self.think.is_open
+
+    def turn_room(self) -> int:
+        """Number of tokens that the policy may say before its thought, its turn or the episode is cut off."""
+        start, most = self.action_start, self.limits.max_new_tokens
+        if self.thinking and self.limits.think_tokens is not None:
+            start, most = self.turn_start, self.limits.think_tokens
+        return min(most - (len(self.tokens) - start), self.limits.max_tokens - len(self.tokens))
 
     def take(self, token: int, logp: float) -> None:
         """Adds a token of the policy. At the end of its turn, adds the reply of user or tool."""
         self._add([token], True, logp)
         stopped = token in self.renderer.stop_ids
         if not stopped:
-            if len(self.tokens) == self.limits.max_tokens:
+            self._follow_thought(token)
+            if len(self.tokens) >= self.limits.max_tokens:
+                self.cut_turns += 1
                 return self.env.finish("length", self.renderer.decode(self.tokens[self.turn_start :]))
-            if len(self.tokens) - self.turn_start < self.limits.max_new_tokens:
+            if self.turn_room() > 0:
                 return None
         reply = self.env.step(self.renderer.decode(self.tokens[self.turn_start :]))
         if not stopped:
             # The turn was cut off: its stop token is added, but not as one of the policy.
             self._add(self.renderer.policy("")[-1:], False)
+            self.cut_turns += self.env.last_act == "say"
         if reply is None:
             return None
         reply_tokens = self.renderer.reply(reply.by, reply.text)
         if len(self.tokens) + len(reply_tokens) >= self.limits.max_tokens:
             return self.env.finish("length")
         self._add(reply_tokens, False)
-        self.turn_start = len(self.tokens)
+        self._start_turn()
         return None
 
-    def trajectory(self, hidden_NH: Tensor | None) -> Trajectory:
+    def _follow_thought(self, token: int) -> None:
+        """Notes where a thought begins and ends. Closes it when its tokens are spent."""
+        if self.think is None:
+            return
+        if not self.thinking:
+            self.thinking = token == self.think.open_id and len(self.tokens) == self.turn_start + 1
+        elif token == self.think.close_id:
+            self.thinking, self.action_start = False, len(self.tokens)
+        elif self.turn_room() <= 0 and len(self.tokens) + len(self.think.forced_close) < self.limits.max_tokens:
+            self._add(self.think.forced_close, False)
+            self.thinking, self.action_start = False, len(self.tokens)
+            self.cut_thoughts += 1
+
+    def trajectory(self, states_NH: Tensor | None) -> Trajectory:
         return Trajectory(
             tokens=np.array(self.tokens, np.int32),
             policy=np.array(self.policy, np.bool_),
             logp=np.array(self.logp, np.float32),
             episode=self.env.episode(self.job.seed, self.job.level),
             sample_index=self.job.sample_index,
-            hidden_NH=hidden_NH,
+            hidden_NH=None if states_NH is None else states_NH[self.hidden_rows],
+            cut_thoughts=self.cut_thoughts,
+            cut_turns=self.cut_turns,
         )
 
     def _add(self, tokens: list[int], policy: bool, logp: float = 0.0) -> None:
@@ -196,48 +241,83 @@ class Dialogue:
         self.logp += [logp] * len(tokens)
 
 
-class RolloutScheduler:
-    """Assigns dialogues to slots of the cache, and finds prefixes that slots share."""
+class Read(NamedTuple):
+    """What a slot reads in one pass."""
 
-    def __init__(self, cache: KVCache, queue: Sequence[Dialogue]) -> None:
-        self.cache, self.queue = cache, deque(queue)
+    slot: int
+    dialogue: Dialogue
+    tokens: list[int]
+    """The new tokens; none stand for the token that the pass before sampled and that is not known yet."""
+    end: int
+    """Number of tokens of the dialogue that the model has read after the pass."""
+    uniform: float
+    """Picks the token that follows."""
+
+    @property
+    def is_next(self) -> bool:
+        """Whether the sampled token continues the dialogue. Not where only a chunk of a reply was read, or where the
+        turn had ended before."""
+        return not self.dialogue.over and len(self.dialogue.tokens) == self.end
+
+
+class RolloutScheduler:
+    """Assigns dialogues to slots of the backend, and finds prefixes that slots share."""
+
+    def __init__(self, backend: Backend, queue: Sequence[Dialogue]) -> None:
+        self.backend, self.queue = backend, deque(queue)
         self.active: dict[int, Dialogue] = {}
-        count, room = cache.keys.shape[1], cache.keys.shape[3]
-        self.tokens_read = np.full((count, room), -1, np.int32)
+        self.tokens_read = np.full((backend.count, backend.room), -1, np.int32)
         """Tokens of each slot when it last read more than one. They stay until the slot is used again."""
 
-    def next_pass(self) -> dict[int, Dialogue]:
-        """Refills free slots. Returns the dialogues that read in this pass, by slot; none when all are done."""
+    def next_pass(self) -> list[Read]:
+        """Refills free slots. Returns what each slot reads in this pass; nothing when all dialogues are over."""
         self.active = {slot: one for slot, one in self.active.items() if not one.over}
-        for slot in range(len(self.tokens_read)):
+        for slot in range(self.backend.count):
             if slot not in self.active and self.queue:
                 self.active[slot] = self.queue.popleft()
-        reading, prefill = {}, 0
+        reads: list[Read] = []
+        prefill = 0
         # In the order of the slots, so that attention can read the whole cache in place.
         for slot, one in sorted(self.active.items()):
-            if one.read == 0 or len(one.tokens) - one.read >= MIN_SHARED:
-                if prefill >= MAX_PREFILL or not self._share_prefix(slot, one):
+            new = len(one.tokens) - one.read
+            is_long = one.read == 0 or new >= MIN_SHARED
+            if is_long:
+                if prefill >= self.backend.max_prefill or not self._share_prefix(slot, one):
                     continue
-                prefill += len(one.tokens) - one.read
-            reading[slot] = one
-        return reading
+                new = len(one.tokens) - one.read
+            if self.backend.tile and new > 1:
+                new = min(new, (self.backend.max_prefill - prefill) // self.backend.tile * self.backend.tile)
+                if new == 0:
+                    continue
+                prefill += -(-new // self.backend.tile) * self.backend.tile
+            elif is_long:
+                prefill += new
+            if is_long:
+                self.tokens_read[slot] = -1
+                self.tokens_read[slot, : one.read + new] = one.tokens[: one.read + new]
+            reads.append(self._read(slot, one, new))
+        return reads
+
+    def _read(self, slot: int, one: Dialogue, new: int) -> Read:
+        tokens = one.tokens[one.read : one.read + new]
+        one.read += max(new, 1)
+        said = len(one.hidden_rows) + (new == 0)
+        return Read(slot, one, tokens, one.read, one.uniform(said))
 
     def _share_prefix(self, slot: int, one: Dialogue) -> bool:
         """Copies the longest prefix that another slot has read. False: a slot reads it in this pass, so wait for it."""
         # The last token is read in any case: its output predicts the next one.
         same = self.tokens_read[:, : len(one.tokens) - 1] == np.array(one.tokens[:-1], np.int32)
         after_pass = np.where(same.all(1), same.shape[1], same.argmin(1))
-        now = np.minimum(after_pass, self.cache.lengths)
+        now = np.minimum(after_pass, self.backend.lengths)
         source = int(now.argmax())
         shared = max(int(now[source]), one.read)
         if after_pass.max() - shared >= MIN_SHARED:
             return False
         if shared - one.read < MIN_SHARED:
             shared = one.read
-        self.cache.copy_prefix(slot, source, one.read, shared)
+        self.backend.copy_prefix(slot, source, one.read, shared)
         one.read = shared
-        self.tokens_read[slot] = -1
-        self.tokens_read[slot, : len(one.tokens)] = one.tokens
         return True
 
 

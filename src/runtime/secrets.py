@@ -23,12 +23,16 @@ SHORTEST = 4
 _WORDS = "KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?"
 _SECRET_NAME = re.compile(rf"(^|_)({_WORDS})(_|$)", re.IGNORECASE)
 _ASSIGNMENT = re.compile(rf"\b([A-Z][A-Z0-9_]*_(?:{_WORDS}))(\s*[=:]\s*)([^\s\"',;]+)")
-_SERVICE_KEY = re.compile(
-    r"\b(?:sk-|sk_|AIza|hf_|ghp_|gho_|github_pat_|glpat-|xox[abp]-)[\w-]{12,}"
-    r"|(?<=Bearer )[\w.~+/=-]{8,}"
-    r"|(?<=bearer )[\w.~+/=-]{8,}"
-)
-_PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")
+_KEYS = r"\b(?:sk-|sk_|AIza|hf_|ghp_|gho_|github_pat_|glpat-|xox[abp]-)[\w-]{12,}"
+_SERVICE_KEY = re.compile(rf"{_KEYS}|(?<=Bearer )[\w.~+/=-]{{8,}}|(?<=bearer )[\w.~+/=-]{{8,}}")
+_FILE_SECRETS = {
+    "a private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
+    "a key of a known service": re.compile(_KEYS),
+    "an authorization header": re.compile(r"(?i)\bauthorization\W{1,6}bearer\s+[\w.~+/=-]{8,}"),
+    "a value of a name such as MY_API_KEY": re.compile(
+        rf"\b[A-Z][A-Z0-9_]*_(?:{_WORDS})[\"']?\s*[=:]\s*[\"']?(?![*<$])[^\s\"',;]{{8,}}"
+    ),
+}
 _ENCODING_SIGNS = ("%", "\\", "&")
 """A text without any of these holds no encoded character."""
 
@@ -61,15 +65,20 @@ def secrets_in(environment: Mapping[str, str]) -> list[str]:
     return sorted(sorted(values), key=len, reverse=True)
 
 
-def has_secret(content: bytes, environment: Mapping[str, str]) -> bool:
-    """Whether a file holds a secret of the environment, a private key, or the key of a known service.
+def find_secret(content: bytes, environment: Mapping[str, str]) -> tuple[int, str] | None:
+    """Line and kind of a secret in a file, or None. "Bearer" is an ordinary word unless a header says that it is none.
 
-    >>> has_secret(b"-----BEGIN PRIVATE KEY-----", {}), has_secret(b"ask-me", {})
-    (True, False)
+    >>> find_secret(b"a\\n-----BEGIN PRIVATE KEY-----", {}), find_secret(b"the flag bearer Alexander", {})
+    ((2, 'a private key'), None)
+    >>> find_secret(b'MY_API_KEY: "9f3c2a1b"', {}), find_secret(b"?key=sk%2D123456", {"A_KEY": "sk-123456"})
+    ((1, 'a value of a name such as MY_API_KEY'), (1, 'a secret of the environment'))
     """
-    if _PRIVATE_KEY.search(content) or any(secret.encode() in content for secret in secrets_in(environment)):
-        return True
-    return _SERVICE_KEY.search(content.decode("latin-1")) is not None
+    text = content.decode("utf-8", "replace")
+    kinds = [("a secret of the environment", _encoded(secret)) for secret in secrets_in(environment)]
+    for kind, pattern in (*kinds, *_FILE_SECRETS.items()):
+        if found := pattern.search(text):
+            return text.count("\n", 0, found.start()) + 1, kind
+    return None
 
 
 def redact(text: str, secrets: Iterable[str]) -> str:

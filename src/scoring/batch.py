@@ -45,6 +45,8 @@ class BatchJob:
     seed: int
     budget: float | None = None
     """US dollars that the run may spend; None: no limit."""
+    repeats: frozenset[str] = frozenset()
+    """Ids of dialogues that get other votes than a first scoring asks for."""
 
 
 class Summary(Record, frozen=True):
@@ -178,7 +180,8 @@ class _LiveRun:
         try:
             while True:
                 while self._waiting and not self.outage and len(running) < at_once and budget.allows(len(running)):
-                    running.add(asyncio.create_task(judge.score(self._waiting.pop())))
+                    sample = self._waiting.pop()
+                    running.add(asyncio.create_task(judge.score(sample, sample.id in self._job.repeats)))
                 if not running:
                     return
                 ended, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)

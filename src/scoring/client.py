@@ -24,7 +24,6 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 import httpx2
-import openai
 import yaml
 from pydantic import SecretStr
 
@@ -48,8 +47,8 @@ Mask = Callable[[str], str]
 """The secret masker. It comes before any cut: half a key is no longer recognized as one."""
 _REMEDIES: dict[int | str, str] = yaml.safe_load(Path(__file__).with_name("http_remedies.yaml").read_bytes())
 """Remedy of a refusal by its HTTP status."""
-for _name in ("openai", "httpx2", "httpcore2"):
-    # Regardless of OPENAI_LOG: what these log has not passed the secret masker.
+for _name in ("httpx2", "httpcore2"):
+    # What these log has not passed the secret masker.
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 
@@ -75,7 +74,8 @@ class JudgeClient:
         # A stored reply is evidence: only keys are masked in it, not each word that some variable happens to hold.
         self._mask_reply = masker({}, *keys)
         self._limits, self._sleep, self._random = limits, sleep, random.Random()
-        self._sdk = _sdk(provider.base_url, key.get_secret_value() if key else NO_KEY, limits.timeout_s)
+        self._url = f"{provider.base_url.rstrip('/')}/chat/completions"
+        self._http = _http(provider.base_url, key.get_secret_value() if key else NO_KEY, limits.timeout_s)
 
     async def ask(
         self, ask: Ask, again: int = 0, on_failure: Callable[[CallFailed], None] = lambda failure: None
@@ -102,7 +102,7 @@ class JudgeClient:
         return self._limits.tries * (self._limits.timeout_s + self._limits.wait_max_s + LONGEST_BACK_OFF_S)
 
     async def close(self, *_: object) -> None:
-        await self._sdk.close()
+        await self._http.aclose()
 
     __aexit__ = close
 
@@ -127,22 +127,18 @@ class JudgeClient:
         return outcome
 
     async def _send(self, ask: Ask, again: int) -> Reply | CallFailed:
-        """Reply or failure. The SDK's timeout is between bytes; ours is for the whole call."""
+        """Reply or failure. The transport's timeout is between bytes; ours is for the whole call."""
         try:
             async with asyncio.timeout(self._limits.timeout_s):
-                body = request(self.provider, ask, again)
-                raw = await self._sdk.chat.completions.with_raw_response.create(**body)
-        except (TimeoutError, openai.APITimeoutError):
+                response = await self._http.post(self._url, json=request(self.provider, ask, again))
+        except (TimeoutError, httpx2.TimeoutException):
             return CallFailed("timeout", f"no answer within {self._limits.timeout_s:g} s")
-        except openai.APIStatusError as error:
-            response = error.response
-            outcome: Reply | CallFailed = _failure(response, self._mask)
-        except openai.APIConnectionError as error:
-            why = type(error.__cause__ or error).__name__
-            return CallFailed("unreachable", self._mask(f"{why}: {error.__cause__ or error}"))
-        else:
-            response = raw.http_response
+        except httpx2.RequestError as error:
+            return CallFailed("unreachable", self._mask(f"{type(error).__name__}: {error}"))
+        if response.status_code == httpx2.codes.OK:
             outcome = _reply(response, self._mask_reply)
+        else:
+            outcome = _failure(response, self._mask)
         if isinstance(outcome, CallFailed):
             outcome.request_id = self._mask_reply(response.headers.get("x-request-id", ""))
         return outcome
@@ -163,16 +159,11 @@ class JudgeClient:
             self._breaker.failed(str(outcome), trial=trial)
 
 
-def _sdk(base_url: str, key: str, timeout_s: float) -> openai.AsyncOpenAI:
-    """The SDK without OPENAI_* variables: it would fill in headers, organization and keys that are meant for other
-    programs and servers. No redirects: they would call another server. No proxy for this machine itself."""
+def _http(base_url: str, key: str, timeout_s: float) -> httpx2.AsyncClient:
+    """The connections to one server. No redirects: they would call another server. No proxy for this machine itself."""
     here = urlsplit(base_url).hostname in ("localhost", "127.0.0.1", "::1")
-    http = httpx2.AsyncClient(timeout=timeout_s, follow_redirects=False, trust_env=not here)
-    theirs = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("OPENAI_")}
-    try:
-        return openai.AsyncOpenAI(api_key=key, base_url=base_url, max_retries=0, http_client=http)
-    finally:
-        os.environ.update(theirs)
+    headers = {"Authorization": f"Bearer {key}"}
+    return httpx2.AsyncClient(headers=headers, timeout=timeout_s, follow_redirects=False, trust_env=not here)
 
 
 def _reply(response: httpx2.Response, mask: Mask) -> Reply | CallFailed:
@@ -193,7 +184,7 @@ def _reply(response: httpx2.Response, mask: Mask) -> Reply | CallFailed:
         model=mask(_string(completion.get("model"))),
         tokens_in=_tokens(usage.get("prompt_tokens")),
         tokens_out=_tokens(usage.get("completion_tokens")),
-        # From the first byte sent to the last received: the SDK's own work would make a stub look slower than it is.
+        # From the first byte sent to the last received: our own work would make a stub look slower than it is.
         latency_ms=response.elapsed.total_seconds() * 1000,
     )
 

@@ -32,7 +32,7 @@ from .client import JudgeClient
 from .ledger import Ledger, lines
 from .local_judge import judge_weights, serving
 from .prompt import Dialogue, ask_for, dialogue_text
-from .providers import Provider, ScorerSettings
+from .providers import Provider, ScorerSettings, address
 from .scores import score_key
 from .store import Store, Stored, bad_replies, fetch
 from .types import OWN, Ask, CallEntry, CallFailed, Entry, Reply, ScoringEntry, printable
@@ -40,6 +40,8 @@ from .votes import aggregate, votes_wanted
 
 VOTES_AT_ONCE = 128
 """Each vote in progress holds an open lock file, and a process may open about a thousand files."""
+FIRST_REPEAT = 200
+"""Number of the first vote of a repeated scoring. A first scoring has at most 101 votes."""
 OWN_CALLS = 1
 """Concurrent calls to AskGate's own server. A second call would take the slot between two votes on a dialogue, which
 must then be read again: a sixth slower."""
@@ -104,11 +106,14 @@ class Judge:
         self._slots = asyncio.Semaphore(VOTES_AT_ONCE)
         self.tally = Tally(client.provider)
 
-    async def score(self, sample: Dialogue) -> ScoringEntry:
-        """Scores one dialogue and records it in the ledger. Raises only if the disk fails or the task is cancelled."""
+    async def score(self, sample: Dialogue, repeat: bool = False) -> ScoringEntry:
+        """Scores one dialogue and records it in the ledger. Raises only if the disk fails or the task is cancelled.
+
+        `repeat`: with other votes than a first scoring asks for.
+        """
         draft = _Draft()
         async with self._written(draft):
-            votes, failure = await self._collect(sample, draft)
+            votes, failure = await self._collect(sample, draft, FIRST_REPEAT if repeat else 0)
             draft.entry = entry = self._entry(sample, draft, votes, failure)
         self.tally.scored += entry.overall is not None
         self.tally.failed += entry.overall is None
@@ -135,11 +140,10 @@ class Judge:
             loop = asyncio.get_running_loop()
             await asyncio.shield(loop.run_in_executor(None, record, self._store, self._ledger, entries, draft.paid))
 
-    async def _collect(self, sample: Dialogue, draft: _Draft) -> tuple[list[dict[str, float]], str]:
-        """The votes, and why there are fewer than wanted (empty if there are not)."""
+    async def _collect(self, sample: Dialogue, draft: _Draft, asked: int) -> tuple[list[dict[str, float]], str]:
+        """The votes from number `asked` on, and why there are fewer than wanted (empty if there are not)."""
         text = dialogue_text(sample)
         votes: list[dict[str, float]] = []
-        asked = 0
         while wanted := votes_wanted(votes, self._votes.k, self._votes.k_max, self._votes.variance_max):
             asks = [ask_for(self._client.provider, sample.lang, text, asked + index) for index in range(wanted)]
             asked += wanted
@@ -239,7 +243,7 @@ def _call_entry(ask: Ask, scoring: str, reply: Reply, status: str, scores: dict[
         scores=scores,
         live=True,
         at=at,
-        server=ask.server,
+        server=address(ask.server),
     )
 
 

@@ -11,6 +11,7 @@ from statistics import fmean, median
 from typing import Any, Self
 
 from ..core.errors import BadInput
+from ..runtime.tensorboard import EventFile
 from .judge import Judge, Session, Tally
 from .limiter import Limiter
 from .prompt import PROMPT_VERSION, Dialogue
@@ -26,23 +27,20 @@ class Monitor:
     """Records a point every few seconds while samples are scored, and the figures of the whole run at its end."""
 
     def __init__(self, tally: Tally, limiter: Limiter) -> None:
-        from tensorboardX import SummaryWriter  # imports torch, which takes seconds
-
         self._tally, self._limiter = tally, limiter
         self._started = time.monotonic()
         self._history = deque([(self._started, Counter[str](), 0.0)])
         """Time, calls and latency at each point of the last minute, and at the last one before it."""
         self._points: list[dict[str, float]] = []
         # Two commands may start in the same second: both have the folder, and each its own file in it.
-        folder = EVENTS / time.strftime("%Y%m%d_%H%M%S")
-        folder.mkdir(parents=True, exist_ok=True)
-        self._events = SummaryWriter(str(folder), filename_suffix=f".{os.getpid()}")
+        self._events = EventFile(EVENTS / time.strftime("%Y%m%d_%H%M%S"), str(os.getpid()))
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._point()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:  # else the disk may be full
+            self._point()
         self._events.close()
 
     def tick(self) -> None:
@@ -67,8 +65,7 @@ class Monitor:
             "cost_usd": tally.cost or 0.0,
         }
         self._points.append({"seconds": now - self._started, "samples": float(tally.done), **figures})
-        for name, value in figures.items():
-            self._events.add_scalar(f"scoring/{name}", value, tally.done)
+        self._events.add(tally.done, {f"scoring/{name}": value for name, value in figures.items()})
 
 
 def run_figures(tally: Tally, seconds: float) -> dict[str, Any]:

@@ -7,12 +7,12 @@ canaries: answers that deserve nothing, scored beside a good answer to the same 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-from ..core.check import Check, Report, check, evidence, now, remedies, report
+from ..core.check import Check, Report, evidence, now, report
 from ..core.defaults import MIX, TEMPLATES
 from ..core.files import shipped
 from ..core.types import Sample, Turn
@@ -56,15 +56,7 @@ def probe(
         ],
     }
     proof = evidence([ledger], [], {"n": n, "seed": seed, "provider": settings.provider.name}, started)
-    return report("probe_scorer", _checks(list(entries.values()), calls), figures, proof, canary_ambers(figures))
-
-
-def canary_ambers(figures: Mapping[str, Any]) -> list[Check]:
-    """The amber of a judge that scored every worthless answer at least as high as a good one."""
-    canaries = figures.get("canaries", [])
-    fooled = sum(bool(one["fooled"]) for one in canaries)
-    made = check("canaries_fooled", float(fooled), "<", float(len(canaries)), *remedies("ambers")["canaries_fooled"])
-    return [] if made.passed else [made]
+    return report("probe_scorer", _checks(list(entries.values()), calls), figures, proof)
 
 
 def probe_samples(n: int, seed: int) -> list[Sample]:

@@ -111,7 +111,7 @@ def request(provider: Provider, ask: Ask, again: int) -> dict[str, Any]:
     if provider.seed:
         body["seed"] = 1 + ask.vote + 1000 * again
     if provider.grammar:
-        body["extra_body"] = {"grammar": _grammar(ask.dimensions)}
+        body["grammar"] = _grammar(ask.dimensions)
     elif provider.json_schema:
         schema = {"name": "scores", "strict": True, "schema": _schema(ask.dimensions)}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}

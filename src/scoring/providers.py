@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from pydantic import SecretStr, ValidationError
+import yaml
+from pydantic import SecretStr
 
 from ..config.judge_config import ProviderSection, ScoringSection
 from ..core.errors import BadInput
@@ -22,6 +24,7 @@ LOCAL = "local"
 PROD = "prod"
 _WRITTEN = ("SCORER_BASE_URL", "SCORER_MODEL", "SCORER_PROVIDER", "SCORER_GGUF")
 """Variables whose values are written into cache, ledger and scores, and shown."""
+KNOWN_HOSTS: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_name("known_hosts.yaml").read_bytes())
 _ON, _OFF = ("1", "true", "on", "yes"), ("", "0", "false", "off", "no")
 
 
@@ -102,12 +105,7 @@ def _provider(given: Mapping[str, str], scoring: ScoringSection) -> Provider:
     row = scoring.providers.get(name)
     if row is None:
         row = _custom(name, base_url, model, list(scoring.providers))
-    elif is_prod and base_url and (row.base_url or name == LOCAL) and not _same(base_url, row.base_url):
-        raise BadInput(
-            f"RUN_MODE=prod asks {name}, and no other server instead",
-            where="SCORER_BASE_URL",
-            remedy="unset it, or set SCORER_PROVIDER=custom",
-        )
+    where = "SCORER_BASE_URL" if base_url else f"configs/default.yaml: scoring.providers.{name}.base_url"
     base_url = base_url or row.base_url
     if base_url is None and name != LOCAL:
         raise BadInput(f"provider {name} has no address", where="SCORER_BASE_URL", remedy="set it to the server's")
@@ -123,17 +121,44 @@ def _provider(given: Mapping[str, str], scoring: ScoringSection) -> Provider:
     server = (base_url or OWN).rstrip("/")
     changes = {"name": name, "server": server, "base_url": base_url, "model": model or row.model}
     try:
-        return Provider.model_validate({**row.model_dump(), **changes})
-    except ValidationError:
+        chosen, host = Provider.model_validate({**row.model_dump(), **changes}), address(server)
+    except ValueError:  # also a port that is no number
         raise BadInput(
             "not an http or https address without user, password and query",
             where="SCORER_BASE_URL",
             remedy="write it like https://host/v1; a key goes into SCORER_API_KEY",
         ) from None
+    in_table = [address(row.base_url)] if is_prod and row.base_url else [host]
+    known = KNOWN_HOSTS.get(name.casefold(), in_table)
+    if host not in known:
+        raise BadInput(
+            f"the name {name} stands for {' or '.join(known)}, not for {host}",
+            where=where,
+            remedy="take the address out, or set SCORER_PROVIDER=custom with SCORER_BASE_URL and SCORER_MODEL",
+        )
+    return chosen
 
 
-def _same(one: str, other: str | None) -> bool:
-    return one.rstrip("/") == (other or "").rstrip("/")
+def address(server: str) -> str:
+    """Host and port of a server, as ledger and ticket name it. Its path stays out: it may hold a secret.
+
+    >>> address("https://API.openai.com/v1"), address("http://[::1]:8000/v1"), address(OWN)
+    ('api.openai.com:443', '[::1]:8000', 'askgate')
+    """
+    parts = urlsplit(server)
+    if not parts.hostname:
+        return server
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{host}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
+
+
+def belongs(name: str, server: str) -> bool:
+    """Whether a provider of this name may have this server. Names that nobody knows may have any.
+
+    >>> belongs("openai", "127.0.0.1:8000"), belongs("OpenAI", "127.0.0.1:8000"), belongs("custom", "127.0.0.1:8000")
+    (False, False, True)
+    """
+    return address(server) in KNOWN_HOSTS.get(name.casefold(), [address(server)])
 
 
 def _custom(name: str, base_url: str | None, model: str | None, known: list[str]) -> ProviderSection:

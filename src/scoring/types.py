@@ -94,7 +94,7 @@ class CallEntry(Record, frozen=True, tag_field="kind", tag="call"):
     live: bool
     at: str
     server: str = ""
-    """The address that was called, or `OWN`. The provider's name alone proves nothing."""
+    """Host and port that were called, or `OWN`. The provider's name alone proves nothing."""
 
 
 class ScoringEntry(Record, frozen=True, tag_field="kind", tag="scoring"):

@@ -13,10 +13,10 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 from .. import __version__
+from ..checkpoint.seal import MANIFEST
 from ..config.loader import config_files, load_train_config, write_effective
 from ..config.profile import Thresholds
 from ..config.train_config import TrainConfig
@@ -26,33 +26,28 @@ from ..core.errors import BadInput
 from ..core.files import atomic_files, sha256_file, shipped, write_json
 from ..core.jsonl import read_records, write_records
 from ..core.model_files import base_sha256, model_sha256
-from ..core.paths import ABLATION_SIDES, EVAL_EPISODES, REPORTS, ablation_file, seed_folder, step_file
+from ..core.paths import (
+    ABLATION_SIDES,
+    ABLATION_WORK,
+    EVAL_EPISODES,
+    LOCAL_CHECKPOINTS,
+    REPORTS,
+    ablation_file,
+    ablation_seal,
+    final_models,
+    seed_folder,
+    step_file,
+)
 from ..core.types import Episode, Sample
+from ..eval.ablation import AblationPlan, side_config
 from ..eval.compare import ABLATION_THRESHOLDS, SeedPair, ablation_checks, ablation_figures
 from ..loop.runner import verb, with_package
 from ..runtime.progress import Reporter
 from .data import build_missing, require_data
 
-WORK = Path(".askgate/ablation")
 CONFIG = "arm.yaml"
 INTERRUPTED = (130, -2)
 """Exit codes of a run that was interrupted with Ctrl-C."""
-
-
-@dataclass(frozen=True)
-class AblationPlan:
-    config: Path
-    alpha: float
-    cap: int
-    steps: int
-    seeds: tuple[int, ...]
-    n: int | None
-    """Number of held-out samples; None: all."""
-    episodes: Path
-    """Folder that gets `seed_<s>/{without,with}.jsonl`."""
-    tag: str
-    overrides: tuple[str, ...] = ()
-    """`--set` options, `key=value` each."""
 
 
 def ablate(plan: AblationPlan, limits: Thresholds, reporter: Reporter) -> tuple[Report, Path]:
@@ -121,7 +116,7 @@ def work_folder(plan: AblationPlan, side: str, config: TrainConfig) -> Path:
     known = [model_sha256(base)] if base.is_dir() else []
     facts = [config.model_dump_json(), __version__, *known, *(sha256_file(path) for path in files)]
     fingerprint = hashlib.sha256("\n".join(facts).encode()).hexdigest()[:12]
-    return WORK / plan.tag / f"{side}-{fingerprint}"
+    return ABLATION_WORK / plan.tag / f"{side}-{fingerprint}"
 
 
 def _episodes(folder: Path, plan: AblationPlan, seed: int) -> Path:
@@ -131,23 +126,26 @@ def _episodes(folder: Path, plan: AblationPlan, seed: int) -> Path:
 
 def _collect_episodes(folders: dict[str, Path], plan: AblationPlan) -> tuple[list[Path], list[SeedPair]]:
     """Copies the held-out episodes to the folder that was asked for: they outlive the work folder, and the gates
-    measure them again."""
+    measure them again. With them come the seals of the final models, which say what was trained and how."""
     files: list[Path] = []
     compared: list[SeedPair] = []
     drop_other_seeds(plan)
     with atomic_files() as start:
-        for seed in plan.seeds:
+        for place, seed in enumerate(plan.seeds):
             sides = {side: list(read_records(_episodes(folders[side], plan, seed), Episode)) for side in ABLATION_SIDES}
             for side, episodes in sides.items():
                 files.append(ablation_file(plan.episodes, seed, side))
                 write_records(start(files[-1]), episodes)
+                model = final_models(plan.seeds, folders[side] / LOCAL_CHECKPOINTS)[place]
+                files.append(ablation_seal(plan.episodes, seed, side))
+                start(files[-1]).write((model / MANIFEST).read_bytes())
             compared.append(SeedPair(seed, sides["without"], sides["with"]))
     return files, compared
 
 
 def drop_other_seeds(plan: AblationPlan) -> None:
     """Removes episodes of an earlier call with other seeds, which the gates would take for a part of this one."""
-    ours = {ablation_file(plan.episodes, 0, side).name for side in ABLATION_SIDES}
+    ours = {of(plan.episodes, 0, side).name for side in ABLATION_SIDES for of in (ablation_file, ablation_seal)}
     for folder in plan.episodes.glob("seed_*"):
         if folder.name in {f"seed_{seed}" for seed in plan.seeds}:
             continue
@@ -159,33 +157,3 @@ def drop_other_seeds(plan: AblationPlan) -> None:
                 remedy="name a folder for the ablation alone",
             )
         shutil.rmtree(folder)
-
-
-def side_config(config: TrainConfig, plan: AblationPlan, penalty: bool) -> TrainConfig:
-    """The same run with or without the penalty: local, without a judge, evaluated only at its end.
-
-    The reward-hacking watch is off: the ablation is there to show what an unrestrained policy does.
-    """
-    settings = config.model_dump(mode="json")
-    for key in ("seed_pool", "shadow_set"):
-        settings[key] = str(Path(settings[key]).absolute())
-    for key in ("weights", "unstable"):
-        if settings["reward"][key]:
-            settings["reward"][key] = str(shipped(Path(settings["reward"][key])).absolute())
-    base = shipped(Path(config.base_model))
-    return TrainConfig.model_validate(
-        settings
-        | {
-            "profile": "local",
-            "live_mode": False,
-            "base_model": str(base.absolute()) if base.is_dir() else config.base_model,
-            "build": None,
-            "steps": plan.steps,
-            "seeds": list(plan.seeds),
-            "use_overclar_penalty": penalty,
-            "reward": {**settings["reward"], "alpha": plan.alpha, "cap": plan.cap},
-            "eval": {**settings["eval"], "every_steps": plan.steps, "n": plan.n, "base": False, "control": False},
-            "checkpoint": {**settings["checkpoint"], "mirror": None},
-            "watch": {"ask_spam": 1.0, "malformed": 1.0, "bare_answer": 1.0, "echo": 1.0, "spike": 1000.0},
-        }
-    )

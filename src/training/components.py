@@ -1,4 +1,4 @@
-"""The components that a config names: engine, strategy, callbacks, renderer, reward and live judge.
+"""The components that a config names: engine, strategy, callbacks, renderer and live judge.
 
 Engine, strategy and callbacks may be built-in ones or classes in the user's own files.
 """
@@ -12,23 +12,24 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
+from pathlib import Path
 from types import NoneType
 from typing import Any, cast, get_args, get_type_hints
 
 from transformers import AutoTokenizer
 
-from ..agents.render import Renderer, renderer_for
-from ..config.profile import profile_for, scoring_of
+from ..agents.render import Renderer, generation_stop_ids, renderer_for
+from ..config.profile import scoring_for
 from ..config.train_config import TrainConfig
 from ..core.api import Callback, Engine, Strategy
 from ..core.errors import BadInput
 from ..core.jsonl import read_records
-from ..core.paths import run_of
+from ..core.model_files import find_model, read_once
 from ..core.types import Sample
 from ..core.user_class import load_user_class, require_members
 from ..engines.job import TrainJob
+from ..reward.configured import make_reward
 from ..reward.live_share import RunJudge
-from ..reward.reward import AdvancedReward, TrainingReward
 from ..scoring.judge import open_session
 from ..scoring.monitor import forecast, score_once
 from ..scoring.providers import ScorerSettings, settings_for
@@ -42,7 +43,8 @@ ENGINES: Mapping[str, str] = {"pure_pt": "PurePT", "trl_ppo": "TrlPPO"}
 """Built-in engines: module of `engines`, and class."""
 STRATEGIES: Mapping[str, type] = {"ppo": PPO, "grpo": GRPO, "dpo": DPO}
 ENGINE_MEMBERS = "strategies fit save load save_model".split()
-STRATEGY_MEMBERS = "critic reference group_size targets loss after_step metrics state_dict load_state_dict".split()
+STRATEGY_MEMBERS = "critic reference group_size".split()
+STRATEGY_METHODS = "targets loss after_step metrics state_dict load_state_dict".split()
 CALLBACK_MEMBERS = ("on_start", "on_step", "on_end")
 
 log = logging.getLogger(__name__)
@@ -76,8 +78,9 @@ def strategy_class(name: str) -> type:
 
 
 def load_strategy(name: str, options: Mapping[str, Any]) -> Strategy:
-    """Makes the strategy of that name with these options."""
+    """Makes the strategy of that name with these options. A class that is no strategy is not even constructed."""
     made = strategy_class(name)
+    require_members(made, STRATEGY_METHODS, name, "a strategy", where="strategy")
     known = inspect.signature(made).parameters
     free = any(parameter.kind is parameter.VAR_KEYWORD for parameter in known.values())
     for key in options:
@@ -139,22 +142,8 @@ def make_callbacks(config: TrainConfig) -> list[Callback]:
 
 
 def open_renderer(model: str) -> Renderer:
-    return renderer_for(AutoTokenizer.from_pretrained(model))
-
-
-def make_reward(config: TrainConfig) -> TrainingReward:
-    """Outcome, penalty for needless asks, and the calibrated dimensions if the config names weights."""
-    reward, weight_max = config.reward, profile_for(config).thresholds.weight_max
-    dimensions = (
-        AdvancedReward.load(reward.weights, reward.dimensions, weight_max=weight_max) if reward.weights else None
-    )
-    return TrainingReward(
-        weight=reward.outcome,
-        alpha=reward.alpha if config.use_overclar_penalty else 0.0,
-        cap=reward.cap,
-        beta=reward.difficulty_beta,
-        dimensions=dimensions,
-    )
+    with read_once(find_model(model), weights=False) as folder:
+        return renderer_for(AutoTokenizer.from_pretrained(folder), generation_stop_ids(str(folder)))
 
 
 def unstable_weights(config: TrainConfig) -> dict[str, float]:
@@ -169,7 +158,7 @@ def judge_settings(config: TrainConfig) -> ScorerSettings | None:
     dimensions = make_reward(config).dimensions
     if not (config.live_mode and dimensions is not None and dimensions.wants_judge):
         return None
-    settings = settings_for(os.environ, scoring_of(profile_for(config)), "")
+    settings = settings_for(os.environ, scoring_for(config), "")
     if not settings.live:
         raise BadInput(
             "is on, and REWARD_LIVE_MODE is off, so no judge may be called",
@@ -180,8 +169,11 @@ def judge_settings(config: TrainConfig) -> ScorerSettings | None:
 
 
 @contextmanager
-def open_judge(config: TrainConfig, resume: bool, group_size: int) -> Iterator[RunJudge | None]:
-    """The live judge of the whole run, called once to test it. Logs the estimated cost before the first step."""
+def open_judge(config: TrainConfig, resumed: Path | None, group_size: int) -> Iterator[RunJudge | None]:
+    """The live judge of the whole run, called once to test it. Logs the estimated cost before the first step.
+
+    `resumed`: folder of the run that is resumed.
+    """
     settings = judge_settings(config)
     if settings is None:
         if config.live_mode:
@@ -197,8 +189,7 @@ def open_judge(config: TrainConfig, resume: bool, group_size: int) -> Iterator[R
         room = RunJudge(session, client, runner)
         first = next(iter(read_records(config.seed_pool, Sample)))
         runner.run(score_once(room.judge, first))
-        run = run_of(config.checkpoint_root)
-        done = sum(min(config.steps, steps_done(config, seed, run)) for seed in config.seeds) if resume else 0
+        done = sum(min(config.steps, steps_done(config, seed, resumed)) for seed in config.seeds) if resumed else 0
         steps = config.steps * len(config.seeds) - done
         judged_per_step = config.batch_size * config.reward.live_share
         calls = round(max(judged_per_step, group_size) * scoring.votes.k)

@@ -15,7 +15,7 @@ from ..config.loader import load_train_config, naming_keys
 from ..config.train_config import TrainConfig
 from ..core.api import Engine
 from ..core.errors import BadInput
-from ..core.files import shipped
+from ..core.files import forget_reads, shipped
 from ..core.model_files import may_be_on_hub, unreadable
 from ..engines.job import TrainJob, require_whole_groups
 from ..engines.models import require_four_bits
@@ -51,6 +51,7 @@ def preflight(
 ) -> Ready:
     """Checks config, data, engine and strategy, device and disk, cheapest first; builds data that the config may build.
     `overrides` is what `--set` says."""
+    forget_reads()
     config = load_train_config(path, overrides)
     with naming_keys(path, config):
         if admission is None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ..config.judge_config import ScoringSection
 from ..config.loader import load_train_config, naming_keys
-from ..config.profile import profile_for, scoring_of
+from ..config.profile import scoring_for
 from ..config.train_config import TrainConfig
 from ..core.defaults import MIN_SAMPLES
 from ..core.errors import BadInput
@@ -91,8 +91,8 @@ def rated_episodes(
     if live_n is not None and live_n > len(recorded):
         raise BadInput(f"there are {len(recorded)} episodes, not {live_n}", where="--live_n", remedy="ask for fewer")
     job = BatchJob(out, scores_file, live_n, seed)
-    profile = profile_for(load_train_config(config, overrides))
-    scores = _judge_scores(recorded, job, scoring_of(profile), provider, reporter)
+    scoring = scoring_for(load_train_config(config, overrides), config)
+    scores = _judge_scores(recorded, job, scoring, provider, reporter)
     # An episode of this sample that came back without a score is missing, not one that the judge was never sent.
     judged = {one.id for one in choose(recorded, live_n, seed)} if scores is not None else None
     with atomic_write(scored) as file:

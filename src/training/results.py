@@ -12,8 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from ..agents.env import matches_replay
-from ..checkpoint.seal import MANIFEST, Damaged, read_seal
+from ..checkpoint.seal import MANIFEST, Damaged, Seal, read_seal
 from ..config.profile import profile_for
 from ..config.train_config import TrainConfig
 from ..core.check import evidence, now
@@ -25,22 +24,25 @@ from ..core.paths import (
     EVAL_EPISODES,
     EVAL_METRICS,
     FINAL_MODEL,
+    GATED_CHECKPOINTS,
     HERE,
+    METRICS,
+    all_runs,
     evaluation_report,
+    final_models,
+    open_run,
     point,
     run_of,
     seed_folder,
     step_file,
 )
 from ..core.types import Episode, Level, Sample
-from ..data.pool.meta import read_meta
+from ..eval.replay import Replay
 from ..eval.trial import SeedRun, TrialReport, stated_limits, trial_report
 from ..gates.manifest import Manifest
 from ..gates.ticket import FREE_WITH_A_TICKET, TICKET, Fingerprints, verify_report
 from ..pages.results import trial_page
 from ..runtime.logs import StepLog
-from ..scoring.llm_user import open_user
-from .components import make_reward
 from .data import held_out
 from .resume import EVALUATION_KEY, GATED
 
@@ -51,46 +53,58 @@ _TRAIN = f"run the training to its end; with {RESUME} it makes the evaluations t
 def evaluate(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Path]]:
     """Report on a finished run. Refuses evaluations that are missing or were made with other settings."""
     config = as_it_ran(config)
+    _open_run_of(config)
     _require_same_config(config)
     for seed in config.seeds:
         _require_same_settings(config, seed)
         for file in episode_files(config, seed).values():
             if not file.exists():
                 raise BadInput("no such evaluation", where=str(file), remedy=_TRAIN)
-    if gated := _about(config)["gated"]:
+    gated = _about(config)["gated"]
+    if not gated and config.checkpoint_root == GATED_CHECKPOINTS:
+        raise BadInput("has no final model of a gated run", where=str(GATED_CHECKPOINTS), remedy=_TRAIN)
+    if gated:
         verify_report(TICKET, Manifest(), Fingerprints())  # so the thresholds are those of the ticket
     report, files = write_results(config, tag)
     if gated:
-        Manifest().record([files[0]])
+        manifest = Manifest()
+        before = [file for file in files[:1] if str(file) in manifest.newest()]  # older versions recorded the link
+        manifest.record([*before, run_of(config.checkpoint_root) / files[0]])
     return report, files
 
 
 def write_results(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Path]]:
     """Writes `ppo_eval_<tag>.json` and `.html`, both or neither, from the evaluations that are there."""
     report, run = derive(config, tag), run_of(config.checkpoint_root)
-    curves = [line for seed in config.seeds for line in StepLog(run / EVAL_METRICS).lines(seed)]
     paths = evaluation_report(tag)
     with atomic_files() as start:
         start(run / paths[0]).write(json_bytes(report))
-        start(run / paths[1]).write(trial_page(report, curves))
+        start(run / paths[1]).write(results_page(config, report))
     if run != HERE:
         for path in paths:
             point(path, run / path)
     return report, paths
 
 
+def results_page(config: TrainConfig, report: TrialReport) -> bytes:
+    """The page of a report, with the curves of its run."""
+    log = StepLog(run_of(config.checkpoint_root) / EVAL_METRICS)
+    return trial_page(report, [line for seed in config.seeds for line in log.lines(seed)])
+
+
 def derive(config: TrainConfig, tag: str) -> TrialReport:
     """The report on the evaluations that are there, computed from the policies' words alone."""
     started, limits = now(), profile_for(config).thresholds
-    replay = _Replay(config, *held_out(config))
+    replay, held = Replay(config), held_out(config)
     runs: list[SeedRun] = []
     for seed in config.seeds:
         files = {who: file for who, file in episode_files(config, seed).items() if file.exists()}
-        episodes = {who: replay.read(file, seed) for who, file in files.items()}
-        runs.append(SeedRun(seed, config.steps, episodes.get("base"), episodes.get("trained"), episodes.get("control")))
-    arguments = {"tag": tag, "seeds": list(config.seeds), "steps": config.steps, **stated_limits(limits)}
+        episodes = {who: _read_episodes(file, seed, replay, *held) for who, file in files.items()}
+        done = _steps_done(config, seed)
+        runs.append(SeedRun(seed, done, episodes.get("base"), episodes.get("trained"), episodes.get("control")))
+    arguments = {"tag": tag, "seeds": list(config.seeds), "steps": runs[0].steps, **stated_limits(limits)}
     run = run_of(config.checkpoint_root)
-    inputs = [config.shadow_set, *outputs(config), run / EVAL_METRICS]
+    inputs = [config.shadow_set, *outputs(config), run / EVAL_METRICS, run / METRICS]
     proof = evidence([path for path in inputs if path.exists()], [], arguments, started)
     # The names are those in the run folder, which a package has too.
     names = {str(path): str(path.relative_to(run)) for path in inputs if path.is_relative_to(run)}
@@ -107,30 +121,19 @@ def outputs(config: TrainConfig) -> list[Path]:
     return files
 
 
-class _Replay:
-    """Reads stored episodes, and computes everything in them but the policy's words again."""
-
-    def __init__(self, config: TrainConfig, samples: list[Sample], levels: list[Level]) -> None:
-        self.samples, self.levels = samples, levels
-        self.tools = read_meta(config.seed_pool).tools
-        self.user = config.eval.user or config.user
-        self.reward = make_reward(config)
-
-    def read(self, file: Path, seed: int) -> list[Episode]:
-        episodes = list(read_records(file, Episode))
-        if [one.sample_id for one in episodes] != [one.id for one in self.samples]:
-            raise BadInput("its episodes are not those of the held-out samples", where=str(file), remedy=_TRAIN)
-        for line, (one, sample, level) in enumerate(zip(episodes, self.samples, self.levels, strict=True), 1):
-            derived = replace(one, level=level, seed=seed, reward=self.reward(one, sample))
-            # A language model that plays the user cannot be asked again; gated runs have the rules.
-            replayed = self.user == "llm" or matches_replay(one, sample, self.tools, open_user(self.user, seed))
-            if derived != one or not replayed:
-                raise BadInput(
-                    "is not what the sample gives for the policy's words: it was changed, or made by other code",
-                    where=f"{file}:{line}",
-                    remedy=_TRAIN,
-                )
-        return episodes
+def _read_episodes(file: Path, seed: int, replay: Replay, samples: list[Sample], levels: list[Level]) -> list[Episode]:
+    """Stored episodes on these samples. Refuses those that do not follow from the policy's words."""
+    episodes = list(read_records(file, Episode))
+    if [one.sample_id for one in episodes] != [one.id for one in samples]:
+        raise BadInput("its episodes are not those of the held-out samples", where=str(file), remedy=_TRAIN)
+    for line, (one, sample, level) in enumerate(zip(episodes, samples, levels, strict=True), 1):
+        if not replay.agrees(one, sample, level, seed):
+            raise BadInput(
+                "is not what the sample gives for the policy's words: it was changed, or made by other code",
+                where=f"{file}:{line}",
+                remedy=_TRAIN,
+            )
+    return episodes
 
 
 def as_it_ran(config: TrainConfig) -> TrainConfig:
@@ -152,7 +155,7 @@ def _evaluations(config: TrainConfig, seed: int) -> Path:
 
 def episode_files(config: TrainConfig, seed: int) -> dict[str, Path]:
     folder = _evaluations(config, seed)
-    files = {"base": step_file(folder, 0), "trained": step_file(folder, config.steps)}
+    files = {"base": step_file(folder, 0), "trained": step_file(folder, _steps_done(config, seed))}
     return files | ({"control": folder / CONTROL_FILE} if config.eval.control else {})
 
 
@@ -160,10 +163,21 @@ def _final_seal(config: TrainConfig, seed: int) -> Path:
     return config.checkpoints(seed) / FINAL_MODEL / MANIFEST
 
 
+def _steps_done(config: TrainConfig, seed: int) -> int:
+    """Steps that the final model was trained for: a user's own engine may end before the config's last step."""
+    seal = _final_seal(config, seed)
+    return _read_seal(seal).step if seal.exists() else config.steps
+
+
 def _marks(seal: Path) -> dict[str, Any]:
-    """Marks that the run left in the seal of a final model. Refuses a seal that was edited."""
+    """Marks that the run left in the seal of a final model."""
+    return _read_seal(seal).marks
+
+
+def _read_seal(seal: Path) -> Seal:
+    """Refuses a seal that was edited."""
     try:
-        return read_seal(seal.parent).marks
+        return read_seal(seal.parent)
     except Damaged as error:
         raise BadInput(str(error), where=str(seal.parent), remedy=_TRAIN) from None
 
@@ -178,15 +192,30 @@ def _about(config: TrainConfig) -> dict[str, Any]:
     return {"ts": now(), "profile": config.profile, "gated": gated, "ticket": ticket, "config": ran}
 
 
+def _open_run_of(config: TrainConfig) -> None:
+    """Points the links to the newest finished run of this config, where they lead to a run of another."""
+    root = config.checkpoint_root
+    for run in dict.fromkeys((run_of(root), *all_runs())):
+        seals = [folder / MANIFEST for folder in final_models(config.seeds, run / root)]
+        if all(seal.exists() and not _other_setting(config, seal) for seal in seals):
+            if run != run_of(root):
+                open_run(run, root)
+            return
+
+
 def _require_same_config(config: TrainConfig) -> None:
     """Refuses a config that the run never had: its report would be about another run."""
-    given = config.model_dump(mode="json")
     for seal in (_final_seal(config, seed) for seed in config.seeds):
-        ran = _marks(seal).get("config", {}) if seal.exists() else {}
-        for key, value in given.items():
-            if key not in (*FREE_WITH_A_TICKET, "profile") and ran.get(key, value) != value:
-                what, remedy = f"the run had another {key}", "name the config that was trained"
-                raise BadInput(what, where=str(seal.parent), remedy=remedy)
+        if key := _other_setting(config, seal) if seal.exists() else "":
+            what, remedy = f"the run had another {key}", "name the config that was trained"
+            raise BadInput(what, where=str(seal.parent), remedy=remedy)
+
+
+def _other_setting(config: TrainConfig, seal: Path) -> str:
+    """The first setting that was another one when the model was trained; empty if there is none."""
+    ran, given = _marks(seal).get("config", {}), config.model_dump(mode="json")
+    known = (key for key in given if key not in (*FREE_WITH_A_TICKET, "profile"))
+    return next((key for key in known if ran.get(key, given[key]) != given[key]), "")
 
 
 def _require_same_settings(config: TrainConfig, seed: int) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,15 +19,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..checkpoint.seal import MANIFEST, Damaged, Seal, read_seal
-from ..checkpoint.store import HACKING, STOPPED, Checkpoint, CheckpointFolder, find_latest
-from ..config.loader import config_fingerprint
+from ..checkpoint.store import HACKING, STOPPED, Checkpoint, CheckpointFolder, find_latest, newest_first
+from ..config.loader import config_fingerprint, read_yaml, source_files
 from ..config.schema import Section
 from ..config.train_config import TrainConfig
-from ..core.defaults import CODE, RESUME, SEED_POOL_FACTS
+from ..core.defaults import CODE, RESUME
 from ..core.errors import BadInput
-from ..core.files import code_sha256, json_bytes, sha256_file, shipped, sidecar, write_json
-from ..core.model_files import base_sha256
-from ..core.paths import RUNS, all_runs, final_models, run_of, seed_folder
+from ..core.files import code_sha256, digests_read, json_bytes, sha256_file, sha256_read, shipped, write_json
+from ..core.paths import EFFECTIVE_CONFIG, RUNS, all_runs, final_models, run_of, seed_folder
 from ..core.user_class import own_class_digests
 from ..gates.manifest import Manifest
 from ..gates.ticket import Admission
@@ -85,7 +85,7 @@ def find_run(ready: Ready, resume: bool) -> Path | None:
     if len(runs) < 2:
         return runs[0] if runs else None
     sources = admission.stands_on if admission else source_hashes(ready)
-    return next((run for run in runs if _claims_to_be(run, config, sources, admission is not None)), runs[0])
+    return next((run for run in runs if _claims_to_be(run, config, sources, admission)), runs[0])
 
 
 def _runs_of_kind(config: TrainConfig) -> list[Path]:
@@ -104,12 +104,12 @@ def resumes_by_itself(config: TrainConfig, admission: Admission, run: Path, is_n
     True too where no checkpoint of the newest run is undamaged: opening them names the damage. Raises if somebody
     stopped the run.
     """
-    if not is_newest and not _claims_to_be(run, config, admission.stands_on, gated=True):
+    if not is_newest and not _claims_to_be(run, config, admission.stands_on, admission):
         return False
     newest = [one for seed in config.seeds if (one := find_latest(checkpoint_folders(config, seed, run))[0])]
     if not newest:
         return is_newest
-    if not all(_is_same_run(one, config, admission.stands_on, gated=True) for one in newest):
+    if not all(_is_same_run(one, config, admission.stands_on, admission) for one in newest):
         return False
     if tickets := _final_tickets(config, run):
         return tickets == {admission.ticket_sha256}
@@ -124,10 +124,10 @@ def resumes_by_itself(config: TrainConfig, admission: Admission, run: Path, is_n
     return True
 
 
-def require_same_run(start: Checkpoint, ready: Ready) -> None:
+def require_same_run(start: Checkpoint | Seal, ready: Ready) -> None:
     """Refuses a checkpoint of another config, of an ungated run as a gated one or the other way round, or without a
     step left."""
-    _require_same_config(start.marks, ready)
+    _refuse_changed_settings(start.marks, ready)
     if bool(start.marks.get(GATED)) != (ready.admission is not None):
         raise BadInput(
             "the newest checkpoint is of a run that no gate has seen" if ready.admission else "this is a gated run",
@@ -137,7 +137,7 @@ def require_same_run(start: Checkpoint, ready: Ready) -> None:
     _require_steps_left(start, ready)
 
 
-def _require_steps_left(start: Checkpoint, ready: Ready) -> None:
+def _require_steps_left(start: Checkpoint | Seal, ready: Ready) -> None:
     """Refuses a checkpoint beyond the last step, and one of the last step that the reward-hacking watch stopped: no
     step is left in which it could check again, and the policy would become a final model."""
     steps = ready.config.steps
@@ -150,16 +150,15 @@ def _require_steps_left(start: Checkpoint, ready: Ready) -> None:
     if (reason := start.marks.get(HACKING)) and start.step == steps:
         raise BadInput(
             f"the watch stopped the run at its last step: {reason}",
-            where=str(start.path),
+            where=str(ready.config.checkpoint_root),
             remedy="read logs/episodes, fix what the policy learned to exploit, and start a new run",
         )
 
 
-def _require_same_config(marks: Mapping[str, Any], ready: Ready) -> None:
+def _refuse_changed_settings(marks: Mapping[str, Any], ready: Ready) -> None:
     now, then = _both_settings(ready.config, marks)
     for key, is_free in _changes(ready.config, now, then, ready.admission is not None):
         if is_free:
-            log.info("%s was %s and is %s from here on", key, then.get(key), now.get(key))
             continue
         if key in now and key in then:
             what = "is not what the run began with"
@@ -171,25 +170,26 @@ def _require_same_config(marks: Mapping[str, Any], ready: Ready) -> None:
         raise BadInput(what, where=f"{ready.path}: {key}", remedy=remedy)
 
 
+def log_changed_settings(marks: Mapping[str, Any], ready: Ready) -> None:
+    """Logs the settings that a resumed run changes."""
+    now, then = _both_settings(ready.config, marks)
+    for key, _ in _changes(ready.config, now, then, ready.admission is not None):
+        log.info("%s was %s and is %s from here on", key, then.get(key), now.get(key))
+
+
 def source_hashes(ready: Ready) -> dict[str, str]:
-    """SHA-256 of what a run is made from, by the config key that names it. A hub model must have been loaded once."""
+    """SHA-256 of what a run is made from: files by the config key that names them, own classes, and AskGate's code."""
     config = ready.config
-    files = {"reward.weights": config.reward.weights, "reward.unstable": config.reward.unstable}
-    return {
-        "base_model": base_sha256(ready.model),
-        "seed_pool": sha256_file(config.seed_pool),
-        SEED_POOL_FACTS: sha256_file(sidecar(config.seed_pool)),
-        "shadow_set": sha256_file(config.shadow_set),
-        **{key: sha256_file(shipped(path)) for key, path in files.items() if path},
-        **own_class_digests(config.own_classes),
-        CODE: code_sha256(),
-    }
+    return {**source_files(config, sha256_read), **own_class_digests(config.own_classes), CODE: code_sha256()}
 
 
-def require_same_sources(now: Mapping[str, str], then: Mapping[str, str], path: Path, gated: bool) -> None:
+def require_same_sources(
+    now: Mapping[str, str], then: Mapping[str, str], path: Path, gated: bool, earlier_code: Sequence[str] = ()
+) -> None:
+    """Refuses other files than those that the run began with; `earlier_code`: code that the ticket stands for too."""
     for key, digest in now.items():
         if then.get(key, digest) != digest:
-            if key == CODE and not gated:
+            if key == CODE and (not gated or then[key] in earlier_code):
                 log.warning("the code of AskGate or its templates have changed since this run began")
                 continue
             what = f"the file is not what the run began with (SHA-256 {digest[:12]}, it was {then[key][:12]})"
@@ -200,7 +200,7 @@ def require_admitted_sources(now: Mapping[str, str], ready: Ready) -> None:
     """Refuses a gated run whose files were exchanged after the ticket was checked."""
     if ready.admission is None:
         return
-    here = {"config": config_fingerprint(ready.path), **now}
+    here = {"config": config_fingerprint(ready.path, lambda file: sha256_read(shipped(file))), **now}
     for key, admitted in ready.admission.stands_on.items():
         if here.get(key) != admitted:
             raise BadInput(
@@ -208,6 +208,14 @@ def require_admitted_sources(now: Mapping[str, str], ready: Ready) -> None:
                 where=f"{ready.path}: {key}",
                 remedy="put it back as it was, or run both rounds again; nothing may write there meanwhile",
             )
+
+
+def require_read_as_sealed(checkpoint: Checkpoint) -> None:
+    """Refuses a checkpoint of which other files were loaded than those that were verified."""
+    for name, entry in checkpoint.files.items():
+        if digests_read(checkpoint.path / name) - {entry.sha256}:
+            what = f"{name} changed between the check and the use"
+            raise BadInput(what, where=str(checkpoint.path), remedy="nothing else may write there; start again")
 
 
 def evaluation_key(ready: Ready, job: TrainJob, sources: Mapping[str, str]) -> dict[str, Any]:
@@ -219,7 +227,7 @@ def evaluation_key(ready: Ready, job: TrainJob, sources: Mapping[str, str]) -> d
         "n": config.eval.n,
         "greedy": config.eval.greedy,
         "seed": job.seed,
-        "talk": job.rollout.facts(),
+        "rollout": job.rollout.facts(),
         "reward": config.reward.model_dump(mode="json"),
         "weights": sources.get("reward.weights"),
         "use_overclar_penalty": config.use_overclar_penalty,
@@ -246,24 +254,53 @@ def open_evaluations(folder: Path, key: Mapping[str, Any]) -> None:
     write_json(folder / EVALUATION_KEY, key)
 
 
-def _is_same_run(newest: Checkpoint | Seal, config: TrainConfig, files: Mapping[str, str], gated: bool) -> bool:
+def _is_same_run(
+    newest: Checkpoint | Seal, config: TrainConfig, files: Mapping[str, str], admission: Admission | None
+) -> bool:
     """Whether config and files are those of the checkpoint. Another ticket for them is the same run."""
+    gated = admission is not None
     changes = _changes(config, *_both_settings(config, newest.marks), gated)
     same = all(is_free for _, is_free in changes)
     sources = newest.marks.get(SOURCES, {})
     known = {key: value for key, value in files.items() if key in sources}
     of_kind = bool(newest.marks.get(GATED)) == gated and newest.step <= config.steps
-    return of_kind and same and all(sources[key] == value for key, value in known.items())
+    earlier = admission.earlier_code if admission else ()
+    return (
+        of_kind
+        and same
+        and all(sources[key] == value or (key == CODE and sources[key] in earlier) for key, value in known.items())
+    )
 
 
-def _claims_to_be(run: Path, config: TrainConfig, files: Mapping[str, str], gated: bool) -> bool:
-    """As `_is_same_run`, by the marks of the newest checkpoints alone; their bytes are not verified."""
+def _claims_to_be(run: Path, config: TrainConfig, files: Mapping[str, str], admission: Admission | None) -> bool:
+    """As `_is_same_run`, by the marks of the newest checkpoints alone; their bytes are not verified.
+
+    A run without a checkpoint yet is compared by its effective config.
+    """
+    if not any(steps_done(config, seed, run) for seed in config.seeds):
+        return admission is None and _began_with(run, config)
+    seals = newest_seals(config, run).values()
+    return bool(seals) and all(_is_same_run(one, config, files, admission) for one in seals)
+
+
+def _began_with(run: Path, config: TrainConfig) -> bool:
     try:
-        folders = [max(checkpoint_folders(config, seed, run), key=_newest_step) for seed in config.seeds]
-        seals = [read_seal(one.folder(one.steps()[-1])) for one in folders if one.steps()]
-    except Damaged:
+        began = read_yaml(run / EFFECTIVE_CONFIG)
+    except BadInput:
         return False
-    return bool(seals) and all(_is_same_run(one, config, files, gated) for one in seals)
+    changes = _changes(config, *_both_settings(config, {"config": began}), gated=False)
+    return isinstance(began, dict) and all(is_free for _, is_free in changes)
+
+
+def newest_seals(config: TrainConfig, run: Path) -> dict[int, Seal]:
+    """The newest readable seal of a checkpoint by seed. The bytes of the checkpoint are not verified."""
+    seals: dict[int, Seal] = {}
+    for seed in config.seeds:
+        for folder, step in newest_first(checkpoint_folders(config, seed, run)):
+            with suppress(Damaged):
+                seals[seed] = read_seal(folder.folder(step))
+                break
+    return seals
 
 
 def _newest_step(folder: CheckpointFolder) -> int:

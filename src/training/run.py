@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -26,8 +26,8 @@ from ..callbacks.checkpoint import Checkpoints, Deferred, DeferredStop
 from ..callbacks.eval_shadow import EvalShadow, EvaluationRollout, HasPolicy
 from ..callbacks.logging import Logging, ProgressBar, TensorBoard
 from ..callbacks.reward_hacking_watch import Watch
-from ..checkpoint.seal import MANIFEST
-from ..checkpoint.store import HACKING, LATEST, STOPPED, CheckpointStore
+from ..checkpoint.seal import Seal, final_seals
+from ..checkpoint.store import HACKING, LATEST, STOPPED, Checkpoint, CheckpointStore
 from ..config.loader import naming_keys, write_effective
 from ..config.train_config import TrainConfig
 from ..core import paths
@@ -36,12 +36,14 @@ from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.files import atomic_write, json_bytes, sweep
 from ..data.pool.meta import read_meta
+from ..engines.base import machine
 from ..engines.job import TrainJob
 from ..engines.models import load_policy
 from ..eval.metrics import figures, flat
 from ..eval.trial import TrialReport
 from ..gates.manifest import Manifest
 from ..gates.ticket import TICKET, Admission, admit
+from ..reward.configured import make_reward
 from ..reward.live_share import LiveShare, RunJudge
 from ..runtime.device import prepare_device
 from ..runtime.disk import explain_disk_errors
@@ -49,7 +51,7 @@ from ..runtime.lock import lock_folder
 from ..runtime.logs import StepLog, logging_to, write_error_report
 from ..runtime.progress import TO_LOG, Reporter
 from . import resume as resumption
-from .components import make_callbacks, make_reward, make_strategy, open_judge, unstable_weights
+from .components import make_callbacks, make_strategy, open_judge, unstable_weights
 from .data import held_out
 from .preflight import Ready, preflight
 from .results import CONTROL_FILE, write_results
@@ -70,9 +72,7 @@ def run_gated(
     admission = admit(path, overrides)
     if resume_from is not None:
         require_gated_folder(resume_from)
-    report = run(path, resume_from is not None, admission, overrides, reporter)
-    record_outputs()
-    return report
+    return run(path, resume_from is not None, admission, overrides, reporter)
 
 
 def run(
@@ -87,7 +87,8 @@ def run(
     console = Console(stderr=True, markup=False, highlight=False, emoji=False, soft_wrap=True)
     lock = lock_folder(paths.LOGS)
     try:
-        _adopt_mirror(ready.config, paths.adopt_run() or paths.new_run())
+        if paths.adopt_run(lambda run: _adopt_mirror(ready.config, run)) is None:
+            _adopt_mirror(ready.config, paths.new_run())
         resumed = resumption.find_run(ready, resume)
         folder = resumed or paths.new_run()
         for written in (*paths.RUN_FOLDERS, *paths.RUN_FILES):
@@ -110,15 +111,16 @@ def run(
 
 
 def _run_seeds(ready: Ready, folder: Path, resume: bool, console: Console) -> TrialReport:
-    config = ready.config
-    if resume:
+    config, first = ready.config, ready.config.seeds[0]
+    begun = resumption.newest_seals(config, folder) if resume else {}
+    for seal in begun.values():
+        resumption.require_same_run(seal, ready)
+    with open_judge(config, folder if resume else None, make_strategy(config).group_size) as room:
+        # Whatever cannot be built or resumed is refused before a file or a link of the run changes.
+        prepared = {first: _prepare(ready, first, _targets(ready, begun.get(first)), room)}
+        for seal in begun.values():
+            _require_same_sources(ready, prepared[first], seal.marks)
         paths.open_run(folder, config.checkpoint_root)
-    with open_judge(config, resume, make_strategy(config).group_size) as room:
-        prepared: dict[int, _SeedRun] = {}
-        if not resume:
-            # Whatever cannot be built is refused before the links point to this run.
-            prepared[config.seeds[0]] = _prepare(ready, config.seeds[0], ready.targets, room)
-            paths.open_run(folder, config.checkpoint_root)
         log.info("run %s", folder)
         write_effective(config)
         if ready.admission:
@@ -126,6 +128,8 @@ def _run_seeds(ready: Ready, folder: Path, resume: bool, console: Console) -> Tr
         for seed in config.seeds:
             _run_seed(ready, seed, resume, console, room, prepared)
         report, files = write_results(config, f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+        if ready.admission:
+            record_outputs(folder, folder / files[0])
         log.info("wrote %s", files[0])
         return report
 
@@ -140,14 +144,17 @@ class _SeedRun:
     """SHA-256 of what the run is made from."""
     stores: list[CheckpointStore] = field(default_factory=list)
     """The checkpoint store that the engine rolls back with, once it is open."""
+    rolled_back_to: list[Checkpoint] = field(default_factory=list)
 
 
 def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: RunJudge | None = None) -> _SeedRun:
     config = ready.config
     stores: list[CheckpointStore] = []
+    rolled_back_to: list[Checkpoint] = []
 
     def last_good(before: int) -> Path | None:
         found = stores[0].latest_good(before)
+        rolled_back_to.extend([found] if found else [])
         return found.path if found else None
 
     with naming_keys(ready.path, config):
@@ -183,7 +190,7 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: RunJudge |
             tokens_seen(engine)
     sources = resumption.source_hashes(ready)
     resumption.require_admitted_sources(sources, ready)
-    return _SeedRun(engine, job, sources, stores)
+    return _SeedRun(engine, job, sources, stores, rolled_back_to)
 
 
 def _run_seed(
@@ -194,22 +201,36 @@ def _run_seed(
     own, *mirrors = (folder.path for folder in resumption.checkpoint_folders(config, seed, run_folder))
     with CheckpointStore(own, mirrors[0] if mirrors else None, config.checkpoint.keep) as store:
         start = store.newest() if resume and store.last_step is not None else None
-        targets = ready.targets
         if start:
             resumption.require_same_run(start, ready)
-            targets = tuple(start.marks.get(TARGETS, targets))
+            resumption.log_changed_settings(start.marks, ready)
         else:
             store.require_new()
         # Taken out of the dict, so that the model of this seed is freed before the next one.
-        seed_run = prepared.pop(seed, None) or _prepare(ready, seed, targets, room)
+        seed_run = prepared.pop(seed, None) or _prepare(ready, seed, _targets(ready, start), room)
         seed_run.stores.append(store)
         if start:
-            then = start.marks.get(resumption.SOURCES, {})
-            gated = ready.admission is not None
-            resumption.require_same_sources(seed_run.sources, then, ready.path, gated)
+            _require_same_sources(ready, seed_run, start.marks)
             seed_run.engine.load(start.path)
+            resumption.require_read_as_sealed(start)
         _announce(ready, seed, seed_run.engine, resume)
         _fit_and_evaluate(ready, seed_run, store, console)
+        if ready.admission:
+            # What was read since the start counts too, such as the held-out samples.
+            resumption.require_same_sources(resumption.source_hashes(ready), seed_run.sources, ready.path, gated=True)
+        for loaded in seed_run.rolled_back_to:
+            resumption.require_read_as_sealed(loaded)
+
+
+def _targets(ready: Ready, start: Checkpoint | Seal | None) -> tuple[str, ...]:
+    """Layers with an adapter: those of the checkpoint, where the run resumes from one."""
+    return tuple(start.marks.get(TARGETS, ready.targets)) if start else ready.targets
+
+
+def _require_same_sources(ready: Ready, seed_run: _SeedRun, marks: Mapping[str, Any]) -> None:
+    then, gated = marks.get(resumption.SOURCES, {}), ready.admission is not None
+    earlier = ready.admission.earlier_code if ready.admission else ()
+    resumption.require_same_sources(seed_run.sources, then, ready.path, gated, earlier)
 
 
 def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, console: Console) -> None:
@@ -255,6 +276,10 @@ def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, 
         engine.fit(callbacks)
     finally:
         bar.stop()
+    if engine.step < config.steps:
+        log.warning(
+            "seed %d: the engine ended after step %d of %d; the report is about these", seed, engine.step, config.steps
+        )
     if config.eval.control:
         control_key = key | {"seed_pool": seed_run.sources["seed_pool"]}
         control(config, job, rollout, tokens_seen(engine), evaluations / CONTROL_FILE, control_key)
@@ -274,7 +299,9 @@ def _marks(ready: Ready, seed_run: _SeedRun) -> dict[str, Any]:
         "profile": ready.config.profile,
         "config": ready.config.model_dump(mode="json"),
         resumption.SOURCES: seed_run.sources,
+        "earlier_code": list(ready.admission.earlier_code) if ready.admission else [],
         TARGETS: list(seed_run.job.lora_targets),
+        "machine": machine(),
     }
 
 
@@ -327,13 +354,11 @@ def require_gated_folder(folder: Path) -> None:
     )
 
 
-def record_outputs() -> None:
-    """Records in the manifest what a gated run left: seals of the final models, evaluations, and the newest report."""
-    run = paths.run_of(paths.GATED_CHECKPOINTS)
-    seals = sorted((run / paths.GATED_CHECKPOINTS).glob(f"**/{paths.FINAL_MODEL}/{MANIFEST}"))
+def record_outputs(run: Path, report: Path) -> None:
+    """Records in the manifest what a gated run left: seals of the final models, evaluations, and its report. A run that
+    was killed before it is started again, and only reports and records."""
     evaluations = [path for path in sorted((run / paths.EVAL_EPISODES).rglob("*.json*")) if path.is_file()]
-    report = paths.newest_evaluation()
-    Manifest().record([*seals, *evaluations, *([report] if report else [])])
+    Manifest().record([*final_seals(run / paths.GATED_CHECKPOINTS), *evaluations, report])
 
 
 class _ConsoleLog(logging.Handler):

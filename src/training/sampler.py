@@ -15,7 +15,7 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from itertools import accumulate
 from math import floor, gcd
 from pathlib import Path
@@ -26,6 +26,7 @@ import msgspec
 
 from ..config.train_config import SamplingSection
 from ..core.errors import BadInput
+from ..core.files import note_read
 from ..core.jsonl import decode, read_unique
 from ..core.types import LEVELS, Episode, Level, Sample
 from ..data.difficulty.metrics import measured
@@ -243,9 +244,12 @@ class PoolFile:
         self._decoder = msgspec.json.Decoder(Sample)
         self._offsets = array("q")
         self._handle = open(path, "rb")
+        digest = sha256()
         while line := self._handle.readline():
+            digest.update(line)
             if not line.isspace():
                 self._offsets.append(self._handle.tell() - len(line))
+        note_read(path, digest.hexdigest())
 
     def __getitem__(self, index: int) -> Sample:
         self._handle.seek(self._offsets[index])

@@ -7,11 +7,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from transformers import PreTrainedTokenizerFast
+from transformers import GenerationConfig, PreTrainedTokenizerFast
 
 from src.agents.actions import parse, say, system
 from src.agents.env import Env
-from src.agents.render import ChatRenderer
+from src.agents.render import ChatRenderer, generation_stop_ids
 from src.core.errors import BadInput
 from src.core.types import Article, Sample
 from tests.agents.small_tokenizer import small_tokenizer
@@ -265,3 +265,18 @@ def test_a_template_that_cannot_serve_is_refused_with_the_reason(template: str |
     tokenizer.chat_template = template
     with pytest.raises(BadInput, match=reason):
         ChatRenderer(tokenizer)
+
+
+def test_a_turn_ends_at_the_stop_tokens_of_the_generation_config(tmp_path: Path) -> None:
+    """Qwen3 lists two of them, of which the tokenizer knows one."""
+    tokenizer = with_template(trl_template("qwen3"))
+    assert generation_stop_ids(str(tmp_path)) == frozenset()
+    GenerationConfig(eos_token_id=[3, 5]).save_pretrained(tmp_path)
+    assert generation_stop_ids(str(tmp_path)) == {3, 5}
+    plain = ChatRenderer(tokenizer)
+    renderer = ChatRenderer(tokenizer, generation_stop_ids(str(tmp_path)))
+    assert renderer.stop_ids == plain.stop_ids | {3, 5}
+    said = tokenizer.encode("one two", add_special_tokens=False)
+    assert renderer.decode([*said, 5, *said]) == plain.decode(said)
+    GenerationConfig(eos_token_id=7).save_pretrained(tmp_path)
+    assert generation_stop_ids(str(tmp_path)) == {7}

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from src.agents.env import matches_replay
 from src.core.types import Episode, Sample, Turn
 from tests.data.build_samples import built, small_plan
-from tests.gates.scripted_policy import act, ask_first
+from tests.gates.scripted_policy import MAX_TURNS, act, ask_first
 
 SAMPLES = built(small_plan(60))
 
@@ -68,6 +68,24 @@ def test_an_episode_of_another_sample_is_detected() -> None:
     for (episode, _), (_, other) in zip(episodes()[:-2], episodes()[2:], strict=True):
         if episode.sample_id != other.id:
             assert not matches_replay(episode, other)
+
+
+def test_an_answer_sold_as_a_turn_without_an_action_is_detected() -> None:
+    for episode, sample in episodes():
+        said = episode.turns[-1]
+        if said.act == "answer":
+            silent = (*episode.turns[:-1], replace(said, act="say", text=f"<answer>{said.text}</answer>"))
+            assert not matches_replay(replace(episode, turns=silent, end="turns", answer=None, success=False), sample)
+
+
+def test_a_dialogue_broken_off_before_its_last_turn_is_detected() -> None:
+    for episode, sample in episodes():
+        if len(episode.turns) > 3:
+            facts = {"answer": None, "success": False, "received_info": False}
+            short = replace(episode, turns=episode.turns[:2], end="turns", **facts)
+            assert not matches_replay(short, sample, max_turns=MAX_TURNS)
+            assert matches_replay(episode, sample, max_turns=MAX_TURNS)
+            assert not matches_replay(episode, sample, max_turns=1)
 
 
 def test_an_empty_episode_does_not_match() -> None:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.release.packing import finished, packed, run
+from tests.release.packing import finished, package_folder, packed, run
 
-__all__ = ["finished", "packed", "run"]
+__all__ = ["finished", "package_folder", "packed", "run"]

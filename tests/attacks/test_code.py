@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,12 +13,15 @@ import yaml
 
 from src.core import user_class
 from src.core.errors import BadInput
+from src.core.files import code_sha256, launchers_sha256
 from src.core.user_class import load_user_class, own_class_digests
 from src.gates import ticket
 from src.gates.checks.config import config_findings
+from src.gates.manifest import Manifest
+from src.gates.rounds import round1_findings, run_round
 from src.gates.ticket import admit
 from src.gates.verify import verify
-from tests.gates.run_folder import current_context
+from tests.gates.run_folder import current_context, judging
 
 CONFIG = Path("configs/quickstart_gated.yaml")
 
@@ -66,6 +72,58 @@ def test_a_ticket_of_other_code_trains_nothing(run: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(ticket, "code_sha256", lambda: "0" * 64)
     with pytest.raises(BadInput, match="code or templates have changed"):
         admit(CONFIG)
+
+
+def test_rounds_of_two_versions_train_nothing(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Round 1 by one version, an update, round 2 by the next: the first round measured with other code."""
+    monkeypatch.setattr("src.gates.rounds.code_sha256", lambda: "0" * 64)
+    failed = [one.name for one in round1_findings(current_context().profile, Manifest()) if not one.passed]
+    assert failed == ["round1_by_this_code"]
+
+
+def test_an_update_while_a_round_measures_is_refused(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    versions = iter([code_sha256(), "0" * 64])
+
+    @cache
+    def code() -> str:
+        return next(versions)
+
+    monkeypatch.setattr("src.gates.rounds.code_sha256", code)
+    monkeypatch.setattr("src.gates.rounds.measure", lambda gates, context: [])
+    with judging() as environment, pytest.raises(BadInput, match="changed while the round measured"):
+        run_round(1, "quickstart", environment, print, lambda done: None)
+    assert not ticket.TICKET.exists()
+
+
+def test_an_edited_launcher_trains_nothing(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`train/ppo_runner.py` starts the training and is outside the package."""
+    monkeypatch.setattr(ticket, "launchers_sha256", lambda: "0" * 64)
+    with pytest.raises(BadInput, match="a Python file in train, scripts, ops or beside them has changed"):
+        admit(CONFIG)
+
+
+def test_the_digest_of_the_launchers_covers_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("src.core.files.HOME", tmp_path)
+    digest = launchers_sha256.__wrapped__
+    (tmp_path / "train").mkdir()
+    digests = [digest()]
+    (tmp_path / "typer").mkdir()
+    for name in ("train/ppo_runner.py", "torch.py", "typer/__init__.py"):
+        (tmp_path / name).write_text("import evil\n")
+        digests.append(digest())
+    assert len(set(digests)) == 4
+
+
+def test_a_library_in_the_working_folder_is_not_loaded_by_the_trainer(tmp_path: Path) -> None:
+    root = Path(__file__).resolve().parents[2]
+    shutil.copytree(root / "train", tmp_path / "train")
+    (tmp_path / "src").symlink_to(root / "src")
+    (tmp_path / "typer.py").write_text("raise SystemExit('owned')")
+    done = subprocess.run(
+        [sys.executable, "-m", "train.ppo_runner", "--help"], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert "owned" not in done.stderr
 
 
 def test_verify_says_that_the_code_is_another(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

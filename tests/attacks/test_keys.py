@@ -11,6 +11,7 @@ from src.core.errors import BadInput
 from src.gates import sign_off as signing
 from src.gates.ticket import ENVELOPE, TICKET, read_round
 from src.gates.verify import verify
+from src.release.reproduce import reproduce
 from tests.gates.run_folder import PROFILE, edit_profile
 from tests.gates.test_sign_off import make_key
 
@@ -35,3 +36,8 @@ def test_a_key_that_was_taken_out_of_the_profile_is_named(run: Path) -> None:
 def test_a_stranger_with_the_owners_fingerprint_refuses_another_ticket(run: Path) -> None:
     with pytest.raises(BadInput, match="not signed by that key"):
         verify(False, lambda line: None, owner_key="0" * 64)
+
+
+def test_a_package_of_another_owner_is_refused(packed: Path) -> None:
+    with pytest.raises(BadInput, match="not signed by that key"):
+        reproduce(packed, lambda line: None, owner_key="0" * 64)

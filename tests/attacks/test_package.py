@@ -8,9 +8,22 @@ from pathlib import Path
 import pytest
 
 from src.core.errors import BadInput
-from src.release.package import make_package
+from src.core.paths import evaluations
+from src.gates.manifest import MANIFEST, Manifest
+from src.release.package import FACTS, _refuse_secrets, make_package
 from src.release.reproduce import reproduce
-from tests.release.packing import CONFIG, MODEL, new_key, rewritten, silent, trained, unsigned
+from tests.release.packing import (
+    CONFIG,
+    MODEL,
+    RUN,
+    careless,
+    contents,
+    new_key,
+    rewritten,
+    silent,
+    trained,
+    unsigned,
+)
 
 SECRET = "hunter2-hunter2-hunter2"
 
@@ -31,6 +44,32 @@ def test_code_in_a_package_is_refused_before_it_can_run(packed: Path) -> None:
         assert caught.value.where == "torch.py"
 
 
+def own_class(text: str = "class Coach:\n    pass\n") -> None:
+    """An own class as a round records it: evidence."""
+    Path("coach.py").write_text(text)
+    Manifest().record([Path("coach.py")])
+
+
+def test_own_classes_are_packed_as_text_and_verified_elsewhere(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_class("raise SystemExit('owned')")
+    package = tmp_path / "out" / "package.tgz"
+    names = pack(package)
+    assert "coach.py.txt" in names
+    assert not any(name.endswith(".py") for name in names)
+    monkeypatch.chdir(package.parent)
+    reproduce(package, silent)
+    forged = unsigned(package, lambda found: found.update({"coach.py.txt": b"class Coach: pass"}))
+    with pytest.raises(BadInput, match="has changed since it was recorded") as caught:
+        reproduce(forged, silent)
+    assert caught.value.where == "coach.py"
+    missing = unsigned(package, lambda found: found.__delitem__("coach.py.txt"))
+    with pytest.raises(BadInput, match="it was recorded") as caught:
+        reproduce(missing, silent)
+    assert caught.value.where == "coach.py"
+
+
 def test_hidden_files_and_torn_leftovers_are_not_packed(run: Path, tmp_path: Path) -> None:
     honest = pack(tmp_path / "out" / "honest.tgz")
     Path("configs/.env").write_text("A=1")
@@ -45,20 +84,37 @@ def test_a_private_key_is_refused_under_any_name(run: Path, tmp_path: Path) -> N
     Path("configs/owner.pem").write_bytes(key)
     assert "configs/owner.pem" not in pack(tmp_path / "out.tgz")
     Path("configs/notes.txt").write_bytes(key)
-    with pytest.raises(BadInput, match="contains a secret") as caught:
+    with pytest.raises(BadInput, match="contains a private key") as caught:
         pack(tmp_path / "out.tgz")
-    assert caught.value.where == "configs/notes.txt"
+    assert caught.value.where == "configs/notes.txt:1"
 
 
-def test_a_secret_of_the_environment_is_refused(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (f"the key is {SECRET}", "a secret of the environment"),
+        (f"?key={SECRET.replace('-', '%2D')}", "a secret of the environment"),
+        ("SCORER_API_KEY: 9f3c2a1b0d", "a value of a name such as MY_API_KEY"),
+        ('{"Authorization": "Bearer 9f3c2a1b0d"}', "an authorization header"),
+        ("the flag bearer Alexander and the standard bearer", ""),
+        ("SCORER_API_KEY=***", ""),
+    ],
+)
+def test_secrets_are_refused_and_ordinary_words_are_not(
+    text: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SCORER_API_KEY", SECRET)
-    Path("reports/rc1/note.md").write_text(f"the key is {SECRET}")
-    with pytest.raises(BadInput, match="contains a secret"):
-        pack(tmp_path / "out.tgz")
+    (tmp_path / "note.md").write_text(f"a note\n{text}\n")
+    files = {"configs/note.md": tmp_path / "note.md"}
+    if not kind:
+        return _refuse_secrets(files)
+    with pytest.raises(BadInput, match=f"contains {kind}") as caught:
+        _refuse_secrets(files)
+    assert caught.value.where == "configs/note.md:2"
 
 
 def test_a_link_to_a_file_elsewhere_is_refused(run: Path, tmp_path: Path) -> None:
-    Path("reports/rc1/passwords.txt").symlink_to("/etc/hostname")
+    Path("configs/passwords.txt").symlink_to("/etc/hostname")
     with pytest.raises(BadInput, match="is a link"):
         pack(tmp_path / "out.tgz")
 
@@ -68,3 +124,62 @@ def test_adapter_files_dropped_into_the_final_model_are_refused(run: Path, tmp_p
     (MODEL / "adapter_model.safetensors").write_bytes(b"x")
     with pytest.raises(BadInput, match=r"adapter_model\.safetensors was not there when it was saved"):
         make_package(CONFIG, tmp_path / "out.tgz", None, None, silent)
+
+
+def test_results_that_did_not_pass_are_not_released(run: Path, tmp_path: Path) -> None:
+    trained(policy=careless)
+    with pytest.raises(BadInput, match="has not passed") as caught:
+        make_package(None, tmp_path / "out.tgz", None, None, silent)
+    assert caught.value.exit_code == 1
+
+
+def test_a_run_whose_results_are_gone_is_not_released(run: Path, tmp_path: Path) -> None:
+    """Other weights under a new seal; what the training recorded is cut off the manifest, and its reports deleted."""
+    before = MANIFEST.read_bytes()
+    trained()
+    MANIFEST.write_bytes(before)
+    for path in evaluations(RUN):
+        path.unlink()
+    with pytest.raises(BadInput, match="has no report in the manifest"):
+        make_package(None, tmp_path / "out.tgz", None, None, silent)
+
+
+def test_edited_pages_are_not_packed_and_not_accepted(run: Path, packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = ("reports/rc1/RC1.html", "reports/rc1/RC1.json", "reports/ppo_eval_20260101T000000Z.html")
+    for name in pages:
+
+        def edit(found: dict[str, bytes], name: str = name) -> None:
+            found[name] += b" forged"
+
+        with pytest.raises(BadInput, match="does not say what the evidence says") as caught:
+            reproduce(unsigned(packed, edit), silent)
+        assert caught.value.where == name
+    monkeypatch.chdir(run)
+    trained()
+    for name in (*pages, "reports/rc1/review.html", "reports/kpi.json"):
+        Path(name).unlink(missing_ok=True)
+        Path(name).write_text("forged")
+    again = contents(make_package(None, run / "out.tgz", None, None, silent))
+    assert all(b"forged" not in again[name] for name in pages)
+    assert not {"reports/rc1/review.html", "reports/kpi.json"} & again.keys()
+
+
+def test_a_config_that_was_not_trained_is_refused(run: Path, packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def name_another(found: dict[str, bytes]) -> None:
+        found[FACTS.as_posix()] = found[FACTS.as_posix()].replace(str(CONFIG).encode(), b"configs/quickstart.yaml")
+
+    with pytest.raises(BadInput, match=r"names configs/quickstart\.yaml, which was not trained"):
+        reproduce(unsigned(packed, name_another), silent)
+    monkeypatch.chdir(run)
+    trained()
+    with pytest.raises(BadInput, match="the run was trained with"):
+        make_package(Path("configs/quickstart.yaml"), run / "out.tgz", None, None, silent)
+
+
+def test_evidence_of_an_unknown_kind_is_refused_by_name_and_not_left_out(run: Path, tmp_path: Path) -> None:
+    trained()
+    Path("configs/owner.der").write_bytes(b"a key")
+    Manifest().record([Path("configs/owner.der")])
+    with pytest.raises(BadInput, match="no kind of file that a package holds") as caught:
+        make_package(None, tmp_path / "out.tgz", None, None, silent)
+    assert caught.value.where == "configs/owner.der"

@@ -3,48 +3,72 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from src.checkpoint.seal import COMPLETE, MANIFEST, read_seal, seal
+from src.config.loader import load_train_config
+from src.config.train_config import TrainConfig
 from src.core.errors import BadInput
 from src.core.files import sha256_file
-from src.core.paths import newest_evaluation
+from src.core.paths import GATED_CHECKPOINTS, evaluations, open_run, run_of
 from src.gates import manifest
+from src.gates.manifest import newest_evaluation
 from src.gates.ticket import TICKET, Admission
+from src.release import verify_results as proving
 from src.release.verify_results import verify_results
+from src.training import results
 from src.training.preflight import preflight
+from src.training.results import evaluate, write_results
 from src.training.resume import source_hashes
-from src.training.run import record_outputs, run
+from src.training.run import run
+from tests.gates.run_folder import edit_profile
 from tests.training.tiny_run import make_model_and_data, write_config
 
+ROOT = Path(__file__).resolve().parents[2]
 MODEL = Path("checkpoints/rc1/final_model")
 TRAINED, BASE = Path("logs/eval/step_00003.jsonl"), Path("logs/eval/step_00000.jsonl")
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def write_ticket(config: str = "own.yaml") -> None:
+    """A ticket for that config, as far as the results depend on one."""
+    Path("configs/gates").mkdir(parents=True)
+    for name in ("rc1", "quickstart"):
+        shutil.copy(ROOT / f"configs/gates/{name}.yaml", "configs/gates")
+    edit_profile(lambda found: found["paths"].update(config=config))
+    TICKET.parent.mkdir(parents=True)
+    facts = {"round": "round2", "pass": True, "profile": "quickstart", "ledger": {"lines": 0, "hash": ""}}
+    texts = dict.fromkeys(("ts", "started", "version", "run", "after"), "")
+    TICKET.write_text(json.dumps({**facts, **texts, "files": {}, "findings": [], "environment": {}}))
+
+
+def train_gated(folder: Path, **changes: Any) -> Path:
     """A small run that was trained behind a ticket; the ticket itself is another test's matter."""
-    folder = tmp_path_factory.mktemp("trained")
     make_model_and_data(folder)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("HF_HUB_OFFLINE", "1")
-        config = write_config(folder, steps=3, lr=0.05, eval={"every_steps": 3, "control": False})
-        TICKET.parent.mkdir(parents=True)
-        TICKET.write_text("{}")
+        config = write_config(folder, **{"steps": 3, "lr": 0.05, "eval": {"every_steps": 3}} | changes)
+        write_ticket()
         sources = source_hashes(preflight(config))
         run(config, False, Admission("quickstart", sha256_file(TICKET), "run", sources))
-        record_outputs()
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(False)
     return folder
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train_gated(tmp_path_factory.mktemp("trained"))
 
 
 @pytest.fixture
@@ -63,6 +87,21 @@ def reseal(folder: Path) -> None:
     for name in (MANIFEST, COMPLETE):
         (folder / name).unlink()
     seal(folder, step, marks)
+
+
+def record(*files: Path) -> None:
+    """The forger also appends to the manifest, so that every checksum fits."""
+    run = run_of(GATED_CHECKPOINTS)
+    manifest.Manifest().record([file if file.is_relative_to(run) else run / file for file in files])
+
+
+def report_again() -> Path:
+    """Writes the report again from what is there now."""
+    path = newest_evaluation()
+    assert path
+    config = TrainConfig.model_validate(json.loads(path.read_text())["config"])
+    write_results(config, path.stem.removeprefix("ppo_eval_"))
+    return path
 
 
 def test_the_honest_run_is_proved(place: Path) -> None:
@@ -85,53 +124,59 @@ def test_a_figure_edited_in_the_report_is_refused(place: Path) -> None:
     path = edit_report(lambda found: found["pooled"]["changes"]["success"]["trained"].update(value=0.999))
     with pytest.raises(BadInput, match="not in the manifest: no run recorded it as it is"):
         verify_results(False, silent)
-    manifest.Manifest().record([path])
-    with pytest.raises(BadInput, match="its pooled do not follow from the episodes"):
+    record(path)
+    with pytest.raises(BadInput, match="pooled: not what episodes, seals and ticket give"):
         verify_results(False, silent)
 
 
 def test_a_verdict_edited_in_the_report_is_refused(place: Path) -> None:
     path = edit_report(lambda found: [one.update(threshold=-9.0, passed=True) for one in found["checks"]])
-    manifest.Manifest().record([path])
-    with pytest.raises(BadInput, match="its checks do not follow"):
+    record(path)
+    with pytest.raises(BadInput, match="checks: not what episodes, seals and ticket give"):
         verify_results(False, silent)
 
 
 def test_success_written_into_the_episodes_is_refused(place: Path) -> None:
     lines = [json.loads(line) | {"success": True} for line in TRAINED.read_text().splitlines()]
     TRAINED.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
-    manifest.Manifest().record([TRAINED])
+    record(TRAINED)
     with pytest.raises(BadInput, match=r"step_00003\.jsonl:\d+: is not what the sample gives"):
         verify_results(False, silent)
+
+
+def test_an_evaluation_is_recorded_by_its_name_in_the_run_folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "verify_report", lambda *given: None)  # the ticket is another test's matter
+    results.evaluate(load_train_config(Path("own.yaml")), "again")
+    named = [Path(name) for name in manifest.Manifest().newest() if "ppo_eval" in name]
+    assert {path.parts[0] for path in named} == {"runs"}
+    assert named[-1].name == "ppo_eval_again.json"
+    found = verify_results(False, silent)
+    assert found is not None
+    assert found.evidence.arguments["tag"] == "again"
 
 
 def test_a_report_that_no_run_recorded_is_refused(place: Path) -> None:
     path = newest_evaluation()
     assert path
     path.rename(path.with_name("ppo_eval_zzz.json"))
-    with pytest.raises(BadInput, match="not in the manifest"):
+    with pytest.raises(BadInput, match="has no report in the manifest"):
         verify_results(False, silent)
 
 
 def test_untrained_weights_under_a_new_seal_are_named_by_deep(place: Path) -> None:
-    """The forger also appends to the manifest, so that every checksum fits."""
     shutil.copy("model/model.safetensors", MODEL / "model.safetensors")
     reseal(MODEL)
-    manifest.Manifest().record([MODEL / MANIFEST])
+    record(MODEL / MANIFEST)
+    with pytest.raises(BadInput, match="evidence: not what"):
+        verify_results(False, silent)
+    record(report_again())
     with pytest.raises(BadInput, match="does not say what is recorded here"):
         verify_results(True, silent)
 
 
 def test_base_episodes_sold_as_trained_are_named_by_deep(place: Path) -> None:
     shutil.copy(BASE, TRAINED)
-    from src.config.train_config import TrainConfig
-    from src.training.results import write_results
-
-    path = newest_evaluation()
-    assert path
-    config = TrainConfig.model_validate(json.loads(path.read_text())["config"])
-    write_results(config, path.stem.removeprefix("ppo_eval_"))
-    manifest.Manifest().record([TRAINED, path])
+    record(TRAINED, report_again())
     with pytest.raises(BadInput, match="does not say what is recorded here"):
         verify_results(True, silent)
 
@@ -139,5 +184,180 @@ def test_base_episodes_sold_as_trained_are_named_by_deep(place: Path) -> None:
 def test_a_manifest_cut_before_the_results_is_refused(place: Path) -> None:
     lines = manifest.MANIFEST.read_bytes().splitlines(keepends=True)
     manifest.MANIFEST.write_bytes(b"".join(lines[:-2]))
-    with pytest.raises(BadInput, match="not in the manifest"):
+    with pytest.raises(BadInput, match="has no report in the manifest"):
         verify_results(False, silent)
+
+
+def stray(name: str, **changes: Any) -> Path:
+    """A report with invented figures beside the honest one, newer than that."""
+    honest = newest_evaluation()
+    assert honest
+    path = honest.with_name(f"ppo_eval_{name}.json")
+    report = json.loads(honest.read_text()) | changes
+    report["evidence"]["arguments"]["tag"] = name
+    path.write_text(json.dumps(report))
+    return path
+
+
+@pytest.mark.parametrize("gated", [True, False])
+def test_a_report_that_says_it_is_not_gated_is_refused(place: Path, gated: bool) -> None:
+    path = stray("zzz", gated=gated)
+    with pytest.raises(BadInput, match="not in the manifest") as caught:
+        verify_results(False, silent)
+    assert caught.value.where == str(path)
+    record(path)
+    with nullcontext() if gated else pytest.raises(BadInput, match="gated: not what"):
+        verify_results(False, silent)
+
+
+def test_the_report_recorded_last_is_the_newest_whatever_its_time(place: Path) -> None:
+    honest, second = newest_evaluation(), stray("1")
+    assert honest
+    os.utime(second, (0, 0))
+    assert newest_evaluation() == honest
+    record(second)
+    assert newest_evaluation() == second
+    os.utime(honest)
+    assert newest_evaluation() == second
+
+
+def test_a_model_without_a_recorded_report_is_refused(place: Path) -> None:
+    """Base weights, sealed anew; reports deleted, and what training recorded cut off the manifest."""
+    shutil.copy("model/model.safetensors", MODEL / "model.safetensors")
+    reseal(MODEL)
+    for path in evaluations(run_of(GATED_CHECKPOINTS)):
+        path.unlink()
+    manifest.MANIFEST.write_bytes(manifest.MANIFEST.read_bytes().splitlines(keepends=True)[0])
+    with pytest.raises(BadInput, match="has no report in the manifest"):
+        verify_results(False, silent)
+
+
+def test_an_evaluation_while_the_seal_is_moved_away_is_refused(place: Path) -> None:
+    config = load_train_config(Path("own.yaml")).model_copy(update={"profile": "quickstart"})
+    (MODEL / MANIFEST).rename("seal.json")
+    with pytest.raises(BadInput, match="has no final model of a gated run"):
+        evaluate(config, "zzz")
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("config", lambda found: found["config"]["eval"].update(control=True)),
+        ("profile", lambda found: found.update(profile="rc1")),
+        ("figures", lambda found: found["figures"]["delta_pp"].update(success=99.9)),
+        ("evidence", lambda found: found["evidence"]["inputs"].update({"logs/eval.jsonl": "0" * 64})),
+        ("ambers", lambda found: found.update(ambers=found["checks"][:1])),
+        ("more", lambda found: found.update(more="invented")),
+    ],
+)
+def test_no_part_of_the_report_proves_itself(place: Path, part: str, change: Any) -> None:
+    record(edit_report(change))
+    with pytest.raises(BadInput, match=f"{part}: not what episodes, seals and ticket give"):
+        verify_results(False, silent)
+
+
+def test_a_curve_edited_after_the_run_is_refused(place: Path) -> None:
+    for name in ("logs/metrics.jsonl", "logs/eval.jsonl"):
+        curve, before = Path(name), Path(name).read_bytes()
+        curve.write_bytes(before.replace(b'"success":0', b'"success":9'))
+        assert curve.read_bytes() != before
+        with pytest.raises(BadInput, match="evidence: not what episodes, seals and ticket give"):
+            verify_results(False, silent)
+        curve.write_bytes(before)
+
+
+def test_a_model_of_settings_that_the_ticket_does_not_cover_is_refused(place: Path) -> None:
+    marks, step = read_seal(MODEL).marks, read_seal(MODEL).step
+    for name in (MANIFEST, COMPLETE):
+        (MODEL / name).unlink()
+    seal(MODEL, step, marks | {"config": marks["config"] | {"shadow_set": "data/easy.jsonl"}})
+    with pytest.raises(BadInput, match=r"not trained with the settings of own\.yaml"):
+        verify_results(False, silent)
+
+
+def test_two_runs_with_one_ticket_are_told_apart(place: Path) -> None:
+    """A second run recorded its evaluations after this one, under the same names in its own folder."""
+    other = Path("runs/20990101T000000000Z-ab12")
+    shutil.copytree(run_of(GATED_CHECKPOINTS), other)
+    key = other / "logs/eval/key.json"
+    key.write_text(key.read_text() + " ")
+    manifest.Manifest().record([key, other / TRAINED])
+    assert verify_results(False, silent)
+
+
+def test_the_forger_cannot_choose_the_dialogues(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proving, "_regenerate", lambda *given, **_: drawn.append(given[4](8)))
+    draws = []
+    for _ in range(4):
+        drawn: list[list[int]] = []
+        told: list[str] = []
+        verify_results(True, told.append, dialogues=4)
+        assert any("drawn with the random seed" in line for line in told)
+        draws.append(tuple(map(tuple, drawn)))
+    assert len(set(draws)) > 1
+
+
+def test_a_run_with_adapters_is_proved_and_exchanged_adapters_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    targets = [{"memory_gb": 0, "modules": ["q_proj", "v_proj"]}]
+    train_gated(tmp_path, finetune={"method": "lora", "rank": 4, "targets": targets}, lr=0.5)
+    monkeypatch.chdir(tmp_path)
+    told: list[str] = []
+    verify_results(True, told.append)
+    assert any("8 of 8 dialogues are what checkpoints/rc1/final_model says" in line for line in told)
+    assert any("8 of 8 dialogues are what model says" in line for line in told)
+    assert TRAINED.read_bytes() != BASE.read_bytes()
+    weights = MODEL / "adapter_model.safetensors"
+    save_file({name: value * 0 for name, value in load_file(weights).items()}, weights)
+    reseal(MODEL)
+    record(MODEL / MANIFEST, report_again())
+    with pytest.raises(BadInput, match="does not say what is recorded here"):
+        verify_results(True, silent)
+
+
+def test_evaluate_finds_the_run_of_its_config(place: Path) -> None:
+    """A run of another config began after this one, and the links lead to it."""
+    first, other = run_of(GATED_CHECKPOINTS), Path("runs/20990101T000000000Z-ab12")
+    open_run(other, GATED_CHECKPOINTS)
+    config = load_train_config(Path("own.yaml")).model_copy(update={"profile": "quickstart"})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("src.training.results.verify_report", lambda *given: None)
+        _, (report, _) = evaluate(config, "again")
+    assert run_of(GATED_CHECKPOINTS) == first
+    assert newest_evaluation() == first / report
+    assert verify_results(False, silent)
+
+
+ARM = Path("data/episodes/quickstart_ablation/seed_1")
+
+
+def ablated(**episodes: Path) -> None:
+    """An ablation whose two runs have the trained policy as their final model."""
+    profile = Path("configs/gates/quickstart.yaml")
+    profile.write_text(profile.read_text().replace("configs/quickstart_ablation", "own"))
+    ARM.mkdir(parents=True)
+    marks, step = read_seal(MODEL).marks, read_seal(MODEL).step
+    for side, file in episodes.items():
+        model = Path(f".askgate/ablation/own/{side}-1/checkpoints/local/final_model")
+        shutil.copytree(MODEL, model, ignore=lambda folder, names: [MANIFEST, COMPLETE])
+        seal(model, step, marks | {"config": marks["config"] | {"profile": "local"}})
+        shutil.copy(model / MANIFEST, ARM / f"{side}.seal.json")
+        shutil.copy(file, ARM / f"{side}.jsonl")
+
+
+def test_the_models_of_an_ablation_repeat_their_dialogues(place: Path) -> None:
+    ablated(without=TRAINED, **{"with": TRAINED})
+    told: list[str] = []
+    verify_results(True, told.append)
+    assert sum("8 of 8 dialogues are what .askgate/ablation/own/" in line for line in told) == 2
+    shutil.rmtree(".askgate/ablation")
+    verify_results(True, told.append)
+    assert sum("its model is not in this folder any more" in line for line in told) == 2
+
+
+def test_ablation_episodes_of_another_policy_are_named_by_deep(place: Path) -> None:
+    ablated(without=TRAINED, **{"with": BASE})
+    with pytest.raises(BadInput, match="does not say what is recorded here") as caught:
+        verify_results(True, silent)
+    assert caught.value.where == str(ARM / "with.jsonl")

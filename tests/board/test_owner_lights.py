@@ -5,9 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from src.board.owner_lights import CachedSums, round_lights
 from src.board.runs import LogTail, thinned
+from src.core.check import check
+from src.core.files import write_json
+from src.gates.ambers import Amber
+from src.gates.manifest import Manifest
+from src.gates.ticket import TICKET, read_round
 from tests.board.small_run import WEIGHTS, write_rounds
 
 
@@ -62,6 +68,16 @@ def test_a_changed_file_turns_its_lights_off() -> None:
     first = colours(sums)[0]
     assert first["data"] == "grey"
     assert first["evidence"] == "red"
+
+
+def test_an_amber_is_green_when_it_is_signed_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    write_rounds()
+    fact = check("judge_weight", 0.0, ">", 0.0, "use a better judge", "请更换评委")
+    write_json(TICKET, replace(read_round(TICKET), ambers=(fact,)))
+    Manifest().record([TICKET])
+    assert colours()[1]["evidence"] == "amber"
+    monkeypatch.setattr("src.gates.ambers.ambers", lambda profile: [Amber(fact, WEIGHTS, "Ada")])
+    assert colours()[1]["evidence"] == "green"
 
 
 def test_curves_follow_the_log_and_restart_with_another() -> None:

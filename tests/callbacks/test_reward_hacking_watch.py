@@ -109,6 +109,13 @@ def test_a_spike_in_the_spread_of_rewards_stops_the_run(tmp_path: Path, samples:
         run(tmp_path / "wild", steps)
 
 
+def test_turns_that_were_cut_off_are_not_malformed(tmp_path: Path, samples: list[Sample]) -> None:
+    episodes = paid(samples, by(lambda sample: "I think about", samples))
+    result = StepResult(1, {"cut_turn_share": 0.75}, episodes)
+    Watch(1, WatchSection(), StepLog(tmp_path / "metrics.jsonl")).on_step(FakeEngine(step=1), result)
+    assert result.metrics["watch/malformed"] == 0.25
+
+
 def test_demonstrations_are_not_flagged(tmp_path: Path, samples: list[Sample]) -> None:
     watch = run(tmp_path, batches(paid(samples, [demonstration_episode(sample) for sample in samples])))
     assert watch.breach == ""

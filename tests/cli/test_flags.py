@@ -159,8 +159,18 @@ def test_a_script_runs_its_verb(verb: str, tmp_path: Path) -> None:
     assert done.stdout.startswith(f"Usage: askgate {verb} [OPTIONS]")
 
 
+def imported(heavy: str, code: str) -> str:
+    script = f"import sys; {code}; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    return done.stdout.strip() or done.stderr
+
+
 def test_help_does_not_import_heavy_libraries() -> None:
     heavy = "{'numpy', 'scipy', 'sklearn', 'jinja2', 'torch', 'datasets', 'openai', 'xllamacpp'}"
-    script = f"import sys; from src.cli import main; print(sorted({heavy} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=60)
-    assert done.stdout.strip() == "[]", done.stderr
+    assert imported(heavy, "from src.cli import main") == "[]"
+
+
+def test_verify_does_not_import_heavy_libraries() -> None:
+    """They take seconds, and `verify` promises two."""
+    heavy = "{'scipy', 'sklearn', 'torch', 'transformers', 'datasets', 'openai', 'huggingface_hub', 'xllamacpp'}"
+    assert imported(heavy, "import src.gates.verify, src.release.verify_results") == "[]"

@@ -10,7 +10,7 @@ import torch
 
 from src.config.train_config import FinetuneSection
 from src.core.errors import BadInput
-from src.engines.models import frozen_base, load_policy
+from src.engines.models import compile_layers, frozen_base, load_policy, load_trained, save_policy
 
 CPU = torch.device("cpu")
 ALL = ("q_proj", "v_proj")
@@ -48,6 +48,19 @@ def test_trained_weights_are_float32_and_frozen_ones_in_the_dtype(taught: Path) 
     assert kinds == {True: torch.float32, False: torch.bfloat16}
 
 
+@pytest.mark.parametrize("method", ["full", "lora"])
+def test_a_saved_policy_computes_the_same_when_it_is_loaded(taught: Path, tmp_path: Path, method: Any) -> None:
+    finetune = FinetuneSection(method=method, rank=2)
+    policy = load_policy(str(taught), finetune, ("q_proj",), CPU, torch.float32)
+    with torch.no_grad():
+        for weight in policy.parameters():
+            if weight.requires_grad:
+                weight.add_(0.1)
+        save_policy(policy, str(taught), tmp_path / "saved")
+        again = load_trained(tmp_path / "saved", str(taught), finetune, CPU, torch.float32)
+        assert torch.equal(again(input_ids=IDS).logits, policy(input_ids=IDS).logits)
+
+
 @pytest.mark.parametrize(
     ("model", "method", "message"),
     [
@@ -65,3 +78,16 @@ def test_an_unloadable_model_is_refused_in_one_line(
     assert message in str(refused.value)
     assert "What to do" in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_compiled_layers_stay_plain_outside_training(taught: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`generate` and rollouts over the cache pass other arguments than training; they must not be compiled."""
+
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise AssertionError("a compiled layer was called")
+
+    policy = load_policy(str(taught), FinetuneSection(), (), CPU, torch.float32)
+    before = policy.generate(IDS, max_new_tokens=4, do_sample=False)
+    monkeypatch.setattr(torch, "compile", lambda function, **options: refuse)
+    compile_layers(policy)
+    assert torch.equal(policy.generate(IDS, max_new_tokens=4, do_sample=False), before)

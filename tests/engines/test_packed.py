@@ -15,7 +15,7 @@ from torch import Tensor
 
 from src.config.train_config import FinetuneSection
 from src.core.api import Batch, Strategy
-from src.engines.models import Critic, load_policy
+from src.engines.models import Critic, load_policy, recompute_layers
 from src.engines.packed import Learner, Scored, _join, backward, hidden_before, pack, score_tokens
 from src.strategies.dpo import DPO
 from src.strategies.grpo import GRPO
@@ -192,3 +192,45 @@ def test_chunked_logits_give_the_same_result(folder: Path, monkeypatch: pytest.M
     parts = run()
     assert torch.allclose(whole[0], parts[0], atol=1e-6)
     assert torch.allclose(whole[1], parts[1], atol=1e-5)
+
+
+def test_entropy_carries_a_gradient_only_where_it_is_trained(folder: Path) -> None:
+    learner = learner_of(folder)
+    (one,) = pack(episodes(), 10_000, CPU)
+    found = {}
+    for kind in ("none", "reported", "trained"):
+        hidden_NH = hidden_before(learner.policy, one)
+        logp_N, entropy_N = score_tokens(learner.policy, hidden_NH, one.said_N, TEMPERATURE, kind)
+        assert logp_N.requires_grad
+        assert entropy_N.requires_grad == (kind == "trained")
+        found[kind] = entropy_N.detach()
+    assert torch.equal(found["reported"], found["trained"])
+    assert (found["trained"] > 0).all()
+    assert (found["none"] == 0).all()
+
+
+def test_recomputed_layers_keep_no_activations_and_give_the_same_gradient(folder: Path) -> None:
+    def run(recomputed: bool) -> tuple[Tensor, int, int]:
+        learner, calls = learner_of(folder), []
+        layers = learner.policy.get_decoder().layers
+        layers[0].mlp.register_forward_pre_hook(lambda *_: calls.append(1))
+        if recomputed:
+            recompute_layers(learner.policy)
+        kept: list[int] = []
+        (one,) = pack(episodes(), 10_000, CPU)
+        with torch.autograd.graph.saved_tensors_hooks(lambda x: (kept.append(x.numel()), x)[1], lambda x: x):
+            logp_N = learner(one).logp_N
+        logp_N.sum().backward()
+        return torch.cat([w.grad.flatten() for w in learner.policy.parameters()]), len(calls), sum(kept)
+
+    plain, plain_calls, plain_kept = run(False)
+    recomputed, calls, kept = run(True)
+    assert torch.equal(plain, recomputed)
+    assert (plain_calls, calls) == (1, 2)
+    assert kept < plain_kept
+    learner, seen = learner_of(folder), []
+    recompute_layers(learner.policy)
+    learner.policy.get_decoder().layers[0].mlp.register_forward_pre_hook(lambda *_: seen.append(1))
+    with torch.no_grad():
+        learner(pack(episodes(), 10_000, CPU)[0])
+    assert len(seen) == 1

@@ -15,10 +15,10 @@ from src.core.api import Batch, Callback, Engine, StepResult, Stop, Targets
 from src.core.errors import BadInput
 from src.engines.base import StepTimer, lr_scale
 from src.engines.packed import pack
-from src.engines.pure_pt import PurePT, collect, split_minibatches
+from src.engines.pure_pt import PurePT, collect, logp_gap, split_minibatches
 from src.strategies.grpo import GRPO
 from src.strategies.ppo import PPO
-from tests.engines.toy import make_job
+from tests.engines.toy import fingerprint, make_job
 from tests.reproducible_metrics import reproducible_metrics
 
 
@@ -39,6 +39,25 @@ def test_rollout_and_training_agree_on_every_token(taught: Path) -> None:
     engine = PurePT(make_job(taught, PPO(), steps=2, batch=64, lr=1e-2))
     gaps = [engine.take_step().metrics["logp_gap"] for _ in range(2)]
     assert max(gaps) < 1e-4
+
+
+def test_the_gap_between_rollout_and_training_has_a_mean_and_a_tail() -> None:
+    gap = logp_gap(torch.arange(200.0), torch.zeros(200))
+    assert {name: float(value) for name, value in gap.items()} == {
+        "logp_gap": 99.5, "logp_gap_p99": 197.0, "logp_gap_max": 199.0,
+    }  # fmt: skip
+    assert float(logp_gap(torch.tensor([2.0]), torch.tensor([3.0]))["logp_gap_p99"]) == 1
+
+
+def test_gradient_checkpointing_does_not_change_the_weights(taught: Path) -> None:
+    """Bit by bit, on a CPU."""
+    found = []
+    for on in (False, True):
+        engine = PurePT(make_job(taught, PPO(), steps=2, batch=16, lr=1e-3, gradient_checkpointing=on))
+        for _ in range(2):
+            engine.take_step()
+        found.append(fingerprint(engine.learner))
+    assert found[0] == found[1]
 
 
 def test_only_the_critic_learns_during_warm_up(taught: Path) -> None:

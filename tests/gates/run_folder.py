@@ -19,24 +19,31 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
+from src.checkpoint.seal import Seal
+from src.config.loader import load_train_config, source_files
 from src.config.profile import Profile, load_profile, scoring_of
 from src.config.schema import dotted
-from src.core.defaults import SEED
+from src.core.defaults import OVERCLAR_ALPHA, OVERCLAR_CAP, SEED
+from src.core.files import write_json
 from src.core.jsonl import read_records, write_records
 from src.core.model_files import model_sha256
-from src.core.types import TASKS, Sample
+from src.core.paths import ablation_file, ablation_seal
+from src.core.types import TASKS, Episode, Sample
 from src.data.difficulty.bucketize import difficulty_bucketize
 from src.data.difficulty.metrics import difficulty_metrics, measure_all
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
 from src.data.pool.shadow_set import materialize_shadow
+from src.eval.ablation import AblationPlan, side_config
 from src.gates.gate import RoundContext, round_context
 from src.gates.rounds import run_round
 from src.gates.ticket import Round
 from src.reward.calibration import weight_calib
+from src.reward.configured import make_reward
 from src.reward.recorded_episodes import RecordedEpisode, RecordPlan, write_recorded
 from src.reward.scored_episodes import rate
 from src.scoring.batch import BatchJob, choose, score_dialogues
+from src.scoring.prompt import CANARIES
 from src.scoring.providers import settings_for
 from tests.gates.scripted_policy import act, ask_first
 from tests.scoring.server import JudgeServer, Scores, steady_scores
@@ -56,12 +63,23 @@ COUNTS = {
     "calibration_live": LIVE,
     "ablation_episodes": SHADOW,
     "ablation_seeds": 1,
+    "judge_samples": 6,
 }
 LATENCY_S = 0.025
 
 
+def discerning_scores(body: dict[str, Any]) -> dict[str, Any]:
+    """Scores of a judge that reads: steady ones for a dialogue, nearly nothing for a canary."""
+    dialogue = body["messages"][-1]["content"].rpartition("\n")[0]
+    found = steady_scores(body)
+    return {name: min(1, mark) for name, mark in found.items()} if dialogue.endswith(_WORTHLESS) else found
+
+
+_WORTHLESS = tuple(f": {text}" for canaries in CANARIES.values() for text in canaries.values())
+
+
 @contextmanager
-def judging(scores: Scores = steady_scores) -> Iterator[dict[str, str]]:
+def judging(scores: Scores = discerning_scores) -> Iterator[dict[str, str]]:
     """The environment of a run whose judge is a server on this machine."""
     with JudgeServer(uneven_latency, latency_s=LATENCY_S, scores=scores) as server:
         yield {
@@ -100,8 +118,6 @@ def build_run() -> None:
         held_out = record(profile.paths.shadow_episodes, shadow, profile.paths.shadow_set)
         judged(held_out, profile.paths.shadow_episodes, environment, SEED)
     ablation(profile, shadow)
-    # What a stage says of itself. No gate reads it; the ticket holds on to it.
-    profile.paths.calibration_report.write_text('{"passed": true}', encoding="utf-8")
 
 
 def _configs() -> None:
@@ -172,13 +188,27 @@ def judged(recorded: list[RecordedEpisode], episodes: Path, environment: dict[st
 
 
 def ablation(profile: Profile, samples: list[Sample], needless: float = 0.1) -> None:
-    """Writes ablation episodes: needless asks in 10% of the cases with the penalty, in 50% without it."""
-    folder = profile.paths.ablation_episodes / "seed_20250820"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, share in (("without", 0.5), ("with", needless)):
+    """Writes both runs of the ablation: needless asks in 10% of the cases with the penalty, in 50% without it."""
+    for side, share in (("without", 0.5), ("with", needless)):
         random = Random(11)
-        with open(folder / f"{name}.jsonl", "wb") as handle:
-            write_records(handle, [ask_first(sample, random, share) for sample in samples])
+        write_side(profile, side, [ask_first(sample, random, share) for sample in samples], samples)
+
+
+def write_side(profile: Profile, side: str, episodes: list[Episode], samples: list[Sample]) -> None:
+    """Writes a run of the ablation as the stage does: episodes with rewards, and the seal of the final model."""
+    paths, seed = profile.paths, SEED
+    config = load_train_config(paths.ablation_config)
+    plan = AblationPlan(paths.ablation_config, OVERCLAR_ALPHA, OVERCLAR_CAP, 24, (seed,), None, Path(), "")
+    own = side_config(config, plan, penalty=side == "with")
+    reward, levels = make_reward(own), [one.level for one in measure_all(samples)]
+    played = [replace(one, level=level, seed=seed) for one, level in zip(episodes, levels, strict=True)]
+    played = [replace(one, reward=reward(one, sample)) for one, sample in zip(played, samples, strict=True)]
+    file = ablation_file(paths.ablation_episodes, seed, side)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with open(file, "wb") as handle:
+        write_records(handle, played)
+    marks = {"config": own.model_dump(mode="json"), "sources": source_files(config)}
+    write_json(ablation_seal(paths.ablation_episodes, seed, side), Seal(plan.steps, marks, {}))
 
 
 def both_rounds() -> tuple[Round, Round]:

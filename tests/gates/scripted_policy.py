@@ -9,7 +9,8 @@ from src.agents.actions import say
 from src.agents.env import Env
 from src.core.types import Episode, Level, Sample, Turn
 
-MAX_TURNS = 12
+MAX_TURNS = 6
+"""As in the configs of the tests."""
 
 
 def act(sample: Sample, random: Random, level: Level | None = None) -> Episode:

@@ -13,13 +13,14 @@ from msgspec.structs import replace
 
 from src.checkpoint.seal import read_seal
 from src.core.api import Stop
-from src.core.defaults import SEED_POOL_FACTS
+from src.core.defaults import CODE, SEED_POOL_FACTS
 from src.core.errors import BadInput
-from src.core.files import sha256_file
+from src.core.files import code_sha256, sha256_file
 from src.core.model_files import model_sha256
 from src.core.paths import all_runs, evaluations, run_of
+from src.gates.manifest import MANIFEST, Manifest, newest_evaluation
 from src.gates.ticket import Admission
-from src.training.run import record_outputs, require_gated_folder
+from src.training.run import require_gated_folder
 from src.training.run import run as train
 from tests.training.tiny_run import make_model_and_data, write_config
 
@@ -67,7 +68,6 @@ def test_a_gated_run_is_marked_and_has_its_own_checkpoints(folder: Path) -> None
 def test_an_interrupted_run_resumes_by_itself(folder: Path) -> None:
     config = write_config(folder, steps=3)
     train(config, False, admitted(config))
-    record_outputs()
     whole = sha256_file(FINAL_MODEL)
     _break_off_after(2)
     train(config, False, admitted(config))
@@ -85,13 +85,30 @@ def test_a_new_ticket_for_the_same_files_resumes_the_run(folder: Path) -> None:
     assert read_seal(Path("checkpoints/rc1/final_model")).marks["ticket"] == "c" * 64
 
 
+@pytest.mark.parametrize("readmitted", [True, False])
+def test_a_run_of_earlier_code_resumes_after_its_readmission(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, readmitted: bool
+) -> None:
+    config, old, new = write_config(folder, steps=2), code_sha256(), "1" * 64
+    train(config, False, admitted(config))
+    _break_off_after(1)
+    monkeypatch.setattr("src.training.resume.code_sha256", lambda: new)
+    admission = admitted(config)
+    admission.stands_on[CODE] = new
+    train(config, False, replace(admission, earlier_code=(old,) if readmitted else ()))
+    assert len(all_runs()) == (1 if readmitted else 2)
+    marks = read_seal(Path("checkpoints/rc1/final_model")).marks
+    assert marks["sources"][CODE] == new
+    assert marks["earlier_code"] == ([old] if readmitted else [])
+
+
 @pytest.mark.parametrize("on_record", [False, True])
 def test_a_run_restarted_after_its_last_step_takes_no_step(folder: Path, on_record: bool) -> None:
     """The run was killed before the final model was recorded, or finished by hand while a loop still waits for it."""
     config = write_config(folder, steps=2)
     train(config, False, admitted(config))
-    if on_record:
-        record_outputs()
+    if not on_record:
+        MANIFEST.unlink()
     for report in [*evaluations(Path(".")), *evaluations(all_runs()[0])]:
         report.unlink()
     train(config, False, admitted(config))
@@ -104,9 +121,7 @@ def test_a_run_restarted_after_its_last_step_takes_no_step(folder: Path, on_reco
 def test_a_finished_or_different_run_stays_and_a_new_one_starts(folder: Path, other: str) -> None:
     config = write_config(folder, steps=3)
     train(config, False, admitted(config))
-    if other == "ended":
-        record_outputs()
-    else:
+    if other != "ended":
         _break_off_after(2)
     if other == "file":
         (folder / "model/generation_config.json").write_text("{}")
@@ -137,8 +152,9 @@ def test_a_resumed_gated_run_may_not_change_its_learning_rate(folder: Path) -> N
 
 
 def test_a_run_stopped_by_the_watch_gets_no_final_model(folder: Path) -> None:
-    """It resumes only with `--resume-from`."""
-    config = write_config(folder, steps=2, watch={"malformed": 0.0, "window": 1})
+    """It resumes only with `--resume-from`. Turns are long enough for some to end by themselves, without an action."""
+    long = {"rollout_len": 256, "rollout": {"max_turns": 2, "max_tokens": 900, "slots": 8}, "batch_size": 8}
+    config = write_config(folder, steps=2, watch={"malformed": 0.0, "window": 1}, **long)
     with pytest.raises(Stop):
         train(config, False, admitted(config))
     with pytest.raises(BadInput, match=r"stopped after step 1: malformed.*--resume-from"):
@@ -199,6 +215,41 @@ def test_an_interrupted_run_is_found_behind_a_newer_one(folder: Path) -> None:
     assert {run.name for run in all_runs()} == {first.name, second.name}
 
 
+def test_a_run_records_its_results_before_anybody_else_can_write(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run killed right before it records is started again: it takes no step, reports and records."""
+    config = write_config(folder, steps=1)
+
+    def killed(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("src.training.run.record_outputs", killed)
+        with pytest.raises(KeyboardInterrupt):
+            train(config, False, admitted(config))
+    train(config, False, admitted(config))
+    (run,) = all_runs()
+    recorded = Manifest().newest()
+    for name in ("checkpoints/rc1/final_model/manifest.json", "logs/eval/step_00001.jsonl", "logs/eval/key.json"):
+        assert recorded[f"{run}/{name}"].sha256 == sha256_file(run / name)
+    assert str(newest_evaluation()) in recorded
+    assert "resumed after step 1 of 1" in _logged()
+
+
+def test_a_refused_resume_leaves_the_run_and_its_ticket(folder: Path) -> None:
+    Path("reports/preflight").mkdir(parents=True)
+    ticket = Path("reports/preflight/round2_pass.json")
+    ticket.write_text("the ticket")
+    first = write_config(folder, steps=1)
+    train(first, False, admitted(first))
+    (run,) = all_runs()
+    before = files_of(run)
+    ticket.write_text("that of another config")
+    other = write_config(folder, steps=1, lr=2.0e-3)
+    with pytest.raises(BadInput, match="lr: is not what the run began with"):
+        train(other, True, admitted(other))
+    assert files_of(run) == before
+
+
 def test_a_run_keeps_a_copy_of_its_ticket(folder: Path) -> None:
     Path("reports/preflight").mkdir(parents=True)
     Path("reports/preflight/round2_pass.json").write_text("the ticket")
@@ -207,6 +258,12 @@ def test_a_run_keeps_a_copy_of_its_ticket(folder: Path) -> None:
     (run,) = all_runs()
     Path("reports/preflight/round2_pass.json").write_text("that of the next rounds")
     assert (run / "reports/preflight/round2_pass.json").read_text() == "the ticket"
+
+
+def files_of(run: Path) -> dict[str, str]:
+    """Checksums of all files of a run but its log, to which a refusal is appended."""
+    files = [file for file in run.rglob("*") if file.is_file() and file.name != "train.log"]
+    return {str(file): sha256_file(file) for file in files}
 
 
 def _logged() -> str:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
-from src.config.loader import read_yaml
-from src.config.profile import NAMES, load_profile
+from src.config.loader import load_train_config, read_yaml
+from src.config.profile import NAMES, ledgers, load_profile, scoring_for
 from src.core.errors import BadInput
+from src.gates.ambers import weaker_thresholds
 from tests.gates.run_folder import ROOT
 
-MACHINE = {"counts", "disk_free_gb_min", "config"}
-"""What profiles may differ in: sizes, the machine and the training config."""
+OTHERWISE: dict[str, Any] = {"counts": True, "disk_free_gb_min": True, "config": True, "judge": {"required"}}
+"""Differences between the profiles: sizes, machine, training config, and whether a judge that does not read is red."""
 
 
 def test_both_profiles_ask_for_the_same_quality() -> None:
-    quickstart, rc1 = (load_profile(name).thresholds.model_dump(exclude=MACHINE) for name in NAMES)
+    quickstart, rc1 = (load_profile(name).thresholds.model_dump(exclude=OTHERWISE) for name in NAMES)
     assert quickstart == rc1
 
 
@@ -57,3 +59,26 @@ def test_a_profile_under_the_name_of_another_is_refused(tmp_path: Path, monkeypa
         load_profile("rc1")
     with pytest.raises(BadInput, match="there is no profile"):
         load_profile("mine")
+
+
+def test_fewer_fresh_samples_than_shipped_are_weaker_thresholds() -> None:
+    profile = load_profile("rc1")
+    fewer = profile.model_copy(update={"sizes": profile.sizes.model_copy(update={"fresh": 1})})
+    assert weaker_thresholds(profile) == []
+    assert weaker_thresholds(fewer) == ["sizes.fresh is 1, shipped 50"]
+
+
+@pytest.mark.parametrize(
+    ("config", "ledger"),
+    [
+        ("configs/ppo_scale.yaml", "scoring_ledger.jsonl"),
+        ("configs/quickstart_gated.yaml", "quickstart_scoring_ledger.jsonl"),
+        ("configs/quickstart.yaml", "local_scoring_ledger.jsonl"),
+        ("configs/train_local.yaml", "local_scoring_ledger.jsonl"),
+    ],
+)
+def test_scores_by_a_config_that_no_profile_names_have_a_ledger_of_their_own(config: str, ledger: str) -> None:
+    """A paid judge that scores episodes of quickstart.yaml by hand does not mix with the quickstart's judge."""
+    found = scoring_for(load_train_config(Path(config)), Path(config))
+    assert found.ledger == Path("reports/rc1") / ledger
+    assert found.ledger in ledgers()

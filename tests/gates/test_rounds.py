@@ -76,6 +76,7 @@ def test_a_gate_red_in_both_rounds_exits_with_1(run: Path) -> None:
 
 
 def test_a_failed_round_2_withdraws_the_ticket_with_remedies(run: Path) -> None:
+    TICKET.unlink()  # a ticket that is there is not given up for a round that cannot pass
     report = go(2, RUN_MODE="test")
     assert report.exit_code == 2
     assert not TICKET.exists()
@@ -87,18 +88,27 @@ def test_a_failed_round_2_withdraws_the_ticket_with_remedies(run: Path) -> None:
         admit(CONFIG)
 
 
-@pytest.mark.parametrize(("number", "left"), [(1, []), (2, [ROUND1])])
-def test_an_interrupted_round_leaves_no_ticket(run: Path, number: int, left: list[Path]) -> None:
-    """The round has already overwritten evidence, so the ticket would be refused later for a less clear reason."""
+def killed(*given: object) -> None:
+    raise KeyboardInterrupt
 
-    def killed(progress: object) -> None:
-        raise KeyboardInterrupt
 
+def test_a_round_killed_while_it_scores_leaves_the_ticket(run: Path) -> None:
     with judging() as environment, pytest.raises(KeyboardInterrupt):
-        run_round(number, PROFILE, environment, print, killed)
+        run_round(1, PROFILE, environment, print, killed)
+    assert admit(CONFIG).profile == PROFILE
+
+
+@pytest.mark.parametrize(("number", "left"), [(1, []), (2, [ROUND1])])
+def test_a_round_killed_while_it_measures_leaves_no_ticket(
+    run: Path, monkeypatch: pytest.MonkeyPatch, number: int, left: list[Path]
+) -> None:
+    """The round has already overwritten evidence, so the ticket would be refused later for a less clear reason."""
+    monkeypatch.setattr("src.gates.rounds.measure", killed)
+    with judging() as environment, pytest.raises(KeyboardInterrupt):
+        run_round(number, PROFILE, environment, print, lambda done: None)
     assert [path for path in (ROUND1, TICKET, REFUSAL) if path.exists()] == left
     with pytest.raises(BadInput, match="there is no ticket"):
-        admit(Path("configs/quickstart_gated.yaml"))
+        admit(CONFIG)
 
 
 def test_two_rounds_at_once_are_refused(run: Path) -> None:

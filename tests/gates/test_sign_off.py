@@ -151,3 +151,16 @@ def test_only_verified_tickets_are_signed(run: Path, capsys: pytest.CaptureFixtu
         main(["sign-off", "--key", "owner.pem"])
     assert left.value.code == 2
     assert not ENVELOPE.exists()
+
+
+def test_a_key_that_is_not_the_owners_signs_nothing(ticket: Round) -> None:
+    """Neither the ticket nor an amber: the envelope would be refused later, with less to go by."""
+    with pytest.raises(BadInput, match="is not the owner's key that profile quickstart names"):
+        signing.require_owner_key(load_profile(PROFILE), make_key("thief"), None)
+    signing.require_owner_key(load_profile(PROFILE), Path("owner.pem"), None)
+
+
+def test_the_remedy_of_a_bad_sign_off_names_the_amber(ticket: Round) -> None:
+    signing.sign_statement(make_key("thief"), None, TICKET, signing.AMBER, {}, Path("amber_x.dsse.json"))
+    with pytest.raises(BadInput, match=r"not the owner's.*sign-off --amber"):
+        signing.read_signed(Path("amber_x.dsse.json"), Path("owner.pub.pem"), signing.AMBER)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 
+from src.checkpoint.seal import seal
 from src.cli import main
 from src.core.errors import BadInput
 from src.core.files import sha256_file, write_json
@@ -44,6 +46,7 @@ def test_verify_changes_no_file(run: Path) -> None:
     [
         "reports/preflight/round1/pool_report.json",
         "reports/preflight/round2/fresh_scores.jsonl",
+        "reports/preflight/round2/judge/scores.jsonl",
         "configs/weights.json",
     ],
 )
@@ -69,6 +72,37 @@ def test_a_restored_withdrawn_ticket_is_named(run: Path) -> None:
         verify_messages()
     with pytest.raises(BadInput, match="or it was withdrawn"):
         admit(CONFIG)
+
+
+def test_a_removed_run_is_said_and_a_damaged_one_is_refused(run: Path) -> None:
+    """Whoever needs the space removes the folder of an earlier run. A single file of it is another matter."""
+    folder = Path("runs/20260101T000000000Z-ab12")
+    results = [folder / "logs/eval/key.json", folder / "reports/ppo_eval_1.json"]
+    for path in results:
+        path.parent.mkdir(parents=True)
+        path.write_text("{}")
+    Manifest().record(results)
+    results[0].unlink()
+    with pytest.raises(BadInput, match=r"key\.json: cannot be read"):
+        verify_messages()
+    shutil.rmtree(folder)
+    assert f"{folder}: this run was removed, so nothing is verified about it" in verify_messages()
+
+
+def test_new_rounds_are_verified_while_the_old_model_is_there(run: Path) -> None:
+    """Otherwise nobody could sign a new ticket before the next training."""
+    earlier = sha256_file(TICKET)
+    write_json(TICKET, replace(read_round(TICKET), version="the next"))
+    Manifest().record([TICKET])
+    model = Path("checkpoints/rc1/final_model")
+    model.mkdir(parents=True)
+    seal(model, 1, {"gated": True, "ticket": earlier})
+    assert any("trained behind an earlier ticket" in line for line in verify_messages())
+    shutil.rmtree(model)
+    model.mkdir()
+    seal(model, 1, {"gated": True, "ticket": "0" * 64})
+    with pytest.raises(BadInput, match="was not trained behind the ticket"):
+        verify_messages()
 
 
 def rewritten(change: object) -> None:

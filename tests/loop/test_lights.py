@@ -5,9 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from src.loop.lights import lights, next_step, reasons_in
+from src.config.profile import load_profile
+from src.core.check import Check
+from src.gates.ambers import Amber
+from src.loop.lights import lights, next_step, reasons_in, without
+from src.loop.profile_loop import ProfileLoop
 from src.loop.stage import Stage, State
 
 CHECK = {"name": "distinct2", "value": 0.5, "rule": ">=", "threshold": 0.6, "passed": False, "remedy": "more templates",
@@ -77,3 +82,20 @@ def test_findings_of_a_round_are_reasons_too() -> None:
     found = reasons_in({"findings": [FINDING, {**FINDING, "passed": True}]})
     assert [(one.name, one.remedy) for one in found] == [("pool: distinct2", "more templates")]
     assert reasons_in([]) == reasons_in({"checks": None}) == []
+
+
+def test_an_amber_that_is_signed_off_is_green() -> None:
+    one = stage()
+    found = lights([one], done(one, 0, {"ambers": [CHECK]}))
+    assert [light.colour for light in found] == ["amber"]
+    assert [light.colour for light in without(found, {"another"})] == ["amber"]
+    assert [light.colour for light in without(found, {"distinct2"})] == ["green"]
+    assert "all lights are green" in next_step(without(found, {"distinct2"}), "askgate quickstart")[0]
+
+
+def test_status_takes_sign_offs_from_the_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = stage()
+    state, fact = done(one, 0, {"ambers": [CHECK]}), msgspec.convert(CHECK, Check)
+    loop = ProfileLoop(load_profile("quickstart"), [one], state, full=False)
+    monkeypatch.setattr("src.gates.ambers.ambers", lambda profile: [Amber(fact, Path("gate.json"), "Ada")])
+    assert loop.lights()[0].colour == "green"

@@ -12,8 +12,6 @@ import pytest
 from src.config.profile import Profile, load_profile
 from src.core.check import remedies
 from src.core.errors import BadInput
-from src.core.files import write_json
-from src.core.paths import probe_report
 from src.eval.trial import Compared, SeedRun, TrialReport, compared, control_ambers, trial_report
 from src.gates.ambers import (
     NOT_FOR_SIGNING,
@@ -25,19 +23,21 @@ from src.gates.ambers import (
     weaker_thresholds,
     weight_ambers,
 )
-from src.gates.ticket import TICKET, read_round
+from src.gates.rounds import run_round
+from src.gates.ticket import TICKET, Round, read_round
 from src.gates.verify import verify
 from src.loop.lights import next_step
 from src.pages.rc1_report import verdict
 from src.release.package import make_package
 from src.reward.dimensions import LIVE
-from src.scoring.probe import canary_ambers
+from src.scoring.prompt import DIMENSIONS
 from tests.conftest import Askgate
 from tests.eval.episodes import episode
-from tests.gates.run_folder import PROFILE, edit_profile
+from tests.gates.run_folder import PROFILE, current_context, discerning_scores, edit_profile, judging
 from tests.gates.test_sign_off import make_key
 from tests.rc1 import THRESHOLDS
 from tests.release.packing import CONFIG, silent, trained
+from tests.scoring.server import Scores, steady_scores
 
 from .table import poison, twin
 
@@ -48,10 +48,6 @@ def profile() -> Profile:
 
 def names() -> list[str]:
     return [one.name for one in ambers(profile())]
-
-
-def fooled(count: int, of: int = 4) -> dict[str, Any]:
-    return {"canaries": [{"name": str(number), "fooled": number < count} for number in range(of)]}
 
 
 def against_control(trained: float, control: float) -> Compared:
@@ -67,7 +63,6 @@ def against_control(trained: float, control: float) -> Compared:
 def test_an_honest_run_has_no_amber(run: Path) -> None:
     assert names() == []
     assert read_round(TICKET).ambers == ()
-    assert canary_ambers(fooled(3)) == []
     assert control_ambers(against_control(trained=0.5, control=0.5)) == []
     assert weight_ambers({next(iter(LIVE)): 0.1, "grounding": 0.9}) == []
     trained()
@@ -112,22 +107,56 @@ def test_a_judge_without_any_weight() -> None:
     assert found.name == "judge_weight"
 
 
-@poison("amber/canaries_fooled")
-def test_a_judge_that_every_canary_fools() -> None:
-    (found,) = canary_ambers(fooled(4))
-    assert (found.value, found.threshold) == (4.0, 4.0)
-
-
 @poison("amber/control_need_ask")
 def test_a_control_that_beats_the_trained_policy() -> None:
     (found,) = control_ambers(against_control(trained=0.4, control=0.6))
     assert found.value == pytest.approx(-20.0)
 
 
+def round_again(scores: Scores) -> Round:
+    """Round 2 once more, with another judge."""
+    with judging(scores) as environment:
+        return run_round(2, PROFILE, environment, print, lambda done: None)[0]
+
+
+def gullible(body: dict[str, Any]) -> dict[str, Any]:
+    """Scores of a judge that likes short dialogues."""
+    short = discerning_scores(body) != steady_scores(body)
+    return dict.fromkeys(DIMENSIONS, 10) if short else steady_scores(body)
+
+
+def contrary(body: dict[str, Any]) -> dict[str, Any]:
+    """Scores opposite to those that the run's episodes got before; a canary gets nothing."""
+    worthless = discerning_scores(body) != steady_scores(body)
+    return {name: 0 if worthless else 10 - mark for name, mark in steady_scores(body).items()}
+
+
 def amber_run() -> None:
     """A finished run whose judge was fooled by every canary."""
+    assert round_again(gullible).exit_code == 0
     trained()
-    write_json(probe_report(PROFILE), {"figures": fooled(4)})
+
+
+@poison("amber/canaries_fooled")
+def test_a_judge_that_canaries_fool_is_an_amber_of_the_quickstart(run: Path) -> None:
+    report = round_again(gullible)
+    assert (report.exit_code, [(one.name, one.value) for one in report.ambers]) == (0, [("canaries_fooled", 1.0)])
+    verify(True, silent)
+
+
+@poison("amber/judge_noise")
+def test_a_judge_that_contradicts_itself_is_an_amber_of_the_quickstart(run: Path) -> None:
+    report = round_again(contrary)
+    assert (report.exit_code, [one.name for one in report.ambers]) == (0, ["judge_noise"])
+
+
+def test_without_the_judges_scores_no_amber_goes_away(run: Path) -> None:
+    amber_run()
+    current_context().exam.unlink()
+    with pytest.raises(BadInput, match=r"judge/scores\.jsonl"):
+        open_ambers(profile())
+    with pytest.raises(BadInput, match=r"judge/scores\.jsonl"):
+        verify(False, silent)
 
 
 def test_a_release_waits_for_the_sign_off_by_name(run: Path, askgate: Askgate) -> None:
@@ -143,11 +172,11 @@ def test_a_release_waits_for_the_sign_off_by_name(run: Path, askgate: Askgate) -
     make_package(CONFIG, Path("package.tgz"), None, None, silent)
 
 
-def test_a_sign_off_of_another_probe_is_worth_nothing(run: Path) -> None:
+def test_a_sign_off_of_another_round_is_worth_nothing(run: Path) -> None:
     amber_run()
     sign_amber(profile(), "canaries_fooled", None, None, "Ada")
     assert open_ambers(profile()) == []
-    write_json(probe_report(PROFILE), {"figures": fooled(5, of=5)})
+    round_again(gullible)
     assert [one.name for one in open_ambers(profile())] == ["canaries_fooled"]
 
 
@@ -164,9 +193,8 @@ def test_with_an_owner_key_only_that_key_signs_off(run: Path) -> None:
     edit_profile(lambda found: found.update(owner_key="owner.pub.pem"))
     with pytest.raises(BadInput, match="names the owner's key"):
         sign_amber(profile(), "canaries_fooled", None, None, "Ada")
-    sign_amber(profile(), "canaries_fooled", other, None, "")
     with pytest.raises(BadInput, match="not the owner's"):
-        open_ambers(profile())
+        sign_amber(profile(), "canaries_fooled", other, None, "")
     sign_amber(profile(), "canaries_fooled", owner, None, "")
     assert open_ambers(profile()) == []
 
@@ -194,7 +222,7 @@ def test_a_round_an_evaluation_and_a_light_list_their_ambers() -> None:
 
 def test_a_changed_list_of_ambers_is_noticed(run: Path) -> None:
     found = json.loads(TICKET.read_text())
-    found["ambers"] = [*found["ambers"], msgspec.to_builtins(canary_ambers(fooled(4))[0])]
+    found["ambers"] = [*found["ambers"], msgspec.to_builtins(weight_ambers({})[0])]
     TICKET.write_text(json.dumps(found))
     with pytest.raises(BadInput, match="has changed since it was recorded"):
         verify(False, silent)

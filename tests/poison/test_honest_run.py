@@ -18,8 +18,16 @@ def test_the_honest_run_is_accepted(run: Path) -> None:
     assert [one.name for one in measure(gates, current_context()) if not one.passed] == []
 
 
-@twin("pool", "difficulty", "disk", "fresh", "scoring", "round1")
+@twin("pool", "difficulty", "disk", "fresh", "scoring", "judge", "round1")
 def test_both_rounds_of_the_honest_run_have_passed(run: Path) -> None:
     report = read_round(TICKET)
-    assert {one.gate for one in report.findings} >= {"pool", "difficulty", "disk", "fresh", "scoring", "round1"}
+    assert {one.gate for one in report.findings} >= {
+        "pool",
+        "difficulty",
+        "disk",
+        "fresh",
+        "scoring",
+        "judge",
+        "round1",
+    }
     assert all(one.verdict for one in report.findings)

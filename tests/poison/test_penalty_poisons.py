@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,7 +15,7 @@ from src.core.jsonl import read_records, write_records
 from src.core.types import Sample
 from src.gates.checks import penalty
 from src.gates.checks.penalty import read_pairs
-from tests.gates.run_folder import ablation, current_context, edit_profile
+from tests.gates.run_folder import ablation, current_context, edit_profile, write_side
 from tests.gates.scripted_policy import ask_first, run_episode
 
 from .forged_run import caught
@@ -41,9 +42,9 @@ def shadow_samples() -> list[Sample]:
 
 
 def act_out(name: str, **habits: Any) -> None:
-    random = Random(11)
-    with open(ARM / f"{name}.jsonl", "wb") as handle:
-        write_records(handle, [ask_first(sample, random, **habits) for sample in shadow_samples()])
+    random, samples = Random(11), shadow_samples()
+    episodes = [ask_first(sample, random, **habits) for sample in samples]
+    write_side(current_context().profile, name, episodes, samples)
 
 
 @poison("ablation/overclar_change_pct")
@@ -61,13 +62,12 @@ def test_a_penalty_that_makes_dialogues_longer(run: Path) -> None:
 
 @poison("ablation/success_drop_points")
 def test_a_penalty_that_costs_success(run: Path) -> None:
-    random = Random(11)
+    random, samples = Random(11), shadow_samples()
     lazy = [
         run_episode(sample, ["<answer>no idea</answer>"], random) if place % 20 == 0 else ask_first(sample, random, 0.1)
-        for place, sample in enumerate(shadow_samples())
+        for place, sample in enumerate(samples)
     ]
-    with open(ARM / "with.jsonl", "wb") as handle:
-        write_records(handle, lazy)
+    write_side(current_context().profile, "with", lazy, samples)
     assert "success_drop_points" in caught("ablation")
 
 
@@ -79,6 +79,59 @@ def test_asks_that_were_cut_out_of_the_record(run: Path) -> None:
     with open(ARM / "with.jsonl", "wb") as handle:
         write_records(handle, rows)
     assert "episodes_not_played" in caught("ablation")
+
+
+@poison("ablation/runs_not_sealed")
+def test_both_runs_written_by_a_script(run: Path) -> None:
+    """The script plays the environment correctly and has nothing else."""
+    for name, share in (("without", 0.5), ("with", 0.1)):
+        (ARM / f"{name}.seal.json").unlink()
+        random = Random(11)
+        with open(ARM / f"{name}.jsonl", "wb") as handle:
+            write_records(handle, [ask_first(sample, random, share) for sample in shadow_samples()])
+    assert caught("ablation") == {"runs_not_sealed", "episodes_not_played"}
+
+
+@poison("ablation/episodes_not_played")
+def test_a_script_that_kept_the_seals_of_other_runs(run: Path) -> None:
+    """It does not compute the rewards."""
+    with open(ARM / "with.jsonl", "wb") as handle:
+        write_records(handle, [ask_first(sample, Random(11), 0.1) for sample in shadow_samples()])
+    assert caught("ablation") == {"episodes_not_played"}
+
+
+def change_seal(name: str, change: Callable[[dict[str, Any]], object]) -> None:
+    seal = ARM / f"{name}.seal.json"
+    found = msgspec.json.decode(seal.read_bytes())
+    change(found)
+    seal.write_bytes(msgspec.json.encode(found))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda seal: seal["marks"]["config"].update(lr=1e-9),
+        lambda seal: seal["marks"]["config"].update(steps=1),
+        lambda seal: seal["marks"]["config"].update(invented=1),
+        lambda seal: seal["marks"]["config"]["reward"].update(alpha=0.5),
+        lambda seal: seal["marks"]["sources"].update(base_model="0" * 64),
+        lambda seal: seal["marks"]["sources"].update(shadow_set="0" * 64),
+        lambda seal: seal.update(step=3),
+    ],
+    ids=["rate", "steps", "version", "penalty", "base", "samples", "unfinished"],
+)
+@pytest.mark.parametrize("name", ["without", "with"])
+@poison("ablation/runs_not_sealed")
+def test_a_run_with_other_settings_or_files(run: Path, name: str, change: Callable[[dict[str, Any]], object]) -> None:
+    change_seal(name, change)
+    assert "runs_not_sealed" in caught("ablation")
+
+
+@poison("ablation/runs_not_sealed")
+def test_a_seed_that_was_left_out(run: Path) -> None:
+    for name in ("without", "with"):
+        change_seal(name, lambda seal: seal["marks"]["config"].update(seeds=[20250820, 20250821]))
+    assert "runs_not_sealed" in caught("ablation")
 
 
 @poison("ablation/arms_on_other_samples", "ablation/ablation_episodes")

@@ -12,7 +12,7 @@ from src.config.loader import read_yaml
 from src.core.files import fingerprint, write_json
 from src.gates.gate import Finding
 from src.gates.manifest import Manifest
-from src.gates.rounds import _round1_findings
+from src.gates.rounds import round1_findings
 from src.gates.ticket import ROUND1, read_round
 from tests.gates.run_folder import current_context
 
@@ -20,7 +20,7 @@ from .table import poison
 
 
 def failed_round1() -> set[str]:
-    found: list[Finding] = _round1_findings(current_context().profile, Manifest())
+    found: list[Finding] = round1_findings(current_context().profile, Manifest())
     return {one.name for one in found if not one.passed}
 
 
@@ -56,3 +56,10 @@ def test_a_first_round_that_failed_and_one_of_another_profile(run: Path) -> None
     write_json(ROUND1, replace(first, profile="rc1", files=print_of))
     Manifest().record([ROUND1])
     assert failed_round1() == {"round1_of_this_profile"}
+
+
+@poison("round1/round1_by_this_code")
+def test_a_first_round_by_other_code(run: Path) -> None:
+    write_json(ROUND1, replace(read_round(ROUND1), code="0" * 64))
+    Manifest().record([ROUND1])
+    assert failed_round1() == {"round1_by_this_code"}

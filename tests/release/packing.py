@@ -7,37 +7,78 @@ import io
 import shutil
 import tarfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from hashlib import sha256
 from pathlib import Path
+from random import Random
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+from msgspec.structs import replace
 
+from src.agents.actions import say
 from src.checkpoint.seal import seal
+from src.config.loader import load_train_config
 from src.core.files import sha256_file
+from src.core.jsonl import write_records
+from src.core.paths import EVAL_EPISODES, EVAL_METRICS, GATED_CHECKPOINTS, METRICS, open_run
+from src.core.types import Episode, Sample
 from src.gates.ticket import TICKET
 from src.release.package import PUBLIC, SUMS, SUMS_SIGNATURE, make_package
+from src.reward.configured import make_reward
+from src.training.data import held_out
+from src.training.results import episode_files, write_results
+from src.training.resume import EVALUATION_KEY
+from src.training.run import record_outputs
 from tests.gates.conftest import finished, run
+from tests.gates.run_folder import PROFILE, copy_of, small_thresholds_are_shipped
+from tests.gates.scripted_policy import ask_first, run_episode
 
 __all__ = ["finished", "run"]
 
 CONFIG = Path("configs/quickstart_gated.yaml")
 MODEL = Path("checkpoints/rc1/final_model")
 TINY = Path(__file__).resolve().parents[2] / "models/tiny"
+RUN = Path("runs/20260101T000000000Z-ab12")
 Change = Callable[[dict[str, bytes]], None]
+Policy = Callable[[Sample], Episode]
 
 
 def silent(text: str) -> None:
     pass
 
 
-def trained(ticket: str | None = None) -> None:
-    """A sealed model as a gated run leaves it; packages do not depend on its weights."""
+def demonstrated(sample: Sample) -> Episode:
+    """A policy that does what the demonstration shows."""
+    return run_episode(sample, [say(turn) for turn in sample.dialogue if turn.by == "assistant"], Random(1))
+
+
+def careless(sample: Sample) -> Episode:
+    """A policy that often asks where nothing is missing, and is often wrong."""
+    return ask_first(sample, Random(sample.id), 0.5)
+
+
+def trained(ticket: str | None = None, policy: Policy = demonstrated) -> None:
+    """A sealed model and its results as a gated run leaves them; the policies are scripted."""
+    config = load_train_config(CONFIG).model_copy(update={"profile": PROFILE})
+    seed = config.seeds[0]
+    open_run(RUN, GATED_CHECKPOINTS)
     shutil.rmtree(MODEL, ignore_errors=True)
     shutil.copytree(TINY, MODEL)
-    seal(MODEL, 3, {"gated": True, "releasable": True, "ticket": ticket or sha256_file(TICKET)})
+    marks = {"gated": True, "releasable": True, "profile": PROFILE, "config": config.model_dump(mode="json")}
+    seal(MODEL, config.steps, marks | {"ticket": ticket or sha256_file(TICKET)})
+    (RUN / EVAL_EPISODES / EVALUATION_KEY).write_text("{}")
+    for curve in (METRICS, EVAL_METRICS):
+        (RUN / curve).write_text(f'{{"seed":{seed},"step":1,"success":0.5}}\n')
+    reward, files = make_reward(config), episode_files(config, seed)
+    for who, speak in {"base": careless, "trained": policy}.items():
+        with open(files[who], "wb") as handle:
+            for sample, level in zip(*held_out(config), strict=True):
+                episode = replace(speak(sample), level=level, seed=seed)
+                write_records(handle, [replace(episode, reward=reward(episode, sample))])
+    _, made = write_results(config, "20260101T000000Z")
+    record_outputs(RUN, RUN / made[0])
 
 
 def new_key(path: Path) -> Path:
@@ -48,14 +89,30 @@ def new_key(path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def packed(run: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A signed package; the working folder is an empty folder elsewhere."""
-    trained()
-    elsewhere = tmp_path_factory.mktemp("elsewhere")
-    made = make_package(CONFIG, elsewhere / "package.tgz", new_key(elsewhere / "key.pem"), None, silent)
-    monkeypatch.chdir(elsewhere)
+@pytest.fixture(scope="session")
+def package_folder(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a signed package and its key. Tests must not write there."""
+    place, made = tmp_path_factory.mktemp("run"), tmp_path_factory.mktemp("package")
+    copy_of(finished, place)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        small_thresholds_are_shipped(patch)
+        trained()
+        make_package(None, made / "package.tgz", new_key(made / "key.pem"), None, silent)
     return made
+
+
+@pytest.fixture
+def packed(
+    finished: Path, package_folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """A signed package; the working folder is an empty folder elsewhere."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    shutil.copytree(package_folder, elsewhere, dirs_exist_ok=True)
+    with chdir(finished):
+        small_thresholds_are_shipped(monkeypatch)
+    monkeypatch.chdir(elsewhere)
+    return elsewhere / "package.tgz"
 
 
 @contextmanager

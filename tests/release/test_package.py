@@ -19,9 +19,21 @@ from src.release import signing
 from src.release.package import FACTS, GATES, PUBLIC, SUMS, SUMS_SIGNATURE, make_package, signature_of
 from src.release.reproduce import reproduce
 from src.release.signing import sign_model, verify_model
-from tests.release.packing import CONFIG, MODEL, finished, flipped, new_key, packed, repacked, run, silent, trained
+from tests.release.packing import (
+    CONFIG,
+    MODEL,
+    finished,
+    flipped,
+    new_key,
+    package_folder,
+    packed,
+    repacked,
+    run,
+    silent,
+    trained,
+)
 
-__all__ = ["finished", "packed", "run"]
+__all__ = ["finished", "package_folder", "packed", "run"]
 
 DIR_HASH = "find . -type f | cut -c3- | LC_ALL=C sort | xargs -r sha256sum | sha256sum | cut -f1 -d' '"
 """As the specification of in-toto digests gives it."""
@@ -151,7 +163,7 @@ def test_the_gates_are_in_toto_test_results(packed: Path) -> None:
 
 def test_only_verified_gated_runs_are_packed(run: Path) -> None:
     out = Path("package.tgz")
-    with pytest.raises(BadInput, match="is missing"):
+    with pytest.raises(BadInput, match="no finished run to pack"):
         make_package(CONFIG, out, None, None, silent)
     trained(ticket="a" * 64)
     with pytest.raises(BadInput, match="not trained behind the ticket"):

@@ -17,9 +17,21 @@ from src.gates.ticket import TICKET
 from src.release import reproduce as reproducing
 from src.release.package import FACTS, GATES, SUMS_SIGNATURE
 from src.release.reproduce import reproduce, training_again
-from tests.release.packing import MODEL, finished, packed, put, repacked, rewritten, run, silent, tarball, unsigned
+from tests.release.packing import (
+    MODEL,
+    finished,
+    package_folder,
+    packed,
+    put,
+    repacked,
+    rewritten,
+    run,
+    silent,
+    tarball,
+    unsigned,
+)
 
-__all__ = ["finished", "packed", "run"]
+__all__ = ["finished", "package_folder", "packed", "run"]
 
 
 def test_damaged_packages_are_refused_and_write_nothing_outside(packed: Path) -> None:

@@ -14,12 +14,12 @@ from src.config.profile import load_profile
 from src.core.defaults import SEED_POOL_FACTS
 from src.core.files import sha256_file
 from src.core.model_files import model_sha256
-from src.core.paths import all_runs, newest_evaluation, run_of
+from src.core.paths import all_runs, run_of
+from src.gates.manifest import Manifest, newest_evaluation
 from src.gates.ticket import TICKET, Admission
 from src.gates.verify import verify
 from src.pages.rc1_report import Rc1, write_rc1
 from src.release.package import _contents
-from src.training.run import record_outputs
 from src.training.run import run as train
 from tests.release.packing import finished, run
 from tests.training.tiny_run import make_model_and_data, write_config
@@ -32,8 +32,6 @@ TINY = {"base_model": "tiny/model", "seed_pool": "tiny/data/pool.jsonl", "shadow
 @pytest.fixture
 def config(run: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """The config of a gated run that has ended in the folder of the finished rounds."""
-    # The reports of the stages before the rounds are not whole there, and a page shows them.
-    monkeypatch.setattr("src.pages.rc1_report.rc1_page", lambda report: b"")
     make_model_and_data(run / "tiny")
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -46,7 +44,6 @@ def config(run: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         "shadow_set": sha256_file(Path(TINY["shadow_set"])),
     }
     train(path, False, Admission("quickstart", sha256_file(TICKET), "b" * 32, files))
-    record_outputs()
     yield path
     torch.set_num_threads(threads)
     torch.use_deterministic_algorithms(False)
@@ -85,6 +82,16 @@ def test_after_a_local_run_report_verify_board_and_package_are_the_same(config: 
     assert [one for one in episode_files(Path(".")) if not one.path.startswith(second.as_posix())] == before[2]
     write_config(Path("."), steps=1, **TINY)
     assert packed_names(config) == before[3]
+
+
+def test_a_package_leaves_earlier_gated_runs_out(config: Path) -> None:
+    """Whoever receives it needs no files of other runs, and none of them can be lost."""
+    before = packed_names(config)
+    other = Path("runs/20260101T000000000Z-ab12/logs/eval/key.json")
+    other.parent.mkdir(parents=True)
+    other.write_text("{}")
+    Manifest().record([other])
+    assert packed_names(config) == before
 
 
 def test_a_package_has_the_runs_files_under_the_seeds_names(config: Path) -> None:

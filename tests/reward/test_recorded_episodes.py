@@ -11,7 +11,7 @@ import pytest
 import torch
 from pydantic import ValidationError
 
-from src.config.loader import load_config
+from src.config.profile import load_profile, scoring_of
 from src.config.train_config import RolloutLimits
 from src.core.errors import BadInput
 from src.core.files import HOME
@@ -142,7 +142,7 @@ def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dic
         }  # fmt: skip
         with open("episodes.jsonl", "wb") as file:
             write_records(file, recorded)
-        section = load_config().scoring
+        section = scoring_of(load_profile("rc1"))
         order = BatchJob(Path("episodes.jsonl"), Path("scores.jsonl"), None, 1)
         settings = settings_for(environment, section, "")
         scores, _ = score_dialogues(recorded, order, settings, print, lambda done: None)

@@ -17,8 +17,9 @@ from src.agents.render import END, MARKS, PAD, SPOKEN, TagRenderer
 from src.agents.trajectory import Job, Trajectory
 from src.config.train_config import RolloutLimits
 from src.core.types import Sample
-from src.rollout import scheduler as rollout_module
-from src.rollout.scheduler import MIN_SHARED, generate, sample_tokens
+from src.rollout import sampling
+from src.rollout.sampling import sample_tokens
+from src.rollout.scheduler import MIN_SHARED, generate
 from tests.rollout.packed import packed_logits
 
 CPU = torch.device("cpu")
@@ -292,10 +293,10 @@ def test_a_diverged_policy_raises(renderer, model, pool) -> None:
 def test_sampling_in_32_bits_picks_the_same_tokens(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert rollout_module.exact_dtype(torch.device("mps")) is torch.float32
+    assert sampling.exact_dtype(torch.device("mps")) is torch.float32
     logits = torch.randn(500, 300, generator=torch.Generator().manual_seed(1))
     chance = np.random.default_rng(3).random(500)
     logits[:, -1], chance[0] = -torch.inf, 1 - 2**-53
     exact = sample_tokens(logits, 1.0, chance)[0]
-    monkeypatch.setattr(rollout_module, "exact_dtype", lambda device: torch.float32)
+    monkeypatch.setattr(sampling, "exact_dtype", lambda device: torch.float32)
     assert np.mean(np.array(sample_tokens(logits, 1.0, chance)[0]) == exact) > 0.99

@@ -49,6 +49,8 @@ Act = Literal[
 BILLED: tuple[Act, ...] = ("ok", "slow", "no_choices", "no_content", "wrong_dimensions", "out_of_range", "prose")
 """Acts whose answer tells the client what it costs."""
 SLOW_S = 0.05
+START_S = 60.0
+"""How long a server may take to start or stop."""
 Scores = Callable[[dict[str, Any]], dict[str, Any]]
 
 
@@ -88,6 +90,7 @@ class JudgeServer:
         self._window: deque[float] = deque()
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
+        self._failure: OSError | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
         self.port = port
 
@@ -101,16 +104,25 @@ class JudgeServer:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self._ready.wait()
+        if not self._ready.wait(START_S):
+            raise TimeoutError(f"the judge server did not start on port {self.port}")
+        if self._failure is not None:
+            raise self._failure
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
+        self._thread.join(START_S)
+        if self._thread.is_alive():
+            raise TimeoutError("the judge server did not stop")
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
-        self._loop.run_until_complete(self._serve())
+        try:
+            self._loop.run_until_complete(self._serve())
+        except OSError as error:  # the port is taken
+            self._failure = error
+            self._ready.set()
         self._loop.close()
 
     async def _serve(self) -> None:

@@ -15,7 +15,7 @@ import pytest
 from msgspec.structs import replace
 from tensorboardX.proto.event_pb2 import Event
 
-from src.config.loader import load_config
+from src.config.profile import load_profile, scoring_of
 from src.core.errors import BadInput
 from src.core.types import Sample, Turn
 from src.scoring import client as client_module
@@ -275,7 +275,7 @@ def test_a_line_with_another_dialogues_key_is_not_reused(workspace: Workspace) -
     workspace.score_honestly()
     [one] = samples(1)
     other = replace(one, dialogue=(one.dialogue[0], Turn("assistant", "answer", "nonsense")))
-    section = load_config().scoring
+    section = scoring_of(load_profile("rc1"))
     key = score_key(other, settings_for(workspace.environment, section, "").provider, section.votes)
     file = Path("reports/rc1/scores.jsonl")
     file.write_text(json.dumps({**workspace.scores()[0], "key": key}, separators=(",", ":")) + "\n")
@@ -302,7 +302,7 @@ def test_the_input_file_is_never_overwritten(workspace: Workspace) -> None:
 def score_in_process(
     workspace: Workspace, wanted: list[Sample], budget: float | None = None, out: str = "reports/rc1/scores.jsonl"
 ) -> tuple[dict[str, Score], Summary]:
-    section = load_config().scoring
+    section = scoring_of(load_profile("rc1"))
     settings = settings_for(workspace.environment, section, "")
     order = BatchJob(Path("pool.jsonl"), Path(out), None, 1, budget)
     return score_dialogues(wanted, order, settings, print, lambda done: None)

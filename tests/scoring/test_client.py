@@ -116,7 +116,7 @@ def test_a_server_gets_no_settings_of_another(monkeypatch: pytest.MonkeyPatch, k
     assert {name: os.environ[name] for name in meant_for_another} == meant_for_another
 
 
-def test_sdk_and_transport_never_log() -> None:
+def test_the_transport_never_logs() -> None:
     script = (
         "import logging; logging.basicConfig(level=logging.DEBUG)\n"
         "from tests.scoring.test_client import call_judge; from tests.scoring.server import JudgeServer\n"
@@ -125,12 +125,12 @@ def test_sdk_and_transport_never_log() -> None:
     done = subprocess.run(
         [sys.executable, "-c", script],
         cwd=ROOT,
-        env={**os.environ, "OPENAI_LOG": "debug"},
+        env=dict(os.environ),
         capture_output=True,
         text=True,
         check=True,
     )
-    assert not [line for line in done.stderr.splitlines() if "openai" in line or "http" in line]
+    assert not [line for line in done.stderr.splitlines() if "http" in line]
 
 
 COMPLETION: dict[str, Any] = {
@@ -215,7 +215,7 @@ def test_a_slow_byte_is_awaited_a_missing_one_times_out() -> None:
         reply, _ = call_judge(server)
         assert isinstance(reply, Reply)
     with JudgeServer(lambda n: "hang") as server:
-        failure = failure_of(server, timeout_s=0.1, tries=2)
+        failure = failure_of(server, timeout_s=1.0, tries=2)
         assert (failure.trouble, server.asked) == ("timeout", 2)
 
 

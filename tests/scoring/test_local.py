@@ -91,7 +91,7 @@ def test_an_unloadable_model_is_refused_with_the_servers_message(tmp_path: Path)
 def test_the_local_judges_grammar_allows_no_white_space() -> None:
     body = request(provider("http://x/v1").model_copy(update={"grammar": True}), ask(), again=0)
     assert "response_format" not in body
-    assert body["extra_body"]["grammar"] == (
+    assert body["grammar"] == (
         'root ::= "{" "\\"logic\\":" n "," "\\"clarity\\":" n "," "\\"naturalness\\":" n ","'
         ' "\\"educational\\":" n "}"\n'
         'n ::= "10" | [0-9]'

@@ -12,7 +12,7 @@ import sys
 import pytest
 from msgspec.structs import replace
 
-from src.config.loader import load_config
+from src.config.profile import load_profile, scoring_of
 from src.core.check import Report
 from src.scoring.probe import _checks, canary_samples, probe, probe_samples
 from src.scoring.prompt import DIMENSIONS, dialogue_text
@@ -87,7 +87,7 @@ def test_a_scorer_that_answers_in_a_constant_two_milliseconds_fails(workspace: W
 
 
 def test_votes_from_the_cache_are_no_probe(workspace: Workspace) -> None:
-    section = load_config().scoring
+    section = scoring_of(load_profile("rc1"))
     with JudgeServer(uneven_latency, latency_s=LATENCY_S) as server:
         workspace.ask(server)
         settings = settings_for(workspace.environment, section, "")

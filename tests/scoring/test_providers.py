@@ -13,6 +13,7 @@ import yaml
 
 from src.config.judge_config import ScoringSection
 from src.config.loader import DEFAULT, load_config
+from src.config.profile import load_profile, scoring_of
 from src.core.errors import BadInput
 from src.core.files import shipped
 from src.scoring.providers import ScorerSettings, settings_for
@@ -22,7 +23,7 @@ KEY = "sk-planted/0123456789"
 
 @pytest.fixture(scope="module")
 def scoring() -> ScoringSection:
-    return load_config().scoring
+    return scoring_of(load_profile("rc1"))
 
 
 def test_the_shipped_config_holds_what_the_requirements_name(scoring: ScoringSection) -> None:
@@ -119,7 +120,10 @@ def test_a_misspelt_provider_is_not_taken_for_another(scoring: ScoringSection) -
         settings_for({"SCORER_PROVIDER": "opnai", "SCORER_API_KEY": KEY}, scoring)
 
 
-@pytest.mark.parametrize("url", ["ftp://host/v1", "host:8000", f"https://{KEY}@host/v1", f"https://host/v1?key={KEY}"])
+@pytest.mark.parametrize(
+    "url",
+    ["ftp://host/v1", "host:8000", "http://host:99999/v1", f"https://{KEY}@host/v1", f"https://host/v1?key={KEY}"],
+)
 def test_a_bad_address_is_refused_without_showing_it(scoring: ScoringSection, url: str) -> None:
     there = {"SCORER_PROVIDER": "custom", "SCORER_BASE_URL": url, "SCORER_MODEL": "qwen"}
     with pytest.raises(BadInput) as caught:
@@ -180,13 +184,35 @@ def test_the_local_judge_is_the_file_that_it_loads(
     assert KEY not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["openai", "local"])
-def test_in_production_no_other_server_replaces_a_provider(scoring: ScoringSection, name: str) -> None:
-    stub = {"SCORER_PROVIDER": name, "SCORER_API_KEY": KEY, "SCORER_BASE_URL": "http://127.0.0.1:8000/v1"}
-    assert settings_for(stub, scoring).provider.server == "http://127.0.0.1:8000/v1"
-    with pytest.raises(BadInput) as caught:
-        settings_for({**stub, "RUN_MODE": "prod"}, scoring)
+@pytest.mark.parametrize("mode", ["", "prod"])
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:8000/v1", "http://api.openai.com/v1", "https://api.openai.com.evil/v1"]
+)
+@pytest.mark.parametrize("name", ["openai", "OpenAI", "local"])
+def test_no_other_server_has_the_name_of_a_provider(scoring: ScoringSection, name: str, url: str, mode: str) -> None:
+    stub = {"SCORER_PROVIDER": name, "SCORER_API_KEY": KEY, "SCORER_BASE_URL": url, "SCORER_MODEL": "m"}
+    with pytest.raises(BadInput, match=f"the name {name} stands for") as caught:
+        settings_for({**stub, "RUN_MODE": mode}, scoring)
     assert caught.value.where == "SCORER_BASE_URL"
+
+
+def test_a_servers_address_under_a_providers_name_in_the_config_is_refused(scoring: ScoringSection) -> None:
+    row = scoring.providers["openai"].model_copy(update={"base_url": "http://127.0.0.1:8000/v1"})
+    changed = scoring.model_copy(update={"providers": {**scoring.providers, "openai": row}})
+    with pytest.raises(
+        BadInput, match=r"openai stands for api\.openai\.com:443 .*, not for 127\.0\.0\.1:8000"
+    ) as caught:
+        settings_for({"SCORER_PROVIDER": "openai", "SCORER_API_KEY": KEY}, changed)
+    assert caught.value.where == "configs/default.yaml: scoring.providers.openai.base_url"
+
+
+def test_in_production_an_own_row_of_the_table_keeps_its_server(scoring: ScoringSection) -> None:
+    row = scoring.providers["openai"].model_copy(update={"base_url": "https://gateway.example/v1"})
+    own = scoring.model_copy(update={"providers": {**scoring.providers, "ours": row}})
+    there = {"SCORER_PROVIDER": "ours", "SCORER_API_KEY": KEY, "SCORER_BASE_URL": "http://127.0.0.1:8000/v1"}
+    assert settings_for(there, own).provider.name == "ours"
+    with pytest.raises(BadInput, match=r"ours stands for gateway\.example:443"):
+        settings_for({**there, "RUN_MODE": "prod"}, own)
 
 
 def test_in_production_own_address_and_custom_are_allowed(

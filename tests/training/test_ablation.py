@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 import yaml
 
-from src.config.loader import load_train_config
+from src.config.loader import load_train_config, source_files
 from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.core.jsonl import read_records
 from src.core.types import Episode
-from src.training.ablation import AblationPlan, drop_other_seeds, side_config, work_folder
+from src.eval.ablation import AblationPlan, is_sealed_as, read_seal_of, side_config
+from src.training.ablation import drop_other_seeds, work_folder
 from tests.conftest import Askgate
 
 from .tiny_run import make_model_and_data, write_config
@@ -89,7 +90,8 @@ def test_an_ablation_writes_its_report_and_reuses_finished_runs(place: Path, ask
     assert {one["name"].partition("_")[0] for one in report["checks"]} == {"overclar", "turns", "success"}
     kept = sorted(path.relative_to(place) for path in (place / "data/episodes/own_ablation").rglob("*.jsonl"))
     assert len(kept) == 4
-    assert report["evidence"]["outputs"] == {str(path): sha256_file(path) for path in kept}
+    seals = [path.with_suffix(".seal.json") for path in kept]
+    assert report["evidence"]["outputs"] == {str(path): sha256_file(path) for path in (*kept, *seals)}
     for path in kept:
         assert len(list(read_records(path, Episode))) == 6
     assert report["figures"]["seeds"][1]["seed"] == 2
@@ -101,6 +103,12 @@ def test_an_ablation_writes_its_report_and_reuses_finished_runs(place: Path, ask
     assert used == {"with": True, "without": False}
     trained = [folder / "checkpoints/local/seed_1/final_model/model.safetensors" for folder in folders]
     assert all(path.exists() for path in trained)
+    config = load_train_config(Path("own.yaml"))
+    ours = AblationPlan(Path("own.yaml"), 0.2, 2, 1, (1, 2), 6, kept[0].parents[1], "own")
+    for side, other in (("without", "with"), ("with", "without")):
+        seal, sources = read_seal_of(ours.episodes, 2, side), source_files(config)
+        assert is_sealed_as(seal, side_config(config, ours, side == "with"), sources)
+        assert not is_sealed_as(seal, side_config(config, ours, other == "with"), sources)
 
     logs = [(folder / "logs/train.log").read_bytes() for folder in folders]
     again = askgate(*COMMAND, *SMALL, "--json")

@@ -74,7 +74,7 @@ def test_a_class_in_a_users_file_is_loaded(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "my_strategies.py").write_text(OWN)
     monkeypatch.syspath_prepend(tmp_path)
     assert vars(load_strategy("my_strategies:Mine", {"taste": 3}))["taste"] == 3
-    with pytest.raises(BadInput, match="NotOne is not a strategy: it lacks critic, reference"):
+    with pytest.raises(BadInput, match="NotOne is not a strategy: it lacks targets, loss"):
         load_strategy("my_strategies:NotOne", {})
     with pytest.raises(BadInput, match="my_strategies has no class 'Other'"):
         load_strategy("my_strategies:Other", {})

@@ -23,7 +23,7 @@ from src.core.jsonl import read_records, write_records
 from src.core.paths import GATED_CHECKPOINTS, all_runs, open_run
 from src.core.types import Episode, Sample
 from src.eval.trial import SeedRun, trial_report
-from src.training.components import make_reward
+from src.reward.configured import make_reward
 from src.training.data import held_out
 from src.training.results import as_it_ran, derive
 from tests.conftest import Askgate
@@ -34,7 +34,12 @@ from tests.rc1 import THRESHOLDS
 from .tiny_run import make_model_and_data, write_config
 
 TICKET = {"gated": True, "ticket": "a" * 64, "profile": "quickstart"}
-RUN: dict[str, Any] = {"steps": 1, "seeds": [1, 2], "eval": {"every_steps": 2, "control": True}}
+RUN: dict[str, Any] = {
+    "steps": 1,
+    "seeds": [1, 2],
+    "eval": {"every_steps": 2, "control": True},
+    "rollout": {"max_turns": 6, "max_tokens": 400, "slots": 4},
+}
 
 
 @pytest.fixture(scope="module")

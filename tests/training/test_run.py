@@ -1,8 +1,7 @@
-"""`askgate train`: a run from config to table, its files, its resume, and refusals before anything is written."""
+"""`askgate train`: a run from config to table, its files, and refusals before anything is written."""
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
@@ -15,42 +14,14 @@ import yaml
 
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
-from src.core.paths import LINKS, adopt_run, all_runs, evaluations, run_of
 from src.core.types import Episode
 from src.training.preflight import preflight
-from src.training.resume import require_same_sources, source_hashes
 from src.training.run import _marks, _prepare
 from src.training.sft_control import tokens_seen
-from tests.conftest import Askgate, Outcome
-from tests.reproducible_metrics import reproducible_metrics
+from tests.conftest import Askgate
 
+from .run_outputs import lines, refused
 from .tiny_run import write_config
-
-
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def same_metrics(path: Path) -> list[dict[str, float]]:
-    return [reproducible_metrics(line) for line in lines(path)]
-
-
-def weights(folder: Path) -> bytes:
-    return (folder / "checkpoints" / "local" / "final_model" / "model.safetensors").read_bytes()
-
-
-def only_run() -> Path:
-    (run,) = all_runs()
-    return run
-
-
-def refused(outcome: Outcome, *said: str) -> None:
-    assert outcome.code == 2, outcome
-    assert outcome.err.startswith("askgate: ")
-    assert outcome.err.count("\n") == 1
-    assert "What to do: " in outcome.err
-    for words in said:
-        assert words in outcome.err
 
 
 def test_a_run_writes_its_files_and_ends_with_a_table(place: Path, askgate: Askgate) -> None:
@@ -81,144 +52,37 @@ def test_a_run_writes_its_files_and_ends_with_a_table(place: Path, askgate: Askg
     assert not list((place / "reports").glob("ERROR_*"))
 
 
+EARLY = """
+from dataclasses import replace
+from src.engines.pure_pt import PurePT
+
+class Early(PurePT):
+    def __init__(self, job):
+        super().__init__(replace(job, max_steps=2))
+"""
+
+
+def test_an_own_engine_that_ends_early_is_reported_with_its_steps(place: Path, askgate: Askgate) -> None:
+    (place / "early.py").write_text(EARLY)
+    done = askgate("train", "--config", write_config(place, engine="early:Early", steps=5, eval={"every_steps": 5}))
+    assert done.code == 0, done.err
+    assert "the engine ended after step 2 of 5" in done.err
+    (file,) = (place / "reports").glob("ppo_eval_*.json")
+    report = json.loads(file.read_text())
+    assert (report["seeds"][0]["steps"], report["pooled"]["steps"], report["evidence"]["arguments"]["steps"]) == (
+        2,
+        2,
+        2,
+    )
+    assert "logs/eval/step_00002.jsonl" in report["evidence"]["inputs"]
+    assert "wrote" in askgate("evaluate", "--config", place / "own.yaml", "--tag", "again").out
+
+
 def test_checkpoints_of_a_local_run_are_marked_ungated(place: Path, askgate: Askgate) -> None:
     assert askgate("train", "--config", write_config(place, steps=1)).code == 0
     for name in ("latest", "final_model"):
         marks = json.loads((place / "checkpoints" / "local" / name / "manifest.json").read_text())["marks"]
         assert (marks["gated"], marks["releasable"], marks["profile"]) == (False, False, "local")
-
-
-def test_a_resumed_run_equals_the_unbroken_one(place: Path, askgate: Askgate) -> None:
-    assert askgate("train", "--config", write_config(place, steps=4)).code == 0
-    unbroken, whole = same_metrics(place / "logs" / "metrics.jsonl"), weights(place)
-    assert whole != (place / "model" / "model.safetensors").read_bytes()
-    evaluated = (place / "logs" / "eval.jsonl").read_bytes()
-
-    # As if killed in step 4: the newest checkpoint is that of step 2, the logs know more and end in a torn line.
-    for name in ("final_model", "step_00004", "step_00003"):
-        shutil.rmtree(place / "checkpoints" / "local" / name)
-    with open(place / "logs" / "metrics.jsonl", "ab") as file:
-        file.truncate((place / "logs" / "metrics.jsonl").stat().st_size - 20)
-    done = askgate("train", "--config", place / "own.yaml", "--resume")
-    assert done.code == 0, done.err
-    assert "resumed after step 2 of 4" in done.err
-    assert same_metrics(place / "logs" / "metrics.jsonl") == unbroken
-    assert (place / "logs" / "eval.jsonl").read_bytes() == evaluated
-    assert weights(place) == whole
-
-
-def test_resume_without_a_checkpoint_starts_at_the_beginning(place: Path, askgate: Askgate) -> None:
-    done = askgate("train", "--config", write_config(place, steps=1), "--resume")
-    assert done.code == 0
-    assert "no checkpoint in checkpoints/local yet" in done.err
-
-
-def test_resume_with_other_settings_is_refused_with_the_key(place: Path, askgate: Askgate) -> None:
-    assert askgate("train", "--config", write_config(place, steps=1)).code == 0
-    done = askgate("train", "--config", write_config(place, steps=2, clip=0.5), "--resume")
-    assert done.code == 2
-    assert f"{place / 'own.yaml'}: clip: is not what the run began with" in done.err
-
-
-def test_a_checkpoint_of_an_older_version_is_named_as_such(
-    place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def of_an_older_version(*of_run: Any) -> dict[str, Any]:
-        made = _marks(*of_run)
-        del made["config"]["reward"]["cap"]
-        return made
-
-    with monkeypatch.context() as before:
-        before.setattr("src.training.run._marks", of_an_older_version)
-        assert askgate("train", "--config", write_config(place, steps=1)).code == 0
-    done = askgate("train", "--config", write_config(place, steps=2), "--resume")
-    assert done.code == 2
-    assert "own.yaml: reward.cap: the checkpoint is of an older version, without this key" in done.err
-    assert "start a new run" in done.err
-    assert "put the old value back" not in done.err
-
-
-def test_a_resumed_run_may_change_its_learning_rate(place: Path, askgate: Askgate) -> None:
-    slow = {"critic_lr": 1e-4}
-    assert askgate("train", "--config", write_config(place, steps=1)).code == 0
-    done = askgate("train", "--config", write_config(place, steps=2, lr=1e-4, optimizer=slow), "--resume")
-    assert done.code == 0, done.err
-    assert "lr was 0.001 and is 0.0001 from here on" in done.err
-    assert [line["lr"] for line in lines(place / "logs" / "metrics.jsonl")] == [1e-3, 1e-4]
-
-
-def test_more_steps_are_refused_where_the_schedule_depends_on_them(place: Path, askgate: Askgate) -> None:
-    falls = {"schedule": "linear"}
-    assert askgate("train", "--config", write_config(place, steps=1, optimizer=falls)).code == 0
-    done = askgate("train", "--config", write_config(place, steps=2, optimizer=falls), "--resume")
-    assert done.code == 2
-    assert "own.yaml: steps: is not what the run began with" in done.err
-
-
-@pytest.mark.parametrize(
-    ("key", "file"),
-    [("base_model", "model/model.safetensors"), ("shadow_set", "data/shadow.jsonl"), ("seed_pool", "data/pool.jsonl")],
-)
-def test_resume_with_changed_base_or_data_is_refused(place: Path, askgate: Askgate, key: str, file: str) -> None:
-    config = write_config(place, steps=1)
-    assert askgate("train", "--config", config).code == 0
-    ready = preflight(config)
-    then = json.loads((place / "checkpoints/local/latest/manifest.json").read_text())["marks"]["sources"]
-    assert source_hashes(ready) == then
-    with open(place / file, "ab") as handle:
-        handle.write(b"\n")
-    with pytest.raises(BadInput, match="is not what the run began with") as refusal:
-        require_same_sources(source_hashes(ready), then, config, gated=False)
-    assert refusal.value.where == f"{config}: {key}"
-
-
-def test_a_refused_start_leaves_the_earlier_run_in_place(place: Path, askgate: Askgate) -> None:
-    config = write_config(place, steps=1)
-    assert askgate("train", "--config", config).code == 0
-    before = weights(place)
-    (place / "data" / "shadow.meta.json").unlink()
-    assert askgate("train", "--config", config).code == 2
-    assert weights(place) == before
-    assert len(all_runs()) == 1
-
-
-def test_missing_or_outdated_evaluations_are_made_again(place: Path, askgate: Askgate) -> None:
-    def go(steps: int, **looks: Any) -> dict[str, Any]:
-        config = write_config(place, steps=steps, eval={"every_steps": 2, "control": True, **looks})
-        done = askgate("train", "--config", config, "--resume", "--json")
-        assert done.code == 0, done.err
-        (found,) = json.loads(done.out)
-        assert found["changes"] is not None
-        key = json.loads((place / "logs/eval/control.key.json").read_text())
-        return {"n": found["changes"]["success"]["base"]["n"], "tokens": key["tokens"], "greedy": key["greedy"]}
-
-    first = go(1)
-    assert (first["n"], first["greedy"]) == (8, True)
-    assert not list((only_run() / "logs").glob("eval_before_*"))
-
-    more = go(2)
-    assert more["tokens"] > first["tokens"], "as many tokens as the run saw in all"
-    assert not list((only_run() / "logs").glob("eval_before_*"))
-
-    fewer = go(3, n=4, greedy=False)
-    assert (fewer["n"], fewer["greedy"]) == (4, False)
-    assert len(list((only_run() / "logs").glob("eval_before_*"))) == 1
-
-    shutil.rmtree(only_run() / "logs")
-    assert go(3, n=4, greedy=False) == fewer
-
-
-def test_a_changed_base_is_evaluated_again(place: Path, askgate: Askgate) -> None:
-    config = write_config(place, steps=1)
-    assert askgate("train", "--config", config).code == 0
-    shutil.rmtree(only_run() / "checkpoints" / "local")
-    (only_run() / "checkpoints" / "local").mkdir()
-    shutil.copytree(place / "model", place / "other")
-    with open(place / "other" / "config.json", "a") as handle:
-        handle.write("\n")
-    assert askgate("train", "--config", write_config(place, steps=1, base_model="other"), "--resume").code == 0
-    assert len(list((only_run() / "logs").glob("eval_before_*"))) == 1
-    assert [line["step"] for line in lines(place / "logs" / "eval.jsonl")] == [0, 1]
 
 
 def test_a_control_needs_an_engine_that_counts_tokens() -> None:
@@ -236,100 +100,6 @@ def test_tools_come_from_the_pool_and_adapters_from_the_checkpoint(place: Path) 
     assert made.job.rollout.tools == ("calc",)
     assert made.job.lora_targets == ("v_proj",)
     assert _marks(ready, made)["lora_targets"] == ["v_proj"]
-
-
-def files_of(run: Path) -> dict[str, bytes]:
-    return {file.relative_to(run).as_posix(): file.read_bytes() for file in run.rglob("*") if file.is_file()}
-
-
-def test_a_second_run_changes_no_file_of_the_first(place: Path, askgate: Askgate) -> None:
-    config = write_config(place, steps=1)
-    assert askgate("train", "--config", config).code == 0
-    first = only_run()
-    before = files_of(first)
-    for name in ("logs/metrics.jsonl", "logs/eval.jsonl", "logs/train.log", "logs/episodes/step_00001.jsonl",
-                 "logs/eval/step_00001.jsonl", "reports/config_effective.yaml",
-                 "checkpoints/local/final_model/model.safetensors"):  # fmt: skip
-        assert (place / name).read_bytes() == before[name], name
-    assert askgate("train", "--config", config).code == 0
-    assert files_of(first) == before
-    second, _ = all_runs()
-    assert second != first
-    for link in ("logs/metrics.jsonl", "logs/eval", "checkpoints/local", "runs/latest"):
-        assert run_of(Path(link)) == second, link
-    assert len(lines(place / "logs" / "metrics.jsonl")) == 1
-    (report,) = (second / "reports").glob("ppo_eval_*.json")
-    assert (place / "reports" / report.name).read_bytes() == report.read_bytes()
-
-
-def test_a_resume_finds_its_run_by_config(place: Path, askgate: Askgate) -> None:
-    assert askgate("train", "--config", write_config(place, steps=1)).code == 0
-    first = only_run()
-    assert askgate("train", "--config", write_config(place, steps=1, clip=0.5)).code == 0
-    (second,) = set(all_runs()) - {first}
-    before = files_of(second)
-    done = askgate("train", "--config", write_config(place, steps=2), "--resume")
-    assert done.code == 0, done.err
-    assert "resumed after step 1 of 2" in done.err
-    assert len(lines(first / "logs" / "metrics.jsonl")) == 2
-    assert run_of(Path("checkpoints/local")) == run_of(Path("runs/latest")) == first
-    assert files_of(second) == before
-
-
-def test_a_run_of_an_older_version_gets_its_own_folder(place: Path, askgate: Askgate) -> None:
-    """Older versions wrote `logs/` and `checkpoints/` in place, without links."""
-    config = write_config(place, steps=1)
-    assert askgate("train", "--config", config).code == 0
-    first = only_run()
-    for name in (*LINKS, *(path.relative_to(first) for path in evaluations(first))):
-        if name.is_symlink():
-            name.unlink()
-            if (first / name).exists():
-                (first / name).rename(name)
-    shutil.rmtree(place / "runs")
-    assert askgate("train", "--config", write_config(place, steps=2), "--resume").code == 0
-    assert [line["step"] for line in lines(only_run() / "logs" / "metrics.jsonl")] == [1, 2]
-    assert run_of(Path("logs/metrics.jsonl")) == only_run()
-
-
-def test_a_link_that_no_run_made_is_refused(place: Path, askgate: Askgate) -> None:
-    (place / "checkpoints").mkdir()
-    (place / "elsewhere").mkdir()
-    (place / "checkpoints" / "local").symlink_to("../elsewhere")
-    refused(
-        askgate("evaluate", "--config", write_config(place)),
-        "checkpoints/local: is a link to elsewhere, which no run made",
-    )
-
-
-def test_a_disk_without_links_is_refused(place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_links(path: Path, target: str) -> None:
-        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
-
-    monkeypatch.setattr(Path, "symlink_to", no_links)
-    done = askgate("train", "--config", write_config(place, steps=1))
-    assert done.code == 2
-    assert "checkpoints/local: a link cannot be made here" in done.err
-
-
-def test_the_mirror_has_the_checkpoints_of_each_run(place: Path, askgate: Askgate) -> None:
-    config = write_config(place, steps=1, checkpoint={"mirror": "drive"})
-    for _ in range(2):
-        done = askgate("train", "--config", config)
-        assert done.code == 0, done.err
-    assert {path.name for path in (place / "drive").iterdir()} == {run.name for run in all_runs()}
-    newest = place / "drive" / all_runs()[0].name / "local"
-    assert (newest / "final_model" / "model.safetensors").read_bytes() == weights(place)
-
-
-def test_every_seed_has_its_own_folder_and_table(place: Path, askgate: Askgate) -> None:
-    done = askgate("train", "--config", write_config(place, steps=1, seeds=[1, 2]))
-    assert done.code == 0, done.err
-    assert re.findall(r"^seed (\d+), 1 steps", done.out, flags=re.MULTILINE) == ["1", "2"]
-    finals = [place / f"checkpoints/local/seed_{seed}/final_model/model.safetensors" for seed in (1, 2)]
-    assert finals[0].read_bytes() != finals[1].read_bytes()
-    assert [line["seed"] for line in lines(place / "logs" / "metrics.jsonl")] == [1, 2]
-    assert (place / "logs" / "episodes" / "seed_2" / "step_00001.jsonl").exists()
 
 
 def test_the_control_is_compared_with_the_trained_policy(place: Path, askgate: Askgate) -> None:
@@ -502,26 +272,3 @@ def test_a_full_disk_is_refused(place: Path, askgate: Askgate, monkeypatch: pyte
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9 - 1000, 1000))
     refused(askgate("train", "--config", write_config(place)), "checkpoint.keep: 0.0 GB are free, the run needs about")
     assert not (place / "logs").exists()
-
-
-def test_a_second_run_at_the_same_time_is_refused(place: Path, askgate: Askgate) -> None:
-    from src.runtime.lock import lock_folder
-
-    held = lock_folder(place / "logs")
-    try:
-        refused(askgate("train", "--config", write_config(place)), "logs: another run is writing here")
-    finally:
-        os.close(held)
-
-
-def test_empty_folders_made_beforehand_are_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("checkpoints/rc1/best").mkdir(parents=True)
-    assert adopt_run() is None
-    assert not Path("checkpoints/rc1").exists()
-    Path("checkpoints/rc1/best").mkdir(parents=True)
-    Path("checkpoints/rc1/best/step_00002.json").touch()
-    run = adopt_run()
-    assert run is not None
-    assert run_of(Path("checkpoints/rc1")) == run
-    assert Path("checkpoints/rc1/best/step_00002.json").exists()

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import field
 
 from ...core.errors import BadInput
-from ...core.files import sha256_file, sidecar
+from ...core.files import read_noted, sha256_file, sidecar
 from ...core.jsonl import Identified, read_unique
 from ...core.types import Lang, Record, Task
 
@@ -52,7 +52,7 @@ def read_meta(pool: Path) -> PoolMeta:
         raise BadInput("no such file", where=str(pool), remedy="check the path, or build the file first")
     path = sidecar(pool)
     try:
-        raw = path.read_bytes()
+        raw = read_noted(path)
     except OSError as error:
         raise BadInput(
             f"the pool's sidecar cannot be read ({error.strerror})",

@@ -1,7 +1,8 @@
 """The gates `penalty` and `ablation`.
 
 The penalty is computed for a few known cases. Its ablation is measured again from the held-out episodes of the two
-policies, one trained with the penalty and one without.
+policies, one trained with the penalty and one without: replies, success and rewards are computed from the policy's
+words, and the seals of both final models must be of runs with the profile's settings and files.
 """
 
 from __future__ import annotations
@@ -10,17 +11,20 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...agents.env import matches_replay
+from ...config.loader import config_files, load_train_config, source_files
+from ...config.train_config import TrainConfig
 from ...core.check import check, remedies
 from ...core.defaults import OVERCLAR_ALPHA, OVERCLAR_CAP, SEED
 from ...core.errors import BadInput
-from ...core.files import sidecar
+from ...core.files import sha256_file, sidecar
 from ...core.jsonl import read_records
 from ...core.paths import ABLATION_SIDES, ablation_file
-from ...core.types import Episode
-from ...data.pool.meta import read_meta
+from ...core.types import Episode, Sample
+from ...data.difficulty.metrics import measure_all
 from ...data.pool.shadow_set import evenly_spaced, read_set
+from ...eval.ablation import AblationPlan, is_sealed_as, read_seal_of, sealed_plan, side_config
 from ...eval.compare import SeedPair, ablation_checks, ablation_figures
+from ...eval.replay import Replay
 from ...reward.reward import over_clarification_penalty
 from ..gate import Finding, RoundContext, evidence_of, findings_of
 
@@ -43,33 +47,58 @@ def penalty_findings(context: RoundContext) -> list[Finding]:
 
 def ablation_findings(context: RoundContext) -> list[Finding]:
     paths, limits, remedy = context.profile.paths, context.profile.thresholds, remedies("gates")
-    pairs, samples, tools = (
-        read_pairs(paths.ablation_episodes),
-        read_set(paths.shadow_set),
-        read_meta(paths.shadow_set).tools,
-    )
+    config = load_train_config(paths.ablation_config)
+    pairs, samples = read_pairs(paths.ablation_episodes), read_set(paths.shadow_set)
     runs = [run for pair in pairs for run in (pair.without, pair.with_penalty)]
-    known = {sample.id: sample for sample in samples}
     differing = sum(_sample_ids(pair.without) != _sample_ids(pair.with_penalty) for pair in pairs)
+    plan = sealed_plan(paths.ablation_config, paths.ablation_episodes, pairs[0].seed)
     # Leaving out samples could leave out those on which the penalty does harm.
-    chosen = sum(_sample_ids(run) != sorted(one.id for one in evenly_spaced(samples, len(run))) for run in runs)
-    not_played = sum(
-        one.sample_id not in known or not matches_replay(one, known[one.sample_id], tools)
-        for run in runs
-        for one in run
-    )
+    n = min(plan.n or len(samples), len(samples)) if plan else len(runs[0])
+    held_out = evenly_spaced(samples, n)
+    chosen = sum(_sample_ids(run) != sorted(one.id for one in held_out) for run in runs)
+    not_sealed, not_played = _unproved(context, config, plan, pairs, held_out)
     fewest, counts = min(map(len, runs)), limits.counts
     checks = [
         check("ablation_seeds", len(pairs), ">=", counts.ablation_seeds, *remedy["ablation_episodes"]),
         check("ablation_episodes", fewest, ">=", counts.ablation_episodes, *remedy["ablation_episodes"]),
         check("arms_on_other_samples", differing, "==", 0, *remedy["arms_on_other_samples"]),
         check("samples_chosen_by_hand", chosen, "==", 0, *remedy["samples_chosen_by_hand"]),
+        check("runs_not_sealed", not_sealed, "==", 0, *remedy["runs_not_sealed"]),
         check("episodes_not_played", not_played, "==", 0, *remedy["ablation_not_played"]),
     ]
     if not differing:  # policies on different samples cannot be compared
         checks = [*ablation_checks(ablation_figures(pairs, SEED)[0], limits), *checks]
-    evidence = evidence_of(paths.ablation_episodes, paths.shadow_set, sidecar(paths.shadow_set))
+    named = [path for path in (config.reward.weights, config.reward.unstable) if path]
+    read = [paths.shadow_set, sidecar(paths.shadow_set), config.seed_pool, sidecar(config.seed_pool), *named]
+    evidence = evidence_of(paths.ablation_episodes, *read, *config_files(paths.ablation_config))
     return findings_of("ablation", checks, evidence)
+
+
+def _unproved(
+    context: RoundContext,
+    config: TrainConfig,
+    plan: AblationPlan | None,
+    pairs: Sequence[SeedPair],
+    held_out: Sequence[Sample],
+) -> tuple[int, int | None]:
+    """Numbers of runs without the seal of a run with these settings, files and seeds, and of episodes that do not
+    follow from the policy's words; None where no seal says how they were made."""
+    paths = context.profile.paths
+    if plan is None or sorted(plan.seeds) != sorted(pair.seed for pair in pairs):
+        return 2 * len(pairs), None
+    sources = source_files(config) | {"shadow_set": sha256_file(paths.shadow_set)}
+    known = {one.id: (one, record.level) for one, record in zip(held_out, measure_all(held_out), strict=True)}
+    not_sealed = not_played = 0
+    for side in ABLATION_SIDES:
+        own = side_config(config, plan, penalty=side == "with")
+        replay = Replay(own)
+        for pair in pairs:
+            not_sealed += not is_sealed_as(read_seal_of(paths.ablation_episodes, pair.seed, side), own, sources)
+            not_played += sum(
+                one.sample_id not in known or not replay.agrees(one, *known[one.sample_id], pair.seed)
+                for one in (pair.with_penalty if side == "with" else pair.without)
+            )
+    return not_sealed, not_played
 
 
 def read_pairs(folder: Path) -> list[SeedPair]:

@@ -1,0 +1,105 @@
+"""Settings of the ablation of the over-clarification penalty: the two runs, and whether a seal is of one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from pydantic import ValidationError
+
+from ..checkpoint.seal import Seal
+from ..config.train_config import TrainConfig
+from ..core.defaults import OVERCLAR_ALPHA, OVERCLAR_CAP
+from ..core.files import shipped
+from ..core.paths import ablation_seal
+
+FREE = {"base_model", "seed_pool", "shadow_set", "checkpoint", "device_pref"}
+"""Settings of a run that are not compared: those that change no result, and paths, whose files are compared."""
+FREE_IN_REWARD = {"weights", "unstable"}
+
+
+@dataclass(frozen=True)
+class AblationPlan:
+    config: Path
+    alpha: float
+    cap: int
+    steps: int
+    seeds: tuple[int, ...]
+    n: int | None
+    """Number of held-out samples; None: all."""
+    episodes: Path
+    """Folder that gets `seed_<s>/{without,with}.jsonl`."""
+    tag: str
+    overrides: tuple[str, ...] = ()
+    """`--set` options, `key=value` each."""
+
+
+def side_config(config: TrainConfig, plan: AblationPlan, penalty: bool) -> TrainConfig:
+    """The same run with or without the penalty: local, without a judge, evaluated only at its end.
+
+    The reward-hacking watch is off: the ablation is there to show what an unrestrained policy does.
+    """
+    settings = config.model_dump(mode="json")
+    for key in ("seed_pool", "shadow_set"):
+        settings[key] = str(Path(settings[key]).absolute())
+    for key in ("weights", "unstable"):
+        if settings["reward"][key]:
+            settings["reward"][key] = str(shipped(Path(settings["reward"][key])).absolute())
+    base = shipped(Path(config.base_model))
+    return TrainConfig.model_validate(
+        settings
+        | {
+            "profile": "local",
+            "live_mode": False,
+            "base_model": str(base.absolute()) if base.is_dir() else config.base_model,
+            "build": None,
+            "steps": plan.steps,
+            "seeds": list(plan.seeds),
+            "use_overclar_penalty": penalty,
+            "reward": {**settings["reward"], "alpha": plan.alpha, "cap": plan.cap},
+            "eval": {**settings["eval"], "every_steps": plan.steps, "n": plan.n, "base": False, "control": False},
+            "checkpoint": {**settings["checkpoint"], "mirror": None},
+            "watch": {"ask_spam": 1.0, "malformed": 1.0, "bare_answer": 1.0, "echo": 1.0, "spike": 1000.0},
+        }
+    )
+
+
+def read_seal_of(folder: Path, seed: int, side: str) -> Seal | None:
+    """The stored seal of a run's final model; None where there is none that can be read."""
+    try:
+        return msgspec.json.decode(ablation_seal(folder, seed, side).read_bytes(), type=Seal)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def sealed_config(seal: Seal | None) -> TrainConfig | None:
+    """The config that a run was sealed with; None where there is none of this version."""
+    try:
+        return TrainConfig.model_validate(seal.marks.get("config")) if seal else None
+    except ValidationError:
+        return None
+
+
+def sealed_plan(config: Path, episodes: Path, seed: int) -> AblationPlan | None:
+    """The ablation that the run without the penalty says it is part of; the penalty is the package's."""
+    ran = sealed_config(read_seal_of(episodes, seed, "without"))
+    if ran is None or ran.profile != "local":
+        return None
+    return AblationPlan(config, OVERCLAR_ALPHA, OVERCLAR_CAP, ran.steps, tuple(ran.seeds), ran.eval.n, episodes, "")
+
+
+def is_sealed_as(seal: Seal | None, config: TrainConfig, sources: Mapping[str, str]) -> bool:
+    """Whether a final model was sealed at the last step of a run with these settings and files."""
+    ran = sealed_config(seal)
+    if seal is None or ran is None or seal.step != config.steps:
+        return False
+    theirs = seal.marks.get("sources", {})
+    same = _compared(ran) == _compared(config)
+    return same and all(theirs.get(key) == digest for key, digest in sources.items())
+
+
+def _compared(config: TrainConfig) -> dict[str, object]:
+    settings = config.model_dump(mode="json", exclude=FREE)
+    return settings | {"reward": config.reward.model_dump(mode="json", exclude=FREE_IN_REWARD)}

@@ -1,0 +1,133 @@
+"""The gate `judge`: does the judge read what it scores?
+
+    judge_noise       share of the variance of scores that is within repeats of one dialogue, not between dialogues
+    canaries_fooled   share of canaries (worthless answers) that score at least as high as the good dialogue
+
+The repeats are of recorded episodes whose scores the run uses, half of the calibration and half of the shadow run: a
+judge that answered only then, or only now, contradicts itself. Good dialogues are demonstrations of the pool; each has
+one canary, of the next kind in turn. The seed fixes the draw, so a round that is repeated finds all votes in the cache.
+With n = `counts.judge_samples`: n repeats, n good dialogues and n canaries, K votes each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, variance
+from typing import Literal
+
+from msgspec.structs import replace
+
+from ...core.check import Check, check, remedies
+from ...core.defaults import SEED
+from ...core.jsonl import read_records, read_unique
+from ...core.types import Sample
+from ...reward.recorded_episodes import RecordedEpisode
+from ...scoring.batch import BatchJob, choose, score_dialogues
+from ...scoring.judge import Tally
+from ...scoring.probe import canary_samples
+from ...scoring.prompt import Dialogue
+from ...scoring.providers import settings_for
+from ...scoring.scores import Score
+from ..gate import Finding, RoundContext, evidence_of, findings_of
+from .provenance import proved
+
+_REPEAT = re.compile(r"(.+)-repeat-(calibration|shadow)")
+_CANARY = re.compile(r"(.+)-canary-\d+")
+
+
+@dataclass(frozen=True)
+class JudgeExam:
+    """Dialogues that show whether a judge reads."""
+
+    good: list[Sample]
+    canaries: list[Sample]
+    repeats: list[RecordedEpisode]
+
+    @property
+    def dialogues(self) -> list[Dialogue]:
+        return [*self.good, *self.canaries, *self.repeats]
+
+
+def judge_exam(context: RoundContext) -> JudgeExam:
+    paths, n = context.profile.paths, context.profile.thresholds.counts.judge_samples
+    good = choose(list(read_unique(paths.balanced, Sample)), n, SEED)
+    kinds = [list(canary_samples(one).values()) for one in good]
+    repeats = []
+    for stage, episodes, scores, size in (
+        ("calibration", paths.calibration_episodes, paths.calibration_scores, (n + 1) // 2),
+        ("shadow", paths.shadow_episodes, paths.shadow_scores, n // 2),
+    ):
+        scored = {line.id for line in read_records(scores, Score)}
+        recorded = [one for one in read_unique(episodes, RecordedEpisode) if one.id in scored]
+        repeats += [replace(one, id=f"{one.id}-repeat-{stage}") for one in choose(recorded, size, SEED)]
+    return JudgeExam(good, [canaries[place % len(canaries)] for place, canaries in enumerate(kinds)], repeats)
+
+
+def score_exam(
+    context: RoundContext,
+    environment: Mapping[str, str],
+    tell: Callable[[str], None],
+    progress: Callable[[Tally], None],
+) -> None:
+    """Scores the exam. Votes that an earlier round paid for come from the cache."""
+    context.exam.unlink(missing_ok=True)
+    exam = judge_exam(context)
+    repeats = frozenset(one.id for one in exam.repeats)
+    job = BatchJob(context.profile.paths.balanced, context.exam, None, SEED, repeats=repeats)
+    score_dialogues(exam.dialogues, job, settings_for(environment, context.scoring), tell, progress)
+
+
+def judge_findings(context: RoundContext) -> list[Finding]:
+    """Red where the profile requires a judge that reads. Elsewhere the two shares are ambers, not findings."""
+    paths, limits = context.profile.paths, context.profile.thresholds
+    stated = {line.id: line for line in read_unique(context.exam, Score)}
+    exam = judge_exam(context)
+    known = proved(context, exam.dialogues, stated)
+    scored = len(known) - len(stated.keys() - known)
+    checks = [check("judge_scored", scored, "==", len(exam.dialogues), *remedies("gates")["fresh_scored"])]
+    if limits.judge.required:
+        checks += exam_checks(context, "gates")
+    evidence = evidence_of(context.exam, paths.calibration_scores, paths.shadow_scores)
+    return findings_of("judge", checks, evidence)
+
+
+def exam_checks(context: RoundContext, remedy: Literal["gates", "ambers"]) -> list[Check]:
+    """Both shares, from the scores alone; `judge_scored` shows whether these are the judge's."""
+    paths, limits, texts = context.profile.paths, context.profile.thresholds.judge, remedies(remedy)
+    first = {
+        stage: {line.id: line.overall for line in read_records(path, Score)}
+        for stage, path in (("calibration", paths.calibration_scores), ("shadow", paths.shadow_scores))
+    }
+    found = {line.id: line.overall for line in read_unique(context.exam, Score)}
+    repeats = [(first[of[2]].get(of[1]), one) for name, one in found.items() if (of := _REPEAT.fullmatch(name))]
+    canaries = [(found.get(of[1]), one) for name, one in found.items() if (of := _CANARY.fullmatch(name))]
+    fooled = [canary >= good for good, canary in _scored(canaries)]
+    return [
+        check("judge_noise", noise(_scored(repeats)), "<", limits.noise_max, *texts["judge_noise"]),
+        check(
+            "canaries_fooled", fmean(fooled) if fooled else None, "<=", limits.canaries_fooled_max,
+            *texts["canaries_fooled"],
+        ),
+    ]  # fmt: skip
+
+
+def _scored(pairs: Sequence[tuple[float | None, float | None]]) -> list[tuple[float, float]]:
+    return [(one, other) for one, other in pairs if one is not None and other is not None]
+
+
+def noise(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Variance within the pairs as a share of all variance: 1 - ICC(1), one-way, of two scores of each dialogue.
+
+    Below 0.5 the variance between dialogues is the larger one. None if all scores are the same: nothing was told apart.
+
+    >>> noise([(0.2, 0.2), (0.9, 0.9)]), noise([(0.2, 0.9), (0.9, 0.2)]), noise([(0.7, 0.7), (0.7, 0.7)])
+    (0.0, 1.0, None)
+    """
+    if len(pairs) < 2:
+        return None
+    within = fmean((one - other) ** 2 / 2 for one, other in pairs)
+    # The mean of two scores still has half of the variance within.
+    between = max(0.0, variance((one + other) / 2 for one, other in pairs) - within / 2)
+    return within / (between + within) if between + within else None

@@ -1,0 +1,54 @@
+"""TensorBoard curves, written by this process alone.
+
+`SummaryWriter` hands its records to a thread through a queue between processes: on a full disk the thread dies, and the
+run hangs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from .disk import explain_disk_errors
+
+
+class EventFile:
+    """A file of curves in `folder`: `tensorboard --logdir` shows it. Every point is on disk at once."""
+
+    def __init__(self, folder: Path, suffix: str, resumed_at: int = 0) -> None:
+        """`resumed_at` hides points of an earlier file after that step, since those steps are taken again."""
+        from tensorboardX.proto.event_pb2 import Event, SessionLog  # imports torch, which takes seconds
+        from tensorboardX.record_writer import RecordWriter
+
+        self.folder = folder
+        with explain_disk_errors(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            self._writer: Any = RecordWriter(str(folder / f"events.out.tfevents.{time.time():.0f}.{suffix}"))
+        self._add(Event(wall_time=time.time(), file_version="brain.Event:2"))
+        if resumed_at:
+            self._add(Event(step=resumed_at + 1, session_log=SessionLog(status=SessionLog.START)))
+
+    def add(self, step: int, metrics: Mapping[str, float]) -> None:
+        from tensorboardX.proto.event_pb2 import Event
+        from tensorboardX.proto.summary_pb2 import Summary
+        from tensorboardX.summary import scalar
+
+        points = [point for name, value in metrics.items() for point in scalar(name, value).value]
+        self._add(Event(wall_time=time.time(), step=step, summary=Summary(value=points)))
+
+    def close(self) -> None:
+        self._writer.close()
+
+    def _add(self, event: Any) -> None:
+        with explain_disk_errors(self.folder):
+            try:
+                self._writer.write(event.SerializeToString())
+                self._writer.flush()
+            except OSError:
+                # Closed here, or its buffer would raise the same error again, with a traceback, when the process ends.
+                with suppress(OSError):
+                    self._writer.close()
+                raise
