@@ -3,8 +3,9 @@
 `questions/builtin_*.jsonl` has samples of the built-in worlds with questions that ask for the hidden information
 (`right`) and questions that ask for something else (`wrong`). `questions/official_en.jsonl` has questions about records
 of the official files, which are not part of the repository, by source id. The questions of `strangers_*.jsonl`,
-`strangers2_*.jsonl` and `official_strangers_en.jsonl` are by people who saw samples only: neither the simulator nor its
-words and tests. `docs/data.md` has the rates at which the second set was understood before anybody had read it.
+`strangers2_*.jsonl`, `strangers3_*.jsonl` and `official_strangers_en.jsonl` are by people who saw samples only: neither
+the simulator nor its words and tests. `docs/data.md` has the rates at which the second and the third set were
+understood before anybody had read them.
 """
 
 from __future__ import annotations

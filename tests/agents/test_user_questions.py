@@ -21,7 +21,7 @@ LEVELS: tuple[Level, ...] = ("medium", "hard")
 ACCEPTED, FALSELY_ACCEPTED = 0.90, 0.05
 
 
-@pytest.mark.parametrize("written_by", ["builtin", "strangers", "strangers2"])
+@pytest.mark.parametrize("written_by", ["builtin", "strangers", "strangers2", "strangers3"])
 @pytest.mark.parametrize("lang", LANGS)
 @pytest.mark.parametrize("task", TASKS)
 def test_questions_of_people_are_understood(task: Task, lang: Lang, written_by: str) -> None:
