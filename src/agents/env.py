@@ -6,7 +6,7 @@ derived from the sample again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 from msgspec.structs import replace
@@ -19,12 +19,27 @@ from .tools import calc, wiki
 from .user_simulator import informs
 from .users import User, rules
 
+Watch = Callable[[Turn], None]
+"""Gets every turn of a dialogue as it is made, except the first message of the user."""
+
+
+def unwatched(turn: Turn) -> None:
+    return
+
 
 class Env:
     """One dialogue in progress. A turn without an action costs a turn; in the last turn only an answer counts."""
 
-    def __init__(self, sample: Sample, max_turns: int, tools: Sequence[str] = TOOLS, user: User = rules) -> None:
+    def __init__(
+        self,
+        sample: Sample,
+        max_turns: int,
+        tools: Sequence[str] = TOOLS,
+        user: User = rules,
+        watch: Watch = unwatched,
+    ) -> None:
         self.sample, self.max_turns, self.tools, self.user = sample, max_turns, tuple(tools), user
+        self._watch = watch
         self.turns = [Turn("user", "say", sample.prompt)]
         self.end: End | None = None
         self.answer: str | None = None
@@ -48,7 +63,7 @@ class Env:
         action = parse(text, self.tools)
         act: Literal["say", "ask", "call", "answer"] = "say" if action.kind == "none" else action.kind
         turn = Turn("assistant", act, action.text, action.thought, action.tool)
-        self.turns.append(turn)
+        self._add(turn)
         if action.kind == "answer":
             self.answer, self.end = action.text, "answer"
             return None
@@ -57,7 +72,7 @@ class Env:
             return None
         answer = respond(turn, self.sample, self.tools, self.user, self.turns[:-1])
         self.received_info = self.received_info or _tells(turn, answer, self.sample)
-        self.turns.append(answer)
+        self._add(answer)
         return answer
 
     @property
@@ -70,8 +85,12 @@ class Env:
         if self.end is not None:
             raise RuntimeError("the episode is over")
         if text:
-            self.turns.append(Turn("assistant", "say", text))
+            self._add(Turn("assistant", "say", text))
         self.end = end
+
+    def _add(self, turn: Turn) -> None:
+        self.turns.append(turn)
+        self._watch(turn)
 
     def episode(self, seed: int, level: Level | None = None) -> Episode:
         """The record of a finished episode, still without its reward."""

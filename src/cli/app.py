@@ -23,10 +23,10 @@ from .. import __version__
 from ..core.errors import BadInput
 from ..runtime.disk import explain_disk_errors
 from ..runtime.secrets import masker
-from . import data, loop, release, reward, scoring, show, train
+from . import chat, data, loop, release, reward, scoring, show, train
 
 VERBS: dict[str, list[Callable[..., None]]] = {
-    "Start here": [loop.quickstart, loop.status, release.board, loop.init],
+    "Start here": [loop.quickstart, chat.chat, loop.status, release.board, loop.init],
     "Data": [
         data.build_rollout_pool,
         data.diversity_report,

@@ -43,6 +43,9 @@ DataDir = Annotated[
 ]
 Seed = Annotated[int, Option(min=0, help="Random seed. The same arguments always write the same bytes.")]
 Lang = Annotated[str, Option(help="Languages: en, zh or en,zh. Default: every language of the source.")]
+OneLang = Annotated[
+    Literal["en", "zh"], Option("--lang", envvar="ASKGATE_LANG", help="Language of tasks and messages.")
+]
 Mix = Annotated[str, Option(help="Share of each task, 0 to 1; the shares sum to 1.")]
 TemplatesDir = Annotated[Path, Option("--templates_dir", help="Folder of the template pack.")]
 ByTask = Annotated[str, Option("--by_task", help="Comma-separated tasks to measure separately.")]

@@ -39,12 +39,12 @@ FIGURES = {
 
 def say(text: str | Text) -> None:
     """Prints one line without wrapping, so that paths and hashes can be copied."""
-    _console().print(text, soft_wrap=True)
+    console().print(text, soft_wrap=True)
 
 
 def complain(text: str) -> None:
     """Prints one line to standard error."""
-    _console(stderr=True).print(text, soft_wrap=True)
+    console(stderr=True).print(text, soft_wrap=True)
 
 
 def wrote(*paths: Path | str) -> None:
@@ -52,7 +52,7 @@ def wrote(*paths: Path | str) -> None:
         say(f"wrote {path}")
 
 
-def _console(stderr: bool = False) -> Console:
+def console(stderr: bool = False) -> Console:
     """A console that prints text literally: brackets in a path are not markup, `pool.jsonl:100:` has no emoji."""
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
 
@@ -67,7 +67,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], text: Col
             table.add_column(column, justify="right", no_wrap=True)
     for row in rows:
         table.add_row(*row)
-    _console().print(table)
+    console().print(table)
 
 
 def result(value: T, as_json: bool, details: Callable[[T], None], *paths: Path | str) -> None:
@@ -249,12 +249,12 @@ class Terminal(Reporter):
 @contextmanager
 def _bar(label: str, total: int | None) -> Iterator[Callable[..., None] | None]:
     """Yields the function that updates the bar; None if standard error is not a terminal."""
-    console = _console(stderr=True)
-    if not console.is_terminal:
+    terminal = console(stderr=True)
+    if not terminal.is_terminal:
         yield None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=terminal, transient=True) as bar:
         yield partial(bar.update, bar.add_task(label, total=total))
 
 

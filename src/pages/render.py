@@ -40,7 +40,7 @@ def environment(*folders: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    formats = (bilingual, number, short_number, tick_label, level, delta, figure, is_share, linear, nice_ticks)
+    formats = (bilingual, number, short_number, tick_label, level, delta, figure, is_share, linear, nice_ticks, asking)
     made.globals |= {one.__name__: one for one in formats}
     made.globals |= {"labels": LABELS, "rules": RULES}
     made.globals["svg"] = made.get_template("svg.html").module
@@ -67,6 +67,17 @@ def bilingual(english: str, chinese: str) -> Markup:
     if not chinese:
         return Markup.escape(english)
     return Markup('{} <span class="zh" lang="zh">{}</span>').format(english, chinese)
+
+
+def asking(needs: bool, asks: int, received_info: bool) -> str:
+    """Whether a policy asked and whether it had to: a key of `asking` in labels.yaml.
+
+    >>> asking(True, 1, True), asking(True, 2, False), asking(True, 0, False), asking(False, 1, False)
+    ('informed', 'vague', 'silent', 'needless')
+    """
+    if needs:
+        return "silent" if not asks else "informed" if received_info else "vague"
+    return "needless" if asks else "quiet"
 
 
 def is_share(name: str) -> bool:

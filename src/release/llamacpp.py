@@ -15,6 +15,7 @@ from typing import Any
 
 import httpx2
 
+from ..agents.env import Watch, unwatched
 from ..agents.render import Renderer
 from ..agents.trajectory import Job
 from ..agents.users import User, rules
@@ -110,6 +111,7 @@ def rollout_llamacpp(
     greedy: bool,
     progress: Callable[[int], None] = lambda done: None,
     user: User = rules,
+    watch: Watch = unwatched,
 ) -> list[Episode]:
     """One episode per job, in order.
 
@@ -117,7 +119,7 @@ def rollout_llamacpp(
     """
     made = []
     for place, job in enumerate(jobs):
-        one = Dialogue(job, None, renderer, limits, user)
+        one = Dialogue(job, None, renderer, limits, user, watch)
         made.append(_rollout_one(llama, one, None if greedy else limits.temperature, f"{job.seed}:{place}"))
         progress(1)
     return made

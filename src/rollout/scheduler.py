@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..agents.env import Env
+from ..agents.env import Env, Watch, unwatched
 from ..agents.render import Renderer
 from ..agents.trajectory import Job, Trajectory
 from ..agents.users import User, rules
@@ -76,19 +76,20 @@ def generate(
     keep_hidden: bool = False,
     only: Sequence[int] | None = None,
     user: User = rules,
+    watch: Watch = unwatched,
 ) -> list[Trajectory]:
     """Rolls out one episode per job, or those at the places `only`. Returns them in the order of the jobs.
 
     Each job has its own random stream, seeded from `generator`, so an episode does not depend on the number of slots or
     on the episodes beside it. `dtype` is the type of the arithmetic where it differs from that of the weights.
     `progress` is called with 1 for each finished episode. `keep_hidden` keeps the hidden states that a critic
-    reads, which saves a second forward pass.
+    reads, which saves a second forward pass. `watch` gets the turns of all episodes as they are made.
     """
     if limits.temperature <= 0:
         raise ValueError("the temperature must be above 0; `greedy` takes the likeliest token")
     seeds = [0] * len(jobs) if greedy else _seeds(len(jobs), generator)
     places = range(len(jobs)) if only is None else only
-    dialogues = [Dialogue(jobs[place], seeds[place], renderer, limits, user) for place in places]
+    dialogues = [Dialogue(jobs[place], seeds[place], renderer, limits, user, watch) for place in places]
     queue = [one for one in dialogues if not one.over]
     half = dtype if dtype in (torch.bfloat16, torch.float16) else None
     was_training = model.training
@@ -143,10 +144,16 @@ class Dialogue:
     """One job in progress: its environment, its tokens and its random stream."""
 
     def __init__(
-        self, job: Job, seed: int | None, renderer: Renderer, limits: RolloutLimits, user: User = rules
+        self,
+        job: Job,
+        seed: int | None,
+        renderer: Renderer,
+        limits: RolloutLimits,
+        user: User = rules,
+        watch: Watch = unwatched,
     ) -> None:
         self.job, self.renderer, self.limits = job, renderer, limits
-        self.env = Env(job.sample, limits.max_turns, limits.tools, user)
+        self.env = Env(job.sample, limits.max_turns, limits.tools, user, watch)
         self.tokens = renderer.opening(self.env.opening(), self.env.system())[: limits.max_tokens]
         self.policy = [False] * len(self.tokens)
         self.logp = [0.0] * len(self.tokens)

@@ -1,0 +1,214 @@
+"""Policies to talk with: a model folder, LoRA adapters, a GGUF file, or a server that speaks the OpenAI chat protocol.
+
+    with open_policy("models/tiny") as policy:
+        [episode] = policy.rollout([Job(sample)], max_turns=6)
+
+All of them talk in the environment of training: same actions, tools and user.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from ..agents.env import Env, Watch, unwatched
+from ..agents.render import Renderer, generation_stop_ids, renderer_for
+from ..agents.trajectory import Job
+from ..agents.users import User, rules
+from ..config.train_config import RolloutLimits
+from ..core.errors import BadInput
+from ..core.files import read_json, shipped
+from ..core.model_files import find_model, may_be_on_hub
+from ..core.paths import FINAL_MODEL
+from ..core.types import Episode
+from ..release.gguf_export import ADAPTER, load_merged, load_tokenizer
+from ..scoring.chat_server import ChatServer
+
+MOST_CONTEXT = 8192
+"""Tokens of a dialogue, for models that would take more."""
+SERVER_TURN_TOKENS = 2048
+"""Tokens of one turn of a model behind a server, its thought included."""
+SERVER_TIMEOUT_S = 300.0
+KINDS = "a model folder, a .gguf file, a hub model, or the URL of a server such as http://127.0.0.1:8000/v1"
+
+Progress = Callable[[int], None]
+
+
+class Policy(ABC):
+    """A model that can be talked with."""
+
+    def rollout(
+        self,
+        jobs: Sequence[Job],
+        max_turns: int,
+        user: User = rules,
+        watch: Watch = unwatched,
+        progress: Progress = lambda done: None,
+    ) -> list[Episode]:
+        """One episode per job. `watch` gets every turn as it is made, `progress` 1 for each finished episode."""
+        return self._rollout(jobs, max_turns, user, watch, progress)
+
+    @abstractmethod
+    def _rollout(
+        self, jobs: Sequence[Job], max_turns: int, user: User, watch: Watch, progress: Progress
+    ) -> list[Episode]: ...
+
+
+@contextmanager
+def open_policy(
+    model: str, temperature: float = 0.0, seed: int = 0, environment: Mapping[str, str] = os.environ
+) -> Iterator[Policy]:
+    """The policy that `model` names. At temperature 0 it always says the likeliest token."""
+    if model.startswith(("http://", "https://")):
+        with closing(_open_server(model, environment)) as server:
+            yield ServerPolicy(server, temperature)
+    elif model.endswith(".gguf") or Path(model).is_file():
+        with _open_gguf(Path(model), temperature) as policy:
+            yield policy
+    else:
+        yield TorchPolicy(*_find_folders(model), temperature, seed)
+
+
+class TorchPolicy(Policy):
+    """A model that `transformers` reads, adapters merged. Many dialogues at a time."""
+
+    def __init__(self, folder: Path, adapter: Path | None, temperature: float, seed: int) -> None:
+        import torch
+
+        from ..runtime.device import get_device, get_dtype, prepare_device
+
+        self._device = get_device()
+        prepare_device(self._device)
+        self._model: Any = load_merged(folder, adapter).to(self._device, get_dtype(self._device))
+        has_tokenizer = adapter is not None and (adapter / "tokenizer_config.json").exists()
+        tokenizer = load_tokenizer(adapter if adapter is not None and has_tokenizer else folder)
+        self._renderer = renderer_for(tokenizer, generation_stop_ids(str(folder)))
+        self._limits = _limits(self._model.config.max_position_embeddings, temperature)
+        self._greedy = temperature == 0
+        self._generator = torch.Generator(self._device).manual_seed(seed)
+
+    def _rollout(
+        self, jobs: Sequence[Job], max_turns: int, user: User, watch: Watch, progress: Progress
+    ) -> list[Episode]:
+        from ..rollout.scheduler import generate
+
+        made = generate(
+            self._model,
+            self._renderer,
+            jobs,
+            self._limits.model_copy(update={"max_turns": max_turns}),
+            device=self._device,
+            generator=self._generator,
+            greedy=self._greedy,
+            progress=progress,
+            user=user,
+            watch=watch,
+        )
+        return [one.episode for one in made]
+
+
+class GgufPolicy(Policy):
+    """A GGUF file in llama.cpp, one dialogue at a time."""
+
+    def __init__(self, llama: Any, renderer: Renderer, limits: RolloutLimits, greedy: bool) -> None:
+        self._llama, self._renderer, self._limits, self._greedy = llama, renderer, limits, greedy
+
+    def _rollout(
+        self, jobs: Sequence[Job], max_turns: int, user: User, watch: Watch, progress: Progress
+    ) -> list[Episode]:
+        from ..release.llamacpp import rollout_llamacpp
+
+        limits = self._limits.model_copy(update={"max_turns": max_turns})
+        more: Any = {"greedy": self._greedy, "progress": progress, "user": user, "watch": watch}
+        return rollout_llamacpp(self._llama, self._renderer, jobs, limits, **more)
+
+
+class ServerPolicy(Policy):
+    """A model behind a server, which applies its own chat template. The server decides which tokens stop a turn."""
+
+    def __init__(self, server: ChatServer, temperature: float) -> None:
+        self._server, self._temperature = server, temperature
+
+    def _rollout(
+        self, jobs: Sequence[Job], max_turns: int, user: User, watch: Watch, progress: Progress
+    ) -> list[Episode]:
+        made = []
+        for job in jobs:
+            env = Env(job.sample, max_turns, user=user, watch=watch)
+            messages = [{"role": "system", "content": env.system()}, {"role": "user", "content": env.opening()}]
+            while env.end is None:
+                said = self._server.complete(messages, self._temperature, SERVER_TURN_TOKENS)
+                reply = env.step(f"<think>{said.thought}</think>{said.text}" if said.thought else said.text)
+                if reply is not None:
+                    # The role `tool` is for calls in the protocol's own format, which these actions are not.
+                    messages += [{"role": "assistant", "content": said.text}, {"role": "user", "content": reply.text}]
+            made.append(env.episode(job.seed, job.level))
+            progress(1)
+        return made
+
+
+def _open_server(url: str, environment: Mapping[str, str]) -> ChatServer:
+    """The server, and its model: $POLICY_MODEL, or the only one that it offers."""
+    name, key = (environment.get(key, "").strip() for key in ("POLICY_MODEL", "POLICY_API_KEY"))
+    server = ChatServer(url, name, key, environment, who="the policy's server", where=url, timeout_s=SERVER_TIMEOUT_S)
+    if not name:
+        offered = server.models()
+        if len(offered) != 1:
+            raise BadInput(
+                f"the server offers {len(offered)} models ({', '.join(offered[:5])})",
+                where=url,
+                remedy="set POLICY_MODEL to the name of one",
+            )
+        server.model = offered[0]
+    return server
+
+
+@contextmanager
+def _open_gguf(path: Path, temperature: float) -> Iterator[GgufPolicy]:
+    from gguf import GGUFReader
+
+    from ..release.gguf_tokenizer import read_tokenizer
+    from ..release.llamacpp import open_gguf, require_gguf
+
+    require_gguf(path)
+    try:
+        reader = GGUFReader(path)
+    except (ValueError, IndexError, UnicodeDecodeError) as error:
+        raise BadInput(f"is damaged ({error})", where=str(path), remedy="export the model again") from error
+    architecture = str(reader.fields["general.architecture"].contents())
+    limits = _limits(int(reader.fields[f"{architecture}.context_length"].contents()), temperature)
+    renderer = renderer_for(read_tokenizer(reader))
+    with open_gguf(path, limits.max_tokens) as llama:
+        yield GgufPolicy(llama, renderer, limits, greedy=temperature == 0)
+
+
+def _find_folders(model: str) -> tuple[Path, Path | None]:
+    """Folder of the model, and of the adapters if `model` names a folder of adapters."""
+    folder = shipped(Path(model))
+    if not folder.is_dir():
+        if not may_be_on_hub(folder):
+            raise BadInput("no such model", where=model, remedy=f"name {KINDS}")
+        return find_model(model), None
+    if (folder / ADAPTER).exists():
+        base = read_json(folder / ADAPTER, "name a folder that PEFT has saved").get("base_model_name_or_path")
+        return find_model(str(base)), folder
+    if not (folder / "config.json").exists():
+        final = sorted(folder.glob(f"**/{FINAL_MODEL}/config.json"))
+        remedy = f"name {final[0].parent}" if final else f"name {KINDS}"
+        raise BadInput("has no model (config.json)", where=model, remedy=remedy)
+    return folder, None
+
+
+def _limits(positions: int, temperature: float) -> RolloutLimits:
+    """Limits for a model with so many positions: a sixteenth of them for an action, an eighth for a thought."""
+    context = min(positions, MOST_CONTEXT)
+    return RolloutLimits(
+        max_tokens=context,
+        max_new_tokens=max(context // 16, 32),
+        think_tokens=context // 8,
+        temperature=temperature or 1.0,
+    )

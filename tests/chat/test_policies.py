@@ -1,0 +1,120 @@
+"""Every kind of policy talks in the same environment: folder, adapters, GGUF file, server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from peft import LoraConfig, get_peft_model
+from transformers import AutoModelForCausalLM
+
+from src.agents.trajectory import Job
+from src.chat.policies import open_policy
+from src.chat.samples import held_out_samples
+from src.core.errors import BadInput
+from src.core.types import Sample, Turn
+from src.release.gguf_export import load_merged, load_tokenizer, model_folder, write_gguf
+from tests.chat.scripted_server import KEY, scripted
+
+TINY = Path("models/tiny")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def samples() -> list[Sample]:
+    return held_out_samples(4, "en", 5)
+
+
+def said_by(model: Path | str, samples: list[Sample]) -> list[tuple[Turn, ...]]:
+    """Dialogues of a policy, each watched as it was made."""
+    made = []
+    with open_policy(str(model)) as policy:
+        for sample in samples:
+            watched: list[Turn] = []
+            [episode] = policy.rollout([Job(sample)], 6, watch=watched.append)
+            assert episode.turns == (Turn("user", "say", sample.prompt), *watched)
+            made.append(episode.turns)
+    return made
+
+
+def test_folder_adapters_and_gguf_file_say_the_same(
+    samples: list[Sample], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fresh adapters change nothing, and a GGUF file is the same model."""
+    expected = said_by("models/tiny", samples)
+    assert any(turn.act == "call" for turns in expected for turn in turns)
+    base: Any = AutoModelForCausalLM.from_pretrained(model_folder(TINY))
+    base.name_or_path = base.config.name_or_path = "models/tiny"
+    adapted: Any = get_peft_model(base, LoraConfig(r=2, target_modules=["q_proj"], task_type="CAUSAL_LM"))
+    adapted.save_pretrained(tmp_path / "adapters")
+    folder = model_folder(TINY)
+    write_gguf(load_merged(folder, None), load_tokenizer(folder), tmp_path / "tiny.gguf", "f16", "tiny")
+    monkeypatch.chdir(tmp_path)
+    assert said_by("adapters", samples) == expected
+    assert said_by("tiny.gguf", samples) == expected
+
+
+def test_a_server_gets_the_dialogue_as_messages(samples: list[Sample]) -> None:
+    sample = next(one for one in samples if one.hidden is not None)
+    assert sample.hidden is not None
+    ask = f"Could you tell me {sample.hidden.missing}?"
+    thinking = {"content": f"<ask>{ask}</ask>", "reasoning_content": "Something is missing."}
+    with (
+        scripted("<calc>6*7</calc>", thinking, f"<answer>{sample.answer}</answer>") as server,
+        open_policy(server.url, environment={"POLICY_API_KEY": KEY}) as policy,
+    ):
+        [episode] = policy.rollout([Job(sample)], 6)
+    assert episode.need_ask_success
+    assert episode.turns[3].thought == "Something is missing."
+    assert [one["model"] for one in server.sent] == ["someone"] * 3
+    system, prompt, *rest = server.sent[-1]["messages"]
+    assert "<ask>" in system["content"]
+    assert prompt == {"role": "user", "content": sample.prompt}
+    assert [one["role"] for one in rest] == ["assistant", "user"] * 2
+    assert rest[1]["content"] == "42"
+    assert rest[2]["content"] == f"<ask>{ask}</ask>"
+
+
+def test_a_server_that_refuses_is_named_without_the_key(samples: list[Sample]) -> None:
+    with (
+        scripted() as server,
+        open_policy(server.url, environment={"POLICY_API_KEY": KEY}) as policy,
+        pytest.raises(BadInput, match="HTTP 400") as refused,
+    ):
+        policy.rollout([Job(samples[0])], 6)
+    assert server.url in str(refused.value)
+    assert KEY not in str(refused.value)
+
+
+def test_of_several_models_of_a_server_one_has_to_be_named(samples: list[Sample]) -> None:
+    with scripted("<answer>1</answer>", models=("a", "b")) as server:
+        with pytest.raises(BadInput, match=r"offers 2 models \(a, b\).*POLICY_MODEL"), open_policy(server.url):
+            pass
+        with open_policy(server.url, environment={"POLICY_MODEL": "b"}) as policy:
+            policy.rollout([Job(samples[0])], 6)
+    assert server.sent[0]["model"] == "b"
+
+
+def test_what_is_no_policy_is_refused_with_what_to_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("run/checkpoints/local/final_model").mkdir(parents=True)
+    Path("run/checkpoints/local/final_model/config.json").write_text("{}")
+    Path("empty").mkdir()
+    Path("no.gguf").write_text("no model")
+    for model, why in (
+        ("nowhere", "nowhere: no such model. What to do: name a model folder, a .gguf file"),
+        ("models/none", "models/none: no such model"),
+        ("run", "What to do: name run/checkpoints/local/final_model"),
+        ("empty", "has no model"),
+        ("no.gguf", "is not a GGUF file"),
+        ("none.gguf", "cannot be read"),
+    ):
+        with pytest.raises(BadInput) as refused, open_policy(model):
+            pass
+        assert why in str(refused.value)
