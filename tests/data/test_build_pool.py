@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -15,13 +16,14 @@ from src.agents.tools import calc, wiki
 from src.core.errors import BadInput
 from src.core.files import sha256_file, sidecar
 from src.core.jsonl import read_records
-from src.core.types import TASKS, Sample, Task
+from src.core.types import TASKS, Sample, Task, join_sentences
 from src.data.difficulty.metrics import measure_all
 from src.data.pool import build as pool_module
 from src.data.pool.build import build_pool, open_source, plan_of, reference_samples
 from src.data.pool.meta import read_meta
 from src.data.pool.plan import BuildPlan, shares_to_counts
 from src.data.pool.shadow_set import materialize_shadow
+from src.data.pool.templates import load_pack
 from src.data.quality.consistency import contradictions
 
 PLAN = BuildPlan(
@@ -75,6 +77,28 @@ def test_tasks_languages_and_clarification_have_their_shares(samples: list[Sampl
             of_lang = [sample for sample in of_task if sample.lang == lang]
             assert abs(len(of_lang) / len(of_task) - 0.5) < 0.02
             assert abs(np.mean([sample.needs_clarification for sample in of_lang]) - 0.30) < 0.03
+
+
+def test_a_message_has_one_opener(samples: list[Sample]) -> None:
+    """A lead is followed by the question at once; a question that names its subject first has no lead before it."""
+    pack = load_pack(Path("templates/pack_v2"))
+    users = {one.id: one.user for by_lang in pack.tasks.values() for some in by_lang.values() for one in some}
+    found = Counter[str]()
+    for sample in samples:
+        if sample.task == "gsm8k":
+            assert join_sentences([sample.premise, sample.clue, sample.question]) in sample.prompt
+            continue
+        leads = [text.partition("{{")[0] for text in users[sample.provenance.template_id]]
+        lead = next((one for one in leads if one and sample.prompt.startswith(one)), "")
+        opens = re.search(r"[.?!] |[。？！].", sample.question) is not None
+        if lead:
+            assert sample.prompt.startswith(lead + sample.question)
+            assert not opens
+        elif opens:
+            assert sample.prompt.startswith(sample.question)
+        found["lead" if lead else "opens" if opens else "neither"] += 1
+    assert min(found.values()) >= 10
+    assert len(found) == 3
 
 
 def test_ids_and_source_ids_are_unique(samples: list[Sample]) -> None:

@@ -249,7 +249,10 @@ def test_v2_offers_many_alternatives() -> None:
             if field in OFFERED:
                 found = getattr(template, field)
                 assert len(set(found)) == len(found), f"{template.id}: {field} says the same twice"
-                assert 6 <= len(found) <= 10, f"{template.id}: {field}"
+                if field == "clue" and template.id.startswith("gsm8k"):
+                    assert found == ("{{ clue }}",), "nothing interrupts a story"
+                else:
+                    assert 6 <= len(found) <= 10, f"{template.id}: {field}"
                 assert "" not in found, f"{template.id}: {field}"
 
 

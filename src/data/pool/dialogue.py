@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import blake2b
 from random import Random
 from typing import Literal
@@ -10,7 +11,7 @@ from ...agents.tools import calc, wiki
 from ...core.tokenize import occurs
 from ...core.types import Provenance, Sample, Turn, join_sentences
 from .source import Item, Step, Thought
-from .templates import ClarifyTemplate, Pack, TaskTemplate, render
+from .templates import ClarifyTemplate, Pack, TaskTemplate, begins_with_question, render
 from .voice import SILENT, Voice, voice_in
 
 PROMPT_TRIES = 20
@@ -18,6 +19,8 @@ NATURAL = TaskTemplate("natural", "en", "user", "natural", ("{{ question }}",), 
 """Words a question as its author did."""
 NATURAL_CLARIFY = ClarifyTemplate("natural-clarify", "en", "user", "natural", ("{{ span }}", "I mean {{ span }}."))
 """Replies to an ask. The second is for a phrase; a sentence is said as it is."""
+_SENTENCE_END_INSIDE = re.compile(r"[.?!] |[。？！].")
+"""Matches a question whose first sentence names its subject, as a lead would."""
 _SHARED = tuple(name for name in Item.__struct_fields__ if name in Sample.__struct_fields__)
 """Fields that a sample takes from its item as they are."""
 
@@ -52,8 +55,16 @@ def _prompt(item: Item, template: TaskTemplate, rng: Random) -> str:
     for _ in range(PROMPT_TRIES):
         clue = render(rng.choice(template.clue), clue=item.clue) if item.clue else ""
         topic = render(rng.choice(template.topic), topic=item.topic) if item.topic else ""
-        body = join_sentences([topic, item.premise, clue, item.question])
-        prompt = render(rng.choice(template.user), question=body)
+        user = rng.choice(template.user)
+        parts = [topic, item.premise, clue, item.question]
+        # A lead introduces the question: one is enough, and nothing comes between them. A story comes before its
+        # question.
+        has_lead = _SENTENCE_END_INSIDE.search(item.question) is not None
+        if has_lead and not begins_with_question(user):
+            user = rng.choice([one for one in template.user if begins_with_question(one)] or [user])
+        if item.task != "gsm8k" and (has_lead or not begins_with_question(user)):
+            parts = [item.question, topic, item.premise, clue]
+        prompt = render(user, question=join_sentences(parts))
         if item.hidden is None or not occurs(item.hidden.span, prompt):
             return prompt
     raise ValueError(f"{item.source_id}: the task itself contains the span that it hides: {item.hidden}")

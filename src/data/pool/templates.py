@@ -102,6 +102,11 @@ def render(alternative: str, **values: str) -> str:
     return "".join(parts)
 
 
+def begins_with_question(alternative: str) -> bool:
+    """Whether an alternative has no lead, no text before its variable."""
+    return not _split(alternative)[0]
+
+
 _VARIABLE = re.compile(r"\{\{ *(\w+) *\}\}")
 _OTHER_BRACES = re.compile(r"\{[{%#]|[}%#]\}")
 

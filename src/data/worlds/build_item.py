@@ -87,7 +87,7 @@ def build_item(task: Task, source_id: str, world: World, text: WorldText, want: 
     if searches:
         steps, ask_after, answer_why = _steps(articles, question, gap, searches)
     clue = _clue(articles, question)
-    premise = "" if question.has_lead else _aside(articles, want.level)
+    premise = "" if question.has_lead and want.level != "hard" else _aside(articles, want.level)
     needed = {hop.relation for chain in chains for hop in chain.hops}
     brief = BRIEF_KEEPS[want.clarify] if want.level == "easy" else 1.0
     context = articles.articles(needed, brief, rng.randint(*CONTEXT_TOKENS[want.level]))

@@ -235,7 +235,8 @@ class _QuestionDrawer:
         return Chain(hops, tag_shown=length > 1 and rng.random() < TAG_RATE)
 
     def _bridge(self, chain: Chain) -> Question:
-        has_lead = self.rng.random() < LEAD_RATE and not chain.known
+        # One description in another is hard enough to read in a sentence of its own.
+        has_lead = not chain.known and (self.rng.random() < LEAD_RATE or len(chain.hops) > 2)
         text = self._bridge_text(chain, has_lead)
         return Question([chain], plain_value, text, asked_for=_asked_for(chain), has_lead=has_lead)
 
@@ -263,12 +264,17 @@ class _QuestionDrawer:
             owner = chain.hops[-1].owner
             return self.text.mention(owner.kind, owner.name, "")
         bare = len(chain.hops) == 2 and not chain.tag_shown
+        nests_first = self.text.questions.nests_at == "start" and len(chain.hops) > 2
         for depth, hop in enumerate(chain.hops[:-1]):
             forms = self._near_or_far(nouns[hop.relation])
             # A possessive takes a bare name only; deeper phrases must nest in a way that a reader can undo.
             usable = [
-                form for form in forms if (self.text.can_nest(form) if depth else not form.startswith("{x}'s") or bare)
+                form
+                for form in forms
+                if (self.text.can_nest(form) if depth or nests_first else not form.startswith("{x}'s") or bare)
             ]
+            if depth:
+                usable = list(self.text.without_stacked_de(tuple(usable), {"x": phrase}))
             form = self.rng.choice(usable or nouns[hop.relation][:1])
             phrase = self.text.describe(form, phrase, hop.year)
         return phrase

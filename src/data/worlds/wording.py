@@ -149,7 +149,7 @@ class WorldText:
         descriptions come last.
         """
         if self.questions.nests_at == "start":
-            return forms
+            return self.without_stacked_de(forms, {"x": description})
         if not description:
             return tuple(form for form in forms if not when or form.endswith("{when}?"))
         usable = tuple(form for form in forms if not when or "{x}{when}" not in form)
@@ -159,11 +159,19 @@ class WorldText:
 
     def with_long_phrase_last(self, forms: tuple[str, ...], phrases: list[str]) -> tuple[str, ...]:
         """Return the yes/no questions in which a long description comes last."""
+        if self.questions.nests_at == "start":
+            return self.without_stacked_de(forms, dict(zip("ab", phrases, strict=True)))
         slot, phrase = max(zip("ab", phrases, strict=True), key=lambda one: len(one[1].split()))
-        if self.questions.nests_at == "start" or len(phrase.split()) <= LONG_DESCRIPTION:
+        if len(phrase.split()) <= LONG_DESCRIPTION:
             return forms
         ends = (f"{{{slot}}}?", f"{{{slot}}}{{{slot}_when}}?")
         return tuple(form for form in forms if form.endswith(ends))
+
+    def without_stacked_de(self, forms: tuple[str, ...], phrases: dict[str, str]) -> tuple[str, ...]:
+        """Return the Chinese forms that put no 的 after a description, which has one already: 镇长的老师的职业."""
+        described = [slot for slot, phrase in phrases.items() if "的" in phrase]
+        stacked = tuple(f"{{{slot}}}{when}的" for slot in described for when in ("", "{when}"))
+        return tuple(form for form in forms if not any(one in form for one in stacked)) or forms
 
     def can_nest(self, form: str) -> bool:
         """Tell whether a noun phrase may hold another one that a reader can still undo.

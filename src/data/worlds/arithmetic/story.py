@@ -24,7 +24,7 @@ MOST_OPERATIONS, MOST_STEPS = 8, 5
 """Most operations and steps that a hard story is asked for; it may have a few more."""
 NUMBER_WORD_CHANCE: dict[Level, float] = {"easy": 0.75, "medium": 0.25, "hard": 0.15}
 """Chance that a small number is spelled out."""
-REMARK_CHANCE: dict[Level, float] = {"easy": 0.12, "medium": 0.28, "hard": 0.24}
+REMARK_CHANCE: dict[Level, float] = {"easy": 0.05, "medium": 0.1, "hard": 0.1}
 """Chance of a sentence that does not matter."""
 REMARK_CHANCE_ADDED_IF_LEFT_OUT = 0.14
 """Makes up for the sentence that is left out, so that a short message gives nothing away."""
@@ -151,11 +151,9 @@ def _word_story(
     joints = language.text.plain_joints if want.level == "easy" else language.text.joints
     _join_some(clauses, key, JOIN_CHANCE[want.level], joints, rng)
     chance = REMARK_CHANCE[want.level] + (REMARK_CHANCE_ADDED_IF_LEFT_OUT if left_out else 0.0)
-    for template in rng.sample(language.text.remarks, 2 if want.level == "hard" else 1):
-        if rng.random() < chance:
-            remark = language.tidy(render(template, rng, slots))
-            # A remark sets the scene; between the facts it would break what they tell.
-            clauses.insert(0, ("", remark))
+    if rng.random() < chance:
+        # A remark comes right after the opening; between the facts it would break what they tell.
+        clauses.insert(0, ("", language.tidy(render(pick(rng, language.text.remarks), rng, slots))))
     first = language.sentence(language.tidy(render(pick(rng, opening.open), rng, slots)))
     return Story(
         program=program,
