@@ -395,7 +395,7 @@ def _in_dialect(item: Item, dialect: dict[str, str]) -> Item:
 
 def _original(item: Item) -> str:
     """Return what the user would have said with nothing left out: the span put back after the question."""
-    message = join_sentences([item.premise, item.question])
+    message = join_sentences([item.premise, item.clue, item.question])
     if item.hidden is None:
         return message
     return f"{message} ({item.hidden.span})" if item.lang == "en" else f"{message}（{item.hidden.span}）"
