@@ -125,6 +125,7 @@ class Quantity:
         if find["pronoun"].search(span):  # a pronoun may stand for a word of the sentence before
             before = normalize(original, lang).partition(span)[0].strip()
             self.implied |= concepts_of(find["sentence"].split(before)[-1:], lang)
+        self.missing_stems = {token.stem for token in tokens(find["how_phrase"].sub(" ", missing), lang)}
         self.counted = _counted(missing, lang)
         self.measured = concepts_of(find["measured"].findall(missing), lang)
         """What is measured: `how many litres of milk a cow gives` -> milk."""
@@ -151,11 +152,11 @@ class Quantity:
             else None
         )
         fits = fits or bool(typed) or bool(_counted(asked, self.lang) & self.measured)
-        if "rate" in units and self.is_rate and not any(fact.is_rate for fact in self.facts):
+        if "rate" in units and self.is_rate and not self._is_other_rate(asked, units):
             return "give"
         if "percent" in units & self.units and not any("percent" in fact.units for fact in self.facts):
             return "give"
-        if fits and self._is_other_one(asked):
+        if (fits or not units) and self._is_other_one(asked):
             return "give"
         if not fits and not self._may_fit(asked, units):
             return None
@@ -165,12 +166,15 @@ class Quantity:
             return None
         comparable = (units if fits and not guess else units | self.units) | {"number"}
         rivals = [fact for fact in self.facts if fact.units and (guess or "any" in units or fact.units & comparable)]
+        if counted := self._counted_per_unit(asked):
+            # A fact that counts something else, such as the rows of the hall, does not compete.
+            rivals = [fact for fact in rivals if fact.is_each or fact.is_rate or counted & fact.counted]
         said = tokens(find["how_phrase"].sub(" ", asked), self.lang)
         if not self._is_nearest(said, asked, rivals, units, NEAR if fits else SURE):
             return None
         if self._counts_another(asked) or self._repeats_final(asked, said) or self._names_another(said):
             return None
-        if self._measures_another(asked, units) or self._adds_up(asked):
+        if self._measures_another(asked, units) or self._adds_up(asked) or self._lacks_unit(asked, said):
             return None
         if guess:
             return "yes" if numbers & self.numbers else "no"
@@ -194,7 +198,8 @@ class Quantity:
     ) -> bool:
         """Whether the hidden fact explains the words of a question, and no other fact explains them better."""
         find, counted = self.lists.find, _counted(asked, self.lang)
-        weights = [self._weight(token, rivals, counted) for token in said]
+        strict = frozenset[str]() if self._counted_per_unit(asked) else counted
+        weights = [self._weight(token, rivals, strict) for token in said]
         if self.lang == "zh":  # characters of one unknown word share its weight
             letters = {letter for word in unknown_words(asked, "zh") if len(word) > 1 for letter in word}
             weights = [weight / (1 + (token.stem in letters)) for token, weight in zip(said, weights, strict=True)]
@@ -268,7 +273,16 @@ class Quantity:
 
     def _is_type(self, token: Token) -> bool:
         """Whether a word only says what kind of quantity is meant, or says little."""
-        return token.soft or bool(token.concepts & self.lists.types) or "=each" in token.concepts
+        groups = token.concepts - {token.stem} - self.lists.attributes  # *hold* as in *hold a festival*
+        soft = token.soft or (bool(groups) and groups <= self.lists.soft)
+        return soft or bool(token.concepts & self.lists.types) or "=each" in token.concepts
+
+    def _counted_per_unit(self, asked: str) -> Concepts:
+        """The hidden thing that a question counts, if it does so per hidden unit: `seats in each row`; else empty."""
+        each = concepts_of(self.lists.find["each"].findall(asked), self.lang) - self.lists.soft - self.lists.types
+        counted = _counted(asked, self.lang) or concepts_of([asked], self.lang)
+        per_unit = each & self.each and not counted & self.lists.types
+        return counted & (self.counted | self.measured) if per_unit else frozenset()
 
     def _counts_another(self, asked: str) -> bool:
         """Whether a question counts what the prompt counts, or what the hidden quantity is given for."""
@@ -309,6 +323,13 @@ class Quantity:
         strange = not of & self.implied and not any(of & fact.concepts for fact in (*self.facts, self.final))
         return bool(of) and strange and bool(whole & self.concepts)
 
+    def _is_other_rate(self, asked: str, units: set[str]) -> bool:
+        """Whether a question for a rate may be for one of the prompt. Pounds an hour and hours a day are no speeds."""
+        slow = {"money", "time"} - units
+        shared = {token.stem for token in tokens(asked, self.lang) if not self._is_type(token)} & self.concepts
+        only_slow = shared and self.units - slow and not any(fact.units - slow for fact in self.facts if fact.is_rate)
+        return any(fact.is_rate for fact in self.facts) and not only_slow
+
     def _is_paced(self, asked: str) -> bool:
         """Whether a question is for a rate."""
         words = concepts_of([asked], self.lang)
@@ -327,6 +348,8 @@ class Quantity:
         if unit_price.search(asked) and not unit_price.search(self.final_text):
             return False
         present = union(token.concepts for token in said)
+        if {token.stem for token in said} == self.missing_stems:
+            return False
         # A pronoun may stand for the names of the final question.
         names = self.prompt_names if not present & self.prompt_names else frozenset()
         final = [token for token in self.final.said if not token.concepts & names]
@@ -337,6 +360,16 @@ class Quantity:
         """Whether a question names people, and none of those whom the quantity is about."""
         names = union(token.concepts for token in said) & self.prompt_names
         return bool(names and self.names and not names & self.names)
+
+    def _lacks_unit(self, asked: str, said: Sequence[Token]) -> bool:
+        """Whether a question counts the hidden things for something else than their unit: `points needed to pass`."""
+        counted = _counted(asked, self.lang) & self.counted
+        if not counted or not self.each or self.lists.find["per"].search(asked):
+            return False
+        ignored = counted | self.lists.amount_nouns
+        content = [token.concepts for token in said if not (self._is_type(token) or token.concepts & ignored)]
+        known = self.prompt_names.union(*(fact.concepts for fact in self.facts))
+        return any(not one & known for one in content) and not any(one & self.implied for one in content)
 
 
 def _sentences(text: str, lang: Lang) -> list[str]:

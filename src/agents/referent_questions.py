@@ -22,6 +22,7 @@ _PARTS = re.compile(r",\s*")
 _NUMBER = re.compile(r"\d{3,}")
 _CLAUSE = re.compile(r"[,，。.;；]\s*|\band\b")
 _YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
+_YEAR_FIRST = re.compile(r"((?:^|[,，。.;；])\s*(?:In )?[12]\d{3}年?)[,，]\s*")
 
 
 class Referent:
@@ -42,7 +43,7 @@ class Referent:
     def understand(self, asked: str) -> Verdict | None:
         """What a question in lower case gets; None where it is not about the referent."""
         it = Pointing(self, asked)
-        if it.aside and not (it.described or (it.named and it.telling)):
+        if it.aside and not ((it.described and (it.points or it.guesses)) or (it.named and it.telling)):
             return None
         return _year(self, it, asked) if self.hidden.kind == "year" else _referent(self, it)
 
@@ -105,16 +106,23 @@ class Referent:
         return concepts_of([self.prompt_around], self.lang)
 
     @cached_property
+    def asides(self) -> Concepts:
+        """Concepts of the English sentences about who asks and what for: all of the prompt that lack the name."""
+        sentences = self.lists.find["stop"].split(self.prompt_around) if self.lang == "en" else []
+        apart = [sentence for sentence in sentences if self.name not in sentence]
+        named = [sentence for sentence in sentences if self.name in sentence]
+        return concepts_of(apart, self.lang) - concepts_of((fold(self.question), *named), self.lang) - self.known
+
+    @cached_property
     def pages(self) -> list[str]:
         """The article of each reading, or what the article says about its year; empty where there is none."""
         if self.hidden.kind == "year":
-            clauses = [
-                one for page in self.context if _bare(page.title) == self.name for one in _CLAUSE.split(page.text)
-            ]
+            texts = [_YEAR_FIRST.sub(r"\1 ", page.text) for page in self.context if _bare(page.title) == self.name]
+            clauses = [clause for text in texts for clause in _CLAUSE.split(text)]
             years = [_YEAR.findall(own[0]) for own in self.readings]
             return [" ".join(one for one in clauses if any(year in one for year in own)) for own in years]
-        texts = {fold(article.title).strip("《》"): article.text for article in self.context}
-        return [next((texts[phrase] for phrase in own if phrase in texts), "") for own in self.readings]
+        by_title = {fold(article.title).strip("《》"): article.text for article in self.context}
+        return [next((by_title[phrase] for phrase in own if phrase in by_title), "") for own in self.readings]
 
     @cached_property
     def facts(self) -> list[Concepts]:
@@ -222,9 +230,9 @@ class Pointing:
         self.kind = self._is_kind(rest, said)
         self.repeats = any(token.concepts & slot.shared for token in said)
         """Whether it says what all readings share."""
-        self.which, self.chooses, self.yes_no, self.how_many, self.time, self.bare, self.several = (
+        self.which, self.chooses, self.yes_no, self.how_many, self.time, self.bare, self.several, self.order = (
             find[name].search(rest) is not None
-            for name in ("which", "or", "yes_no", "how_many", "time", "bare", "several")
+            for name in ("which", "or", "yes_no", "how_many", "time", "bare", "several", "order")
         )
         self.points, self.identity, self.guesses, self.aside, self.precise, self.yours = (
             find[name].search(text) is not None for name in ("points", "identity", "guess", "aside", "precise", "yours")
@@ -246,11 +254,20 @@ class Pointing:
             described = set()
         self.titled = text != asked and not (described and self.named) and len(described) < 2
         self.other = (
-            bool(names) or self.titled or any(name in slot.prompt_around for name in _long_words(rest, slot.lang))
+            bool(names)
+            or self.titled
+            or any(name in slot.prompt_around for name in _long_words(rest, slot.lang))
+            or sum(bool(token.concepts & slot.asides) for token in others) > 1
         )
         """Whether it names something else of the prompt or of the articles."""
         self.foreign = self._foreign(rest, [token for token in others if token not in names], described)
         """Number of words that belong to nothing known."""
+        if find["namesakes"].search(text) and (self.kind or self.mentioned or self._is_class(text)):
+            # Who says that two things have the name points at it, unless other names or years show that it is another.
+            unheard = set(_NUMBER.findall(rest)).difference(*map(_NUMBER.findall, (*slot.pages, slot.prompt)))
+            alien = self.other or unheard or any(not slot.is_familiar(word) for word in _long_words(rest, slot.lang))
+            few = len(described) > 1 or self.foreign < (3 if slot.lang == "en" else 5)
+            self.named = self.named or (few and not alien)
         unknown = others if slot.lang == "en" else unknown_words(rest, "zh")
         self.plain = not self.foreign and not self.other and (self.kind or not unknown)
         """Whether it has no words of its own."""
@@ -258,7 +275,8 @@ class Pointing:
         """Whether it asks for a fact that articles state."""
         # Inhabitants and employees are both people, but a question for one is not for the other.
         facts = [token.concepts & slot.lists.attributes or token.concepts for token in said if not token.soft]
-        self.related = slot.hidden.kind == "year" and any(fact & slot.relation for fact in facts)
+        stated = [fact for fact in facts if self.other and fact <= slot.lists.attributes]
+        self.related = slot.hidden.kind == "year" and any(fact & slot.relation for fact in stated or facts)
         self.tagged = any(token.concepts & slot.kind_words & slot.lists.tags for token in said)
         """Whether it asks for what tells such things apart: the profession, the region."""
         self.telling = self.yours and any(token.concepts & slot.differing for token in said)
@@ -285,6 +303,11 @@ class Pointing:
             return any(token.concepts & slot.kind_words for token in said if token.stem not in name)
         listed = any(token.concepts & slot.kind_words for token in said if len(token.concepts) > 1)
         return listed or any(word in rest for word in slot.kind_phrases)
+
+    def _is_class(self, asked: str) -> bool:
+        """Whether a Chinese question has the measure word of the thing that is referred to: 哪家 for a company."""
+        wanted, said = (self.slot.lists.find["class"].findall(text) for text in (self.slot.hidden.missing, asked))
+        return not {*wanted}.isdisjoint(said)
 
     def _is_named(self, asked: str) -> bool:
         """Whether a question has the name that is referred to, or half of its words."""
@@ -361,7 +384,13 @@ def _referent(slot: Referent, it: Pointing) -> Verdict | None:
     pointed = it.named or (it.points and bool(it.mentioned))
     if it.foreign > (12 if it.named and len(it.mentioned) > 1 else 5 if pointed else 2):
         return None
+    if it.order and slot.differs_in_time and (it.named or it.kind) and not it.other:
+        return "give"
+    if it.how_many and it.attribute and not (it.chooses or it.which):
+        return None
     if len(it.mentioned) > 1 or (it.mentioned and it.chooses):
+        return "give"
+    if it.bare and it.several and it.named and not it.other:
         return "give"
     if it.mentioned:
         if it.titled and not (it.named or it.described):
@@ -410,7 +439,7 @@ def _year(slot: Referent, it: Pointing, asked: str) -> Verdict | None:
     years = [set(_YEAR.findall(reading[0])) for reading in slot.readings]
     named = set(_YEAR.findall(asked))
     mentioned = [at for at, own in enumerate(years) if own & named] or it.mentioned
-    if len(mentioned) > 1 or (mentioned and it.chooses):
+    if len(mentioned) > 1 or (mentioned and it.chooses) or (it.order and (it.named or it.related)):
         return "give"
     if it.attribute and not it.related:
         return None

@@ -19,6 +19,8 @@ from tests.agents.question_sets import FOLDER, Asked, AskedRecord, builtin_quest
 
 LEVELS: tuple[Level, ...] = ("medium", "hard")
 ACCEPTED, FALSELY_ACCEPTED = 0.90, 0.05
+OTHERS_ACCEPTED = 0.08
+"""Share of the questions about other samples that may get the information: `Which one do you mean?` fits many."""
 
 
 @pytest.mark.parametrize("written_by", ["builtin", "strangers", "strangers2", "strangers3"])
@@ -30,6 +32,21 @@ def test_questions_of_people_are_understood(task: Task, lang: Lang, written_by: 
     assert found.wrong >= 25
     assert found.accepted >= ACCEPTED, found
     assert found.falsely_accepted <= FALSELY_ACCEPTED, found
+
+
+@pytest.mark.parametrize("lang", LANGS)
+@pytest.mark.parametrize("task", TASKS)
+def test_questions_about_other_samples_seldom_get_the_information(task: Task, lang: Lang) -> None:
+    sets = ("strangers", "strangers2", "strangers3")
+    asked = [one for name in sets for one in builtin_questions(lang, name) if one.sample.task == task]
+    mixed = [
+        Asked(one.sample, one.right, (*other.right, *other.wrong))
+        for at in (7, 29)
+        for one, other in zip(asked, asked[at:] + asked[:at], strict=True)
+    ]
+    found = rates(rules, mixed)
+    assert found.wrong > 500
+    assert found.falsely_accepted <= OTHERS_ACCEPTED, found
 
 
 def official_questions(source: OfficialSource, name: str) -> Iterator[Asked]:

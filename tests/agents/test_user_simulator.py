@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from msgspec.structs import replace
 
@@ -70,6 +72,41 @@ TOWN = Hidden(
 MAYORS = (Article("Oldby", ("Ada Lund was elected mayor of Oldby in 1899, followed by Otto Kern in 1874.",)),)
 FAST_ZH = Hidden("quantity", "快车时速是95千米。", "快车每小时走多少千米", ("快车", "时速"), unit="rate")
 HONEY_ZH = Hidden("quantity", "每批放200克蜂蜜。", "每批用多少克蜂蜜", ("每批", "多少克", "蜂蜜"), unit="weight")
+
+CINEMA = "The cinema has 12 rows of seats. Ada counts 9 empty seats. Each guest pays 5 pounds. What does Ada collect?"
+SEATS = Hidden("quantity", "Each row has 20 seats.", "how many seats a row has", ("row", "seats"), unit="count")
+TEST = "Ada answers 30 questions correctly. For every mistake, 3 points are deducted. What is her result?"
+POINTS = Hidden(
+    "quantity", "A correct answer earns 9 points.", "how many points a right answer is worth", ("points", "answer")
+)
+SHOP = "Ada buys 9 scarves and 2 hats. A scarf costs 13 pounds. What does Ada spend?"
+TYPING_ZH = "陈明要打900个字。店里每小时付他30块钱。他一共能得多少元？"
+SPEED_ZH = Hidden("quantity", "他每分钟打60字。", "陈明每分钟打多少字", ("每分钟", "打字"), unit="count")
+FIRMS = tuple(
+    Article(f"Lund & Kern (paper, {year})", (f"Lund & Kern is a paper company founded in {year}.",))
+    for year in (1916, 1870)
+)
+FIRM = Hidden(
+    "entity",
+    "the one founded in 1916",
+    "which Lund & Kern you mean",
+    ("Lund & Kern", "company", "founded", "year"),
+    tuple((f"the one founded in {year}", str(year), f"Lund & Kern (paper, {year})") for year in (1916, 1870)),
+)
+TOWN_ZH = Hidden(
+    "entity",
+    "青陵省那个",
+    "您说的南河镇是哪一个",
+    ("南河镇", "镇", "省份"),
+    (("青陵省那个", "青陵省"), ("雪域省那个", "雪域省")),
+)
+STAFF_ZH = Hidden(
+    "year",
+    "1889年",
+    "临河公司的员工人数，您问的是哪一年的",
+    ("临河公司", "年", "员工", "人数"),
+    (("1889年",), ("1876年",)),
+)
 
 
 def lacking(pool: list[Sample]) -> list[Sample]:
@@ -200,6 +237,36 @@ def test_a_year_is_named_by_what_happened_in_it() -> None:
 )
 def test_questions_of_chinese_strangers(hidden: Hidden, prompt: str, ask: str, given: bool) -> None:
     assert informs(reply(asked_of(hidden, "zh", prompt), ask)) == given
+
+
+@pytest.mark.parametrize(
+    ("hidden", "lang", "prompt", "ask", "given"),
+    [
+        (SEATS, "en", CINEMA, "How many seats are there in each row of the cinema?", True),
+        (SEATS, "en", CINEMA, "What is the number of seats in each of the rows?", True),
+        (SEATS, "en", CINEMA, "How many empty seats are there in each row?", False),
+        (SEATS, "en", CINEMA, "How many rows of seats does the cinema have?", False),
+        (POINTS, "en", TEST, "How many points does she get for one correct answer?", True),
+        (POINTS, "en", TEST, "How many points does she lose for each wrong answer?", False),
+        (POINTS, "en", TEST, "How many points are needed for a diploma?", False),
+        (PRICE, "en", SHOP, "A scarf is 13 pounds; what about a straw hat?", True),
+        (PRICE, "en", SHOP, "A straw hat, I see; what about the weather?", False),
+        (SPEED_ZH, "zh", TYPING_ZH, "他打字的速度是多少？", True),
+        (SPEED_ZH, "zh", TYPING_ZH, "店里每小时付多少钱？", False),
+        (FIRM, "en", "", "Is it the older company or the younger one?", True),
+        (TOWN_ZH, "zh", "南河镇的海拔是多少？", "这个镇名重名了，请说一下省份。", True),
+        (TOWN_ZH, "zh", "南河镇的海拔是多少？", "金柳湾镇重名了，请说一下省份。", False),
+        (YEAR, "en", "", "Could you give me a year, please?", True),
+        (STAFF_ZH, "zh", "临河公司的员工比石镇的居民多吗？", "员工人数要哪一年的？", True),
+        (STAFF_ZH, "zh", "临河公司的员工比石镇的居民多吗？", "石镇的居民人数要哪一年的？", False),
+    ],
+)
+def test_what_a_question_counts_or_names_decides(
+    hidden: Hidden, lang: Lang, prompt: str, ask: str, given: bool
+) -> None:
+    final = re.split(r"[.。]\s*", prompt)[-1]
+    sample = changed(asked_of(hidden, lang, prompt), question=final, context=(*FIRMS, Article("石镇", ())))
+    assert gives(hidden, lang, reply(sample, ask)) is given
 
 
 @pytest.mark.parametrize(("number", "kind"), [("18", "yes"), ("17", "no")])
