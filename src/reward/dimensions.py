@@ -14,18 +14,16 @@ holds neither gold answer nor hidden span.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import lru_cache
 
 from ..agents.success import number, verdict
 from ..agents.tools import CalcError, evaluate
 from ..agents.user_simulator import informs
-from ..core.files import package_json
-from ..core.tokenize import CJK, words
-from ..core.types import Turn
+from ..core.tokenize import words
 from .episode_view import EpisodeView
+from .mentions import LONGEST, conversions, mentioned, numbers
+from .two_readings import OPERAND, two_readings
 
 _EQUATION = re.compile(r"([\d(][\d\s.+\-*/×÷%()]*[+\-*/×÷][\d\s.()]*\d\)?)\s*[=＝]\s*(-?\d+(?:\.\d+)?)(?![\d%])")
 _ITSELF = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\s*(?:-|[<>=!]=?|==)\s*\1(?![\d.])")
@@ -69,9 +67,6 @@ def _holds(left: str, right: str) -> bool:
     return abs(value - Fraction(right)) <= _CLOSE
 
 
-_OPERAND = re.compile(r"\d+(?:\.\d+)?")
-
-
 def grounding(view: EpisodeView) -> float:
     """The share of names looked up and numbers calculated with that user or tools had mentioned before.
 
@@ -98,7 +93,7 @@ def known_numbers(view: EpisodeView) -> list[bool]:
         if turn.act == "call" and turn.tool == "calc":
             before = view.heard_before(place)
             known = numbers(before) | conversions(before)
-            found += [len(operand) <= LONGEST and Fraction(operand) in known for operand in _OPERAND.findall(turn.text)]
+            found += [len(operand) <= LONGEST and Fraction(operand) in known for operand in OPERAND.findall(turn.text)]
     return found
 
 
@@ -142,6 +137,7 @@ def _read(view: EpisodeView, answer: str) -> float:
     """Support of a name or year: an opened article mentions it. A list of hits shows only how articles begin.
 
     An answer that the question itself names is a choice between the options it offers; reading about it is not enough.
+    What decides may be about the other option, and in a list.
     """
     results = [result for turn, result in view.calls if turn.tool == "wiki" and result]
     opened = [result for result in results if not result.startswith(LIST)]
@@ -149,7 +145,7 @@ def _read(view: EpisodeView, answer: str) -> float:
     if not offered and any(mentioned(answer, article) for article in opened):
         return 1.0
     shown = any(mentioned(answer, text) for text in (*results, *(reply or "" for _, reply in view.asked)))
-    return HALF if shown or (offered and opened) else 0.0
+    return HALF if shown or (offered and results) else 0.0
 
 
 def asking(view: EpisodeView) -> float:
@@ -169,67 +165,13 @@ def asking(view: EpisodeView) -> float:
     return float(all(known_numbers(view)) and not two_readings(view))
 
 
-_HIT = re.compile(r"^\d+\. (?P<name>.+?) ?[(（](?P<which>[^()（）]+)[)）]: ", re.MULTILINE)
-_COMMA = re.compile("[,，]")
-_YEAR = re.compile(r"(?<!\d)[12]\d{3}(?!\d)")
-_ONE_LIFE = re.compile(r"\b(?:born|died|lived)\b|\d{4}\s?[-–]\s?\d{4}|\bfrom \d{4} to\b|生于|逝|卒")
-"""In such a sentence two years are the two ends of a period, not two readings."""
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
-
-
-def two_readings(view: EpisodeView) -> bool:
-    """Whether the policy continued although tools showed two readings of the question and the user chose neither.
-
-    Two articles share a name that the user gave without saying which; or a fact is listed for several years and the
-    user named none of them.
-    """
-    return _shared_name(view) or _no_year(view)
-
-
-def _shared_name(view: EpisodeView) -> bool:
-    user = view.user_text.casefold()
-    for _, result in view.calls:
-        namesakes: dict[str, list[set[str]]] = {}
-        for hit in _HIT.finditer(result or ""):
-            tags = {tag.strip().casefold() for tag in _COMMA.split(hit["which"])}
-            namesakes.setdefault(hit["name"], []).append(tags)
-        for name, tagged in namesakes.items():
-            telling = {tag for tags in tagged for tag in tags if not all(tag in others for others in tagged)}
-            if len(tagged) > 1 and name in view.prompt and not any(tag in user for tag in telling):
-                return True
-    return False
-
-
-def _no_year(view: EpisodeView) -> bool:
-    """Whether the policy took a value from a list by years, one that neither user nor article title had named."""
-    user = view.user_text
-    named = set(_YEAR.findall(user))
-    for place, turn in enumerate(view.turns):
-        if turn.tool != "wiki" or turn.by != "tool":
-            continue
-        given = f"{user}\n{turn.text.partition(':')[0]}"
-        taken = {value for later in view.turns[place + 1 :] for value in _values(later) if not mentioned(value, given)}
-        for sentence in _SENTENCE.split(turn.text):
-            years = set(_YEAR.findall(sentence))
-            listed = len(years) > 1 and not years & named and not _ONE_LIFE.search(sentence)
-            if listed and any(mentioned(value, sentence) for value in taken - years):
-                return True
-    return False
-
-
-def _values(turn: Turn) -> list[str]:
-    """Values that a turn of the policy used."""
-    if turn.act == "answer":
-        return [turn.text] if verdict(turn.text) is None else []
-    if turn.act == "call" and turn.tool == "wiki":
-        return [turn.text]
-    return _OPERAND.findall(turn.text) if turn.act == "call" else []
-
-
 MOST_WORDS = 16
 """Longest answer in words. A name or a title is shorter."""
 _BROKEN = re.compile(r"�|</?(?:ask|wiki|calc|answer|think)>|<\|")
-_YEAR_WANTED = re.compile(r"\b(?:what|which) year\b|\bin what year\b|[何哪]年|哪一年|什么年份")
+_YEAR_WANTED = re.compile(
+    r"\b(?:what|which) year\b|\bin what year\b|(?:[何哪]年|哪一年|什么年份)(?!.*(?:谁|哪(?!年|一年)))", re.DOTALL
+)
+"""The Chinese words may also lead to a choice: 查一下甲和乙是哪年去世的，谁早一些？"""
 
 
 def form(view: EpisodeView) -> float:
@@ -297,93 +239,3 @@ LIVE: Mapping[str, str] = {
     "live_educational": "educational",
 }
 """The judge's name of each live dimension. Naturalness and educational value are also rated by the old rules."""
-
-
-_BLANK = re.compile(rf"\s+(?=[{CJK}])|(?<=[{CJK}])\s+")
-
-
-def mentioned(name: str, text: str) -> bool:
-    """Whether a text holds a name, however it is written: whole words where words have blanks between them.
-
-    >>> mentioned("Lund", "The town of Lund."), mentioned("Lund", "Lundby"), mentioned("冰船", "见《冰船》。")
-    (True, False, True)
-    >>> mentioned("1881", "Eirik Goldgren (1820-1881)")
-    True
-    """
-    wanted = _plain(name)
-    if not wanted:
-        return False
-    left = r"\b" if wanted[0].isascii() else ""
-    right = r"\b" if wanted[-1].isascii() else ""
-    return re.search(f"{left}{re.escape(wanted)}{right}", _plain(text), re.ASCII) is not None
-
-
-@lru_cache(maxsize=4096)
-def _plain(text: str) -> str:
-    """Lower case, a blank for every mark, none beside Chinese. The same text is looked through for many names."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    spaced = "".join(" " if unicodedata.category(mark)[0] in "PS" else mark for mark in folded)
-    return _BLANK.sub("", " ".join(spaced.split()))
-
-
-LONGEST = 100
-"""Most digits of a number that is read; Python refuses numbers of thousands of digits."""
-_DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+")
-_TABLE = package_json("templates/lexicon/numbers.json")
-_ONES, _TENS = _TABLE["english"]["ones"], _TABLE["english"]["tens"]
-_WORDS: dict[str, int] = {
-    **{word: value for value, word in enumerate(_ONES)},
-    **{word: 10 * value for value, word in enumerate(_TENS, start=2)},
-    **_TABLE["english"]["others"],
-}
-_ENGLISH = re.compile(
-    rf"\b(?:({'|'.join(_TENS)})[- ]({'|'.join(_ONES[1:10])})|({'|'.join(sorted(_WORDS, key=len, reverse=True))}))\b"
-)
-_ZH_DIGIT, _ZH_UNIT = _TABLE["chinese"]["digits"], _TABLE["chinese"]["units"]
-_CHINESE = re.compile(f"[{''.join([*_ZH_DIGIT, *_ZH_UNIT])}]+")
-_PARTS = {word: Fraction(part) for word, part in _TABLE["parts"].items()}
-_CONVERSIONS = {int(value): [re.compile(unit) for unit in units] for value, units in _TABLE["conversions"].items()}
-
-
-def numbers(text: str) -> set[Fraction]:
-    """Every number that the text names, except digit strings longer than `LONGEST`.
-
-    >>> sorted(int(one) for one in numbers("Eight pages, 1,250 words, twenty-five or 十四层"))
-    [8, 14, 25, 1250]
-    """
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    found = {Fraction(digits.replace(",", "")) for digits in _DIGITS.findall(folded) if len(digits) <= LONGEST}
-    for tens, ones, word in _ENGLISH.findall(folded):
-        found.add(Fraction(_WORDS[tens] + _WORDS[ones] if tens else _WORDS[word]))
-    found |= {Fraction(_chinese(marks)) for marks in _CHINESE.findall(folded) if len(marks) <= LONGEST}
-    return found | {part for word, part in _PARTS.items() if word in folded}
-
-
-def conversions(text: str) -> set[Fraction]:
-    """Numbers that need no mention because the units in the text imply them; 1 and 2 never need one.
-
-    >>> sorted(int(one) for one in conversions("200 grams each, for 3 weeks"))
-    [1, 2, 7]
-    """
-    folded = text.casefold()
-    needed = {Fraction(value) for value, units in _CONVERSIONS.items() if all(unit.search(folded) for unit in units)}
-    return {Fraction(1), Fraction(2)} | needed
-
-
-def _chinese(marks: str) -> int:
-    """
-    >>> _chinese("十一"), _chinese("三百二十"), _chinese("二〇")
-    (11, 320, 20)
-    """
-    if not any(mark in _ZH_UNIT for mark in marks):
-        return int("".join(str(_ZH_DIGIT[mark]) for mark in marks))
-    total, section, digit = 0, 0, 0
-    for mark in marks:
-        if mark in _ZH_DIGIT:
-            digit = _ZH_DIGIT[mark]
-        elif mark == "万":
-            total, section, digit = (total + section + digit) * 10_000, 0, 0
-        else:
-            # A bare 十 at the beginning is ten.
-            section, digit = section + (digit or (0 if section else 1)) * _ZH_UNIT[mark], 0
-    return total + section + digit

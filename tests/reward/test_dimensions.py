@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from src.reward.dimensions import RULES, two_readings
+from src.core.types import Article
+from src.reward.dimensions import RULES
 from src.reward.episode_view import EpisodeView
 from src.reward.old_reward import OLD
 from src.reward.reward import BY_RULE
+from src.reward.two_readings import two_readings
 from src.reward.weights import read_baseline
 
-from .dialogues import WHICH, seen
+from .dialogues import BERGS, WHICH, seen
 
 EGGS = "A box holds twelve eggs. How many eggs are in 7 boxes?"
 BIRTH = "In what year was the town founded in which Ada Berg, the potter, was born?"
@@ -97,6 +99,7 @@ def test_options_of_the_question_are_half_supported_by_reading() -> None:
     either = "Is Lund or Vell the older town?"
     assert support(seen("hotpotqa", either, "<wiki>Lund</wiki>", "<answer>Lund</answer>")) == 0.5
     assert support(seen("hotpotqa", either, "<answer>Lund</answer>")) == 0
+    assert support(seen("hotpotqa", either, "<wiki>the town of Vell</wiki>", "<answer>Lund</answer>")) == 0.5
     hits = seen("hotpotqa", "Where was she born?", "<wiki>Ada Berg</wiki>", "<answer>Lund</answer>")
     assert support(hits) == 0.5
 
@@ -119,6 +122,48 @@ def test_lists_by_year_are_ambiguous_until_a_year_is_named() -> None:
     steps = ("<wiki>Vell</wiki>", "<answer>Nils Sand</answer>")
     assert two_readings(seen("hotpotqa", "Who was mayor of Vell?", *steps))
     assert not two_readings(seen("hotpotqa", "Who became mayor of Vell in 1889?", *steps))
+
+
+OPERA = Article("Ada Berg (opera)", ("Ada Berg, which came out in 1901, is an opera created by Nils Sand.",))
+
+
+def test_a_namesake_of_another_kind_is_no_second_reading() -> None:
+    question, steps = "Where was Ada Berg born?", ("<wiki>Ada Berg</wiki>", "<answer>Lund</answer>")
+    assert not two_readings(seen("hotpotqa", question, *steps, context=(BERGS[0], OPERA)))
+    assert two_readings(seen("hotpotqa", question, *steps, context=(*BERGS, OPERA)))
+
+
+def test_namesakes_that_say_the_same_are_no_second_reading() -> None:
+    pages = [Article(f"Ada Berg ({tag})", (f"Ada Berg was a {tag} born in Lund.",)) for tag in ("potter", "poet")]
+    steps = ("<wiki>Ada Berg</wiki>", "<answer>Lund</answer>")
+    assert not two_readings(seen("hotpotqa", "Where was Ada Berg born?", *steps, context=(*pages, OPERA)))
+
+
+@pytest.mark.parametrize(("year", "matters"), [("1850", True), ("1700", False)])
+def test_namesakes_matter_to_a_comparison_only_if_they_change_its_result(year: str, matters: bool) -> None:
+    context = (
+        Article("Holm (Almark)", ("Holm is a town in Almark, founded in 1812.",)),
+        Article("Holm (Isel)", ("Founded in 1888, Holm is a town in Isel.",)),
+        Article("Vell", (f"Vell is a town in Isel, founded in {year}.",)),
+    )
+    looked = ("<wiki>Holm</wiki>", "<wiki>Vell</wiki>")
+    compared = (f"<calc>1812 < {year}</calc>", "<answer>no</answer>")
+    older = seen("strategyqa", "Is Holm older than Vell?", *looked, *compared, context=context)
+    assert two_readings(older) is matters
+    choice = seen("hotpotqa", "Which town is older, Holm or Vell?", *looked, "<answer>Vell</answer>", context=context)
+    assert two_readings(choice) is matters
+
+
+def test_a_value_that_holds_for_all_years_needs_no_year() -> None:
+    again = Article("Vell", ("Ada Berg was elected mayor of Vell in 1868 and again in 1872.",))
+    steps = ("<wiki>Vell</wiki>", "<answer>Ada Berg</answer>")
+    assert not two_readings(seen("hotpotqa", "Who was mayor of Vell?", *steps, context=(again,)))
+
+
+def test_a_choice_by_years_is_of_the_right_kind() -> None:
+    prompt = "查一下毛萱和吴建树是哪年逝世的，谁早一些？"
+    assert RULES["form"](seen("hotpotqa", prompt, "<answer>毛萱</answer>", lang="zh")) == 1
+    assert RULES["form"](seen("hotpotqa", "毛萱是哪年逝世的？", "<answer>毛萱</answer>", lang="zh")) == 0
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,100 @@
+"""Whether a text mentions a name, and which numbers it names, in English and Chinese, digits and words."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from fractions import Fraction
+from functools import lru_cache
+
+from ..core.files import package_json
+from ..core.tokenize import CJK
+
+_BLANK = re.compile(rf"\s+(?=[{CJK}])|(?<=[{CJK}])\s+")
+
+
+def mentioned(name: str, text: str) -> bool:
+    """Whether a text holds a name, however it is written: whole words where words have blanks between them.
+
+    >>> mentioned("Lund", "The town of Lund."), mentioned("Lund", "Lundby"), mentioned("冰船", "见《冰船》。")
+    (True, False, True)
+    >>> mentioned("1881", "Eirik Goldgren (1820-1881)")
+    True
+    """
+    wanted = _plain(name)
+    if not wanted:
+        return False
+    left = r"\b" if wanted[0].isascii() else ""
+    right = r"\b" if wanted[-1].isascii() else ""
+    return re.search(f"{left}{re.escape(wanted)}{right}", _plain(text), re.ASCII) is not None
+
+
+@lru_cache(maxsize=4096)
+def _plain(text: str) -> str:
+    """Lower case, a blank for every mark, none beside Chinese. The same text is looked through for many names."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    spaced = "".join(" " if unicodedata.category(mark)[0] in "PS" else mark for mark in folded)
+    return _BLANK.sub("", " ".join(spaced.split()))
+
+
+LONGEST = 100
+"""Most digits of a number that is read; Python refuses numbers of thousands of digits."""
+_DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+")
+_TABLE = package_json("templates/lexicon/numbers.json")
+_ONES, _TENS = _TABLE["english"]["ones"], _TABLE["english"]["tens"]
+_WORDS: dict[str, int] = {
+    **{word: value for value, word in enumerate(_ONES)},
+    **{word: 10 * value for value, word in enumerate(_TENS, start=2)},
+    **_TABLE["english"]["others"],
+}
+_ENGLISH = re.compile(
+    rf"\b(?:({'|'.join(_TENS)})[- ]({'|'.join(_ONES[1:10])})|({'|'.join(sorted(_WORDS, key=len, reverse=True))}))\b"
+)
+_ZH_DIGIT, _ZH_UNIT = _TABLE["chinese"]["digits"], _TABLE["chinese"]["units"]
+_CHINESE = re.compile(f"[{''.join([*_ZH_DIGIT, *_ZH_UNIT])}]+")
+_PARTS = {word: Fraction(part) for word, part in _TABLE["parts"].items()}
+_CONVERSIONS = {int(value): [re.compile(unit) for unit in units] for value, units in _TABLE["conversions"].items()}
+
+
+def numbers(text: str) -> set[Fraction]:
+    """Every number that the text names, except digit strings longer than `LONGEST`.
+
+    >>> sorted(int(one) for one in numbers("Eight pages, 1,250 words, twenty-five or 十四层"))
+    [8, 14, 25, 1250]
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    found = {Fraction(digits.replace(",", "")) for digits in _DIGITS.findall(folded) if len(digits) <= LONGEST}
+    for tens, ones, word in _ENGLISH.findall(folded):
+        found.add(Fraction(_WORDS[tens] + _WORDS[ones] if tens else _WORDS[word]))
+    found |= {Fraction(_chinese(marks)) for marks in _CHINESE.findall(folded) if len(marks) <= LONGEST}
+    return found | {part for word, part in _PARTS.items() if word in folded}
+
+
+def conversions(text: str) -> set[Fraction]:
+    """Numbers that need no mention because the units in the text imply them; 1 and 2 never need one.
+
+    >>> sorted(int(one) for one in conversions("200 grams each, for 3 weeks"))
+    [1, 2, 7]
+    """
+    folded = text.casefold()
+    needed = {Fraction(value) for value, units in _CONVERSIONS.items() if all(unit.search(folded) for unit in units)}
+    return {Fraction(1), Fraction(2)} | needed
+
+
+def _chinese(marks: str) -> int:
+    """
+    >>> _chinese("十一"), _chinese("三百二十"), _chinese("二〇")
+    (11, 320, 20)
+    """
+    if not any(mark in _ZH_UNIT for mark in marks):
+        return int("".join(str(_ZH_DIGIT[mark]) for mark in marks))
+    total, section, digit = 0, 0, 0
+    for mark in marks:
+        if mark in _ZH_DIGIT:
+            digit = _ZH_DIGIT[mark]
+        elif mark == "万":
+            total, section, digit = (total + section + digit) * 10_000, 0, 0
+        else:
+            # A bare 十 at the beginning is ten.
+            section, digit = section + (digit or (0 if section else 1)) * _ZH_UNIT[mark], 0
+    return total + section + digit
