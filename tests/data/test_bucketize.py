@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from src.core.errors import BadInput
@@ -183,6 +183,7 @@ counts = st.integers(0, 60)
 levels = st.fixed_dictionaries(dict.fromkeys(LEVELS, counts))
 
 
+@settings(deadline=None)
 @given(st.fixed_dictionaries(dict.fromkeys(TASKS, levels)))
 def test_no_larger_pool_would_fit(supply: dict[Task, dict[Level, int]]) -> None:
     plan = largest_balanced(supply, MIX, TARGET)
