@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from .errors import BadInput
-from .files import pinned, read_noted, sha256_file, shipped
+from .files import pinned, sha256_file, shipped
 
 PATTERNS = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
 """Files of a model folder that change what the model says."""
@@ -35,14 +35,12 @@ def read_once(folder: Path, weights: bool = True) -> Iterator[Path]:
     """A private folder with the files of a model, for libraries that open them by name.
 
     What they read there are the bytes whose SHA-256 is noted (`files.sha256_read`), whatever has the names of the
-    files meanwhile. Weights, which are large, are not copied; without `weights` they are left out.
+    files meanwhile. Nothing is copied. Without `weights` those are left out.
     """
     with ExitStack() as stack:
         private = Path(stack.enter_context(TemporaryDirectory(prefix="askgate-")))
         for file in _files(folder):
-            if file.suffix != WEIGHTS:
-                (private / file.name).write_bytes(read_noted(file))
-            elif weights:
+            if weights or file.suffix != WEIGHTS:
                 (private / file.name).symlink_to(stack.enter_context(pinned(file)))
         yield private
 

@@ -9,10 +9,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from src.core.errors import BadInput
 from src.core.jsonl import read_records, write_records
-from src.core.types import Sample
+from src.core.types import Episode, Sample
 from src.gates.checks import penalty
 from src.gates.checks.penalty import read_pairs
 from tests.gates.run_folder import ablation, current_context, edit_profile, write_side
@@ -95,8 +96,9 @@ def test_both_runs_written_by_a_script(run: Path) -> None:
 @poison("ablation/episodes_not_played")
 def test_a_script_that_kept_the_seals_of_other_runs(run: Path) -> None:
     """It does not compute the rewards."""
+    played = list(read_records(ARM / "with.jsonl", Episode))
     with open(ARM / "with.jsonl", "wb") as handle:
-        write_records(handle, [ask_first(sample, Random(11), 0.1) for sample in shadow_samples()])
+        write_records(handle, [replace(one, reward={}) for one in played])
     assert caught("ablation") == {"episodes_not_played"}
 
 
