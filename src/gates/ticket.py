@@ -117,7 +117,7 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     @property
     def unmeasured(self) -> set[str]:
         """Gates that could not be measured, such as `judge` where the judge did not answer."""
-        return {one.gate for one in self.findings if one.name == MEASURED}
+        return {one.gate for one in self.failed if one.name == MEASURED}
 
     @property
     def exit_code(self) -> int:

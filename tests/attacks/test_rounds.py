@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from src.config.loader import read_yaml
 from src.core.errors import BadInput
 from src.core.files import sha256_file
-from src.gates.gate import PREFLIGHT
+from src.gates.gate import PREFLIGHT, Finding
 from src.gates.manifest import Manifest
 from src.gates.readmit import readmit
 from src.gates.rounds import run_round
@@ -152,3 +153,10 @@ def test_a_ticket_that_results_stand_on_is_not_renewed(updated: str) -> None:
     Path("reports/ppo_eval_own.json").write_text(f'{{"ticket": "{sha256_file(TICKET)}"}}')
     with pytest.raises(BadInput, match=r"ppo_eval_own\.json was trained behind it"):
         readmit(silent)
+
+
+def test_a_passed_row_leaves_no_gate_out_of_a_deep_verification(run: Path) -> None:
+    ticket = read_round(TICKET)
+    invented = Finding("judge", "measured", 1.0, "==", 1.0, True, "", "", {})
+    assert replace(ticket, findings=[*ticket.findings, invented]).unmeasured == set()
+    assert replace(ticket, findings=[*ticket.findings, replace(invented, passed=False)]).unmeasured == {"judge"}
