@@ -26,6 +26,9 @@ NAMES: tuple[ProfileName, ...] = ("quickstart", "rc1")
 LOCAL_LEDGER = Path("reports/rc1/local_scoring_ledger.jsonl")
 """Ledger of runs and recordings that no profile is about."""
 Count = Annotated[int, Field(ge=1)]
+Minimum = Annotated[float, Field(ge=0)]
+Percent = Annotated[float, Field(ge=0, le=100)]
+Correlation = Annotated[float, Field(ge=-1, le=1)]
 
 
 class Paths(Section):
@@ -96,12 +99,12 @@ class PoolThresholds(Section):
 
     min_distinct2: Share
     kl3_min: float
-    roles_min: int
-    styles_min: int
-    max_dup_pct: float
-    max_len: int
-    min_len: int
-    leak_ngram: int
+    roles_min: Count
+    styles_min: Count
+    max_dup_pct: Percent
+    max_len: Count
+    min_len: Count
+    leak_ngram: Count
     leak_sim: Share
     max_shortcut_auc: Share
 
@@ -111,9 +114,9 @@ class DifficultyThresholds(Section):
 
     min_hard_pct: Share
     max_easy_pct: Share
-    len_max: int
-    turns_max: int
-    tool_hops_max: int
+    len_max: Count
+    turns_max: Count
+    tool_hops_max: Count
     clue_overlap_max_easy: Share
     clue_overlap_min_hard: Share
 
@@ -159,9 +162,9 @@ class ConfigThresholds(Section):
 
     datasets: TaskShares
     steps_min: Count
-    target_kl_min: float
-    target_kl_max: float
-    kl_alert_max: float
+    target_kl_min: Minimum
+    target_kl_max: Minimum
+    kl_alert_max: Minimum
     by_difficulty: dict[Level, Share]
     seed_ratio_min: Share
     """Minimum share of a batch from the measured pool, at every step."""
@@ -185,7 +188,7 @@ class Thresholds(Section):
     calibration: CalibrationSettings
     rank_corr_gain_pct_min: float
     mae_change_pct_max: float
-    spearman_min: float
+    spearman_min: Correlation
     top10_min: Share
     corr_improve_pct_min: float
     overclar_change_pct_max: Annotated[float, Field(ge=-100)]
@@ -204,7 +207,7 @@ class Thresholds(Section):
     fresh_unstable_share_max: Share
     """Maximum share of freshly scored samples with disagreeing votes."""
     judge: JudgeThresholds
-    disk_free_gb_min: float
+    disk_free_gb_min: Minimum
     config: ConfigThresholds
 
 

@@ -103,6 +103,10 @@ def sha256_folder(folder: Path) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
+PACKAGE_FACTS = Path("package/package.json")
+"""The file that makes a folder an unpacked package."""
+
+
 def inert(path: Path) -> Path:
     """Name of a file of code in a package: `coach.py` -> `coach.py.txt`, which nothing imports or runs."""
     return path.with_name(f"{path.name}.txt")
@@ -111,10 +115,10 @@ def inert(path: Path) -> Path:
 def fingerprint(path: Path) -> str:
     """SHA-256 of a file or folder: the user's own, else the one that came with the package.
 
-    Code in an unpacked package has the name that `inert` gives.
+    Code in an unpacked package, and only there, has the name that `inert` gives.
     """
     found = shipped(path)
-    if path.suffix == ".py" and not found.exists() and inert(path).exists():
+    if path.suffix == ".py" and not found.exists() and PACKAGE_FACTS.is_file():
         found = inert(path)
     return sha256_folder(found) if found.is_dir() else sha256_file(found)
 

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -34,6 +35,15 @@ def own_file(name: str) -> Path | None:
 def own_files(names: Iterable[str]) -> list[Path]:
     """The user's files of all classes that are named, each once."""
     return list(dict.fromkeys(file for name in names if (file := own_file(name))))
+
+
+def installed_file(file: Path) -> Path | None:
+    """The installed module that is loaded where the user's file is not in the working folder."""
+    try:
+        spec = find_spec(".".join(file.with_suffix("").parts))
+    except (ImportError, ValueError):
+        return None
+    return Path(spec.origin) if spec and spec.origin else None
 
 
 def own_class_digests(names: Iterable[str]) -> dict[str, str]:

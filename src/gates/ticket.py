@@ -42,7 +42,7 @@ from ..core.files import (
 )
 from ..core.model_files import base_sha256
 from ..core.types import Record
-from ..core.user_class import own_files
+from ..core.user_class import installed_file, own_files
 from ..scoring.ledger import Head, lines
 from ..scoring.providers import address, belongs
 from ..scoring.types import CallEntry
@@ -318,6 +318,7 @@ def admit(config: Path, overrides: Sequence[str] | None = None) -> Admission:
     verify_ledger(profile.paths.ledger, [first.ledger, ticket.ledger])
     verify_judge(profile.paths.ledger, ticket)
     _refuse_other_model(ticket, config)
+    _refuse_other_classes(ticket)
     require_signature(profile, TICKET, ticket.run, ticket.owner_key, ENVELOPE)
     stands_on = _trained_on(ticket, config, sums)
     return Admission(ticket.profile, sha256_file(TICKET), ticket.run, stands_on, ticket.earlier_code)
@@ -400,6 +401,17 @@ def _refuse_other_model(ticket: Round, config: Path) -> None:
             where=f"{config}: base_model",
             remedy="put the model back as it was, or record its episodes and run both rounds again",
         )
+
+
+def _refuse_other_classes(ticket: Round) -> None:
+    """Refuses own classes that the rounds measured and that are not in the working folder: an installed class of that
+    name would be loaded in their place. One with the same bytes may be, as in an unpacked package."""
+    for name, stated in _evidence(ticket):
+        if Path(name).suffix == ".py" and not Path(name).is_file():
+            installed = installed_file(Path(name))
+            if installed is None or not installed.is_file() or sha256_file(installed) != stated:
+                what = "the rounds measured this class, and another one would be loaded"
+                raise BadInput(what, where=name, remedy=_AGAIN)
 
 
 def _refuse_other_settings(config: Path, overrides: Sequence[str] | None) -> None:

@@ -32,6 +32,7 @@ from ..config.profile import Profile, load_profile
 from ..config.train_config import TrainConfig
 from ..core import paths
 from ..core.errors import BadInput
+from ..core.files import PACKAGE_FACTS as FACTS
 from ..core.files import atomic_write, code_sha256, inert, json_bytes, sha256_file, shipped, sweep
 from ..core.model_files import model_sha256
 from ..core.types import Record
@@ -50,7 +51,7 @@ from .verify_results import verify_results
 OUT = Path("reports/rc1/package.tgz")
 SUMS, SUMS_SIGNATURE = "SHA256SUMS", "SHA256SUMS.sig"
 OWN = Path("package")
-FACTS, GATES, PUBLIC = OWN / "package.json", OWN / "gates.intoto.jsonl", OWN / "model.pub"
+GATES, PUBLIC = OWN / "gates.intoto.jsonl", OWN / "model.pub"
 STORE = (".askgate/scores.sqlite", ".askgate/scores.sqlite-wal")
 """The judge's replies. After a killed run the newest are still in the -wal file."""
 _TEXTS = ".json .jsonl .yaml .yml .md .txt .html .sha256 .sig .pub .pub.pem"

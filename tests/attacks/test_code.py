@@ -10,16 +10,17 @@ from pathlib import Path
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from src.core import user_class
 from src.core.errors import BadInput
-from src.core.files import code_sha256, launchers_sha256
+from src.core.files import PACKAGE_FACTS, code_sha256, fingerprint, launchers_sha256
 from src.core.user_class import load_user_class, own_class_digests
 from src.gates import ticket
 from src.gates.checks.config import config_findings
 from src.gates.manifest import Manifest
 from src.gates.rounds import round1_findings, run_round
-from src.gates.ticket import admit
+from src.gates.ticket import Round, admit
 from src.gates.verify import verify
 from tests.gates.run_folder import current_context, judging
 
@@ -66,6 +67,47 @@ def test_a_broken_own_class_is_one_clear_message(source: str, tmp_path: Path, mo
     Path("coach.py").write_text(source)
     with pytest.raises(BadInput, match=r"coach:Coach"):
         load_user_class("coach:Coach", "callbacks", "check the name")
+
+
+def ticket_with_own_class() -> Round:
+    """The ticket of a run whose config names `coach:Coach`, as far as that class depends on it."""
+    Path("coach.py").write_text("class Coach:\n    pass\n")
+    config = yaml.safe_load(CONFIG.read_text())
+    CONFIG.write_text(yaml.safe_dump({**config, "callbacks": ["coach:Coach"]}))
+    return replace(ticket.read_round(ticket.TICKET), findings=config_findings(current_context()))
+
+
+def install(folder: Path, monkeypatch: pytest.MonkeyPatch, source: str) -> None:
+    """A module `coach` that is installed elsewhere."""
+    folder.mkdir()
+    (folder / "coach.py").write_text(source)
+    monkeypatch.syspath_prepend(folder)
+
+
+def test_an_own_class_renamed_to_text_is_not_that_class(run: Path) -> None:
+    """Another class of that name may be installed, and the text would have the SHA-256 of the evidence."""
+    ticket_with_own_class()
+    before = fingerprint(Path("coach.py"))
+    Path("coach.py").rename("coach.py.txt")
+    with pytest.raises(BadInput, match=r"^coach\.py: cannot be read"):
+        fingerprint(Path("coach.py"))
+    PACKAGE_FACTS.parent.mkdir()
+    PACKAGE_FACTS.write_text("{}")  # in an unpacked package it is
+    assert fingerprint(Path("coach.py")) == before
+
+
+def test_an_installed_class_does_not_take_the_place_of_a_measured_one(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = ticket_with_own_class()
+    ticket._refuse_other_classes(report)
+    Path("coach.py").rename("coach.py.txt")
+    install(run / "elsewhere", monkeypatch, "class Coach:\n    planted = True\n")
+    with pytest.raises(BadInput, match="another one would be loaded") as caught:
+        ticket._refuse_other_classes(report)
+    assert caught.value.where == "coach.py"
+    (run / "elsewhere/coach.py").write_bytes(Path("coach.py.txt").read_bytes())
+    ticket._refuse_other_classes(report)
 
 
 def test_a_ticket_of_other_code_trains_nothing(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,6 +50,30 @@ def test_an_invalid_threshold_is_refused_with_its_path(
         load_profile("rc1")
 
 
+@pytest.mark.parametrize(
+    ("section", "key", "value"),
+    [
+        ("pool", "leak_ngram", -1),
+        ("pool", "leak_ngram", 0),
+        ("pool", "max_len", 0),
+        ("pool", "max_dup_pct", -2.0),
+        ("difficulty", "turns_max", -8),
+        ("config", "target_kl_max", -0.05),
+    ],
+)
+def test_a_threshold_out_of_its_range_is_refused_with_its_path(
+    section: str, key: str, value: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An n-gram of -1 tokens would be no threshold but a crash."""
+    monkeypatch.chdir(tmp_path)
+    found = yaml.safe_load((ROOT / "configs/gates/rc1.yaml").read_text(encoding="utf-8"))
+    found["thresholds"][section][key] = value
+    Path("configs/gates").mkdir(parents=True)
+    Path("configs/gates/rc1.yaml").write_text(yaml.safe_dump(found), encoding="utf-8")
+    with pytest.raises(BadInput, match=rf"{section}\.{key}: it should be greater than or equal to"):
+        load_profile("rc1")
+
+
 def test_a_profile_under_the_name_of_another_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("configs/gates").mkdir(parents=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
 from src.core.types import Sample
+from src.data.pool.build import rebuilt_samples
 from src.data.pool.meta import read_meta
 from tests.data.samples import write_meta
 from tests.gates.run_folder import current_context, edit_profile
@@ -31,14 +33,55 @@ def test_a_shadow_set_that_is_smaller_than_the_profile_wants(run: Path) -> None:
     assert caught("pool") == {"shadow_samples"}
 
 
+def forge_shadow_set(change: Callable[[list[Sample]], list[Sample]], **facts: Any) -> None:
+    """Changes the shadow set; its sidecar fits."""
+    path = current_context().profile.paths.shadow_set
+    samples = change(list(read_records(path, Sample)))
+    with open(path, "wb") as handle:
+        write_records(handle, samples)
+    write_meta(path, replace(read_meta(path), sha256=sha256_file(path), n=len(samples), **facts))
+
+
 @poison("pool/shadow_rebuilt")
 def test_a_shadow_set_of_chosen_samples(run: Path) -> None:
-    """The first fifty samples that need no ask, with a fitting sidecar."""
+    """The first fifty samples that need no ask."""
+    forge_shadow_set(lambda samples: [one for one in samples if not one.needs_clarification][:50])
+    assert "shadow_rebuilt" in caught("pool")
+
+
+def with_hint(sample: Sample) -> Sample:
+    """The prompt tells the answer."""
+    prompt = f"{sample.prompt} (Hint: {sample.answer})"
+    return replace(sample, prompt=prompt, dialogue=(replace(sample.dialogue[0], text=prompt), *sample.dialogue[1:]))
+
+
+def with_talkative_user(sample: Sample) -> Sample:
+    """The user tells the answer after any ask."""
+    turns = [
+        replace(turn, text=f"{turn.text} (the answer is {sample.answer})") if turn.by == "user" and place else turn
+        for place, turn in enumerate(sample.dialogue)
+    ]
+    return replace(sample, dialogue=tuple(turns))
+
+
+@pytest.mark.parametrize("change", [with_hint, with_talkative_user])
+@poison("pool/shadow_rebuilt")
+def test_a_shadow_set_that_tells_the_answer(run: Path, change: Callable[[Sample], Sample]) -> None:
+    forge_shadow_set(lambda samples: [change(one) for one in samples])
+    assert caught("pool") == {"shadow_rebuilt"}
+
+
+@poison("pool/shadow_consistency")
+def test_a_shadow_set_without_the_marks_of_missing_information(run: Path) -> None:
+    forge_shadow_set(lambda samples: [replace(one, needs_clarification=False) for one in samples])
+    assert caught("pool") == {"shadow_consistency", "shadow_rebuilt"}
+
+
+@poison("pool/shadow_rebuilt")
+def test_a_shadow_set_in_other_words_than_the_profile_names(run: Path) -> None:
     path = current_context().profile.paths.shadow_set
-    easy = [one for one in read_records(path, Sample) if not one.needs_clarification][:50]
-    with open(path, "wb") as handle:
-        write_records(handle, easy)
-    write_meta(path, replace(read_meta(path), sha256=sha256_file(path), n=len(easy)))
+    pack = Path("templates/pack_v1")
+    forge_shadow_set(lambda samples: [*rebuilt_samples(read_meta(path), len(samples), pack)], templates_dir=str(pack))
     assert "shadow_rebuilt" in caught("pool")
 
 

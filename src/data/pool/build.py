@@ -127,8 +127,13 @@ def make_sample(plan: BuildPlan, source: Source, pack: Pack, job: Job) -> Sample
 
 def reference_samples(meta: PoolMeta, n: int) -> Iterator[Sample]:
     """The first `n` samples of the pool in the wording of pack v1: same source, mix and seed."""
-    plan = msgspec.structs.replace(plan_of(meta), templates_dir=PACK_V1)
-    source, pack = open_source(plan), load_pack(shipped(PACK_V1))
+    return rebuilt_samples(meta, n, PACK_V1)
+
+
+def rebuilt_samples(meta: PoolMeta, n: int, templates_dir: Path) -> Iterator[Sample]:
+    """The first `n` samples that the builder gives for a sidecar, in the wording of these templates."""
+    plan = msgspec.structs.replace(plan_of(meta), templates_dir=templates_dir)
+    source, pack = open_source(plan), load_pack(shipped(templates_dir))
     decoder = msgspec.json.Decoder(Sample)
     for lines in _encoded_samples(plan, source, pack, make_jobs(plan, source)[:n]):
         for line in lines:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ...config.profile import Paths
 from ...core.check import check, remedies
 from ...core.files import sha256_file
 from ...core.jsonl import read_lines
 from ...core.types import Sample
 from ...data.difficulty.validate_difficulty import validate_difficulty
-from ...data.pool.build import reference_samples
+from ...data.pool.build import rebuilt_samples, reference_samples
 from ...data.pool.meta import derived_meta, read_meta
 from ...data.pool.shadow_set import read_set
-from ...data.quality.consistency import count_differing, task_hash
+from ...data.quality.consistency import contradictions
 from ...data.quality.validate_pool import validate_pool
 from ..gate import Finding, RoundContext, evidence_of, findings_of
 
@@ -31,16 +32,23 @@ def pool_findings(context: RoundContext) -> list[Finding]:
     more = [
         check("pool_samples", report.figures["samples"], ">=", limits.counts.pool_samples, *remedy["pool_samples"]),
         check("shadow_samples", len(shadow), ">=", limits.counts.shadow_samples, *remedy["shadow_samples"]),
-        check("shadow_rebuilt", _not_rebuilt(paths.shadow_set, shadow), "==", 0, *remedy["shadow_rebuilt"]),
+        check("shadow_consistency", _contradicting(paths.shadow_set, shadow), "==", 0, *remedy["shadow_consistency"]),
+        check("shadow_rebuilt", _not_rebuilt(paths, shadow), "==", 0, *remedy["shadow_rebuilt"]),
     ]
     return findings_of("pool", [*report.checks, *more], report.evidence.inputs)
 
 
-def _not_rebuilt(path: Path, shadow: list[Sample]) -> int:
-    """Number of samples that differ from what the builder gives for the sidecar's plan, or are too many or too few."""
+def _contradicting(path: Path, shadow: list[Sample]) -> int:
     meta = read_meta(path)
-    again = [task_hash(sample) for sample in reference_samples(meta, meta.n)]
-    return count_differing(map(task_hash, shadow), again) + abs(len(shadow) - len(again))
+    return sum(bool(contradictions(sample, meta)) for sample in shadow)
+
+
+def _not_rebuilt(paths: Paths, shadow: list[Sample]) -> int:
+    """Number of samples that differ in anything from what the builder gives for the sidecar's plan and the profile's
+    templates, or are too many or too few."""
+    meta = read_meta(paths.shadow_set)
+    again = list(rebuilt_samples(meta, meta.n, paths.templates))
+    return sum(ours != theirs for ours, theirs in zip(shadow, again, strict=False)) + abs(len(shadow) - len(again))
 
 
 def difficulty_findings(context: RoundContext) -> list[Finding]:
