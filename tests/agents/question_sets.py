@@ -42,7 +42,9 @@ class AskedRecord(Struct, frozen=True):
     task: Task
     source_id: str
     seed: int
-    """Of the pool: it decides which fact is left out."""
+    """Of the pool."""
+    span: str
+    """The sentence that the questions were written for."""
     right: tuple[str, ...]
     wrong: tuple[str, ...]
 

@@ -58,6 +58,8 @@ def official_questions(source: OfficialSource, name: str) -> Iterator[Asked]:
                 item = source.item(row.task, f"hidden|{row.source_id}", want, row.seed)
             except BadInput:  # the reader does not take the record at this level
                 continue
+            if item.hidden is None or item.hidden.span != row.span:
+                continue
             yield Asked(item_to_sample(item, pack, ("wiki", "calc"), "train", row.seed), row.right, row.wrong)
             break
 

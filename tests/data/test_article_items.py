@@ -1,4 +1,4 @@
-"""Questions over articles: a complete question reads like its ambiguous twin; only the articles tell them apart."""
+"""Questions over articles: worded as their authors did, at the level asked for, with steps that can be replayed."""
 
 from __future__ import annotations
 
@@ -7,25 +7,14 @@ import pytest
 
 from src.agents.tools import wiki
 from src.core.errors import BadInput
-from src.core.types import Article
 from src.data.difficulty.text_features import clue_overlap
 from src.data.pool.source import Item, Want
-from src.data.readers import decisive, hotpotqa, strategyqa
+from src.data.readers import hotpotqa, strategyqa
 from src.data.readers.article_items import make_item
-from src.data.readers.articles import (
-    MODES,
-    ArticleQuestion,
-    Mode,
-    SpareArticles,
-    hidden_article_is_findable,
-    search_query,
-    spare_articles,
-    split_sentences,
-    stands_alone,
-)
+from src.data.readers.articles import ArticleQuestion, reads_well, search_query, split_sentences, stands_alone
 from src.data.readers.hotpotqa import HotpotRecord
 from src.data.readers.level_fit import OVERLAP_BANDS, choose_clue, overlap
-from src.data.readers.mentions import bare_title
+from src.data.readers.question_style import QuestionStyle
 from src.data.readers.strategyqa import Paragraph, StrategyRecord
 from tests.data.dataset_records import hotpot, paragraphs, person, strategy
 
@@ -40,13 +29,9 @@ def reading(number: int = 3, **changes: object) -> ArticleQuestion:
     return made
 
 
-def spares_of(number: int) -> SpareArticles:
-    """Articles of other records: what else a vague question may mean."""
-    return spare_articles([article for other in range(40) if other != number for article in reading(other).gold])
-
-
-def item_of(mode: Mode, level: str = "medium", number: int = 3) -> Item:
-    item = make_item(reading(number), mode, want(level, mode == "hidden"), 1, spares_of(number))
+def item_of(level: str = "medium", number: int = 3) -> Item:
+    spares = [article for other in range(40) if other != number for article in reading(other).gold]
+    item = make_item(reading(number), want(level), 1, spares)
     assert item is not None
     return item
 
@@ -67,34 +52,20 @@ def test_the_clue_comes_as_near_to_the_aim_as_possible() -> None:
 
 
 @pytest.mark.parametrize("level", ["easy", "medium", "hard"])
-def test_twin_and_hidden_item_differ_only_in_the_topic(level: str) -> None:
-    hidden, twin = item_of("hidden", level), item_of("twin", level)
-    assert (hidden.question, hidden.ambiguity) == (twin.question, twin.ambiguity)
-    assert hidden.hidden is not None
-    assert twin.hidden is None
-    assert twin.topic == hidden.hidden.span
-    # The user was reading about the other thing that is compared, which the question names.
-    assert hidden.topic in hidden.question
-
-
-@pytest.mark.parametrize("level", ["easy", "medium", "hard"])
-@pytest.mark.parametrize("mode", MODES)
-def test_items_can_be_replayed_within_the_turns(mode: Mode, level: str) -> None:
-    item = item_of(mode, level)
+def test_items_can_be_replayed_within_the_turns(level: str) -> None:
+    item = item_of(level)
+    assert item.hidden is None
+    assert item.question == reading().question
     titles = {article.title for article in item.context}
-    assert item.topic in set(map(bare_title, titles))
     assert len(titles) == len(item.context)
-    assert len(item.steps) + (item.hidden is not None) + 1 <= 6
+    assert len(item.steps) + 1 <= 6
     shown = [wiki(item.context, step.input) for step in item.steps]
     assert "nothing found" not in shown
     assert any(fact in page for fact in item.support for page in [*shown, item.clue])
-    if item.hidden is not None:
-        assert item.hidden.span not in f"{item.premise} {item.clue} {item.question} {item.topic}"
-        assert item.hidden.missing == f"which {item.hidden.about[0]} you mean"
 
 
 def test_a_search_step_shows_the_article_that_is_opened_next() -> None:
-    item = item_of("intact", "hard")
+    item = item_of("hard")
     titles = [article.title for article in item.context]
     for step, after in zip(item.steps, item.steps[1:], strict=False):
         if step.input not in titles:
@@ -103,14 +74,14 @@ def test_a_search_step_shows_the_article_that_is_opened_next() -> None:
 
 
 def test_levels_differ_in_context_steps_and_overlap() -> None:
-    easy, hard = item_of("intact", "easy"), item_of("intact", "hard")
+    easy, hard = item_of("easy"), item_of("hard")
     assert len(easy.steps) == 2  # a search, and the page it shows
     assert len(easy.context) < len(hard.context)
     assert 0.40 < overlap(easy) < 0.65
     assert not hard.clue
 
 
-def test_a_clue_gives_away_neither_referent_nor_answer() -> None:
+def test_a_clue_does_not_give_the_answer_away() -> None:
     facts = [["Bero Amsel", 0], ["Tor Amsel", 0]]
     context = [
         ["Bero Amsel", ["Bero Amsel was a painter whose only brother was the smith Tor Amsel of Velt."]],
@@ -118,21 +89,13 @@ def test_a_clue_gives_away_neither_referent_nor_answer() -> None:
     ]
     bridge = {"question": "Where did the brother of Bero Amsel die?", "answer": "Sorn", "context": context}
     made = reading(3, supporting_facts=facts, **bridge)
-    item = make_item(made, "intact", want("easy"), 1, spare_articles([]))
+    item = make_item(made, want("easy"), 1, [])
     assert item is not None
     assert "Sorn" not in item.clue
 
 
-def test_a_findable_hidden_article_is_recognised() -> None:
-    hidden = item_of("hidden")
-    assert not hidden_article_is_findable(hidden)
-    telling = msgspec.structs.replace(hidden, question="Who was born first, the composer of village 6 and 1530?")
-    assert hidden_article_is_findable(telling)
-    assert not hidden_article_is_findable(item_of("twin"))
-
-
 def test_no_query_is_made_of_common_words() -> None:
-    item = item_of("intact", "hard")
+    item = item_of("hard")
     page = next(article for article in item.context if article.title == person(6))
     query = search_query(item.context, page, reading())
     assert query
@@ -188,47 +151,30 @@ def test_paragraphs_of_one_title_are_one_article_in_order() -> None:
     assert made.gold[0].sentences == ("Orn is a lake.", "It is deep.")
 
 
-BORN = {name: Article(name, (f"{name} (born {year}) is a Danish painter.",)) for name, year in
-        (("Bo Ek", 1950), ("Ida Orn", 1970), ("Ole Dahl", 1990), ("Per Fink", 1930))}  # fmt: skip
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Would a compass be a bad gift for an elf??",
+        "What sport does golf and Bo Ek have in common?",
+        "This term presented what about his works?",
+        "Who was born more recent.y, Bo Ek or Ida Orn?",
+        "The club is named after its founder.",
+    ],
+)
+def test_questions_with_a_plain_slip_are_left_aside(question: str) -> None:
+    assert not reads_well(question)
+    assert hotpotqa.read(msgspec.convert({**hotpot(3), "question": question}, HotpotRecord)) is None
+    assert strategy_reading(question=question) is None
 
 
-def test_only_an_article_on_the_other_side_of_the_limit_changes_the_answer() -> None:
-    limit = decisive.compared("Who was born first, Bo Ek or Ida Orn?", "Bo Ek", BORN["Bo Ek"], BORN["Ida Orn"])
-    assert limit is not None
-    assert limit.changes_answer(BORN["Ole Dahl"])
-    assert not limit.changes_answer(BORN["Per Fink"])
-
-
-def test_a_comparison_whose_articles_do_not_show_the_answer_has_no_limit() -> None:
-    assert decisive.compared("Who was born first, Bo Ek or Ida Orn?", "Ida Orn", *list(BORN.values())[:2]) is None
-    assert decisive.compared("Who is richer, Bo Ek or Ida Orn?", "Bo Ek", *list(BORN.values())[:2]) is None
-
-
-def test_a_question_whose_clues_fit_one_article_only_hides_nothing() -> None:
-    meant = Article("Bo Ek", ("Bo Ek is a painter from Velt county who won a medal.",))
-    limit = decisive.unnamed("What county is the painter from?", "painter", meant)
-    assert limit is not None
-    assert limit.changes_answer(Article("Ida Orn", ("Ida Orn is a painter from the county of Sorn.",)))
-    assert not limit.changes_answer(Article("Ole Dahl", ("Ole Dahl is a painter.",)))
-    assert decisive.unnamed("What county is the painter of Velt Bridge from?", "painter", meant) is None
-
-
-def test_whether_somebody_lived_to_see_it_depends_on_who_is_meant() -> None:
-    steps = ["When did Bo Ek die?", "When was email invented?", "Is #2 before #1?"]
-    old = Article("Bo Ek", ("Bo Ek (1801 – 1870) was a composer.",))
-    limit = decisive.reached(old, steps, ["Bo Ek died in 1870.", "Email came up in 1971."], "Bo Ek")
-    assert limit is not None
-    assert limit.changes_answer(Article("Ida Orn", ("Ida Orn (born 1950) is a composer.",)))
-    assert not limit.changes_answer(Article("Ole Dahl", ("Ole Dahl (1850 – 1920) was a composer.",)))
-    assert decisive.reached(old, ["Is Bo Ek tall?", "Is #1 true?"], ["Bo Ek was tall."], "Bo Ek") is None
-
-
-def test_a_record_without_a_limit_is_never_hidden() -> None:
-    record = reading(3)
-    plain = tuple(msgspec.structs.replace(one, limit=None) for one in record.mentions)
-    without = msgspec.structs.replace(record, mentions=plain)
-    assert make_item(without, "hidden", want(clarify=True), 1, spares_of(3)) is None
-    assert make_item(without, "twin", want(), 1, spares_of(3)) is not None
+def test_well_written_questions_rank_before_clumsy_ones() -> None:
+    articles = ["He saw a horse and a horse.", "Did what come first? He played."] * 2
+    good = "Did a horse come first?"
+    style = QuestionStyle([good], articles)
+    assert style.faults(good) == (False, 0)
+    for clumsy in ("Did horse come first?", "Did a hrose come first?", "Did he played first?"):
+        assert style.faults(clumsy) > (False, 2)
+    assert style.faults("A horse is what?") == (False, 1)
 
 
 @pytest.mark.parametrize(

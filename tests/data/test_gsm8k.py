@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from src.agents.tools import calc, wiki
 from src.data.pool.source import Want
-from src.data.readers.articles import MODES, Mode
 from src.data.readers.gsm8k import (
+    MODES,
     GsmRecord,
+    Mode,
+    asked_for,
     make_item,
     merge,
     numbers_in,
@@ -129,6 +131,8 @@ def test_each_mode_gives_a_consistent_item(mode: Mode, level: str) -> None:
     if mode == "intact":
         assert not left_out
         assert item.hidden is None
+        assert item.steps[0].input == item.context[0].title
+        assert set(item.context[0].sentences) <= set(problem.premise)
         return
     assert len(left_out) == 1
     (notes,) = item.context
@@ -145,11 +149,46 @@ def test_each_mode_gives_a_consistent_item(mode: Mode, level: str) -> None:
         assert any(word in item.hidden.missing.lower() for word in item.hidden.about)
 
 
-def test_an_easy_problem_moves_sentences_to_the_clue() -> None:
+def test_the_clue_of_an_easy_problem_is_its_end() -> None:
     problem = read(record(**gsm(5)))
     assert problem is not None
     item = make_item(problem, "intact", want("easy"), seed=1)
     assert item is not None
     assert item.clue
-    for sentence in problem.premise:
-        assert (sentence in item.clue) != (sentence in item.premise)
+    assert f"{item.premise} {item.clue}".strip() == " ".join(problem.premise)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "story", "asked"),
+    [
+        ("She only has 2 hours in a day.", "Sanya washes.", "how many hours she has in a day"),
+        ("The cost of admission is $10 per student.", "", "what the cost of admission is per student"),
+        ("Movie tickets are $8 per person.", "Two sisters buy movie tickets.", "how much movie tickets are per person"),
+        ("They charge $8.00 a ticket.", "A theater sells tickets.", None),
+        ("The theater charges $8.00 a ticket.", "", "how much the theater charges per ticket"),
+        ("On Saturday, she sold 60 boxes.", "Tanika sells.", "how many boxes she sold on Saturday"),
+        ("Jim has 20 more toads than Tim does.", "Tim has toads.", "how many more toads Jim has than Tim"),
+        ("He needs 3 cups of flour for a cake.", "Bo bakes.", "how many cups of flour he needs for a cake"),
+        ("She re-applies sunscreen after 2 hours.", "Ann swims.", None),
+        ("Each home needed 10 panels capable of power.", "", None),
+        ("The rest of the days she spends 30 minutes there.", "", None),
+        ("Her books all cost 15 dollars apiece.", "Dianne sells.", None),
+        ("Each day she collects her favorite 10 shells.", "Evie swims.", None),
+    ],
+)
+def test_an_ask_is_good_english_or_the_sentence_stays(sentence: str, story: str, asked: str | None) -> None:
+    found = asked_for(sentence, story)
+    assert (found and found[0]) == asked
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rest", "solution"),
+    [
+        # An extra cost or a second activity: the rest is a complete problem without it.
+        ("His fuel costs $50 per hour.", "He earns $15 per photo, 6 photos per hour.", "<<15*6=90>><<90-50=40>>"),
+        ("She spends 30 minutes on dinner.", "She spends 20 minutes on 7 lunches.", "<<7*20=140>><<140+30=170>>"),
+    ],
+)
+def test_a_gap_that_nobody_can_see_is_not_made(sentence: str, rest: str, solution: str) -> None:
+    found = omissions(["Pat works.", sentence, rest], "How much is it in all?", parse_solution(solution))
+    assert sentence not in [one.sentence for one in found]

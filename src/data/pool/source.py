@@ -37,7 +37,9 @@ SCORES: dict[Level, tuple[int, int]] = {
 }
 """Lowest and highest difficulty score of each level."""
 NATURAL_SOURCES = ("ambignq", "situatedqa", "umwp", "in3", "abg_coqa", "messages")
-"""Sources whose questions people worded; `readers/natural.py` reads them."""
+"""Sources of natural ambiguity, which `readers/natural.py` reads."""
+WORDED_BY_PEOPLE = (*NATURAL_SOURCES, "dir", "hf")
+"""Sources whose questions stay as their authors wrote them: no template words them."""
 MEDIUM_SHARE_PER_NOTCH = 1 / 8
 """Share of the medium samples that follow a knob, per notch from its usual value. All of them would leave no medium
 bucket."""
@@ -100,7 +102,7 @@ class Item(Struct, frozen=True, kw_only=True):
     @property
     def is_natural(self) -> bool:
         """Whether people worded the question, so that no template does."""
-        return self.source in NATURAL_SOURCES
+        return self.source in WORDED_BY_PEOPLE
 
 
 class Source(Protocol):

@@ -6,15 +6,15 @@ The builder vetoes such records by the annotations of the dataset; here only the
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterator
+from fractions import Fraction
 
-from ...agents.tools import search
+from ...agents.tools import CalcError, evaluate, search
 from ...core.tokenize import words
 from ...core.types import Article, Sample
 
 REAL_SOURCES = ("dir", "hf")
+_NUMBER = re.compile(r"(?<![\w.])(?:\d+\.?\d*|\.\d+)(?![\w.])")
 _COMPARED = re.compile(r"\b(?:than|as|of|half|twice|double|triple|times)\b", re.IGNORECASE)
 
 
@@ -44,31 +44,42 @@ def _is_a(page: Article, noun: str) -> bool:
 def rest_is_complete(sample: Sample) -> bool:
     """Whether a word problem without its hidden sentence is another problem that lacks nothing.
 
-    So it is if the calculations do not use the hidden number, or only add or subtract it while nothing in the prompt is
-    compared with whom or what the hidden sentence is about.
+    So it is if the calculations do not use the hidden number, or have a positive result with 0 in its place, while
+    nothing in the prompt is compared with whom or what the hidden sentence is about.
     """
     hidden = sample.hidden
     if hidden is None or sample.provenance.source not in REAL_SOURCES or sample.task != "gsm8k":
         return False
     calls = [turn.text for turn in sample.dialogue if turn.act == "call" and turn.tool == "calc"]
-    numbers = {float(one.replace(",", "")) for one in re.findall(r"\d[\d,]*(?:\.\d+)?", hidden.span)}
+    numbers = {Fraction(one.replace(",", "")) for one in re.findall(r"\d[\d,]*(?:\.\d+)?", hidden.span)}
     if not numbers:
         return False  # a number in words: the calculations cannot be compared with it
-    uses = [above for call in calls for value, above in _operands(call) if value in numbers]
-    if any(isinstance(above, ast.Mult | ast.Div | ast.Mod | ast.Pow) for above in uses):
+    used = {Fraction(one) for call in calls for one in _NUMBER.findall(call)} & numbers
+    without = _result(calls, dict.fromkeys(numbers, Fraction(0)))
+    if used and (without is None or without <= 0):
         return False
-    names = re.findall(r"\b[A-Z][a-z]+\b", hidden.span)
-    sentences = re.split(r"(?<=[.?!])\s", sample.prompt)
-    return not (uses and any(_COMPARED.search(one) and name in one for one in sentences for name in names))
+    names = set(re.findall(r"\b[A-Z][a-z]+\b", hidden.span))
+    about = {word.removesuffix("s") for word in words(hidden.span) if len(word) > 3}
+    compared = [one for one in re.split(r"(?<=[.?!])\s", sample.prompt) if _COMPARED.search(one)]
+    return not used or not any(
+        names & set(re.findall(r"\w+", one)) or len(about & {word.removesuffix("s") for word in words(one)}) > 1
+        for one in compared
+    )
 
 
-def _operands(expression: str) -> Iterator[tuple[float, ast.operator | None]]:
-    """Numbers of an expression with the operation right above each."""
-    try:
-        tree = ast.parse(expression.strip(), mode="eval")
-    except SyntaxError:
-        return
-    for node in ast.walk(tree):
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.Constant) and isinstance(child.value, int | float):
-                yield float(child.value), node.op if isinstance(node, ast.BinOp) else None
+def _result(calls: list[str], instead: dict[Fraction, Fraction]) -> Fraction | None:
+    """The last result of some calculations with other numbers in place of some, also where a later one uses the result
+    of an earlier one; `None` if it cannot be computed."""
+    changed = dict(instead)
+    result = None
+    for call in calls:
+        try:
+            before = evaluate(call)
+            after = evaluate(_NUMBER.sub(lambda one: f"({changed.get(Fraction(one[0]), one[0])})", call))
+        except CalcError:
+            return None
+        if isinstance(before, bool) or isinstance(after, bool):
+            return None
+        changed.setdefault(before, after)
+        result = after
+    return result

@@ -19,7 +19,7 @@ from ...core.files import package_yaml, refuse_overlap, sidecar, write_json
 from ...core.types import LANGS, Lang, Sample, Task
 from ..pool.meta import PoolMeta, read_meta
 from ..pool.shadow_set import read_shadow
-from ..pool.source import NATURAL_SOURCES
+from ..pool.source import NATURAL_SOURCES, WORDED_BY_PEOPLE
 from .consistency import count_differing, mix_checks
 from .diversity import Reference, Scope, Wording, covered, diversity_figures, read_reference, wording_by_scope
 from .leaks import SimilarSamples, leak_views, similar_samples
@@ -30,7 +30,8 @@ from .shortcuts import MIN_EACH, ShortcutAuc, observation_auc, shortcut_auc
 EXAMPLES = 20
 _NATURAL: dict[str, Any] = package_yaml("templates/natural_sources.yaml")
 EXEMPT: dict[str, dict[str, str]] = {
-    source: _NATURAL["exempt"] | _NATURAL["exempt_by_source"].get(source, {}) for source in NATURAL_SOURCES
+    source: (_NATURAL["exempt"] if source in NATURAL_SOURCES else {}) | _NATURAL["exempt_by_source"].get(source, {})
+    for source in WORDED_BY_PEOPLE
 }
 """Checks that do not apply to a source of questions that people worded, each with its reason."""
 

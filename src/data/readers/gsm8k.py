@@ -1,9 +1,10 @@
 """GSM8K: word problems with annotated calculations (`<<48/2=24>>`). One annotation is one `calc` call.
 
 A sentence that a problem leaves out may be in the notes, an article beside the problem. The prompt is the same either
-way, so deciding whether to ask takes opening the notes. Only plain sentences with one number are left out, because the
-clarifying question is made from the sentence itself: `Janet's ducks lay 16 eggs per day.` -> `how many eggs Janet's
-ducks lay per day`.
+way, so deciding whether to ask takes opening the notes. Every problem has notes, and every demonstration opens them:
+those of a problem with all its sentences repeat some of these. Only plain sentences with one number are left out,
+because the clarifying question is made from the sentence itself: `Janet's ducks lay 16 eggs per day.` -> `how many eggs
+Janet's ducks lay per day`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from random import Random
+from typing import Literal
 
 from msgspec import Struct
 
@@ -23,13 +25,11 @@ from ...core.tokenize import words
 from ...core.types import Article, Hidden
 from ..difficulty.text_features import FUNCTION_WORDS, lexicon, names_en, word_set
 from ..pool.source import Item, Step, Want, calls_wanted, followed
-from .articles import Mode, split_sentences
+from .articles import split_sentences
 from .level_fit import choose_clue, nearest_item
 
 NOTES_SENTENCES = 2
 NOTE_CHARS = 140
-SHORT_PROBLEM = 45
-"""Words below which a problem always has notes; alone it would be too short for the length gate."""
 EXPRESSION_CHARS = 80
 _ANNOTATION = re.compile(r"<<([^<>]*)>>")
 _NUMBER = re.compile(r"(?<![\w.])(?:\d+\.?\d*|\.\d+)(?![\w.])")
@@ -52,8 +52,37 @@ _LOWER_WORDS = frozenset(word.lower() for word in _LOWER)
 _COMPARES = re.compile(
     r"\b(?:than|as (?:many|much|long|far|old|fast|tall)|twice|half|third|times|double|triple)\b", re.I
 )
+_COMPARES_AMOUNTS = re.compile(
+    r"\b(?:than|as (?:many|much|long|far|old|fast|tall)|twice|half as|double|triple)\b", re.I
+)
 _PREPOSITIONS = frozenset("with of in on at for by from using about into per through to over after".split())
+_BE = frozenset({"is", "are", "was", "were"})
+_ADVERBS = frozenset("only also just already even currently still usually always now then actually".split())
+_AMOUNT_NOUNS = frozenset("cost price fee rate total salary wage bill budget income rent charge value amount".split())
+_HARD_TO_ASK = re.compile(
+    r"^(?:It(?! takes\b)|They|These|Those|This|That|Some|One|The rest|The other|The remaining|The next|Another)\b"
+    r"|^(?:Each|Every) (?:\w+ )?(?:he|she|they|it|[A-Z])\b"
+    r"|^The (?:\w+ )?(?:day|week|month|year|time|night) (?:he|she|they|it|[A-Z])"
+    r"|\b(?:enough|all|both|them|capable|worth|least|most|another|other|others|more|extra|additional|left|rest|remaining|such)\b"
+)
+"""Sentences that point back at something, or leave a clumsy question behind."""
+_LEADING_PHRASE = re.compile(r"(?P<phrase>(?:On|In|At|During|For|Every|Each) [^,.\d]{3,30}), (?P<rest>[^,]+)\.")
+_MORE_THAN = re.compile(
+    rf"(?P<who>[A-Z][a-z]+) (?P<has>\w+) (?:\d+|{'|'.join(NUMBER_WORDS)}) (?P<more>(?:more|fewer) (?:[a-z]+ )?[a-z]+s) "
+    r"than (?P<than>[A-Z][a-z]+)(?: (?:has|does|did))?\."
+)
+"""`Ann has 20 more books than Bea.`"""
+_AFTER_THINGS = _PREPOSITIONS | frozenset("each every a an per there daily weekly today yesterday apiece old".split())
+SHARED_THINGS = 0.5
+"""Share of the content words of a left-out sentence that the rest must have too: nobody asks for an unknown thing."""
+_NOT_ONE_EXPRESSION = "the steps do not make one expression"
 _IRREGULAR_PLURALS = frozenset({"people", "children", "men", "feet"})
+
+
+Mode = Literal["hidden", "twin", "intact"]
+"""How a problem is worded. `hidden`: a sentence is left out. `twin`: the same, and the notes have it. `intact`: as the
+dataset has it."""
+MODES: tuple[Mode, ...] = ("hidden", "twin", "intact")
 
 
 class GsmRecord(Struct, frozen=True):
@@ -130,7 +159,6 @@ def make_item(problem: WordProblem, mode: Mode, want: Want, seed: int) -> Item |
     left_out = rng.choice(problem.omissions) if mode != "intact" else None
     visible = tuple(one for place, one in enumerate(problem.premise) if left_out is None or place != left_out.index)
     notes = _notes(problem, visible, left_out if mode == "twin" else None, rng)
-    has_notes = mode != "intact" or rng.random() < 0.5 or len(words(problem.text)) < SHORT_PROBLEM
     hidden = None
     if mode == "hidden" and left_out:
         unit = "money" if "$" in left_out.sentence else unit_asked(left_out.missing, "en")
@@ -138,9 +166,7 @@ def make_item(problem: WordProblem, mode: Mode, want: Want, seed: int) -> Item |
     premise, clue = _premise_and_clue(problem, visible, want)
 
     def item(calculations: tuple[Calculation, ...]) -> Item:
-        steps = [Step("calc", one.expression) for one in calculations]
-        if mode != "intact":
-            steps.insert(0, Step("wiki", problem.notes_title))
+        steps = [Step("wiki", problem.notes_title), *(Step("calc", one.expression) for one in calculations)]
         return Item(
             task="gsm8k",
             lang="en",
@@ -149,7 +175,7 @@ def make_item(problem: WordProblem, mode: Mode, want: Want, seed: int) -> Item |
             clue=clue,
             question=problem.question,
             original=problem.text,
-            context=(notes,) if has_notes else (),
+            context=(notes,),
             support=problem.premise,
             answer=number_text(problem.answer),
             steps=tuple(steps),
@@ -164,24 +190,27 @@ def make_item(problem: WordProblem, mode: Mode, want: Want, seed: int) -> Item |
 def _merged_solutions(problem: WordProblem, want: Want, mode: Mode) -> Iterator[tuple[Calculation, ...]]:
     """The calculation in fewer or more calls, those first that come nearest to the calls asked for."""
     given = numbers_in(problem.text)
-    opens_notes = mode != "intact"
-    most = want.max_turns - 1 - opens_notes - (mode == "hidden")
+    most = want.max_turns - 2 - (mode == "hidden")
     counts = range(1, min(len(problem.steps), most) + 1)
-    for count in sorted(counts, key=lambda count: abs(count + opens_notes - calls_wanted(want))):
+    for count in sorted(counts, key=lambda count: abs(count + 1 - calls_wanted(want))):
         merged = merge(problem.steps, count, given)
         if merged is not None:
             yield merged
 
 
 def _premise_and_clue(problem: WordProblem, visible: tuple[str, ...], want: Want) -> tuple[str, str]:
-    """An easy problem has some of its sentences as a clue right before the question, none twice."""
+    """The sentences before the question in their order; the last ones of an easy problem are its clue."""
     if want.level == "easy":
-        last = len(visible) - 1
-        arguments = (visible, problem.question, problem.premise, want.paraphrase)
-        chosen = choose_clue(*arguments, lambda some: max(some) == last) or choose_clue(*arguments, lambda some: True)
+        last = len(visible)
+        chosen = choose_clue(
+            visible,
+            problem.question,
+            problem.premise,
+            want.paraphrase,
+            lambda some: some == tuple(range(some[0], last)),
+        )
         if chosen:
-            rest = " ".join(one for place, one in enumerate(visible) if place not in chosen)
-            return rest, " ".join(visible[place] for place in chosen)
+            return " ".join(visible[: chosen[0]]), " ".join(visible[chosen[0] :])
     return " ".join(visible), ""
 
 
@@ -314,7 +343,7 @@ def omissions(premise: Sequence[str], question: str, steps: Sequence[Calculation
             continue
         if not leaves_a_gap(sentence, value, others, steps) or not _decides(value, steps):
             continue
-        asked = asked_for(sentence)
+        asked = asked_for(sentence, " ".join(others))
         if asked is not None:
             found.append(Omission(index, sentence, *asked))
     return tuple(found)
@@ -333,51 +362,48 @@ def _is_used(value: Fraction, steps: Sequence[Calculation]) -> bool:
 def leaves_a_gap(sentence: str, value: Fraction, others: Sequence[str], steps: Sequence[Calculation]) -> bool:
     """Whether a problem without the sentence is visibly open, and not another problem that is complete in itself.
 
-    A rate or a count that something is multiplied by leaves a gap if the rest speaks of the same things. An operand
-    that is only added or subtracted leaves one if the rest compares something with it: `half as much as Doris`.
+    The rest must speak of the same things. Without a number that everything is multiplied or divided by, with 0 in its
+    place, there is no positive answer. A number that something is added to is missed only if the rest compares
+    something with it: `half as much as Doris`, `twice as many pages as on the first day`.
     """
     names = {
         word for word in re.findall(r"\b[A-Z][a-z]+", sentence) if word.lower() not in FUNCTION_WORDS | _LOWER_WORDS
     }
     things = {_singular(word) for word in words(sentence) if word not in FUNCTION_WORDS and len(word) > 2}
     things -= {name.lower() for name in names} | set(NUMBER_WORDS)
-    if not is_bare_addend(value, steps, numbers_in(" ".join(others))):
-        *story, question = others
-        asked = {_singular(word) for word in words(question)}
-        told = {_singular(word) for one in story for word in words(one)}
-        return bool(things & (asked | told))
+    told = {_singular(word) for one in others for word in words(one)}
+    if len(things & told) < max(1, SHARED_THINGS * len(things)):
+        return False
+    without = _with_value(Fraction(0), value, steps)
+    if without is None or (isinstance(without, Fraction) and without <= 0):
+        return True
     compared = [one for one in others if _COMPARES.search(one)]
     return any(
         re.search(rf"\b(?:than|as|of|that) (?:\w+ )?{name}\b|\b{name}'s\b", one) for one in compared for name in names
+    ) or any(
+        _COMPARES_AMOUNTS.search(one) and len(things & {_singular(word) for word in words(one)}) > 1 for one in compared
     )
-
-
-def is_bare_addend(value: Fraction, steps: Sequence[Calculation], given: frozenset[Fraction]) -> bool:
-    """Whether the first step that uses a number only adds or subtracts it.
-
-    `given` are the numbers of the rest. Hours a day times 7 are no more than an addend: nobody misses them.
-    """
-    known = set(given)
-    for step in steps:
-        for match in _NUMBER.finditer(step.expression):
-            if Fraction(match[0]) == value:
-                before, after = step.expression[: match.start()], step.expression[match.end() :]
-                others = {Fraction(one) for one in _NUMBER.findall(step.expression)} - {value}
-                scaled = before[-1:] in ("*", "/") or after[:1] in ("*", "/", "%")
-                return not scaled or not others & known
-        known.add(step.value)
-    return False
 
 
 def _decides(value: Fraction, steps: Sequence[Calculation]) -> bool:
-    """Whether another number in its place gives another answer; the steps are put into one expression to find out."""
+    """Whether another number in its place gives another answer."""
+    return _with_value(value + 1, value, steps) not in (steps[-1].value, _NOT_ONE_EXPRESSION)
+
+
+def _with_value(other: Fraction, value: Fraction, steps: Sequence[Calculation]) -> Fraction | str | None:
+    """The answer with another number in place of `value`; `None` if it cannot be computed then.
+
+    The steps are put into one expression to find out.
+    """
     whole = merge(tuple(steps), 1, frozenset(), longest=10_000)
     if whole is None:
-        return False
-    other = _NUMBER.sub(
-        lambda match: f"({value + 1})" if Fraction(match[0]) == value else match[0], whole[0].expression
-    )
-    return not _computes(other, whole[0].value)
+        return _NOT_ONE_EXPRESSION
+    changed = _NUMBER.sub(lambda match: f"({other})" if Fraction(match[0]) == value else match[0], whole[0].expression)
+    try:
+        answer = evaluate(changed)
+    except CalcError:
+        return None
+    return None if isinstance(answer, bool) else answer
 
 
 def _singular(word: str) -> str:
@@ -386,36 +412,56 @@ def _singular(word: str) -> str:
     return word[:-1] if word.endswith("s") and len(word) > 3 else word
 
 
-def asked_for(sentence: str) -> tuple[str, tuple[str, ...]] | None:
-    """The embedded question and the words that an ask must be about, for a plain sentence."""
+def asked_for(sentence: str, rest_of_story: str) -> tuple[str, tuple[str, ...]] | None:
+    """The embedded question and the words that an ask must be about, for a plain sentence.
+
+    >>> asked_for("She only has 2 hours in a day.", "")[0], asked_for("The cost of a ticket is $8.", "")[0]
+    ('how many hours she has in a day', 'what the cost of a ticket is')
+    """
+    if moved := _LEADING_PHRASE.fullmatch(sentence):
+        # `On the first day, she ate 3 snails.` is asked for like `She ate 3 snails on the first day.`
+        phrase = moved["phrase"]
+        sentence = f"{moved['rest'][0].upper()}{moved['rest'][1:]} {phrase[0].lower()}{phrase[1:]}."
+        if moved["rest"][0].isupper():
+            rest_of_story = f"{rest_of_story} {moved['rest']}"
+    if compared := _MORE_THAN.fullmatch(sentence):
+        who, more, than = compared["who"], compared["more"], compared["than"]
+        return f"how many {more} {who} {compared['has']} than {than}", _telling([who, more, than])
     match = _PLAIN_SENTENCE.fullmatch(sentence)
-    if match is None:
+    if match is None or _JOINED.search(sentence) or _HARD_TO_ASK.search(sentence):
         return None
-    before, rest = match["before"].split(), match["rest"].split()
-    if (
-        before[0] in _BAD_STARTS
-        or before[0] in ("This", "That", "These", "Those")
-        or len(before) > 8
-        or before[-1].lower() in _BAD_BEFORE
-        or len(rest) > 9
-    ):
+    before = [word for word in match["before"].split() if word not in _ADVERBS]
+    rest = [word for word in match["rest"].split() if word not in ("only", "total")]
+    if not before or before[0] in _BAD_STARTS or len(before) > 8 or len(rest) > 9 or before[-1].lower() in _BAD_BEFORE:
         return None
-    if _JOINED.search(" ".join(before + rest)):
-        return None
-    start = [before[0].lower() if before[0] in _LOWER else before[0], *before[1:]]
+    if before[-1] in _PREPOSITIONS or before[-1].endswith("ing"):
+        return None  # `how many hours she re-applies sunscreen after`
+    first = before[0] if before[0] not in _LOWER else before[0].lower()
+    if first not in rest_of_story and before[0] == first:
+        first = first.lower()  # `Movie tickets are $8.`, unless it is a name that the story does not introduce
+        if first not in rest_of_story:
+            return None
+    start = [first, *before[1:]]
     if match["money"]:
         if rest and rest[0] in _BAD_AFTER - {"more", "of"}:
             return None
-        return " ".join(["how much", *start, *rest]), _telling([*before, *rest])
+        if rest and rest[0] in ("a", "an"):
+            rest[0] = "per"
+        states = before[-1] in _BE and not _AMOUNT_NOUNS.isdisjoint(before)
+        return " ".join(["what" if states else "how much", *start, *rest]), _telling([*before, *rest])
     size = next((size for size in (1, 2, 3) if len(rest) >= size and _is_plural(rest[size - 1])), 0)
+    if rest[size : size + 1] == ["of"] and (len(rest) == size + 2 or rest[size + 2] in _PREPOSITIONS):
+        size += 2  # `cups of flour`
     if not size or any(not word.islower() for word in rest[:size]):
         return None
     things, after = rest[:size], rest[size:]
-    if before[-1] in ("is", "are", "was", "were") and before[0] != "There":
+    if before[-1] in _BE and before[0] != "There":
         return None  # `how many hours each nap is long`
-    if before[-1].endswith("ing") or (before[-1] in _PREPOSITIONS and after):
-        return None  # `how many problems she works on a test with on it`
-    if rest[0] in _BAD_AFTER or (after and after[0] in _BAD_AFTER):
+    if (
+        rest[0] in _BAD_AFTER
+        or ("each" in before and "each" in after)
+        or (after and (after[0] in _BAD_AFTER or after[0] not in _AFTER_THINGS))
+    ):
         return None
     return " ".join(["how many", *things, *start, *after]), _telling([*things, *before, *after])
 

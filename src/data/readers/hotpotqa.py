@@ -6,14 +6,9 @@ import re
 from html import unescape
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
-from ...agents.tools import search
-from ...core.tokenize import words
 from ...core.types import Article
-from .articles import YES_NO, ArticleQuestion, Support, article_kind, shorten
-from .decisive import compared, unnamed
-from .mentions import Mention, find_mention
+from .articles import YES_NO, ArticleQuestion, Support, reads_well, shorten
 
 
 class HotpotRecord(Struct, frozen=True):
@@ -27,7 +22,8 @@ class HotpotRecord(Struct, frozen=True):
 
 
 def read(record: HotpotRecord) -> ArticleQuestion | None:
-    """`None` where a supporting sentence is not in the context: the answer could not be shown to follow."""
+    """`None` where the question does not read well, or a supporting sentence is not in the context, so that the answer
+    could not be shown to follow."""
     raw = {unescape(title): tuple(unescape(text).strip() for text in page) for title, page in record.context}
     support: list[Support] = []
     for escaped, index in record.supporting_facts:
@@ -39,7 +35,8 @@ def read(record: HotpotRecord) -> ArticleQuestion | None:
     question = re.sub(r" +(?=[?,.])", "", " ".join(unescape(record.question).split()))
     if question and question[-1] not in "?.!":
         question += "?"
-    if not question or not record.answer.strip() or len(titles) < 2:
+    question = question[:1].upper() + question[1:]
+    if not reads_well(question) or not record.answer.strip() or len(titles) < 2:
         return None
     needed = frozenset(fact.sentence for fact in support)
     pages = {title: tuple(filter(None, page)) for title, page in raw.items()}
@@ -53,7 +50,6 @@ def read(record: HotpotRecord) -> ArticleQuestion | None:
         gold=gold,
         support=tuple(support),
         others=tuple(article for title, article in articles.items() if title not in titles),
-        mentions=_mentions(question, record.answer, gold, tuple(articles.values())),
     )
 
 
@@ -67,21 +63,3 @@ def _in_reading_order(gold: list[Article], question: str, answer: str) -> tuple[
         return has_answer, named if named >= 0 else len(question)
 
     return tuple(sorted(gold, key=order))
-
-
-def _mentions(question: str, answer: str, gold: tuple[Article, ...], pages: tuple[Article, ...]) -> tuple[Mention, ...]:
-    """Mentions of the supporting articles, without those whose noun is in the answer.
-
-    First come those on which the answer depends, then those that a search for the rest of the question does not find.
-    """
-    found: list[tuple[bool, bool, Mention]] = []
-    for article in gold:
-        kind = article_kind(article)
-        mention = find_mention(question, article.title, kind, any_case=False) if kind else None
-        if mention is None or mention.kind.noun in words(answer):
-            continue
-        other = next(one for one in gold if one != article)
-        limit = compared(question, answer, article, other) or unnamed(mention.blurred, mention.kind.noun, article)
-        hits = search(pages, mention.blurred)
-        found.append((limit is None, bool(hits) and hits[0].title == mention.title, replace(mention, limit=limit)))
-    return tuple(mention for _, _, mention in sorted(found, key=lambda one: one[:2]))

@@ -10,10 +10,8 @@ from ...core.types import Level
 from ..difficulty import text_features as text
 from ..difficulty.metrics import CLUE_OVERLAP_MEDIUM, difficulty_score
 from ..pool.source import Item, Want, operations_missed, points_missed
-from .articles import article_tokens, hidden_article_is_findable
+from .articles import article_tokens
 
-TEMPLATE_TOKENS = 30
-"""Tokens that a template adds to a prompt, about."""
 OVERLAP_BANDS: dict[Level, tuple[float, float]] = {
     "easy": (CLUE_OVERLAP_MEDIUM[1] + 0.02, 0.60),
     "medium": (0.10, 0.45),
@@ -22,8 +20,6 @@ OVERLAP_BANDS: dict[Level, tuple[float, float]] = {
 """Range of clue_overlap by level: the medians of hard and easy must be within 0.10..0.20 and 0.40..0.65."""
 OPERATION_MISSED = 0.1
 """Misfit of one operation too few or too many. It only decides between records that fit otherwise."""
-FINDABLE = 1.0
-"""Misfit of an ambiguous item whose hidden article can be found by searching for the rest of the question."""
 MOST_SENTENCES = 3
 """Number of sentences that a user restates at most."""
 
@@ -45,7 +41,7 @@ def score(item: Item, measured_overlap: float) -> int:
     said = " ".join(part for part in (item.premise, item.clue, item.question) if part)
     return difficulty_score(
         {
-            "len_tokens": context_tokens(item) + len(tokens(said)) + TEMPLATE_TOKENS,
+            "len_tokens": context_tokens(item) + len(tokens(said)),
             "turns": turns(item),
             "tool_hops": len(item.steps),
             "ops_numeric": _operations(item),
@@ -71,8 +67,7 @@ def nearest_item(items: Iterable[Item], want: Want) -> Item | None:
 
 
 def misfit(item: Item, want: Want) -> float:
-    """Distance of an item from a want: 0 if score, overlap and, for arithmetic, operations are those of the level, and
-    what is hidden cannot be found by searching."""
+    """Distance of an item from a want: 0 if score, overlap and, for arithmetic, operations are those of the level."""
     measured = overlap(item)
     points = score(item, measured)
     if item.task == "gsm8k":
@@ -82,7 +77,7 @@ def misfit(item: Item, want: Want) -> float:
         off = points_missed(points, want, want.tool_hops)
     bottom, top = OVERLAP_BANDS[want.level]
     off += 5 * max(bottom - measured, measured - top, 0.0)
-    return off + (FINDABLE if hidden_article_is_findable(item) else 0.0)
+    return off
 
 
 def _operations(item: Item) -> int:

@@ -18,15 +18,16 @@ from typing import Any, TypeVar
 import msgspec
 
 from ...core.errors import BadInput
-from ...core.types import Lang, Level, Task
+from ...core.types import Article, Lang, Level, Task
 from ..pool.source import TARGET, Item, Want, followed
 from ..quality.leaks import similar_samples
 from ..quality.token_stream import token_stream
 from . import article_items, gsm8k, hotpotqa, level_fit
-from .articles import MODES, ArticleQuestion, Mode, SpareArticles, article_kind, spare_articles
-from .gsm8k import GsmRecord, WordProblem
+from .articles import ArticleQuestion
+from .gsm8k import MODES, GsmRecord, Mode, WordProblem
 from .hotpotqa import HotpotRecord
 from .official_files import Dataset, Question, dataset_files, load, read_files, usable
+from .question_style import QuestionStyle
 
 T = TypeVar("T")
 
@@ -36,9 +37,9 @@ RECORDS_PER_WANT = 8
 """Number of records that are considered for one want; a whole dataset is more than a small pool needs."""
 GOOD_ENOUGH = 0.95
 """Largest misfit at which a record still has the level. Beyond it a record is used only where an ask is needed."""
-TWIN_SHARE = {"hotpotqa": 0.9, "strategyqa": 0.85, "gsm8k": 0.85}
-"""Share of the complete samples that sound as vague as the ambiguous ones, if there are enough records. The others are
-worded as in the dataset."""
+TWIN_SHARE = 0.6
+"""Share of the complete word problems that leave a sentence to their notes, if there are enough records. The others
+have all their sentences."""
 MOST_AMBIGUOUS = 0.6
 """Share of scarce vague records that become ambiguous. With more, hardly a complete sample would sound as vague."""
 SIBLING_NGRAM = 5
@@ -74,7 +75,8 @@ class OfficialSource:
         self.fewer_ambiguous: dict[Task, int] = {}
         self.mix: dict[Task, float] = {}
         self._datasets: dict[Task, Dataset] = {}
-        self._spares: dict[tuple[Task, str], SpareArticles] = {}
+        self._faults: dict[Task, dict[str, tuple[bool, int]]] = {}
+        self._spares: dict[tuple[Task, str], tuple[Article, ...]] = {}
 
     @property
     def left_aside(self) -> dict[Task, int]:
@@ -96,6 +98,8 @@ class OfficialSource:
         if len(ids) < len(wants):
             raise self._too_few(task, split, f"{len(wants)} samples asked for, {len(ids)} records")
         rng.shuffle(ids)
+        faults = self._question_faults(task)
+        ids.sort(key=lambda one: faults.get(one, (False, 0)))
         limit = RECORDS_PER_WANT * len(wants) + 100
         vague = [one for one in ids if _can_be_vague(records[one])][:limit]
         plain = [one for one in ids if not _can_be_vague(records[one])][:limit]
@@ -104,7 +108,7 @@ class OfficialSource:
             item = self._make(task, source_id, mode, want, seed)
             return None if item is None else level_fit.misfit(item, followed(want, source_id))
 
-        chosen = choose_records(wants, [*vague, *plain], frozenset(vague), misfit, TWIN_SHARE[task], rng)
+        chosen = choose_records(wants, [*vague, *plain], frozenset(vague), misfit, TWIN_SHARE, rng)
         if None in chosen:
             raise self._too_few(
                 task, split, f"{len(wants)} samples asked for, {len(chosen) - chosen.count(None)} records"
@@ -132,7 +136,7 @@ class OfficialSource:
         record = self._dataset(task).records[source_id]
         if isinstance(record, WordProblem):
             return gsm8k.make_item(record, mode, want, seed)
-        return article_items.make_item(record, mode, want, seed, self._spare_articles(task, split_of(source_id)))
+        return article_items.make_item(record, want, seed, self._spare_articles(task, split_of(source_id)))
 
     def _dataset(self, task: Task) -> Dataset:
         if task not in self._datasets:
@@ -140,19 +144,23 @@ class OfficialSource:
             self.fingerprints |= self._datasets[task].sha256
         return self._datasets[task]
 
-    def _spare_articles(self, task: Task, split: str) -> SpareArticles:
-        """Articles of all records of a split, and those that come with the dataset."""
+    def _spare_articles(self, task: Task, split: str) -> tuple[Article, ...]:
+        """The supporting articles of all records of a split, one of each title."""
         if (task, split) not in self._spares:
-            dataset = self._dataset(task)
-            own = [
-                record
-                for source_id, record in dataset.records.items()
-                if isinstance(record, ArticleQuestion) and split_of(source_id) == split
-            ]
-            gold = [article for record in own for article in record.gold if article_kind(article)]
-            others = [article for record in own for article in record.others]
-            self._spares[task, split] = spare_articles(gold, (*others, *dataset.articles))
+            records = self._dataset(task).records.items()
+            own = [one for source_id, one in records if split_of(source_id) == split]
+            gold = [page for one in own if isinstance(one, ArticleQuestion) for page in one.gold]
+            self._spares[task, split] = tuple({page.title: page for page in reversed(gold)}.values())
         return self._spares[task, split]
+
+    def _question_faults(self, task: Task) -> dict[str, tuple[bool, int]]:
+        """How clumsy the question of each record is; empty for word problems, which are written better."""
+        if task not in self._faults:
+            records = [one for one in self._dataset(task).records.values() if isinstance(one, ArticleQuestion)]
+            texts = [page.text for one in records for page in (*one.gold, *one.others)]
+            style = QuestionStyle([one.question for one in records], texts)
+            self._faults[task] = {one.source_id: style.faults(one.question) for one in records}
+        return self._faults[task]
 
     def _too_few(self, task: Task, split: str, counts: str) -> BadInput:
         return BadInput(
@@ -163,7 +171,7 @@ class OfficialSource:
 
 
 def _can_be_vague(record: Question) -> bool:
-    return bool(record.omissions if isinstance(record, WordProblem) else record.mentions)
+    return isinstance(record, WordProblem) and bool(record.omissions)
 
 
 def without_siblings(ids: Sequence[str], held_out: Sequence[str], *views: Mapping[str, str]) -> list[str]:

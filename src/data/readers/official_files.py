@@ -12,7 +12,7 @@ from msgspec import Struct
 from ...core.errors import BadInput
 from ...core.files import explain_read_errors, package_yaml, sha256_file
 from ...core.jsonl import read_lines
-from ...core.types import Article, Task
+from ...core.types import Task
 from . import gsm8k, hotpotqa, strategyqa
 from .articles import ArticleQuestion
 from .gsm8k import GsmRecord, WordProblem
@@ -35,8 +35,6 @@ class Dataset(Struct, frozen=True):
     """Number of all records, with unusable ones: repeated, or without a way to the answer."""
     sha256: dict[str, str]
     """SHA-256 of everything that was read, by name."""
-    articles: tuple[Article, ...] = ()
-    """Articles that come with the records."""
 
 
 def usable(rows: Iterable[T], read: Callable[[T], Question | None], sha256: dict[str, str]) -> Dataset:
@@ -107,7 +105,7 @@ def _read_strategyqa(files: list[Path], base: Path) -> Dataset:
     for where, record in questions:
         first.setdefault(" ".join(record.question.lower().split()), (where, record))
     dataset = usable(first.values(), lambda row: strategyqa.read(row[1], paragraphs, row[0]), _sha256(used, base))
-    return msgspec.structs.replace(dataset, seen=len(questions), articles=strategyqa.lead_articles(paragraphs.values()))
+    return msgspec.structs.replace(dataset, seen=len(questions))
 
 
 def _records(path: Path, kind: type[T], task: Task) -> list[tuple[str, T]]:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from ...core.errors import BadInput
 from ...core.types import Article
-from .articles import ArticleQuestion, Support, article_kind, article_tokens, shorten, split_sentences
-from .decisive import reached
-from .mentions import Mention, bare_title, find_mention, kind_from_phrase
+from .articles import ArticleQuestion, Support, article_tokens, bare_title, reads_well, shorten, split_sentences
 
 MOST_ARTICLES = 4
 _NOT_PARAGRAPHS = frozenset({"operation", "no_evidence"})
@@ -41,11 +38,14 @@ class Paragraph(Struct, frozen=True):
 
 
 def read(record: StrategyRecord, paragraphs: Mapping[str, Paragraph], where: str) -> ArticleQuestion | None:
-    """`None` where no annotator found a paragraph, or the record has no facts. `where` is for error messages."""
+    """`None` where no annotator found a paragraph, the record has no facts, or the question does not read well.
+
+    `where` is for error messages.
+    """
     facts = tuple(Support("", _sentence(fact)) for fact in record.facts if fact.strip())
     question = " ".join(record.question.split())
     gold = _evidence_articles(record, paragraphs, where)
-    if not gold or not facts or not question:
+    if not gold or not facts or not reads_well(question):
         return None
     term = bare_title(record.term.strip()).lower()
     gold = tuple(sorted(gold, key=lambda article: bare_title(article.title).lower() != term))[:MOST_ARTICLES]
@@ -57,7 +57,6 @@ def read(record: StrategyRecord, paragraphs: Mapping[str, Paragraph], where: str
         gold=gold,
         support=facts,
         others=(),
-        mentions=_mentions(record, question, term, gold),
     )
 
 
@@ -108,24 +107,3 @@ def _articles(paragraphs: list[Paragraph]) -> tuple[Article, ...]:
         if text:
             articles.append(shorten(Article(title, text)))
     return tuple(articles)
-
-
-def lead_articles(paragraphs: Iterable[Paragraph]) -> tuple[Article, ...]:
-    """Articles of the first paragraphs of pages, which say what a page is about."""
-    return tuple(_articles([one for one in paragraphs if one.para_index <= 1]))
-
-
-def _mentions(record: StrategyRecord, question: str, term: str, gold: tuple[Article, ...]) -> tuple[Mention, ...]:
-    """Mentions of the articles, those on which the answer depends first.
-
-    The kind of the term comes from its description, that of others from their text.
-    """
-    kind = kind_from_phrase(record.description)
-    found: list[Mention] = []
-    for article in gold:
-        its_kind = kind if bare_title(article.title).lower() == term else article_kind(article)
-        mention = find_mention(question, article.title, its_kind, any_case=True) if its_kind else None
-        if mention is not None:
-            limit = reached(article, record.decomposition, record.facts, mention.span)
-            found.append(replace(mention, limit=limit))
-    return tuple(sorted(found, key=lambda mention: mention.limit is None))

@@ -118,7 +118,7 @@ def _hidden(record: MathRecord, original: MathRecord) -> Hidden | None:
         return None
     if "%" in next(iter(gone)) or sum(word in AMOUNTS and word not in words(span) for word in words(changed)) > 1:
         return None
-    asked = asked_for(span) if not span.endswith("?") else None
+    asked = asked_for(span, _clean(record.question)) if not span.endswith("?") else None
     if asked is not None and len(_NUMBER.findall(span)) == 1:
         return Hidden("quantity", span, *asked)
     vague = _vague_amount(changed, span)
