@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 BENCH_READY := $(VENV)/.ready-bench
 
 .PHONY: setup test test-slow poison lint bench clean
-.PHONY: quickstart quickstart-full status board preflight round1 round2 train resume failpack
+.PHONY: demo quickstart quickstart-full status board preflight round1 round2 train resume failpack
 
 setup: $(READY)
 
@@ -20,6 +20,10 @@ $(READY): pyproject.toml constraints.txt requirements.txt
 $(BENCH_READY): $(READY)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[bench]'
 	touch $@
+
+# Base and trained policy side by side, without training.
+demo: setup
+	$(BIN)/askgate demo
 
 # The whole loop on the embedded model. Run it again to resume; only stages whose inputs changed are repeated.
 quickstart: setup

@@ -48,6 +48,7 @@ def main() -> None:
     device = torch.device(given.device)
     shape = Shape()
     model, tokenizer = make_base(shape, STAGES, given.work, device, lambda text: print(text, file=sys.stderr))
+    model.half().float()  # in place: the figures are those of the weights as they are saved
     shadow = given.work / f"held_out_{given.held_out_seed}_{given.held_out}.jsonl"
     if not shadow.exists():
         build_pool(build_plan(given.held_out, given.held_out_seed, 0.30, "shadow"), shadow)
@@ -57,7 +58,7 @@ def main() -> None:
     held_out = f"On {len(samples):,} held-out samples of other worlds (seed {seed}), 30% of which lack something:"
     machine = given.machine or f"Trained with torch {torch.__version__} on {device.type}, {platform.machine()}."
     parameters = sum(weight.numel() for weight in model.parameters())
-    model.cpu().save_pretrained(given.out)
+    model.cpu().half().save_pretrained(given.out)
     tokenizer.save_pretrained(given.out)
     text = card(shape, STAGES, parameters, greedy, sampled, held_out, machine)
     (given.out / "README.md").write_text(text, encoding="utf-8")
@@ -101,6 +102,7 @@ def card(
         "",
         f"- Qwen3 architecture from random weights, {parameters / 1e6:.2f}M parameters: {shape.layers} layers, "
         f"{shape.width} wide, {shape.heads} heads ({shape.kv_heads} for keys and values), embeddings tied.",
+        "- Weights rounded to float16; the figures below are of the rounded ones.",
         f"- Byte-level BPE of {shape.vocab} tokens, made from the first demonstrations; each digit is a token.",
         "- Ordinary SFT on built-in demonstrations in English and Chinese (template pack v2), loss on the policy's",
         "  words only, thoughts left out, AdamW with warm-up and cosine.",

@@ -40,8 +40,10 @@ PAGES: tuple[Shot, ...] = (
     ("report", "reports/rc1/RC1.html", WIDE, "light"),
     ("report-dark", "reports/rc1/RC1.html", WIDE, "dark"),
     ("report-narrow", "reports/rc1/RC1.html", NARROW, "light"),
+    ("demo", "reports/demo.html", WIDE, "light"),
+    ("demo-narrow", "reports/demo.html", NARROW, "dark"),
 )
-"""From disk, as whoever gets the file sees them."""
+"""From disk, as whoever gets the file sees them. Those that the run has not written are left out."""
 SETTLED_MS = 4000
 """What takes time to measure comes by itself after the page; a busy machine takes longer."""
 
@@ -107,6 +109,8 @@ def _of_board(browser: Browser, url: str, out: Path) -> Iterator[Path]:
 
 def _of_pages(browser: Browser, run: Path, out: Path) -> Iterator[Path]:
     for name, file, screen, colours in PAGES:
+        if not (run / file).exists():
+            continue
         page = _page(browser, screen, colours)
         page.goto((run / file).as_uri())
         yield _picture(page, out / f"{name}.png")

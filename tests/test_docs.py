@@ -16,12 +16,12 @@ from src.cli.app import app
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()
-    for pattern in ("*.md", "docs/*.md", "templates/*.md", "models/tiny/*.md", "bench/*.md")
+    for pattern in ("*.md", "docs/*.md", "templates/*.md", "models/*/*.md", "bench/*.md")
     for path in ROOT.glob(pattern)
 )
 READMES = ("README.md", "README.zh-CN.md")
 TREE = ("src", "tests", "scripts", "ops", "configs", "templates", "train", "docs", "notebooks", "bench", "models")
-MADE = {"configs/weights.json", "configs/owner.pub.pem", "templates/pack_mine"}
+MADE = {"configs/weights.json", "configs/owner.pub.pem", "templates/pack_mine", "models/tiny-trained"}
 """In a folder of the tree, but made by a run or by the reader."""
 DOORS = {
     "src.core.launch": "train",
@@ -29,7 +29,7 @@ DOORS = {
     "scorecache-cli": "scorecache",
     **{f"src.evaluation.{verb}": verb for verb in ("shadow_run", "weight_calib", "overclar_penalty")},
 }
-OWN_FLAGS = {"make_base_model", "screenshots"}
+OWN_FLAGS = {"make_base_model", "make_trained_model", "screenshots"}
 """Scripts that are no verb."""
 COMMAND = re.compile(
     r"(?:askgate |python -m (?=src\.|train\.)|python (?:scripts|ops)/|(?=scorecache-cli ))(?P<name>[a-z][\w.-]*)"

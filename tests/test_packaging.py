@@ -34,6 +34,10 @@ def test_every_package_of_the_source_tree_is_listed() -> None:
     assert listed == found | {".".join(("askgate", *file.parent.parts)) for file in SHIPPED}
 
 
+def test_the_shipped_models_are_small() -> None:
+    assert sum(file.stat().st_size for file in (ROOT / "models").rglob("*") if file.is_file()) <= 16_000_000
+
+
 def test_the_version_is_the_same_in_both_places() -> None:
     assert PROJECT["project"]["version"] == __version__
 

@@ -26,7 +26,7 @@ from ..runtime.secrets import masker
 from . import chat, data, loop, release, reward, scoring, show, train
 
 VERBS: dict[str, list[Callable[..., None]]] = {
-    "Start here": [loop.quickstart, chat.chat, loop.status, release.board, loop.init],
+    "Start here": [chat.demo, loop.quickstart, chat.chat, loop.status, release.board, loop.init],
     "Data": [
         data.build_rollout_pool,
         data.diversity_report,

@@ -1,4 +1,4 @@
-"""Verbs that show a policy at work: chat."""
+"""Verbs that show a policy at work: chat and demo."""
 
 from __future__ import annotations
 
@@ -12,17 +12,23 @@ from typer import Argument, Option
 
 from ..core.defaults import SEED
 from ..core.errors import BadInput
+from ..core.paths import REPORTS
 from ..core.types import Lang, Turn
-from . import options
+from . import options, show
 from .loop import INTERRUPTED
 
 if TYPE_CHECKING:
+    from ..chat.demo import Demo
     from ..chat.policies import Policy
     from ..core.types import Article, Sample
-    from .dialogue import DialoguePrinter
+    from .dialogue import DialoguePrinter, Row
 
 MAX_TURNS, MAX_TURNS_TYPED = 6, 12
 """Turns of the policy: as in evaluations, and with a person, who may be asked more."""
+WIDE = 110
+"""Columns of a terminal in which the demo shows both policies side by side."""
+RESULT_SHOWN = 240
+"""Characters of a tool's result that the demo shows in the terminal; its page has all of them."""
 DRAWN = 40
 """Samples of the built-in worlds that `--simulate` draws from."""
 
@@ -80,6 +86,76 @@ def chat(
         printer.console.print()
         printer.say("bye")
         raise typer.Exit(INTERRUPTED) from None
+
+
+def demo(
+    trained: Annotated[Path, Option(help="Folder of the trained policy.")] = Path("models/tiny-trained"),
+    base: Annotated[Path, Option(help="Folder of the policy before training.")] = Path("models/tiny"),
+    lang: options.OneLang = "en",
+    out: Annotated[Path, Option(help="Page to write.")] = REPORTS / "demo.html",
+) -> None:
+    """Show base and trained policy side by side on built-in samples.
+
+    Takes less than a minute and trains nothing. Counts are measured while it runs.
+    """
+    from ..chat.demo import run_demo, write_page
+    from .dialogue import DialoguePrinter
+
+    made = run_demo(base, trained, lang, show.Terminal())
+    write_page(made, out)
+    printer = DialoguePrinter(lang)
+    for number in range(len(made.shown)):
+        _print_pair(made, number, printer)
+    _print_counts(made, printer)
+    for key, what in (
+        ("page", str(out)),
+        ("train", "askgate quickstart"),
+        ("talk", f"askgate chat {trained} --simulate"),
+    ):
+        show.say(f"{printer.label('demo', key)} {what}")
+
+
+def _print_pair(made: Demo, number: int, printer: DialoguePrinter) -> None:
+    """One sample with both dialogues: in two columns if the terminal is wide, else one after the other."""
+    from rich.table import Table
+
+    from .dialogue import HEADING, grid, result_rows, sample_rows, turn_rows
+
+    place = made.shown[number]
+    sample = made.samples[place]
+    missing = printer.label("demo", "lacking" if sample.hidden else "complete")
+    printer.headline(f"{number + 1}/{len(made.shown)} {sample.task}: {missing}")
+    printer.turn(Turn("user", "say", sample.prompt))
+    printer.rows(sample_rows(sample, made.lang))
+    sides: dict[str, list[Row]] = {}
+    for name, side in made.sides.items():
+        episode = side.episodes[place]
+        turns = [row for turn in episode.turns[1:] for row in turn_rows(turn, made.lang)]
+        for _, text in turns:
+            text.truncate(RESULT_SHOWN, overflow="ellipsis")
+        sides[f"{printer.label('demo', name)} {side.model}"] = turns + result_rows(episode, made.lang)
+    if printer.console.is_terminal and printer.console.width >= WIDE:
+        columns = Table(box=None, expand=True, padding=(0, 2, 0, 0), pad_edge=False, header_style=HEADING)
+        for heading in sides:
+            columns.add_column(heading, ratio=1)
+        columns.add_row(*map(grid, sides.values()))
+        printer.console.print(columns)
+    else:
+        for heading, rows in sides.items():
+            printer.heading(heading)
+            printer.rows(rows)
+    printer.console.print()
+
+
+def _print_counts(made: Demo, printer: DialoguePrinter) -> None:
+    counts = {name: side.counts() for name, side in made.sides.items()}
+    printer.headline(printer.label("demo", "about").format(n=len(made.samples)))
+    rows = [
+        [printer.label("demo", figure), *(f"{found[figure][0]}/{found[figure][1]}" for found in counts.values())]
+        for figure in counts["base"]
+    ]
+    show.print_table(("", *(printer.label("demo", name) for name in counts)), rows)
+    printer.console.print()
 
 
 def _talk(policy: Policy, articles: tuple[Article, ...], printer: DialoguePrinter) -> None:

@@ -21,7 +21,7 @@ CHAT = LABELS["chat"]
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Characters that could move the cursor or change the terminal; what a model says is not trusted with them."""
 STYLES = {"ask": "bold yellow", "call": "cyan", "answer": "bold green", "say": "red"}
-GOOD, BAD = "bold green", "bold red"
+GOOD, BAD, HEADING = "bold green", "bold red", "bold magenta"
 
 Row = tuple[str, Text]
 """A label and the text beside it."""
@@ -50,7 +50,7 @@ class DialoguePrinter:
         self.console.print(Rule(Text(text, "bold"), align="left", style="dim") if self.console.is_terminal else text)
 
     def heading(self, text: str) -> None:
-        self.console.print(Text(text, "bold underline"))
+        self.console.print(Text(text, HEADING))
 
     def turn(self, turn: Turn) -> None:
         self.rows(turn_rows(turn, self.lang, self.you))
@@ -61,9 +61,7 @@ class DialoguePrinter:
 
     def result(self, sample: Sample, episode: Episode, reward: Mapping[str, float]) -> None:
         """Gold answer, right or wrong, what was missing, and the reward."""
-        rows = result_rows(sample, episode, self.lang)
-        if sample.hidden is not None:
-            rows.append(("", Text(f"{self.text('missing')}: {printable(sample.hidden.missing)}", "dim")))
+        rows = result_rows(episode, self.lang) + sample_rows(sample, self.lang)
         rows.append(("", Text(f"{self.text('reward')} {reward_text(reward)}", "dim")))
         self.rows(rows)
         self.console.print()
@@ -123,17 +121,23 @@ def turn_rows(turn: Turn, lang: Lang, you: bool = False) -> list[Row]:
     return [*rows, ("" if rows else pick(speaker, lang), text)]
 
 
-def result_rows(sample: Sample, episode: Episode, lang: Lang) -> list[Row]:
-    """How an episode of a known sample ended: right or wrong, asked or not, the gold answer."""
+def result_rows(episode: Episode, lang: Lang) -> list[Row]:
+    """How an episode ended: right or wrong, asked or not."""
     kind = asking(episode.needs_clarification, episode.asks, episode.received_info)
     asked = Text(pick(LABELS["asking"][kind], lang), {"informed": GOOD, "quiet": ""}.get(kind, BAD))
-    gold = f"{pick(CHAT['gold'], lang)} {printable(sample.answer)}"
     right = episode.success
     mark = (f"{'✓' if right else '✗'} {pick(CHAT['right' if right else 'wrong'], lang)}", GOOD if right else BAD)
     found = [Text(*mark), asked]
     if episode.end != "answer":
         found.append(Text(pick(LABELS["endings"][episode.end], lang), BAD))
-    return [("", Text(" · ").join([*found, Text(gold)]))]
+    return [("", Text(" · ").join(found))]
+
+
+def sample_rows(sample: Sample, lang: Lang) -> list[Row]:
+    """What the policy is not told: the gold answer, and what is missing."""
+    facts = [("gold", sample.answer), *([("missing", sample.hidden.missing)] if sample.hidden else [])]
+    text = " · ".join(f"{pick(CHAT[key], lang)}: {printable(fact)}" for key, fact in facts)
+    return [("", Text(text, "dim"))]
 
 
 def reward_text(reward: Mapping[str, float]) -> str:

@@ -91,15 +91,21 @@ def verify_results(
         if recorded.get(in_run(file)) != sha256_file(file):
             remedy = f"{_RECORD}; remove a report that is not of this run"
             raise BadInput("is not in the manifest: no run recorded it as it is", where=str(file), remedy=remedy)
+    report = derived_report(config, path)
+    tell(f"results: {path} follows from the episodes; {len(folders)} final model(s) as they were saved")
+    if deep:
+        _repeat(config, folders, dialogues, tell)
+    return report
+
+
+def derived_report(config: TrainConfig, path: Path) -> TrialReport:
+    """The report at `path`. Refuses one that does not follow from the recorded episodes of the run."""
     report = path.read_bytes()
     stored = _plain(report, path)
     expected = _plain(json_bytes(derive(config, path.stem.removeprefix(EVALUATION))), path)
     for part in dict.fromkeys((*stored, *expected)):
         if stored.get(part) != expected.get(part):
             raise BadInput(f"{part}: not what episodes, seals and ticket give", where=str(path), remedy=_AGAIN)
-    tell(f"results: {path} follows from the episodes; {len(folders)} final model(s) as they were saved")
-    if deep:
-        _repeat(config, folders, dialogues, tell)
     return msgspec.json.decode(report, type=TrialReport)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,12 +13,17 @@ from typing import Any
 import pytest
 import torch
 from msgspec.structs import replace
+from safetensors.torch import load_file
 
+from scripts.make_trained_model import make_trained
 from src.agents.actions import say
+from src.agents.trajectory import Job
+from src.chat.policies import open_policy
 from src.checkpoint.seal import COMPLETE, MANIFEST, read_seal, seal
 from src.cli.train import show_results
 from src.config.loader import load_train_config
 from src.core.check import evidence, now
+from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
 from src.core.paths import GATED_CHECKPOINTS, all_runs, open_run
@@ -94,7 +100,7 @@ def _other_episode(sample: Sample, right: bool) -> Episode:
         said = [say(turn) for turn in sample.dialogue if turn.by == "assistant"]
     else:
         asks = [] if sample.needs_clarification else ["<ask>Which one?</ask>", "<ask>Which one?</ask>"]
-        said = [*asks, "<wiki>nothing</wiki>", "<answer>nothing</answer>"]
+        said = [*asks, "<wiki>nothing</wiki>", "<wiki>more</wiki>", "<answer>nothing</answer>"]
     return run_episode(sample, said, Random(1))
 
 
@@ -265,3 +271,58 @@ def test_episodes_of_chosen_samples_are_refused(place: Path, askgate: Askgate) -
     done = askgate("evaluate", "--config", "own.yaml")
     assert done.code == 2
     assert "not those of the held-out samples" in done.err
+
+
+def test_a_run_that_passed_becomes_the_model_of_the_demo(place: Path, askgate: Askgate) -> None:
+    as_if(place, good=True)
+    assert askgate("evaluate", "--config", "own.yaml").code == 0
+    (place / "models").mkdir()
+    final, out = Path("checkpoints/local/seed_1/final_model"), Path("models/tiny-trained")
+    card = make_trained(final, out)
+    assert f"--model {final} --out {out}" in card
+    assert f"SHA-256 `{sha256_file(Path('reports/ppo_eval_own.json'))}`" in card
+    assert "| Need-ask success | 0.0% | 0.0% | 100.0% | +100.0 |" in card
+    assert (out / "README.md").read_text(encoding="utf-8") == card
+    assert sha256_file(out / "run_seal.json") == sha256_file(final / MANIFEST)
+    weights, trained = (load_file(folder / "model.safetensors") for folder in (out, final))
+    assert all(torch.equal(weights[name], value.half()) for name, value in trained.items())
+    assert not any(str(place) in file.read_text() for file in out.iterdir() if file.suffix in (".json", ".md"))
+    with open_policy(str(out)) as policy:
+        assert policy.rollout([Job(next(iter(read_records(Path("data/shadow.jsonl"), Sample))))], 2)
+
+
+def _none(place: Path) -> None:
+    for file in (place / "reports").glob("ppo_eval_*"):
+        file.resolve().unlink()
+        file.unlink()
+
+
+def _forged(place: Path) -> None:
+    path = place / "reports/ppo_eval_own.json"
+    path.write_text(path.read_text().replace('"held_out": 8', '"held_out": 800'))
+
+
+def _other_weights(place: Path) -> None:
+    with open(place / "checkpoints/local/seed_1/final_model/model.safetensors", "r+b") as handle:
+        handle.seek(-1, os.SEEK_END)
+        handle.write(b"\x01")
+
+
+@pytest.mark.parametrize(
+    ("good", "spoil", "why"),
+    [
+        (True, _none, "has no report"),
+        (True, _forged, "figures: not what episodes, seals and ticket give"),
+        (True, _other_weights, "model.safetensors was changed"),
+        (False, lambda place: None, r"did not pass \(need_ask_success_pp"),
+    ],
+)
+def test_no_model_for_the_demo_without_a_valid_report(
+    place: Path, askgate: Askgate, good: bool, spoil: Callable[[Path], None], why: str
+) -> None:
+    as_if(place, good)
+    askgate("evaluate", "--config", "own.yaml")
+    spoil(place)
+    with pytest.raises(BadInput, match=why):
+        make_trained(Path("checkpoints/local/seed_1/final_model"), Path("models/tiny-trained"))
+    assert not Path("models/tiny-trained").exists()

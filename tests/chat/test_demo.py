@@ -1,0 +1,109 @@
+"""`askgate demo`: two policies on the same samples, in the terminal and as a page; nothing is hard-coded."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from src.chat.demo import SAMPLES, Demo, Side, run_demo, shown_places
+from src.chat.samples import held_out_samples
+from src.core.types import TASKS
+from src.pages.render import POLICY
+from src.runtime.progress import Reporter
+from tests.chat.pseudo_terminal import in_terminal, plain
+from tests.conftest import Askgate
+from tests.pages.test_trial import Closed
+
+ROOT = Path(__file__).resolve().parents[2]
+TINY = Path("models/tiny")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def forgetful(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The base with noise in its weights: another policy, and certainly no better one."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    folder = tmp_path_factory.mktemp("models") / "forgetful"
+    model = AutoModelForCausalLM.from_pretrained(ROOT / TINY)
+    torch.manual_seed(0)
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight += 0.05 * torch.randn_like(weight)
+    model.half().save_pretrained(folder)
+    AutoTokenizer.from_pretrained(ROOT / TINY).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def made(forgetful: Path) -> Demo:
+    return run_demo(TINY, forgetful, "en", Reporter())
+
+
+def test_counts_are_those_of_the_episodes(made: Demo) -> None:
+    for side in made.sides.values():
+        counts, lacking = side.counts(), [one for one in side.episodes if one.needs_clarification]
+        assert counts["success"] == (sum(one.success for one in side.episodes), SAMPLES)
+        assert counts["need_ask_success"] == (sum(one.need_ask_success for one in lacking), len(lacking))
+        complete = [one for one in side.episodes if not one.needs_clarification]
+        assert counts["overclar_rate"] == (sum(one.asks > 0 for one in complete), len(complete))
+    base, trained = made.sides.values()
+    assert base.counts() != trained.counts(), "measured, not written down"
+    assert base.counts()["success"][0] > trained.counts()["success"][0]
+
+
+def test_what_is_shown_does_not_depend_on_the_policies(made: Demo) -> None:
+    kinds = [(made.samples[at].task, made.samples[at].needs_clarification) for at in made.shown]
+    assert kinds == [(task, needs) for task in TASKS for needs in (True, False)]
+    assert made.shown == shown_places(held_out_samples(SAMPLES, "en", 17))
+    assert {one.provenance.split for one in made.samples} == {"shadow"}
+
+
+def test_the_page_and_the_terminal_show_both_policies(
+    askgate: Askgate, forgetful: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = askgate("demo", "--trained", forgetful, "--lang", "zh")
+    assert done.code == 0, done.err
+    counts = re.findall(r"(\d+)/(\d+)\s+(\d+)/(\d+)$", done.out, flags=re.M)
+    assert [(row[1], row[3]) for row in counts] == [("40", "40"), ("20", "20"), ("20", "20")]
+    assert done.out.count("标准答案") == 6
+    assert "askgate quickstart" in done.out
+    page = Path("reports/demo.html").read_text(encoding="utf-8")
+    assert page.count("<section><h3>") == 12
+    assert all(f"{a}/{b} →</i> {c}/{d}" in page for a, b, c, d in counts)
+    assert str(forgetful) in page
+    assert not re.search(r"(src|href)=|url\(|@import|<script", page)
+    assert POLICY in page
+    closed = Closed()
+    closed.feed(page)
+    assert closed.open == []
+
+
+@pytest.mark.parametrize(("columns", "beside"), [(80, False), (140, True)])
+def test_a_wide_terminal_shows_them_side_by_side(columns: int, beside: bool, tmp_path: Path) -> None:
+    code, out = in_terminal(["demo", "--trained", "models/tiny"], columns, folder=tmp_path)
+    assert code == 0, out
+    lines = plain(out)[plain(out).index("1/6") :].splitlines()  # what comes before are progress bars
+    assert any("base models/tiny" in line and "trained models/tiny" in line for line in lines) == beside
+    assert max(map(len, lines)) <= columns
+    assert (tmp_path / "reports/demo.html").exists()
+
+
+def test_without_the_trained_model_it_says_what_to_run(askgate: Askgate, tmp_path: Path) -> None:
+    done = askgate("demo", "--trained", tmp_path / "none")
+    assert done.code == 2
+    assert "askgate quickstart" in done.err
+    assert "askgate demo --trained" in done.err.replace("\n", " ")
+
+
+def test_a_side_without_samples_of_a_kind_counts_none(made: Demo) -> None:
+    complete = [one for one in made.sides["base"].episodes if not one.needs_clarification]
+    assert Side(TINY, complete).counts()["need_ask_success"] == (0, 0)
