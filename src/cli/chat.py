@@ -53,7 +53,7 @@ def chat(
     ] = None,
     lang: options.OneLang = "en",
     temperature: Annotated[float, Option(min=0, max=2, help="0 takes the likeliest token.")] = 0.0,
-    seed: options.Seed = SEED,
+    seed: Annotated[int, Option(min=0, help="Random seed of drawn tasks and of sampling.")] = SEED,
 ) -> None:
     """Talk with a policy in the terminal.
 

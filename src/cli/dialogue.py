@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from rich.cells import cell_len
@@ -95,6 +96,8 @@ class DialoguePrinter:
         label = padded(self.text("you")) if not empty else ""
         while True:
             if sys.stdin.isatty():
+                with suppress(ImportError):
+                    import readline  # noqa: F401  # `input` edits lines with it
                 line = input(label)
             elif line := sys.stdin.readline():
                 if not empty and line.strip():
