@@ -14,12 +14,13 @@ from src.agents.tools import search
 from src.agents.user_simulator import informs, reply
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
+from src.core.tokenize import occurs
 from src.core.types import Sample
 from src.data.pool.build import build_pool
 from src.data.pool.meta import PoolMeta
 from src.data.pool.plan import BuildPlan
 from src.data.readers.ambignq import name_readings
-from src.data.readers.natural import NaturalSource, contrast
+from src.data.readers.natural import NaturalSource, _without_same_story, contrast
 
 DATA = Path(__file__).parents[3] / "shared/data"
 SIZES = {"ambignq": 300, "situatedqa": 200, "umwp": 300, "in3": 150, "abg_coqa": 60}
@@ -173,6 +174,16 @@ def test_only_an_unnamed_object_is_missing_from_a_task(tmp_path: Path) -> None:
     assert [item.hidden.missing for item in items.values() if item.hidden] == ["which politician you mean"]
 
 
+def test_an_ask_lists_the_options_that_the_tools_showed(pool: tuple[list[Sample], PoolMeta]) -> None:
+    for sample in pool[0]:
+        if sample.hidden is not None and sample.hidden.kind in ("place", "sense", "year") and sample.context:
+            at = next(place for place, turn in enumerate(sample.dialogue) if turn.act == "ask")
+            seen = " ".join(turn.text for turn in sample.dialogue[:at] if turn.act == "result")
+            if all(any(occurs(name, seen) for name in names) for names in sample.hidden.readings):
+                asked = sample.dialogue[at].text
+                assert all(names[0] in asked for names in sample.hidden.readings), asked
+
+
 def test_the_user_replies_with_a_sentence_or_a_phrase(pool: tuple[list[Sample], PoolMeta]) -> None:
     for sample in pool[0]:
         if sample.hidden is not None:
@@ -203,6 +214,31 @@ def test_an_impossible_condition_is_challenged(tmp_path: Path) -> None:
     assert hidden.missing == "whether “He ate 9 eggs” is right"
     absurd = {**broken, "question": "Bo had 5 eggs. He ate -3 eggs. How many are left?"}
     assert "umwp:1/2" not in NaturalSource("umwp", write_rows(tmp_path / "b/umwp", [whole, absurd]).parent)._items
+
+
+def test_an_ask_names_the_vague_amount_or_the_unknown_thing(tmp_path: Path) -> None:
+    told = "Bo has 5 red pens and 3 blue pens. How many blue pens does he have?"
+    whole = {"id": 1, "question": told, "answer": [3.0], "answerable": True, "category": None, "relevant_ids": None}
+    variant = {**whole, "id": 2, "answerable": False, "relevant_ids": [1], "answer": None}
+    vague = {**variant, "category": 2, "question": told.replace("3 blue", "several blue")}
+    unknown = {**variant, "category": 4, "question": told.replace("many blue", "many green")}
+    cut_off = {**variant, "category": 5, "question": told.replace("many blue pens does he have", "many?")}
+    asked = []
+    for number, row in enumerate((vague, unknown, cut_off)):
+        items = NaturalSource("umwp", write_rows(tmp_path / str(number) / "umwp", [whole, row]).parent)._items
+        asked += [item.hidden.missing for item in items.values() if item.hidden]
+    assert asked == [
+        "how many pens you mean by “several blue pens”",
+        "what you mean by “green pens”, which the problem does not mention",
+    ]
+
+
+def test_a_story_with_other_numbers_and_names_is_not_in_a_pool_and_its_shadow_set() -> None:
+    told = "Ed had 10 more marbles than Doug. Doug lost 11 of his marbles. How many more marbles has Ed?"
+    again = "Tom had 7 more marbles than Doug. Doug lost 2 of his marbles. How many more marbles has Tom?"
+    other = "A baker sells 12 rolls an hour. How many rolls does he sell in 3 hours?"
+    texts = {"told": told, "again": again, "other": other}
+    assert _without_same_story(["again", "other"], ["told"], texts) == ["other"]
 
 
 def test_a_problem_with_two_gaps_is_left_aside(tmp_path: Path) -> None:

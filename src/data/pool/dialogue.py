@@ -62,7 +62,7 @@ def _prompt(item: Item, template: TaskTemplate, rng: Random) -> str:
         has_lead = _SENTENCE_END_INSIDE.search(item.question) is not None
         if has_lead and not begins_with_question(user):
             user = rng.choice([one for one in template.user if begins_with_question(one)] or [user])
-        if item.task != "gsm8k" and (has_lead or not begins_with_question(user)):
+        if item.task != "gsm8k" and not item.is_natural and (has_lead or not begins_with_question(user)):
             parts = [item.question, topic, item.premise, clue]
         prompt = render(user, question=join_sentences(parts))
         if item.hidden is None or not occurs(item.hidden.span, prompt):

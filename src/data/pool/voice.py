@@ -23,7 +23,8 @@ FOLDER = Path("templates")
 SILENT = 0.25
 """Share of the tool calls and answers without a thought. An ask always has one: its reason."""
 OPTIONS_SHARE = 0.5
-"""Share of the asks that list the options, where the tool replies showed them."""
+"""Share of the asks that list the options, where the tool replies showed them and the ask can name its subject without
+them. Others always list them."""
 MOST_OPTIONS = 4
 PLAIN_ASKS = 4
 """Number of the first forms of an ask that say nothing about why."""
@@ -66,7 +67,7 @@ class Voice:
         slots = {"missing": hidden.missing, "subject": hidden.subject}
         if is_plain:
             kind = "entity"
-        if len(options) > 1 and kind != "quantity" and rng.random() < OPTIONS_SHARE:
+        if len(options) > 1 and kind != "quantity" and (rng.random() < OPTIONS_SHARE or not hidden.subject):
             rng.shuffle(options)
             kind = "year_options" if kind == "year" else "entity_options"
             slots["options"] = self.text.options_gap.join(options[:-1]) + self.text.options_last + options[-1]

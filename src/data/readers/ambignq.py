@@ -18,6 +18,7 @@ from ...core.tokenize import occurs, words
 from ...core.types import Hidden
 from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import Item, Step
+from .articles import reads_well
 from .natural import NATURAL, Reading, contrast, page, rows
 
 MOST_READINGS = 4
@@ -36,8 +37,10 @@ _NUMBERED = re.compile(
     r"(?:season|series|episode|part|volume|division|chapter|book|game) (?:\d{1,2}|[IVX]+|one|two|three)", re.I
 )
 _WORK = re.compile(
-    r"\b(?:play(?:s|ed)|sings?|sang|wrote|made|filmed|take place|raps|song|movie|film|show|series)\b", re.I
+    r"\b(?:play(?:s|ed)|sings?|sang|wrote|made|filmed|take place|raps|song|movie|film|show|series|story|episode)\b",
+    re.I,
 )
+_BROKEN = re.compile(r"(?:he|where|who) (?:use|sing|play|write)\b|who is the (?:film|movie|song|book)\b", re.I)
 _PAST = re.compile(r"(?:who|where)\b(?!['’]|s\b| (?:is|are|does|do|has|have|will|can)\b)", re.I)
 
 
@@ -63,6 +66,8 @@ def read(files: list[Path]) -> tuple[list[Item], int]:
 
 def _items(record: AmbigRecord) -> list[Item]:
     group = f"ambignq:{record.id}"
+    if not reads_well(plain(record.question)) or _BROKEN.match(record.question):
+        return []
     if not record.ambiguous:
         if not record.answer or not record.question.strip():
             return []
@@ -191,7 +196,8 @@ def name_readings(question: str, phrases: list[str]) -> tuple[str, list[str]] | 
             return None
         return "country", [_PLACES[one.lower().removeprefix("the ")] for one in bare]
     if all(one in _PEOPLES for one in bare):
-        return "country", [f"the {one} one" for one in bare]
+        is_work = _WORK.search(question) or re.search(r"\b(?:air|aired|season|release|released|come out)\b", question)
+        return "version" if is_work else "one", [f"the {one} one" for one in bare]
     if all(one.lower().removeprefix("the ") in _MEDIA for one in bare):
         return "", [f"the {one.removeprefix('the ')}" for one in bare]
     if all(_NUMBERED.fullmatch(one) for one in bare):

@@ -22,6 +22,9 @@ _NO_OPTION = re.compile(r"(?:others?|none|n/a|yes|no|any|maybe|not sure|no (?:sp
 
 
 _UNNAMED = "(?:an?|my|this|the) (?:specific|particular|certain|given)|an?|my|this|the|specific|particular|certain|given"
+_WITH_ARTICLE: dict[str, str] = {
+    place.removeprefix("the "): place for place in NATURAL["ambignq"]["places"] if place.startswith("the ")
+}
 _NAME = re.compile(r"[A-Z0-9][\w.'’&-]*(?:,? (?:[A-Z0-9][\w.'’&-]*|of|the|and|de))*")
 """A name: `New York City`. Other options describe a kind of thing, which is no answer to `which one`."""
 
@@ -77,7 +80,7 @@ def _hidden(record: TaskRecord) -> Hidden | None:
     """
     for detail in sorted(record.missing_details, key=lambda detail: -int(detail.importance or 0)):
         noun = _object(detail.description, record.task)
-        options = [one.strip() for one in detail.options if _is_option(one) and not occurs(one, record.task)]
+        options = [_named(one) for one in detail.options if _is_option(one) and not occurs(one, record.task)]
         if (
             not noun
             or detail.importance not in ("2", "3")
@@ -89,7 +92,8 @@ def _hidden(record: TaskRecord) -> Hidden | None:
         meant, others = options[place], [one for at, one in enumerate(options) if at != place]
         about = [word for word in words(f"{detail.description} {detail.inquiry}") if word not in FUNCTION_WORDS]
         readings = ((meant,), *((other,) for other in others))
-        return Hidden("preference", meant, f"which {noun} you mean", tuple(dict.fromkeys([noun, *about])), readings)
+        missing = "which place you are in" if noun == "place" else f"which {noun} you mean"
+        return Hidden("preference", meant, missing, tuple(dict.fromkeys([noun, *about])), readings)
     return None
 
 
@@ -104,7 +108,8 @@ def _object(description: str, task: str) -> str:
         if noun in said and re.search(rf"\b(?:{_UNNAMED}) {noun}\b", task.lower()):
             return str(noun)
     nearby = re.search(r"\b(?:near me|near by|nearby|nearest|in my area|my location|around me|local)\b", task.lower())
-    return "place" if nearby and said & {"location", "city", "area", "region"} else ""
+    anywhere = re.search(r"\bonline\b|\bvirtual\b", task.lower())  # a good answer does without the place
+    return "place" if nearby and not anywhere and said & {"location", "city", "area", "region"} else ""
 
 
 def _is_option(text: str) -> bool:
@@ -112,3 +117,8 @@ def _is_option(text: str) -> bool:
     vague = re.search(r"\b(?:specif\w*|title of|name of|author's|others?|any|all|list of|please)\b", text, re.I)
     is_name = _NAME.fullmatch(text.strip())
     return bool(is_name) and _NO_OPTION.match(text.strip()) is None and vague is None
+
+
+def _named(option: str) -> str:
+    """`United States` -> `the United States`."""
+    return _WITH_ARTICLE.get(option.strip(), option.strip())

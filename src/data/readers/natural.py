@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from math import log
 from pathlib import Path
 from random import Random
@@ -17,7 +18,7 @@ from typing import Any
 
 import msgspec
 
-from ...agents.tools import search
+from ...agents.tools import search, wiki
 from ...core.errors import BadInput
 from ...core.files import package_yaml, sha256_file
 from ...core.jsonl import decode, read_records
@@ -31,6 +32,14 @@ NATURAL: dict[str, Any] = package_yaml("templates/natural_sources.yaml")
 PAGES = 6
 """Number of pages that the `wiki` tool has for a question, where the source has pages at all."""
 BINS = 6
+_COUNTED = {
+    "results": re.compile(r"^\d+\. ", re.M),
+    "years": re.compile(r"\b\d{4}\b"),
+    "numbers": re.compile(r"\d+"),
+    "commas": re.compile(r"[,;]"),
+    "capitals": re.compile(r"\b[A-Z]"),
+    "full stops": re.compile(r"[.!]"),
+}
 LEAST_SEEN = 4
 MIN_TO_BALANCE = 50
 LENGTH_BINS = 4
@@ -41,6 +50,13 @@ _QUESTION_WORDS = re.compile(
 )
 EXTRA_TITLE = 14
 """Characters that other pages have more than the page of a complete question: readings say more than a question."""
+MANY_COMPLETE = 4_000
+FRESH_SHARE = 0.75
+"""Share of the complete questions that are used, where there are many: those with the least common pairs of words."""
+SAME_STORY = 0.7
+"""Share of the words, numbers aside, that two problems have in common if they tell one story."""
+LOOKED_AT = 4
+"""Number of complete questions per sample whose first tool reply is compared."""
 COMMON_WORD = 400
 """A word in more pages than this does not make two pages similar."""
 
@@ -99,12 +115,17 @@ class NaturalSource:
             held_out = [key for key in self._items if split_of(_group(key)) == "shadow"]
             whole = {key: item.original for key, item in self._items.items()}
             asked = {key: f"{item.premise} {item.question}" for key, item in self._items.items()}
-            # Some datasets have one problem with several sets of numbers.
-            told = {_without_numbers(whole[key]) for key in held_out}
-            ids = [key for key in ids if _without_numbers(whole[key]) not in told]
             ids = without_siblings(ids, held_out, asked, whole)
+            if not any(item.context for item in self._items.values()):
+                ids = _without_same_story(ids, held_out, whole)
         Random(f"{seed}:{task}:{split}").shuffle(ids)
-        ids = _alike_first(ids, self._items, sum(want.clarify for want in wants) / len(wants), len(wants))
+        share = sum(want.clarify for want in wants) / len(wants)
+        ids = _alike_first(ids, self._items, share, len(wants), {})
+        ids = _fresh_first(ids, self._items)
+        seen = self._first_replies(ids, seed, LOOKED_AT * len(wants))
+        if seen:
+            first = [key for key in ids if key in seen]
+            ids = [*_alike_first(first, self._items, share, len(wants), seen), *(key for key in ids if key not in seen)]
         used = {_group(key) for key in taken}
         chosen: list[str | None] = [None] * len(wants)
         for ambiguous in (True, False):
@@ -132,6 +153,15 @@ class NaturalSource:
         item = self._items[key]
         return msgspec.structs.replace(item, context=self._pages(item, seed)) if item.steps and item.context else item
 
+    def _first_replies(self, ids: Sequence[str], seed: int, complete: int) -> dict[str, str]:
+        """What the first look shows: of all ambiguous questions, and of so many complete ones. Empty without pages."""
+        looks = [key for key in ids if self._items[key].steps and self._items[key].context]
+        plain = [key for key in looks if self._items[key].hidden is None][:complete]
+        chosen = [*(key for key in looks if self._items[key].hidden is not None), *plain]
+        return {
+            key: wiki(self._pages(self._items[key], seed), self._items[key].steps[0].input) for key in sorted(chosen)
+        }
+
     def _pages(self, item: Item, seed: int) -> tuple[Article, ...]:
         """The pages of an item and the most similar ones of other groups, in random order."""
         split = split_of(_group(item.source_id))
@@ -149,14 +179,20 @@ class NaturalSource:
         return tuple(kept)
 
 
-def _alike_first(ids: Sequence[str], items: Mapping[str, Item], share: float, count: int) -> list[str]:
-    """The ids, those first whose words do not tell whether the question is ambiguous.
+def _alike_first(
+    ids: Sequence[str], items: Mapping[str, Item], share: float, count: int, replies: Mapping[str, str]
+) -> list[str]:
+    """The ids, those first whose words, and the form of the first tool reply, do not tell whether the question is
+    ambiguous.
 
     People ask ambiguous and complete questions about different things. Every question gets a score by its words (naive
     Bayes without its own group). From each range of lengths and scores, with and without a year in the pages, ambiguous
     and complete ones are taken in the same proportion.
     """
-    sets = {key: frozenset(words(f"{items[key].premise} {items[key].question}")) for key in ids}
+    sets = {
+        key: frozenset((*words(f"{items[key].premise} {items[key].question}"), *_form(replies.get(key, ""))))
+        for key in ids
+    }
     is_open = {key: items[key].hidden is not None for key in ids}
     seen = {
         label: Counter(word for key in ids if is_open[key] == label for word in sets[key]) for label in (True, False)
@@ -171,7 +207,7 @@ def _alike_first(ids: Sequence[str], items: Mapping[str, Item], share: float, co
 
     def score(key: str) -> float:
         total = 0.0
-        for word in sets[key]:
+        for word in sorted(sets[key]):  # in order: sums of floats must not depend on the hash seed
             own = Counter(is_open[one] for one in groups[_group(key)] if word in sets[one])
             with_word = {label: seen[label][word] - own[label] for label in (True, False)}
             if sum(with_word.values()) >= LEAST_SEEN:
@@ -182,16 +218,20 @@ def _alike_first(ids: Sequence[str], items: Mapping[str, Item], share: float, co
     # Where there are too few ambiguous questions, complete ones take their place, and these must be alike too.
     share = min(share, len({_group(key) for key in ids if is_open[key]}) / count)
     dated = {key: bool(items[key].context) and _years(items[key].context[0]) > 0 for key in ids}
-    bins = [
-        frozenset(some)
-        for has_year in (True, False)
-        for long in _quantiles(
-            [key for key in ids if dated[key] == has_year],
-            lambda key: len(items[key].premise + items[key].question),
-            LENGTH_BINS,
-        )
-        for some in _quantiles(long, score, BINS)
-    ]
+    length = {key: len(items[key].premise + items[key].question) for key in ids}
+    if replies:
+        bins = [
+            frozenset(some)
+            for long in _quantiles(ids, length.__getitem__, LENGTH_BINS)
+            for some in _quantiles(long, score, BINS)
+        ]
+    else:
+        bins = [
+            frozenset(some)
+            for has_year in (True, False)
+            for long in _quantiles([key for key in ids if dated[key] == has_year], length.__getitem__, LENGTH_BINS)
+            for some in _quantiles(long, score, BINS)
+        ]
     by_bin = [
         [[key for key in ids if key in some and is_open[key] == label] for label in (True, False)] for some in bins
     ]
@@ -203,6 +243,28 @@ def _alike_first(ids: Sequence[str], items: Mapping[str, Item], share: float, co
         first += opened[: round(scale * units * share)] + complete[: round(scale * units * (1 - share))]
     chosen = set(first)
     return [*first, *(key for key in ids if key not in chosen)]
+
+
+def _fresh_first(ids: Sequence[str], items: Mapping[str, Item]) -> list[str]:
+    """The ids without the complete questions whose pairs of words are the most common, if there are many: people begin
+    their questions alike, and a pool of such beginnings is not diverse."""
+    pairs = {key: tuple(pairwise(asked)) for key in ids if (asked := words(items[key].question))}
+    seen = Counter(pair for some in pairs.values() for pair in some)
+    complete = [key for key in pairs if items[key].hidden is None]
+    if len(complete) < MANY_COMPLETE:
+        return list(ids)
+    common = {key: sum(log(seen[pair]) for pair in pairs[key]) / max(1, len(pairs[key])) for key in complete}
+    worn = frozenset(sorted(complete, key=lambda key: (common[key], key))[round(FRESH_SHARE * len(complete)) :])
+    return [key for key in ids if key not in worn]
+
+
+def _form(reply: str) -> Iterator[str]:
+    """The words of a tool reply, its size and its counts of numbers and marks, each as a word."""
+    if reply:
+        yield from (f"shown {word}" for word in words(reply))
+        yield f"form length {len(reply) // 40}"
+        for name, pattern in _COUNTED.items():
+            yield f"form {name} {len(pattern.findall(reply))}"
 
 
 def _quantiles(keys: Sequence[str], value: Callable[[str], float], parts: int) -> list[list[str]]:
@@ -263,8 +325,23 @@ def _years(page: Article) -> int:
     return len(re.findall(r"\b\d{4}\b", f"{page.title} {page.text}"))
 
 
-def _without_numbers(text: str) -> str:
-    return re.sub(r"\d+(?:[.,]\d+)*", "#", text)
+def _without_same_story(ids: Sequence[str], held_out: Sequence[str], texts: Mapping[str, str]) -> list[str]:
+    """The ids whose words are not nearly those of a held-out problem: some datasets tell one story with several sets of
+    numbers and names."""
+    told = [_story(texts[key]) for key in held_out]
+
+    def is_told(story: frozenset[str]) -> bool:
+        return any(
+            len(story & other) >= SAME_STORY * len(story | other)
+            for other in told
+            if SAME_STORY * len(story) <= len(other) <= len(story) / SAME_STORY
+        )
+
+    return [key for key in ids if not is_told(_story(texts[key]))]
+
+
+def _story(text: str) -> frozenset[str]:
+    return frozenset(word for word in words(text) if not word[0].isdigit())
 
 
 def _group(source_id: str) -> str:

@@ -20,13 +20,18 @@ from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import Item
 from .articles import split_sentences
 from .gsm8k import asked_for, parse_number
-from .natural import NATURAL, rows
+from .natural import NATURAL, contrast, rows
 
 AMOUNTS = frozenset(NATURAL["amounts"])
 LONGEST_QUOTE = 16
+LONGEST_STRANGE = 3
+"""Most words of a thing that a question asks about and the problem does not mention."""
+_LEADING_ARTICLE = re.compile(r"^(?:the|an?|his|her|their|on|in|at) ", re.I)
 _NUMBER = re.compile(r"-?\$?\d+(?:[,.]\d+)*%?")
 _UNNATURAL = re.compile(
-    r"-\$?\d|\bsome dollars?\b|\bhow (?:much|many) ?\?$|, how (?:much|many)[^?]{0,6}\?$|\b0 \w+|\bchanges back\b|\d{5}",
+    r"-\$?\d|\bsome dollars?\b|\bhow (?:much|many) ?\?$|, how (?:much|many)[^?]{0,6}\?$|\b0 \w+|\bchanges back\b|\d{5}"
+    r"|\b1 [a-z]+[^s ]s\b|\bless [a-z]+s\b|\bonly \w+ (?:less|fewer|more|some)\b|\b(?:has|have) could\b|\?\S|[,.] ?[,.]"
+    r"|\b[Tt]here are \w+ (?:take|have|go|like)\b|\bpoints depends\b",
     re.I,
 )
 """Negative and absurd numbers, `How much ?`, and other marks of a variant that nobody would write."""
@@ -105,13 +110,8 @@ def _hidden(record: MathRecord, original: MathRecord) -> Hidden | None:
         about = ("question", "know", "asking", "want", "find", "compute")
         return Hidden("premise", span, "what you would like to know about this", about)
     if record.category in (3, 4, 5):
-        if not changed or len(changed.split()) > LONGEST_QUOTE:
-            return None
-        quoted = changed.rstrip(" .?!")
-        doubt = (
-            f"whether you really mean to ask “{quoted}”" if changed.endswith("?") else f"whether “{quoted}” is right"
-        )
-        return Hidden("premise", span, doubt, _content(f"{changed} {span}"))
+        doubt = _doubt(changed, span, " ".join(one for one in ours if one != changed))
+        return Hidden("premise", span, doubt, _content(f"{changed} {span}")) if doubt else None
     # Exactly one number may be missing, and the reply must not change another one.
     gone = Counter(_NUMBER.findall(span)) - Counter(_NUMBER.findall(changed))
     if gone.total() != 1 or Counter(_NUMBER.findall(changed)) - Counter(_NUMBER.findall(span)):
@@ -120,11 +120,36 @@ def _hidden(record: MathRecord, original: MathRecord) -> Hidden | None:
         return None
     asked = asked_for(span, _clean(record.question)) if not span.endswith("?") else None
     if asked is not None and len(_NUMBER.findall(span)) == 1:
-        return Hidden("quantity", span, *asked)
+        missing, words_of_ask = asked
+        # The message speaks of `a book` already.
+        known = re.sub(r"\b(?:a|an) ", "the ", missing, count=1) if span.startswith(("A ", "An ")) else missing
+        return Hidden("quantity", span, known, words_of_ask)
     vague = _vague_amount(changed, span)
     if not vague:
         return None
-    return Hidden("quantity", span, f"what exact number “{vague}” stands for", _content(vague))
+    return Hidden("quantity", span, f"how many {vague.split()[-1]} you mean by “{vague}”", _content(vague))
+
+
+def _doubt(changed: str, span: str, rest: str) -> str:
+    """What an ask says of a sentence that cannot be right; empty where it would not name what is wrong.
+
+    A statement is quoted. Of a question, the words that nothing else in the problem mentions are.
+    """
+    if not changed or len(changed.split()) > LONGEST_QUOTE:
+        return ""
+    if not changed.endswith("?"):
+        return f"whether “{changed.rstrip(' .!')}” is right"
+    differing = contrast([changed, span])
+    strange = _LEADING_ARTICLE.sub("", differing[0]) if differing else ""
+    before, _, after = changed.partition(strange) if strange else ("", "", "")
+    following = words(after)[:1]
+    if following and following[0] in words(rest) and following[0] not in FUNCTION_WORDS:
+        strange = f"{strange} {following[0]}"  # `white tickets`
+    if before.split()[-1:] in (["did"], ["does"], ["do"], ["can"]) or strange.endswith(("'s", "’s")):
+        return ""  # another person
+    if not strange or len(strange.split()) > LONGEST_STRANGE or set(_content(strange)) <= set(words(f"{rest} {span}")):
+        return ""
+    return f"what you mean by “{strange}”, which the problem does not mention"
 
 
 def _vague_amount(changed: str, span: str) -> str:
