@@ -21,6 +21,11 @@ GATES += ("disk", "fresh", "scoring", "judge", "round1")
 INTEGRITY = ("fresh", "scoring", "judge")
 """Gates whose failure means that something is not genuine: exit code 2. A first round with a failed quality gate is
 genuine; one that cannot be verified any more counts as not measured."""
+MOMENTARY = {
+    "disk": {"disk_free_gb"},
+    "round1": {"round1_passed", "round1_of_this_profile", "round1_by_this_code"},
+}
+"""Gates of the moment with the names of their checks: what the disk had free then is in no file."""
 MEASURED = "measured"
 """Name of the check that fails where a gate could not be measured at all."""
 

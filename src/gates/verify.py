@@ -22,7 +22,7 @@ from ..core.files import code_sha256
 from ..core.model_files import base_sha256
 from ..core.paths import FINAL_MODEL, GATED_CHECKPOINTS, run_folder
 from ..scoring.ledger import Head
-from .gate import INTEGRITY, Finding, RoundContext, measure, round_context
+from .gate import INTEGRITY, MOMENTARY, Finding, RoundContext, measure, round_context
 from .manifest import Entry, Manifest
 from .sign_off import require_signature
 from .ticket import (
@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
 _RESTORE = "put the file back as it was; where it was changed on purpose, run its stage and both rounds again"
 _NOT_THIS_EVIDENCE = "the report was not measured on this evidence; run both rounds again"
-_MOMENTARY_GATES = {"disk", "round1"}
-"""Gates of the moment: what the disk had free then is in no file."""
 _ENVIRONMENT_CHECKS = {"run_mode_is_prod", "live_mode_is_on", "simulate"}
 
 
@@ -238,7 +236,7 @@ def ambers_now(report: Round, context: RoundContext) -> list[Amber]:
 
 def is_momentary(one: Finding) -> bool:
     """Whether no file shows it later: free space, environment, the first round as it was then."""
-    return one.gate in _MOMENTARY_GATES or (one.gate == "scoring" and one.name.split("[")[0] in _ENVIRONMENT_CHECKS)
+    return one.gate in MOMENTARY or (one.gate == "scoring" and one.name.split("[")[0] in _ENVIRONMENT_CHECKS)
 
 
 def _same(one: Finding, other: Finding) -> bool:
