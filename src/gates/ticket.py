@@ -22,6 +22,7 @@ import msgspec
 
 from ..checkpoint.seal import Damaged, final_seals, read_seal
 from ..checkpoint.seal import verify as verify_seal
+from ..checkpoint.store import HACKING, STOPPED
 from ..config.loader import config_fingerprint, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
 from ..config.train_config import TrainConfig
@@ -383,13 +384,27 @@ def sealed_ticket(folder: Path) -> str:
 
 
 def verify_final_model(folder: Path, remedy: str = _TRAIN_AGAIN) -> None:
-    """Refuses a model that is damaged, has files it was not saved with, or was not trained behind this ticket."""
+    """Refuses a model that is damaged, has files it was not saved with, was not trained behind this ticket, or is of a
+    run that did not reach its end. Only a user's own engine may end early (`ended_early`)."""
     try:
-        marks = verify_seal(folder).marks
+        sealed = verify_seal(folder)
     except Damaged as error:
         raise BadInput(str(error), where=str(folder), remedy=remedy) from None
+    marks = sealed.marks
     if not marks.get("gated") or marks.get("ticket") != sha256_file(TICKET):
         raise BadInput("was not trained behind the ticket in this run folder", where=str(folder), remedy=remedy)
+    if reason := marks.get(STOPPED) or marks.get(HACKING):
+        what = f"is of a run that was stopped after step {sealed.step}: {reason}"
+        raise BadInput(what, where=str(folder), remedy=remedy)
+    if (early := ended_early(folder)) and ":" not in marks.get("config", {}).get("engine", ""):
+        raise BadInput(f"is no final model: {early}", where=str(folder), remedy=remedy)
+
+
+def ended_early(folder: Path) -> str:
+    """The step that a final model is of, where that is not the last step of its config; else empty."""
+    sealed = read_seal(folder)
+    steps = sealed.marks.get("config", {}).get("steps")
+    return "" if sealed.step == steps else f"it is of step {sealed.step}, and the config has {steps} steps"
 
 
 def _trained_on(ticket: Round, config: Path, sums: Fingerprints) -> dict[str, str]:

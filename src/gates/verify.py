@@ -32,6 +32,7 @@ from .ticket import (
     TICKET,
     Fingerprints,
     Round,
+    ended_early,
     sealed_ticket,
     verify_final_model,
     verify_judge,
@@ -121,6 +122,8 @@ def _verify_models(ticket: Round, manifest: Manifest, tell: Callable[[str], None
         else:
             verify_final_model(folder)
             current += 1
+            if early := ended_early(folder):
+                tell(f"{folder}: its engine, a class of the user, ended the run: {early}")
     tell(f"models: the base model, and {current} trained behind this ticket")
 
 

@@ -32,7 +32,17 @@ from ..eval.metrics import HARD_READING, MEASURES
 from ..eval.trial import TrialReport
 from ..gates.ambers import ambers
 from ..gates.manifest import MANIFEST, newest_evaluation
-from ..gates.ticket import ENVELOPE, REFUSAL, ROUND1, TICKET, Fingerprint, Round, final_models, read_round
+from ..gates.ticket import (
+    ENVELOPE,
+    REFUSAL,
+    ROUND1,
+    TICKET,
+    Fingerprint,
+    Round,
+    ended_early,
+    final_models,
+    read_round,
+)
 from ..gates.verify import verify
 from ..reward.reward import achieved
 from ..reward.scored_episodes import read_columns
@@ -427,7 +437,8 @@ def _trained(evaluation: TrialReport | None) -> tuple[bool, str]:
     if not TICKET.exists() or evaluation.ticket != sha256_file(TICKET):
         raise BadInput("the run that was evaluated had another ticket", remedy="train and evaluate again")
     folders = final_models(TrainConfig.model_validate(evaluation.config))
-    return True, f"{len(folders)} model{'s' if len(folders) > 1 else ''}, every byte as it was saved"
+    early = "".join(f"; {folder}: {reason}" for folder in folders if (reason := ended_early(folder)))
+    return True, f"{len(folders)} model{'s' if len(folders) > 1 else ''}, every byte as it was saved{early}"
 
 
 def _trial(evaluation: TrialReport | None) -> tuple[bool, str]:
