@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import asdict
 
@@ -12,7 +13,7 @@ from ..config.judge_config import ScoringSection
 from ..config.profile import Profile, scoring_of
 from ..core.check import Check, Rule, check
 from ..core.errors import BadInput
-from ..core.files import fingerprint
+from ..core.files import fingerprint, write_json
 from ..core.types import Record
 
 PREFLIGHT = Path("reports/preflight")
@@ -84,6 +85,15 @@ def round_context(profile: Profile, number: int, draft: bool = False) -> RoundCo
 
 def findings_of(gate: str, checks: Iterable[Check], evidence: Mapping[str, str]) -> list[Finding]:
     return [Finding(gate=gate, **asdict(one), evidence={**evidence}) for one in checks]
+
+
+def measured_file(context: RoundContext, gate: str) -> Path:
+    """File with what a round measured for a gate: its checks, and the figures that the RC1 report shows."""
+    return context.work / f"{gate}_report.json"
+
+
+def write_measured(context: RoundContext, gate: str, checks: Iterable[Check], figures: Mapping[str, Any]) -> None:
+    write_json(measured_file(context, gate), {"checks": list(checks), "figures": figures})
 
 
 def unmeasured(gate: str, error: BadInput) -> Finding:

@@ -15,13 +15,14 @@ from msgspec.structs import replace
 from src.config.loader import read_yaml
 from src.config.profile import load_profile
 from src.core.errors import BadInput
-from src.core.files import sha256_file, write_json
+from src.core.files import read_json, sha256_file, write_json
 from src.gates.gate import PREFLIGHT, Finding
 from src.gates.manifest import MANIFEST, START, Manifest
 from src.gates.readmit import readmit
 from src.gates.rounds import run_round
 from src.gates.ticket import ROUND1, TICKET, Fingerprints, Round, admit, read_round, verify_judge, verify_report
 from src.gates.verify import verify
+from src.pages.rc1_report import gather, rc1_page
 from tests.gates.run_folder import judging
 from tests.release.packing import silent
 from tests.scoring.server import JudgeServer
@@ -40,6 +41,32 @@ def refused(number: int, profile: str, environment: dict[str, str], why: str) ->
     with pytest.raises(BadInput, match=why):
         run_round(number, profile, environment, silent, lambda progress: None)
     assert [one.passed for one in verify(False, silent)] == [True, True]
+
+
+def invent_gain(path: Path) -> None:
+    found = read_json(path, "")
+    found["figures"]["rank_corr_gain_pct"] = found["checks"][0]["value"] = 88.8
+    write_json(path, found)
+
+
+def test_the_report_shows_what_the_round_measured_and_not_what_a_stage_wrote(run: Path) -> None:
+    profile = load_profile("quickstart")
+    before = gather(profile, None, [], [])
+    assert before.calibration
+    assert before.shadow_points
+    assert all((before.shadow, before.ablation, before.pool, before.difficulty))
+    rc1_page(before)
+    invent_gain(profile.paths.calibration_report)
+    assert gather(profile, None, [], []).calibration == before.calibration
+
+
+def test_invented_figures_of_a_round_are_named_by_deep(run: Path) -> None:
+    file = PREFLIGHT / "round2/calibration_report.json"
+    verify(True, silent)
+    invent_gain(file)
+    Manifest().record([file])
+    with pytest.raises(BadInput, match="calibration: its figures are not what the evidence gives"):
+        verify(True, silent)
 
 
 @pytest.mark.parametrize("number", [1, 2])

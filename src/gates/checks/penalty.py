@@ -26,7 +26,7 @@ from ...eval.ablation import AblationPlan, is_sealed_as, profile_plan, read_seal
 from ...eval.compare import SeedPair, ablation_checks, ablation_figures
 from ...eval.replay import Replay
 from ...reward.reward import over_clarification_penalty
-from ..gate import Finding, RoundContext, evidence_of, findings_of
+from ..gate import Finding, RoundContext, evidence_of, findings_of, write_measured
 
 CASES = (
     (False, 0, 0.0),
@@ -66,7 +66,9 @@ def ablation_findings(context: RoundContext) -> list[Finding]:
         check("episodes_not_played", not_played, "==", 0, *remedy["ablation_not_played"]),
     ]
     if not differing:  # policies on different samples cannot be compared
-        checks = [*ablation_checks(ablation_figures(pairs, SEED)[0], limits), *checks]
+        changes, figures = ablation_figures(pairs, SEED)
+        write_measured(context, "ablation", ablation_checks(changes, limits), figures)
+        checks = [*ablation_checks(changes, limits), *checks]
     named = [path for path in (config.reward.weights, config.reward.unstable) if path]
     read = [paths.shadow_set, sidecar(paths.shadow_set), config.seed_pool, sidecar(config.seed_pool), *named]
     evidence = evidence_of(paths.ablation_episodes, *read, *config_files(paths.ablation_config))
