@@ -179,7 +179,8 @@ def verify(
 ) -> None:
     """Verify the evidence of the rounds and the results of training. Names the first thing that does not match."""
     from ..gates.verify import verify as check
-    from ..release.verify_results import DIALOGUES, verify_results
+    from ..release.repeat_dialogues import DIALOGUES
+    from ..release.verify_results import verify_results
 
     rounds = check(deep, show.say, owner_key=owner_key)
     verify_results(deep, show.say, dialogues=dialogues or DIALOGUES)

@@ -144,6 +144,8 @@ class CountThresholds(Section):
     ablation_seeds: Count
     judge_samples: Annotated[int, Field(ge=4)]
     """Good dialogues with a canary each, and repeated scores of episodes, that show whether the judge reads."""
+    eval_samples: Count
+    """Held-out samples that base and trained policy are evaluated on."""
 
 
 class JudgeThresholds(Section):
@@ -172,6 +174,9 @@ class ConfigThresholds(Section):
     watch: WatchSection
     """Upper bounds of the limits at which signs of reward hacking stop a run."""
     seeds_min: Count
+    control_lr_min: Minimum
+    control_lr_max: Minimum
+    """Range of `eval.control_lr`, the learning rate of the SFT control."""
     qlora: bool
     """Whether `finetune.method` must be `qlora`."""
     live_mode: bool

@@ -10,6 +10,7 @@ import msgspec
 from pydantic import ValidationError
 
 from ..checkpoint.seal import Seal
+from ..config.profile import Profile
 from ..config.train_config import TrainConfig
 from ..core.defaults import OVERCLAR_ALPHA, OVERCLAR_CAP
 from ..core.files import shipped
@@ -82,12 +83,19 @@ def sealed_config(seal: Seal | None) -> TrainConfig | None:
         return None
 
 
-def sealed_plan(config: Path, episodes: Path, seed: int) -> AblationPlan | None:
-    """The ablation that the run without the penalty says it is part of; the penalty is the package's."""
-    ran = sealed_config(read_seal_of(episodes, seed, "without"))
-    if ran is None or ran.profile != "local":
-        return None
-    return AblationPlan(config, OVERCLAR_ALPHA, OVERCLAR_CAP, ran.steps, tuple(ran.seeds), ran.eval.n, episodes, "")
+def profile_plan(profile: Profile) -> AblationPlan:
+    """The ablation that a profile asks for; the penalty is the package's."""
+    paths, sizes = profile.paths, profile.sizes.ablation
+    return AblationPlan(
+        paths.ablation_config,
+        OVERCLAR_ALPHA,
+        OVERCLAR_CAP,
+        sizes.steps,
+        sizes.seeds,
+        sizes.samples,
+        paths.ablation_episodes,
+        "",
+    )
 
 
 def is_sealed_as(seal: Seal | None, config: TrainConfig, sources: Mapping[str, str]) -> bool:

@@ -1,6 +1,7 @@
 """Ambers: facts that the owner must know before a release, though no gate failed.
 
     weaker_thresholds   the profile has a threshold weaker than the one that AskGate was released with
+    old_weights         the new score is compared with old weights other than those that AskGate was released with
     judge_weight        no dimension of the live judge has a weight, so its scores decide nothing
     judge_noise         the judge's scores of one dialogue differ as much as those of different dialogues
     canaries_fooled     the judge scored worthless answers as high as good dialogues
@@ -21,7 +22,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ..config.profile import Profile, profile_path
+from ..config.profile import Profile, profile_path, scoring_of
 from ..config.schema import dotted
 from ..core.check import Check, check, now, remedies
 from ..core.errors import BadInput
@@ -29,7 +30,7 @@ from ..core.files import package_json, read_json, sha256_file, shipped, write_js
 from ..core.types import Record
 from ..eval.trial import TrialReport, control_ambers
 from ..reward.dimensions import LIVE
-from ..reward.weights import read_unchecked
+from ..reward.weights import read_baseline, read_unchecked
 from .checks.judge import exam_checks
 from .gate import PREFLIGHT, RoundContext, round_context
 from .manifest import Manifest, newest_evaluation
@@ -39,7 +40,7 @@ from .ticket import ROUND1, TICKET, read_round
 NOT_FOR_SIGNING = "weaker_thresholds"
 REFERENCE = "templates/reference_thresholds.json"
 """Thresholds of the shipped profiles. Profiles may be edited; these are part of the package."""
-_HIGHER_IS_STRICTER = re.compile(r"(^|[._])min([._]|$)|^counts\.|^sizes\.")
+_HIGHER_IS_STRICTER = re.compile(r"(^|[._])min([._]|$)|^counts\.|^sizes\.|^votes\.k")
 _LOWER_IS_STRICTER = re.compile(r"(^|[._])(max|lt)([._]|$)|^overclar_small$|\.leak_|\.watch\.")
 _AGAIN = "run its stage again"
 T = TypeVar("T")
@@ -80,6 +81,7 @@ def profile_ambers(profile: Profile) -> list[Amber]:
     """Ambers that follow from profile and weights."""
     weights = profile.paths.weights
     facts = [(one, profile_path(profile.name)) for one in threshold_ambers(profile)]
+    facts += [(one, profile.paths.baseline) for one in baseline_ambers(profile)]
     if weights.exists():
         facts += [(one, weights) for one in weight_ambers(read_unchecked(weights).weights)]
     return [Amber(fact, path) for fact, path in facts]
@@ -134,11 +136,13 @@ def threshold_ambers(profile: Profile) -> list[Check]:
 def weaker_thresholds(profile: Profile) -> list[str]:
     """Thresholds weaker than the shipped ones, each as `spearman_min is 0.5, shipped 0.75`."""
     reference = reference_thresholds(profile.name)
-    # A round that scores one sample live proves nothing, so this size is a threshold too.
-    thresholds = [*dotted(profile.thresholds.model_dump(mode="json")), ("sizes.fresh", profile.sizes.fresh)]
+    # A round that scores one sample live, by one vote, or an ablation of one step proves nothing: these sizes are
+    # thresholds too.
+    sizes = {"sizes": profile.sizes.model_dump(mode="json", include={"fresh", "ablation"})}
+    votes = {"votes": scoring_of(profile).votes.model_dump(mode="json")}
     return [
         f"{key} is {value}, shipped {reference.get(key)}"
-        for key, value in thresholds
+        for key, value in dotted(profile.thresholds.model_dump(mode="json") | sizes | votes)
         if _is_weaker(key, value, reference.get(key))
     ]
 
@@ -154,14 +158,29 @@ def _is_weaker(key: str, value: Any, reference: Any) -> bool:
     (True, False)
     >>> _is_weaker("config.qlora", False, True), _is_weaker("calibration.seed", 43, 42)
     (True, True)
+    >>> _is_weaker("sizes.ablation.seeds", [7], [1, 2]), _is_weaker("sizes.ablation.seeds", [1, 2, 3], [1, 2])
+    (True, False)
     """
     if value == reference or isinstance(value, bool) or reference is None:
         return reference is True and value is False
+    if isinstance(value, list):
+        return not set(reference) <= set(value)
     if _HIGHER_IS_STRICTER.search(key):
         return bool(value < reference)
     if _LOWER_IS_STRICTER.search(key):
         return bool(value > reference)
     return True  # neither side is known to be stricter, such as a seed or a mix
+
+
+def baseline_ambers(profile: Profile) -> list[Check]:
+    """The amber of old weights that are easier to beat, or at least others than the shipped ones."""
+    reference = reference_thresholds(profile.name)
+    old = {f"old_weights.{name}": value for name, value in read_baseline(profile.paths.baseline).weights.items()}
+    shipped_ones = {key: value for key, value in reference.items() if key.startswith("old_weights.")}
+    others = sorted(key for key in old | shipped_ones if shipped_ones and old.get(key) != shipped_ones.get(key))
+    en, zh = remedies("ambers")["old_weights"]
+    names = "; ".join(f"{key} is {old.get(key)}, shipped {shipped_ones.get(key)}" for key in others)
+    return _amber("old_weights", float(len(others)), "<=", 0.0, (f"{en}: {names}", f"{zh}：{names}"))
 
 
 def weight_ambers(weights: dict[str, float]) -> list[Check]:

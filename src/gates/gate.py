@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import asdict
 
@@ -12,7 +13,7 @@ from ..config.judge_config import ScoringSection
 from ..config.profile import Profile, scoring_of
 from ..core.check import Check, Rule, check
 from ..core.errors import BadInput
-from ..core.files import fingerprint
+from ..core.files import fingerprint, write_json
 from ..core.types import Record
 
 PREFLIGHT = Path("reports/preflight")
@@ -21,6 +22,11 @@ GATES += ("disk", "fresh", "scoring", "judge", "round1")
 INTEGRITY = ("fresh", "scoring", "judge")
 """Gates whose failure means that something is not genuine: exit code 2. A first round with a failed quality gate is
 genuine; one that cannot be verified any more counts as not measured."""
+MOMENTARY = {
+    "disk": {"disk_free_gb"},
+    "round1": {"round1_passed", "round1_of_this_profile", "round1_by_this_code"},
+}
+"""Gates of the moment with the names of their checks: what the disk had free then is in no file."""
 MEASURED = "measured"
 """Name of the check that fails where a gate could not be measured at all."""
 
@@ -79,6 +85,15 @@ def round_context(profile: Profile, number: int, draft: bool = False) -> RoundCo
 
 def findings_of(gate: str, checks: Iterable[Check], evidence: Mapping[str, str]) -> list[Finding]:
     return [Finding(gate=gate, **asdict(one), evidence={**evidence}) for one in checks]
+
+
+def measured_file(context: RoundContext, gate: str) -> Path:
+    """File with what a round measured for a gate: its checks, and the figures that the RC1 report shows."""
+    return context.work / f"{gate}_report.json"
+
+
+def write_measured(context: RoundContext, gate: str, checks: Iterable[Check], figures: Mapping[str, Any]) -> None:
+    write_json(measured_file(context, gate), {"checks": list(checks), "figures": figures})
 
 
 def unmeasured(gate: str, error: BadInput) -> Finding:

@@ -87,6 +87,19 @@ class Manifest:
             newest[entry.path] = entry
         return newest
 
+    def is_written_after(self, head: str, at: str, path: Path) -> bool:
+        """Whether a file was written at that time, after the line with that hash and before its own newest line."""
+        lines = [place for place, entry in enumerate(self.entries) if entry.path == str(path)]
+        first = next((place for place, entry in enumerate(self.entries) if entry.before == head and place), None)
+        if first is None or not lines or first > lines[-1]:
+            return False
+        before, after = self.entries[first - 1].at, self.entries[lines[-1]].at
+        try:
+            times = [datetime.fromisoformat(one) for one in (before, at, after)]
+            return times[0] - SLACK <= times[1] <= times[2] + SLACK
+        except (ValueError, TypeError):
+            return False
+
     def earlier(self, path: Path) -> set[str]:
         """SHA-256 of all versions of a file that were recorded before the newest one."""
         versions = [entry.sha256 for entry in self.entries if entry.path == str(path) and entry.kind == "file"]

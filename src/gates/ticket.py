@@ -13,6 +13,7 @@ Nothing else makes an `Admission`, so there is no gated training without a verif
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +22,7 @@ import msgspec
 
 from ..checkpoint.seal import Damaged, final_seals, read_seal
 from ..checkpoint.seal import verify as verify_seal
+from ..checkpoint.store import HACKING, STOPPED
 from ..config.loader import config_fingerprint, load_train_config
 from ..config.profile import Profile, load_profile, profile_path
 from ..config.train_config import TrainConfig
@@ -45,8 +47,8 @@ from ..core.types import Record
 from ..core.user_class import installed_file, own_files
 from ..scoring.ledger import Head, lines
 from ..scoring.providers import address, belongs
-from ..scoring.types import CallEntry
-from .gate import GATES, INTEGRITY, MEASURED, PREFLIGHT, Finding, RoundContext
+from ..scoring.types import CallEntry, ScoringEntry
+from .gate import GATES, INTEGRITY, MEASURED, MOMENTARY, PREFLIGHT, Finding, RoundContext
 from .manifest import Manifest, is_future
 from .sign_off import require_signature
 
@@ -227,9 +229,9 @@ def verify_ledger(ledger: Path, heads: list[Head]) -> None:
 
 def verify_judge(ledger: Path, report: Round) -> None:
     """Checks that the round's judge was where the report says, and that no call went elsewhere under a known name."""
-    calls = [line.entry for line in lines(ledger) if line.seq <= report.ledger.lines]
+    entries = [line.entry for line in lines(ledger) if line.seq <= report.ledger.lines]
     last = ""
-    for call in (one for one in calls if isinstance(one, CallEntry)):
+    for call in (one for one in entries if isinstance(one, CallEntry)):
         last = address(call.server)
         if not belongs(call.provider, last):
             raise BadInput(
@@ -243,6 +245,12 @@ def verify_judge(ledger: Path, report: Round) -> None:
             where=report.round,
             remedy=RUN_BOTH,
         )
+    scored = next((one for one in reversed(entries) if isinstance(one, ScoringEntry)), None)
+    for name, known in (("SCORER_PROVIDER", "provider"), ("SCORER_MODEL", "model")):
+        stated = report.environment.get(name, "")
+        if stated and scored and stated != getattr(scored, known):
+            what = f"says {name}={stated}, and the last score in the ledger is by {getattr(scored, known)}"
+            raise BadInput(what, where=report.round, remedy=RUN_BOTH)
 
 
 def _contradictions(path: Path, report: Round, manifest: Manifest) -> Iterator[str]:
@@ -257,10 +265,18 @@ def _contradictions(path: Path, report: Round, manifest: Manifest) -> Iterator[s
         yield f"is not in {manifest.path}: no round of this run wrote it, or it was withdrawn"
     elif entry.sha256 != sha256_file(path):
         yield "was changed after the round wrote it"
+    elif not manifest.is_written_after(report.after, report.ts, path):
+        yield f"was not written at {report.ts} after the line of {manifest.path} that it names"
     for one in report.findings:
         if one.passed != one.verdict:
             stated = "passed" if one.passed else "failed"
             yield f"{one.gate}: {one.name} says {stated}, and {one.value} {one.rule} {one.threshold} does not"
+    named = Counter((one.gate, one.name) for one in report.findings)
+    for (gate, name), count in named.items():
+        if gate not in GATES or (gate in MOMENTARY and name not in {*MOMENTARY[gate], MEASURED}):
+            yield f"{gate}: {name} is no check of a round"
+        elif count > 1:
+            yield f"{gate}: {name} is there {count} times"
     needed = [gate for gate in GATES if gate != "round1" or report.round == "round2"]
     if lacking := [gate for gate in needed if all(one.gate != gate for one in report.findings)]:
         yield f"nothing was measured for {', '.join(lacking)}"
@@ -368,13 +384,27 @@ def sealed_ticket(folder: Path) -> str:
 
 
 def verify_final_model(folder: Path, remedy: str = _TRAIN_AGAIN) -> None:
-    """Refuses a model that is damaged, has files it was not saved with, or was not trained behind this ticket."""
+    """Refuses a model that is damaged, has files it was not saved with, was not trained behind this ticket, or is of a
+    run that did not reach its end. Only a user's own engine may end early (`ended_early`)."""
     try:
-        marks = verify_seal(folder).marks
+        sealed = verify_seal(folder)
     except Damaged as error:
         raise BadInput(str(error), where=str(folder), remedy=remedy) from None
+    marks = sealed.marks
     if not marks.get("gated") or marks.get("ticket") != sha256_file(TICKET):
         raise BadInput("was not trained behind the ticket in this run folder", where=str(folder), remedy=remedy)
+    if reason := marks.get(STOPPED) or marks.get(HACKING):
+        what = f"is of a run that was stopped after step {sealed.step}: {reason}"
+        raise BadInput(what, where=str(folder), remedy=remedy)
+    if (early := ended_early(folder)) and ":" not in marks.get("config", {}).get("engine", ""):
+        raise BadInput(f"is no final model: {early}", where=str(folder), remedy=remedy)
+
+
+def ended_early(folder: Path) -> str:
+    """The step that a final model is of, where that is not the last step of its config; else empty."""
+    sealed = read_seal(folder)
+    steps = sealed.marks.get("config", {}).get("steps")
+    return "" if sealed.step == steps else f"it is of step {sealed.step}, and the config has {steps} steps"
 
 
 def _trained_on(ticket: Round, config: Path, sums: Fingerprints) -> dict[str, str]:

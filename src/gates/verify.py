@@ -12,17 +12,17 @@ from itertools import islice
 from math import isclose
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..checkpoint.seal import COMPLETE
 from ..config.loader import load_train_config
 from ..config.profile import load_profile
 from ..core.errors import BadInput
-from ..core.files import code_sha256
+from ..core.files import code_sha256, read_json
 from ..core.model_files import base_sha256
 from ..core.paths import FINAL_MODEL, GATED_CHECKPOINTS, run_folder
 from ..scoring.ledger import Head
-from .gate import INTEGRITY, Finding, RoundContext, measure, round_context
+from .gate import GATES, INTEGRITY, MOMENTARY, Finding, RoundContext, measure, measured_file, round_context
 from .manifest import Entry, Manifest
 from .sign_off import require_signature
 from .ticket import (
@@ -32,6 +32,7 @@ from .ticket import (
     TICKET,
     Fingerprints,
     Round,
+    ended_early,
     sealed_ticket,
     verify_final_model,
     verify_judge,
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
 
 _RESTORE = "put the file back as it was; where it was changed on purpose, run its stage and both rounds again"
 _NOT_THIS_EVIDENCE = "the report was not measured on this evidence; run both rounds again"
-_MOMENTARY_GATES = {"disk", "round1"}
-"""Gates of the moment: what the disk had free then is in no file."""
+_FIGURE_TOLERANCE = 1e-4
+"""Difference of a shown figure that another machine may give."""
 _ENVIRONMENT_CHECKS = {"run_mode_is_prod", "live_mode_is_on", "simulate"}
 
 
@@ -123,6 +124,8 @@ def _verify_models(ticket: Round, manifest: Manifest, tell: Callable[[str], None
         else:
             verify_final_model(folder)
             current += 1
+            if early := ended_early(folder):
+                tell(f"{folder}: its engine, a class of the user, ended the run: {early}")
     tell(f"models: the base model, and {current} trained behind this ticket")
 
 
@@ -154,6 +157,7 @@ def _measure_again(rounds: list[Round], tell: Callable[[str], None]) -> None:
             again, context = measured_again(report, Path(folder), file_gates)
             _compare_ambers(report, context)
             _compare(report, again)
+            _compare_figures(context)
             tell(f"{report.round}: every gate measured again from the evidence, with the same values")
 
 
@@ -218,6 +222,31 @@ def _compare(report: Round, again: list[Finding]) -> None:
         )
 
 
+def _compare_figures(context: RoundContext) -> None:
+    """Compares the figures that the RC1 report shows with those of the gates measured again, which `context` is of."""
+    stored = round_context(context.profile, context.round)
+    for gate in GATES:
+        before, now = measured_file(stored, gate), measured_file(context, gate)
+        if not before.exists():
+            continue
+        said, measured = (read_json(one, _NOT_THIS_EVIDENCE) if one.exists() else {} for one in (before, now))
+        if not _is_close([said.get("checks"), said.get("figures")], [measured.get("checks"), measured.get("figures")]):
+            what = f"{gate}: its figures are not what the evidence gives"
+            raise BadInput(what, where=str(before), remedy=_NOT_THIS_EVIDENCE)
+
+
+def _is_close(one: Any, other: Any) -> bool:
+    """Whether two JSON values are equal, numbers nearly."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_is_close(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_is_close, one, other))
+    if isinstance(one, float) or isinstance(other, float):
+        numbers = isinstance(one, int | float) and isinstance(other, int | float)
+        return numbers and isclose(one, other, rel_tol=_FIGURE_TOLERANCE, abs_tol=_FIGURE_TOLERANCE)
+    return bool(one == other)
+
+
 def _compare_ambers(report: Round, context: RoundContext) -> None:
     now = [one.fact.name for one in ambers_now(report, context)]
     stated = [one.name for one in report.ambers]
@@ -238,7 +267,7 @@ def ambers_now(report: Round, context: RoundContext) -> list[Amber]:
 
 def is_momentary(one: Finding) -> bool:
     """Whether no file shows it later: free space, environment, the first round as it was then."""
-    return one.gate in _MOMENTARY_GATES or (one.gate == "scoring" and one.name.split("[")[0] in _ENVIRONMENT_CHECKS)
+    return one.gate in MOMENTARY or (one.gate == "scoring" and one.name.split("[")[0] in _ENVIRONMENT_CHECKS)
 
 
 def _same(one: Finding, other: Finding) -> bool:

@@ -1,8 +1,8 @@
 """The RC1 report: `reports/rc1/RC1.json`, gathered from the files of a run, and `RC1.html`, which shows it and nothing
 else, opens from disk and loads nothing.
 
-A report of a stage is taken over as it is, with its SHA-256. Where one file was made from another, the checksums must
-match: episodes that changed since they were evaluated are refused.
+Figures of data, weights, shadow run and ablation are those that the last round measured, not those that a stage wrote.
+Where a file was made from another one, the checksums must match: episodes that changed since then are refused.
 """
 
 from __future__ import annotations
@@ -31,13 +31,22 @@ from ..core.types import Episode, Sample
 from ..eval.metrics import HARD_READING, MEASURES
 from ..eval.trial import TrialReport
 from ..gates.ambers import ambers
+from ..gates.gate import measured_file, round_context
 from ..gates.manifest import MANIFEST, newest_evaluation
-from ..gates.ticket import ENVELOPE, REFUSAL, ROUND1, TICKET, Fingerprint, Round, final_models, read_round
+from ..gates.ticket import (
+    ENVELOPE,
+    REFUSAL,
+    ROUND1,
+    TICKET,
+    Fingerprint,
+    Round,
+    ended_early,
+    final_models,
+    read_round,
+)
 from ..gates.verify import verify
 from ..reward.reward import achieved
-from ..reward.scored_episodes import read_columns
-from ..reward.shadow_run import old_and_new
-from ..reward.weights import read_baseline, read_weights
+from ..reward.shadow_run import ShadowPoint
 from .difficulty import BUCKET_BOUNDS, bucket_rows
 from .render import LABELS, render_page
 from .results import curve_series, log_lines
@@ -55,6 +64,8 @@ SHOWN = 20
 OUTCOMES = {(False, True): "gained", (True, False): "lost", (True, True): "both_right", (False, False): "both_wrong"}
 """Group of a held-out sample by whether base and trained policy achieved it."""
 GROUPS = tuple(OUTCOMES.values())
+SHOWN_GATES = ("calibration", "shadow", "ablation", "pool", "difficulty")
+"""Gates whose figures the report shows."""
 HEADLINE = ("need_ask_success", "overclar_rate", "success", f"success_{HARD_READING}", "avg_turns")
 FINGERPRINTED = (
     "shadow_set", "pool", "metrics", "balanced", "templates", "weights", "baseline", "config", "ledger", "pool_report",
@@ -62,15 +73,6 @@ FINGERPRINTED = (
 )  # fmt: skip
 """Files of a profile whose SHA-256 the report shows."""
 DIFFICULTY_METRICS = ("score", "clue_overlap", "len_tokens", "tool_hops")
-
-
-class ShadowPoint(Struct, frozen=True):
-    """One episode of the shadow run under both scores."""
-
-    old: float
-    new: float
-    success: bool
-    live: bool
 
 
 class EpisodePair(Struct, frozen=True):
@@ -115,7 +117,7 @@ class Rc1(Struct, frozen=True):
     """Figures of the training steps, thinned out where there are many."""
     held_out: list[dict[str, Any]]
     calibration: dict[str, Any] | None
-    """This and the next ones: the reports of the stages, as stored in `reports/`."""
+    """This and the next ones: checks and figures of a gate, as the last round measured them."""
     shadow: dict[str, Any] | None
     shadow_points: list[ShadowPoint]
     ablation: dict[str, Any] | None
@@ -162,11 +164,11 @@ def rc1_page(report: Rc1) -> bytes:
 
 def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], held_out: Iterable[Any]) -> Rc1:
     """Gather the report of the run folder that the process works in. `metrics`, `held_out`: lines of the run's logs."""
-    paths = profile.paths
     trial = _read_trial(evaluation)
     found = verdict(profile.name, trial)
     rounds = readable_rounds()
-    shadow = _report(paths.shadow_report)
+    measured = {gate: _measured(profile, rounds, gate) for gate in SHOWN_GATES}
+    points = measured["shadow"]["figures"].pop("points", []) if measured["shadow"] else []
     seeds = {one.seed for one in trial.seeds} if trial else None
     return Rc1(
         ts=now(),
@@ -181,12 +183,8 @@ def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], he
         evaluation=trial,
         training=thinned(_of_seeds(metrics, seeds), CURVES),
         held_out=[{name: one[name] for name in HELD_OUT if name in one} for one in _of_seeds(held_out, seeds)],
-        calibration=_report(paths.calibration_report),
-        shadow=shadow,
-        shadow_points=_points(profile, shadow),
-        ablation=_report(paths.ablation_report),
-        pool=_report(paths.pool_report),
-        difficulty=_report(paths.difficulty_report),
+        **measured,
+        shadow_points=msgspec.convert(points, list[ShadowPoint]),
         rounds=rounds,
         prints=_prints(profile, evaluation),
         commit=COMMIT.read_text(encoding="utf-8").strip() if COMMIT.exists() else "",
@@ -210,24 +208,16 @@ def _run_folder(evaluation: Path) -> Path:
     return evaluation.parent.parent if run == HERE else run
 
 
-def _report(path: Path) -> dict[str, Any] | None:
-    found = read_json(path, "run its stage again") if path.exists() else None
+def _measured(profile: Profile, rounds: Sequence[Round], gate: str) -> dict[str, Any] | None:
+    """Checks and figures of a gate as the last round of this profile measured them. What a stage wrote is not shown."""
+    last = next((one for one in reversed(rounds) if one.profile == profile.name), None)
+    path = measured_file(round_context(profile, 1 if last.round == "round1" else 2), gate) if last else None
+    found = read_json(path, "run both rounds again") if path and path.exists() else None
     return found if isinstance(found, dict) else None
 
 
 def _of_seeds(lines: Iterable[Any], seeds: set[int | None] | None) -> list[Mapping[str, Any]]:
     return [line for line in lines if seeds is None or line.get("seed") in seeds]
-
-
-def _points(profile: Profile, shadow: Mapping[str, Any] | None) -> list[ShadowPoint]:
-    """The points of the scatter plot; none where the report was made from other files than those in this run folder."""
-    scored, weights = profile.paths.shadow_episodes.with_suffix(".scored.jsonl"), profile.paths.weights
-    if shadow is None or not (scored.exists() and weights.exists()):
-        return []
-    stated = shadow["evidence"]["inputs"]
-    if any(stated.get(str(path)) != sha256_file(path) for path in (scored, weights)):
-        return []
-    return shadow_points(scored, profile.paths.baseline, weights)
 
 
 def _models(trial: TrialReport | None) -> dict[str, str]:
@@ -313,17 +303,6 @@ def choose_pairs(
 
 def _id_hash(episode: Episode) -> str:
     return sha256(episode.sample_id.encode()).hexdigest()
-
-
-def shadow_points(scored: Path, baseline: Path, weights: Path) -> list[ShadowPoint]:
-    """Every recorded episode under the old and the new score, as the shadow run computes them."""
-    known, chosen = read_baseline(baseline), read_weights(weights)
-    scores = read_columns(scored, known.names, "shadow", chosen.stand_in)
-    old, new = (scores.matrix_ND @ w_D for w_D in old_and_new(scores.names, known, chosen, str(weights)))
-    return [
-        ShadowPoint(round(float(x), 4), round(float(y), 4), bool(won), bool(live))
-        for x, y, won, live in zip(old, new, scores.success_N, scores.live_N, strict=True)
-    ]
 
 
 def thinned(lines: Sequence[Mapping[str, Any]], names: Sequence[str], most: int = MOST_POINTS) -> list[dict[str, Any]]:
@@ -427,7 +406,8 @@ def _trained(evaluation: TrialReport | None) -> tuple[bool, str]:
     if not TICKET.exists() or evaluation.ticket != sha256_file(TICKET):
         raise BadInput("the run that was evaluated had another ticket", remedy="train and evaluate again")
     folders = final_models(TrainConfig.model_validate(evaluation.config))
-    return True, f"{len(folders)} model{'s' if len(folders) > 1 else ''}, every byte as it was saved"
+    early = "".join(f"; {folder}: {reason}" for folder in folders if (reason := ended_early(folder)))
+    return True, f"{len(folders)} model{'s' if len(folders) > 1 else ''}, every byte as it was saved{early}"
 
 
 def _trial(evaluation: TrialReport | None) -> tuple[bool, str]:

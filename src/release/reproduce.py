@@ -27,6 +27,7 @@ from ..config.profile import NAMES, load_profile, profile_path
 from ..config.schema import dotted
 from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
+from ..core.files import PACKAGE_FACTS as FACTS
 from ..core.files import code_sha256, sha256_file
 from ..core.model_files import model_sha256
 from ..core.paths import GATED_CHECKPOINTS, LOGS, RUNS
@@ -36,7 +37,6 @@ from ..gates.ticket import REFUSAL, ROUND1, TICKET, final_models, read_round, tr
 from ..gates.verify import refuse_other_owner, verify
 from ..loop.runner import verb, with_package
 from .package import (
-    FACTS,
     GATES,
     PUBLIC,
     SUMS,

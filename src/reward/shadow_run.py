@@ -108,6 +108,38 @@ def split(scores: Scores, old_D: F64, new_D: F64, seed: int) -> dict[str, dict[s
     }
 
 
+def shadow_figures(scores: Scores, old_D: F64, new_D: F64, seed: int) -> tuple[Agreement, dict[str, Any]]:
+    """The agreement of both scores, and all figures about it: also by task, by difficulty and for judged episodes."""
+    whole, stable_N = agreement(scores, old_D, new_D, seed), scores.weight_N >= 1
+    return whole, {
+        **msgspec.to_builtins(whole),
+        **msgspec.to_builtins(split(scores, old_D, new_D, seed)),
+        "judged": msgspec.to_builtins(agreement(scores, old_D, new_D, seed, scores.live_N)),
+        "stable": msgspec.to_builtins(agreement(scores, old_D, new_D, seed, stable_N)),
+        "unstable_episodes": int((~stable_N).sum()),
+        "live": scores.live > 0,
+        "live_episodes": scores.live,
+    }
+
+
+class ShadowPoint(Struct, frozen=True):
+    """One episode of the shadow run under both scores."""
+
+    old: float
+    new: float
+    success: bool
+    live: bool
+
+
+def points(scores: Scores, old_D: F64, new_D: F64) -> list[ShadowPoint]:
+    """Every recorded episode under the old and the new score."""
+    old_N, new_N = (scores.matrix_ND @ w_D for w_D in (old_D, new_D))
+    return [
+        ShadowPoint(float(x), float(y), bool(won), bool(live))
+        for x, y, won, live in zip(old_N, new_N, scores.success_N, scores.live_N, strict=True)
+    ]
+
+
 def agreement_checks(found: Agreement, limits: Thresholds) -> list[Check]:
     old, new, remedy = found.corr_to_success_old, found.corr_to_success_new, remedies("reward")
     return [
@@ -181,16 +213,9 @@ def shadow_run(
     chosen = read_weights(weights, limits.weight_max) if weights else prior
     scores = read_columns(episodes, known.names, "shadow", chosen.stand_in)
     old, new = old_and_new(scores.names, known, chosen, str(weights))
-    whole = agreement(scores, old, new, seed)
-    stable_N = scores.weight_N >= 1
+    whole, measured = shadow_figures(scores, old, new, seed)
     figures = {
-        **msgspec.to_builtins(whole),
-        **msgspec.to_builtins(split(scores, old, new, seed)),
-        "judged": msgspec.to_builtins(agreement(scores, old, new, seed, scores.live_N)),
-        "stable": msgspec.to_builtins(agreement(scores, old, new, seed, stable_N)),
-        "unstable_episodes": int((~stable_N).sum()),
-        "live": scores.live > 0,
-        "live_episodes": scores.live,
+        **measured,
         "weights": str(weights) if weights else "prior",
         "weights_without": sorted(set(known.names) - set(scores.names)),
         **policy,

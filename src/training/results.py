@@ -7,6 +7,7 @@ an episode that says otherwise is refused. A gated run is judged by the threshol
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -92,14 +93,19 @@ def results_page(config: TrainConfig, report: TrialReport) -> bytes:
     return trial_page(report, [line for seed in config.seeds for line in log.lines(seed)])
 
 
-def derive(config: TrainConfig, tag: str) -> TrialReport:
-    """The report on the evaluations that are there, computed from the policies' words alone."""
+def derive(config: TrainConfig, tag: str, otherwise: Mapping[Path, Mapping[int, Episode]] | None = None) -> TrialReport:
+    """The report on the evaluations that are there, computed from the policies' words alone.
+
+    `otherwise`: by file and place, episodes that take the place of stored ones.
+    """
     started, limits = now(), profile_for(config).thresholds
     replay, held = Replay(config), held_out(config)
     runs: list[SeedRun] = []
     for seed in config.seeds:
         files = {who: file for who, file in episode_files(config, seed).items() if file.exists()}
         episodes = {who: _read_episodes(file, seed, replay, *held) for who, file in files.items()}
+        for who, others in ((who, (otherwise or {}).get(file, {})) for who, file in files.items()):
+            episodes[who] = [others.get(at, one) for at, one in enumerate(episodes[who])]
         done = _steps_done(config, seed)
         runs.append(SeedRun(seed, done, episodes.get("base"), episodes.get("trained"), episodes.get("control")))
     arguments = {"tag": tag, "seeds": list(config.seeds), "steps": runs[0].steps, **stated_limits(limits)}

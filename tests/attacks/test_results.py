@@ -5,26 +5,34 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from msgspec.structs import replace
 from safetensors.torch import load_file, save_file
 
+from src.agents.actions import say
+from src.agents.env import Env
 from src.checkpoint.seal import COMPLETE, MANIFEST, read_seal, seal
 from src.config.loader import load_train_config
 from src.config.train_config import TrainConfig
 from src.core.errors import BadInput
 from src.core.files import sha256_file
+from src.core.jsonl import read_records, write_records
 from src.core.paths import GATED_CHECKPOINTS, evaluations, open_run, run_of
+from src.core.types import Episode, Sample
 from src.gates import manifest
 from src.gates.manifest import newest_evaluation
-from src.gates.ticket import TICKET, Admission
-from src.release import verify_results as proving
+from src.gates.ticket import TICKET, Admission, ended_early, verify_final_model
+from src.release import repeat_dialogues as repeating
 from src.release.verify_results import verify_results
+from src.reward.configured import make_reward
 from src.training import results
+from src.training.data import held_out
 from src.training.preflight import preflight
 from src.training.results import evaluate, write_results
 from src.training.resume import source_hashes
@@ -49,9 +57,9 @@ def write_ticket(config: str = "own.yaml") -> None:
     TICKET.write_text(json.dumps({**facts, **texts, "files": {}, "findings": [], "environment": {}}))
 
 
-def train_gated(folder: Path, **changes: Any) -> Path:
+def train_gated(folder: Path, held_out_samples: int = 8, **changes: Any) -> Path:
     """A small run that was trained behind a ticket; the ticket itself is another test's matter."""
-    make_model_and_data(folder)
+    make_model_and_data(folder, held_out_samples)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     with pytest.MonkeyPatch.context() as patch:
@@ -181,6 +189,101 @@ def test_base_episodes_sold_as_trained_are_named_by_deep(place: Path) -> None:
         verify_results(True, silent)
 
 
+def rewrite(file: Path, change: Callable[[Sample, Episode], Episode]) -> None:
+    """Other dialogues in a file of held-out episodes, as the environment and the reward give them; all is recorded."""
+    config = load_train_config(Path("own.yaml")).model_copy(update={"profile": "quickstart"})
+    stored, reward = list(read_records(file, Episode)), make_reward(config)
+    with open(file, "wb") as handle:
+        for sample, one in zip(held_out(config)[0], stored, strict=True):
+            new = change(sample, one)
+            write_records(handle, [replace(new, level=one.level, seed=one.seed, reward=reward(new, sample))])
+    record(file, report_again())
+
+
+def invented(count: int) -> Callable[[Sample, Episode], Episode]:
+    """Replaces this many dialogues where asking is needed by an ask and the right answer."""
+    left = iter(range(count))
+
+    def change(sample: Sample, one: Episode) -> Episode:
+        if not sample.needs_clarification or next(left, None) is None:
+            return one
+        env = Env(sample, 2)
+        env.step(next(say(turn) for turn in sample.dialogue if turn.act == "ask"))
+        env.step(f"<answer>{sample.answer}</answer>")
+        return env.episode(one.seed, one.level)
+
+    return change
+
+
+def made_elsewhere() -> None:
+    """The seal names another machine, which is the forger's to write."""
+    marks, step = read_seal(MODEL).marks, read_seal(MODEL).step
+    for name in (MANIFEST, COMPLETE):
+        (MODEL / name).unlink()
+    seal(MODEL, step, marks | {"machine": {"torch": "2.0", "threads": 64, "cpu": "AVX2"}})
+    record(MODEL / MANIFEST, report_again())
+
+
+@pytest.fixture(scope="module")
+def trained_on_32(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train_gated(tmp_path_factory.mktemp("trained_on_32"), held_out_samples=32)
+
+
+@pytest.fixture
+def place_32(trained_on_32: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A run with 32 held-out samples, verified with as many threads as it was trained with."""
+    shutil.copytree(trained_on_32, tmp_path, dirs_exist_ok=True, symlinks=True)
+    monkeypatch.chdir(tmp_path)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield tmp_path
+    torch.set_num_threads(threads)
+
+
+def test_one_invented_dialogue_is_refused_on_the_machine_that_trained(place_32: Path) -> None:
+    told: list[str] = []
+    verify_results(True, told.append, dialogues=100)
+    assert sum("32 of 32 dialogues are what" in line for line in told) == 2
+    rewrite(TRAINED, invented(1))
+    with pytest.raises(BadInput, match="does not say what is recorded here: 1 dialogues are others"):
+        verify_results(True, silent, dialogues=100)
+
+
+def test_invented_dialogues_buy_no_gate_whatever_machine_the_seal_names(place_32: Path) -> None:
+    made_elsewhere()
+    verify_results(True, silent)
+    rewrite(TRAINED, invented(4))
+    report = verify_results(False, silent)
+    assert report is not None
+    assert report.checks[0].passed
+    with pytest.raises(BadInput, match=r"need_ask_success_pp is .* which is another verdict"):
+        verify_results(True, silent, dialogues=32)
+
+
+def test_figures_outside_their_interval_are_refused_though_no_gate_changes(place_32: Path) -> None:
+    """Base and trained policy get the same invented dialogues, so that no change shows."""
+    made_elsewhere()
+    for file in (BASE, TRAINED):
+        rewrite(file, invented(8))
+    with pytest.raises(BadInput, match=r"success \(base\) is .* outside the interval"):
+        verify_results(True, silent, dialogues=32)
+
+
+def test_other_words_with_the_same_outcome_hold_on_another_machine(place_32: Path) -> None:
+    def reworded(sample: Sample, one: Episode) -> Episode:
+        turns = [replace(turn, text=f"{turn.text} x") if turn.by == "assistant" else turn for turn in one.turns]
+        is_rewordable = sample.id in chosen and all(turn.act == "say" for turn in turns if turn.by == "assistant")
+        return replace(one, turns=tuple(turns)) if is_rewordable else one
+
+    made_elsewhere()
+    chosen = {one.sample_id for one in list(read_records(TRAINED, Episode))[:6]}
+    rewrite(TRAINED, reworded)
+    told: list[str] = []
+    assert verify_results(True, told.append, dialogues=32)
+    assert any("so all were repeated: " in line for line in told)
+    assert told[-1].startswith("results: with the dialogues of this machine every verdict is the same")
+
+
 def test_a_manifest_cut_before_the_results_is_refused(place: Path) -> None:
     lines = manifest.MANIFEST.read_bytes().splitlines(keepends=True)
     manifest.MANIFEST.write_bytes(b"".join(lines[:-2]))
@@ -275,6 +378,34 @@ def test_a_model_of_settings_that_the_ticket_does_not_cover_is_refused(place: Pa
         verify_results(False, silent)
 
 
+def sealed_with(step: int, **changed: Any) -> None:
+    """The final model under another seal."""
+    marks = read_seal(MODEL).marks
+    for name in (MANIFEST, COMPLETE):
+        (MODEL / name).unlink()
+    seal(MODEL, step, marks | changed)
+
+
+def test_a_model_of_an_earlier_step_is_no_final_model(place: Path) -> None:
+    verify_final_model(MODEL)
+    sealed_with(2)
+    with pytest.raises(BadInput, match="is no final model: it is of step 2, and the config has 3 steps"):
+        verify_results(False, silent)
+
+
+@pytest.mark.parametrize("mark", ["stopped", "reward_hacking"])
+def test_a_model_of_a_run_that_was_stopped_is_no_final_model(place: Path, mark: str) -> None:
+    sealed_with(3, **{mark: "ask_spam is 0.71"})
+    with pytest.raises(BadInput, match=r"is of a run that was stopped after step 3: ask_spam is 0\.71"):
+        verify_results(False, silent)
+
+
+def test_an_own_engine_may_end_early_and_that_is_said(place: Path) -> None:
+    sealed_with(2, config=read_seal(MODEL).marks["config"] | {"engine": "coach:Coach"})
+    verify_final_model(MODEL)
+    assert ended_early(MODEL) == "it is of step 2, and the config has 3 steps"
+
+
 def test_two_runs_with_one_ticket_are_told_apart(place: Path) -> None:
     """A second run recorded its evaluations after this one, under the same names in its own folder."""
     other = Path("runs/20990101T000000000Z-ab12")
@@ -286,7 +417,11 @@ def test_two_runs_with_one_ticket_are_told_apart(place: Path) -> None:
 
 
 def test_the_forger_cannot_choose_the_dialogues(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proving, "_regenerate", lambda *given, **_: drawn.append(given[4](8)))
+    def record_draw(*given: Any, **_: Any) -> dict[int, Episode]:
+        drawn.append(given[4](8))
+        return {}
+
+    monkeypatch.setattr(repeating, "_regenerate", record_draw)
     draws = []
     for _ in range(4):
         drawn: list[list[int]] = []
@@ -336,6 +471,7 @@ def ablated(**episodes: Path) -> None:
     """An ablation whose two runs have the trained policy as their final model."""
     profile = Path("configs/gates/quickstart.yaml")
     profile.write_text(profile.read_text().replace("configs/quickstart_ablation", "own"))
+    edit_profile(lambda found: found["sizes"].update(ablation={"steps": 3, "seeds": [1], "samples": 8}))
     ARM.mkdir(parents=True)
     marks, step = read_seal(MODEL).marks, read_seal(MODEL).step
     for side, file in episodes.items():

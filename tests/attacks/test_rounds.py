@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 import yaml
 from msgspec.structs import replace
 
 from src.config.loader import read_yaml
+from src.config.profile import load_profile
 from src.core.errors import BadInput
-from src.core.files import sha256_file
+from src.core.files import read_json, sha256_file, write_json
 from src.gates.gate import PREFLIGHT, Finding
-from src.gates.manifest import Manifest
+from src.gates.manifest import MANIFEST, START, Manifest
 from src.gates.readmit import readmit
 from src.gates.rounds import run_round
-from src.gates.ticket import ROUND1, TICKET, admit, read_round
+from src.gates.ticket import ROUND1, TICKET, Fingerprints, Round, admit, read_round, verify_judge, verify_report
 from src.gates.verify import verify
+from src.pages.rc1_report import gather, rc1_page
 from tests.gates.run_folder import judging
 from tests.release.packing import silent
 from tests.scoring.server import JudgeServer
@@ -37,6 +43,32 @@ def refused(number: int, profile: str, environment: dict[str, str], why: str) ->
     assert [one.passed for one in verify(False, silent)] == [True, True]
 
 
+def invent_gain(path: Path) -> None:
+    found = read_json(path, "")
+    found["figures"]["rank_corr_gain_pct"] = found["checks"][0]["value"] = 88.8
+    write_json(path, found)
+
+
+def test_the_report_shows_what_the_round_measured_and_not_what_a_stage_wrote(run: Path) -> None:
+    profile = load_profile("quickstart")
+    before = gather(profile, None, [], [])
+    assert before.calibration
+    assert before.shadow_points
+    assert all((before.shadow, before.ablation, before.pool, before.difficulty))
+    rc1_page(before)
+    invent_gain(profile.paths.calibration_report)
+    assert gather(profile, None, [], []).calibration == before.calibration
+
+
+def test_invented_figures_of_a_round_are_named_by_deep(run: Path) -> None:
+    file = PREFLIGHT / "round2/calibration_report.json"
+    verify(True, silent)
+    invent_gain(file)
+    Manifest().record([file])
+    with pytest.raises(BadInput, match="calibration: its figures are not what the evidence gives"):
+        verify(True, silent)
+
+
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_round_of_another_profile_leaves_the_ticket(run: Path, number: int) -> None:
     refused(number, "rc1", JUDGE, "would withdraw it.*--replace quickstart")
@@ -53,6 +85,62 @@ def test_a_round_of_another_profile_leaves_the_ticket(run: Path, number: int) ->
 )
 def test_a_round_in_a_wrong_environment_leaves_the_ticket(run: Path, change: dict[str, str], why: str) -> None:
     refused(2, "quickstart", JUDGE | change, why)
+
+
+def forge_ticket(**changes: Any) -> None:
+    """The ticket with other contents; the forger also appends to the manifest."""
+    write_json(TICKET, replace(read_round(TICKET), **changes))
+    Manifest().record([TICKET])
+
+
+def verified() -> Round:
+    found = verify_report(TICKET, Manifest(), Fingerprints())
+    verify_judge(load_profile("quickstart").paths.ledger, found)
+    return found
+
+
+def test_an_honest_ticket_holds_where_more_was_recorded_since(run: Path) -> None:
+    forge_ticket(environment=read_round(TICKET).environment | {"SCORER_MODEL": "tiny"})  # the judge's true name
+    Path("notes.jsonl").write_text("")
+    Manifest().record([Path("notes.jsonl")])
+    assert verified().passed
+
+
+def invented(gate: str, name: str) -> list[Finding]:
+    return [*read_round(TICKET).findings, Finding(gate, name, 99.0, ">=", 5.0, True, "", "", {})]
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        (lambda: {"findings": invented("disk", "humans_agree_pct")}, "humans_agree_pct is no check of a round"),
+        (lambda: {"findings": invented("audit", "passed")}, "audit: passed is no check of a round"),
+        (lambda: {"findings": invented("calibration", "rank_corr_gain_pct")}, "rank_corr_gain_pct is there 2 times"),
+        (
+            lambda: {"ts": "2025-01-01T00:00:00+00:00", "started": "2025-01-01T00:00:00+00:00"},
+            "was not written at 2025",
+        ),
+        (lambda: {"after": "0" * 64}, "after the line of .* that it names"),
+        (lambda: {"environment": {"SCORER_MODEL": "gpt-5.2-pro"}}, "SCORER_MODEL=gpt-5.2-pro, and the last score"),
+        (lambda: {"environment": {"SCORER_PROVIDER": "openai"}}, "SCORER_PROVIDER=openai, and the last score"),
+    ],
+    ids=["row of the disk", "another gate", "row twice", "time", "no such line", "model", "provider"],
+)
+def test_a_forged_ticket_is_refused(run: Path, changes: Callable[[], dict[str, Any]], why: str) -> None:
+    forge_ticket(**changes())
+    with pytest.raises(BadInput, match=why):
+        verified()
+
+
+def test_a_manifest_with_lines_taken_out_before_the_rounds_is_refused(run: Path) -> None:
+    """The chain is made anew, so it holds; the rounds name a line that is no longer there."""
+    head, kept = START, []
+    for entry in [one for one in Manifest().entries if one.path != "data/episodes/quickstart_shadow.meta.json"]:
+        kept.append(msgspec.json.encode(replace(entry, before=head)))
+        head = sha256(kept[-1]).hexdigest()
+    MANIFEST.write_bytes(b"".join(line + b"\n" for line in kept))
+    with pytest.raises(BadInput, match=r"after the line of .* that it names"):
+        verified()
 
 
 def test_a_round_whose_judge_refuses_the_key_leaves_the_ticket(run: Path) -> None:

@@ -21,7 +21,7 @@ from src.core.check import now
 from src.core.files import fingerprint, write_json
 from src.core.jsonl import write_records
 from src.core.types import TASKS, Episode, Level, Turn
-from src.gates.gate import GATES, Finding
+from src.gates.gate import GATES, MOMENTARY, Finding
 from src.gates.manifest import Manifest
 from src.gates.ticket import ROUND1, TICKET, Fingerprint, Round
 from src.scoring.ledger import Head
@@ -126,7 +126,8 @@ def _print(path: Path) -> Fingerprint:
 def _finding(gate: str, failed: bool) -> Finding:
     value = 0.41 if failed else 0.77
     evidence = {str(WEIGHTS): fingerprint(WEIGHTS)}
-    return Finding(gate, "figure", value, ">=", 0.6, not failed, "make more of it", "请补充数据", evidence)
+    name = min(MOMENTARY.get(gate, {"figure"}))
+    return Finding(gate, name, value, ">=", 0.6, not failed, "make more of it", "请补充数据", evidence)
 
 
 @dataclass

@@ -23,7 +23,7 @@ from src.checkpoint.seal import Seal
 from src.config.loader import load_train_config, source_files
 from src.config.profile import Profile, load_profile, scoring_of
 from src.config.schema import dotted
-from src.core.defaults import OVERCLAR_ALPHA, OVERCLAR_CAP, SEED
+from src.core.defaults import SEED
 from src.core.files import write_json
 from src.core.jsonl import read_records, write_records
 from src.core.model_files import model_sha256
@@ -34,7 +34,7 @@ from src.data.difficulty.metrics import difficulty_metrics, measure_all
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
 from src.data.pool.shadow_set import materialize_shadow
-from src.eval.ablation import AblationPlan, side_config
+from src.eval.ablation import profile_plan, side_config
 from src.gates.gate import RoundContext, round_context
 from src.gates.rounds import run_round
 from src.gates.ticket import Round
@@ -65,6 +65,7 @@ COUNTS = {
     "ablation_episodes": SHADOW,
     "ablation_seeds": 1,
     "judge_samples": 6,
+    "eval_samples": SHADOW,
 }
 LATENCY_S = 0.025
 
@@ -137,6 +138,7 @@ def _configs() -> None:
     shutil.copy(ROOT / "configs/gates/rc1.yaml", "configs/gates/rc1.yaml")
     edit_profile(lambda found: found["thresholds"].update(counts=COUNTS), source=ROOT)
     edit_profile(lambda found: found["sizes"].update(fresh=FRESH))
+    edit_profile(lambda found: found["sizes"]["ablation"].update(samples=SHADOW))
     # Of fewer episodes than in a real run, so that the baseline has to count for more.
     edit_profile(lambda found: found["thresholds"].update(calibration={"l2": 0.5}))
 
@@ -198,8 +200,7 @@ def ablation(profile: Profile, samples: list[Sample], needless: float = 0.1) -> 
 def write_side(profile: Profile, side: str, episodes: list[Episode], samples: list[Sample]) -> None:
     """Writes a run of the ablation as the stage does: episodes with rewards, and the seal of the final model."""
     paths, seed = profile.paths, SEED
-    config = load_train_config(paths.ablation_config)
-    plan = AblationPlan(paths.ablation_config, OVERCLAR_ALPHA, OVERCLAR_CAP, 24, (seed,), None, Path(), "")
+    config, plan = load_train_config(paths.ablation_config), profile_plan(profile)
     own = side_config(config, plan, penalty=side == "with")
     reward, levels = make_reward(own), [one.level for one in measure_all(samples)]
     played = [replace(one, level=level, seed=seed) for one, level in zip(episodes, levels, strict=True)]

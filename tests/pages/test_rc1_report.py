@@ -22,7 +22,6 @@ from src.pages.rc1_report import (
     EpisodePair,
     EpisodesToRead,
     Rc1,
-    ShadowPoint,
     VerdictPoint,
     choose_pairs,
     gather,
@@ -30,6 +29,7 @@ from src.pages.rc1_report import (
     verdict,
 )
 from src.pages.render import environment
+from src.reward.shadow_run import ShadowPoint
 from tests.eval.episodes import episode
 from tests.eval.test_trial import CONTROL, one, reported
 from tests.pages.test_trial import Closed

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
+import yaml
 
 from src.config.profile import Profile, load_profile
 from src.core.check import remedies
@@ -16,6 +17,7 @@ from src.eval.trial import Compared, SeedRun, TrialReport, compared, control_amb
 from src.gates.ambers import (
     NOT_FOR_SIGNING,
     ambers,
+    baseline_ambers,
     open_ambers,
     profile_ambers,
     reference_thresholds,
@@ -33,7 +35,7 @@ from src.reward.dimensions import LIVE
 from src.scoring.prompt import DIMENSIONS
 from tests.conftest import Askgate
 from tests.eval.episodes import episode
-from tests.gates.run_folder import PROFILE, current_context, discerning_scores, edit_profile, judging
+from tests.gates.run_folder import PROFILE, ROOT, current_context, discerning_scores, edit_profile, judging
 from tests.gates.test_sign_off import make_key
 from tests.rc1 import THRESHOLDS
 from tests.release.packing import CONFIG, silent, trained
@@ -82,6 +84,8 @@ def test_the_shipped_profiles_are_not_weaker(name: str) -> None:
         ({"spearman_min": 0.1}, "spearman_min is 0.1, shipped 0.75"),
         ({"weight_max": 0.9}, "weight_max is 0.9, shipped 0.5"),
         ({"calibration": {"seed": 43}}, "calibration.seed is 43, shipped 42"),
+        ({"counts": {"eval_samples": 12}}, "counts.eval_samples is 12, shipped 120"),
+        ({"config": {"control_lr_max": 1.0}}, "config.control_lr_max is 1.0, shipped 0.0004"),
     ],
 )
 def test_a_threshold_lowered_before_the_rounds_is_named(run: Path, change: dict[str, Any], named: str) -> None:
@@ -99,6 +103,56 @@ def test_a_threshold_lowered_before_the_rounds_is_named(run: Path, change: dict[
     point = {one.name: one for one in verdict(PROFILE, None)}["Ambers"]
     assert not point.passed
     assert named in point.told
+
+
+@poison("amber/weaker_thresholds")
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"steps": 1}, "sizes.ablation.steps is 1, shipped 24"),
+        ({"samples": 12}, "sizes.ablation.samples is 12, shipped 1600"),
+        ({"seeds": (7,)}, "sizes.ablation.seeds is [7], shipped [20250820]"),
+    ],
+)
+def test_a_smaller_ablation_is_a_weaker_threshold(change: dict[str, Any], named: str) -> None:
+    shipped = load_profile("quickstart")
+    ablation = shipped.sizes.ablation.model_copy(update=change)
+    weaker = shipped.model_copy(update={"sizes": shipped.sizes.model_copy(update={"ablation": ablation})})
+    assert weaker_thresholds(weaker) == [named]
+
+
+@poison("amber/weaker_thresholds")
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"k": 1}, ["votes.k is 1, shipped 3"]),
+        ({"k": 5, "k_max": 5}, ["votes.k_max is 5, shipped 11"]),
+        ({"variance_max": 0.25}, ["votes.variance_max is 0.25, shipped 0.08"]),
+        ({"k": 5, "k_max": 15}, []),
+    ],
+)
+def test_fewer_votes_are_a_weaker_threshold(
+    change: dict[str, Any], named: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = yaml.safe_load((ROOT / "configs/default.yaml").read_text(encoding="utf-8"))
+    found["scoring"]["votes"] |= change
+    monkeypatch.chdir(tmp_path)
+    Path("configs").mkdir()
+    Path("configs/default.yaml").write_text(yaml.safe_dump(found), encoding="utf-8")
+    assert weaker_thresholds(profile()) == named
+
+
+@poison("amber/old_weights")
+def test_old_weights_that_are_easier_to_beat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert baseline_ambers(profile()) == []
+    found = json.loads((ROOT / "configs/weights_baseline.json").read_text())
+    found["weights"] |= {"logic_rigor": 0.1, "educational": 0.2}
+    monkeypatch.chdir(tmp_path)
+    Path("configs").mkdir()
+    Path("configs/weights_baseline.json").write_text(json.dumps(found))
+    (amber,) = baseline_ambers(profile())
+    assert (amber.name, amber.value) == ("old_weights", 2.0)
+    assert "old_weights.logic_rigor is 0.1, shipped 0.2" in amber.remedy
 
 
 @poison("amber/judge_weight")

@@ -71,6 +71,9 @@ def reconfigure(**changes: Any) -> None:
         pytest.param(
             {"priority_sampling": {"low_perf_cap": 0.9}}, "priority_sampling.low_perf_cap", id="mostly what fails"
         ),
+        pytest.param({"eval": {"n": 12}}, "eval.n", id="hardly any held-out samples"),
+        pytest.param({"eval": {"control_lr": 1.0}}, "eval.control_lr", id="a control that diverges"),
+        pytest.param({"eval": {"control_lr": 1e-9}}, "eval.control_lr", id="a control that learns nothing"),
         pytest.param({"simulate": True}, "simulate", id="simulate"),
         pytest.param({"simulate": "no"}, "simulate", id="simulate as a word"),
         pytest.param({"stepps": 1}, "measured", id="a key that is none"),

@@ -136,6 +136,27 @@ def test_a_seed_that_was_left_out(run: Path) -> None:
     assert "runs_not_sealed" in caught("ablation")
 
 
+@pytest.mark.parametrize("smaller", [{"steps": 1}, {"eval": {"n": 12}}], ids=["steps", "samples"])
+@poison("ablation/runs_not_sealed")
+def test_both_runs_of_an_ablation_that_is_smaller_than_the_profiles(run: Path, smaller: dict[str, Any]) -> None:
+    def shrink(seal: dict[str, Any]) -> None:
+        config = seal["marks"]["config"]
+        config.update({key: config[key] | one if isinstance(one, dict) else one for key, one in smaller.items()})
+        seal["step"] = config["steps"]
+
+    for name in ("without", "with"):
+        change_seal(name, shrink)
+    assert caught("ablation") == {"runs_not_sealed"}
+
+
+@poison("ablation/runs_not_sealed", "ablation/episodes_not_played")
+def test_an_ablation_with_a_seed_of_its_own_choice(run: Path) -> None:
+    for name in ("without", "with"):
+        change_seal(name, lambda seal: seal["marks"]["config"].update(seeds=[7]))
+    ARM.rename(ARM.with_name("seed_7"))
+    assert caught("ablation") == {"runs_not_sealed", "episodes_not_played"}
+
+
 @poison("ablation/arms_on_other_samples", "ablation/ablation_episodes")
 def test_an_ablation_run_without_its_hard_samples(run: Path) -> None:
     kept = (ARM / "with.jsonl").read_bytes().splitlines(keepends=True)[:-10]

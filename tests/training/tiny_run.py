@@ -34,11 +34,11 @@ CONFIG: dict[str, Any] = {
 }
 
 
-def make_model_and_data(folder: Path) -> None:
-    """Creates the model and data that `CONFIG` names."""
+def make_model_and_data(folder: Path, held_out: int = 8) -> None:
+    """Creates the model and data that `CONFIG` names, with this many held-out samples."""
     plan = BuildPlan(n=60, mix=MIX, seed=3, langs=("en",), templates_dir=Path("templates/pack_v2"))
     build_pool(plan, folder / "data" / "pool.jsonl")
-    few = BuildPlan(n=8, mix=MIX, seed=3, langs=("en",), templates_dir=Path("templates/pack_v2"))
+    few = BuildPlan(n=held_out, mix=MIX, seed=3, langs=("en",), templates_dir=Path("templates/pack_v2"))
     materialize_shadow(few, stratify=True, out=folder / "data" / "shadow.jsonl", manifest=None, tag="")
     tokenizer = make_tokenizer(read_records(folder / "data" / "pool.jsonl", Sample), 600)
     shape = Shape(vocab=len(tokenizer), width=16, layers=1, heads=1, kv_heads=1, head_width=16, inner=32)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ...config.loader import config_files, load_train_config, read_yaml
 from ...config.profile import Profile
-from ...config.train_config import WatchSection
+from ...config.train_config import TrainConfig, WatchSection
 from ...core.check import Check, Rule, check, remedies
 from ...core.defaults import OVERCLAR_ALPHA, OVERCLAR_CAP
 from ...core.jsonl import read_records
@@ -77,6 +77,9 @@ def _required_settings(path: Path, profile: Profile, at_scale: bool) -> list[tup
         ("reward.weights", _is_file(reward.weights, paths.weights), "==", 1),
         ("seed_pool", _is_file(config.seed_pool, paths.balanced), "==", 1),
         ("shadow_set", _is_file(config.shadow_set, paths.shadow_set), "==", 1),
+        ("eval.n", _evaluated(config, paths.shadow_set), ">=", profile.thresholds.counts.eval_samples),
+        ("eval.control_lr[least]", config.eval.control_lr, ">=", wanted.control_lr_min),
+        ("eval.control_lr[most]", config.eval.control_lr, "<=", wanted.control_lr_max),
         ("steps", config.steps, ">=", wanted.steps_min if at_scale else None),
         ("seeds", len(config.seeds), ">=", wanted.seeds_min if at_scale else None),
     ]
@@ -87,6 +90,12 @@ def simulates(path: Path) -> bool:
     """Whether `simulate` is anything but a plain `false`. Such a config cannot even be loaded."""
     raw = read_yaml(path)
     return isinstance(raw, dict) and raw.get("simulate", False) is not False
+
+
+def _evaluated(config: TrainConfig, shadow_set: Path) -> int:
+    """Number of held-out samples that the policies are evaluated on."""
+    samples = sum(1 for _ in read_records(shadow_set, Sample))
+    return min(config.eval.n or samples, samples)
 
 
 def _of_trial(one: Check) -> Check:

@@ -15,7 +15,7 @@ from ...data.pool.meta import derived_meta, read_meta
 from ...data.pool.shadow_set import read_set
 from ...data.quality.consistency import contradictions
 from ...data.quality.validate_pool import validate_pool
-from ..gate import Finding, RoundContext, evidence_of, findings_of
+from ..gate import Finding, RoundContext, evidence_of, findings_of, measured_file, write_measured
 
 
 def pool_findings(context: RoundContext) -> list[Finding]:
@@ -24,7 +24,7 @@ def pool_findings(context: RoundContext) -> list[Finding]:
         paths.pool,
         limits.pool,
         reference=reference_samples,
-        out=context.work / "pool_report.json",
+        out=measured_file(context, "pool"),
         leak_check=paths.shadow_set,
         by_task=context.profile.tasks,
     )
@@ -54,6 +54,7 @@ def _not_rebuilt(paths: Paths, shadow: list[Sample]) -> int:
 def difficulty_findings(context: RoundContext) -> list[Finding]:
     paths, limits, remedy = context.profile.paths, context.profile.thresholds, remedies("gates")
     report = validate_difficulty(paths.metrics, paths.balanced, limits.difficulty)
+    write_measured(context, "difficulty", report.checks, report.figures)
     pool = sha256_file(paths.pool)
     derived = {"metrics": paths.metrics, "balanced": paths.balanced}
     of_other_pool = sum(read_meta(path).parent_sha256 != pool for path in derived.values())

@@ -2,7 +2,7 @@
 
 The penalty is computed for a few known cases. Its ablation is measured again from the held-out episodes of the two
 policies, one trained with the penalty and one without: replies, success and rewards are computed from the policy's
-words, and the seals of both final models must be of runs with the profile's settings and files.
+words, and the seals of both final models must be of runs with the profile's settings, size, seeds and files.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from ...core.paths import ABLATION_SIDES, ablation_file
 from ...core.types import Episode, Sample
 from ...data.difficulty.metrics import measure_all
 from ...data.pool.shadow_set import evenly_spaced, read_set
-from ...eval.ablation import AblationPlan, is_sealed_as, read_seal_of, sealed_plan, side_config
+from ...eval.ablation import AblationPlan, is_sealed_as, profile_plan, read_seal_of, side_config
 from ...eval.compare import SeedPair, ablation_checks, ablation_figures
 from ...eval.replay import Replay
 from ...reward.reward import over_clarification_penalty
-from ..gate import Finding, RoundContext, evidence_of, findings_of
+from ..gate import Finding, RoundContext, evidence_of, findings_of, write_measured
 
 CASES = (
     (False, 0, 0.0),
@@ -51,10 +51,9 @@ def ablation_findings(context: RoundContext) -> list[Finding]:
     pairs, samples = read_pairs(paths.ablation_episodes), read_set(paths.shadow_set)
     runs = [run for pair in pairs for run in (pair.without, pair.with_penalty)]
     differing = sum(_sample_ids(pair.without) != _sample_ids(pair.with_penalty) for pair in pairs)
-    plan = sealed_plan(paths.ablation_config, paths.ablation_episodes, pairs[0].seed)
+    plan = profile_plan(context.profile)
     # Leaving out samples could leave out those on which the penalty does harm.
-    n = min(plan.n or len(samples), len(samples)) if plan else len(runs[0])
-    held_out = evenly_spaced(samples, n)
+    held_out = evenly_spaced(samples, plan.n)
     chosen = sum(_sample_ids(run) != sorted(one.id for one in held_out) for run in runs)
     not_sealed, not_played = _unproved(context, config, plan, pairs, held_out)
     fewest, counts = min(map(len, runs)), limits.counts
@@ -67,7 +66,9 @@ def ablation_findings(context: RoundContext) -> list[Finding]:
         check("episodes_not_played", not_played, "==", 0, *remedy["ablation_not_played"]),
     ]
     if not differing:  # policies on different samples cannot be compared
-        checks = [*ablation_checks(ablation_figures(pairs, SEED)[0], limits), *checks]
+        changes, figures = ablation_figures(pairs, SEED)
+        write_measured(context, "ablation", ablation_checks(changes, limits), figures)
+        checks = [*ablation_checks(changes, limits), *checks]
     named = [path for path in (config.reward.weights, config.reward.unstable) if path]
     read = [paths.shadow_set, sidecar(paths.shadow_set), config.seed_pool, sidecar(config.seed_pool), *named]
     evidence = evidence_of(paths.ablation_episodes, *read, *config_files(paths.ablation_config))
@@ -77,14 +78,14 @@ def ablation_findings(context: RoundContext) -> list[Finding]:
 def _unproved(
     context: RoundContext,
     config: TrainConfig,
-    plan: AblationPlan | None,
+    plan: AblationPlan,
     pairs: Sequence[SeedPair],
     held_out: Sequence[Sample],
 ) -> tuple[int, int | None]:
     """Numbers of runs without the seal of a run with these settings, files and seeds, and of episodes that do not
-    follow from the policy's words; None where no seal says how they were made."""
+    follow from the policy's words; None where the seeds are not those of the profile."""
     paths = context.profile.paths
-    if plan is None or sorted(plan.seeds) != sorted(pair.seed for pair in pairs):
+    if sorted(plan.seeds) != sorted(pair.seed for pair in pairs):
         return 2 * len(pairs), None
     sources = source_files(config) | {"shadow_set": sha256_file(paths.shadow_set)}
     known = {one.id: (one, record.level) for one, record in zip(held_out, measure_all(held_out), strict=True)}

@@ -14,12 +14,12 @@ from ...core.jsonl import read_unique
 from ...core.model_files import base_sha256
 from ...core.types import Sample
 from ...data.pool.shadow_set import draw_shadow, read_set
-from ...reward.calibration import Calibration, calibrate_weights, calibration_checks
+from ...reward.calibration import Calibration, calibrate_weights, calibration_checks, figures
 from ...reward.scored_episodes import Scores, columns, live_check, refuse_too_little
-from ...reward.shadow_run import agreement, agreement_checks
+from ...reward.shadow_run import agreement_checks, points, shadow_figures
 from ...reward.weights import CAP_TOLERANCE, Weights, read_baseline, read_unchecked, read_weights
 from ...scoring.batch import choose
-from ..gate import Finding, RoundContext, evidence_of, findings_of
+from ..gate import Finding, RoundContext, evidence_of, findings_of, write_measured
 from .provenance import DerivedEpisodes, derive_episodes
 
 SAME = 1e-9
@@ -61,9 +61,10 @@ def calibration_findings(context: RoundContext) -> list[Finding]:
         getattr(how, name) != getattr(limits.calibration, name) for name in CalibrationSettings.model_fields
     )
     of_shadow_set = sum(one.split == "shadow" for one in derived.scored)
+    quality = [*calibration_checks(fitted, limits), live_check(scores, limits.counts.calibration_live)]
+    write_measured(context, "calibration", quality, figures(fitted) | {"live_episodes": scores.live})
     checks = [
-        *calibration_checks(fitted, limits),
-        live_check(scores, limits.counts.calibration_live),
+        *quality,
         check("weights_not_fitted", _distance(fitted, scores, stated), "<=", SAME, *remedy["weights"]),
         check("settings_of_their_own", other_settings, "==", 0, *remedy["settings_of_their_own"]),
         check("episodes", len(scores), ">=", limits.counts.calibration_episodes, *remedy["episodes"]),
@@ -91,9 +92,12 @@ def shadow_findings(context: RoundContext) -> list[Finding]:
     refuse_too_little(scores, str(paths.shadow_episodes))
     new_D = np.array([stated.weights.get(name, 0.0) for name in baseline.names])
     of_pool = sum(one.split != "shadow" for one in derived.scored)
+    old_D = np.array(baseline.old)
+    measured, shown = shadow_figures(scores, old_D, new_D, SEED)
+    quality = [*agreement_checks(measured, limits), live_check(scores, limits.counts.shadow_live)]
+    write_measured(context, "shadow", quality, shown | {"points": points(scores, old_D, new_D)})
     checks = [
-        *agreement_checks(agreement(scores, np.array(baseline.old), new_D, SEED), limits),
-        live_check(scores, limits.counts.shadow_live),
+        *quality,
         check("episodes", len(scores), ">=", limits.counts.shadow_episodes, *remedy["episodes"]),
         *_episode_checks(context, derived),
         check("episodes_of_pool", of_pool, "==", 0, *remedy["held_out"]),

@@ -1,0 +1,230 @@
+"""Lets the models of a gated run repeat recorded dialogues: those of base and trained policy, and of the ablation.
+
+Some dialogues are generated again with the same random numbers. On the machine that made them they must be the same,
+word for word. Elsewhere sums in another order may change a token. If one differs there, all are generated again, and
+the report that follows from the dialogues of this machine must have the same verdicts, and figures within intervals.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from ..agents.trajectory import Job
+from ..checkpoint.seal import MANIFEST, Damaged, read_seal
+from ..checkpoint.seal import verify as verify_seal
+from ..config.loader import load_train_config
+from ..config.profile import Profile, load_profile
+from ..config.train_config import TrainConfig
+from ..core.check import Check
+from ..core.defaults import SEED
+from ..core.errors import BadInput
+from ..core.files import digests_read, sha256_file
+from ..core.jsonl import read_records
+from ..core.model_files import find_model
+from ..core.paths import (
+    ABLATION_SIDES,
+    ABLATION_WORK,
+    FINAL_MODEL,
+    HERE,
+    LOCAL_CHECKPOINTS,
+    ablation_file,
+    ablation_seal,
+)
+from ..core.types import Episode
+from ..data.pool.meta import read_meta
+from ..eval.ablation import profile_plan, side_config
+from ..eval.compare import ABLATION_FIGURES, Change, SeedPair, ablation_checks, ablation_figures
+from ..eval.trial import HEADLINE, TrialReport
+from ..gates.checks.penalty import read_pairs
+from ..training.data import held_out
+from ..training.results import derive, episode_files
+
+DIALOGUES = 12
+"""Dialogues of each policy that a deep verification generates again."""
+ROUNDING = 1e-9
+"""Distance from an interval that is rounding: the lower end of a share of 0 may be a little above 0."""
+LEAST_EQUAL = 0.75
+"""Share of all dialogues that must be equal on another machine than the one that trained: below that it is another
+model, whatever its figures are. On the same machine all must be: 600 of 600 were."""
+_THERE = (
+    "verify on the machine and with the versions that made the run; if it was there, the model or the episodes were "
+    "exchanged: train again"
+)
+
+
+def repeat_dialogues(
+    config: TrainConfig, folders: Sequence[Path], report: TrialReport, dialogues: int, tell: Callable[[str], None]
+) -> None:
+    """Lets the models of a run say some of their dialogues again. Nobody knows which ones before."""
+    number = secrets.randbits(64)
+    draw = Draw(Random(number), dialogues)
+    tell(f"dialogues to repeat: {dialogues} of each policy, drawn with the random seed {number}")
+    _repeat_ablation(load_profile(config.profile), draw, tell)
+    base = find_model(config.base_model, download=False)
+    otherwise: dict[Path, dict[int, Episode]] = {}
+    for seed, folder in zip(config.seeds, folders, strict=True):
+        files = episode_files(config, seed)
+        otherwise[files["trained"]] = _regenerate(config, seed, folder, files["trained"], draw, tell)
+        otherwise[files["base"]] = _regenerate(config, seed, base, files["base"], draw, tell, made_beside=folder)
+        if "control" in files:
+            tell(f"{files['control']}: the control's model is not kept, so nothing of it was repeated")
+    if any(otherwise.values()):
+        here = derive(config, "here", otherwise)
+        pairs = zip((*report.seeds, report.pooled), (*here.seeds, here.pooled), strict=True)
+        changes = [(one.changes or {}, other.changes or {}) for one, other in pairs]
+        _refuse_other_outcome(str(config.shadow_set), (report.checks, here.checks), changes, HEADLINE)
+        if [one.name for one in report.ambers] != [one.name for one in here.ambers]:
+            raise BadInput("the dialogues of this machine give other ambers", where="control", remedy=_THERE)
+        tell("results: with the dialogues of this machine every verdict is the same, and every figure in its interval")
+
+
+def _refuse_other_outcome(
+    where: str,
+    checks: tuple[Sequence[Check], Sequence[Check]],
+    changes: Iterable[tuple[Mapping[str, Change], Mapping[str, Change]]],
+    names: Iterable[str],
+) -> None:
+    """Refuses recorded results that the dialogues of this machine do not give: a verdict that is another one here, or a
+    figure outside its interval. `checks` and `changes`: as recorded, and from the dialogues of this machine."""
+    for one, other in zip(*checks, strict=True):
+        if one.passed != other.passed:
+            what = f"{one.name} is {one.value} in the record and {other.value} with the dialogues of this machine"
+            raise BadInput(f"{what}, which is another verdict", where=where, remedy=_THERE)
+    for stated, here in changes:
+        for name in (name for name in names if name in stated and name in here):
+            for part, then, now in zip(PARTS, _figures(stated[name]), _figures(here[name]), strict=True):
+                if not (_is_within(then[0], *now[1:]) or _is_within(now[0], *then[1:])):
+                    what = f"{name} ({part}) is {then[0]} in the record and {now[0]} with the dialogues of this machine"
+                    raise BadInput(f"{what}, outside the interval", where=where, remedy=_THERE)
+
+
+PARTS = ("base", "trained", "change")
+
+
+def _figures(change: Change) -> list[tuple[float | None, float | None, float | None]]:
+    """Value and interval of each of `PARTS`."""
+    sides = [(one.value, one.low, one.high) for one in (change.base, change.trained)]
+    return [*sides, (change.delta, change.low, change.high)]
+
+
+def _is_within(value: float | None, low: float | None, high: float | None) -> bool:
+    """Whether a value is in an interval; what could not be measured contradicts nothing."""
+    if value is None or low is None or high is None:
+        return True
+    return low - ROUNDING <= value <= high + ROUNDING
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Draws the dialogues that are generated again."""
+
+    random: Random
+    dialogues: int
+
+    def __call__(self, total: int) -> list[int]:
+        return sorted(self.random.sample(range(total), min(self.dialogues, total)))
+
+
+def _repeat_ablation(profile: Profile, draw: Draw, tell: Callable[[str], None]) -> None:
+    """Lets the final models of the ablation repeat some dialogues, as far as the models are still here."""
+    paths = profile.paths
+    config, folder, plan = load_train_config(paths.ablation_config), paths.ablation_episodes, profile_plan(profile)
+    work = (ABLATION_WORK / "*/*" / LOCAL_CHECKPOINTS).as_posix()
+    seals = [file for pattern in ("", "seed_*/") for file in HERE.glob(f"{work}/{pattern}{FINAL_MODEL}/{MANIFEST}")]
+    pairs, here, differs = read_pairs(folder) if folder.is_dir() else [], [], False  # none: a gate's matter
+    for pair in pairs:
+        sides = {"without": pair.without, "with": pair.with_penalty}
+        for side in ABLATION_SIDES:
+            file, stored = ablation_file(folder, pair.seed, side), ablation_seal(folder, pair.seed, side)
+            seal = next((one for one in seals if sha256_file(one) == sha256_file(stored)), None)
+            if seal is None:
+                tell(f"{file}: its model is not in this folder any more, so nothing of it was repeated")
+                continue
+            try:
+                verify_seal(seal.parent)
+            except Damaged as error:
+                raise BadInput(str(error), where=str(seal.parent), remedy="run the ablation again") from None
+            own = side_config(config, plan, side == "with")
+            otherwise = _regenerate(own, pair.seed, seal.parent, file, draw, tell)
+            sides[side] = [otherwise.get(at, one) for at, one in enumerate(sides[side])]
+            differs |= bool(otherwise)
+        here.append(SeedPair(pair.seed, sides["without"], sides["with"]))
+    if differs:
+        stated, now = (ablation_figures(one, SEED)[0] for one in (pairs, here))
+        checks = tuple(ablation_checks(one, profile.thresholds) for one in (stated, now))
+        _refuse_other_outcome(str(folder), (checks[0], checks[1]), [(stated, now)], ABLATION_FIGURES)
+
+
+def _regenerate(
+    config: TrainConfig,
+    seed: int,
+    folder: Path,
+    file: Path,
+    draw: Draw,
+    tell: Callable[[str], None],
+    made_beside: Path | None = None,
+) -> dict[int, Episode]:
+    """Generates some dialogues of a file again, with the model that should have made them, and compares.
+
+    Returns those that are others here, by their place in the file; all were generated again then. `made_beside`: the
+    final model of the run that made them, where `folder` is its base.
+    """
+    import torch
+
+    from ..engines.base import machine
+    from ..engines.models import load_trained
+    from ..rollout.scheduler import generate
+    from ..runtime.device import get_device, get_dtype, prepare_device
+    from ..training.components import open_renderer
+
+    device = get_device(config.device_pref)
+    prepare_device(device)
+    dtype = get_dtype(device, config.precision)
+    samples, levels = held_out(config)
+    jobs = [Job(sample, level, seed, at) for at, (sample, level) in enumerate(zip(samples, levels, strict=True))]
+    chosen = draw(len(jobs))
+    model = load_trained(folder, config.base_model, config.finetune, device, dtype)
+    _require_read_as_sealed(folder)
+    recorded = list(read_records(file, Episode))
+
+    def differing(places: Sequence[int]) -> dict[int, Episode]:
+        made = generate(
+            model,
+            open_renderer(str(find_model(config.base_model, download=False))),  # as the run had it
+            jobs,
+            config.rollout_limits(read_meta(config.seed_pool).tools),
+            device=device,
+            generator=torch.Generator(device).manual_seed(seed),
+            greedy=config.eval.greedy,
+            dtype=dtype,
+            only=places,
+        )
+        said = zip(places, (one.episode for one in made), strict=True)
+        return {at: one for at, one in said if (one.turns, one.end) != (recorded[at].turns, recorded[at].end)}
+
+    otherwise = differing(chosen)
+    tell(f"{file}: {len(chosen) - len(otherwise)} of {len(chosen)} dialogues are what {folder} says here")
+    is_there = device.type == "cpu" and read_seal(made_beside or folder).marks.get("machine") == machine()
+    if otherwise and not is_there:
+        # A tolerance would be the forger's to spend, and he writes the name of the machine: so all are compared.
+        otherwise |= differing([at for at in range(len(jobs)) if at not in chosen])
+        tell(f"{file}: not made on this machine, so all were repeated: {len(otherwise)} of {len(jobs)} are others here")
+    if len(otherwise) > (0 if is_there else (1 - LEAST_EQUAL) * len(jobs)):
+        what = f"{folder} does not say what is recorded here: {len(otherwise)} dialogues are others"
+        raise BadInput(what, where=str(file), remedy=_THERE)
+    return otherwise
+
+
+def _require_read_as_sealed(folder: Path) -> None:
+    """Refuses a model of which other files were loaded than those that were sealed. A base model has no seal."""
+    for name, entry in read_seal(folder).files.items() if (folder / MANIFEST).exists() else ():
+        if digests_read(folder / name) - {entry.sha256}:
+            raise BadInput(
+                f"{name} changed while it was read",
+                where=str(folder),
+                remedy="verify again while nothing writes to its files",
+            )
