@@ -341,10 +341,9 @@ def omissions(premise: Sequence[str], question: str, steps: Sequence[Calculation
         others = [*premise[:index], *premise[index + 1 :], question]
         if value <= 1 or value in numbers_in(" ".join(others)) or not _is_used(value, steps):
             continue
-        if not leaves_a_gap(sentence, value, others, steps) or not _decides(value, steps):
-            continue
         asked = asked_for(sentence, " ".join(others))
-        if asked is not None:
+        # What costs the most time comes last.
+        if asked is not None and leaves_a_gap(sentence, value, others, steps) and _decides(value, steps):
             found.append(Omission(index, sentence, *asked))
     return tuple(found)
 
