@@ -188,8 +188,10 @@ def test_shares_are_shown_in_percent_beside_a_missing_value(capsys: pytest.Captu
     trained = [episode("a", needs=True), episode("b")]
     about = {"ts": now(), "profile": "local", "gated": False, "ticket": None, "config": {}}
     show_results(trial_report([SeedRun(1, 1, base, trained, None)], about, THRESHOLDS, evidence([], [], {}, now())))
-    (line,) = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("ask precision")]
-    assert line == ["ask", "precision", "50.0", "-", "-", "-"]
+    rows = [line.split("  ") for line in capsys.readouterr().out.splitlines() if line.startswith("ask precision")]
+    cells = {label: [cell.strip() for cell in rest if cell] for label, *rest in rows}
+    expected = ["50.0", "-", "-", "-"]
+    assert cells == {"ask precision": expected, "ask precision, by episode": expected}
 
 
 def test_an_unfinished_run_is_refused(place: Path, askgate: Askgate) -> None:
