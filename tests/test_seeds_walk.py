@@ -88,7 +88,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = fresh_checkout(tmp_path_factory.mktemp("walk") / "checkout")
     small = {"base_model": "models/tiny", "finetune": {"method": "full"}, "live_mode": False, "batch_size": 16,
              "rollout_len": 64, "rollout": {"max_tokens": 512, "slots": 16}, "checkpoint": {"every_steps": 2},
-             "eval": {"every_steps": 1000, "n": 16}}  # fmt: skip
+             "eval": {"every_steps": 1000, "n": 16}, "warm_start": {"steps": 1, "tokens": 4000}}  # fmt: skip
     scale = yaml.safe_load((target / "configs/ppo_scale.yaml").read_text())
     for name in ("ppo_scale", "ppo_trial"):
         change(target / f"configs/{name}.yaml", small)

@@ -10,19 +10,23 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ..checkpoint.seal import MANIFEST
 from ..checkpoint.store import ALERT, BREACHED, TIMED, VALUE, VALUED_BY, CheckpointStore
 from ..core.api import Callback, Engine, StepResult, Stop
+from ..core.files import sha256_file
+from ..core.paths import WARM_START
 
 ROLLBACKS = "rollbacks"
 
 
 class Checkpoints(Callback):
-    """Saves every so many steps and minutes, after an evaluation, and at the end.
+    """Saves every so many steps and minutes, after an evaluation, after a warm start, and at the end.
 
     It comes after all callbacks that log, so that a checkpoint never knows more than the logs, and before those that
     end the run (`DeferredStop`). A step whose metrics hold `best_by` was evaluated: it is saved,
     and copied to `best/` when no other evaluated in the same way (`valued_by`) is better. `ending` returns marks with
-    the reason why the run ends with this step; all are empty while it does not.
+    the reason why the run ends with this step; all are empty while it does not. `warm_steps`: the policy after that
+    many steps is also saved as a model, whose seal all later checkpoints and the final model name.
     """
 
     def __init__(
@@ -34,11 +38,12 @@ class Checkpoints(Callback):
         best_by: str | None = None,
         valued_by: str = "",
         ending: Callable[[], Mapping[str, str]] = dict,
+        warm_steps: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.store, self.every_steps, self.every_seconds = store, every_steps, every_minutes * 60
         self.marks, self.best_by, self.valued_by = dict(marks), best_by, valued_by
-        self.ending, self.clock = ending, clock
+        self.ending, self.warm_steps, self.clock = ending, warm_steps, clock
         self.saved_step = 0
         self.saved_at = 0.0
         self.alert = False
@@ -49,6 +54,9 @@ class Checkpoints(Callback):
         if not engine.step:
             return
         marks = self.store.marks(engine.step)
+        if WARM_START in marks:
+            self.marks[WARM_START] = marks[WARM_START]
+            self.store.recover_model(WARM_START)
         self.store.breached, self.rollbacks = set(marks.get(BREACHED, ())), marks.get(ROLLBACKS, 0.0)
         # The run may have been interrupted after it saved an evaluated step and before it copied that to `best/`.
         if (value := marks.get(VALUE)) is not None:
@@ -62,7 +70,12 @@ class Checkpoints(Callback):
             # The KL of a step is that of the weights that made its episodes: those after the step before.
             self.store.breached.add(result.step - 1)
         value = result.metrics.get(self.best_by) if self.best_by else None
-        if result.step % self.every_steps == 0 or value is not None:
+        warm = result.step == self.warm_steps
+        if warm:
+            # Before the checkpoint, so that a run that resumes from it has the model.
+            path = self.store.final(result.step, engine.save_model, self.marks, WARM_START)
+            self.marks[WARM_START] = sha256_file(path / MANIFEST)
+        if result.step % self.every_steps == 0 or value is not None or warm:
             self._save(engine, timed=False, value=value)
         elif any(self.ending().values()) or self.clock() - self.saved_at >= self.every_seconds:
             # The same run, uninterrupted, has no checkpoint here, so no run may roll back to it.

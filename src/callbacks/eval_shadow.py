@@ -1,4 +1,5 @@
-"""Evaluation on held-out samples: before the first step (baseline), every so many steps, and after the last."""
+"""Evaluation on held-out samples: before the first step (baseline), after the warm start, every so many steps, and
+after the last."""
 
 from __future__ import annotations
 
@@ -93,10 +94,12 @@ class EvalShadow(Callback):
         metrics: StepLog,
         folder: Path,
         base: bool = True,
+        warm_steps: int = 0,
     ) -> None:
-        """`base`: also evaluate the base model, before the first step."""
+        """`base`: also evaluate the base model, before the first step. `warm_steps`: also evaluate after that many."""
         self.seed, self.steps, self.every_steps = seed, steps, every_steps
         self.rollout, self.measure, self.metrics, self.folder, self.base = rollout, measure, metrics, folder, base
+        self.warm_steps = warm_steps
 
     def on_start(self, engine: Engine) -> None:
         self.metrics.cut(self.seed, engine.step)
@@ -105,7 +108,7 @@ class EvalShadow(Callback):
             self._evaluate(engine, 0)
 
     def on_step(self, engine: Engine, result: StepResult) -> None:
-        if result.step % self.every_steps == 0 or result.step == self.steps:
+        if result.step % self.every_steps == 0 or result.step in (self.warm_steps, self.steps):
             metrics = self._evaluate(engine, result.step)
             result.metrics.update({f"eval/{name}": value for name, value in metrics.items()})
 

@@ -98,8 +98,8 @@ class ProgressBar:
 def headline(result: StepResult) -> dict[str, float]:
     """The most important metrics of a step."""
     episodes = result.episodes
-    metrics = {
-        "reward": fmean(sum(episode.reward.values()) for episode in episodes) if episodes else 0.0,
-        "success": fmean(episode.success for episode in episodes) if episodes else 0.0,
-    }
+    metrics: dict[str, float] = {}
+    if episodes:
+        metrics["reward"] = fmean(sum(episode.reward.values()) for episode in episodes)
+        metrics["success"] = fmean(episode.success for episode in episodes)
     return metrics | {name: result.metrics[name] for name in ("kl", "loss") if name in result.metrics}

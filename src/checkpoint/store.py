@@ -23,6 +23,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -305,11 +306,19 @@ class CheckpointStore:
         self._mirror(lambda mirror: copy(CheckpointFolder(mirror.path / BEST)))
         return path
 
-    def final(self, step: int, write: Write, marks: Mapping[str, Any]) -> Path:
-        """Writes `final_model/`. The same content again changes nothing."""
-        path = self._own.place(FINAL_MODEL, write, step, marks)
-        self._mirror(lambda mirror: mirror.place(FINAL_MODEL, lambda new: copy_sealed(path, new), step, marks))
+    def final(self, step: int, write: Write, marks: Mapping[str, Any], name: str = FINAL_MODEL) -> Path:
+        """Writes `final_model/`, or another model by its name. The same content again changes nothing."""
+        path = self._own.place(name, write, step, marks)
+        self._mirror(lambda mirror: mirror.place(name, lambda new: copy_sealed(path, new), step, marks))
         return path
+
+    def recover_model(self, name: str) -> None:
+        """Copies a model back from the mirror, where this folder has lost it."""
+        for mirror in self._folders[1:]:
+            source = mirror.path / name
+            if not (self.root / name).exists() and source.exists():
+                seal = read_seal(source)
+                self._own.place(name, partial(copy_sealed, source), seal.step, seal.marks)
 
     def _path(self, step: int) -> Path:
         for folder in self._folders:

@@ -38,7 +38,7 @@ VERBS: dict[str, list[Callable[..., None]]] = {
     ],
     "Judge and scores": [scoring.probe_scorer, scoring.assert_not_simulated, scoring.score, scoring.validate_scores],
     "Reward": [reward.weight_calib, reward.shadow_run, reward.overclar_penalty],
-    "Training": [train.train, train.ppo_runner, train.evaluate],
+    "Training": [train.train, train.sft, train.ppo_runner, train.evaluate],
     "Gates": [train.run_round, train.verify, train.sign_off],
     "Whole loop": [loop.rc1, loop.scale, loop.kpi, loop.sync, release.report, release.review],
     "Release": [release.export_gguf, release.eval_model, release.package, release.reproduce],

@@ -1,4 +1,4 @@
-"""Verbs of training and of the gates before it: train, ppo_runner, evaluate; round, verify, sign-off."""
+"""Verbs of training and of the gates before it: train, sft, ppo_runner, evaluate; round, verify, sign-off."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..core.errors import BadInput
 from . import options, parse, show
 
 if TYPE_CHECKING:
+    from ..eval.compare import Change
     from ..eval.trial import Compared, TrialReport
 
 MORE_FIGURES = {
@@ -39,6 +40,33 @@ def train(
     from ..training.run import run
 
     _run(lambda: run(config, resume, overrides=overrides, reporter=show.Terminal()), as_json)
+
+
+def sft(
+    config: Annotated[Path, Option(help="Training config with a `warm_start` section.")] = options.QUICKSTART,
+    overrides: options.Set = None,
+    resume: Annotated[
+        bool, Option("--resume", help="Resume from the newest undamaged checkpoint, or start if there is none.")
+    ] = False,
+    gated: Annotated[bool, Option("--gated", help="Train behind the ticket, as ppo_runner does.")] = False,
+) -> None:
+    """Run only the warm start of a training run: SFT on the pool's demonstrations.
+
+    The policy is then in `checkpoints/local/warm_start` (gated: `checkpoints/rc1/warm_start`). To continue with the
+    strategy, run `train --resume` (gated: `ppo_runner`) with the same config.
+    """
+    from ..training.run import run, run_gated
+
+    show_progress = show.Terminal()
+    try:
+        if gated:
+            run_gated(config, None, overrides, show_progress, warm_start_only=True)
+        else:
+            run(config, resume, None, overrides, show_progress, warm_start_only=True)
+    except Stop:
+        raise typer.Exit(1) from None
+    verb = "ppo_runner --config" if gated else "train --resume --config"
+    show.say(f"the warm start is complete; to continue: askgate {verb} {config}")
 
 
 def ppo_runner(
@@ -71,8 +99,8 @@ def evaluate(
 ) -> None:
     """Compare a finished training run with its base.
 
-    Reads the stored episodes of base, control and trained policy, and checks the gates on the trained policy. To run
-    one model on held-out samples, use `eval`.
+    Reads the stored episodes of base, warm start, controls and trained policy, and checks the gates on the trained
+    policy. To run one model on held-out samples, use `eval`.
     """
     from ..config.loader import load_train_config
     from ..training import results
@@ -84,14 +112,15 @@ def evaluate(
     show.finish(report, as_json, json_path)
 
 
-def _run(start: Callable[[], TrialReport], as_json: bool) -> None:
+def _run(start: Callable[[], TrialReport | None], as_json: bool) -> None:
     """Runs a training and prints its results. A run that a callback stopped exits with code 1."""
     try:
         report = start()
     except Stop:
         raise typer.Exit(1) from None
+    assert report is not None
     if as_json:
-        fields = ("seed", "steps", "changes", "over_control")
+        fields = ("seed", "steps", "changes", "over_control", "over_time_control", "over_warm_start")
         show.print_json([{name: getattr(seed, name) for name in fields} for seed in report.seeds])
         return
     for seed in report.seeds:
@@ -121,15 +150,24 @@ def show_results(report: TrialReport) -> None:
 
 
 def _columns(title: str, compared: Compared) -> list[str]:
-    control = ["SFT control"] if compared.over_control else []
-    return [title, "base", *control, "trained", "change", "95% interval"]
+    return [title, "base", *(label for label, _ in _others(compared)), "trained", "change", "95% interval"]
 
 
 def _row(label: str, name: str, compared: Compared) -> list[str]:
     assert compared.changes is not None
     base, *rest = show.change_cells(name, compared.changes[name])
-    control = show.change_cells(name, compared.over_control[name])[:1] if compared.over_control else []
-    return [label, base, *control, *rest]
+    others = [show.change_cells(name, changes[name])[0] for _, changes in _others(compared)]
+    return [label, base, *others, *rest]
+
+
+def _others(compared: Compared) -> list[tuple[str, dict[str, Change]]]:
+    """Policies beside base and trained one, each with what the trained one changed."""
+    sides = {
+        "warm start": compared.over_warm_start,
+        "SFT control": compared.over_control,
+        "SFT (time)": compared.over_time_control,
+    }
+    return [(label, changes) for label, changes in sides.items() if changes]
 
 
 if TYPE_CHECKING:

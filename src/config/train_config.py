@@ -114,6 +114,20 @@ class OptimizerSection(Section):
     """First steps, in which only the critic learns."""
 
 
+class WarmStartSection(Section):
+    """Warm start: SFT on the pool's demonstrations in the first `steps` of the run's steps, before the strategy's."""
+
+    steps: int = Field(ge=1)
+    """Steps of the run, counted in `steps` at the top level; a run with fewer steps ends in its warm start. Each step
+    reads an equal part of `tokens`."""
+    tokens: int = Field(ge=1)
+    """Tokens to read in all, user and tool tokens included; the demonstrations are repeated as often as that takes."""
+    lr: float = Field(default=3e-4, gt=0, le=1)
+    """Peak learning rate: it rises over 5% of the tokens and falls as a cosine to a tenth."""
+    batch_tokens: int = Field(default=4096, ge=32)
+    """Maximum tokens of an update."""
+
+
 class RewardSection(Section):
     """Reward settings: the terms of an episode's reward and their weights."""
 
@@ -179,7 +193,10 @@ class SamplingSection(Section):
     """Off: all samples of the pool are equally likely, and none is generated."""
     by_difficulty: LevelShares = BY_DIFFICULTY
     low_perf_cap: Share = 0.30
-    """Maximum share of a batch for samples on which the policy does badly."""
+    """Maximum share of a batch for samples that the policy has failed. With success rate p they are drawn in proportion
+    to p (1 - p): a sample that is never solved teaches as little as one that always is."""
+    need_ask_share: Share | None = None
+    """Share of the samples from the pool that need an ask. Default: as in the pool."""
     seed_ratio: Share | None = None
     """Share of a batch from the frozen pool, the same at every step; the rest is generated."""
     seed_ratio_schedule: Annotated[tuple[RatioAt, ...], Listed] = ()
@@ -229,8 +246,15 @@ class EvalSection(Section):
     user: UserKind | None = None
     """Who plays the user in evaluations: `rules`, `llm` or `noisy`. Default: as in training."""
     control: bool = False
-    """Also evaluate a control at the end: the base after SFT on as many tokens of the pool's demonstrations."""
+    """Also evaluate a control at the end: the base after SFT on as many tokens of the pool's demonstrations as the run
+    read."""
+    control_tokens: int | None = Field(default=None, ge=1)
+    """With `control`, also evaluate a time-matched control: SFT on the tokens that it reads in the time of the whole
+    run, which is `warm_start.tokens` + seconds of the other steps * SFT tokens per second, measured once on an idle
+    machine."""
     control_lr: float = Field(default=1e-4, gt=0, le=1)
+    control_batch_tokens: int = Field(default=4096, ge=32)
+    """Maximum tokens of an update of a control."""
 
 
 class TargetRow(Section):
@@ -309,8 +333,10 @@ class TrainConfig(Section):
     build: BuildSection | None = None
     priority_sampling: SamplingSection = SamplingSection()
 
+    warm_start: WarmStartSection | None = None
+    """null: the strategy starts from the base."""
     steps: int = Field(ge=1, le=10_000_000)
-    """`max_steps` is another name of this key."""
+    """Steps of the run, those of the warm start included. `max_steps` is another name of this key."""
     seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**32)], ...], Field(strict=False, min_length=1)]
     batch_size: int = Field(default=32, ge=1, le=65_536)
     """Episodes per step."""
@@ -379,6 +405,11 @@ class TrainConfig(Section):
     def own_classes(self) -> tuple[str, ...]:
         """All classes that the config names; those that are in the user's own files run as code."""
         return (self.engine, self.strategy, *self.callbacks)
+
+    @property
+    def warm_steps(self) -> int:
+        """Steps of the warm start; 0 where there is none."""
+        return self.warm_start.steps if self.warm_start else 0
 
     @property
     def checkpoint_root(self) -> Path:

@@ -32,12 +32,17 @@ class Batch:
     """Group index: episodes of the same sample share one."""
     weight_E: Tensor
     """Weight of each episode: lower if its score is unstable."""
+    turn_N: Tensor | None = None
+    """Number of each token's turn, ascending over the batch; None: every episode is one turn."""
+    divisor: int | None = None
+    """Number of tokens that a mean over tokens divides by, where episodes without signal were left out; None: all."""
     ref_logp_N: Tensor | None = None
     value_N: Tensor | None = None
 
 
 Targets = Mapping[str, "Tensor"]
-"""Result of `Strategy.targets`, one entry per policy token (`..._N`) or per episode (`..._E`)."""
+"""Result of `Strategy.targets`, one entry per policy token (`..._N`) or per episode (`..._E`). An engine may leave out
+of the updates the episodes for which `teaches_E`, if there is one, is False: their loss has no gradient."""
 
 
 class Strategy(Protocol):

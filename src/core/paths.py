@@ -1,10 +1,11 @@
 """Paths of a training run: checkpoints, logs, episodes and reports. The one module that knows them.
 
-    checkpoints/{local,rc1}/[seed_S/]    step_00042/, latest, best/, final_model/; rc1 is for gated runs
+    checkpoints/{local,rc1}/[seed_S/]    step_00042/, latest, best/, warm_start/, final_model/; rc1 is for gated runs
     logs/metrics.jsonl, logs/eval.jsonl  figures of every step, and of every evaluation on held-out samples
     logs/train.log, tensorboard/, judged/   log, curves, and the scores of live-scored episodes
     logs/episodes/[seed_S/]              training episodes, step_00042.jsonl
-    logs/eval/[seed_S/]                  held-out episodes, step_00042.jsonl (step 0: the base), control.jsonl, key.json
+    logs/eval/[seed_S/]                  held-out episodes, step_00042.jsonl (step 0: the base), control.jsonl,
+                                         control_time.jsonl, key.json
     reports/config_effective.yaml        every setting as it took effect
     reports/ppo_eval_TAG.{json,html}     base against trained policy
     reports/preflight/round2_pass.json   copy of the ticket, of a gated run
@@ -29,7 +30,8 @@ from .errors import BadInput
 
 CHECKPOINTS = Path("checkpoints")
 LOCAL_CHECKPOINTS, GATED_CHECKPOINTS = CHECKPOINTS / "local", CHECKPOINTS / "rc1"
-FINAL_MODEL = "final_model"
+FINAL_MODEL, WARM_START = "final_model", "warm_start"
+"""Folders of models, for `transformers`: the trained policy, and the one that the strategy started from."""
 
 LOGS = Path("logs")
 TRAIN_LOG = LOGS / "train.log"

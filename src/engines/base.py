@@ -66,12 +66,12 @@ class BaseEngine(ABC):
         require_whole_groups(job.batch_size, job.strategy.group_size)
         self.job, self.step = job, 0
         self.tokens_seen = 0
-        """Tokens of all episodes so far, those of user and tools included."""
+        """Tokens of all demonstrations and episodes so far, those of user and tools included."""
         self.guard = KLGuard(job.kl_alert)
 
     @abstractmethod
     def _reset_to_base(self) -> None:
-        """Sets weights and optimizer to their state before the first step."""
+        """Sets weights and optimizer to their state before the first step of the strategy."""
 
     def _extra_state(self) -> dict[str, Any]:
         """Further state of this engine that a checkpoint must hold."""
@@ -90,14 +90,7 @@ class BaseEngine(ABC):
     ) -> StepResult:
         """Counts the step, lets strategy and sampler adapt, and rolls back after too many KL alerts."""
         self.step += 1
-        for name in ("loss", "grad_norm", "critic_grad_norm"):
-            # An fp16 scaler skips updates that are not finite itself.
-            if not self.accelerator.scaler and not math.isfinite(metrics.get(name, 0.0)):
-                raise BadInput(
-                    f"{name} is {metrics[name]}",
-                    where=f"step {self.step}",
-                    remedy=f"lower lr or optimizer.critic_lr, then resume with {RESUME}; the last checkpoint is whole",
-                )
+        self._refuse_not_finite(metrics)
         self.tokens_seen += sum(len(one.tokens) for one in collected.trajectories)
         if adapt:
             self.job.strategy.after_step(metrics)
@@ -107,8 +100,19 @@ class BaseEngine(ABC):
         metrics["kl_alerts"], metrics["rollbacks"] = float(self.guard.alerts), float(self.guard.rollbacks)
         return StepResult(self.step, {**metrics, **timer.metrics()}, collected.episodes)
 
+    def _refuse_not_finite(self, metrics: Mapping[str, float]) -> None:
+        for name in ("loss", "grad_norm", "critic_grad_norm"):
+            # An fp16 scaler skips updates that are not finite itself.
+            if not self.accelerator.scaler and not math.isfinite(metrics.get(name, 0.0)):
+                raise BadInput(
+                    f"{name} is {metrics[name]}",
+                    where=f"step {self.step}",
+                    remedy=f"lower lr or optimizer.critic_lr, then resume with {RESUME}; the last checkpoint is whole",
+                )
+
     def _roll_back(self, kl: float) -> None:
-        """Restores weights and optimizer of the last good checkpoint, or of the base model where there is none."""
+        """Restores weights and optimizer of the last good checkpoint; where there is none, those before the first step
+        of the strategy."""
         folder = self.job.last_good(self.step - ROLLBACK_AFTER)
         _log.warning(
             "step %d: KL is %.4g, above %s for %d steps in a row; rolled back to %s, learning rate times %g",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..agents.render import Renderer
     from ..reward.live_share import LiveScore
     from ..reward.reward import TrainingReward
+    from .sft import Demo, SftPlan
 
 
 LiveJudge = Callable[[int, Sequence[Episode]], Mapping[int, "LiveScore"]]
@@ -54,6 +55,16 @@ class PromptSampler(Protocol):
 
 
 @dataclass(frozen=True)
+class WarmStart:
+    """SFT on demonstrations in the first `steps` of a run. The strategy starts from its result, which is also the
+    reference of the KL penalty."""
+
+    steps: int
+    plan: SftPlan
+    demonstrations: Callable[[], Sequence[Demo]]
+
+
+@dataclass(frozen=True)
 class TrainJob:
     """One training run of one seed."""
 
@@ -80,6 +91,8 @@ class TrainJob:
     """A KL divergence above this is an alert; three alerts in a row roll the run back. None: never."""
     judge: LiveJudge | None = None
     """None: no episode is scored live."""
+    warm_start: WarmStart | None = None
+    """None: the strategy starts from the base."""
     last_good: Callable[[int], Path | None] = lambda before: None
     """Newest checkpoint below a step whose weights are not known to breach `kl_alert`; None where there is none. The KL
     of a step is that of the weights before it: `n` alerts up to step `s` are about the weights of step `s - n` on."""

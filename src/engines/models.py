@@ -7,7 +7,7 @@ weights are kept in the dtype of the arithmetic.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from importlib.util import find_spec
@@ -77,8 +77,7 @@ def load_trained(folder: Path, base: str, finetune: FinetuneSection, device: tor
 def frozen_base(policy: Any, dtype: torch.dtype) -> Frozen:
     """The policy as it is now: with its adapters switched off where it has any, else a copy."""
     if not is_adapted(policy):
-        base = copy.deepcopy(policy).to(dtype).requires_grad_(False)
-        return lambda: nullcontext(base)
+        return frozen_model(copy.deepcopy(policy), dtype)
 
     @contextmanager
     def without_adapters() -> Iterator[nn.Module]:
@@ -86,6 +85,33 @@ def frozen_base(policy: Any, dtype: torch.dtype) -> Frozen:
             yield policy
 
     return without_adapters
+
+
+def frozen_model(model: Any, dtype: torch.dtype) -> Frozen:
+    """The model itself, which nobody else may train."""
+    frozen = model.to(dtype).requires_grad_(False)
+    return lambda: nullcontext(frozen)
+
+
+def frozen_adapters(policy: Any, weights: Mapping[str, Tensor]) -> Frozen:
+    """The policy with these weights in its adapters; outside of the context it has its own."""
+    own = {name: weight for name, weight in policy.named_parameters() if name in weights}
+
+    @torch.no_grad()
+    def swap(new: Mapping[str, Tensor]) -> None:
+        for name, weight in own.items():
+            weight.copy_(new[name])
+
+    @contextmanager
+    def with_weights() -> Iterator[nn.Module]:
+        kept = {name: weight.detach().clone() for name, weight in own.items()}
+        swap(weights)
+        try:
+            yield policy
+        finally:
+            swap(kept)
+
+    return with_weights
 
 
 def compile_layers(policy: Any) -> None:

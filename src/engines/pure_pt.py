@@ -1,10 +1,11 @@
 """The training loop, written with PyTorch and `accelerate` alone.
 
-    repeat `steps` times:
+    in the first `warm_start.steps` steps: AdamW updates on the cross-entropy of demonstrations (`sft.py`)
+    in each further step:
         samples      = sampler.draw(step)               # `batch_size / group_size` prompts, `group_size` episodes each
         trajectories = rollout(policy, samples)         # dialogues with simulated user and tools, in parallel slots
         rewards      = reward(episode)                  # outcome, dimensions, over-clarification penalty
-        ref_logprobs = frozen base on the same tokens   # for the KL penalty
+        ref_logprobs = frozen start on the same tokens  # for the KL penalty: the warm start, or else the base
         targets      = strategy.targets(batch)          # advantages and returns (PPO, GRPO) or pairs (DPO)
         for epoch, minibatch: AdamW step on strategy.loss(...)
         callbacks: evaluate, log, save a checkpoint
@@ -27,6 +28,7 @@ import msgspec
 import numpy as np
 import torch
 from accelerate import Accelerator
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
@@ -38,10 +40,29 @@ from ..rollout.scheduler import generate
 from ..runtime.seeding import load_rng_state, rng_state, seed_all
 from ..scoring.llm_user import open_user
 from ..strategies.flat_layout import take
-from .base import BaseEngine, Collected, StepTimer, lr_scale, make_optimizer
+from .base import (
+    BaseEngine,
+    Collected,
+    StepTimer,
+    load_weights,
+    lr_scale,
+    make_optimizer,
+    trained_weights,
+)
 from .job import TrainJob
-from .models import Critic, Frozen, compile_layers, frozen_base, load_policy, recompute_layers
+from .models import (
+    Critic,
+    Frozen,
+    compile_layers,
+    frozen_adapters,
+    frozen_base,
+    frozen_model,
+    is_adapted,
+    load_policy,
+    recompute_layers,
+)
 from .packed import Entropy, Learner, Scored, backward, hidden_before, pack, score_tokens
+from .sft import MAX_NORM, Demo, sft_batches, sft_loss, sft_optimizer
 
 _PRECISION = {torch.float32: "no", torch.bfloat16: "bf16", torch.float16: "fp16"}
 CRITIC_MINIBATCH = 512
@@ -52,6 +73,7 @@ class PurePT(BaseEngine):
     """The engine `pure_pt`: one process, one device."""
 
     strategies = frozenset({"ppo", "grpo", "dpo"})
+    warm_starts = True
 
     def __init__(self, job: TrainJob) -> None:
         if job.dtype == torch.float16 and job.device.type == "cpu":
@@ -59,6 +81,10 @@ class PurePT(BaseEngine):
         super().__init__(job)
         self.accelerator = Accelerator(mixed_precision=_PRECISION[job.dtype], cpu=job.device.type == "cpu")
         self._require_one_process()
+        self.warm_steps = job.warm_start.steps if job.warm_start else 0
+        self.warm_weights: dict[str, Tensor] | None = None
+        """Trained weights of the policy after the warm start, once it is complete."""
+        self._demonstrations: Sequence[Demo] = ()
         self._reset_to_base()
 
     def fit(self, callbacks: Sequence[Callback]) -> None:
@@ -72,7 +98,9 @@ class PurePT(BaseEngine):
             callback.on_end(self)
 
     def take_step(self) -> StepResult:
-        """One batch of episodes and the updates made from it."""
+        """One batch of episodes and the updates made from it, or the updates of one step of the warm start."""
+        if self.step < self.warm_steps:
+            return self._warm_step()
         job, timer = self.job, StepTimer(self.job.device)
         collected = collect(job, self.policy, self.step, timer, self.learner.critic)
         batch, trajectories = collected.batch, collected.trajectories
@@ -81,7 +109,12 @@ class PurePT(BaseEngine):
                 batch = replace(batch, ref_logp_N=reference_logprobs(self.frozen, trajectories, job))
         targets = job.strategy.targets(batch)
         lr = self._set_learning_rate()
-        update_metrics = self._update(trajectories, batch, targets, timer)
+        # The policy rests while the critic warms up, and where no episode teaches it anything.
+        critic_only = self.learner.critic is not None and (self._critic_only or not teaches(targets))
+        if critic_only and job.optimizer.critic_epochs:
+            update_metrics: dict[str, float] = {}  # the critic learns below, without a pass through the policy
+        else:
+            update_metrics = self._update(trajectories, batch, targets, timer, critic_only)
         if collected.hidden_NH is not None and job.optimizer.critic_epochs and "return_N" in targets:
             with timer.part("critic"):
                 self._train_critic(collected.hidden_NH.float(), targets["return_N"], batch)
@@ -90,19 +123,75 @@ class PurePT(BaseEngine):
         # The policy does not move while the critic warms up, so its KL says nothing about the penalty's weight.
         return self._finish_step(collected, metrics, timer, adapt=not self._critic_only)
 
+    def _warm_step(self) -> StepResult:
+        """One part of the SFT on demonstrations. After the last one the engine is ready for the strategy."""
+        warm, timer = self.job.warm_start, StepTimer(self.job.device)
+        assert warm is not None
+        demos = self._demonstrations = self._demonstrations or warm.demonstrations()
+        part = self.step / warm.steps, (self.step + 1) / warm.steps
+        metrics: list[dict[str, Tensor]] = []
+        token_counts: list[int] = []
+        with timer.part("sft"):
+            for rows, lr in sft_batches(demos, warm.plan, *part):
+                for group in self.optimizer.param_groups:
+                    group["lr"] = lr
+                (stream,) = pack([demos[row] for row in rows], warm.plan.batch_tokens, self.job.device)
+                with self.accelerator.autocast():
+                    loss = sft_loss(self.policy, stream)
+                self.accelerator.backward(loss)
+                self.accelerator.unscale_gradients()
+                weights = [weight for group in self.optimizer.param_groups for weight in group["params"]]
+                metrics.append({"loss": loss.detach(), "grad_norm": clip_grad_norm_(weights, MAX_NORM)})
+                self.optimizer.step()
+                self.optimizer.zero_grad()
+                token_counts.append(sum(len(demos[row].tokens) for row in rows))
+        self.step += 1
+        self.tokens_seen += sum(token_counts)
+        means = weighted_means(metrics, token_counts) | {"lr": lr} if metrics else {}
+        self._refuse_not_finite(means)
+        if self.step == self.warm_steps:
+            self._start_strategy({name: weight.clone() for name, weight in trained_weights(self.policy).items()})
+        facts = {**means, "sft_tokens": float(sum(token_counts)), "sft_updates": float(len(metrics))}
+        return StepResult(self.step, {**facts, **timer.metrics()}, [])
+
+    def _start_strategy(self, warm_weights: dict[str, Tensor]) -> None:
+        """Ends the warm start, whose result is `warm_weights`: it becomes the reference, and the optimizer is new."""
+        job, self.warm_weights, self._demonstrations = self.job, warm_weights, ()
+        self.frozen = self._frozen_warm_start(warm_weights) if job.strategy.reference else None
+        self._set_optimizer(make_optimizer(job, self.policy, self.learner.critic))
+
+    def _frozen_warm_start(self, weights: dict[str, Tensor]) -> Frozen:
+        if is_adapted(self.policy):
+            return frozen_adapters(self.policy, weights)
+        job = self.job
+        policy = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
+        with torch.no_grad():
+            load_weights(policy, weights, "warm start")
+        return frozen_model(policy, job.dtype)
+
+    def _set_optimizer(self, optimizer: Any) -> None:
+        self.accelerator.free_memory()
+        self.optimizer = self.accelerator.prepare(optimizer)
+
     def _set_learning_rate(self) -> float:
         """Sets the rates of policy and critic for this step. Returns the policy's."""
         job = self.job
-        scale = lr_scale(job.optimizer, self.step, job.max_steps)
+        scale = lr_scale(job.optimizer, self.step - self.warm_steps, job.max_steps - self.warm_steps)
         rates = (job.lr * self.guard.lr_scale * scale, job.optimizer.critic_lr * scale)
         for group, rate in zip(self.optimizer.param_groups, rates, strict=False):
             group["lr"] = rate
         return rates[0]
 
     def _update(
-        self, trajectories: Sequence[Trajectory], batch: Batch, targets: Targets, timer: StepTimer
+        self,
+        trajectories: Sequence[Trajectory],
+        batch: Batch,
+        targets: Targets,
+        timer: StepTimer,
+        critic_only: bool,
     ) -> dict[str, float]:
-        """All updates of a step: `epochs` times over the batch, `minibatches` updates each.
+        """All updates of a step: `epochs` times over the batch, `minibatches` updates each. Without a critic, episodes
+        that teach nothing are left out, and a minibatch of such episodes makes no update.
 
         Metrics are means over the updates, weighted by their tokens. Only those of `logp_gap` are of the first update:
         the difference between rollout and training before anything was learned.
@@ -111,19 +200,29 @@ class PurePT(BaseEngine):
         rng = np.random.default_rng(random_seed(self.job.seed, self.step, "minibatches"))
         metrics: list[dict[str, Tensor]] = []
         token_counts: list[int] = []
+        teaches_E = targets.get("teaches_E")
+        if self.learner.critic is not None:
+            teaches_E = None  # the critic learns from every episode
         for _ in range(settings.epochs):
             for rows in split_minibatches(batch.group_E, settings.minibatches, rng):
+                if teaches_E is not None:
+                    divisor = int(torch.isin(batch.episode_N, rows).sum())
+                    rows = rows[teaches_E[rows]]
                 part, part_targets = take(batch, targets, rows)
+                if teaches_E is not None:
+                    part = replace(part, divisor=divisor)
                 streams = pack([trajectories[row] for row in rows.tolist()], settings.pack_tokens, batch.logp_N.device)
                 if not streams:
                     continue
                 with timer.part("forward_backward"):
                     loss = partial(self._loss, part, part_targets)
-                    found = backward(self.accelerator, self.learner, streams, loss, self._critic_only)
+                    found = backward(self.accelerator, self.learner, streams, loss, critic_only)
                 with timer.part("optimizer"):
                     found |= self._optimizer_step()
                 metrics.append(found)
                 token_counts.append(len(part.logp_N))
+        if not metrics:  # no episode of this step teaches anything
+            return {}
         first = {name: float(value) for name, value in metrics[0].items() if name.startswith("logp_gap")}
         return {**weighted_means(metrics, token_counts), **first}
 
@@ -166,13 +265,14 @@ class PurePT(BaseEngine):
     @property
     def _critic_only(self) -> bool:
         """Whether only the critic learns in this step (`critic_warmup_steps`)."""
-        return self.learner.critic is not None and self.step < self.job.optimizer.critic_warmup_steps
+        return self.learner.critic is not None and self.step - self.warm_steps < self.job.optimizer.critic_warmup_steps
 
     def _reset_to_base(self) -> None:
         job = self.job
         seed_all(job.seed)
         self.policy = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
-        self.frozen = frozen_base(self.policy, job.dtype) if job.strategy.reference else None
+        # With a warm start the reference is its result.
+        self.frozen = frozen_base(self.policy, job.dtype) if job.strategy.reference and not self.warm_steps else None
         critic = Critic(self.policy.config.hidden_size, job.optimizer.critic_hidden) if job.strategy.critic else None
         if job.device.type == "cuda":
             compile_layers(self.policy)
@@ -180,12 +280,27 @@ class PurePT(BaseEngine):
             recompute_layers(self.policy)
         entropy: Entropy = "trained" if getattr(job.strategy, "entropy_coef", 1.0) else "reported"
         learner = Learner(self.policy, critic, job.rollout.temperature, job.optimizer.critic_reaches_trunk, entropy)
-        optimizer = make_optimizer(job, self.policy, critic)
         self.accelerator.free_memory()
-        self.learner, self.optimizer = self.accelerator.prepare(learner, optimizer)
+        self.learner = self.accelerator.prepare(learner)
+        if job.warm_start:
+            self._set_optimizer(sft_optimizer(self.policy, job.warm_start.plan.lr))
+        else:
+            self._set_optimizer(make_optimizer(job, self.policy, critic))
+        if self.warm_weights is not None:
+            with torch.no_grad():
+                load_weights(self.policy, self.warm_weights, "warm start")
+            self._start_strategy(self.warm_weights)
+
+    def _restore(self, state: Mapping[str, Any], where: str) -> None:
+        """The optimizer of the warm start is another one than the strategy's, so it must be there first."""
+        if self.warm_steps:
+            weights = state["warm_start"]
+            if weights is not None and self.warm_weights is None:
+                self._start_strategy({name: weight.to(self.job.device) for name, weight in weights.items()})
+        super()._restore(state, where)
 
     def _extra_state(self) -> dict[str, Any]:
-        return {"rng": rng_state()}
+        return {"rng": rng_state(), **({"warm_start": self.warm_weights} if self.warm_steps else {})}
 
     def _after_load(self, state: Mapping[str, Any]) -> None:
         load_rng_state(state["rng"])
@@ -253,7 +368,14 @@ def make_batch(
         reward_E=torch.tensor([sum(one.reward.values()) for one in episodes], device=device),
         group_E=torch.from_numpy(rows // group_size).to(device),
         weight_E=torch.tensor([*weights], dtype=torch.float32, device=device),
+        turn_N=torch.from_numpy(_turns(trajectories)).to(device),
     )
+
+
+def _turns(trajectories: Sequence[Trajectory]) -> NDArray[np.int64]:
+    """Number of the turn of each policy token. A turn is a run of policy tokens without a reply between them."""
+    starts = [np.diff(one.policy.astype(np.int8), prepend=0) == 1 for one in trajectories]
+    return np.cumsum(np.concatenate([start[one.policy] for start, one in zip(starts, trajectories, strict=True)]))
 
 
 @torch.no_grad()
@@ -265,6 +387,11 @@ def reference_logprobs(frozen: Frozen, trajectories: Sequence[Trajectory], job: 
             score_tokens(base, hidden_before(base, one), one.said_N, job.rollout.temperature, "none") for one in streams
         ]
     return torch.cat([logp_N for logp_N, _ in scored])
+
+
+def teaches(targets: Targets) -> bool:
+    """Whether any episode of the batch teaches the policy anything."""
+    return "teaches_E" not in targets or bool(targets["teaches_E"].any())
 
 
 def logp_gap(logp_N: Tensor, rollout_logp_N: Tensor) -> dict[str, Tensor]:

@@ -1,4 +1,4 @@
-"""Supervised fine-tuning on demonstrations: how `models/tiny` was trained, and the control that PPO is compared with.
+"""Supervised fine-tuning on demonstrations: `models/tiny`, the warm start of a run, and the controls of its results.
 
     loss = mean cross-entropy over policy tokens
 
@@ -47,17 +47,13 @@ class SftPlan:
 def fine_tune(model: Any, demos: Sequence[Demo], plan: SftPlan) -> dict[str, float]:
     """Trains `model` in place, on its device and in its precision (bf16 arithmetic on CUDA)."""
     device = next(model.parameters()).device
-    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    matrices, others = [one for one in trained if one.ndim >= 2], [one for one in trained if one.ndim < 2]
-    # No weight decay on norms and biases.
-    groups = [{"params": matrices, "weight_decay": WEIGHT_DECAY}, {"params": others, "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW(groups, lr=plan.lr, betas=BETAS, fused=device.type == "cuda")
+    optimizer = sft_optimizer(model, plan.lr)
     autocast = torch.autocast("cuda", torch.bfloat16) if device.type == "cuda" else nullcontext()
     model.train()
     read, losses = 0, []
-    for rows in endless_batches(demos, plan):
+    for rows, lr in sft_batches(demos, plan):
         for group in optimizer.param_groups:
-            group["lr"] = plan.lr * lr_scale(read / plan.tokens)
+            group["lr"] = lr
         (stream,) = pack([demos[row] for row in rows], plan.batch_tokens, device)
         with autocast:
             loss = sft_loss(model, stream)
@@ -67,17 +63,38 @@ def fine_tune(model: Any, demos: Sequence[Demo], plan: SftPlan) -> dict[str, flo
         optimizer.zero_grad(set_to_none=True)
         read += sum(len(demos[row].tokens) for row in rows)
         losses.append(loss.detach())
-        if read >= plan.tokens:
-            break
     model.eval()
     tail = torch.stack(losses[-max(1, len(losses) // 20) :]).float().mean()
     return {"tokens": float(read), "updates": float(len(losses)), "loss": float(tail)}
+
+
+def sft_optimizer(model: Any, lr: float) -> torch.optim.AdamW:
+    """AdamW over the trained weights, without weight decay on norms and biases."""
+    trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    matrices, others = [one for one in trained if one.ndim >= 2], [one for one in trained if one.ndim < 2]
+    groups = [{"params": matrices, "weight_decay": WEIGHT_DECAY}, {"params": others, "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, lr=lr, betas=BETAS, fused=next(model.parameters()).is_cuda)
 
 
 def sft_loss(model: Any, stream: Stream) -> Tensor:
     """Mean cross-entropy over the policy tokens; logits are computed for those only."""
     logits_NV = model.get_output_embeddings()(hidden_before(model, stream)).float()
     return torch.nn.functional.cross_entropy(logits_NV, stream.said_N)
+
+
+def sft_batches(
+    demos: Sequence[Demo], plan: SftPlan, start: float = 0.0, end: float = 1.0
+) -> Iterator[tuple[list[int], float]]:
+    """Batches of a run, as rows of `demos`, each with its learning rate: those that begin when a share from `start`
+    (included) to `end` (not included) of the token budget is read. They depend on demonstrations and plan alone."""
+    read = 0
+    for rows in endless_batches(demos, plan):
+        done = read / plan.tokens
+        if done >= end:
+            return
+        if done >= start:
+            yield rows, plan.lr * lr_scale(done)
+        read += sum(len(demos[row].tokens) for row in rows)
 
 
 def endless_batches(demos: Sequence[Demo], plan: SftPlan) -> Iterator[list[int]]:

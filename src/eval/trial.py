@@ -1,4 +1,5 @@
-"""The result of a run: base, control and trained policy on the same held-out samples, every seed and all together.
+"""The result of a run: base, warm start, controls and trained policy on the same held-out samples, every seed and all
+together.
 
     report = trial_report([SeedRun(1, 5000, base, trained, control)], about, profile.thresholds, proof)
 
@@ -35,10 +36,18 @@ class SeedRun(Struct, frozen=True):
     base: Sequence[Episode] | None
     trained: Sequence[Episode] | None
     control: Sequence[Episode] | None
-    """Episodes of the base after plain SFT on as many tokens, where the config asks for it."""
+    """Episodes of the base after plain SFT on as many tokens as the run read, where the config asks for it."""
+    time_control: Sequence[Episode] | None = None
+    """Episodes of the base after plain SFT for as long as the run took, where the config asks for it."""
+    warm_start: Sequence[Episode] | None = None
+    """Episodes of the policy that the strategy started from, where that is not the base."""
 
 
-class Compared(Struct, frozen=True):
+POLICIES = ("base", "trained", "control", "time_control", "warm_start")
+"""Names of the policies whose episodes a `SeedRun` has."""
+
+
+class Compared(Struct, frozen=True, omit_defaults=True):
     """Each figure as base, trained and change (`success_hard`, `overclar_rate_easy`, `avg_turns_gsm8k`, ...)."""
 
     seed: int | None
@@ -50,6 +59,14 @@ class Compared(Struct, frozen=True):
     """Trained less control; the control is `base` there."""
     control_changes: Changes | None
     """Control less base."""
+    over_time_control: Changes | None = None
+    """Trained less time-matched control, which is `base` there."""
+    time_control_changes: Changes | None = None
+    """Time-matched control less base."""
+    over_warm_start: Changes | None = None
+    """Trained less warm start, which is `base` there."""
+    warm_start_changes: Changes | None = None
+    """Warm start less base."""
 
 
 class TrialReport(Report, frozen=True, kw_only=True):
@@ -80,11 +97,12 @@ def trial_report(runs: Sequence[SeedRun], about: dict[str, Any], limits: Thresho
 
 
 def control_ambers(pooled: Compared) -> list[Check]:
-    """The amber of a trained policy that the control beats where asking is needed."""
-    change = pooled.over_control["need_ask_success"].delta_pp if pooled.over_control else None
-    if change is None:
+    """The amber of a trained policy that a control beats where asking is needed."""
+    sides = [side for side in (pooled.over_control, pooled.over_time_control) if side]
+    changes = [change for side in sides if (change := side["need_ask_success"].delta_pp) is not None]
+    if not changes:
         return []
-    made = check("control_need_ask", change, ">=", 0.0, *remedies("ambers")["control_need_ask"])
+    made = check("control_need_ask", min(changes), ">=", 0.0, *remedies("ambers")["control_need_ask"])
     return [] if made.passed else [made]
 
 
@@ -111,6 +129,10 @@ def compared(run: SeedRun) -> Compared:
         changes=change(run.base, run.trained),
         over_control=change(run.control, run.trained),
         control_changes=change(run.base, run.control),
+        over_time_control=change(run.time_control, run.trained),
+        time_control_changes=change(run.base, run.time_control),
+        over_warm_start=change(run.warm_start, run.trained),
+        warm_start_changes=change(run.base, run.warm_start),
     )
 
 
@@ -120,11 +142,6 @@ def _pooled(runs: Sequence[SeedRun]) -> Compared:
         found = [episode for side in sides if side is not None for episode in side]
         return found if all(sides) else None
 
-    whole = SeedRun(
-        runs[0].seed,
-        runs[0].steps,
-        joined([run.base for run in runs]),
-        joined([run.trained for run in runs]),
-        joined([run.control for run in runs]),
-    )
+    sides = {name: joined([getattr(run, name) for run in runs]) for name in POLICIES}
+    whole = SeedRun(runs[0].seed, runs[0].steps, **sides)
     return msgspec.structs.replace(compared(whole), seed=None)

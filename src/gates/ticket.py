@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from ..checkpoint.seal import MANIFEST as SEAL
 from ..checkpoint.seal import Damaged, final_seals, read_seal
 from ..checkpoint.seal import verify as verify_seal
 from ..checkpoint.store import HACKING, STOPPED
@@ -398,6 +399,25 @@ def verify_final_model(folder: Path, remedy: str = _TRAIN_AGAIN) -> None:
         raise BadInput(what, where=str(folder), remedy=remedy)
     if (early := ended_early(folder)) and ":" not in marks.get("config", {}).get("engine", ""):
         raise BadInput(f"is no final model: {early}", where=str(folder), remedy=remedy)
+    if (settings := marks.get("config", {}).get("warm_start")) and sealed.step >= settings["steps"]:
+        _verify_warm_start(folder, marks, remedy)
+
+
+def _verify_warm_start(folder: Path, marks: Mapping[str, Any], remedy: str) -> None:
+    """Refuses another policy than the one that a final model was trained from: the model names its seal."""
+    warm = warm_start_of(folder)
+    try:
+        verify_seal(warm)
+    except Damaged as error:
+        raise BadInput(str(error), where=str(warm), remedy=remedy) from None
+    if marks.get(run_paths.WARM_START) != sha256_file(warm / SEAL):
+        what = f"is not the warm start that {folder} was trained from"
+        raise BadInput(what, where=str(warm), remedy=remedy)
+
+
+def warm_start_of(folder: Path) -> Path:
+    """Folder of the warm start that a final model was trained from."""
+    return folder.with_name(run_paths.WARM_START)
 
 
 def ended_early(folder: Path) -> str:

@@ -40,7 +40,7 @@ from ..eval.trial import TrialReport
 from ..gates.ambers import NOT_FOR_SIGNING, Amber, ambers, open_ambers
 from ..gates.gate import PREFLIGHT
 from ..gates.manifest import MANIFEST, Manifest, newest_evaluation
-from ..gates.ticket import ENVELOPE, ROUND1, TICKET, final_models, read_round, trained_config
+from ..gates.ticket import ENVELOPE, ROUND1, TICKET, final_models, read_round, trained_config, warm_start_of
 from ..gates.verify import verify
 from ..pages.rc1_report import COMMIT, RC1_JSON, RC1_PAGE, gather_run, rc1_page
 from ..runtime.secrets import find_secret
@@ -190,7 +190,7 @@ def _contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> It
     held = [path for path in held if paths.run_folder(path) in (None, run)]  # other runs stay where they are
     needed = [*held, MANIFEST, ROUND1, TICKET, ENVELOPE, *PREFLIGHT.glob("amber_*.json"), *config_files(config)]
     wanted = [Path(settings.base_model), paths.probe_report(settings.profile), *BESIDE]
-    for path in (*wanted, *needed, *models):
+    for path in (*wanted, *needed, *models, *map(warm_start_of, models)):
         here = shipped(path)
         if not here.exists():
             continue

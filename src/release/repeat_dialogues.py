@@ -1,4 +1,5 @@
-"""Lets the models of a gated run repeat recorded dialogues: those of base and trained policy, and of the ablation.
+"""Lets the models of a gated run repeat recorded dialogues: those of base, warm start and trained policy, and of the
+ablation.
 
 Some dialogues are generated again with the same random numbers. On the machine that made them they must be the same,
 word for word. Elsewhere sums in another order may change a token. If one differs there, all are generated again, and
@@ -40,6 +41,7 @@ from ..eval.ablation import profile_plan, side_config
 from ..eval.compare import ABLATION_FIGURES, Change, SeedPair, ablation_checks, ablation_figures
 from ..eval.trial import HEADLINE, TrialReport
 from ..gates.checks.penalty import read_pairs
+from ..gates.ticket import warm_start_of
 from ..training.data import held_out
 from ..training.results import derive, episode_files
 
@@ -70,12 +72,16 @@ def repeat_dialogues(
         files = episode_files(config, seed)
         otherwise[files["trained"]] = _regenerate(config, seed, folder, files["trained"], draw, tell)
         otherwise[files["base"]] = _regenerate(config, seed, base, files["base"], draw, tell, made_beside=folder)
-        if "control" in files:
-            tell(f"{files['control']}: the control's model is not kept, so nothing of it was repeated")
+        if (file := files.get("warm_start")) is not None:
+            otherwise[file] = _regenerate(config, seed, warm_start_of(folder), file, draw, tell)
+        for name in ("control", "time_control"):
+            if name in files:
+                tell(f"{files[name]}: the control's model is not kept, so nothing of it was repeated")
     if any(otherwise.values()):
         here = derive(config, "here", otherwise)
-        pairs = zip((*report.seeds, report.pooled), (*here.seeds, here.pooled), strict=True)
+        pairs = list(zip((*report.seeds, report.pooled), (*here.seeds, here.pooled), strict=True))
         changes = [(one.changes or {}, other.changes or {}) for one, other in pairs]
+        changes += [(one.over_warm_start or {}, other.over_warm_start or {}) for one, other in pairs]
         _refuse_other_outcome(str(config.shadow_set), (report.checks, here.checks), changes, HEADLINE)
         if [one.name for one in report.ambers] != [one.name for one in here.ambers]:
             raise BadInput("the dialogues of this machine give other ambers", where="control", remedy=_THERE)

@@ -23,8 +23,7 @@ from torch.nn.functional import logsigmoid
 
 from ..core.api import Batch, Targets
 from . import kl
-from .flat_layout import at_least, positive, renumber, segment_sum
-from .grpo import EQUAL_REWARDS
+from .flat_layout import EQUAL_REWARDS, at_least, positive, renumber, segment_sum
 
 
 class DPO:

@@ -13,6 +13,9 @@ from torch import Tensor
 from ..core.api import Batch, Targets
 from ..core.errors import BadInput
 
+EQUAL_REWARDS = 1e-6
+"""Rewards that differ by less than this are equal."""
+
 
 def segment_sum(x_N: Tensor, segment_N: Tensor, count: int) -> Tensor:
     """The sum of each segment; 0 for an empty one."""
@@ -25,6 +28,11 @@ def segment_mean(x_N: Tensor, segment_N: Tensor, count: int) -> Tensor:
     return segment_sum(x_N, segment_N, count) / size.clamp(min=1)
 
 
+def is_equal(reward_E: Tensor) -> bool:
+    """Whether no reward differs from another, so that there is nothing to learn from them."""
+    return bool(reward_E.max() - reward_E.min() <= EQUAL_REWARDS) if reward_E.numel() else True
+
+
 def is_last(episode_N: Tensor) -> Tensor:
     """True on the last token of each episode."""
     last_N = torch.ones_like(episode_N, dtype=torch.bool)
@@ -33,8 +41,8 @@ def is_last(episode_N: Tensor) -> Tensor:
 
 
 def per_token(x_N: Tensor, batch: Batch) -> Tensor:
-    """The sum over tokens, each weighted as its episode, divided by the number of tokens."""
-    return (x_N * batch.weight_E[batch.episode_N]).sum() / max(x_N.numel(), 1)
+    """The sum over tokens, each weighted as its episode, divided by the number of tokens (or by `batch.divisor`)."""
+    return (x_N * batch.weight_E[batch.episode_N]).sum() / max(batch.divisor or x_N.numel(), 1)
 
 
 def renumber(group_E: Tensor) -> tuple[Tensor, int]:
@@ -60,6 +68,7 @@ def take(batch: Batch, targets: Targets, rows: Tensor) -> tuple[Batch, dict[str,
         weight_E=batch.weight_E[rows],
         ref_logp_N=select(batch.ref_logp_N),
         value_N=select(batch.value_N),
+        turn_N=select(batch.turn_N),
     )
     return part, {name: x[keep_N] if name.endswith("_N") else x[rows] for name, x in targets.items()}
 

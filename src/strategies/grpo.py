@@ -8,7 +8,8 @@ Means are over policy tokens, each weighted as its episode. Departures from the 
 
 - the loss is averaged over tokens, not first over episodes (DAPO, arXiv:2503.14476), so that the tokens of a long
   episode count as much as those of a short one;
-- a group of equal rewards teaches nothing: neither its advantages nor its KL term nor its entropy are in the loss;
+- a group of equal rewards teaches nothing: neither its advantages nor its KL term nor its entropy are in the loss, so
+  an engine need not compute it (`teaches_E`); its tokens still count in the means;
 - the KL term is weighted by the ratio, so that its gradient is that of KL(policy, base) (see `kl.steering`);
 - the weight of the KL term adapts to a target (see `kl.py`).
 
@@ -22,11 +23,9 @@ from torch import Tensor
 
 from ..core.api import Batch, Targets
 from . import kl
-from .flat_layout import at_least, per_token, positive, renumber, segment_mean, segment_sum
+from .flat_layout import EQUAL_REWARDS, at_least, per_token, positive, renumber, segment_mean, segment_sum
 from .ppo import policy_loss, update_metrics
 
-EQUAL_REWARDS = 1e-6
-"""Rewards that differ by less than this are equal."""
 STD_FLOOR = 1e-4
 """Added to a group's standard deviation, as TRL does."""
 
@@ -58,6 +57,7 @@ class GRPO(kl.AdaptiveKL):
         return {
             "advantage_N": advantage_E[batch.episode_N],
             "teaches_N": teaches_E[batch.episode_N].to(batch.logp_N.dtype),
+            "teaches_E": teaches_E,
         }
 
     def loss(

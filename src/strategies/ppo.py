@@ -5,26 +5,32 @@
                 + value_coef * mean max((V - R)^2, (clip(V, V_old +- value_clip) - R)^2) / 2
                 - entropy_coef * mean entropy
     reward_t  = - kl_coef * (old_logp - ref_logp), plus the episode's reward at its last token
-    A         = GAE(reward, V_old; gamma, lam), whitened over the batch;  R = A + V_old before whitening
+    A         = GAE(reward, V_old; gamma, lam inside a turn, turn_lam from turn to turn);  R = A + V_old
+    A         = (A - mean) / max(std, std_floor) over the batch
 
 Means are over policy tokens, each weighted as its episode. Departures from the paper:
 
 - tokens of user and tools are no states: a turn's first token follows the last token of the turn before;
 - a KL penalty against the frozen base is part of the reward, and its weight adapts (Ziegler et al. 2019,
   arXiv:1909.08593; see `kl.py`);
-- the value loss is clipped too, as in OpenAI's reference code.
+- the value loss is clipped too, as in OpenAI's reference code;
+- `lam` is 1 by default, so that the reward at the end reaches an ask that is many tokens back whatever the critic says;
+- a batch of equal rewards moves the critic only: whitened, its advantages would be noise of unit size. `std_floor` does
+  the same for rewards that hardly differ.
 
 Run it with `strategy: ppo` in a training config.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
 from ..core.api import Batch, Targets
 from . import kl
-from .flat_layout import at_least, is_last, per_token, positive, share
+from .flat_layout import at_least, is_equal, is_last, per_token, positive, share
 
 
 class PPO(kl.AdaptiveKL):
@@ -43,13 +49,16 @@ class PPO(kl.AdaptiveKL):
         kl_coef: float = 0.02,
         target_kl: float | None = 0.03,
         gamma: float = 1.0,
-        lam: float = 0.95,
+        lam: float = 1.0,
+        turn_lam: float = 1.0,
+        std_floor: float = 0.1,
         group_size: int = 1,
     ) -> None:
         super().__init__(kl_coef, target_kl)
         self.clip, self.value_clip = positive("clip", clip), positive("value_clip", value_clip)
         self.value_coef, self.entropy_coef = at_least("value_coef", value_coef), at_least("entropy_coef", entropy_coef)
-        self.gamma, self.lam = share("gamma", gamma), share("lam", lam)
+        self.gamma, self.lam, self.turn_lam = share("gamma", gamma), share("lam", lam), share("turn_lam", turn_lam)
+        self.std_floor = positive("std_floor", std_floor)
         self.group_size = int(at_least("group_size", group_size, 1))
 
     def targets(self, batch: Batch) -> Targets:
@@ -57,10 +66,19 @@ class PPO(kl.AdaptiveKL):
         last_N = is_last(batch.episode_N)
         reward_N = -self.kl_coef * kl.k1(batch.logp_N, kl.reference_of(batch))
         reward_N[last_N] += batch.reward_E[batch.episode_N[last_N]]
-        advantage_N = gae(reward_N, old_value_N, batch.episode_N, self.gamma, self.lam)
+        turn_N = batch.episode_N if batch.turn_N is None else batch.turn_N
+        lam_N = torch.where(is_last(turn_N), self.turn_lam, self.lam).to(reward_N.dtype)
+        advantage_N = gae(reward_N, old_value_N, batch.episode_N, self.gamma, lam_N)
         return_N = advantage_N + old_value_N
+        teaches_E = torch.full_like(batch.group_E, not is_equal(batch.reward_E), dtype=torch.bool)
         self._batch_metrics = {**kl.metrics(batch), "value_explained": _explained(return_N, old_value_N)}
-        return {"advantage_N": whiten(advantage_N, batch.weight_E[batch.episode_N]), "return_N": return_N}
+        self._batch_metrics["teaching_share"] = float(teaches_E.float().mean())
+        whitened_N = whiten(advantage_N, batch.weight_E[batch.episode_N], self.std_floor)
+        return {
+            "advantage_N": whitened_N * teaches_E[batch.episode_N],
+            "return_N": return_N,
+            "teaches_E": teaches_E,
+        }
 
     def loss(
         self, logp_N: Tensor, entropy_N: Tensor, value_N: Tensor | None, part: Batch, targets: Targets
@@ -85,43 +103,48 @@ def value_loss(value_N: Tensor, old_value_N: Tensor, return_N: Tensor, clip: flo
     return 0.5 * torch.maximum((value_N - return_N) ** 2, (clipped_N - return_N) ** 2)
 
 
-def gae(reward_N: Tensor, value_N: Tensor, episode_N: Tensor, gamma: float, lam: float) -> Tensor:
+def gae(reward_N: Tensor, value_N: Tensor, episode_N: Tensor, gamma: float, lam_N: Tensor | float) -> Tensor:
     """Generalized advantage estimation (Schulman et al. 2015, arXiv:1506.02438).
 
-    The value after the last token of an episode is 0. Tokens of user and tools are not in the layout.
+    `lam_N`: lambda from each token to the next, or one number for all. The value after the last token of an episode is
+    0. Tokens of user and tools are not in the layout.
     """
     next_N = torch.zeros_like(value_N)
     next_N[:-1] = value_N[1:]
     next_N = next_N.masked_fill(is_last(episode_N), 0)
-    return discounted(reward_N + gamma * next_N - value_N, episode_N, gamma * lam)
+    return discounted(reward_N + gamma * next_N - value_N, episode_N, gamma * lam_N)
 
 
-def discounted(x_N: Tensor, episode_N: Tensor, factor: float) -> Tensor:
-    """The discounted sum of x from each token to the end of its episode.
+def discounted(x_N: Tensor, episode_N: Tensor, factor_N: Tensor | float) -> Tensor:
+    """The discounted sum of x from each token to the end of its episode; `factor_N`: from each token to the next.
 
-    By doubling: after round k each token holds the sum over its next 2**k tokens. So a batch of N tokens takes
-    log2(N) rounds instead of N.
+    By doubling: after round k each token holds the sum over its next 2**k tokens, and the product of its next 2**k
+    factors. So a batch of N tokens takes log2(N) rounds instead of N.
     """
     total_N, step = x_N.clone(), 1
+    product_N = torch.zeros_like(x_N) + factor_N
     while step < x_N.numel():
         same = episode_N[step:] == episode_N[:-step]
-        total_N[:-step] += factor**step * torch.where(same, total_N[step:], 0)
+        total_N[:-step] += product_N[:-step] * torch.where(same, total_N[step:], 0)
+        product_N[:-step] *= product_N[step:].clone()
         step *= 2
     return total_N
 
 
-def whiten(x_N: Tensor, weight_N: Tensor) -> Tensor:
-    """Scales to weighted mean 0 and variance 1. A batch whose weights are all 0 is returned unchanged."""
+def whiten(x_N: Tensor, weight_N: Tensor, floor: float = 1e-8) -> Tensor:
+    """Scales to weighted mean 0 and variance 1; a standard deviation below `floor` counts as `floor`. A batch whose
+    weights are all 0 is returned unchanged."""
     total = weight_N.sum()
     if not total > 0:
         return x_N
     mean = (weight_N * x_N).sum() / total
     variance = (weight_N * (x_N - mean) ** 2).sum() / total
-    return (x_N - mean) / (variance.sqrt() + 1e-8)
+    return (x_N - mean) / variance.sqrt().clamp(min=floor)
 
 
 def update_metrics(logp_N: Tensor, entropy_N: Tensor, part: Batch, clip: float) -> dict[str, Tensor]:
     """How far the updates have moved the policy from the one that made the episodes."""
+    part = replace(part, divisor=None)  # means over the tokens that are there
     with torch.no_grad():
         ratio_N = torch.exp(logp_N - part.logp_N)
         return {

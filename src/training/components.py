@@ -190,7 +190,7 @@ def open_judge(config: TrainConfig, resumed: Path | None, group_size: int) -> It
         first = next(iter(read_records(config.seed_pool, Sample)))
         runner.run(score_once(room.judge, first))
         done = sum(min(config.steps, steps_done(config, seed, resumed)) for seed in config.seeds) if resumed else 0
-        steps = config.steps * len(config.seeds) - done
+        steps = config.steps * len(config.seeds) - max(done, config.warm_steps * len(config.seeds))
         judged_per_step = config.batch_size * config.reward.live_share
         calls = round(max(judged_per_step, group_size) * scoring.votes.k)
         at_once = max(1, min(scoring.limits.concurrency_max, calls))

@@ -68,6 +68,12 @@ def preflight(
         judge_settings(config)
         unstable_weights(config)
         engine = load_engine(config.engine, config.strategy)
+        if config.warm_start and not getattr(engine, "warm_starts", False):
+            raise BadInput(
+                f"{config.engine} has no warm start",
+                where="warm_start",
+                remedy="set engine: pure_pt; or set warm_start: null, and a policy after SFT as base_model",
+            )
         require_whole_groups(config.batch_size, make_strategy(config).group_size)
         make_callbacks(config)
         device = get_device(config.device_pref)

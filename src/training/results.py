@@ -1,4 +1,5 @@
-"""Results of a run: base, control and trained policy on the same held-out samples, read from the stored episodes.
+"""Results of a run: base, warm start, controls and trained policy on the same held-out samples, read from the stored
+episodes.
 
 `train` writes `reports/ppo_eval_<time>` when a run ends; `evaluate` derives the same report again, under a tag. Only
 the policy's own words are taken from the record: replies, success and rewards are computed again from the samples, and
@@ -39,7 +40,7 @@ from ..core.paths import (
 )
 from ..core.types import Episode, Level, Sample
 from ..eval.replay import Replay
-from ..eval.trial import SeedRun, TrialReport, stated_limits, trial_report
+from ..eval.trial import POLICIES, SeedRun, TrialReport, stated_limits, trial_report
 from ..gates.manifest import Manifest
 from ..gates.ticket import FREE_WITH_A_TICKET, TICKET, Fingerprints, verify_report
 from ..pages.results import trial_page
@@ -47,7 +48,7 @@ from ..runtime.logs import StepLog
 from .data import held_out
 from .resume import EVALUATION_KEY, GATED
 
-CONTROL_FILE = "control.jsonl"
+CONTROL_FILE, TIME_CONTROL_FILE = "control.jsonl", "control_time.jsonl"
 _TRAIN = f"run the training to its end; with {RESUME} it makes the evaluations that are missing"
 
 
@@ -107,7 +108,7 @@ def derive(config: TrainConfig, tag: str, otherwise: Mapping[Path, Mapping[int, 
         for who, others in ((who, (otherwise or {}).get(file, {})) for who, file in files.items()):
             episodes[who] = [others.get(at, one) for at, one in enumerate(episodes[who])]
         done = _steps_done(config, seed)
-        runs.append(SeedRun(seed, done, episodes.get("base"), episodes.get("trained"), episodes.get("control")))
+        runs.append(SeedRun(seed, done, **dict.fromkeys(POLICIES) | episodes))
     arguments = {"tag": tag, "seeds": list(config.seeds), "steps": runs[0].steps, **stated_limits(limits)}
     run = run_of(config.checkpoint_root)
     inputs = [config.shadow_set, *outputs(config), run / EVAL_METRICS, run / METRICS]
@@ -160,9 +161,17 @@ def _evaluations(config: TrainConfig, seed: int) -> Path:
 
 
 def episode_files(config: TrainConfig, seed: int) -> dict[str, Path]:
+    """Files with the held-out episodes of each policy, by its name in `POLICIES`."""
     folder = _evaluations(config, seed)
-    files = {"base": step_file(folder, 0), "trained": step_file(folder, _steps_done(config, seed))}
-    return files | ({"control": folder / CONTROL_FILE} if config.eval.control else {})
+    done = _steps_done(config, seed)
+    files = {"base": step_file(folder, 0), "trained": step_file(folder, done)}
+    if config.eval.control:
+        files["control"] = folder / CONTROL_FILE
+        if config.eval.control_tokens:
+            files["time_control"] = folder / TIME_CONTROL_FILE
+    if config.warm_start and config.warm_steps < done:
+        files["warm_start"] = step_file(folder, config.warm_steps)
+    return files
 
 
 def _final_seal(config: TrainConfig, seed: int) -> Path:

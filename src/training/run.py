@@ -29,16 +29,17 @@ from ..callbacks.reward_hacking_watch import Watch
 from ..checkpoint.seal import Seal, final_seals
 from ..checkpoint.store import HACKING, LATEST, STOPPED, Checkpoint, CheckpointStore
 from ..config.loader import naming_keys, write_effective
-from ..config.train_config import TrainConfig
+from ..config.train_config import RolloutLimits, TrainConfig
 from ..core import paths
-from ..core.api import Callback, Engine, Stop
+from ..core.api import Callback, Engine, StepResult, Stop
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.files import atomic_write, json_bytes, sweep
 from ..data.pool.meta import read_meta
 from ..engines.base import machine
-from ..engines.job import TrainJob
-from ..engines.models import load_policy
+from ..engines.job import TrainJob, WarmStart
+from ..engines.models import load_policy, load_trained
+from ..engines.sft import SftPlan
 from ..eval.metrics import figures, flat
 from ..eval.trial import TrialReport
 from ..gates.manifest import Manifest
@@ -54,9 +55,9 @@ from . import resume as resumption
 from .components import make_callbacks, make_strategy, open_judge, unstable_weights
 from .data import held_out
 from .preflight import Ready, preflight
-from .results import CONTROL_FILE, write_results
+from .results import CONTROL_FILE, TIME_CONTROL_FILE, write_results
 from .sampler import open_sampler
-from .sft_control import control, tokens_seen
+from .sft_control import control, demonstrations, tokens_seen
 
 STEP_LINES = "callbacks.logging"
 TARGETS = "lora_targets"
@@ -66,13 +67,17 @@ log = logging.getLogger(__name__)
 
 
 def run_gated(
-    path: Path, resume_from: Path | None, overrides: Sequence[str] | None = None, reporter: Reporter = TO_LOG
-) -> TrialReport:
+    path: Path,
+    resume_from: Path | None,
+    overrides: Sequence[str] | None = None,
+    reporter: Reporter = TO_LOG,
+    warm_start_only: bool = False,
+) -> TrialReport | None:
     """A run behind the gates. The ticket is checked first, and no option skips that."""
     admission = admit(path, overrides)
     if resume_from is not None:
         require_gated_folder(resume_from)
-    return run(path, resume_from is not None, admission, overrides, reporter)
+    return run(path, resume_from is not None, admission, overrides, reporter, warm_start_only)
 
 
 def run(
@@ -81,9 +86,16 @@ def run(
     admission: Admission | None = None,
     overrides: Sequence[str] | None = None,
     reporter: Reporter = TO_LOG,
-) -> TrialReport:
-    """Trains every seed and reports on all of them. With an admission it is a gated run, which resumes by itself."""
+    warm_start_only: bool = False,
+) -> TrialReport | None:
+    """Trains every seed and reports on all of them. With an admission it is a gated run, which resumes by itself.
+
+    `warm_start_only`: ends after the warm start and returns None; the same run can be resumed without this option.
+    """
     ready = preflight(path, admission, overrides, reporter)
+    if warm_start_only and not ready.config.warm_start:
+        remedy = "add the section, such as warm_start: {steps: 8, tokens: 200000}"
+        raise BadInput("there is no warm start in this config", where=f"{path}: warm_start", remedy=remedy)
     console = Console(stderr=True, markup=False, highlight=False, emoji=False, soft_wrap=True)
     lock = lock_folder(paths.LOGS)
     try:
@@ -102,7 +114,7 @@ def run(
                 if resumed and not resume:
                     names = " and ".join(map(str, [folder, *resumption.checkpoint_roots(ready.config, folder)[1:]]))
                     log.info("this run has begun before and is resumed; to start again, move %s away", names)
-                return _run_seeds(ready, folder, resume or resumed is not None, console)
+                return _run_seeds(ready, folder, resume or resumed is not None, console, warm_start_only)
         finally:
             if resumed is None and not (folder / paths.EFFECTIVE_CONFIG).exists():
                 shutil.rmtree(folder, ignore_errors=True)  # refused before it began
@@ -110,7 +122,7 @@ def run(
         os.close(lock)
 
 
-def _run_seeds(ready: Ready, folder: Path, resume: bool, console: Console) -> TrialReport:
+def _run_seeds(ready: Ready, folder: Path, resume: bool, console: Console, warm_start_only: bool) -> TrialReport | None:
     config, first = ready.config, ready.config.seeds[0]
     begun = resumption.newest_seals(config, folder) if resume else {}
     for seal in begun.values():
@@ -126,7 +138,9 @@ def _run_seeds(ready: Ready, folder: Path, resume: bool, console: Console) -> Tr
         if ready.admission:
             _copy_ticket(folder)
         for seed in config.seeds:
-            _run_seed(ready, seed, resume, console, room, prepared)
+            _run_seed(ready, seed, resume, console, room, prepared, warm_start_only)
+        if warm_start_only:
+            return None
         report, files = write_results(config, f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
         if ready.admission:
             record_outputs(folder, folder / files[0])
@@ -154,6 +168,8 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: RunJudge |
 
     def last_good(before: int) -> Path | None:
         found = stores[0].latest_good(before)
+        if found and found.step < config.warm_steps:
+            found = None  # the engine has the result of the warm start itself
         rolled_back_to.extend([found] if found else [])
         return found.path if found else None
 
@@ -164,6 +180,7 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: RunJudge |
             folder = paths.seed_folder(paths.JUDGED, seed, config.seeds)
             judge = LiveShare(room, config.reward.live_share, seed, strategy.group_size, folder)
         weights = unstable_weights(config)
+        limits = config.rollout_limits(read_meta(config.seed_pool).tools)
         job = TrainJob(
             model=ready.model,
             renderer=ready.renderer,
@@ -176,12 +193,13 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: RunJudge |
             device=ready.device,
             dtype=ready.dtype,
             lr=config.lr,
-            rollout=config.rollout_limits(read_meta(config.seed_pool).tools),
+            rollout=limits,
             optimizer=config.optimizer,
             finetune=config.finetune,
             lora_targets=targets,
             kl_alert=config.kl_alert,
             judge=judge,
+            warm_start=_warm_start(ready, seed, limits),
             last_good=last_good,
         )
         prepare_device(ready.device)
@@ -193,8 +211,22 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: RunJudge |
     return _SeedRun(engine, job, sources, stores, rolled_back_to)
 
 
+def _warm_start(ready: Ready, seed: int, limits: RolloutLimits) -> WarmStart | None:
+    warm, pool, renderer = ready.config.warm_start, ready.config.seed_pool, ready.renderer
+    if warm is None:
+        return None
+    plan = SftPlan(warm.tokens, warm.lr, warm.batch_tokens, seed)
+    return WarmStart(warm.steps, plan, lambda: demonstrations(pool, renderer, limits))
+
+
 def _run_seed(
-    ready: Ready, seed: int, resume: bool, console: Console, room: RunJudge | None, prepared: dict[int, _SeedRun]
+    ready: Ready,
+    seed: int,
+    resume: bool,
+    console: Console,
+    room: RunJudge | None,
+    prepared: dict[int, _SeedRun],
+    warm_start_only: bool,
 ) -> None:
     config = ready.config
     run_folder = paths.run_of(config.checkpoint_root)
@@ -214,7 +246,7 @@ def _run_seed(
             seed_run.engine.load(start.path)
             resumption.require_read_as_sealed(start)
         _announce(ready, seed, seed_run.engine, resume)
-        _fit_and_evaluate(ready, seed_run, store, console)
+        _fit_and_evaluate(ready, seed_run, store, console, warm_start_only)
         if ready.admission:
             # What was read since the start counts too, such as the held-out samples.
             resumption.require_same_sources(resumption.source_hashes(ready), seed_run.sources, ready.path, gated=True)
@@ -233,7 +265,9 @@ def _require_same_sources(ready: Ready, seed_run: _SeedRun, marks: Mapping[str, 
     resumption.require_same_sources(seed_run.sources, then, ready.path, gated, earlier)
 
 
-def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, console: Console) -> None:
+def _fit_and_evaluate(
+    ready: Ready, seed_run: _SeedRun, store: CheckpointStore, console: Console, warm_start_only: bool
+) -> None:
     """Trains one seed, then makes the evaluations that the report needs and that are not stored yet."""
     config, engine, job, seed = ready.config, seed_run.engine, seed_run.job, seed_run.job.seed
     evaluations = paths.seed_folder(paths.EVAL_EPISODES, seed, config.seeds)
@@ -249,6 +283,7 @@ def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, 
         StepLog(paths.EVAL_METRICS),
         evaluations,
         config.eval.base,
+        config.warm_steps,
     )
     watch = Watch(seed, config.watch, StepLog(paths.METRICS))
     bar = ProgressBar(f"seed {seed}", config.steps, console)
@@ -268,12 +303,21 @@ def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, 
             best_by="eval/reward",
             valued_by=sha256(json_bytes(key)).hexdigest(),
             ending=lambda: {STOPPED: stop.reason, HACKING: watch.breach},
+            warm_steps=config.warm_steps,
         ),
         stop,
         hacking_stop,
     ]
+    if warm_start_only:
+        if engine.step >= config.warm_steps:
+            log.info("seed %d: the warm start was complete already", seed)
+            return
+        callbacks.append(_EndOfWarmStart(config.warm_steps))
     try:
         engine.fit(callbacks)
+    except WarmStartDone:
+        log.info("seed %d: the warm start is complete: %s", seed, store.root / paths.WARM_START)
+        return
     finally:
         bar.stop()
     if engine.step < config.steps:
@@ -283,11 +327,31 @@ def _fit_and_evaluate(ready: Ready, seed_run: _SeedRun, store: CheckpointStore, 
     if config.eval.control:
         control_key = key | {"seed_pool": seed_run.sources["seed_pool"]}
         control(config, job, rollout, tokens_seen(engine), evaluations / CONTROL_FILE, control_key)
+        if config.eval.control_tokens:
+            control(config, job, rollout, config.eval.control_tokens, evaluations / TIME_CONTROL_FILE, control_key)
     if isinstance(engine, HasPolicy):
         shadow.require_episodes(engine.policy, engine.step)
         if config.eval.base and not shadow.has_episodes(0):
             base = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
             shadow.require_episodes(base, 0)
+        if 0 < config.warm_steps < engine.step and not shadow.has_episodes(config.warm_steps):
+            warm = load_trained(store.root / paths.WARM_START, job.model, job.finetune, job.device, job.dtype)
+            shadow.require_episodes(warm, config.warm_steps)
+
+
+class WarmStartDone(Stop):
+    """Ends a run that was started for its warm start only."""
+
+
+class _EndOfWarmStart(Callback):
+    """The last callback of such a run: everything else is done with the step, its checkpoint too."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+
+    def on_step(self, engine: Engine, result: StepResult) -> None:
+        if result.step == self.steps:
+            raise WarmStartDone
 
 
 def _marks(ready: Ready, seed_run: _SeedRun) -> dict[str, Any]:

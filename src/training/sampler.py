@@ -1,9 +1,10 @@
 """The sampler: which samples a batch is made of, from the frozen seed pool or made afresh.
 
-Every slot of a batch gets a level and an origin from an evenly distributed sequence (`_even_pairs`), so that the shares
-of levels and origins hold over any stretch of steps, whatever the batch size. Slots of the pool go first to low
-performers, up to `low_perf_cap` and never more than half of the pool's slots, then to the pool in random order, every
-sample once before any repeats. The state is small: neither it nor the cost of a draw grows with the pool.
+Every slot of a batch gets a level, an origin and (with `need_ask_share`) whether an ask is needed from an evenly
+distributed sequence (`_even_triples`), so that the shares hold over any stretch of steps, whatever the batch size.
+Slots of the pool go first to samples that the policy failed and may solve (`Undecided`), up to `low_perf_cap` and never
+more than half of the pool's slots, then to the pool in random order, every sample once before any
+repeats. The state is small: neither it nor the cost of a draw grows with the pool.
 
     sampler = open_sampler(pool, shadow_set, config.priority_sampling, seed)
     batch = sampler.draw(step, 32)
@@ -37,14 +38,14 @@ from ..engines.job import Drawn
 
 Bucket = Level | Literal["all"]
 
-LOW = 0.5
-"""A sample whose episodes do well less often than this is a low performer."""
 KEPT = 256
-"""Low performers kept per bucket, the ones seen last. It bounds the state and the cost of a draw."""
-TRIES = 4
-"""Number of extra draws of a low performer before it is dropped: it may be beyond the policy for now."""
+"""Undecided samples kept per bucket, the ones seen last. It bounds the state and the cost of a draw."""
+DECIDED = 0.06
+"""A sample with a smaller p (1 - p) is dropped: solved, or beyond the policy for now. Three failures in a row."""
+ASK, COMPLETE = "ask", "complete"
+"""Parts of a bucket where `need_ask_share` is set: samples that need an ask, and complete ones."""
 
-GOLDEN, SILVER = (5**0.5 - 1) / 2, 2**0.5 - 1
+GOLDEN, SILVER, BRONZE = (5**0.5 - 1) / 2, 2**0.5 - 1, (13**0.5 - 3) / 2
 """Irrational steps that are far from every fraction: wrapped around 1, they cover the unit interval evenly."""
 
 
@@ -57,37 +58,42 @@ class Sampler:
         seed: int,
         fresh: FreshSamples | None = None,
         weights: Mapping[str, float] | None = None,
+        need_ask: Collection[str] = (),
     ) -> None:
         """`levels` and `weights` are keyed by sample id, `levels` in the order of the samples; the default weight is 1.
-        `fresh` is needed where the share of the pool is below 1 at some step."""
+        `fresh` is needed where the share of the pool is below 1 at some step. `need_ask`: ids of the samples that need
+        an ask, where `need_ask_share` is set."""
         self._samples, self._levels, self._sampling, self._seed = samples, list(levels.values()), sampling, seed
-        self._fresh, self._weights = fresh, weights or {}
+        self._fresh, self._weights, self._need_ask = fresh, weights or {}, frozenset(need_ask)
+        self._ids = list(levels)
         self._index = {identity: index for index, identity in enumerate(levels)}
         self._pool = blake2b("\n".join([*levels, *self._levels]).encode(), digest_size=16).hexdigest()
         self._buckets = self._sorted()
         self._refuse_empty()
-        self._turns: dict[Bucket, int] = dict.fromkeys(self._buckets, 0)
-        self._low = {bucket: LowPerformers() for bucket in self._buckets}
+        self._turns: dict[str, int] = dict.fromkeys(self._buckets, 0)
+        self._low = {bucket: Undecided() for bucket in self._buckets}
 
     def draw(self, step: int, count: int) -> list[Drawn]:
         """The samples of a step. They depend on seed, step and what was drawn and observed before, on nothing else."""
         pool_share = self._sampling.ratio(step)
         rng = Random(f"draw:{self._seed}:{step}")
         slots = [
-            (self._bucket(level), origin < pool_share) for level, origin in _even_pairs(self._seed, step * count, count)
+            (self._level(level), origin < pool_share, need)
+            for level, origin, need in _even_triples(self._seed, step * count, count)
         ]
         low_left = 0
         if self._sampling.enable:
-            from_pool_count = sum(from_pool for _, from_pool in slots)
+            from_pool_count = sum(from_pool for _, from_pool, _ in slots)
             low_left = min(floor(self._sampling.low_perf_cap * count + 1e-9), from_pool_count // 2)
         used: set[int] = set()
         batch: list[Drawn] = []
-        for bucket, from_pool in slots:
+        for level, from_pool, need in slots:
             if not from_pool:
                 assert self._fresh is not None
-                assert bucket != "all"
-                batch.append(Drawn(self._fresh.take(bucket), bucket, 1.0, "fresh"))
+                assert level != "all"
+                batch.append(Drawn(self._fresh.take(level), level, 1.0, "fresh"))
                 continue
+            bucket = self._bucket(level, need < (self._sampling.need_ask_share or 0))
             index = self._low[bucket].pick(rng, used) if low_left else None
             low_left -= index is not None
             origin: Literal["pool", "low"] = "pool" if index is None else "low"
@@ -104,12 +110,13 @@ class Sampler:
             if (index := self._index.get(episode.sample_id)) is not None:
                 results[index].append(did_well(episode))
         for index, went in results.items():
-            bucket: Bucket = self._levels[index] if self._sampling.enable else "all"
+            level: Bucket = self._levels[index] if self._sampling.enable else "all"
+            bucket = self._bucket(level, self._ids[index] in self._need_ask)
             if bucket in self._low:
                 self._low[bucket].record(index, sum(went) / len(went))
 
     def metrics(self) -> dict[str, float]:
-        return {f"low_performers_{bucket}": float(len(low)) for bucket, low in self._low.items()}
+        return {f"undecided_{bucket}": float(len(low)) for bucket, low in self._low.items()}
 
     def state_dict(self) -> dict[str, Any]:
         return {
@@ -122,24 +129,28 @@ class Sampler:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         if state["pool"] != self._pool or set(state["turns"]) != set(self._buckets):
             raise BadInput(
-                "the pool, or priority_sampling.enable, is not what the run began with",
+                "the pool, or priority_sampling, is not what the run began with",
                 where="seed_pool",
                 remedy="resume with the same pool file and settings, or start a new run",
             )
         self._turns = {bucket: int(state["turns"][bucket]) for bucket in self._buckets}
-        self._low = {bucket: LowPerformers(map(tuple, state["low"][bucket])) for bucket in self._buckets}
+        self._low = {bucket: Undecided(map(tuple, state["low"][bucket])) for bucket in self._buckets}
         if self._fresh:
             self._fresh.load_state_dict(state["fresh"])
 
-    def _sorted(self) -> dict[Bucket, list[int]]:
-        """Indices of the pool by level, each bucket shuffled; a single bucket where levels are not used."""
-        if not self._sampling.enable:
-            buckets: dict[Bucket, list[int]] = {"all": list(range(len(self._levels)))}
-        else:
-            buckets = {level: [] for level in LEVELS if self._sampling.by_difficulty[level] > 0}
-            for index, level in enumerate(self._levels):
-                if level in buckets:
-                    buckets[level].append(index)
+    def _sorted(self) -> dict[str, list[int]]:
+        """Indices of the pool by level and need of an ask, each bucket shuffled; without levels where they are not
+        used."""
+        share = self._sampling.need_ask_share
+        levels: list[Bucket] = ["all"]
+        if self._sampling.enable:
+            levels = [level for level in LEVELS if self._sampling.by_difficulty[level] > 0]
+        needs = [need for need, part in ((True, share or 0), (False, 1 - (share or 0))) if part > 0]
+        buckets: dict[str, list[int]] = {self._bucket(level, need): [] for level in levels for need in needs}
+        for index, (identity, own) in enumerate(zip(self._ids, self._levels, strict=True)):
+            bucket = self._bucket(own if self._sampling.enable else "all", identity in self._need_ask)
+            if bucket in buckets:
+                buckets[bucket].append(index)
         for bucket, indices in buckets.items():
             Random(f"order:{self._seed}:{bucket}").shuffle(indices)
         return buckets
@@ -157,15 +168,21 @@ class Sampler:
                     "priority_sampling.by_difficulty to 0",
                 )
 
-    def _bucket(self, number: float) -> Bucket:
-        """The bucket whose share of the unit interval contains the number."""
+    def _bucket(self, level: Bucket, need_ask: bool) -> str:
+        """Name of the bucket of a level, and of one part of it where `need_ask_share` is set."""
+        if self._sampling.need_ask_share is None:
+            return level
+        return f"{level}_{ASK if need_ask else COMPLETE}"
+
+    def _level(self, number: float) -> Bucket:
+        """The level whose share of the unit interval contains the number; `all` where levels are not used."""
         if not self._sampling.enable:
             return "all"
         shares = [self._sampling.by_difficulty[level] for level in LEVELS]
         inside = [level for level, end in zip(LEVELS, accumulate(shares), strict=True) if number < end]
-        return inside[0] if inside else list(self._buckets)[-1]
+        return inside[0] if inside else [level for level in LEVELS if self._sampling.by_difficulty[level] > 0][-1]
 
-    def _next(self, bucket: Bucket, used: set[int]) -> int:
+    def _next(self, bucket: str, used: set[int]) -> int:
         """The next index in the bucket's order that is not in the batch yet; a pool smaller than a batch repeats."""
         for _ in range(2 * len(used) + 2):
             index = self._nth(bucket, self._turns[bucket])
@@ -174,7 +191,7 @@ class Sampler:
                 break
         return index
 
-    def _nth(self, bucket: Bucket, turn: int) -> int:
+    def _nth(self, bucket: str, turn: int) -> int:
         """Entry `turn` of a walk that visits every index of a bucket once an epoch, in another order each epoch."""
         indices = self._buckets[bucket]
         epoch, at = divmod(turn, len(indices))
@@ -185,37 +202,36 @@ class Sampler:
         return indices[(start + at * stride) % len(indices)]
 
 
-class LowPerformers:
-    """Samples of one bucket on which the policy does badly: pool index -> score from 0 to 1, and number of redraws."""
+class Undecided:
+    """Samples of one bucket that the policy failed and may solve: pool index -> success rate p. It starts at 0.5 with
+    the first failure, and each new result counts half."""
 
-    def __init__(self, known: Iterable[tuple[int, float, int]] = ()) -> None:
-        self._known = {index: (score, tries) for index, score, tries in known}
+    def __init__(self, known: Iterable[tuple[int, float]] = ()) -> None:
+        self._known = dict(known)
 
     def __len__(self) -> int:
         return len(self._known)
 
     def pick(self, rng: Random, exclude: Collection[int]) -> int | None:
-        """A random low performer, the worst most often; None where all are excluded."""
-        able = [(index, 1.0 - score) for index, (score, _) in self._known.items() if index not in exclude]
+        """A random sample, drawn in proportion to p (1 - p); None where all are excluded."""
+        able = [(index, rate * (1 - rate)) for index, rate in self._known.items() if index not in exclude]
         if not able:
             return None
         indices, weights = zip(*able, strict=True)
-        index: int = rng.choices(indices, weights)[0]
-        score, tries = self._known[index]
-        self._known[index] = (score, tries + 1)
-        return index
+        return int(rng.choices(indices, weights)[0])
 
     def record(self, index: int, share: float) -> None:
-        """`share` of the new episodes of a sample did well; the old score counts half."""
-        score, tries = self._known.pop(index, (share, 0))
-        score = (score + share) / 2
-        if score < LOW and tries < TRIES:
-            self._known[index] = (score, tries)
+        """`share` of the new episodes of a sample did well."""
+        if index not in self._known and share == 1:
+            return
+        rate = (self._known.pop(index, 0.5) + share) / 2
+        if rate * (1 - rate) >= DECIDED:
+            self._known[index] = rate
         if len(self._known) > KEPT:
             del self._known[next(iter(self._known))]
 
-    def state(self) -> list[tuple[int, float, int]]:
-        return [(index, score, tries) for index, (score, tries) in self._known.items()]
+    def state(self) -> list[tuple[int, float]]:
+        return list(self._known.items())
 
 
 def did_well(episode: Episode) -> bool:
@@ -223,12 +239,13 @@ def did_well(episode: Episode) -> bool:
     return episode.need_ask_success if episode.needs_clarification else episode.success and episode.asks == 0
 
 
-def _even_pairs(seed: int, first: int, count: int) -> Iterator[tuple[float, float]]:
-    """Pairs of numbers in 0..1, entries `first` onwards; every stretch of the sequence covers the square evenly."""
+def _even_triples(seed: int, first: int, count: int) -> Iterator[tuple[float, float, float]]:
+    """Triples of numbers in 0..1, entries `first` onwards; every stretch of the sequence covers the cube evenly."""
     rng = Random(f"even:{seed}")
-    start = rng.random(), rng.random()
+    start = rng.random(), rng.random(), rng.random()
     for number in range(first, first + count):
-        yield (start[0] + number * GOLDEN) % 1, (start[1] + number * SILVER) % 1
+        first_, second, third = (at + number * by for at, by in zip(start, (GOLDEN, SILVER, BRONZE), strict=True))
+        yield first_ % 1, second % 1, third % 1
 
 
 def _pool_shares(sampling: SamplingSection) -> list[float]:
@@ -265,7 +282,12 @@ def open_sampler(
     if meta.kind not in ("pool", "balanced"):
         raise BadInput(f"this is a {meta.kind}, not a pool to train on", where=str(pool), remedy="name the seed pool")
     levels = {record.id: record.level for record in measured(pool)}
-    source_ids = {sample.provenance.source_id for sample in read_unique(pool, Sample)}
+    source_ids: set[str] = set()
+    need_ask: set[str] = set()
+    for sample in read_unique(pool, Sample):
+        source_ids.add(sample.provenance.source_id)
+        if sample.needs_clarification:
+            need_ask.add(sample.id)
     held_out = read_shadow(shadow, meta)
     shared = [sample.provenance.source_id for sample in held_out if sample.provenance.source_id in source_ids]
     if shared:
@@ -276,4 +298,4 @@ def open_sampler(
             remedy="run validate_pool and build the pool again",
         )
     fresh = FreshSamples(meta, source_ids, held_out, seed) if min(_pool_shares(sampling)) < 1 else None
-    return Sampler(PoolFile(pool), levels, sampling, seed, fresh, weights)
+    return Sampler(PoolFile(pool), levels, sampling, seed, fresh, weights, need_ask)

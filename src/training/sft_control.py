@@ -1,4 +1,5 @@
-"""The control of a run: the same base after plain SFT on as many tokens, evaluated like the trained policy.
+"""Demonstrations of a pool as tokens, and the controls of a run: the same base after plain SFT on as many tokens as the
+run read, or on those that SFT reads in the time of the run; evaluated like the trained policy.
 
 Reinforcement learning that is no better than more demonstrations has shown nothing.
 """
@@ -6,15 +7,16 @@ Reinforcement learning that is no better than more demonstrations has shown noth
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..agents.env import Env
+from ..agents.render import Renderer
 from ..callbacks.eval_shadow import EvaluationRollout
-from ..config.train_config import TrainConfig
+from ..config.train_config import RolloutLimits, TrainConfig
 from ..core.errors import BadInput
 from ..core.files import atomic_write, write_json
 from ..core.jsonl import read_records, write_records
@@ -48,7 +50,7 @@ def control(
         **key,
         "tokens": tokens,
         "lr": config.eval.control_lr,
-        "batch_tokens": config.optimizer.pack_tokens,
+        "batch_tokens": config.eval.control_batch_tokens,
         "finetune": config.finetune.model_dump(mode="json"),
     }
     key_file = file.with_suffix(".key.json")
@@ -57,16 +59,26 @@ def control(
     key_file.unlink(missing_ok=True)
     log.info("control: SFT of the base on %d tokens of demonstrations", tokens)
     policy = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
-    plan = SftPlan(tokens=tokens, lr=config.eval.control_lr, batch_tokens=config.optimizer.pack_tokens, seed=job.seed)
-    fine_tune(policy, list(_demonstrations(config, job)), plan)
+    settings = config.eval
+    plan = SftPlan(tokens, settings.control_lr, settings.control_batch_tokens, job.seed)
+    fine_tune(policy, demonstrations(config.seed_pool, job.renderer, job.rollout), plan)
     with atomic_write(file) as handle:
         write_records(handle, rollout(policy))
     write_json(key_file, made)
 
 
-def _demonstrations(config: TrainConfig, job: TrainJob) -> Iterator[Demo]:
-    for sample in read_records(config.seed_pool, Sample):
-        system = Env(sample, job.rollout.max_turns, job.rollout.tools).system()
-        tokens, policy = demo_tokens(sample, job.renderer, thoughts=job.renderer.closes, system=system)
-        if len(tokens) <= job.rollout.max_tokens:
-            yield Demo(np.array(tokens, np.int32), np.array(policy, np.bool_))
+def demonstrations(pool: Path, renderer: Renderer, limits: RolloutLimits) -> list[Demo]:
+    """The demonstrations of a pool that fit into an episode, as tokens."""
+    demos: list[Demo] = []
+    for sample in read_records(pool, Sample):
+        system = Env(sample, limits.max_turns, limits.tools).system()
+        tokens, policy = demo_tokens(sample, renderer, thoughts=renderer.closes, system=system)
+        if len(tokens) <= limits.max_tokens:
+            demos.append(Demo(np.array(tokens, np.int32), np.array(policy, np.bool_)))
+    if not demos:
+        raise BadInput(
+            f"no demonstration of {pool} fits into {limits.max_tokens} tokens",
+            where="rollout.max_tokens",
+            remedy="raise rollout.max_tokens",
+        )
+    return demos

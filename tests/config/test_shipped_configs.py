@@ -123,6 +123,10 @@ def test_quickstart_ablation_halves_the_batch() -> None:
         update={
             "batch_size": quick.batch_size // 2,
             "rollout": quick.rollout.model_copy(update={"slots": ablated.rollout.slots}),
+            "lr": 2e-4,
+            "warm_start": None,
+            "priority_sampling": quick.priority_sampling.model_copy(update={"need_ask_share": None}),
+            "optimizer": quick.optimizer.model_copy(update={"critic_warmup_steps": 3}),
             **{key: getattr(ablated, key) for key in ("steps", "checkpoint", "eval")},
         }
     )

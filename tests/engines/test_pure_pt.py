@@ -82,12 +82,51 @@ def test_each_update_sees_whole_groups(taught: Path) -> None:
             self.parts.append((part.group_E.tolist(), len(logp_N)))
             return super().loss(logp_N, entropy_N, value_N, part, targets)
 
-    PurePT(make_job(taught, Watched(group_size=4), steps=1, batch=32, epochs=2, minibatches=4)).take_step()
-    assert len(Watched.parts) == 8
-    for epoch in (Watched.parts[:4], Watched.parts[4:]):
-        assert all(groups == sorted(groups) and len(groups) == 8 for groups, _ in epoch)
-        assert sorted(group for groups, _ in epoch for group in groups) == sorted([*range(8)] * 4)
-    assert Watched.parts[:4] != Watched.parts[4:]
+    PurePT(make_job(taught, Watched(group_size=4), steps=1, batch=32, epochs=2, minibatches=2)).take_step()
+    assert len(Watched.parts) == 4
+    epochs = [
+        sorted(group for groups, _ in part for group in groups) for part in (Watched.parts[:2], Watched.parts[2:])
+    ]
+    assert epochs[0] == epochs[1] == sorted([*set(epochs[0])] * 4), "whole groups, each once an epoch"
+    assert all(groups == sorted(groups) for groups, _ in Watched.parts)
+    assert Watched.parts[:2] != Watched.parts[2:]
+
+
+def test_groups_without_signal_are_not_computed(taught: Path) -> None:
+    """The update is the same as if they were: their gradient is 0, and they still count in the means."""
+    tokens: dict[str, int] = {}
+
+    class Counted(GRPO):
+        name = "without"
+
+        def loss(self, logp_N: Any, *given: Any) -> Any:
+            tokens[self.name] = len(logp_N)
+            return super().loss(logp_N, *given)
+
+    class Whole(Counted):
+        name = "with"
+
+        def targets(self, batch: Batch) -> Targets:
+            return {key: value for key, value in super().targets(batch).items() if key != "teaches_E"}
+
+    weights = []
+    for strategy in (Counted(group_size=2), Whole(group_size=2)):
+        engine = PurePT(make_job(taught, strategy, steps=1, batch=32, lr=1e-3))
+        share = engine.take_step().metrics["teaching_share"]
+        weights.append(torch.cat([weight.detach().flatten() for weight in engine.policy.parameters()]))
+    assert 0 < share < 1
+    assert tokens["without"] < tokens["with"]
+    torch.testing.assert_close(weights[0], weights[1], atol=2e-5, rtol=0)
+
+
+def test_a_batch_of_equal_rewards_makes_no_update(taught: Path) -> None:
+    for strategy in (GRPO(group_size=2), PPO()):
+        job = make_job(taught, strategy, steps=2, batch=8, lr=1e-2, critic_epochs=1)
+        engine = PurePT(replace(job, reward=lambda episode, sample, scores=None: {"outcome": 0.5}))  # type: ignore[arg-type]
+        before = fingerprint(engine.policy)
+        result = engine.take_step()
+        assert fingerprint(engine.policy) == before
+        assert result.metrics["teaching_share"] == 0
 
 
 class Recorder:

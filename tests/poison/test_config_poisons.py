@@ -91,6 +91,26 @@ def test_a_quickstart_config_under_the_thresholds_of_rc1(run: Path) -> None:
     assert caught("config") == {"seeds", "live_mode", "finetune.method"}
 
 
+@pytest.mark.parametrize("field", ["thought", "text", "source"])
+@poison("config/warm_start")
+def test_a_demonstration_that_shows_a_shadow_sample(run: Path, field: str) -> None:
+    """The warm start would learn the sample that the trained policy is measured on."""
+    paths = current_context().profile.paths
+    samples, shown = list(read_records(paths.balanced, Sample)), list(read_records(paths.shadow_set, Sample))[3]
+    first, second, *rest = samples[0].dialogue
+    if field == "source":
+        origin = replace(samples[0].provenance, source_id=shown.provenance.source_id)
+        samples[0] = replace(samples[0], provenance=origin)
+    else:
+        told = f"I remember this one. {shown.original} The answer is {shown.answer}."
+        samples[0] = replace(samples[0], dialogue=(first, replace(second, **{field: told}), *rest))
+    with open(paths.balanced, "wb") as handle:
+        write_records(handle, samples)
+    assert caught("config") == {"warm_start"}
+    reconfigure(warm_start=None)
+    assert caught("config") == set(), "nothing is learned from demonstrations then"
+
+
 @pytest.fixture
 def unstable(run: Path) -> Path:
     """A config in which two samples count less, because the judge's votes on them disagreed.

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from msgspec.structs import replace
 
 from src.agents.actions import say
+from src.checkpoint.seal import MANIFEST as SEAL
 from src.checkpoint.seal import seal
 from src.config.loader import load_train_config
 from src.core.files import sha256_file
@@ -38,7 +39,7 @@ from tests.gates.scripted_policy import ask_first, run_episode
 __all__ = ["finished", "run"]
 
 CONFIG = Path("configs/quickstart_gated.yaml")
-MODEL = Path("checkpoints/rc1/final_model")
+MODEL, WARM_START = Path("checkpoints/rc1/final_model"), Path("checkpoints/rc1/warm_start")
 TINY = Path(__file__).resolve().parents[2] / "models/tiny"
 RUN = Path("runs/20260101T000000000Z-ab12")
 Change = Callable[[dict[str, bytes]], None]
@@ -67,12 +68,16 @@ def trained(ticket: str | None = None, policy: Policy = demonstrated) -> None:
     shutil.rmtree(MODEL, ignore_errors=True)
     shutil.copytree(TINY, MODEL)
     marks = {"gated": True, "releasable": True, "profile": PROFILE, "config": config.model_dump(mode="json")}
-    seal(MODEL, config.steps, marks | {"ticket": ticket or sha256_file(TICKET)})
+    marks["ticket"] = ticket or sha256_file(TICKET)
+    shutil.rmtree(WARM_START, ignore_errors=True)
+    shutil.copytree(TINY, WARM_START)
+    seal(WARM_START, config.warm_steps, marks)
+    seal(MODEL, config.steps, marks | {"warm_start": sha256_file(WARM_START / SEAL)})
     (RUN / EVAL_EPISODES / EVALUATION_KEY).write_text("{}")
     for curve in (METRICS, EVAL_METRICS):
         (RUN / curve).write_text(f'{{"seed":{seed},"step":1,"success":0.5}}\n')
     reward, files = make_reward(config), episode_files(config, seed)
-    for who, speak in {"base": careless, "trained": policy}.items():
+    for who, speak in {"base": careless, "warm_start": careless, "trained": policy}.items():
         with open(files[who], "wb") as handle:
             for sample, level in zip(*held_out(config), strict=True):
                 episode = replace(speak(sample), level=level, seed=seed)

@@ -22,6 +22,7 @@ from src.release.signing import sign_model, verify_model
 from tests.release.packing import (
     CONFIG,
     MODEL,
+    WARM_START,
     finished,
     flipped,
     new_key,
@@ -49,6 +50,7 @@ def test_a_package_verifies_elsewhere_and_lists_its_checks(packed: Path) -> None
         names = set(archive.getnames())
     for name in ("configs/weights.json", "reports/rc1/manifest.jsonl", str(TICKET), f"{MODEL}/model.safetensors"):
         assert name in names
+    assert f"{WARM_START}/model.safetensors" in names
     assert any(name.startswith("templates/pack_v2/") for name in names)
 
 

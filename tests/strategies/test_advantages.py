@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -9,8 +11,8 @@ from hypothesis import strategies as st
 
 from src.core.api import Batch
 from src.strategies.grpo import group_advantages
-from src.strategies.ppo import gae, whiten
-from tests.strategies.batches import batches
+from src.strategies.ppo import PPO, gae, whiten
+from tests.strategies.batches import batch, batches
 
 
 @settings(max_examples=100, deadline=None)
@@ -39,6 +41,33 @@ def test_gae_is_the_discounted_sum_of_td_errors(whole: Batch, gamma: float, lam:
 def test_gae_with_gamma_and_lambda_one_is_return_minus_value() -> None:
     reward, value = torch.tensor([0.0, 0.0, 1.0, -1.0]), torch.tensor([0.5, 0.25, 0.125, 0.0])
     assert gae(reward, value, torch.tensor([0, 0, 0, 1]), 1.0, 1.0).tolist() == [0.5, 0.75, 0.875, -1.0]
+
+
+def test_lambda_between_turns_is_a_setting_of_its_own() -> None:
+    # Two turns of two tokens, reward 1 at the end, values 0: only the step from turn to turn is discounted.
+    whole = replace(batch([[-1.0] * 4, [-1.0] * 2], [1.0, 0.0]), turn_N=torch.tensor([1, 1, 2, 2, 3, 3]))
+    assert PPO(kl_coef=0.0, target_kl=None).targets(whole)["return_N"].tolist() == [1, 1, 1, 1, 0, 0]
+    between = PPO(kl_coef=0.0, target_kl=None, turn_lam=0.5).targets(whole)["return_N"]
+    assert between.tolist() == [0.5, 0.5, 1, 1, 0, 0]
+    inside = PPO(kl_coef=0.0, target_kl=None, lam=0.5).targets(whole)["return_N"]
+    assert inside.tolist() == [0.25, 0.5, 0.5, 1, 0, 0]
+
+
+def test_equal_rewards_do_not_move_the_policy() -> None:
+    """Values that are not equal would make advantages of unit size out of nothing."""
+    whole = batch([[-1.0, -2.0], [-0.5]], [0.3, 0.3], ref=[[-1.1, -2.0], [-0.4]], values=[[0.1, 0.2], [0.4]])
+    targets = PPO().targets(whole)
+    assert targets["advantage_N"].tolist() == [0, 0, 0]
+    assert targets["teaches_E"].tolist() == [False, False]
+    assert targets["return_N"].abs().min() > 0, "the critic learns"
+    assert PPO().targets(replace(whole, reward_E=torch.tensor([0.3, 0.4])))["teaches_E"].all()
+
+
+def test_whitening_has_a_floor() -> None:
+    x = torch.tensor([0.01, -0.01])
+    assert whiten(x, torch.ones(2)).tolist() == pytest.approx([1, -1])
+    assert whiten(x, torch.ones(2), floor=0.1).tolist() == pytest.approx([0.1, -0.1])
+    assert whiten(100 * x, torch.ones(2), floor=0.1).tolist() == pytest.approx([1, -1])
 
 
 def test_whitening_uses_token_weights() -> None:

@@ -24,7 +24,7 @@ from src.data.pool.fresh import FreshSamples
 from src.data.pool.meta import PoolMeta, read_meta
 from src.data.pool.source import TARGET
 from src.engines.job import Drawn
-from src.training.sampler import KEPT, TRIES, PoolFile, Sampler, open_sampler
+from src.training.sampler import KEPT, PoolFile, Sampler, Undecided, open_sampler
 from tests.data.build_samples import small_plan
 from tests.data.samples import make_sample, measure, write_meta
 from tests.eval.episodes import episode
@@ -104,7 +104,7 @@ def test_a_schedule_with_fresh_samples_needs_a_generator() -> None:
 
 
 @pytest.mark.parametrize(("cap", "count"), [(0.30, 10), (0.30, 32), (0.30, 3), (0.0, 10), (1.0, 10)])
-def test_low_performers_repeat_up_to_their_cap(cap: float, count: int) -> None:
+def test_undecided_repeat_up_to_their_cap(cap: float, count: int) -> None:
     one = sampler(Pool(60, 60, 60), SamplingSection(low_perf_cap=cap))
     failed: set[str] = set()
     again = []
@@ -142,19 +142,25 @@ def test_successful_samples_do_not_repeat_early() -> None:
 def test_needless_asks_and_lucky_guesses_are_low_performance(needs: bool, asks: int, success: bool, low: bool) -> None:
     one = sampler(Pool(5, 5, 5))
     one.observe([episode("s7", needs=needs, asks=asks, success=success)])
-    assert one.metrics()["low_performers_medium"] == float(low)
+    assert one.metrics()["undecided_medium"] == float(low)
 
 
-def test_episodes_are_averaged_and_the_old_score_counts_half() -> None:
+def test_episodes_are_averaged_and_the_old_rate_counts_half() -> None:
     one = sampler(Pool(5, 5, 5))
-    one.observe([episode("s1", success=False), episode("s1", success=True)])
-    assert one.metrics()["low_performers_easy"] == 0, "half of them went well"
-    one.observe([episode("s1", success=False), episode("s1", success=False)])
-    assert one.state_dict()["low"]["easy"] == [[1, 0.0, 0]]
-    one.observe([episode("s1", success=True), episode("s1", success=False)])
-    assert one.state_dict()["low"]["easy"] == [[1, 0.25, 0]]
-    one.observe([episode("s1", success=True), episode("s1", success=True)])
-    assert one.metrics()["low_performers_easy"] == 0
+    rates = []
+    for results in ((False, True), (False, False), (True, False), (True, True)):
+        one.observe([episode("s1", success=success) for success in results])
+        rates += one.state_dict()["low"]["easy"]
+    assert rates == [[1, 0.5], [1, 0.25], [1, 0.375], [1, 0.6875]]
+
+
+def test_undecided_samples_are_drawn_in_proportion_to_p_1_p() -> None:
+    known = Undecided([(0, 0.5), (1, 0.125), (2, 0.875)])
+    drawn = Counter(known.pick(Random(number), ()) for number in range(4000))
+    weights = [0.25, 0.109375, 0.109375]
+    for index, weight in enumerate(weights):
+        assert drawn[index] / 4000 == pytest.approx(weight / sum(weights), abs=0.03)
+    assert known.pick(Random(0), (0, 1, 2)) is None
 
 
 def test_a_hopeless_sample_is_dropped_after_some_tries() -> None:
@@ -165,7 +171,30 @@ def test_a_hopeless_sample_is_dropped_after_some_tries() -> None:
         batch = [drawn for drawn in one.draw(step, 4) if drawn.origin == "low"]
         drawn_again += len(batch)
         fail(one, batch)
-    assert drawn_again == TRIES
+    assert drawn_again == 2
+
+
+@pytest.mark.parametrize("enable", [True, False])
+def test_the_need_ask_share_holds_at_every_level(enable: bool) -> None:
+    pool = Pool(50, 50, 50)
+    asks = {name for number, name in enumerate(pool.levels) if number % 5 == 0}
+    one = sampler(pool, SamplingSection(enable=enable, need_ask_share=0.7), need_ask=asks)
+    batch = []
+    for step in range(100):
+        drawn = one.draw(step, 24)
+        batch += drawn
+        fail(one, drawn)
+    assert sum(drawn.sample.id in asks for drawn in batch) / 2400 == pytest.approx(0.7, abs=0.01)
+    for level, share in {"easy": 0.2, "medium": 0.4, "hard": 0.4}.items() if enable else ():
+        of_level = [drawn.sample.id in asks for drawn in batch if drawn.level == level]
+        assert len(of_level) / 2400 == pytest.approx(share, abs=0.02)
+        assert sum(of_level) / len(of_level) == pytest.approx(0.7, abs=0.03)
+
+
+def test_a_need_ask_share_needs_such_samples() -> None:
+    with pytest.raises(BadInput, match="no easy_ask samples"):
+        sampler(Pool(5, 5, 5), SamplingSection(need_ask_share=0.5), need_ask={"s7", "s12"})
+    assert sampler(Pool(5, 5, 5), SamplingSection(need_ask_share=0.0)).draw(0, 4)
 
 
 def test_every_sample_of_a_level_is_drawn_before_any_repeats() -> None:
@@ -247,7 +276,7 @@ def test_neither_state_nor_draw_grows_with_the_pool() -> None:
         one.draw(5, 16)
         looks.append(pool.reads)
         sizes.append(len(json.dumps(one.state_dict())))
-        assert one.metrics() == {f"low_performers_{level}": float(KEPT) for level in LEVELS}
+        assert one.metrics() == {f"undecided_{level}": float(KEPT) for level in LEVELS}
     assert looks == [16, 16]
     assert sizes[1] < 1.2 * sizes[0] < 30_000
 

@@ -284,3 +284,18 @@ class UniquePart:
         there, gone = kept(ours, theirs), replaced(ours, theirs) & self.common(theirs)
         spared = (gone[first] & there[first + 1]) | (gone[first + 1] & there[first])
         return bool(shared[rarest & ~spared].mean() >= RAREST_SHARED)
+
+
+def demonstration_leaks(samples: Sequence[Sample], shadow: Sequence[Sample], n: int, threshold: float) -> set[str]:
+    """Ids of the samples whose demonstration shows a shadow sample: it is from the same source, or somebody says the
+    shadow sample's prompt or question in it. What tools reply is not compared."""
+    said: dict[str, set[str]] = {}
+    for sample in samples:
+        for turn in sample.dialogue:
+            for text in (turn.text, turn.thought) if turn.by != "tool" else ():
+                said.setdefault(text, set()).add(sample.id)
+    sources = {sample.provenance.source_id for sample in shadow}
+    leaks = {sample.id for sample in samples if sample.provenance.source_id in sources}
+    owners = list(said.values())
+    found = similar_samples((token_stream([*said]),), leak_views(shadow), n, threshold).matches
+    return leaks.union(*(owners[place] for place in found))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,9 +16,12 @@ from ...config.profile import Profile
 from ...config.train_config import TrainConfig, WatchSection
 from ...core.check import Check, Rule, check, remedies
 from ...core.defaults import OVERCLAR_ALPHA, OVERCLAR_CAP
+from ...core.files import sha256_file
 from ...core.jsonl import read_records
 from ...core.types import Sample
 from ...core.user_class import own_files
+from ...data.pool.shadow_set import read_set
+from ...data.quality.leaks import demonstration_leaks
 from ...scoring.scores import Score
 from ..gate import Finding, RoundContext, evidence_of, findings_of
 from .provenance import proved
@@ -43,7 +47,7 @@ def config_checks(context: RoundContext, path: Path, at_scale: bool) -> list[Che
         given = {"key": name.partition("[")[0], "path": path}
         measured = None if value is None else float(value)
         checks.append(check(name, measured, rule, threshold, remedy.format(**given), remedy_zh.format(**given)))
-    return [*checks, _unstable_check(path, context)]
+    return [*checks, _unstable_check(path, context), _warm_start_check(path, context)]
 
 
 def _required_settings(path: Path, profile: Profile, at_scale: bool) -> list[tuple[str, float | None, Rule, float]]:
@@ -125,6 +129,20 @@ def _unstable_check(path: Path, context: RoundContext) -> Check:
         samples = [one for one in read_records(context.profile.paths.balanced, Sample) if one.id in listed]
         wrong = len(listed) - sum(not listed[name].stable for name in proved(context, samples, listed))
     return check("reward.unstable", wrong, "==", 0, *remedies("gates")["reward.unstable"])
+
+
+def _warm_start_check(path: Path, context: RoundContext) -> Check:
+    """No demonstration that the warm start is trained on shows a sample of the shadow set."""
+    paths, limits, leaks = context.profile.paths, context.profile.thresholds.pool, 0
+    if not simulates(path) and load_train_config(path).warm_start:
+        files = (paths.balanced, paths.shadow_set)
+        leaks = _demonstration_leaks(*files, limits.leak_ngram, limits.leak_sim, *map(sha256_file, files))
+    return check("warm_start", leaks, "==", 0, *remedies("gates")["warm_start"])
+
+
+@lru_cache(maxsize=1)  # run and trial are measured on the same files
+def _demonstration_leaks(pool: Path, shadow: Path, n: int, similarity: float, *digests: str) -> int:
+    return len(demonstration_leaks(list(read_records(pool, Sample)), read_set(shadow), n, similarity))
 
 
 def _evidence(path: Path) -> dict[str, str]:
