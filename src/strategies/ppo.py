@@ -15,8 +15,8 @@ Means are over policy tokens, each weighted as its episode. Departures from the 
   arXiv:1909.08593; see `kl.py`);
 - the value loss is clipped too, as in OpenAI's reference code;
 - `lam` is 1 by default, so that the reward at the end reaches an ask that is many tokens back whatever the critic says;
-- a batch of equal rewards moves the critic only: whitened, its advantages would be noise of unit size. `std_floor` does
-  the same for rewards that hardly differ.
+- a batch of equal rewards has advantages of 0: whitened, they would be noise of unit size. Without an entropy bonus it
+  updates the critic only. `std_floor` makes the updates small where rewards hardly differ.
 
 Run it with `strategy: ppo` in a training config.
 """
@@ -70,12 +70,14 @@ class PPO(kl.AdaptiveKL):
         lam_N = torch.where(is_last(turn_N), self.turn_lam, self.lam).to(reward_N.dtype)
         advantage_N = gae(reward_N, old_value_N, batch.episode_N, self.gamma, lam_N)
         return_N = advantage_N + old_value_N
-        teaches_E = torch.full_like(batch.group_E, not is_equal(batch.reward_E), dtype=torch.bool)
+        signal = not is_equal(batch.reward_E)
+        # An entropy bonus teaches even then.
+        teaches_E = torch.full_like(batch.group_E, signal or self.entropy_coef > 0, dtype=torch.bool)
         self._batch_metrics = {**kl.metrics(batch), "value_explained": _explained(return_N, old_value_N)}
         self._batch_metrics["teaching_share"] = float(teaches_E.float().mean())
         whitened_N = whiten(advantage_N, batch.weight_E[batch.episode_N], self.std_floor)
         return {
-            "advantage_N": whitened_N * teaches_E[batch.episode_N],
+            "advantage_N": whitened_N * signal,
             "return_N": return_N,
             "teaches_E": teaches_E,
         }

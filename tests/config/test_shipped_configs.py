@@ -111,7 +111,9 @@ def test_full_quickstart_changes_only_seeds_and_control() -> None:
     quick, full = loaded("quickstart_gated"), loaded("quickstart_full")
     assert (len(full.seeds), full.eval.control, quick.eval.control) == (3, True, False)
     assert quick.seeds[0] == full.seeds[0]
-    alike = {"seeds": quick.seeds, "eval": full.eval.model_copy(update={"control": False})}
+    assert full.eval.control_tokens is not None
+    controls = {"control": False, "control_tokens": None}
+    alike = {"seeds": quick.seeds, "eval": full.eval.model_copy(update=controls)}
     assert full.model_copy(update=alike) == quick
 
 

@@ -104,7 +104,7 @@ def test_a_schedule_with_fresh_samples_needs_a_generator() -> None:
 
 
 @pytest.mark.parametrize(("cap", "count"), [(0.30, 10), (0.30, 32), (0.30, 3), (0.0, 10), (1.0, 10)])
-def test_undecided_repeat_up_to_their_cap(cap: float, count: int) -> None:
+def test_low_performers_repeat_up_to_their_cap(cap: float, count: int) -> None:
     one = sampler(Pool(60, 60, 60), SamplingSection(low_perf_cap=cap))
     failed: set[str] = set()
     again = []
