@@ -94,6 +94,7 @@ OPERATIONS = (
     "round",
     "verify",
     "ppo_runner",
+    "sft",
 )
 """Verbs of the whole loop, which no work order names."""
 RELEASE = ("report", "review", "init", "chat", "demo", "export_gguf", "eval", "package", "reproduce")
