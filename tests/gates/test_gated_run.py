@@ -76,6 +76,17 @@ def test_an_interrupted_run_resumes_by_itself(folder: Path) -> None:
     assert sha256_file(FINAL_MODEL) == whole
 
 
+def test_a_gated_warm_start_is_continued_by_the_same_run(folder: Path) -> None:
+    config = write_config(folder, steps=2, warm_start={"steps": 1, "tokens": 2000, "batch_tokens": 1000})
+    assert train(config, False, admitted(config), warm_start_only=True) is None
+    warm = Path("checkpoints/rc1/warm_start")
+    seal = read_seal(warm)
+    assert (seal.marks["gated"], seal.marks["ticket"], seal.step) == (True, TICKET, 1)
+    train(config, False, admitted(config))
+    assert len(all_runs()) == 1
+    assert read_seal(FINAL_MODEL.parent).marks["warm_start"] == sha256_file(warm / "manifest.json")
+
+
 def test_a_new_ticket_for_the_same_files_resumes_the_run(folder: Path) -> None:
     config = write_config(folder, steps=2)
     train(config, False, admitted(config))

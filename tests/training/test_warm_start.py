@@ -87,6 +87,10 @@ def test_a_warm_start_that_is_lost_here_comes_back_from_the_mirror(place: Path, 
     assert (CHECKPOINTS / "warm_start" / MANIFEST).read_bytes() == seal
 
 
+def test_a_gated_warm_start_needs_a_ticket(place: Path, askgate: Askgate) -> None:
+    refused(askgate("sft", "--gated", "--config", write_config(place, **WARM)), "there is no ticket, so no training")
+
+
 @pytest.mark.parametrize(
     ("changes", "key", "what"),
     [
