@@ -38,7 +38,7 @@ class AblationPlan:
 
 
 def side_config(config: TrainConfig, plan: AblationPlan, penalty: bool) -> TrainConfig:
-    """The same run with or without the penalty: local, without a judge, evaluated only at its end.
+    """The same run with or without the penalty: local, without a judge and a warm start, evaluated only at its end.
 
     The reward-hacking watch is off: the ablation is there to show what an unrestrained policy does.
     """
@@ -56,6 +56,7 @@ def side_config(config: TrainConfig, plan: AblationPlan, penalty: bool) -> Train
             "live_mode": False,
             "base_model": str(base.absolute()) if base.is_dir() else config.base_model,
             "build": None,
+            "warm_start": None,
             "steps": plan.steps,
             "seeds": list(plan.seeds),
             "use_overclar_penalty": penalty,

@@ -57,13 +57,13 @@ def plan(seeds: tuple[int, ...], episodes: Path = Path("kept")) -> AblationPlan:
 
 
 def test_the_two_configs_differ_only_in_the_penalty(place: Path) -> None:
-    config = load_train_config(Path("own.yaml"))
+    config = load_train_config(Path("own.yaml"), ["warm_start={steps: 9, tokens: 100}"])
     made = [side_config(config, plan((1, 2)), penalty).model_dump(mode="json") for penalty in (False, True)]
     assert differences(*made) == {"use_overclar_penalty": (False, True)}
     assert made[1]["reward"]["alpha"] == 0.2
     changed = differences(config.model_dump(mode="json"), made[1])
     assert {name.split(".")[0] for name in changed} == {
-        "base_model", "seed_pool", "shadow_set", "steps", "seeds", "reward", "eval", "watch",
+        "base_model", "seed_pool", "shadow_set", "steps", "seeds", "reward", "eval", "watch", "warm_start",
     }  # fmt: skip
 
 
