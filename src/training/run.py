@@ -355,10 +355,11 @@ def require_gated_folder(folder: Path) -> None:
 
 
 def record_outputs(run: Path, report: Path) -> None:
-    """Records in the manifest what a gated run left: seals of the final models, evaluations, and its report. A run that
-    was killed before it is started again, and only reports and records."""
+    """Records in the manifest what a gated run left: seals of the final models, evaluations, curves, training episodes,
+    and its report. A run that was killed before it is started again, and only reports and records."""
     evaluations = [path for path in sorted((run / paths.EVAL_EPISODES).rglob("*.json*")) if path.is_file()]
-    Manifest().record([*final_seals(run / paths.GATED_CHECKPOINTS), *evaluations, report])
+    logs = [run / name for name in (paths.METRICS, paths.EVAL_METRICS, paths.EPISODES) if (run / name).exists()]
+    Manifest().record([*final_seals(run / paths.GATED_CHECKPOINTS), *evaluations, *logs, report])
 
 
 class _ConsoleLog(logging.Handler):
