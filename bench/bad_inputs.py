@@ -143,7 +143,7 @@ def cases() -> list[Case]:
             found.append(Case(f"{command}: {kind}", given, lambda place, made=made, make=make: make(place / made)))
         long = tuple(word.format("a" * 300) for word in words)
         found.append(Case(f"{command}: a name of 300 characters", long))
-    found += [Case(" ".join(words)[:60], words) for words in FLAGS]
+    found += [Case(" ".join(words).replace(str(ROOT), "")[:120], words) for words in FLAGS]
     return found
 
 

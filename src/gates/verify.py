@@ -77,12 +77,13 @@ def verify(deep: bool, tell: Callable[[str], None], signed: bool = True, owner_k
     kept = [entry for entry in artifacts.values() if run_folder(Path(entry.path)) not in removed]
     for entry in kept:
         _verify_artifact(entry, sums)
-    tell(f"artifacts: {sum(one.kind == 'file' for one in kept)} as they were recorded")
-    for run in sorted(removed) if not PACKAGE_FACTS.is_file() else ():  # there its files have other names
-        tell(f"{run}: this run was removed, so nothing is verified about it")
+    shared = [one for one in kept if one.kind == "file" and not run_folder(Path(one.path))]
+    tell(f"artifacts: {len(shared)} as they were recorded")
     for ledger, heads in _ledgers(manifest.entries).items():
         verify_ledger(Path(ledger), heads)
         tell(f"{ledger}: chain whole, and it goes through all {len(heads)} heads on record")
+    for run in sorted(removed) if not PACKAGE_FACTS.is_file() else ():  # there its files have other names
+        tell(f"{run}: this run was removed, so nothing is verified about it")
     rounds = [verify_report(path, manifest, sums) for path in (ROUND1, TICKET, REFUSAL) if path.exists()]
     if not rounds:
         raise BadInput("no round has been run", where=str(ROUND1), remedy="run `askgate round --round 1`")

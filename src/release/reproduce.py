@@ -297,6 +297,8 @@ def unpacked(package: Path) -> Iterator[Path]:
     """The package in a temporary folder."""
     with TemporaryDirectory() as name:
         folder = Path(name).resolve()
+        if package.exists() and not package.is_file():  # a pipe would be waited for
+            raise BadInput("is not a file", where=str(package), remedy="check the path")
         try:
             with open(package, "rb") as handle:
                 _unpack(handle, package, folder)

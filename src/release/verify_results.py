@@ -115,5 +115,5 @@ def _plain(report: bytes, path: Path) -> dict[str, Any]:
         found: dict[str, Any] = msgspec.json.decode(report, type=dict)
         proof = {key: value for key, value in found["evidence"].items() if key not in ("version", "started", "ended")}
         return {key: value for key, value in found.items() if key != "ts"} | {"evidence": proof}
-    except (msgspec.DecodeError, KeyError, AttributeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, KeyError, AttributeError, RecursionError) as error:
         raise BadInput(f"is not a report of an evaluation ({error})", where=str(path), remedy=_AGAIN) from None

@@ -386,7 +386,8 @@ def _reporting(ready: Ready, folder: Path) -> Iterator[None]:
         log.error("a callback ended the run: %s; %s resumes from the newest checkpoint", reason, RESUME)
         raise
     except Exception as error:
-        log.error("%s: %s", type(error).__name__, error)
+        # The command shows a refusal with its remedy.
+        log.error("%s: %s", type(error).__name__, error.what if isinstance(error, BadInput) else error)
         facts = {"config": str(ready.path), "effective_config": ready.config.model_dump_json()}
         try:
             log.error("error report: %s", write_error_report(error, folder / paths.TRAIN_LOG, paths.REPORTS, facts))
