@@ -132,6 +132,8 @@ class Case:
     arguments: tuple[str, ...]
     make: Callable[[Path], object] | None = None
     """Makes the damaged file, whose path it is given."""
+    damaged: str = ""
+    """Name of that file."""
 
 
 def cases() -> list[Case]:
@@ -140,7 +142,7 @@ def cases() -> list[Case]:
         for kind, make in KINDS.items():
             made = next(word for word in words if "{}" in word).format("damaged_input")
             given = tuple(word.format("damaged_input") for word in words)
-            found.append(Case(f"{command}: {kind}", given, lambda place, made=made, make=make: make(place / made)))
+            found.append(Case(f"{command}: {kind}", given, make, made))
         long = tuple(word.format("a" * 300) for word in words)
         found.append(Case(f"{command}: a name of 300 characters", long))
     found += [Case(" ".join(words).replace(str(ROOT), "")[:120], words) for words in FLAGS]
@@ -149,22 +151,18 @@ def cases() -> list[Case]:
 
 def prepare(folder: Path) -> None:
     """Writes the honest files that a case may need beside its damaged one."""
+    from msgspec.structs import replace
+
     from src.core.defaults import MIX, SEED, TEMPLATES
     from src.data.pool.build import build_pool
     from src.data.pool.plan import BuildPlan
 
     plan = BuildPlan(n=40, mix=MIX, seed=SEED, langs=(), templates_dir=TEMPLATES)
     build_pool(plan, folder / "pool.jsonl")
-    build_pool(BuildPlan(**{**_fields(plan), "split": "shadow", "n": 24}), folder / "shadow.jsonl")
+    build_pool(replace(plan, split="shadow", n=24), folder / "shadow.jsonl")
     _damaged_model(folder / "damaged")
     os.mkfifo(folder / "pipe")
     (folder / "broken_class.py").write_text("class Thing(:\n")
-
-
-def _fields(plan: object) -> dict[str, object]:
-    from msgspec.structs import asdict
-
-    return asdict(plan)
 
 
 @contextmanager
@@ -201,7 +199,7 @@ def outcome(case: Case, honest: Path, deadline_s: int = DEADLINE_S) -> str:
             (place / file.name).symlink_to(file)
         os.chdir(place)
         if case.make:
-            case.make(place)
+            case.make(place / case.damaged)
         code: object = None
         signal.signal(signal.SIGALRM, too_late)
         signal.alarm(deadline_s)

@@ -32,8 +32,17 @@ from ..config.profile import Profile, load_profile
 from ..config.train_config import TrainConfig
 from ..core import paths
 from ..core.errors import BadInput
-from ..core.files import PACKAGE_FACTS as FACTS
-from ..core.files import atomic_write, code_sha256, inert, json_bytes, real_path, sha256_file, shipped, sweep
+from ..core.files import (
+    PACKAGE_FACTS,
+    atomic_write,
+    code_sha256,
+    inert,
+    json_bytes,
+    real_path,
+    sha256_file,
+    shipped,
+    sweep,
+)
 from ..core.model_files import model_files, model_sha256
 from ..core.types import Record
 from ..eval.trial import TrialReport
@@ -50,8 +59,8 @@ from .verify_results import verify_results
 
 OUT = Path("reports/rc1/package.tgz")
 SUMS, SUMS_SIGNATURE = "SHA256SUMS", "SHA256SUMS.sig"
-OWN = Path("package")
-GATES, PUBLIC = OWN / "gates.intoto.jsonl", OWN / "model.pub"
+OWN = PACKAGE_FACTS.parent
+FACTS, GATES, PUBLIC = PACKAGE_FACTS, OWN / "gates.intoto.jsonl", OWN / "model.pub"
 STORE = (".askgate/scores.sqlite", ".askgate/scores.sqlite-wal")
 """The judge's replies. After a killed run the newest are still in the -wal file."""
 _TEXTS = ".json .jsonl .yaml .yml .md .txt .html .sha256 .sig .pub .pub.pem"

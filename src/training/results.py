@@ -143,14 +143,15 @@ def verify_curves(config: TrainConfig) -> None:
     replay, held = Replay(config), held_out(config)
     for seed in config.seeds:
         evaluated, steps = (_figures_by_step(file, seed) for file in curves(config))
-        measured = {}
+        measured: dict[int, dict[str, float]] = {}
         for step in evaluated:
             file = step_file(_evaluations(config, seed), step)
             episodes = _read_episodes(file, seed, replay, *held)
             measured[step] = flat(figures(episodes)) | {"reward": mean_reward(episodes)}
         logged = {step: _logged(line) for step, line in steps.items() if _logged(line)}
         wanted = {step: measured.get(step) for step in logged}
-        for file, stated, known in zip(curves(config), (evaluated, logged), (measured, wanted), strict=True):
+        pairs: list[tuple[dict[int, Any], dict[int, Any]]] = [(evaluated, measured), (logged, wanted)]
+        for file, (stated, known) in zip(curves(config), pairs, strict=True):
             for step in (step for step in stated if stated[step] != known[step]):
                 what = f"step {step} of seed {seed} is not what the stored evaluation gives"
                 raise BadInput(what, where=str(file), remedy=_PUT_BACK)
