@@ -6,7 +6,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -20,6 +19,7 @@ from ..core.jsonl import write_records
 from ..core.paths import step_file
 from ..core.types import Episode, Level, Sample
 from ..engines.job import TrainJob
+from ..eval.metrics import mean_reward
 from ..rollout.scheduler import generate
 from ..runtime.disk import explain_disk_errors
 from ..runtime.logs import StepLog
@@ -132,7 +132,7 @@ class EvalShadow(Callback):
             log.warning("%s does not expose its policy, so it is not evaluated", type(engine).__name__)
             return {}
         episodes = self._roll_out(engine.policy, step)
-        metrics = {**self.measure(episodes), "reward": fmean(sum(one.reward.values()) for one in episodes)}
+        metrics = {**self.measure(episodes), "reward": mean_reward(episodes)}
         self.metrics.append(self.seed, step, metrics)
         shown = " ".join(f"{name} {metrics[name]:.3f}" for name in HEADLINE if name in metrics)
         log.info("evaluated after step %d on %d held-out samples: %s", step, len(episodes), shown)

@@ -111,10 +111,13 @@ def reproduce(
     """Verify a package, or repeat its training. Names the first file that does not match."""
     if not (verify or rerun):
         raise BadInput("nothing to do", where="reproduce", remedy="add --verify, or --rerun to train again too")
+    from ..release.reproduce import pages_not_compared
     from ..release.reproduce import reproduce as check
 
-    check(packed, show.say, public_key, rerun, allow_class or (), owner_key)
-    show.say(f"VERIFIED: {packed}{', and trained again with the same weights' if rerun else ''}")
+    facts = check(packed, show.say, public_key, rerun, allow_class or (), owner_key)
+    again = ", and trained again with the same weights" if rerun else ""
+    pages = " except for its pages: another version of AskGate made them" if pages_not_compared(facts) else ""
+    show.say(f"VERIFIED{pages}: {packed}{again}")
 
 
 def _print_agreement(report: Report) -> None:

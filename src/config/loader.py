@@ -21,7 +21,7 @@ from pydantic import ValidationError
 
 from ..core.defaults import SEED_POOL_FACTS
 from ..core.errors import BadInput
-from ..core.files import HOME, atomic_write, explain_read_errors, read_noted, sha256_file, shipped, sidecar
+from ..core.files import HOME, atomic_write, explain_read_errors, read_noted, real_path, sha256_file, shipped, sidecar
 from ..core.model_files import base_sha256
 from ..core.paths import EFFECTIVE_CONFIG
 from .judge_config import DefaultConfig
@@ -120,7 +120,7 @@ def _chain(path: Path, inside: bool = False) -> list[tuple[Path, Any]]:
     chain: list[tuple[Path, Any]] = []
     known: set[Path] = set()
     while True:
-        known.add(shipped(path).resolve())
+        known.add(real_path(shipped(path)))
         content = _read_file(path)
         if chain and not isinstance(content, dict):
             raise BadInput(
@@ -138,7 +138,7 @@ def _chain(path: Path, inside: bool = False) -> list[tuple[Path, Any]]:
             raise BadInput(f"{path} is outside the folder", where=where, remedy="name a file inside it")
         if not shipped(path).is_file():
             raise BadInput(f"there is no {path}", where=where, remedy="give a path relative to this file")
-        if shipped(path).resolve() in known:
+        if real_path(shipped(path)) in known:
             raise BadInput(f"{path} extends this file in turn", where=where, remedy="remove one of the two lines")
 
 

@@ -13,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ..core.errors import BadInput
+from ..core.files import real_path
 from ..core.types import TASKS, Level, Task
 from .judge_config import ScoringSection
 from .loader import load, load_config
@@ -255,7 +256,7 @@ def scoring_for(config: TrainConfig, path: Path | None = None) -> ScoringSection
 
 def _names(profile: Profile, config: Path) -> bool:
     paths = profile.paths
-    return config.resolve() in [one.resolve() for one in (paths.config, paths.trial, paths.ablation_config) if one]
+    return real_path(config) in [real_path(one) for one in (paths.config, paths.trial, paths.ablation_config) if one]
 
 
 def ledgers() -> list[Path]:

@@ -41,6 +41,11 @@ def explain_read_errors(path: Path, remedy: str = "check the path") -> Iterator[
         raise BadInput(f"cannot be read ({error.strerror})", where=str(path), remedy=remedy) from None
 
 
+def real_path(path: Path) -> Path:
+    """The path without links. Unlike `Path.resolve`, a link to itself is no error: it is refused when it is read."""
+    return Path(os.path.realpath(path))
+
+
 def sha256_file(path: Path) -> str:
     with explain_read_errors(path), open(path, "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
@@ -74,7 +79,9 @@ def sha256_read(path: Path) -> str:
 
 
 def read_noted(path: Path) -> bytes:
-    """Content of a file, its SHA-256 noted."""
+    """Content of a file, its SHA-256 noted. Reading a pipe would wait for whoever writes to it."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError(errno.EINVAL, "not a regular file")
     data = path.read_bytes()
     note_read(path, hashlib.sha256(data).hexdigest())
     return data
@@ -163,7 +170,7 @@ def atomic_files() -> Iterator[Start]:
 
     def start(path: Path) -> IO[bytes]:
         # A link's target is written; a rename onto the link itself would replace the link.
-        target = path.resolve()
+        target = real_path(path)
         handle = _temporary(path, target)
         begun.append((handle, target))
         return handle
@@ -234,7 +241,7 @@ def read_json(path: Path, remedy: str) -> Any:
     try:
         with explain_read_errors(path, remedy):
             return msgspec.json.decode(read_noted(path))
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"not valid JSON ({error})", where=str(path), remedy=remedy) from None
 
 
@@ -256,10 +263,10 @@ def refuse_overlap(outputs: Mapping[str, Path], inputs: Mapping[str, Path]) -> N
 
     Sidecars of inputs and of .jsonl outputs count too; reports have none.
     """
-    taken = {one.resolve(): flag for flag, path in inputs.items() for one in (path, sidecar(path))}
+    taken = {real_path(one): flag for flag, path in inputs.items() for one in (path, sidecar(path))}
     for flag, path in outputs.items():
         for one in (path, sidecar(path)) if path.suffix == ".jsonl" else (path,):
-            other = taken.setdefault(one.resolve(), flag)
+            other = taken.setdefault(real_path(one), flag)
             if other != flag:
                 raise BadInput(f"{one} would overwrite a file of {other}", where=flag, remedy="name another file")
 

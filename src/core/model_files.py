@@ -18,7 +18,7 @@ WEIGHTS = ".safetensors"
 
 def model_sha256(folder: Path, digest: Callable[[Path], str] = sha256_file) -> str:
     """SHA-256 of weights, config and tokenizer together: each file's name and SHA-256, in the order of the names."""
-    files = _files(folder)
+    files = model_files(folder)
     if not any(file.suffix == WEIGHTS for file in files):
         raise BadInput("has no weights (*.safetensors)", where=str(folder), remedy="name the folder of a model")
     lines = "".join(f"{digest(file)}  {file.name}\n" for file in files)
@@ -39,13 +39,14 @@ def read_once(folder: Path, weights: bool = True) -> Iterator[Path]:
     """
     with ExitStack() as stack:
         private = Path(stack.enter_context(TemporaryDirectory(prefix="askgate-")))
-        for file in _files(folder):
+        for file in model_files(folder):
             if weights or file.suffix != WEIGHTS:
                 (private / file.name).symlink_to(stack.enter_context(pinned(file)))
         yield private
 
 
-def _files(folder: Path) -> list[Path]:
+def model_files(folder: Path) -> list[Path]:
+    """Weights, config and tokenizer of a model: what its SHA-256 covers."""
     return sorted({file for pattern in PATTERNS for file in folder.glob(pattern) if file.is_file()})
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import sqrt
+from statistics import fmean
 
 import numpy as np
 from msgspec import Struct
@@ -82,6 +83,14 @@ def figures(episodes: Sequence[Episode]) -> dict[str, Figure]:
     sample_N = np.unique([episode.sample_id for episode in episodes], return_inverse=True)[1]
     rows = zip(NAMES, *table(episodes), strict=True)
     return {name: _figure(name, sums, counts, sample_N) for name, sums, counts in rows}
+
+
+LOGGED = "eval/"
+"""Prefix of held-out figures in the log of the steps."""
+
+
+def mean_reward(episodes: Sequence[Episode]) -> float:
+    return fmean(sum(one.reward.values()) for one in episodes)
 
 
 def flat(measured: Mapping[str, Figure]) -> dict[str, float]:

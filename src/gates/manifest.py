@@ -111,13 +111,24 @@ class Manifest:
         In an unpacked package the run folder is the working folder itself. The seals of the final models tell which of
         the recorded runs that is: two runs may have one ticket.
         """
-        files = {Path(name): entry.sha256 for name, entry in self.newest().items() if entry.kind == "file"}
-        if run == run_paths.HERE:
-            seals = {seal: sha256_file(seal) for seal in final_seals(run_paths.GATED_CHECKPOINTS)}
-            runs = dict.fromkeys(Path(*name.parts[:2]) for name in files if name.is_relative_to(run_paths.RUNS))
-            same = (one for one in runs if all(files.get(one / seal) == digest for seal, digest in seals.items()))
-            run = next(same, run) if seals else run
+        run, files = self._recorded_run(run), self._files()
         return {name.relative_to(run): digest for name, digest in files.items() if name.is_relative_to(run)}
+
+    def is_recorded_once(self, run: Path, name: Path) -> bool:
+        """Whether a file of a run folder was recorded, and never with other contents."""
+        path = str(self._recorded_run(run) / name)
+        return len({entry.sha256 for entry in self.entries if entry.kind == "file" and entry.path == path}) == 1
+
+    def _files(self) -> dict[Path, str]:
+        return {Path(name): entry.sha256 for name, entry in self.newest().items() if entry.kind == "file"}
+
+    def _recorded_run(self, run: Path) -> Path:
+        if run != run_paths.HERE:
+            return run
+        files, seals = self._files(), {seal: sha256_file(seal) for seal in final_seals(run_paths.GATED_CHECKPOINTS)}
+        runs = dict.fromkeys(Path(*name.parts[:2]) for name in files if name.is_relative_to(run_paths.RUNS))
+        same = (one for one in runs if all(files.get(one / seal) == digest for seal, digest in seals.items()))
+        return next(same, run) if seals else run
 
     def record(self, paths: Iterable[Path], known: Mapping[str, str] | None = None) -> None:
         """Records files and folders as they are now, in one write. `known`: fingerprints that were just computed."""

@@ -21,7 +21,7 @@ from .checks.config import disk_findings
 from .gate import Finding, round_context
 from .manifest import Manifest, newest_evaluation
 from .rounds import refuse_changed, round1_findings, round_files
-from .ticket import ROUND1, TICKET, Fingerprints, Round, issue, read_round, verify_ledger, verify_report
+from .ticket import ROUND1, TICKET, Fingerprints, Round, issue, read_commit, read_round, verify_ledger, verify_report
 from .verify import ambers_now, is_momentary, measured_again
 
 
@@ -60,6 +60,7 @@ def readmit(tell: Callable[[str], None]) -> tuple[Round, Path]:
                 passed=all(one.passed for one in (*measured, *kept)),
                 code=code_sha256(),
                 launchers=launchers_sha256(),
+                commit=read_commit(),
                 earlier_code=(*report.earlier_code, report.code),
                 ambers=tuple(one.fact for one in ambers_now(report, context)),
             )

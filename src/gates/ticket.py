@@ -37,6 +37,7 @@ from ..core.files import (
     fingerprint,
     launchers_sha256,
     read_json,
+    real_path,
     sha256_file,
     shipped,
     sidecar,
@@ -56,6 +57,7 @@ from .sign_off import require_signature
 ROUND1 = PREFLIGHT / "round1.json"
 TICKET = PREFLIGHT / "round2_pass.json"
 REFUSAL = PREFLIGHT / "round2_fail.json"
+COMMIT = Path("reports/rc1/git_commit.txt")
 ENVELOPE = TICKET.with_suffix(".dsse.json")
 """The owner's signature of the ticket."""
 FREE_WITH_A_TICKET = ("checkpoint", "device_pref")
@@ -104,6 +106,8 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
     """Fingerprint of the owner's public key, where the profile names one."""
     base_model: str = ""
     """SHA-256 of the model whose episodes were measured, and that may be trained."""
+    commit: str = ""
+    """Git commit of the checkout, as the operations script noted it."""
     fresh_seed: int | None = None
     """Seed of the random sample that was scored live."""
     round1_sha256: str = ""
@@ -128,6 +132,10 @@ class Round(Record, frozen=True, rename={"passed": "pass"}):
         if self.passed:
             return 0
         return 2 if any(one.gate in INTEGRITY or one.name == MEASURED for one in self.failed) else 1
+
+
+def read_commit() -> str:
+    return COMMIT.read_text(encoding="utf-8", errors="replace").strip() if COMMIT.exists() else ""
 
 
 def read_round(path: Path) -> Round:
@@ -352,18 +360,18 @@ def trained_config() -> tuple[Path, TrainConfig] | None:
     ticket = read_round(TICKET)
     paths = load_profile(ticket.profile).paths
     try:
-        trained = [_settings(read_seal(seal.parent).marks.get("config", {})) for seal in seals]
+        trained = [settings_of(read_seal(seal.parent).marks.get("config", {})) for seal in seals]
     except Damaged as error:
         raise BadInput(str(error), where=str(run_paths.GATED_CHECKPOINTS), remedy=_TRAIN_AGAIN) from None
     for path in (one for one in (paths.config, paths.trial) if one and shipped(one).exists()):
         config = load_train_config(path).model_copy(update={"profile": ticket.profile})
-        if all(one == _settings(config.model_dump(mode="json")) for one in trained):
+        if all(one == settings_of(config.model_dump(mode="json")) for one in trained):
             return path, config
     what = f"was not trained with the settings of {paths.config}, which the ticket covers"
     raise BadInput(what, where=str(seals[0].parent), remedy=_TRAIN_AGAIN)
 
 
-def _settings(config: Mapping[str, Any]) -> dict[str, Any]:
+def settings_of(config: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that a ticket fixes."""
     return {key: value for key, value in config.items() if key not in FREE_WITH_A_TICKET}
 
@@ -479,7 +487,7 @@ def _refuse_other_settings(config: Path, overrides: Sequence[str] | None) -> Non
 def refuse_other_config(ticket: Round, profile: Profile, config: Path) -> None:
     """A ticket is for the configs that its profile names; a ticket of a weaker profile is worth nothing elsewhere."""
     paths = profile.paths
-    if config.resolve() not in {one.resolve() for one in (paths.config, paths.trial) if one}:
+    if real_path(config) not in {real_path(one) for one in (paths.config, paths.trial) if one}:
         raise BadInput(
             f"the ticket is of profile {ticket.profile}, which is for {paths.config}",
             where=str(config),

@@ -18,11 +18,21 @@ from ..checkpoint.seal import COMPLETE
 from ..config.loader import load_train_config
 from ..config.profile import load_profile
 from ..core.errors import BadInput
-from ..core.files import code_sha256, read_json
+from ..core.files import PACKAGE_FACTS, code_sha256, read_json
 from ..core.model_files import base_sha256
 from ..core.paths import FINAL_MODEL, GATED_CHECKPOINTS, run_folder
 from ..scoring.ledger import Head
-from .gate import GATES, INTEGRITY, MOMENTARY, Finding, RoundContext, measure, measured_file, round_context
+from .gate import (
+    GATES,
+    INTEGRITY,
+    MOMENTARY,
+    PREFLIGHT,
+    Finding,
+    RoundContext,
+    measure,
+    measured_file,
+    round_context,
+)
 from .manifest import Entry, Manifest
 from .sign_off import require_signature
 from .ticket import (
@@ -47,6 +57,8 @@ _RESTORE = "put the file back as it was; where it was changed on purpose, run it
 _NOT_THIS_EVIDENCE = "the report was not measured on this evidence; run both rounds again"
 _FIGURE_TOLERANCE = 1e-4
 """Difference of a shown figure that another machine may give."""
+PAGES = (".html", ".md", ".txt")
+"""Endings of files that people read; whoever records one by hand wants it believed."""
 _ENVIRONMENT_CHECKS = {"run_mode_is_prod", "live_mode_is_on", "simulate"}
 
 
@@ -65,12 +77,13 @@ def verify(deep: bool, tell: Callable[[str], None], signed: bool = True, owner_k
     kept = [entry for entry in artifacts.values() if run_folder(Path(entry.path)) not in removed]
     for entry in kept:
         _verify_artifact(entry, sums)
-    tell(f"artifacts: {sum(one.kind == 'file' for one in kept)} as they were recorded")
-    for run in sorted(removed):
-        tell(f"{run}: this run was removed, so nothing is verified about it")
+    shared = [one for one in kept if one.kind == "file" and not run_folder(Path(one.path))]
+    tell(f"artifacts: {len(shared)} as they were recorded")
     for ledger, heads in _ledgers(manifest.entries).items():
         verify_ledger(Path(ledger), heads)
         tell(f"{ledger}: chain whole, and it goes through all {len(heads)} heads on record")
+    for run in sorted(removed) if not PACKAGE_FACTS.is_file() else ():  # there its files have other names
+        tell(f"{run}: this run was removed, so nothing is verified about it")
     rounds = [verify_report(path, manifest, sums) for path in (ROUND1, TICKET, REFUSAL) if path.exists()]
     if not rounds:
         raise BadInput("no round has been run", where=str(ROUND1), remedy="run `askgate round --round 1`")
@@ -130,6 +143,8 @@ def _verify_models(ticket: Round, manifest: Manifest, tell: Callable[[str], None
 
 
 def _verify_artifact(entry: Entry, sums: Fingerprints) -> None:
+    if entry.kind == "file" and entry.path.endswith(PAGES) and not Path(entry.path).is_relative_to(PREFLIGHT):
+        raise BadInput("is a page, and neither a round nor a run records pages", where=entry.path, remedy=_RESTORE)
     if entry.kind == "withdrawn" and Path(entry.path).exists():
         raise BadInput("was withdrawn, and is back", where=entry.path, remedy="remove it, or run both rounds again")
     if entry.kind == "file":

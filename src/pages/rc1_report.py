@@ -52,7 +52,6 @@ from .render import LABELS, render_page
 from .results import curve_series, log_lines
 
 RC1_PAGE, RC1_JSON = Path("reports/rc1/RC1.html"), Path("reports/rc1/RC1.json")
-COMMIT = Path("reports/rc1/git_commit.txt")
 AGAIN = "run `askgate evaluate` again, then `askgate report`"
 HELD_OUT = ("seed", "step", "reward", "success", "overclar_rate", "need_ask_success", "avg_turns")
 """Fields of the held-out evaluations that the report keeps."""
@@ -187,7 +186,7 @@ def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], he
         shadow_points=msgspec.convert(points, list[ShadowPoint]),
         rounds=rounds,
         prints=_prints(profile, evaluation),
-        commit=COMMIT.read_text(encoding="utf-8").strip() if COMMIT.exists() else "",
+        commit=rounds[-1].commit if rounds else "",
         reading=_read_episodes(trial, _run_folder(evaluation)) if trial and evaluation else None,
         reproduce=_reproduce(profile, trial),
     )

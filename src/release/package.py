@@ -32,9 +32,18 @@ from ..config.profile import Profile, load_profile
 from ..config.train_config import TrainConfig
 from ..core import paths
 from ..core.errors import BadInput
-from ..core.files import PACKAGE_FACTS as FACTS
-from ..core.files import atomic_write, code_sha256, inert, json_bytes, sha256_file, shipped, sweep
-from ..core.model_files import model_sha256
+from ..core.files import (
+    PACKAGE_FACTS,
+    atomic_write,
+    code_sha256,
+    inert,
+    json_bytes,
+    real_path,
+    sha256_file,
+    shipped,
+    sweep,
+)
+from ..core.model_files import model_files, model_sha256
 from ..core.types import Record
 from ..eval.trial import TrialReport
 from ..gates.ambers import NOT_FOR_SIGNING, Amber, ambers, open_ambers
@@ -42,7 +51,7 @@ from ..gates.gate import PREFLIGHT
 from ..gates.manifest import MANIFEST, Manifest, newest_evaluation
 from ..gates.ticket import ENVELOPE, ROUND1, TICKET, final_models, read_round, trained_config, warm_start_of
 from ..gates.verify import verify
-from ..pages.rc1_report import COMMIT, RC1_JSON, RC1_PAGE, gather_run, rc1_page
+from ..pages.rc1_report import RC1_JSON, RC1_PAGE, gather_run, rc1_page
 from ..runtime.secrets import find_secret
 from ..training.results import results_page
 from .signing import sign_model, statements
@@ -50,18 +59,13 @@ from .verify_results import verify_results
 
 OUT = Path("reports/rc1/package.tgz")
 SUMS, SUMS_SIGNATURE = "SHA256SUMS", "SHA256SUMS.sig"
-OWN = Path("package")
-GATES, PUBLIC = OWN / "gates.intoto.jsonl", OWN / "model.pub"
+OWN = PACKAGE_FACTS.parent
+FACTS, GATES, PUBLIC = PACKAGE_FACTS, OWN / "gates.intoto.jsonl", OWN / "model.pub"
 STORE = (".askgate/scores.sqlite", ".askgate/scores.sqlite-wal")
 """The judge's replies. After a killed run the newest are still in the -wal file."""
 _TEXTS = ".json .jsonl .yaml .yml .md .txt .html .sha256 .sig .pub .pub.pem"
 KINDS = tuple(f"{_TEXTS} .safetensors .model .tiktoken .jinja /COMPLETE".split())
 """Endings of the names of files that a run writes, and of the files of a model and its tokenizer."""
-OF_RUN = (paths.METRICS, paths.EVAL_METRICS, paths.EPISODES, paths.EVAL_EPISODES, paths.EFFECTIVE_CONFIG)
-"""Files of the run folder that a reader wants: curves, episodes and settings. They are packed under these names, as is
-the report on base and trained policy."""
-BESIDE = (COMMIT, Path("configs"), Path("templates"), *map(Path, STORE))
-"""Files that the manifest does not list but a reader wants, such as the judge's replies."""
 
 
 class PackageFacts(Record, frozen=True):
@@ -109,7 +113,7 @@ def make_package(
     if report is None or trained is None:
         where, remedy = str(paths.GATED_CHECKPOINTS), "train to the end behind the ticket, then pack"
         raise BadInput("there is no finished run to pack", where=where, remedy=remedy)
-    if config and config.resolve() != trained[0].resolve():
+    if config and real_path(config) != real_path(trained[0]):
         what = f"the run was trained with {trained[0]}"
         raise BadInput(what, where=f"--config {config}", remedy="leave --config out")
     for failed in (one for one in report.checks if not one.passed):
@@ -125,7 +129,7 @@ def make_package(
     sweep(out)
     made = {FACTS.as_posix(): json_bytes(facts), GATES.as_posix(): statements(rounds, list(models))}
     made |= pages(profile, settings, report)
-    files = {name: path for name, path in sorted(_contents(config, settings, folders)) if name not in made}
+    files = {name: path for name, path in sorted(contents(config, settings, folders)) if name not in made}
     _refuse_secrets(files)
     if key is not None:
         for folder in folders:
@@ -183,15 +187,21 @@ def _refuse_secrets(files: Mapping[str, Path]) -> None:
             raise BadInput(f"contains {kind}, so it is not packed", where=where, remedy=remedy)
 
 
-def _contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> Iterator[tuple[str, Path]]:
-    """Name in the package and path of each file, here or among the files that come with AskGate."""
+def contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> Iterator[tuple[str, Path]]:
+    """Name in the package and path of each file, here or among the files that come with AskGate.
+
+    In an unpacked package, the files that may be in it.
+    """
     run = paths.run_of(paths.GATED_CHECKPOINTS)
     held = [Path(path) for path, entry in Manifest().newest().items() if entry.kind in ("file", "ledger")]
-    held = [path for path in held if paths.run_folder(path) in (None, run)]  # other runs stay where they are
+    held = [path for path in held if paths.run_folder(path) is None]  # those of the run have the names of their links
     needed = [*held, MANIFEST, ROUND1, TICKET, ENVELOPE, *PREFLIGHT.glob("amber_*.json"), *config_files(config)]
-    wanted = [Path(settings.base_model), paths.probe_report(settings.profile), *BESIDE]
+    base = Path(settings.base_model)
+    wanted = [*(base / file.name for file in model_files(shipped(base))), *map(Path, STORE)]
     for path in (*wanted, *needed, *models, *map(warm_start_of, models)):
-        here = shipped(path)
+        # Own classes are evidence; under this name nobody imports them.
+        name = inert(path) if path.suffix == ".py" and path in held else path
+        here = shipped(path) if shipped(path).exists() else name
         if not here.exists():
             continue
         if path.is_absolute() or ".." in path.parts:
@@ -200,11 +210,10 @@ def _contents(config: Path, settings: TrainConfig, models: Sequence[Path]) -> It
                 where=str(path),
                 remedy="copy it into the run folder and name it by a relative path, then run both rounds again",
             )
-        # Own classes are evidence; under this name nobody imports them.
-        name = inert(path) if path.suffix == ".py" and path in held else path
         yield from _files(name, here, needed=path not in wanted)
     report = newest_evaluation()
-    for path in (*OF_RUN, *([report.relative_to(run)] if report else [])):
+    logs = [name for name in Manifest().of_run(run) if name.is_relative_to(paths.LOGS)]
+    for path in (*logs, paths.EFFECTIVE_CONFIG, *([report.relative_to(run)] if report else [])):
         if (run / path).exists():
             yield from _files(path, run / path)
 

@@ -12,13 +12,13 @@ import subprocess
 import sys
 import tarfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
 from gzip import BadGzipFile, GzipFile
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO
+from typing import IO, Any
 
 import msgspec
 
@@ -28,7 +28,7 @@ from ..config.schema import dotted
 from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
 from ..core.files import PACKAGE_FACTS as FACTS
-from ..core.files import code_sha256, sha256_file
+from ..core.files import code_sha256, real_path, sha256_file
 from ..core.model_files import model_sha256
 from ..core.paths import GATED_CHECKPOINTS, LOGS, RUNS
 from ..gates.ambers import ambers
@@ -36,6 +36,7 @@ from ..gates.manifest import MANIFEST, Manifest
 from ..gates.ticket import REFUSAL, ROUND1, TICKET, final_models, read_round, trained_config
 from ..gates.verify import refuse_other_owner, verify
 from ..loop.runner import verb, with_package
+from ..pages.rc1_report import RC1_JSON
 from .package import (
     GATES,
     PUBLIC,
@@ -43,6 +44,7 @@ from .package import (
     SUMS_SIGNATURE,
     PackageFacts,
     belongs,
+    contents,
     pages,
     signature_of,
     this_machine,
@@ -67,8 +69,8 @@ def reproduce(
     rerun: bool = False,
     classes: Sequence[str] = (),
     owner_key: str = "",
-) -> None:
-    """Raises BadInput that names the first file that does not match.
+) -> PackageFacts:
+    """The description of the verified package. Raises BadInput that names the first file that does not match.
 
     `classes`: own classes that a rerun may build. `owner_key`: fingerprint of the key that must have signed the ticket.
     """
@@ -78,11 +80,12 @@ def reproduce(
             refuse_other_owner(read_round(TICKET), owner_key)
         if rerun:
             run_again(folder, facts, tell, classes)
+    return facts
 
 
 def check(folder: Path, tell: Tell, public_key: Path | None) -> PackageFacts:
     tell(f"files: {check_sums(folder)} as they were packed")
-    own = public_key.resolve() if public_key else None
+    own = real_path(public_key) if public_key else None
     with chdir(folder):
         facts = _read_facts()
         _refuse_outside(facts)
@@ -101,13 +104,43 @@ def check(folder: Path, tell: Tell, public_key: Path | None) -> PackageFacts:
             tell("ambers: " + ", ".join(f"{name} signed off by {who}" for name, who in signed.items()))
         if GATES.read_bytes() != statements(rounds, list(facts.models)):
             raise BadInput("does not say what the rounds say", where=GATES.as_posix(), remedy=AGAIN)
-        if facts.code != code_sha256():
-            tell("pages: made by another version of AskGate, so they were not compared with the evidence")
-            return facts
-        for name, content in pages(profile, config, report).items():
-            if Path(name).read_bytes() != content:
+        made = pages(profile, config, report)
+        _refuse_unexplained(facts, config, made)
+        for name, content in made.items():
+            if facts.code == code_sha256():
+                same = Path(name).read_bytes() == content
+            else:
+                same = name != RC1_JSON.as_posix() or _shown(Path(name).read_bytes()) == _shown(content)
+            if not same:
                 raise BadInput("does not say what the evidence says", where=name, remedy=AGAIN)
     return facts
+
+
+def pages_not_compared(facts: PackageFacts) -> bool:
+    """Whether another version of AskGate made the pages: then only the figures in `RC1.json` are compared."""
+    return facts.code != code_sha256()
+
+
+def _shown(report: bytes) -> list[Any]:
+    """Results and models that `RC1.json` shows."""
+    try:
+        found: dict[str, Any] = msgspec.json.decode(report, type=dict)
+        return [found.get(key) for key in ("run", "ticket", "models", "passed")] + [
+            found["evaluation"].get(key) for key in ("figures", "pooled", "checks", "seeds")
+        ]
+    except (msgspec.DecodeError, KeyError, AttributeError, TypeError):
+        return []
+
+
+def _refuse_unexplained(facts: PackageFacts, config: TrainConfig, made: Mapping[str, bytes]) -> None:
+    """Refuses files that no run, round or signature explains, such as a page with invented figures."""
+    models = [Path(name) for name in facts.models]
+    known = {name for name, _ in contents(Path(facts.config), config, models)} | set(made)
+    known |= {one.as_posix() for one in (FACTS, GATES, PUBLIC)} | {SUMS, SUMS_SIGNATURE}
+    known |= {signature_of(name).as_posix() for name in facts.models}
+    for file in sorted(file.as_posix() for file in Path().rglob("*") if file.is_file()):
+        if file not in known:
+            raise BadInput("is no file of the run that was packed", where=file, remedy=AGAIN)
 
 
 def check_sums(folder: Path) -> int:
@@ -264,6 +297,8 @@ def unpacked(package: Path) -> Iterator[Path]:
     """The package in a temporary folder."""
     with TemporaryDirectory() as name:
         folder = Path(name).resolve()
+        if package.exists() and not package.is_file():  # a pipe would be waited for
+            raise BadInput("is not a file", where=str(package), remedy="check the path")
         try:
             with open(package, "rb") as handle:
                 _unpack(handle, package, folder)

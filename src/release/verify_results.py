@@ -6,25 +6,27 @@ manifest. Deep: the models repeat some of their dialogues (`repeat_dialogues.py`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from ..checkpoint.seal import MANIFEST, final_seals
+from ..config.loader import read_yaml
 from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
-from ..core.files import forget_reads, json_bytes, sha256_file
-from ..core.paths import EVALUATION, GATED_CHECKPOINTS, certified_run, evaluations, in_run
+from ..core.files import fingerprint, forget_reads, json_bytes, real_path, sha256_file
+from ..core.paths import EFFECTIVE_CONFIG, EVALUATION, GATED_CHECKPOINTS, certified_run, evaluations, in_run
 from ..core.paths import final_models as final_folders
 from ..eval.trial import TrialReport
 from ..gates.manifest import Manifest, newest_evaluation
-from ..gates.ticket import TICKET, final_models, sealed_ticket, trained_config
-from ..training.results import derive, outputs
+from ..gates.ticket import TICKET, final_models, sealed_ticket, settings_of, trained_config
+from ..training.results import curves, derive, outputs, verify_curves
 from .repeat_dialogues import DIALOGUES, repeat_dialogues
 
 _AGAIN = "run `askgate evaluate` on the run's own episodes; if it refuses them, train again"
+_PUT_BACK = "put it back as the run wrote it"
 _RECORD = "start the training again: a finished run only reports and records"
 
 
@@ -49,32 +51,58 @@ def verify_results(
     run, config, recorded = certified_run(), trained[1], Manifest().of_run(certified_run())
     if path is None:
         raise BadInput("has no report in the manifest", where=str(run), remedy=_RECORD)
-    if given and given.resolve() not in [one.resolve() for one in evaluations(run)]:
+    if given and real_path(given) not in [real_path(one) for one in evaluations(run)]:
         _refuse_claim(given)
         tell(f"results: {given} is not of the run behind the ticket, so nothing is proved about it")
         return None
     reports = [one for one in evaluations(run) if one.suffix == ".json"]
     folders = final_models(config)
-    for file in (*outputs(config), *reports):
+    for file in (*outputs(config), *curves(config), *reports):
         if recorded.get(in_run(file)) != sha256_file(file):
             remedy = f"{_RECORD}; remove a report that is not of this run"
             raise BadInput("is not in the manifest: no run recorded it as it is", where=str(file), remedy=remedy)
-    report = derived_report(config, path)
+    _verify_logs(config, run, recorded)
+    report, expected = path.read_bytes(), _plain(json_bytes(derive(config, "")), path)
+    for one in (path, *reports):  # a report that no longer counts is read all the same
+        _compare(one, expected)
     tell(f"results: {path} follows from the episodes; {len(folders)} final model(s) as they were saved")
+    proved = msgspec.json.decode(report, type=TrialReport)
     if deep:
-        repeat_dialogues(config, folders, report, dialogues, tell)
-    return report
+        repeat_dialogues(config, folders, proved, dialogues, tell)
+    return proved
 
 
 def derived_report(config: TrainConfig, path: Path) -> TrialReport:
     """The report at `path`. Refuses one that does not follow from the recorded episodes of the run."""
-    report = path.read_bytes()
-    stored = _plain(report, path)
-    expected = _plain(json_bytes(derive(config, path.stem.removeprefix(EVALUATION))), path)
-    for part in dict.fromkeys((*stored, *expected)):
-        if stored.get(part) != expected.get(part):
-            raise BadInput(f"{part}: not what episodes, seals and ticket give", where=str(path), remedy=_AGAIN)
-    return msgspec.json.decode(report, type=TrialReport)
+    _compare(path, _plain(json_bytes(derive(config, "")), path))
+    return msgspec.json.decode(path.read_bytes(), type=TrialReport)
+
+
+def _compare(path: Path, expected: Mapping[str, Any]) -> None:
+    """Compares a report with what is derived; the reports of a run differ in their tags only."""
+    stored, tag = _plain(path.read_bytes(), path), path.stem.removeprefix(EVALUATION)
+    proof = expected["evidence"] | {"arguments": expected["evidence"]["arguments"] | {"tag": tag}}
+    wanted = {**expected, "evidence": proof}
+    for part in dict.fromkeys((*stored, *wanted)):
+        if stored.get(part) != wanted.get(part):
+            remedy = f"{_AGAIN}; an older report is written again with `--tag {tag}`"
+            raise BadInput(f"{part}: not what episodes, seals and ticket give", where=str(path), remedy=remedy)
+
+
+def _verify_logs(config: TrainConfig, run: Path, recorded: Mapping[Path, str]) -> None:
+    """Checks logs and settings of a run: they are those that it recorded when it ended, and say what the evaluations
+    and the seals say."""
+    for file in curves(config):
+        if not Manifest().is_recorded_once(run, in_run(file)):
+            raise BadInput("was recorded twice, and was another one before", where=str(file), remedy=_PUT_BACK)
+    for name, digest in recorded.items():
+        if (run / name).exists() and fingerprint(run / name) != digest:
+            raise BadInput("has changed since the run recorded it", where=str(run / name), remedy=_PUT_BACK)
+    verify_curves(config)
+    effective, settings = run / EFFECTIVE_CONFIG, config.model_dump(mode="json")
+    stated = read_yaml(effective) if effective.exists() else settings
+    if not isinstance(stated, dict) or settings_of(stated) != settings_of(settings):
+        raise BadInput("does not have the settings of the final model", where=str(effective), remedy=_PUT_BACK)
 
 
 def _refuse_claim(path: Path | None) -> None:
@@ -93,5 +121,5 @@ def _plain(report: bytes, path: Path) -> dict[str, Any]:
         found: dict[str, Any] = msgspec.json.decode(report, type=dict)
         proof = {key: value for key, value in found["evidence"].items() if key not in ("version", "started", "ended")}
         return {key: value for key, value in found.items() if key != "ts"} | {"evidence": proof}
-    except (msgspec.DecodeError, KeyError, AttributeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, KeyError, AttributeError, RecursionError) as error:
         raise BadInput(f"is not a report of an evaluation ({error})", where=str(path), remedy=_AGAIN) from None

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from ..checkpoint.seal import MANIFEST, Damaged, Seal, read_seal
@@ -32,6 +33,7 @@ from ..core.paths import (
     all_runs,
     evaluation_report,
     final_models,
+    in_run,
     open_run,
     point,
     run_of,
@@ -39,6 +41,7 @@ from ..core.paths import (
     step_file,
 )
 from ..core.types import Episode, Level, Sample
+from ..eval.metrics import LOGGED, figures, flat, mean_reward
 from ..eval.replay import Replay
 from ..eval.trial import POLICIES, SeedRun, TrialReport, stated_limits, trial_report
 from ..gates.manifest import Manifest
@@ -49,6 +52,7 @@ from .data import held_out
 from .resume import EVALUATION_KEY, GATED
 
 CONTROL_FILE, TIME_CONTROL_FILE = "control.jsonl", "control_time.jsonl"
+_PUT_BACK = "put the file back as the run wrote it"
 _TRAIN = f"run the training to its end; with {RESUME} it makes the evaluations that are missing"
 
 
@@ -67,6 +71,7 @@ def evaluate(config: TrainConfig, tag: str) -> tuple[TrialReport, tuple[Path, Pa
         raise BadInput("has no final model of a gated run", where=str(GATED_CHECKPOINTS), remedy=_TRAIN)
     if gated:
         verify_report(TICKET, Manifest(), Fingerprints())  # so the thresholds are those of the ticket
+        _refuse_edited_curves(config)
     report, files = write_results(config, tag)
     if gated:
         manifest = Manifest()
@@ -111,7 +116,7 @@ def derive(config: TrainConfig, tag: str, otherwise: Mapping[Path, Mapping[int, 
         runs.append(SeedRun(seed, done, **dict.fromkeys(POLICIES) | episodes))
     arguments = {"tag": tag, "seeds": list(config.seeds), "steps": runs[0].steps, **stated_limits(limits)}
     run = run_of(config.checkpoint_root)
-    inputs = [config.shadow_set, *outputs(config), run / EVAL_METRICS, run / METRICS]
+    inputs = [config.shadow_set, *outputs(config), *curves(config)]
     proof = evidence([path for path in inputs if path.exists()], [], arguments, started)
     # The names are those in the run folder, which a package has too.
     names = {str(path): str(path.relative_to(run)) for path in inputs if path.is_relative_to(run)}
@@ -126,6 +131,52 @@ def outputs(config: TrainConfig) -> list[Path]:
         episodes = episode_files(config, seed).values()
         files += [_evaluations(config, seed) / EVALUATION_KEY, *episodes, _final_seal(config, seed)]
     return files
+
+
+def curves(config: TrainConfig) -> list[Path]:
+    """Logs of the evaluations and of the steps of a run."""
+    run = run_of(config.checkpoint_root)
+    return [run / EVAL_METRICS, run / METRICS]
+
+
+def verify_curves(config: TrainConfig) -> None:
+    """Checks that the logged figures on held-out samples are those of the stored evaluations."""
+    replay, held = Replay(config), held_out(config)
+    for seed in config.seeds:
+        evaluated, steps = (_figures_by_step(file, seed) for file in curves(config))
+        measured: dict[int, dict[str, float]] = {}
+        for step in evaluated:
+            file = step_file(_evaluations(config, seed), step)
+            episodes = _read_episodes(file, seed, replay, *held)
+            measured[step] = flat(figures(episodes)) | {"reward": mean_reward(episodes)}
+        logged = {step: _logged(line) for step, line in steps.items() if _logged(line)}
+        wanted = {step: measured.get(step) for step in logged}
+        pairs: list[tuple[dict[int, Any], dict[int, Any]]] = [(evaluated, measured), (logged, wanted)]
+        for file, (stated, known) in zip(curves(config), pairs, strict=True):
+            for step in (step for step in stated if stated[step] != known[step]):
+                what = f"step {step} of seed {seed} is not what the stored evaluation gives"
+                raise BadInput(what, where=str(file), remedy=_PUT_BACK)
+
+
+def _figures_by_step(file: Path, seed: int) -> dict[int, dict[str, Any]]:
+    try:
+        lines = {int(line.pop("step")): line for line in StepLog(file).lines(seed)}
+        return {step: {name: line[name] for name in line if name != "seed"} for step, line in lines.items()}
+    except (msgspec.DecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadInput(f"is no log of a run ({error})", where=str(file), remedy=_PUT_BACK) from None
+
+
+def _logged(line: dict[str, Any]) -> dict[str, Any]:
+    """Figures on held-out samples in the log of the steps."""
+    return {name.removeprefix(LOGGED): line[name] for name in line if name.startswith(LOGGED)}
+
+
+def _refuse_edited_curves(config: TrainConfig) -> None:
+    """Refuses curves that changed since the run recorded them: a new report would make them part of its evidence."""
+    recorded = Manifest().of_run(run_of(config.checkpoint_root))
+    for file in curves(config):
+        if recorded.get(in_run(file)) not in (None, sha256_file(file)):
+            raise BadInput("has changed since the run recorded it", where=str(file), remedy=_PUT_BACK)
 
 
 def _read_episodes(file: Path, seed: int, replay: Replay, samples: list[Sample], levels: list[Level]) -> list[Episode]:

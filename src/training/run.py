@@ -419,10 +419,11 @@ def require_gated_folder(folder: Path) -> None:
 
 
 def record_outputs(run: Path, report: Path) -> None:
-    """Records in the manifest what a gated run left: seals of the final models, evaluations, and its report. A run that
-    was killed before it is started again, and only reports and records."""
+    """Records in the manifest what a gated run left: seals of the final models, evaluations, curves, training episodes,
+    and its report. A run that was killed before it is started again, and only reports and records."""
     evaluations = [path for path in sorted((run / paths.EVAL_EPISODES).rglob("*.json*")) if path.is_file()]
-    Manifest().record([*final_seals(run / paths.GATED_CHECKPOINTS), *evaluations, report])
+    logs = [run / name for name in (paths.METRICS, paths.EVAL_METRICS, paths.EPISODES) if (run / name).exists()]
+    Manifest().record([*final_seals(run / paths.GATED_CHECKPOINTS), *evaluations, *logs, report])
 
 
 class _ConsoleLog(logging.Handler):
@@ -449,7 +450,8 @@ def _reporting(ready: Ready, folder: Path) -> Iterator[None]:
         log.error("a callback ended the run: %s; %s resumes from the newest checkpoint", reason, RESUME)
         raise
     except Exception as error:
-        log.error("%s: %s", type(error).__name__, error)
+        # The command shows a refusal with its remedy.
+        log.error("%s: %s", type(error).__name__, error.what if isinstance(error, BadInput) else error)
         facts = {"config": str(ready.path), "effective_config": ready.config.model_dump_json()}
         try:
             log.error("error report: %s", write_error_report(error, folder / paths.TRAIN_LOG, paths.REPORTS, facts))

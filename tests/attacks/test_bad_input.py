@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.bad_inputs import Case, cases, outcome, prepare
 from src.board.runs import Run
 from src.board.server import PIECE, file_page
 from tests.conftest import Askgate
@@ -55,6 +56,21 @@ def test_one_message_and_exit_code_2(arguments: tuple[str, ...], askgate: Askgat
     assert done.code == 2
     assert "Traceback" not in done.err
     assert "What to do" in done.err
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("honest")
+    prepare(folder)
+    return folder
+
+
+@pytest.mark.parametrize("case", cases()[::16], ids=lambda case: case.name)
+def test_a_sample_of_the_bad_inputs_of_the_benchmark(case: Case, honest: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every sixteenth case of `bench/bad_inputs.py`, which runs all of them."""
+    for name in ("SCORER_PROVIDER", "SCORER_API_KEY", "SCORER_BASE_URL", "RUN_MODE"):
+        monkeypatch.delenv(name, raising=False)
+    assert outcome(case, honest) == "clean"
 
 
 def test_a_secret_across_the_border_of_two_pieces_is_masked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

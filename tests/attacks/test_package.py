@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import tarfile
 from pathlib import Path
 
 import pytest
 
 from src.core.errors import BadInput
-from src.core.paths import evaluations
+from src.core.paths import EPISODES, evaluations
 from src.gates.manifest import MANIFEST, Manifest
+from src.gates.ticket import COMMIT, TICKET, read_round
 from src.release.package import FACTS, _refuse_secrets, make_package
-from src.release.reproduce import reproduce
+from src.release.reproduce import pages_not_compared, reproduce
 from tests.release.packing import (
     CONFIG,
     MODEL,
@@ -83,10 +85,10 @@ def test_a_private_key_is_refused_under_any_name(run: Path, tmp_path: Path) -> N
     key = new_key(tmp_path / "key.pem").read_bytes()
     Path("configs/owner.pem").write_bytes(key)
     assert "configs/owner.pem" not in pack(tmp_path / "out.tgz")
-    Path("configs/notes.txt").write_bytes(key)
+    Path("model/config.json").write_bytes(key)
     with pytest.raises(BadInput, match="contains a private key") as caught:
-        pack(tmp_path / "out.tgz")
-    assert caught.value.where == "configs/notes.txt:1"
+        _refuse_secrets({"model/config.json": Path("model/config.json")})
+    assert caught.value.where == "model/config.json:1"
 
 
 @pytest.mark.parametrize(
@@ -114,9 +116,11 @@ def test_secrets_are_refused_and_ordinary_words_are_not(
 
 
 def test_a_link_to_a_file_elsewhere_is_refused(run: Path, tmp_path: Path) -> None:
-    Path("configs/passwords.txt").symlink_to("/etc/hostname")
+    trained()
+    (RUN / EPISODES / "passwords.txt").symlink_to("/etc/hostname")
+    Manifest().record([RUN / EPISODES])
     with pytest.raises(BadInput, match="is a link"):
-        pack(tmp_path / "out.tgz")
+        make_package(CONFIG, tmp_path / "out.tgz", None, None, silent)
 
 
 def test_adapter_files_dropped_into_the_final_model_are_refused(run: Path, tmp_path: Path) -> None:
@@ -162,6 +166,55 @@ def test_edited_pages_are_not_packed_and_not_accepted(run: Path, packed: Path, m
     again = contents(make_package(None, run / "out.tgz", None, None, silent))
     assert all(b"forged" not in again[name] for name in pages)
     assert not {"reports/rc1/review.html", "reports/kpi.json"} & again.keys()
+
+
+@pytest.mark.parametrize("name", ["RESULTS.html", "README.md", "configs/RESULTS.md", "logs/eval/RESULTS.md"])
+def test_files_that_no_run_wrote_are_not_packed_and_not_accepted(
+    run: Path, packed: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    with pytest.raises(BadInput, match="is no file of the run that was packed") as caught:
+        reproduce(unsigned(packed, lambda found: found.update({name: b"99%, verified"})), silent)
+    assert caught.value.where == name
+    monkeypatch.chdir(run)
+    trained()
+    Path(name).write_text("99%, verified")
+    assert name not in contents(make_package(None, run / "out.tgz", None, None, silent))
+
+
+def test_a_page_recorded_by_hand_is_refused(run: Path, tmp_path: Path) -> None:
+    trained()
+    Path("reports/RESULTS.html").write_text("99%, verified")
+    Manifest().record([Path("reports/RESULTS.html")])
+    with pytest.raises(BadInput, match="neither a round nor a run records pages"):
+        make_package(None, tmp_path / "out.tgz", None, None, silent)
+
+
+def test_figures_are_compared_whatever_version_made_the_pages(packed: Path) -> None:
+    def of_another_version(found: dict[str, bytes]) -> None:
+        facts = json.loads(found[FACTS.as_posix()]) | {"code": "0" * 64}
+        found[FACTS.as_posix()] = json.dumps(facts).encode()
+        found["reports/rc1/RC1.html"] += b"<!-- worded otherwise -->"
+
+    def with_other_figures(found: dict[str, bytes]) -> None:
+        of_another_version(found)
+        report = json.loads(found["reports/rc1/RC1.json"])
+        report["evaluation"]["figures"]["delta_pp"]["success"] = 77.7
+        found["reports/rc1/RC1.json"] = json.dumps(report).encode()
+
+    assert not pages_not_compared(reproduce(packed, silent))
+    assert pages_not_compared(reproduce(unsigned(packed, of_another_version), silent))
+    with pytest.raises(BadInput, match="does not say what the evidence says") as caught:
+        reproduce(unsigned(packed, with_other_figures), silent)
+    assert caught.value.where == "reports/rc1/RC1.json"
+
+
+def test_the_commit_is_the_one_that_the_rounds_noted(run: Path) -> None:
+    """A commit that is written after the rounds is neither shown nor packed."""
+    trained()
+    COMMIT.write_text("v9.9 audited-release")
+    made = contents(make_package(None, run / "out.tgz", None, None, silent))
+    assert str(COMMIT) not in made
+    assert json.loads(made["reports/rc1/RC1.json"])["commit"] == read_round(TICKET).commit == ""
 
 
 def test_a_config_that_was_not_trained_is_refused(run: Path, packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:

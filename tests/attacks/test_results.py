@@ -7,9 +7,11 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import torch
 from msgspec.structs import replace
@@ -23,7 +25,7 @@ from src.config.train_config import TrainConfig
 from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
-from src.core.paths import GATED_CHECKPOINTS, evaluations, open_run, run_of
+from src.core.paths import EFFECTIVE_CONFIG, EPISODES, GATED_CHECKPOINTS, evaluations, open_run, run_of
 from src.core.types import Episode, Sample
 from src.gates import manifest
 from src.gates.manifest import newest_evaluation
@@ -302,6 +304,26 @@ def stray(name: str, **changes: Any) -> Path:
     return path
 
 
+def test_an_older_report_is_derived_too(place: Path) -> None:
+    """Invented figures in a report that was recorded before the one that counts."""
+    invented, honest = stray("full"), newest_evaluation()
+    assert honest
+    record(invented)
+    assert verify_results(False, silent, honest)
+    report = json.loads(invented.read_text())
+    report["figures"]["delta_pp"]["success"] = 55.5
+    invented.write_text(json.dumps(report))
+    before = honest.read_bytes()
+    honest.write_bytes(before + b"\n")
+    record(invented, honest)
+    honest.write_bytes(before)
+    record(honest)
+    assert newest_evaluation() == honest
+    with pytest.raises(BadInput, match="figures: not what episodes, seals and ticket give") as caught:
+        verify_results(False, silent)
+    assert caught.value.where == str(invented)
+
+
 @pytest.mark.parametrize("gated", [True, False])
 def test_a_report_that_says_it_is_not_gated_is_refused(place: Path, gated: bool) -> None:
     path = stray("zzz", gated=gated)
@@ -359,14 +381,52 @@ def test_no_part_of_the_report_proves_itself(place: Path, part: str, change: Any
         verify_results(False, silent)
 
 
-def test_a_curve_edited_after_the_run_is_refused(place: Path) -> None:
-    for name in ("logs/metrics.jsonl", "logs/eval.jsonl"):
-        curve, before = Path(name), Path(name).read_bytes()
-        curve.write_bytes(before.replace(b'"success":0', b'"success":9'))
-        assert curve.read_bytes() != before
-        with pytest.raises(BadInput, match="evidence: not what episodes, seals and ticket give"):
+def edit_curve(name: str) -> None:
+    curve, before = Path(name), Path(name).read_bytes()
+    curve.write_bytes(before.replace(b'success":0', b'success":9'))
+    assert curve.read_bytes() != before
+
+
+@pytest.mark.parametrize("name", ["logs/metrics.jsonl", "logs/eval.jsonl"])
+def test_a_curve_edited_after_the_run_is_refused(place: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    edit_curve(name)
+    with pytest.raises(BadInput, match="not in the manifest: no run recorded it as it is"):
+        verify_results(False, silent)
+    monkeypatch.setattr(results, "verify_report", lambda *given: None)  # the ticket is another test's matter
+    with pytest.raises(BadInput, match="has changed since the run recorded it") as caught:
+        evaluate(load_train_config(Path("own.yaml")).model_copy(update={"profile": "quickstart"}), "zzz")
+    assert Path(str(caught.value.where)).name == Path(name).name
+    record(Path(name), report_again())
+    with pytest.raises(BadInput, match="was recorded twice"):
+        verify_results(False, silent)
+
+
+@pytest.mark.parametrize("name", ["logs/metrics.jsonl", "logs/eval.jsonl"])
+def test_figures_of_evaluations_in_a_curve_are_derived(place: Path, name: str) -> None:
+    """The chain of the manifest is made anew, so that the edited curve is the only one on record."""
+    edit_curve(name)
+    run, path, head = run_of(GATED_CHECKPOINTS), report_again(), manifest.START
+    kept = []
+    for entry in manifest.Manifest().entries:
+        digest = sha256_file(Path(entry.path)) if entry.path in (str(run / name), str(path)) else entry.sha256
+        kept.append(msgspec.json.encode(replace(entry, sha256=digest, before=head)))
+        head = sha256(kept[-1]).hexdigest()
+    manifest.MANIFEST.write_bytes(b"".join(line + b"\n" for line in kept))
+    with pytest.raises(BadInput, match=r"step .* of seed .* is not what the stored evaluation gives"):
+        verify_results(False, silent)
+
+
+def test_settings_and_training_episodes_edited_after_the_run_are_refused(place: Path) -> None:
+    run = run_of(GATED_CHECKPOINTS)
+    settings, episodes = run / EFFECTIVE_CONFIG, sorted((run / EPISODES).glob("*.jsonl"))[0]
+    for file, old, new in ((settings, b"lr: 0.05", b"lr: 0.01"), (episodes, b'"success":false', b'"success":true')):
+        before = file.read_bytes()
+        file.write_bytes(before.replace(old, new))
+        assert file.read_bytes() != before
+        with pytest.raises(BadInput, match=r"settings of the final model|changed since the run recorded it"):
             verify_results(False, silent)
-        curve.write_bytes(before)
+        file.write_bytes(before)
+    assert verify_results(False, silent)
 
 
 def test_a_model_of_settings_that_the_ticket_does_not_cover_is_refused(place: Path) -> None:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from src.checkpoint.seal import seal
 from src.cli import main
+from src.core.check import now
 from src.core.errors import BadInput
 from src.core.files import sha256_file, write_json
 from src.core.jsonl import read_records, write_records
@@ -112,11 +113,12 @@ def rewritten(change: object) -> None:
     manifest.unlink()
     book = Manifest()
     book.begin()
-    first = change(replace(first, run=book.run))  # type: ignore[operator]
+    first = change(replace(first, run=book.run, after=book.head, ts=now()))  # type: ignore[operator]
     write_json(ROUND1, first)
     again = {str(ROUND1): sha256_file(ROUND1)}
     findings = [replace(one, evidence=again) if one.gate == "round1" else one for one in second.findings]
-    second = change(replace(second, run=book.run, round1_sha256=sha256_file(ROUND1), findings=findings))  # type: ignore[operator]
+    second = replace(second, run=book.run, after=book.head, ts=now())
+    second = change(replace(second, round1_sha256=sha256_file(ROUND1), findings=findings))  # type: ignore[operator]
     write_json(TICKET, second)
     paths = {path for report in (first, second) for one in report.findings for path in one.evidence}
     book.record([*map(Path, sorted(paths)), TICKET])

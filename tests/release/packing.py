@@ -25,9 +25,11 @@ from src.core.files import sha256_file
 from src.core.jsonl import write_records
 from src.core.paths import EVAL_EPISODES, EVAL_METRICS, GATED_CHECKPOINTS, METRICS, open_run
 from src.core.types import Episode, Sample
+from src.eval.metrics import figures, flat, mean_reward
 from src.gates.ticket import TICKET
 from src.release.package import PUBLIC, SUMS, SUMS_SIGNATURE, make_package
 from src.reward.configured import make_reward
+from src.runtime.logs import StepLog
 from src.training.data import held_out
 from src.training.results import episode_files, write_results
 from src.training.resume import EVALUATION_KEY
@@ -74,14 +76,19 @@ def trained(ticket: str | None = None, policy: Policy = demonstrated) -> None:
     seal(WARM_START, config.warm_steps, marks)
     seal(MODEL, config.steps, marks | {"warm_start": sha256_file(WARM_START / SEAL)})
     (RUN / EVAL_EPISODES / EVALUATION_KEY).write_text("{}")
-    for curve in (METRICS, EVAL_METRICS):
-        (RUN / curve).write_text(f'{{"seed":{seed},"step":1,"success":0.5}}\n')
+    (RUN / METRICS).write_text(f'{{"seed":{seed},"step":1,"reward":0.5}}\n')
+    (RUN / EVAL_METRICS).unlink(missing_ok=True)
     reward, files = make_reward(config), episode_files(config, seed)
     for who, speak in {"base": careless, "warm_start": careless, "trained": policy}.items():
+        episodes = []
+        for sample, level in zip(*held_out(config), strict=True):
+            episode = replace(speak(sample), level=level, seed=seed)
+            episodes.append(replace(episode, reward=reward(episode, sample)))
         with open(files[who], "wb") as handle:
-            for sample, level in zip(*held_out(config), strict=True):
-                episode = replace(speak(sample), level=level, seed=seed)
-                write_records(handle, [replace(episode, reward=reward(episode, sample))])
+            write_records(handle, episodes)
+        step = {"base": 0, "warm_start": config.warm_steps}.get(who, config.steps)
+        figures_then = flat(figures(episodes)) | {"reward": mean_reward(episodes)}
+        StepLog(RUN / EVAL_METRICS).append(seed, step, figures_then)
     _, made = write_results(config, "20260101T000000Z")
     record_outputs(RUN, RUN / made[0])
 

@@ -131,7 +131,9 @@ def test_the_signature_covers_the_whole_package(packed: Path) -> None:
             assert caught.value.where == SUMS_SIGNATURE
     with pytest.raises(BadInput, match="package is not signed"):
         reproduce(unsigned(packed, unmeasured), silent, public_key=Path("key.pub"))
-    reproduce(unsigned(packed, unmeasured), silent)
+    with pytest.raises(BadInput, match="is no file of the run that was packed") as caught:
+        reproduce(unsigned(packed, unmeasured), silent)
+    assert caught.value.where == "logs/more.txt"
 
 
 def test_models_must_match_config_and_ticket(packed: Path) -> None:

@@ -19,7 +19,7 @@ from src.gates.manifest import Manifest, newest_evaluation
 from src.gates.ticket import TICKET, Admission
 from src.gates.verify import verify
 from src.pages.rc1_report import Rc1, write_rc1
-from src.release.package import _contents
+from src.release.package import contents
 from src.training.run import run as train
 from tests.release.packing import finished, run
 from tests.training.tiny_run import make_model_and_data, write_config
@@ -58,7 +58,7 @@ def packed_names(config: Path) -> dict[str, str]:
     from src.config.loader import load_train_config
 
     settings = load_train_config(config)
-    found = dict(_contents(config, settings, [Path("checkpoints/rc1/final_model")]))
+    found = dict(contents(config, settings, [Path("checkpoints/rc1/final_model")]))
     return {name: sha256_file(file) for name, file in found.items() if not name.startswith("reports/rc1/")}
 
 

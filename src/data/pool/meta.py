@@ -61,7 +61,7 @@ def read_meta(pool: Path) -> PoolMeta:
         ) from None
     try:
         return msgspec.json.decode(raw, type=PoolMeta)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(str(error), where=str(path), remedy="build the pool again") from None
 
 

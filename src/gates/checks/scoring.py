@@ -114,6 +114,8 @@ def validate_scores(path: Path, *, least: int, max_unstable: float, out: Path, p
     itself."""
     started = now()
     scores, scoring = list(read_unique(path, Score)), scoring_of(load_profile(profile))
+    if not scores:
+        raise BadInput("has no scores", where=str(path), remedy="score a pool first: askgate score")
     arguments = {"least": least, "max_unstable": max_unstable}
     checks = [*stability_checks(scores, least, max_unstable), ledger_check(scores, scoring)]
     figures = {"scores": len(scores), "unstable": sum(not one.stable for one in _usable(scores))}
