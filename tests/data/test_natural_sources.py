@@ -20,7 +20,8 @@ from src.data.pool.build import build_pool
 from src.data.pool.meta import PoolMeta
 from src.data.pool.plan import BuildPlan
 from src.data.readers.ambignq import name_readings
-from src.data.readers.natural import NaturalSource, _without_same_story, contrast
+from src.data.readers.natural import NaturalSource, _without_same_story
+from src.data.readers.natural_records import contrast
 
 DATA = Path(__file__).parents[3] / "shared/data"
 SIZES = {"ambignq": 300, "situatedqa": 200, "umwp": 300, "in3": 150, "abg_coqa": 60}

@@ -19,7 +19,7 @@ from ...core.types import Hidden
 from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import Item, Step
 from .articles import reads_well
-from .natural import NATURAL, Reading, contrast, page, rows
+from .natural_records import NATURAL, Reading, contrast, page, rows
 
 MOST_READINGS = 4
 LONGEST_SPELLED_OUT = 14

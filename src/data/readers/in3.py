@@ -16,7 +16,7 @@ from ...core.tokenize import occurs, words
 from ...core.types import Hidden
 from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import Item
-from .natural import NATURAL, rows
+from .natural_records import NATURAL, rows
 
 _NO_OPTION = re.compile(r"(?:others?|none|n/a|yes|no|any|maybe|not sure|no (?:specific )?preference)\b.*", re.I)
 

@@ -24,7 +24,7 @@ from ...core.tokenize import CJK, occurs, words
 from ...core.types import Article, Hidden, Lang, Task
 from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import Item, Step
-from .natural import NATURAL, decode_line
+from .natural_records import NATURAL, decode_line
 
 USERS, ASSISTANTS = frozenset({"user", "human"}), frozenset({"assistant", "gpt"})
 LONGEST_ANSWER = 12

@@ -14,21 +14,25 @@ from itertools import pairwise
 from math import log
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import msgspec
 
 from ...agents.tools import search, wiki
 from ...core.errors import BadInput
-from ...core.files import package_yaml, sha256_file
-from ...core.jsonl import decode, read_records
+from ...core.files import sha256_file
 from ...core.tokenize import words
 from ...core.types import LANGS, Article, Lang, Level, Task
 from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import TARGET, Item, Want
+from . import abg_coqa, ambignq, in3, messages, situatedqa, umwp
+from .natural_records import NATURAL
 from .official import split_of, without_siblings
 
-NATURAL: dict[str, Any] = package_yaml("templates/natural_sources.yaml")
+_READERS: dict[str, Callable[[list[Path]], tuple[list[Item], int]]] = {
+    "ambignq": ambignq.read, "situatedqa": situatedqa.read, "umwp": umwp.read, "in3": in3.read,
+    "abg_coqa": abg_coqa.read, "messages": messages.read,
+}  # fmt: skip
+"""Functions that read a source's files into items; each also counts the records that it saw."""
 PAGES = 6
 """Number of pages that the `wiki` tool has for a question, where the source has pages at all."""
 BINS = 6
@@ -43,11 +47,6 @@ _COUNTED = {
 LEAST_SEEN = 4
 MIN_TO_BALANCE = 50
 LENGTH_BINS = 4
-_QUESTION_WORDS = re.compile(
-    r"^(?:(?:in|on|at|for|from|to|by|of|with) )?(?:who|whom|whose|what|which|when|where|why)(?:'s)?\b"
-    r"(?: (?:is|are|was|were|did|do|does|has|have|had|will|can|could|would))?\s+",
-    re.I,
-)
 EXTRA_TITLE = 14
 """Characters that other pages have more than the page of a complete question: readings say more than a question."""
 MANY_COMPLETE = 4_000
@@ -59,13 +58,6 @@ LOOKED_AT = 4
 """Number of complete questions per sample whose first tool reply is compared."""
 COMMON_WORD = 400
 """A word in more pages than this does not make two pages similar."""
-
-
-class Reading(msgspec.Struct, frozen=True):
-    """One way to understand a question: the question without the ambiguity, and its answers (then aliases)."""
-
-    question: str
-    answers: tuple[str, ...]
 
 
 class NaturalSource:
@@ -86,7 +78,7 @@ class NaturalSource:
                 f"no {name} data here", where=str(data_dir), remedy=f"put {self._files(name)} below this folder"
             )
         self.fingerprints = {path.relative_to(data_dir).as_posix(): sha256_file(path) for path in self.files}
-        items, self._seen = _reader(name)(self.files)
+        items, self._seen = _READERS[name](self.files)
         self._items = {item.source_id: msgspec.structs.replace(item, source=name) for item in items}
         self.languages: tuple[Lang, ...] = tuple(
             lang for lang in LANGS if any(item.lang == lang for item in self._items.values())
@@ -355,53 +347,3 @@ def _content(text: str) -> frozenset[str]:
 def _shares(items: Iterable[Item]) -> dict[Task, float]:
     counts = Counter(item.task for item in items)
     return {task: count / counts.total() for task, count in counts.items()}
-
-
-def _reader(name: str) -> Callable[[list[Path]], tuple[list[Item], int]]:
-    """The function that reads a source's files into items; it also counts the records that it saw."""
-    from . import abg_coqa, ambignq, in3, messages, situatedqa, umwp
-
-    modules: dict[str, Any] = {
-        "ambignq": ambignq, "situatedqa": situatedqa, "umwp": umwp, "in3": in3, "abg_coqa": abg_coqa,
-        "messages": messages,
-    }  # fmt: skip
-    read: Callable[[list[Path]], tuple[list[Item], int]] = modules[name].read
-    return read
-
-
-def rows(files: Iterable[Path], kind: type[msgspec.Struct]) -> list[Any]:
-    """All records of some JSONL files."""
-    return [record for path in files for record in read_records(path, kind)]
-
-
-def page(reading: Reading) -> Article:
-    """The page that answers a reading. Its title is the question without its question word, as a heading: what an
-    ambiguous and a complete question find looks the same."""
-    answer = reading.answers[0].strip()
-    asked = reading.question.rstrip(" ?").lower()
-    title = _QUESTION_WORDS.sub("", asked)
-    title = title[:1].upper() + title[1:] if title != asked else f"On {asked}"
-    return Article(title, (answer if answer.endswith(".") else f"{answer}.",))
-
-
-def contrast(questions: Sequence[str]) -> list[str] | None:
-    """The words in which questions differ, between the words that all of them start and end with.
-
-    >>> contrast(["Who won the cup in 1990?", "Who won the cup in 1994?"])
-    ['1990', '1994']
-    """
-    split = [question.rstrip(" ?.").split() for question in questions]
-    start = end = 0
-    while all(len(one) > start and one[start].lower() == split[0][start].lower() for one in split):
-        start += 1
-    while all(len(one) > start + end and one[-1 - end].lower() == split[0][-1 - end].lower() for one in split):
-        end += 1
-    if start and any(len(one) > start and one[start].strip(",").isdigit() and len(one[start]) < 4 for one in split):
-        start -= 1  # `season 1` and `season 2`, not `1` and `2`
-    middles = [" ".join(one[start : len(one) - end]).strip(" ,;:") for one in split]
-    return middles if all(middles) and len(set(middles)) == len(middles) else None
-
-
-def decode_line(line: bytes, kind: type[msgspec.Struct], where: str) -> Any:
-    """One JSONL line as a record, with an error that names its place."""
-    return decode(msgspec.json.Decoder(kind), line, where)

@@ -22,7 +22,7 @@ from ...core.types import Hidden
 from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import Item, Step
 from .ambignq import complete_item, plain, query
-from .natural import NATURAL, Reading, page, rows
+from .natural_records import NATURAL, Reading, page, rows
 
 MOST_READINGS = 3
 LEAST_SEEN = 2

@@ -20,7 +20,7 @@ from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import Item
 from .articles import split_sentences
 from .gsm8k import asked_for, parse_number
-from .natural import NATURAL, contrast, rows
+from .natural_records import NATURAL, contrast, rows
 
 AMOUNTS = frozenset(NATURAL["amounts"])
 LONGEST_QUOTE = 16
