@@ -3,29 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from ..core.defaults import OVERCLAR_ALPHA, OVERCLAR_CAP
-from .schema import FilePath, Section
+from .schema import FilePath, Listed, Section
 
 Url = Annotated[str, Field(pattern=r"^https?://[^/?#@\s]+(/[^?#@\s]*)?$")]
 """A URL without user, password and query. Keys come from the environment, where they are masked in messages."""
+TokenLimit = Annotated[int, Field(ge=16, le=65_536)]
+
+
+class FamilySection(Section):
+    """Request parameters of a model family. A parameter that the row does not have is not sent."""
+
+    models: Annotated[tuple[str, ...], Listed] = Field(min_length=1)
+    """Patterns of model names, like `gpt-4*`."""
+    temperature: float | None = Field(default=None, gt=0, le=2)
+    """Above 0: votes must be able to differ, or their variance says nothing."""
+    max_tokens: TokenLimit | None = None
+    max_completion_tokens: TokenLimit | None = None
+    reasoning_effort: str | None = None
+    response_format: Literal["json_schema", "json_object", "grammar"] | None = None
+    seed: bool = False
+    extra_body: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_token_limit(self) -> Self:
+        if (self.max_tokens is None) == (self.max_completion_tokens is None):
+            raise ValueError("a row has either max_tokens or max_completion_tokens")
+        return self
 
 
 class ProviderSection(Section):
-    """A judge: its address, model, features and prices."""
+    """A judge: its address, model, prices, and the request parameters of its model families."""
 
     base_url: Url | None
-    model: str = Field(min_length=1)
+    model: str | None = Field(min_length=1)
     key_needed: bool
-    json_schema: bool
-    seed: bool
-    max_tokens: int = Field(ge=16, le=65_536)
     usd_in: float | None = Field(ge=0)
     usd_out: float | None = Field(ge=0)
-    grammar: bool = False
+    families: Annotated[tuple[FamilySection, ...], Listed]
+    """The first row that matches the model counts."""
 
 
 class VotesSection(Section):
@@ -44,9 +64,10 @@ class VotesSection(Section):
 
 
 class LimitsSection(Section):
-    """Request rate, concurrency, timeouts, retries and the circuit breaker."""
+    """Request and token rates, concurrency, timeouts, retries and the circuit breaker."""
 
     rps: dict[str, Annotated[float, Field(gt=0, le=10_000)] | None]
+    tpm: dict[str, Annotated[int, Field(gt=0)] | None] = Field(default_factory=dict)
     concurrency_min: int = Field(ge=1, le=64)
     concurrency_max: int = Field(ge=1, le=64)
     timeout_s: float = Field(gt=0, le=3600)

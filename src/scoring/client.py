@@ -14,6 +14,7 @@ import json
 import logging
 import os
 import random
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -67,7 +68,7 @@ class JudgeClient:
         if provider.base_url is None:
             raise BadInput(f"provider {provider.name} has no address yet", remedy="start its server first")
         self.provider = provider
-        self.limiter = Limiter(limits.rps.get(provider.name), limits, clock, sleep)
+        self.limiter = Limiter(limits.rps.get(provider.name), limits, clock, sleep, limits.tpm.get(provider.name))
         self._breaker = CircuitBreaker(provider.name, limits, clock)
         keys = [key.get_secret_value()] if key else []
         self._mask = masker(os.environ, *keys)
@@ -128,9 +129,10 @@ class JudgeClient:
 
     async def _send(self, ask: Ask, again: int) -> Reply | CallFailed:
         """Reply or failure. The transport's timeout is between bytes; ours is for the whole call."""
+        body = request(self.provider, ask, again)
         try:
             async with asyncio.timeout(self._limits.timeout_s):
-                response = await self._http.post(self._url, json=request(self.provider, ask, again))
+                response = await self._http.post(self._url, json=body)
         except (TimeoutError, httpx2.TimeoutException):
             return CallFailed("timeout", f"no answer within {self._limits.timeout_s:g} s")
         except httpx2.RequestError as error:
@@ -138,18 +140,18 @@ class JudgeClient:
         if response.status_code == httpx2.codes.OK:
             outcome = _reply(response, self._mask_reply)
         else:
-            outcome = _failure(response, self._mask)
+            outcome = _failure(response, self._mask, self.provider, body)
         if isinstance(outcome, CallFailed):
             outcome.request_id = self._mask_reply(response.headers.get("x-request-id", ""))
         return outcome
 
     def _report_outcome(self, outcome: Reply | CallFailed, sent_at: float, trial: bool) -> None:
         if isinstance(outcome, Reply):
-            self.limiter.accepted()
+            self.limiter.accepted(outcome.tokens_in + outcome.tokens_out)
             if outcome.text.strip():
                 self._breaker.succeeded()
             else:
-                # Billed all the same. A model whose reasoning fills `max_tokens` does this every time.
+                # Billed all the same. A model whose reasoning fills the token limit does this every time.
                 self._breaker.failed("a reply without a text", trial=trial)
         elif outcome.trouble == "rate_limited":
             self.limiter.refused(sent_at, outcome.retry_after)
@@ -211,17 +213,23 @@ def _string(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _failure(response: httpx2.Response, mask: Mask) -> CallFailed:
+def _failure(response: httpx2.Response, mask: Mask, provider: Provider, sent: Mapping[str, Any]) -> CallFailed:
     """The failure that an answer with another status than 200 means."""
-    status, body, headers = response.status_code, response.content, response.headers
-    detail = f"HTTP {status}: {' '.join(mask(body.decode('utf-8', 'replace')).split())[:SHOWN]}"
-    if status == 429 and b"insufficient_quota" not in body:
+    status, body, headers = response.status_code, response.content.decode("utf-8", "replace"), response.headers
+    detail = f"HTTP {status}: {' '.join(mask(body).split())[:SHOWN]}"
+    if status == 429 and "insufficient_quota" not in body:
         return CallFailed("rate_limited", detail, retry_after(headers))
     if status >= 500:
         return CallFailed("server_error", detail, retry_after(headers))
     if status in (408, 425):
         return CallFailed("timeout", detail)
-    return CallFailed("refused", f"{detail}. What to do: {_REMEDIES.get(status, _REMEDIES['other'])}")
+    remedy = _REMEDIES.get(status, _REMEDIES["other"])
+    # Nothing is sent again with other parameters: the key of a vote contains what was sent.
+    named = [name for name in sent if name not in ("model", "messages") and re.search(rf"\b{re.escape(name)}\b", body)]
+    if status in (400, 422) and named:
+        place = f"configs/default.yaml: scoring.providers.{provider.row}.families"
+        remedy = f"change {' and '.join(named)} in {place}, row models: {', '.join(provider.family.models)}"
+    return CallFailed("refused", f"{detail}. What to do: {remedy}")
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

@@ -1,4 +1,4 @@
-"""How fast one provider is called: a token bucket with a learned rate, two to eight calls at once, a circuit breaker.
+"""How fast one provider is called: request rate, tokens a minute, two to eight calls at once, a circuit breaker.
 
 One limiter and one breaker serve all callers of a provider, so a refusal slows all of them down, and `Retry-After`
 makes all of them wait.
@@ -26,6 +26,7 @@ SEARCH_GROWTH = 1.5
 LATE_S, IDLE_S = 0.1, 0.02
 """How much unused time may be made up for, with a caller waiting and without one."""
 SLOWEST_RPS = 0.1
+MINUTE_S = 60.0
 FEWER_CALLS = 0.75
 """The rate answers most refusals. Halving the concurrency as well would give away capacity."""
 Clock = Callable[[], float]
@@ -129,6 +130,28 @@ class RateLimit:
         self._tokens = max(self._tokens, min(self._tokens + passed * self.rate, 1 + late_s * self.rate))
 
 
+class TokensPerMinute:
+    """Keeps the tokens billed in any minute below a limit. A call in flight counts like the mean of the last minute."""
+
+    def __init__(self, tpm: int | None) -> None:
+        self._tpm = tpm or inf
+        self._billed: deque[tuple[float, int]] = deque()
+        self._total = 0
+
+    def wait(self, now: float, running: int) -> float:
+        """Seconds until the next request may be sent, with `running` calls in flight."""
+        while self._billed and self._billed[0][0] <= now - MINUTE_S:
+            self._total -= self._billed.popleft()[1]
+        calls = len(self._billed)
+        if not calls or self._total + (running + 1) * self._total / calls <= self._tpm:
+            return 0.0
+        return self._billed[0][0] + MINUTE_S - now
+
+    def billed(self, now: float, tokens: int) -> None:
+        self._billed.append((now, tokens))
+        self._total += tokens
+
+
 class Limiter:
     """Rate and concurrency: `async with limiter.turn() as sent_at:` around each call, then `accepted` or `refused`."""
 
@@ -138,8 +161,9 @@ class Limiter:
         limits: LimitsSection,
         clock: Clock = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        tpm: int | None = None,
     ) -> None:
-        self._rate = RateLimit(rps)
+        self._rate, self._tokens = RateLimit(rps), TokensPerMinute(tpm)
         self._limits, self._clock, self._sleep = limits, clock, sleep
         self._width = float(limits.concurrency_min)
         self._running = 0
@@ -165,9 +189,11 @@ class Limiter:
             self._running -= 1
             self._freed.set()
 
-    def accepted(self) -> None:
-        """Adds one concurrent call for every full round of accepted calls."""
-        self._rate.accepted(self._clock())
+    def accepted(self, tokens: int = 0) -> None:
+        """Adds one concurrent call for every full round of accepted calls. `tokens`: those that the call billed."""
+        now = self._clock()
+        self._rate.accepted(now)
+        self._tokens.billed(now, tokens)
         self._width = min(float(self._limits.concurrency_max), self._width + 1 / self._width)
 
     def refused(self, sent_at: float, retry_after: float | None) -> None:
@@ -194,7 +220,7 @@ class Limiter:
         if pause > longest:
             what = f"the service asks to wait {pause:.0f} s, and at most {longest:.0f} s are waited"
             raise CallFailed("rate_limited", what, retry_after=pause)
-        return max(pause, self._rate.wait(now))
+        return max(pause, self._rate.wait(now), self._tokens.wait(now, self._running))
 
 
 class CircuitBreaker:

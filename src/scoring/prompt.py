@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,8 +26,7 @@ DIMENSIONS: tuple[str, ...] = tuple(_TEXT["dimensions"])
 RUBRIC: dict[Lang, str] = _TEXT["rubric"]
 CANARIES: dict[Lang, dict[str, str]] = _TEXT["canaries"]
 _SPEAKERS: dict[Lang, dict[str, str]] = _TEXT["speakers"]
-TEMPERATURE = 0.7
-"""Votes must be able to differ, or their variance says nothing."""
+_SENT_AS_IS = {"temperature", "max_tokens", "max_completion_tokens", "reasoning_effort"}
 _LINE_BREAK = re.compile("(\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])")
 """Anything that a reader may take for the end of a line."""
 _CONTINUATION = r"\1| "
@@ -93,28 +91,33 @@ def ask_for(provider: Provider, lang: Lang, text: str, vote: int) -> Ask:
     )
 
 
-@cache
 def request_fingerprint(provider: Provider, lang: Lang) -> str:
-    """Hash of everything that is sent beside the dialogue: rubric, temperature, schema, grammar, length."""
+    """Hash of everything that is sent beside the dialogue: rubric and all request parameters."""
     blank = Ask(provider.name, provider.model, PROMPT_VERSION, DIMENSIONS, lang, text="", vote=0)
     return sha256(msgspec.json.encode(request(provider, blank, again=0))).hexdigest()[:16]
 
 
 def request(provider: Provider, ask: Ask, again: int) -> dict[str, Any]:
-    """The body of a call. `again` counts earlier bad replies, so that a seeded judge answers differently."""
+    """The body of a call, by the row of the model's family.
+
+    `again` counts earlier bad replies, so that a seeded judge answers differently.
+    """
+    family = provider.family
     body: dict[str, Any] = {
+        **family.extra_body,
         "model": provider.model,
         "messages": _messages(ask.text, ask.lang),
-        "temperature": TEMPERATURE,
-        "max_tokens": provider.max_tokens,
+        **family.model_dump(include=_SENT_AS_IS, exclude_none=True),
     }
-    if provider.seed:
+    if family.seed:
         body["seed"] = 1 + ask.vote + 1000 * again
-    if provider.grammar:
+    if family.response_format == "grammar":
         body["grammar"] = _grammar(ask.dimensions)
-    elif provider.json_schema:
+    elif family.response_format == "json_schema":
         schema = {"name": "scores", "strict": True, "schema": _schema(ask.dimensions)}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    elif family.response_format:
+        body["response_format"] = {"type": family.response_format}
     return body
 
 

@@ -7,20 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import yaml
 from pydantic import SecretStr
 
-from ..config.judge_config import ProviderSection, ScoringSection
+from ..config.judge_config import FamilySection, ProviderSection, ScoringSection
 from ..core.errors import BadInput
 from ..core.files import sha256_file
 from ..runtime.secrets import redact
 from .local_judge import cache_folder, checked_gguf
 from .types import OWN
 
-LOCAL = "local"
+LOCAL, CUSTOM = "local", "custom"
 PROD = "prod"
 _WRITTEN = ("SCORER_BASE_URL", "SCORER_MODEL", "SCORER_PROVIDER", "SCORER_GGUF")
 """Variables whose values are written into cache, ledger and scores, and shown."""
@@ -32,8 +33,23 @@ class Provider(ProviderSection):
     """A judge and how to call it. `base_url` is None only for `local`, until its server runs."""
 
     name: str
+    model: str
     server: str = ""
     """Its address in the records, or `OWN` if AskGate starts it."""
+    row: str = CUSTOM
+    """Its row in the config's table. Names that the table does not have share the row `custom`."""
+
+    @property
+    def family(self) -> FamilySection:
+        """The request parameters of its model. Raises BadInput if no row of the table matches."""
+        for family in self.families:
+            if any(fnmatchcase(self.model, pattern) for pattern in family.models):
+                return family
+        raise BadInput(
+            f"no row matches the model {self.model}",
+            where=f"configs/default.yaml: scoring.providers.{self.row}.families",
+            remedy='add a row for it; models: ["*"] matches all',
+        )
 
     def cost(self, tokens_in: int, tokens_out: int) -> float | None:
         """Cost in US dollars; None if the prices are not known."""
@@ -102,9 +118,14 @@ def _provider(given: Mapping[str, str], scoring: ScoringSection) -> Provider:
                 remedy=f"set it to one of {', '.join(scoring.providers)}, or to custom",
             )
         name = LOCAL
-    row = scoring.providers.get(name)
-    if row is None:
-        row = _custom(name, base_url, model, list(scoring.providers))
+    row_name = name if name in scoring.providers else CUSTOM
+    row = scoring.providers.get(row_name)
+    if row is None or (row_name != name and not (base_url and model)):
+        raise BadInput(
+            f"provider {name} is not in the config's table ({', '.join(scoring.providers)}), so say where it is",
+            where="SCORER_PROVIDER" if base_url and model else "SCORER_MODEL" if base_url else "SCORER_BASE_URL",
+            remedy="set SCORER_BASE_URL and SCORER_MODEL and keep the row custom, or correct SCORER_PROVIDER",
+        )
     where = "SCORER_BASE_URL" if base_url else f"configs/default.yaml: scoring.providers.{name}.base_url"
     base_url = base_url or row.base_url
     if base_url is None and name != LOCAL:
@@ -118,8 +139,11 @@ def _provider(given: Mapping[str, str], scoring: ScoringSection) -> Provider:
         )
     if base_url is None:
         model = _model_of_file(gguf, model)
+    model = model or row.model
+    if model is None:
+        raise BadInput(f"provider {name} has no model", where="SCORER_MODEL", remedy="set it to the model's name")
     server = (base_url or OWN).rstrip("/")
-    changes = {"name": name, "server": server, "base_url": base_url, "model": model or row.model}
+    changes = {"name": name, "server": server, "base_url": base_url, "model": model, "row": row_name}
     try:
         chosen, host = Provider.model_validate({**row.model_dump(), **changes}), address(server)
     except ValueError:  # also a port that is no number
@@ -136,6 +160,7 @@ def _provider(given: Mapping[str, str], scoring: ScoringSection) -> Provider:
             where=where,
             remedy="take the address out, or set SCORER_PROVIDER=custom with SCORER_BASE_URL and SCORER_MODEL",
         )
+    _ = chosen.family  # no run without request parameters
     return chosen
 
 
@@ -159,27 +184,6 @@ def belongs(name: str, server: str) -> bool:
     (False, False, True)
     """
     return address(server) in KNOWN_HOSTS.get(name.casefold(), [address(server)])
-
-
-def _custom(name: str, base_url: str | None, model: str | None, known: list[str]) -> ProviderSection:
-    """A server that is not in the table. It gets no option that some servers refuse."""
-    for variable, value in (("SCORER_BASE_URL", base_url), ("SCORER_MODEL", model)):
-        if not value:
-            raise BadInput(
-                f"provider {name} is not in the config's table ({', '.join(known)}), so this must say where it is",
-                where=variable,
-                remedy="set SCORER_BASE_URL and SCORER_MODEL, or correct SCORER_PROVIDER",
-            )
-    return ProviderSection(
-        base_url=None,
-        model=model or "",
-        key_needed=False,
-        json_schema=False,
-        seed=False,
-        max_tokens=2048,
-        usd_in=None,
-        usd_out=None,
-    )
 
 
 def _model_of_file(gguf: str, named: str | None) -> str | None:

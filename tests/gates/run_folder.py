@@ -125,8 +125,8 @@ def build_run() -> None:
 def _configs() -> None:
     Path("configs/gates").mkdir(parents=True)
     found = yaml.safe_load((ROOT / "configs/default.yaml").read_text(encoding="utf-8"))
-    row = {**found["scoring"]["providers"]["openai"], "base_url": None, "model": "tiny", "key_needed": False}
-    found["scoring"]["providers"]["custom"] = row
+    row = {**found["scoring"]["providers"]["vllm"], "model": "tiny"}
+    found["scoring"]["providers"]["custom"] = {**row, "usd_in": 0.4, "usd_out": 1.6}
     found["scoring"]["limits"] |= {"tries": 3, "timeout_s": 10.0}
     Path("configs/default.yaml").write_text(yaml.safe_dump(found), encoding="utf-8")
     shutil.copy(ROOT / "configs/quickstart.yaml", "configs/quickstart.yaml")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import SecretStr
 
-from src.config.judge_config import LimitsSection
+from src.config.judge_config import FamilySection, LimitsSection
 from src.scoring.client import JudgeClient
 from src.scoring.prompt import DIMENSIONS, PROMPT_VERSION
 from src.scoring.providers import Provider
@@ -29,11 +29,13 @@ def limits(**changes: object) -> LimitsSection:
     return LimitsSection.model_validate({**ordinary, **changes})
 
 
-def provider(url: str, *, json_schema: bool = True, seed: bool = True) -> Provider:
+def provider(url: str, **changes: object) -> Provider:
+    """A server that accepts everything. `changes`: request parameters."""
+    row = {"temperature": 0.7, "max_tokens": 100, "response_format": "json_schema", "seed": True, **changes}
+    family = FamilySection.model_validate({"models": ["*"], **row})
     return Provider(
-        name="custom", base_url=url, model="tiny", key_needed=False, json_schema=json_schema, seed=seed,
-        max_tokens=100, usd_in=1.0, usd_out=2.0,
-    )  # fmt: skip
+        name="custom", base_url=url, model="tiny", key_needed=False, usd_in=1.0, usd_out=2.0, families=(family,)
+    )
 
 
 def client(server: JudgeServer, clock: ManualClock | None = None, **changes: object) -> JudgeClient:

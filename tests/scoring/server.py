@@ -45,6 +45,8 @@ Act = Literal[
     "prose",
     "raw",
     "raw_401",
+    "raw_400",
+    "newer_model",
 ]
 BILLED: tuple[Act, ...] = ("ok", "slow", "no_choices", "no_content", "wrong_dimensions", "out_of_range", "prose")
 """Acts whose answer tells the client what it costs."""
@@ -62,6 +64,27 @@ def steady_scores(body: dict[str, Any]) -> dict[str, Any]:
         name: 2 + digest[place] % 7 + wobble
         for place, name in enumerate(("logic", "clarity", "naturalness", "educational"))
     }
+
+
+def refusal_by_newer_models(body: dict[str, Any]) -> dict[str, Any] | None:
+    """The error object of OpenAI's reasoning models, word for word; None if they accept the request."""
+    if "max_tokens" in body:
+        what = (
+            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+        )
+        return {
+            "message": what,
+            "type": "invalid_request_error",
+            "param": "max_tokens",
+            "code": "unsupported_parameter",
+        }
+    if body.get("temperature", 1) != 1:
+        what = (
+            f"Unsupported value: 'temperature' does not support {body['temperature']} with this model."
+            " Only the default (1) value is supported."
+        )
+        return {"message": what, "type": "invalid_request_error", "param": "temperature", "code": "unsupported_value"}
+    return None
 
 
 class JudgeServer:
@@ -86,7 +109,7 @@ class JudgeServer:
         self.headers: list[dict[str, str]] = []
         self.keep_bodies = True
         self.raw = b""
-        """What the acts `raw` and `raw_401` answer with."""
+        """What the acts `raw`, `raw_401` and `raw_400` answer with."""
         self._window: deque[float] = deque()
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
@@ -212,6 +235,12 @@ class JudgeServer:
                 return await self._send(writer, 200, self.raw)
             case "raw_401":
                 return await self._send(writer, 401, self.raw)
+            case "raw_400":
+                return await self._send(writer, 400, self.raw)
+            case "newer_model":
+                if error := refusal_by_newer_models(asked):
+                    return await self._send(writer, 400, json.dumps({"error": error}).encode())
+                act = "ok"
             case "slow":
                 await asyncio.sleep(SLOW_S)
         answer = self._answer(act, number, asked)

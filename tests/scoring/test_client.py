@@ -83,7 +83,7 @@ def test_the_request_has_schema_and_seed_per_vote_and_retry() -> None:
 
 def test_servers_without_schemas_or_seeds_get_none() -> None:
     async def main(server: JudgeServer) -> None:
-        plain = provider(server.url, json_schema=False, seed=False)
+        plain = provider(server.url, response_format=None, seed=False)
         async with JudgeClient(plain, None, limits()) as judge:
             await judge.ask(ask())
 

@@ -331,20 +331,27 @@ def test_a_later_run_avoids_seeds_with_bad_replies(tmp_path: Path) -> None:
 def test_a_votes_key_covers_everything_that_changes_it() -> None:
     there = provider("http://127.0.0.1:8000/v1")
     there = there.model_copy(update={"server": "http://127.0.0.1:8000/v1"})
-    others = [
-        there.model_copy(update=change)
-        for change in (
-            {"name": "another"},
-            {"model": "another"},
-            {"server": "http://127.0.0.1:8001/v1"},
-            {"grammar": True},
-            {"json_schema": False},
-            {"seed": False},
-            {"max_tokens": 99},
-        )
+    rows: list[dict[str, object]] = [
+        {"temperature": None},
+        {"temperature": 0.8},
+        {"max_tokens": 99},
+        {"max_tokens": None, "max_completion_tokens": 100},
+        {"reasoning_effort": "low"},
+        {"response_format": "grammar"},
+        {"response_format": "json_object"},
+        {"response_format": None},
+        {"seed": False},
+        {"extra_body": {"enable_thinking": False}},
     ]
+    changes: list[dict[str, object]] = [
+        {"name": "another"},
+        {"model": "another"},
+        {"server": "http://127.0.0.1:8001/v1"},
+        *({"families": provider("http://x/v1", **row).families} for row in rows),
+    ]
+    others = [there.model_copy(update=change) for change in changes]
     keys = {ask_for(one, lang, text, vote).key for one in (there, *others) for lang, text, vote in WAYS}
-    assert len(keys) == 8 * len(WAYS)
+    assert len(keys) == (1 + len(others)) * len(WAYS)
     moved = there.model_copy(update={"base_url": "http://127.0.0.1:4711/v1", "usd_in": 9.0, "key_needed": True})
     assert ask_for(moved, *WAYS[0]).key == ask_for(there, *WAYS[0]).key, "AskGate's own server has a new port each time"
 
@@ -375,8 +382,6 @@ def test_another_rubric_text_is_another_ask_without_version_change(
 ) -> None:
     before = ask_for(provider("http://x/v1"), "en", "User: hi", 0)
     monkeypatch.setitem(prompt.RUBRIC, "en", "Be kind.")
-    prompt.request_fingerprint.cache_clear()
     after = ask_for(provider("http://x/v1"), "en", "User: hi", 0)
-    prompt.request_fingerprint.cache_clear()
     assert before.prompt_version == after.prompt_version
     assert before.key != after.key

@@ -130,3 +130,53 @@ def test_cancelled_callers_free_their_places() -> None:
         return await waiting[5], await most_at_once(limits, 4)
 
     assert run_virtual(main()) == (1, 2)
+
+
+def test_tokens_of_any_minute_stay_below_the_limit() -> None:
+    billed: list[tuple[float, int]] = []
+
+    async def main() -> float:
+        loop = asyncio.get_running_loop()
+        turns = Limiter(None, limits(), loop.time, tpm=1000)
+        started = loop.time()
+
+        async def call(tokens: int) -> None:
+            async with turns.turn():
+                await asyncio.sleep(1)
+            billed.append((loop.time(), tokens))
+            turns.accepted(tokens)
+
+        await asyncio.gather(*(call(100) for _ in range(40)))
+        return loop.time() - started
+
+    took = run_virtual(main())
+    windows = [sum(tokens for at, tokens in billed if start <= at < start + 60) for start, _ in billed]
+    assert max(windows) <= 1000
+    assert 180 <= took <= 260, "4000 tokens at 1000 a minute"
+
+
+def test_a_call_above_the_token_limit_is_still_made() -> None:
+    async def main() -> list[float]:
+        loop = asyncio.get_running_loop()
+        turns, sent = Limiter(None, limits(), loop.time, tpm=50), []
+        for _ in range(3):
+            async with turns.turn() as at:
+                sent.append(at)
+            turns.accepted(80)
+        return sent
+
+    first, second, third = run_virtual(main())
+    assert (second - first, third - second) == pytest.approx((60, 60))
+
+
+def test_without_a_token_limit_nobody_waits() -> None:
+    async def main() -> float:
+        loop = asyncio.get_running_loop()
+        turns, started = Limiter(None, limits(), loop.time), loop.time()
+        for _ in range(100):
+            async with turns.turn():
+                pass
+            turns.accepted(10**6)
+        return loop.time() - started
+
+    assert run_virtual(main()) == 0

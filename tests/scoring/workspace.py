@@ -78,7 +78,7 @@ class Workspace:
     def configure(self, limits: dict[str, Any], votes: dict[str, Any] | None = None, **facts: Any) -> None:
         """Writes the shipped config with prices for the server and short limits."""
         found = yaml.safe_load((ROOT / "configs/default.yaml").read_text(encoding="utf-8"))
-        row = {**found["scoring"]["providers"]["openai"], "base_url": None, "model": "tiny", "key_needed": False}
+        row = {**found["scoring"]["providers"]["vllm"], "model": "tiny"}
         found["scoring"]["providers"]["custom"] = {**row, "usd_in": 1000.0, "usd_out": 1000.0}
         found["scoring"]["limits"] |= {"tries": 3, "timeout_s": 10.0, **limits}
         found["scoring"]["votes"] |= votes or {}

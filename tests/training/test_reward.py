@@ -62,7 +62,7 @@ def weigh(place: Path, weights: dict[str, float]) -> None:
 def hire(server: JudgeServer, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes that server the judge, at a dollar per thousand tokens."""
     found = yaml.safe_load((ROOT / "configs/default.yaml").read_text(encoding="utf-8"))
-    row = {**found["scoring"]["providers"]["openai"], "base_url": None, "model": "tiny", "key_needed": False}
+    row = {**found["scoring"]["providers"]["vllm"], "model": "tiny"}
     found["scoring"]["providers"]["custom"] = {**row, "usd_in": 1000.0, "usd_out": 1000.0}
     found["scoring"]["limits"] |= {"tries": 1, "timeout_s": 10.0}
     (place / "configs").mkdir(exist_ok=True)
