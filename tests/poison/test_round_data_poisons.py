@@ -15,7 +15,7 @@ from src.core.types import Sample
 from src.data.pool.build import rebuilt_samples
 from src.data.pool.meta import read_meta
 from tests.data.samples import write_meta
-from tests.gates.run_folder import current_context, edit_profile
+from tests.gates.run_folder import SHADOW, N, current_context, edit_profile
 
 from .forged_run import caught
 from .table import poison
@@ -23,13 +23,13 @@ from .table import poison
 
 @poison("pool/pool_samples")
 def test_a_pool_that_is_smaller_than_the_profile_wants(run: Path) -> None:
-    edit_profile(lambda found: found["thresholds"]["counts"].update(pool_samples=1_501))
+    edit_profile(lambda found: found["thresholds"]["counts"].update(pool_samples=N + 1))
     assert caught("pool") == {"pool_samples"}
 
 
 @poison("pool/shadow_samples")
 def test_a_shadow_set_that_is_smaller_than_the_profile_wants(run: Path) -> None:
-    edit_profile(lambda found: found["thresholds"]["counts"].update(shadow_samples=121))
+    edit_profile(lambda found: found["thresholds"]["counts"].update(shadow_samples=SHADOW + 1))
     assert caught("pool") == {"shadow_samples"}
 
 
@@ -88,7 +88,7 @@ def test_a_shadow_set_in_other_words_than_the_profile_names(run: Path) -> None:
 @poison("pool/shadow_samples")
 def test_a_sidecar_that_counts_more_samples_than_there_are(run: Path) -> None:
     path = current_context().profile.paths.shadow_set
-    edit_profile(lambda found: found["thresholds"]["counts"].update(shadow_samples=121))
+    edit_profile(lambda found: found["thresholds"]["counts"].update(shadow_samples=SHADOW + 1))
     write_meta(path, replace(read_meta(path), n=500))
     assert caught("pool") == {"shadow_samples", "shadow_rebuilt"}
 
