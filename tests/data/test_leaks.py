@@ -110,6 +110,16 @@ def test_questions_that_differ_in_the_name_are_no_leak() -> None:
     assert likeness([*pool, "Tell me, please! " + shadow[0] + " " + pool[5]], shadow).matches == {61}
 
 
+def test_problems_of_one_pattern_with_other_numbers_are_no_leak() -> None:
+    """In such a file every number is in many samples; it is what tells two problems apart all the same."""
+    frame = "Amir bakes {} trays of buns. Each tray holds {} buns. Amir gives away {} buns. The rest are sold for ${}."
+    rng = Random(1)
+    made = (frame.format(*(rng.randint(2, most) for most in (19, 24, 11, 9))) for _ in range(400))
+    texts = [f"{text} How many dollars does Amir take in?" for text in dict.fromkeys(made)]
+    pool, shadow = token_stream(texts[50:]), token_stream(texts[:50])
+    assert similar_samples((pool,), (shadow,), N, 0.70).count < 0.65 * pool.texts
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Sample], list[Sample]]:
     """Pool and shadow set. With seed 2, a pool sample and a shadow sample differ only in a title."""

@@ -138,10 +138,18 @@ def test_the_source_says_how_many_ambiguous_samples_are_missing(official_data: P
         made = made_from(official_data, "train", task)
         missing = sum(want.clarify and item.hidden is None for _, want, item in made)
         assert missing == source_at(official_data).fewer_ambiguous[task]
-        assert missing <= 0.1 * 112 or task != "gsm8k"
+        assert missing == (0 if task == "gsm8k" else sum(want.clarify for _, want, _ in made))
 
 
-def test_items_come_out_at_the_level_asked_for_within_bounds(made: Made) -> None:
+def hard_strategyqa(folder: Path) -> int:
+    """Number of StrategyQA records of the training split that can be made into a hard sample."""
+    source = source_at(folder)
+    ids = [one for one in source._dataset("strategyqa").records if split_of(one) == "train"]
+    items = [source.item("strategyqa", f"intact|{one}", Want("en", "hard", False, 6, 4, 4, 0.5), SEED) for one in ids]
+    return sum(level_of(score(item, overlap(item))) == "hard" for item in items)
+
+
+def test_items_come_out_at_the_level_asked_for_within_bounds(made: Made, official_data: Path) -> None:
     reached = {level: [0, 0] for level in LEVELS}
     overlaps: dict[str, list[float]] = {level: [] for level in LEVELS}
     for _, want, item in made:
@@ -152,9 +160,11 @@ def test_items_come_out_at_the_level_asked_for_within_bounds(made: Made) -> None
         assert turns(item) <= want.max_turns
         results = [wiki(item.context, step.input) for step in item.steps if step.tool == "wiki"]
         assert context_tokens(item) + sum(len(tokens(result)) for result in results) < 3_400
-    # StrategyQA's questions are short: with nothing around them only half of those asked for are hard.
-    least = {"hard": 0.45} if made[0][2].task == "strategyqa" else {}
-    assert all(hit >= least.get(level, 0.9) * total for level, (hit, total) in reached.items())
+        # A StrategyQA question is too short for names, numbers and connectors: what misses a point comes out medium.
+        assert level == want.level or level == "medium" or item.task != "strategyqa"
+    if made[0][2].task == "strategyqa":
+        reached["hard"][1] = min(reached["hard"][1], hard_strategyqa(official_data))
+    assert all(hit >= 0.9 * total for hit, total in reached.values())
     assert 0.10 <= median(overlaps["hard"]) <= 0.20
     assert 0.40 <= median(overlaps["easy"]) <= 0.65
 

@@ -62,6 +62,8 @@ REST_SHARED = 0.65
 """The same share with bigrams of replaced common words among those that are not shared."""
 COMMON = 0.005
 """Share of the samples that have a common word. A name is in fewer."""
+MOST_NUMBER = 10_000
+"""Numbers below this are no common words, however many samples have them: other numbers make another problem."""
 IN_A_ROW = 2
 """Words in a row that may be replaced; a name in Chinese has three characters or more with its neighbours."""
 CANDIDATE = 0.6
@@ -140,10 +142,15 @@ def _content_matches(
     whole = np.unique(shadow.hashes)
     weights = rare.of(whole)[np.searchsorted(whole >> CUT_BITS, index.columns)].astype(np.float32)
     sides = index.matrix.multiply(weights / np.maximum(index.matrix @ weights, 1e-9)[:, None]).toarray().T
+    sides = sides.astype(np.float32)
+    common = sides * unique.is_common[np.searchsorted(unique.tokens, index.columns)][:, None]
     first = 0
     for block in blocks(pool):
-        near = _reaches(index.rows(distinct(block)) @ sides.astype(np.float32), min(CANDIDATE, threshold))
-        for row, column in np.argwhere(near):
+        rows = index.rows(distinct(block))
+        share = rows @ sides
+        # Every common word may count as replaced, so this is the largest similarity that a pair can have.
+        most = share + common.sum(axis=0) - rows @ common
+        for row, column in np.argwhere(_reaches(share, min(CANDIDATE, threshold)) & (most >= threshold - 1e-4)):
             theirs = shadow.text(int(column))
             ours = block.text(int(row))
             if len(theirs) - n + 1 >= LONG:
@@ -254,7 +261,8 @@ class UniquePart:
         self.tokens = np.unique(np.concatenate([one.hashes for one in shadow]) >> CUT_BITS)
         known = [lookup(self.tokens, distinct(block).hashes) for one in (pool[0], shadow[0]) for block in blocks(one)]
         having = np.sum([np.bincount(place[there], minlength=len(self.tokens)) for place, there in known], axis=0)
-        self.is_common: Flags = having >= COMMON * (pool[0].texts + shadow[0].texts)
+        numbers = np.isin(self.tokens, token_stream([str(number) for number in range(MOST_NUMBER)]).hashes >> CUT_BITS)
+        self.is_common: Flags = (having >= COMMON * (pool[0].texts + shadow[0].texts)) & ~numbers
 
     def common(self, tokens: U64) -> Flags:
         """Which tokens of a shadow text are words that many samples have."""

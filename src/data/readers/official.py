@@ -199,7 +199,9 @@ def choose_records(
     1. Per level: records that fit both as `hidden` and as `twin` are chosen for the ambiguous wants and as many
        complete ones, and only then is it drawn which of them are ambiguous. Otherwise the wording would give it away.
     2. Vague records that are left become twins too, up to `twin_share` of the complete wants.
-    3. The other complete wants get records worded as they are, and so do ambiguous ones that no record can serve.
+    3. Ambiguous wants that are still open get vague records that miss their level: an ask is worth more than a level.
+       No more than `MOST_AMBIGUOUS` of all vague records are ambiguous.
+    4. The other complete wants get records worded as they are, and so do ambiguous ones that no record can serve.
     """
     chosen: list[str | None] = [None] * len(wants)
     free = dict.fromkeys(ids)
@@ -241,6 +243,13 @@ def choose_records(
         able = [one for one in free if one in vague]
         found = _nearest(able, [wants[place] for place in places], lambda one, want: misfit(one, "twin", want))
         assign(places, [one for off, one in found if off <= GOOD_ENOUGH], "twin")
+    vague_keys = [key for key in chosen if key is not None]
+    asks = sum(key.startswith("hidden") for key in vague_keys)
+    spare = int(MOST_AMBIGUOUS / (1 - MOST_AMBIGUOUS) * (len(vague_keys) - asks)) - asks
+    places = [place for place, want in enumerate(wants) if want.clarify and chosen[place] is None][: max(0, spare)]
+    able = [one for one in free if one in vague]
+    found = _nearest(able, [wants[place] for place in places], lambda one, want: misfit(one, "hidden", want))
+    assign(places, [one for _, one in found], "hidden")
     for level in _SCARCE_FIRST:
         places = [place for place, want in enumerate(wants) if want.level == level and chosen[place] is None]
         found = _nearest(list(free), [wants[place] for place in places], lambda one, want: misfit(one, "intact", want))
