@@ -56,6 +56,7 @@ def build_rollout_pool(
     """Build a pool of samples. Takes problems from a source and words them with a template pack."""
     from ..data.pool.build import build_pool
     from ..data.pool.plan import BuildPlan
+    from ..data.readers.messages import skipped_rows
 
     plan = BuildPlan(
         n=n,
@@ -75,7 +76,8 @@ def build_rollout_pool(
     )
     with show.Terminal().progress("building", n) as progress:
         meta = build_pool(plan, out, progress)
-    show.made([out], as_json, left_aside=meta.left_aside, fewer_ambiguous=meta.fewer_ambiguous)
+    skipped = skipped_rows(data_dir) if source == "messages" and data_dir else []
+    show.made([out], as_json, left_aside=meta.left_aside, fewer_ambiguous=meta.fewer_ambiguous, skipped_rows=skipped)
 
 
 def diversity_report(

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ..scoring.judge import Tally
 
 T = TypeVar("T")
+ROWS_SHOWN = 20
+"""Number of skipped rows that are named in the terminal."""
 FIGURES = {
     "need_ask_success": "need-ask success",
     "overclar_rate": "over-clarification",
@@ -122,20 +124,24 @@ def made(
     counts: dict[Task, dict[Level, int]] | None = None,
     left_aside: Mapping[Task, int] | None = None,
     fewer_ambiguous: Mapping[Task, int] | None = None,
+    skipped_rows: Sequence[str] = (),
 ) -> None:
     """Prints the files that a verb made with their SHA-256, and the number of samples by task and difficulty.
 
     `left_aside`: number of records of a source that could not be used. `fewer_ambiguous`: number of ambiguous samples
-    that it could not give.
+    that it could not give. `skipped_rows`: rows of the user's own file that could not be used, each with its rule.
     """
     hashes = {str(path): sha256_file(path) for path in files}
     unused = {task: count for task, count in (left_aside or {}).items() if count}
     if as_json:
-        more = {"counts": counts, "left_aside": unused, "fewer_ambiguous": fewer_ambiguous}
+        more: dict[str, object] = {"counts": counts, "left_aside": unused, "fewer_ambiguous": fewer_ambiguous}
+        more["skipped_rows"] = list(skipped_rows)
         print_json({"outputs": hashes, **{name: value for name, value in more.items() if value}})
         return
     if counts:
         print_table(("task", *LEVELS), ([task, *(str(by[level]) for level in LEVELS)] for task, by in counts.items()))
+    for row in skipped_rows[:ROWS_SHOWN]:
+        say(row)
     for task, count in unused.items():
         say(f"skipped {count} records of {task}: repeated, or without a way to the answer")
     for task, count in (fewer_ambiguous or {}).items():

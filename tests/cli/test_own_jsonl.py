@@ -1,9 +1,11 @@
-"""The tutorial's commands, from a JSONL file of the user's to a pool that training accepts."""
+"""The tutorial's commands, from JSONL files of the user's to pools that training accepts."""
 
 from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from random import Random
 
@@ -64,3 +66,96 @@ def test_the_tutorials_commands_build_a_pool_that_trains(
     config = load_train_config(Path("own.yaml"))
     sampler = open_sampler(config.seed_pool, config.shadow_set, config.priority_sampling, seed=1)
     assert sampler is not None
+
+
+def write_dialogues(*arguments: str) -> None:
+    """Runs the tutorial's script, which `examples` has."""
+    subprocess.run([sys.executable, *arguments], check=True, timeout=60, capture_output=True)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_sixty_dialogues_become_a_pool_that_trains(
+    lang: str, askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("examples").symlink_to(TUTORIAL.parents[1] / "examples")
+    script, shadow_run, build, validate = [line.split()[1:] for line in blocks("bash")[-1].splitlines()]
+    write_dialogues(*script, "--lang", lang)
+    assert len(Path("own_chats/dialogues.jsonl").read_text(encoding="utf-8").splitlines()) == 60
+    assert askgate(*shadow_run).code == 0
+    built = askgate(*build)
+    assert (built.code, "skipped" in built.out) == (0, False)
+    judged = askgate(*validate)
+    assert judged.code == 0, judged.out
+    report = json.loads(Path("reports/chats.json").read_text(encoding="utf-8"))
+    assert {"distinct2", "shortcut_auc[hotpotqa]", "shortcut_observation[hotpotqa]"} <= set(report["figures"]["exempt"])
+    samples = list(read_records(Path("data/rollouts/chats.jsonl"), Sample))
+    assert {one.lang for one in samples} == {lang}
+    incomplete = [one for one in samples if one.hidden is not None]
+    assert len(incomplete) == 12
+    for sample in incomplete:
+        assert sample.hidden is not None
+        acts = [turn.act for turn in sample.dialogue]
+        assert acts == ["say", "call", "result", "ask", "say", "call", "result", "answer"]
+        assert all(names[0] in sample.dialogue[3].text for names in sample.hidden.readings)
+        assert sample.dialogue[5].text in sample.hidden.span
+        assert sample.answer in sample.dialogue[6].text
+    changed = {line.partition(":")[0]: line for line in blocks("yaml")[-1].splitlines()}
+    lines = [changed.get(line.partition(":")[0], line) for line in blocks("yaml")[0].splitlines()]
+    Path("own.yaml").write_text("\n".join(lines), encoding="utf-8")
+    config = load_train_config(Path("own.yaml"))
+    assert config.seed_pool == Path("data/rollouts/chats.jsonl")
+    assert open_sampler(config.seed_pool, config.shadow_set, config.priority_sampling, seed=1) is not None
+
+
+def test_the_tutorials_row_is_one_of_the_file(tmp_path: Path) -> None:
+    write_dialogues(str(TUTORIAL.parents[1] / "examples/own_messages.py"), str(tmp_path / "rows.jsonl"))
+    shown = json.loads(blocks("json")[-1])
+    rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text(encoding="utf-8").splitlines()]
+    [row] = [row for row in rows if row["messages"] == shown["messages"]]
+    assert row["hidden"] == shown["hidden"]
+    for page, whole in zip(shown["articles"], row["articles"], strict=True):
+        assert page["title"] == whole["title"]
+        assert all(sentence in whole["text"] for sentence in page["text"].split(". "))
+
+
+def test_a_row_that_breaks_a_rule_is_skipped_and_named(
+    askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_dialogues(str(TUTORIAL.parents[1] / "examples/own_messages.py"), "own_chats/dialogues.jsonl")
+    bridge = [
+        {"role": "user", "content": "When was the iron bridge built?"},
+        {"role": "assistant", "content": "in May"},
+    ]
+    rows: list[dict[str, object]] = [
+        {"messages": bridge, "hidden": {"span": "iron"}},
+        {"messages": [{"role": "assistant", "content": "Hello."}]},
+        {"messages": bridge, "hidden": {"span": "the one in Velt", "options": ["iron"]}},
+        {
+            "messages": [
+                {"role": "user", "content": "How do I bake bread?"},
+                {"role": "assistant", "content": "so " * 13},
+            ]
+        },
+        {"messages": bridge},
+        {"messages": bridge},
+        {"messages": [bridge[0], bridge[1]], "id": "b", "hidden": {"span": " "}},
+    ]
+    with Path("own_chats/dialogues.jsonl").open("a", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    made = askgate(
+        "build_rollout_pool", "--source", "messages", "--data_dir", "own_chats", "--n", "40", "--out", "p.jsonl"
+    )
+    assert made.code == 0
+    named = re.findall(r"own_chats/dialogues\.jsonl:(\d+): skipped: (.{12})", made.out)
+    assert sorted(named) == [
+        ("61", "`hidden.span"),
+        ("62", "no message o"),
+        ("63", "`hidden.opti"),
+        ("64", "the last ass"),
+        ("66", "its question"),
+        ("67", "`hidden.span"),
+    ]
+    documented = TUTORIAL.read_text(encoding="utf-8").replace("\n", " ")
+    assert re.sub(r"\s+", " ", documented).find(made.out.splitlines()[0]) > 0

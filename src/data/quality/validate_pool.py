@@ -80,7 +80,9 @@ def validate_pool(
         *_sidecar_checks(scanned, meta, rebuilt),
     ]
     exempt = EXEMPT.get(meta.source, {})
-    checks = [one for one in checks if one.name.partition("[")[0] not in exempt]
+    if meta.source == "messages":
+        exempt = exempt | {one.name: OWN_TOO_SMALL for one in checks if one.value is None}
+    checks = [one for one in checks if one.name not in exempt and one.name.partition("[")[0] not in exempt]
     for task in sorted(too_few(prompts, meta)):
         exempt = exempt | {f"shortcut_auc[{task}]": TOO_FEW, f"shortcut_observation[{task}]": TOO_FEW}
     figures: dict[str, Any] = {
@@ -122,6 +124,10 @@ def _wording_checks(scopes: dict[Scope, Wording], by_task: tuple[Task, ...], lim
 
 
 TOO_FEW = f"the source has fewer than {MIN_EACH} ambiguous samples of this task, too few to measure a shortcut"
+OWN_TOO_SMALL = (
+    "the pool of your own dialogues is too small to measure: this takes 5,000 tokens (distinct2) or "
+    f"{MIN_EACH} ambiguous and as many complete samples (shortcuts)"
+)
 ShortcutAucs = dict[tuple[Task, Lang | None], ShortcutAuc]
 
 

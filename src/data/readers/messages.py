@@ -5,7 +5,8 @@
      "hidden": {"span": "the shop in Lyon", "missing": "which shop you mean", "options": ["the shop in Nice"]}}
 
 The first user message is the question and the last assistant message the answer. With `hidden`, the question lacks
-`span`, and the user says it when asked. Rows without an answer are for detection only: whether the policy asks.
+`span`, and the user says it when asked. Rows without an answer are for detection only: whether the policy asks. A row
+that breaks a rule is skipped, and `skipped_rows` says which row and which rule.
 """
 
 from __future__ import annotations
@@ -18,15 +19,19 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from ...agents.success import number, verdict
+from ...agents.tools import search
 from ...core.errors import BadInput
 from ...core.jsonl import read_lines
 from ...core.tokenize import CJK, occurs, words
 from ...core.types import Article, Hidden, Lang, Task
 from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import Item, Step
+from .articles import split_sentences
 from .natural_records import NATURAL, decode_line
 
 USERS, ASSISTANTS = frozenset({"user", "human"}), frozenset({"assistant", "gpt"})
+_ARTICLE = re.compile(r"^(?:the|an?) ", re.I)
+_CHINESE_STOP = re.compile(r"(?<=[。！？])")
 LONGEST_ANSWER = 12
 """Words of an answer that an exact match can judge."""
 
@@ -65,19 +70,40 @@ class MessagesRow(Struct, frozen=True):
 
 
 def read(files: list[Path]) -> tuple[list[Item], int]:
-    rows = [
-        (f"{path}:{at}", decode_line(line, MessagesRow, f"{path}:{at}"))
-        for path in files
-        for at, line in read_lines(path)
-    ]
-    items = [_item(row, where) for where, row in rows]
-    answers = [item.answer for item in items]
-    task = _task(answers)
+    """Items of the rows that can be used, and the number of rows."""
+    items, skipped, rows = _read(files)
+    if skipped and not items:
+        raise BadInput(skipped[0].removesuffix("."), remedy="correct the rows; docs/data.md has the format")
+    return items, rows
+
+
+def skipped_rows(data_dir: Path) -> list[str]:
+    """Why rows of the files in a folder gave no sample: `own/chats.jsonl:7: skipped: ...`."""
+    return _read(sorted(data_dir.glob(NATURAL["files"]["messages"])))[1]
+
+
+def _read(files: list[Path]) -> tuple[list[Item], list[str], int]:
+    lines = [(f"{path}:{at}", line) for path in files for at, line in read_lines(path)]
+    items: dict[str, tuple[str, Item]] = {}
+    skipped: list[str] = []
+    for where, line in lines:
+        made = _item(decode_line(line, MessagesRow, where))
+        if isinstance(made, str):
+            skipped.append(f"{where}: skipped: {made}.")
+        elif made.source_id in items:
+            skipped.append(f"{where}: skipped: its question or id is that of {items[made.source_id][0]}.")
+        else:
+            items[made.source_id] = where, made
+    task = _task([item.answer for _, item in items.values()])
     if task == "detect":
-        items = [_with(item, task, NATURAL["detect_answer"]) for item in items]
-    else:
-        items = [_with(item, task, item.answer) for item in items if item.answer]
-    return items, len(rows)
+        return [_with(item, task, NATURAL["detect_answer"]) for _, item in items.values()], skipped, len(lines)
+    skipped += [
+        f"{where}: skipped: the last assistant message has more than {LONGEST_ANSWER} words or is missing, and most "
+        "rows have a short answer: give `answer`."
+        for where, item in items.values()
+        if not item.answer
+    ]
+    return [_with(item, task, item.answer) for _, item in items.values() if item.answer], skipped, len(lines)
 
 
 def _task(answers: list[str]) -> Task:
@@ -90,20 +116,19 @@ def _task(answers: list[str]) -> Task:
     return "strategyqa" if all(verdict(answer) is not None for answer in known) else "hotpotqa"
 
 
-def _item(row: MessagesRow, where: str) -> Item:
+def _item(row: MessagesRow) -> Item | str:
+    """The item of a row, or the rule that it breaks."""
     turns = [(one.role or one.speaker, (one.content or one.value).strip()) for one in row.messages or row.conversations]
     question = next((text for role, text in turns if role in USERS and text), "")
     if not question:
-        raise BadInput(
-            "no message of a user", where=where, remedy="give `messages` with role and content, or `conversations`"
-        )
+        return "no message of a user: give `messages` with role and content, or `conversations`"
+    if row.hidden and (broken := _broken_rule(row.hidden, question)):
+        return broken
     last = next((text for role, text in reversed(turns) if role in ASSISTANTS), "")
     answer = row.answer if row.answer is not None else last if len(words(last)) <= LONGEST_ANSWER else ""
-    hidden = _hidden(row.hidden, question, where) if row.hidden else None
-    context = tuple(
-        Article(one.title, tuple(filter(None, [one.text.strip()]))) for one in row.articles if one.text.strip()
-    )
-    steps = tuple(Step("wiki", one.title) for one in context[:2])
+    hidden = _hidden(row.hidden, question) if row.hidden else None
+    context = tuple(Article(one.title, _sentences(one.text)) for one in row.articles if one.text.strip())
+    steps = _steps(context, question, hidden, answer)
     return Item(
         task="detect",
         lang=_lang(question),
@@ -122,13 +147,38 @@ def _item(row: MessagesRow, where: str) -> Item:
     )
 
 
-def _hidden(info: HiddenInfo, question: str, where: str) -> Hidden:
-    if not words(info.span) or occurs(info.span, question):
-        raise BadInput(
-            f"hidden.span {info.span!r} is empty or already in the question",
-            where=where,
-            remedy="take the span out of the first user message, or leave `hidden` out",
-        )
+def _steps(context: tuple[Article, ...], question: str, hidden: Hidden | None, answer: str) -> tuple[Step, ...]:
+    """A search with the words of the question, then the page that is meant or, without it, the one with the answer."""
+    if not context:
+        return ()
+    query = question.rstrip("？?。.！! ")
+    if _lang(question) == "en":
+        query = " ".join(word for word in words(question) if word not in FUNCTION_WORDS) or query
+    found = search(context, query)
+    meant = [one for one in context if hidden and (occurs(one.title, hidden.span) or occurs(hidden.span, one.title))]
+    answering = [one for one in context if answer and occurs(answer, one.text)]
+    page = [*meant, *answering, *found, *context][0]
+    return (Step("wiki", query), Step("wiki", page.title)) if found else (Step("wiki", page.title),)
+
+
+def _sentences(text: str) -> tuple[str, ...]:
+    return tuple(part for one in split_sentences(text) for part in _CHINESE_STOP.split(one) if part)
+
+
+def _broken_rule(info: HiddenInfo, question: str) -> str:
+    """The rule that the hidden information breaks, if any."""
+    if not words(info.span):
+        return "`hidden.span` is empty: give the words that the first user message lacks, or leave `hidden` out"
+    for option in (info.span, *info.options):
+        if occurs(option, question):
+            what = "hidden.span" if option == info.span else "hidden.options"
+            return f"`{what}` {option!r} is already in the question: take it out of the first user message"
+    if info.span in info.options:
+        return f"`hidden.options` has the span {info.span!r} itself: list the other readings only"
+    return ""
+
+
+def _hidden(info: HiddenInfo, question: str) -> Hidden:
     zh = _lang(question) == "zh"
     listed = ("、" if zh else ", ").join(sorted((info.span, *info.options)))
     choice = f"您指的是哪一个：{listed}" if zh else f"which you mean: {listed}"
@@ -140,7 +190,7 @@ def _hidden(info: HiddenInfo, question: str, where: str) -> Hidden:
         info.span,
         missing,
         tuple(dict.fromkeys(about)),
-        ((info.span,), *((one,) for one in info.options)),
+        tuple(tuple(dict.fromkeys((one, _ARTICLE.sub("", one)))) for one in (info.span, *info.options)),
     )
 
 
