@@ -101,8 +101,8 @@ def test_sixty_dialogues_become_a_pool_that_trains(
         assert sample.dialogue[5].text in sample.hidden.span
         assert sample.answer in sample.dialogue[6].text
     changed = {line.partition(":")[0]: line for line in blocks("yaml")[-1].splitlines()}
-    lines = [changed.get(line.partition(":")[0], line) for line in blocks("yaml")[0].splitlines()]
-    Path("own.yaml").write_text("\n".join(lines), encoding="utf-8")
+    kept = [line for line in blocks("yaml")[0].splitlines() if line.partition(":")[0] not in changed]
+    Path("own.yaml").write_text("\n".join([*kept, *changed.values()]), encoding="utf-8")
     config = load_train_config(Path("own.yaml"))
     assert config.seed_pool == Path("data/rollouts/chats.jsonl")
     assert open_sampler(config.seed_pool, config.shadow_set, config.priority_sampling, seed=1) is not None
