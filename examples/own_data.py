@@ -35,7 +35,7 @@ def main() -> None:
             seed=20250820,
             langs=(),
             templates_dir=Path("templates/pack_v2"),
-            clarify_rate=0.5,
+            clarify_rate=0.3,
             source="dir",
             data_dir=arguments.data_dir,
         )
