@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -171,17 +171,16 @@ def captured(file: Path) -> Iterator[None]:
     sys.stdout.flush()
     sys.stderr.flush()
     before = [os.dup(number) for number in (1, 2)]
-    with open(file, "wb") as target:
+    with open(file, "a", encoding="utf-8", buffering=1) as target, redirect_stdout(target), redirect_stderr(target):
         for number in (1, 2):
             os.dup2(target.fileno(), number)
-    try:
-        yield
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        for number, old in zip((1, 2), before, strict=True):
-            os.dup2(old, number)
-            os.close(old)
+        try:
+            yield
+        finally:
+            target.flush()
+            for number, old in zip((1, 2), before, strict=True):
+                os.dup2(old, number)
+                os.close(old)
 
 
 def outcome(case: Case, honest: Path, deadline_s: int = DEADLINE_S) -> str:
