@@ -47,9 +47,8 @@ def test_asks_are_questions_and_thoughts_are_short(lang: Lang) -> None:
 
 
 def test_options_are_listed_only_where_the_tools_showed_all_of_them() -> None:
-    hidden = Hidden(
-        "entity", "the opera", "which Salt Road you mean", ("Salt",), (("the opera", "opera"), ("the play", "play"))
-    )
+    readings = (("the opera", "opera"), ("the play", "play"))
+    hidden = Hidden("entity", "the opera", "which Salt Road you mean", ("Salt",), readings, subject="Salt Road")
     voice = voice_in("en")
     shown = ["1. Salt Road (opera): It is an opera.\n2. Salt Road (play): It is a play."]
     asks = [voice.ask(hidden, shown, Random(seed))[1] for seed in range(400)]
@@ -59,6 +58,17 @@ def test_options_are_listed_only_where_the_tools_showed_all_of_them() -> None:
     first = Counter(ask.index("the opera") < ask.index("the play") for ask in listing)
     assert min(first.values()) > 0.35 * len(listing)
     assert not any("opera" in voice.ask(hidden, shown[:0], Random(seed))[1] for seed in range(50))
+
+
+def test_options_are_always_listed_where_an_ask_cannot_name_its_subject() -> None:
+    """Questions of people, where no name is shared: `which version you mean` alone says little."""
+    readings = (("the opera", "opera"), ("the play", "play"))
+    hidden = Hidden("entity", "the opera", "which version you mean", ("version",), readings)
+    shown = ["1. Salt Road (opera): It is an opera.\n2. Salt Road (play): It is a play."]
+    asks = [voice_in("en").ask(hidden, shown, Random(seed))[1] for seed in range(50)]
+    assert all("the opera" in ask and "the play" in ask for ask in asks)
+    unseen = [voice_in("en").ask(hidden, [], Random(seed))[1] for seed in range(50)]
+    assert not any("opera" in ask for ask in unseen)
 
 
 @pytest.mark.parametrize("lang", LANGS)
@@ -88,6 +98,7 @@ def test_demonstrations_look_first_then_ask_once_and_are_understood() -> None:
         assert ("result", "wiki") in acts[: acts.index(("ask", ""))]
         ask = next(turn.text for turn in sample.dialogue if turn.act == "ask")
         assert sample.hidden is not None
+        assert bool(sample.hidden.subject) == bool(sample.hidden.readings)
         listed += " or " in ask or "还是" in ask
         understood += informs(reply(sample, ask))
     with_readings = sum(bool(sample.hidden and sample.hidden.readings) for sample in asking)
