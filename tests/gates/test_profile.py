@@ -14,8 +14,11 @@ from src.core.errors import BadInput
 from src.gates.ambers import weaker_thresholds
 from tests.gates.run_folder import ROOT
 
-OTHERWISE: dict[str, Any] = {"counts": True, "disk_free_gb_min": True, "config": True, "judge": {"required"}}
-"""Differences between the profiles: sizes, machine, training config, and whether a judge that does not read is red."""
+OTHERWISE: dict[str, Any] = {
+    "counts": True, "disk_free_gb_min": True, "config": True, "judge": {"required"}, "calibration": {"l2"}
+}  # fmt: skip
+"""Differences between the profiles: sizes, machine, training config, whether a judge that does not read is red, and how
+close the fitted weights stay to the old ones."""
 
 
 def test_both_profiles_ask_for_the_same_quality() -> None:
