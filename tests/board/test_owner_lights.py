@@ -38,16 +38,23 @@ def test_passed_rounds_are_green_in_all_six_lights() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gate", "light"),
-    [("pool", "data"), ("ablation", "reward"), ("fresh", "scoring"), ("config", "policy"), ("disk", "resources")],
+    ("gate", "check", "light"),
+    [
+        ("pool", "figure", "data"),
+        ("ablation", "figure", "reward"),
+        ("fresh", "figure", "scoring"),
+        ("config", "figure", "policy"),
+        ("disk", "disk_free_gb", "resources"),
+    ],
 )
-def test_a_failed_gate_turns_its_light_red(gate: str, light: str) -> None:
+def test_a_failed_gate_turns_its_light_red(gate: str, check: str, light: str) -> None:
     write_rounds(failed=gate)
     first, second = colours()
     assert [name for name, colour in first.items() if colour == "red"] == [light]
     assert second[light] == "green"
     red = next(one for one in round_lights(CachedSums())[0].lights if one.colour == "red")
-    assert f"{gate}: figure" in red.why
+    assert red.why.startswith("1 of ")
+    assert red.why.endswith(f" failed: {gate}: {check}")
 
 
 def test_a_handwritten_verdict_is_not_believed() -> None:
