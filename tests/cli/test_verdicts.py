@@ -51,7 +51,7 @@ LOOSE = (
 
 def test_a_passed_gate_exits_with_0_and_fits_a_pipe(askgate: Askgate, small_shadow: Path, tmp_path: Path) -> None:
     pool = tmp_path / "pool.jsonl"
-    assert askgate("build_rollout_pool", "--n", "400", "--out", pool).code == 0
+    assert askgate("build_rollout_pool", "--n", "600", "--out", pool).code == 0
     outcome = askgate("validate_pool", pool, "--leak_check", small_shadow, *LOOSE.split())
     assert outcome.code == 0, outcome.out
     assert "PASSED validate_pool" in outcome.out

@@ -213,9 +213,16 @@ def test_one_role_and_one_register_fail(honest: Honest, tmp_path: Path) -> None:
 @poison("pool/len_max", "pool/len_min")
 def test_a_sample_too_long_or_too_short_fails(honest: Honest, tmp_path: Path) -> None:
     def stretch(samples: list[Sample]) -> list[Sample]:
-        first = samples[0]
-        page = replace(first.context[0], sentences=("word " * 4_200,))
-        return [replace(first, context=(page, *first.context[1:])), *samples[1:]]
+        # A page that nobody opens: a search shows only its first sentence, so that all tool results stay true.
+        at, place = next(
+            (at, place)
+            for at, sample in enumerate(samples)
+            for place, page in enumerate(sample.context)
+            if page.title not in {turn.text for turn in sample.dialogue if turn.act == "call"}
+        )
+        pages = list(samples[at].context)
+        pages[place] = replace(pages[place], sentences=(*pages[place].sentences, "word " * 4_200))
+        return [*samples[:at], replace(samples[at], context=tuple(pages)), *samples[at + 1 :]]
 
     def shrink(samples: list[Sample]) -> list[Sample]:
         first = next(sample for sample in samples if not sample.needs_clarification)
