@@ -37,7 +37,7 @@ class Provider(ProviderSection):
     server: str = ""
     """Its address in the records, or `OWN` if AskGate starts it."""
     row: str = CUSTOM
-    """Its row in the config's table. Names that the table does not have share the row `custom`."""
+    """Its row in the config's table. Names that the table does not have share the row `custom`, but not its prices."""
 
     @property
     def family(self) -> FamilySection:
@@ -144,6 +144,8 @@ def _provider(given: Mapping[str, str], scoring: ScoringSection) -> Provider:
         raise BadInput(f"provider {name} has no model", where="SCORER_MODEL", remedy="set it to the model's name")
     server = (base_url or OWN).rstrip("/")
     changes = {"name": name, "server": server, "base_url": base_url, "model": model, "row": row_name}
+    if row_name != name:
+        changes |= {"usd_in": None, "usd_out": None}  # what `custom` costs says nothing about another server
     try:
         chosen, host = Provider.model_validate({**row.model_dump(), **changes}), address(server)
     except ValueError:  # also a port that is no number

@@ -13,12 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from src.config.profile import load_profile, scoring_of
 from src.core.errors import BadInput
 from src.scoring import local_judge
 from src.scoring.judge import patient
 from src.scoring.local_judge import cache_folder, judge_weights, serving
 from src.scoring.prompt import request
-from tests.scoring.judging import ask, limits, provider
+from src.scoring.providers import settings_for
+from tests.scoring.judging import ask, limits
 from tests.scoring.workspace import ROOT, Workspace, samples
 
 
@@ -89,7 +91,9 @@ def test_an_unloadable_model_is_refused_with_the_servers_message(tmp_path: Path)
 
 
 def test_the_local_judges_grammar_allows_no_white_space() -> None:
-    body = request(provider("http://x/v1").model_copy(update={"grammar": True}), ask(), again=0)
+    local = settings_for({}, scoring_of(load_profile("rc1"))).provider
+    assert local.name == "local"
+    body = request(local, ask(), again=0)
     assert "response_format" not in body
     assert body["grammar"] == (
         'root ::= "{" "\\"logic\\":" n "," "\\"clarity\\":" n "," "\\"naturalness\\":" n ","'
