@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import signal
+import socket
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from rich.cells import cell_len
@@ -18,6 +21,8 @@ from ..pages.render import LABELS, asking
 from . import show
 
 LABEL_WIDTH = 8
+REPEAT_S = 0.1
+"""Seconds after which a Ctrl-C that Python has not seen is repeated."""
 CHAT = LABELS["chat"]
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Characters that could move the cursor or change the terminal; what a model says is not trusted with them."""
@@ -98,7 +103,8 @@ class DialoguePrinter:
             if sys.stdin.isatty():
                 with suppress(ImportError):
                     import readline  # noqa: F401  # `input` edits lines with it
-                line = input(label)
+                with interruptible():
+                    line = input(label)
             elif line := sys.stdin.readline():
                 if not empty and line.strip():
                     self.console.print(label + printable(line.strip()), soft_wrap=True)
@@ -106,6 +112,46 @@ class DialoguePrinter:
                 raise EOFError
             if line.strip() or empty:
                 return line.strip()
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Within it, Ctrl-C always ends `input`.
+
+    `input` looks for signals only when one interrupts its wait. One that comes just before the wait would go unnoticed
+    until the next key, so a thread repeats it until Python has seen it.
+    """
+    if threading.current_thread() is not threading.main_thread() or sys.platform == "win32":
+        yield
+        return
+    seen = threading.Event()
+
+    def handle(*_: object) -> None:
+        if not seen.is_set():
+            seen.set()
+            raise KeyboardInterrupt
+
+    def repeat() -> None:
+        if arrived.recv(1) == bytes([signal.SIGINT]):
+            while not seen.wait(REPEAT_S):
+                signal.pthread_kill(main, signal.SIGINT)
+
+    main = threading.get_ident()
+    arrived, arrives = socket.socketpair()
+    arrives.setblocking(False)
+    repeater = threading.Thread(target=repeat, daemon=True)
+    repeater.start()
+    handler = signal.signal(signal.SIGINT, handle)
+    wakeup = signal.set_wakeup_fd(arrives.fileno(), warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        seen.set()
+        signal.set_wakeup_fd(wakeup)
+        arrives.close()  # ends the thread
+        repeater.join()
+        arrived.close()
+        signal.signal(signal.SIGINT, handler)
 
 
 def turn_rows(turn: Turn, lang: Lang, you: bool = False) -> list[Row]:

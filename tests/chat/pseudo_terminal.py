@@ -21,21 +21,26 @@ _CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 
 
 def in_terminal(
-    arguments: Sequence[str], columns: int, typing: Sequence[tuple[str, bytes]] = (), folder: Path = ROOT
+    arguments: Sequence[str],
+    columns: int,
+    typing: Sequence[tuple[str, bytes]] = (),
+    folder: Path = ROOT,
+    command: Sequence[str] = (sys.executable, "-m", "src.cli"),
+    deadline_s: float = DEADLINE_S,
 ) -> tuple[int, str]:
     """Exit code and output. `typing`: texts to wait for, in order, and the bytes that are typed then."""
     outer, inner = pty.openpty()
     fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR")}
     environment = inherited | {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "src.cli", *arguments]
     process = subprocess.Popen(
-        command, cwd=folder, stdin=inner, stdout=inner, stderr=inner, env=environment, start_new_session=True,
+        [*command, *arguments], cwd=folder, stdin=inner, stdout=inner, stderr=inner, env=environment,
+        start_new_session=True,
         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
     )  # fmt: skip
     os.close(inner)
     output, waiting, seen = b"", list(typing), 0
-    end = time.monotonic() + DEADLINE_S
+    end = time.monotonic() + deadline_s
     try:
         while time.monotonic() < end:
             ready, _, _ = select.select([outer], [], [], 0.2)

@@ -108,6 +108,24 @@ def test_ctrl_c_ends_it_politely(articles: Path) -> None:
     assert "Traceback" not in out
 
 
+def test_ctrl_c_just_before_the_wait_for_a_line_is_noticed(tmp_path: Path) -> None:
+    """`interrupt_main` marks the signal as arrived without interrupting the wait, as one that comes just before it."""
+    script = tmp_path / "reads.py"
+    script.write_text(
+        "import _thread, threading\n"
+        "from src.cli.dialogue import DialoguePrinter\n"
+        "printer = DialoguePrinter('en')\n"
+        "threading.Timer(1, _thread.interrupt_main).start()\n"
+        "try:\n"
+        "    printer.read()\n"
+        "except KeyboardInterrupt:\n"
+        "    print('noticed')\n"
+    )
+    code, out = in_terminal([], 80, command=[sys.executable, str(script)], deadline_s=60)
+    assert code == 0, out
+    assert "noticed" in out
+
+
 def test_a_model_cannot_steer_the_terminal(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
     type_lines(monkeypatch, "Hello?")
     with scripted("<answer>\x1b[2Jred\x07\x9b31m</answer>") as server:
