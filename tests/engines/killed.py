@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import json
 import os
 import resource
 import shutil
@@ -21,6 +22,8 @@ from src.checkpoint.store import CheckpointStore, Write
 from src.cli import main
 from tests import disk_faults
 from tests.training.tiny_run import make_model_and_data, write_config
+
+WEIGHTS = {"form": 0.25, "economy": 0.25, "support": 0.25, "asking": 0.25}
 
 
 def warm() -> None:
@@ -47,7 +50,8 @@ def warm() -> None:
 def furnish(folder: str, steps: int, every_steps: int) -> int:
     """Creates data, config and a policy.
 
-    The policy has seen enough demonstrations to ask and answer, so that rewards differ.
+    The policy has seen enough demonstrations to ask and answer, and the reward has many terms, so that the rewards of
+    every batch differ: a batch of equal rewards teaches PPO nothing.
     """
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -59,8 +63,11 @@ def furnish(folder: str, steps: int, every_steps: int) -> int:
 
     place = Path(folder)
     make_model_and_data(place)
+    (place / "weights.json").write_text(json.dumps({"weights": WEIGHTS}))
     write_config(
         place,
+        batch_size=16,
+        reward={"weights": "weights.json", "dimensions": 1.0},
         steps=steps,
         checkpoint={"every_steps": every_steps, "keep": 2},
         eval={"every_steps": 4, "n": 2},
