@@ -102,7 +102,7 @@ class Slot:
         titles = (fold(article.title) for article in context) if lang == "zh" else ()
         places = (title[:size] for title in titles for size in range(len(title), 2, -1))
         self.place = next((place for place in places if place in fold(prompt)), "")
-        """Where a Chinese word problem takes place: the start of a title that the prompt has too."""
+        """Place of a Chinese word problem: the longest start of an article's title that also stands in the prompt."""
 
     def understand(self, asked: str) -> Verdict | None:
         """What a question in lower case gets; None where it is not about the hidden information.

@@ -82,7 +82,7 @@ def write_page(demo: Demo, out: Path) -> None:
 
 
 def shown_places(samples: Sequence[Sample]) -> list[int]:
-    """Of each task the first sample that lacks something, and the first complete one."""
+    """Places of the samples to show: for each task, the first incomplete sample and the first complete one."""
     kinds = [(sample.task, sample.needs_clarification) for sample in samples]
     return [kinds.index((task, needs)) for task in TASKS for needs in (True, False) if (task, needs) in kinds]
 

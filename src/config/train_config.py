@@ -20,8 +20,8 @@ LOCAL_STEPS = 2000
 DeviceName = Literal["cuda", "mps", "cpu"]
 Precision = Literal["auto", "fp32", "fp16", "bf16"]
 UserKind = Literal["rules", "llm", "noisy"]
-"""Who plays the user: the rules of the user simulator, a language model behind a server (`USER_BASE_URL`), or the rules
-on a bad day."""
+"""What plays the user: the user simulator's rules (`rules`), a language model on the server at `USER_BASE_URL` (`llm`),
+or the rules played by a user who is terse, evasive or changes its mind (`noisy`)."""
 
 
 def _plain(value: object) -> object:
@@ -244,7 +244,7 @@ class EvalSection(Section):
     """Number of samples, evenly spaced. Default: all."""
     greedy: bool = True
     user: UserKind | None = None
-    """Who plays the user in evaluations: `rules`, `llm` or `noisy`. Default: as in training."""
+    """What plays the user in evaluations; see `UserKind`. Default: the same as in training."""
     control: bool = False
     """Also evaluate a control at the end: the base after SFT on as many tokens of the pool's demonstrations as the run
     read."""
@@ -352,7 +352,7 @@ class TrainConfig(Section):
     """KL of a step that counts as an alert; three in a row roll back to the last good checkpoint."""
     rollout: RolloutSection = RolloutSection()
     user: Literal["rules", "llm"] = "rules"
-    """Who plays the user: the rules, or a language model behind a server (runs with `profile: local` only)."""
+    """What plays the user in training; see `UserKind`. `llm` is allowed with `profile: local` only."""
     optimizer: OptimizerSection = OptimizerSection()
 
     use_overclar_penalty: bool = True

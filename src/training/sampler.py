@@ -41,7 +41,8 @@ Bucket = Level | Literal["all"]
 KEPT = 256
 """Undecided samples kept per bucket, the ones seen last. It bounds the state and the cost of a draw."""
 DECIDED = 0.06
-"""A sample with a smaller p (1 - p) is dropped: solved, or beyond the policy for now. Three failures in a row."""
+"""A sample with a smaller p (1 - p) is dropped, because the policy nearly always or nearly never solves it. Three
+failures in a row are enough."""
 ASK, COMPLETE = "ask", "complete"
 """Parts of a bucket where `need_ask_share` is set: samples that need an ask, and complete ones."""
 

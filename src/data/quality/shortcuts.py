@@ -51,8 +51,7 @@ class ShortcutAuc(Struct, frozen=True):
     """Samples in the group; at most `MAX_SAMPLES` of them are used."""
     needing: int
     auc: float | None = None
-    """Of the strongest classifier. None: not measured, because the group has fewer than `MIN_EACH` samples of one
-    class."""
+    """AUC of the strongest classifier. Not measured (None) if one class has fewer than `MIN_EACH` samples."""
     lower: float | None = None
     by_features: dict[str, float] = {}
     """Classifier (`words`, `characters`, `surface`) -> its AUC."""
