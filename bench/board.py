@@ -44,24 +44,25 @@ from src.core.types import (  # noqa: E402
 PER_STEP = 100
 TIMES = 5
 FILTERS = {
-    "no filter": "",
+    "first list": "",
+    "no filter": "set=all",
     "task": "task=gsm8k",
     "difficulty": "level=hard",
-    "asked and failed": "asked=yes&success=no",
+    "asked and failed": "asked=yes&right=no",
     "must ask, did not": "needs=yes&asked=no",
     "variance at least 0.08": "variance=0.08",
     "ordered by reward": "order=reward",
     "ordered by variance": "order=variance",
     "page 1,000": "page=1000",
     "one step": "step=500",
-    "all filters": "task=hotpotqa&level=hard&needs=no&asked=no&success=yes&lang=zh",
+    "all filters": "task=hotpotqa&level=hard&needs=no&asked=no&right=yes&lang=zh",
     "search: rare name": "q=Holworth",
     "search: frequent word": "q=the",
     "search: phrase": "q=%22above+sea+level%22",
     "search: 4 characters": f"q={quote('哪座集镇')}",
     "search: 2 characters": f"q={quote('集镇')}",
     "search: 2 letters": "q=of",
-    "search and filters": f"q={quote('river')}&task=hotpotqa&level=hard&success=no",
+    "search and filters": f"q={quote('river')}&task=hotpotqa&level=hard&right=no",
 }
 
 

@@ -33,7 +33,7 @@ SHOTS: tuple[Shot, ...] = (
     ("board-narrow", "/", NARROW, "dark"),
     ("board-evidence", "/light?round=1&of=data", WIDE, "light"),
     ("board-episodes", "/episodes?needs=no&asked=yes", WIDE, "light"),
-    ("board-episodes-narrow", "/episodes?success=no", NARROW, "light"),
+    ("board-episodes-narrow", "/episodes?right=no", NARROW, "light"),
     ("board-compare", "/compare", WIDE, "dark"),
 )
 PAGES: tuple[Shot, ...] = (

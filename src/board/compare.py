@@ -1,54 +1,56 @@
 """Two sets of episodes on the samples that both have: base and trained, two steps, two seeds, or two run folders.
 
-The list comes from the index, where a sample with several episodes has their mean. The figures and their intervals are
-those of the reports (`eval.compare`), computed from the episodes themselves in a thread: large sets take a while.
+Right, figures and intervals are those of the reports (`eval.compare`). The list comes from the index, where a sample
+with several episodes has their mean; the figures are computed from the episodes in a thread: large sets take a while.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from markupsafe import Markup
 
 from ..core.types import Episode
-from ..eval.compare import Change, compare, sample_facts
-from .episodes import read_episode, set_choices
+from ..eval.compare import OUTCOMES, compare_shared, outcome
+from ..pages.rc1_report import HEADLINE
+from .episodes import read_episode
 from .index import parse_line, read_lines, reading
 from .query import PAGE_SIZE, whole_number
 from .render import render
-from .run_files import run_name
 from .runs import EVERY, Board, Measured, Run
+from .sets import latest_evaluation, list_sets, set_paths
 
 MOST_EPISODES = 4
 """Episodes of one sample that are shown side by side."""
 FIRST_VIEW_SECONDS = 1.0
 """Time that the page waits for the figures; those of larger sets are shown when they are computed."""
-FIGURES = ("success", "need_ask_success", "overclar_rate", "avg_turns")
+
+
 _SIDE = (
     "SELECT sample, task, level, needs, avg(achieved) AS achieved, avg(asks) AS asks, avg(turns) AS turns, "
-    "avg(reward) AS reward FROM {schema}.episodes WHERE set_path=? GROUP BY sample"
+    "avg(reward) AS reward FROM {schema}.episodes WHERE set_path IN ({sets}) GROUP BY sample"
 )
 _COLUMNS = ("achieved", "asks", "turns", "reward")
 _PAIRS = (
-    f"WITH a AS ({_SIDE.format(schema='main')}), b AS ({_SIDE}) SELECT sample, a.task, a.level, a.needs, "
+    f"WITH a AS ({_SIDE}), b AS ({_SIDE.replace('{', '{other_')}) SELECT sample, a.task, a.level, a.needs, "
     f"{', '.join(f'{side}.{name} AS {side}_{name}' for side in 'ab' for name in _COLUMNS)} "
     "FROM a JOIN b USING(sample) ORDER BY sample"
 )
 Query = Mapping[str, str]
 Pair = sqlite3.Row
 """The means of both sets' episodes of one sample."""
-SAMPLE_GROUPS: dict[str, Callable[[Pair], bool]] = {
-    "": lambda pair: True,
-    "gained": lambda pair: pair["a_achieved"] < 0.5 <= pair["b_achieved"],
-    "lost": lambda pair: pair["b_achieved"] < 0.5 <= pair["a_achieved"],
-    "asking": lambda pair: (pair["a_asks"] > 0) != (pair["b_asks"] > 0),
-    "wrong": lambda pair: max(pair["a_achieved"], pair["b_achieved"]) < 0.5,
-    "right": lambda pair: min(pair["a_achieved"], pair["b_achieved"]) >= 0.5,
-}
-"""Samples that the list can be narrowed to. Right: as in the RC1 report, with the clarifying question where needed."""
+
+
+def group_pairs(pairs: list[Pair]) -> dict[str, list[Pair]]:
+    """Samples that the list can be narrowed to: the groups of the RC1 report, and those where only one side asked."""
+    groups: dict[str, list[Pair]] = {"": pairs, **{name: [] for name in OUTCOMES.values()}, "asking": []}
+    for pair in pairs:
+        groups[outcome(pair["a_achieved"], pair["b_achieved"])].append(pair)
+        if (pair["a_asks"] > 0) != (pair["b_asks"] > 0):
+            groups["asking"].append(pair)
+    return groups
 
 
 class _Side:
@@ -64,7 +66,10 @@ class _Side:
         if self.run is None:
             return []
         with reading(self.run.indexer.path) as store:
-            return store.execute("SELECT path, stamp FROM files WHERE set_path=? ORDER BY id", (self.set,)).fetchall()
+            sets = set_paths(store, self.set)
+            return store.execute(
+                f"SELECT path, stamp FROM files WHERE set_path IN ({_marks(sets)}) ORDER BY id", sets
+            ).fetchall()
 
     def episodes(self) -> Iterator[Episode]:
         for file in self.files():
@@ -74,9 +79,13 @@ class _Side:
                     yield found[1]
 
 
+def _marks(values: list[str]) -> str:
+    """Placeholders of an SQL list."""
+    return ",".join("?" * len(values))
+
+
 def compare_page(board: Board, query: Query) -> Markup:
-    choices = _choices(board)
-    first, second = _default(choices)
+    choices, (first, second) = _choices(board)
     query = {**query, "a": query.get("a") or first, "b": query.get("b") or second}
     a, b = _Side(board, query["a"]), _Side(board, query["b"])
     context = {"choices": choices, "labels_of": dict(choices), "a": a, "b": b}
@@ -84,7 +93,7 @@ def compare_page(board: Board, query: Query) -> Markup:
         return render("compare.html", pairs=None, **context)
     kind, page = query.get("kind", ""), whole_number(query.get("page", ""))
     pairs = read_pairs(a.run.indexer.path, a.set, b.run.indexer.path, b.set)
-    groups = {name: list(filter(holds, pairs)) for name, holds in SAMPLE_GROUPS.items()}
+    groups = group_pairs(pairs)
     shown = groups.get(kind, pairs)
     rows, last = shown[PAGE_SIZE * (page - 1) : PAGE_SIZE * page], max(1, -(-len(shown) // PAGE_SIZE))
     context |= {"changes": changes_part(board, query), "groups": groups, "kind": kind}
@@ -92,35 +101,33 @@ def compare_page(board: Board, query: Query) -> Markup:
     return render("compare.html", pairs=pairs, **context)
 
 
-def _choices(board: Board) -> list[tuple[str, str]]:
-    choices = []
+def _choices(board: Board) -> tuple[list[tuple[str, str]], tuple[str, str]]:
+    """Paths and labels of all sets, and the two to begin with: base and last step of the latest evaluation, as in its
+    report; with two run folders the last steps of both."""
+    choices: list[tuple[str, str]] = []
+    latest: list[tuple[str, str]] = []
     for name, run in board.runs.items():
         run.index.get()
         prefix = f"{name}: " if len(board.runs) > 1 else ""
         with reading(run.indexer.path) as store:
-            choices += [(f"{name}:{path}", prefix + label) for path, label in set_choices(store)]
-    return choices
-
-
-def _default(choices: list[tuple[str, str]]) -> tuple[str, str]:
-    """The base and the last step of the first evaluation; with two runs the last steps of both."""
-    held: list[str] = []
-    newest: dict[str, str] = {}
-    for value, _ in choices:
-        board_run, _, path = value.partition(":")
-        is_newest = newest.setdefault(board_run, run_name(path)) == run_name(path)
-        if is_newest and "/eval/" in path and "control" not in path:
-            held.append(value)
-    values = held or [value for value, _ in choices] or [""]
-    first_run = [value for value in values if value.split(":")[0] == values[0].split(":")[0]]
-    others = [value for value in values if value not in first_run]
-    return (first_run[-1], others[-1]) if others else (first_run[0], first_run[-1])
+            sets = list_sets(store)
+        choices += [(f"{name}:{one.path}", prefix + one.label) for one in sets]
+        if found := latest_evaluation(sets):
+            latest.append((f"{name}:{found[0]}", f"{name}:{found[1]}"))
+    if len(latest) > 1:
+        return choices, (latest[0][1], latest[-1][1])
+    values = [value for value, _ in choices] or [""]
+    return choices, latest[0] if latest else (values[0], values[-1])
 
 
 def read_pairs(a: Path, a_set: str, b: Path, b_set: str) -> list[Pair]:
     """The samples that both sets have. `a` and `b` are indexes; two sets of one run are in the same index."""
+    with reading(a) as one, reading(b) as two:
+        sets, other_sets = set_paths(one, a_set), set_paths(two, b_set)
+    schemas = {"schema": "main", "other_schema": "other" if b != a else "main"}
+    pairs = _PAIRS.format(**schemas, sets=_marks(sets), other_sets=_marks(other_sets))
     with reading(a, b if b != a else None) as store:
-        return store.execute(_PAIRS.format(schema="other" if b != a else "main"), (a_set, b_set)).fetchall()
+        return store.execute(pairs, (*sets, *other_sets)).fetchall()
 
 
 def changes_part(board: Board, query: Query) -> Markup:
@@ -131,33 +138,13 @@ def changes_part(board: Board, query: Query) -> Markup:
         measured = board.changes.setdefault(
             (a.text, b.text),
             Measured(
-                lambda: measure_changes(list(a.episodes()), list(b.episodes())),
+                lambda: compare_shared(list(a.episodes()), list(b.episodes())),
                 EVERY,
                 lambda: [tuple(file) for side in (a, b) for file in side.files()],
             ),
         )
         changes = measured.get(FIRST_VIEW_SECONDS)
-    return render("changes.html", changes=changes, names=FIGURES)
-
-
-def measure_changes(base: Sequence[Episode], trained: Sequence[Episode]) -> dict[str, Change]:
-    """The changes from one set to another on the samples that both have, of each as many episodes as both have.
-
-    The seed of the bootstrap is that of the evaluation, as in its report.
-    """
-    shared = Counter(map(sample_facts, base)) & Counter(map(sample_facts, trained))
-
-    def first(episodes: Sequence[Episode]) -> list[Episode]:
-        seen = Counter[object]()
-        kept = []
-        for episode in episodes:
-            facts = sample_facts(episode)
-            seen[facts] += 1
-            if seen[facts] <= shared[facts]:
-                kept.append(episode)
-        return kept
-
-    return compare(first(base), first(trained), trained[0].seed if trained else 0)
+    return render("changes.html", changes=changes, names=HEADLINE)
 
 
 def pair_page(board: Board, query: Query) -> Markup | None:
@@ -174,9 +161,10 @@ def pair_page(board: Board, query: Query) -> Markup | None:
 
 def _episodes(run: Run, set_path: str, sample: str) -> list[tuple[sqlite3.Row, Episode]]:
     with reading(run.indexer.path) as store:
+        sets = set_paths(store, set_path)
         rows = store.execute(
-            "SELECT e.*, f.path FROM episodes e JOIN files f ON f.id = e.file WHERE e.set_path = ? AND e.sample = ? "
-            "ORDER BY e.id DESC LIMIT ?",
-            (set_path, sample, MOST_EPISODES),
+            f"SELECT e.*, f.path FROM episodes e JOIN files f ON f.id = e.file WHERE e.set_path IN ({_marks(sets)}) "
+            "AND e.sample = ? ORDER BY e.id DESC LIMIT ?",
+            (*sets, sample, MOST_EPISODES),
         ).fetchall()
     return [(row, episode) for row in rows if (episode := read_episode(run, row))]

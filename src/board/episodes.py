@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import asdict
-from pathlib import Path
 
 from markupsafe import Markup
 
 from ..core.types import Episode
+from ..pages.render import plain
 from .index import parse_line, reading
-from .query import ORDERS, PAGE_SIZE, Filter, episode_totals, list_episodes, whole_number
+from .query import ORDERS, PAGE_SIZE, Filter, episode_totals, list_episodes, whole_number, with_default
 from .render import highlighter, render
-from .run_files import SET_KINDS, OutsideRunFolder, SetKind, open_inside, run_name
+from .run_files import OutsideRunFolder, open_inside
 from .runs import Board, Run
+from .sets import list_sets
 
 OTHERS = 40
 """Episodes of the same sample that are listed below an episode."""
@@ -21,41 +22,17 @@ OTHERS = 40
 
 def episodes_page(board: Board, run: Run, wanted: Filter) -> Markup:
     with reading(run.indexer.path) as store:
-        sets = set_choices(store)
+        sets = [(one.path, one.label) for one in list_sets(store)]
+        wanted = with_default(store, wanted)
         episodes = list_part(run, wanted, store)
     # The first run needs no name in the address.
     name = run.name if run.name != board.names[0] else ""
     return render("episodes.html", run=name, given=asdict(wanted), sets=sets, orders=ORDERS, episodes=episodes)
 
 
-def set_choices(store: sqlite3.Connection) -> list[tuple[str, str]]:
-    """Paths and labels of the sets of episodes."""
-    rows = store.execute(
-        "SELECT set_path, min(kind) AS kind, min(seed) AS seed, min(step) AS low, max(step) AS high, "
-        "sum(episodes) AS n FROM files GROUP BY set_path ORDER BY min(id)"
-    )
-    return [(row["set_path"], _set_label(row)) for row in rows]
-
-
-def _set_label(row: sqlite3.Row) -> str:
-    kind: SetKind = row["kind"]
-    path = Path(row["set_path"])
-    parts = [f"{kind} {SET_KINDS[kind]}"]
-    if row["seed"] is not None:
-        parts.append(f"seed {row['seed']}")
-    if kind == "training":
-        parts.append(f"steps {row['low']}–{row['high']}")
-    elif row["low"] is not None:
-        parts.append("step 0, base 底模" if row["low"] == 0 else f"step {row['low']}")
-    else:
-        parts.append(path.stem if kind != "ablation" else "/".join(path.parts[2:]).removesuffix(".jsonl"))
-    if run := run_name(row["set_path"]):
-        parts.append(run)
-    return f"{', '.join(parts)} ({row['n']:,})"
-
-
 def list_part(run: Run, wanted: Filter, store: sqlite3.Connection) -> Markup:
     """The page of the list that was asked for, with totals over all its pages."""
+    wanted = with_default(store, wanted)
     totals = episode_totals(store, wanted)
     last = max(1, -(-int(totals["n"]) // PAGE_SIZE))
     rows = [(row, _first_message(run, row)) for row in list_episodes(store, wanted)]
@@ -77,11 +54,13 @@ def _index_notes(run: Run) -> list[str]:
     found = run.indexer.progress()
     notes = [run.index.error] if run.index.error else []
     if found.indexed < found.files:
-        notes.append(f"reading: {found.indexed:,} of {found.files:,} files 正在读取")
+        files = f"{found.indexed:,} / {found.files:,}"
+        notes.append(plain(f"reading files: {files}", f"正在读取文件：{files}"))
     if found.searchable < found.indexed:
-        notes.append(f"search covers {found.searchable:,} of {found.indexed:,} files so far 正在建立搜索索引")
-    if found.unreadable:
-        notes.append(f"{found.unreadable:,} lines cannot be read as episodes 行无法读取")
+        files = f"{found.searchable:,} / {found.indexed:,}"
+        notes.append(plain(f"files that a search covers so far: {files}", f"正在建立搜索索引：{files}"))
+    if n := found.unreadable:
+        notes.append(plain(f"{n:,} lines cannot be read as episodes", f"{n:,} 行无法读取"))
     return notes
 
 

@@ -35,7 +35,7 @@ from ..scoring.scores import Score
 from ..scoring.types import ScoringEntry
 from .run_files import EpisodeFile, OutsideRunFolder, episode_files, file_stamp, open_inside
 
-VERSION = 3
+VERSION = 4
 """Version of the tables. An index with another one is rebuilt."""
 NAME = "board.sqlite"
 SCHEMA = Path(__file__).with_name("schema.sql")
@@ -169,7 +169,7 @@ class Indexer:
             rows,
         )
         self._store.execute(
-            "UPDATE files SET unreadable=?, (episodes, successes, asked, reward) = (SELECT count(*), total(success), "
+            "UPDATE files SET unreadable=?, (episodes, right, asked, reward) = (SELECT count(*), total(achieved), "
             "total(asks > 0), total(reward) FROM episodes WHERE file=?) WHERE id=?",
             (unreadable, number, number),
         )

@@ -11,22 +11,26 @@ import re
 import sqlite3
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from ..core.types import LEVELS, TASKS
+from ..core.types import ALL_TASKS, LEVELS
+from .sets import latest_evaluation, list_sets, set_paths
 
 PAGE_SIZE = 50
+ALL_SETS = "all"
+"""Value of the filter `set` for episodes of all sets."""
 ORDERS = {
     "": ("as logged", "原顺序", "e.id"),
+    "failures": ("failures first", "失败在前", "e.achieved, e.id"),
     "newest": ("newest first", "最新在前", "e.id DESC"),
     "reward": ("lowest reward", "奖励最低", "e.reward, e.id"),
     "variance": ("highest variance", "方差最高", "e.variance IS NULL, e.variance DESC, e.id"),
-    "turns": ("most turns", "轮次最多", "e.turns DESC, e.id"),
+    "turns": ("most turns", "轮数最多", "e.turns DESC, e.id"),
     "asks": ("most questions", "提问最多", "e.asks DESC, e.id"),
 }
-WHOLE = {"task": TASKS, "level": LEVELS, "lang": ("en", "zh")}
-YES_NO = {"asked": "e.asks > 0", "success": "e.success = 1", "needs": "e.needs = 1"}
+WHOLE = {"task": ALL_TASKS, "level": LEVELS, "lang": ("en", "zh")}
+YES_NO = {"asked": "e.asks > 0", "right": "e.achieved = 1", "needs": "e.needs = 1"}
 DIGITS = 12
 SEARCHED = "words w CROSS JOIN episodes e ON e.id = w.rowid"
 _PARTS = re.compile(r'"([^"]+)"|(\S+)')
@@ -48,7 +52,8 @@ class Filter:
     lang: str = ""
     asked: str = ""
     needs: str = ""
-    success: str = ""
+    right: str = ""
+    """Whether the answer is right and, where something was missing, was asked for."""
     variance: str = ""
     """The least variance."""
     step: str = ""
@@ -79,7 +84,16 @@ def parse_filter(query: Mapping[str, str]) -> Filter:
     return Filter(**{field.name: query.get(field.name, "").strip()[:500] for field in fields(Filter)})
 
 
-def list_episodes(store: sqlite3.Connection, wanted: Filter) -> list[sqlite3.Row]:
+def with_default(store: sqlite3.Connection, wanted: Filter) -> Filter:
+    """Without any filter, the latest held-out evaluation is listed, failures first."""
+    latest = latest_evaluation(list_sets(store)) if wanted == Filter(page=wanted.page) else None
+    return replace(wanted, set=latest[1], order="failures") if latest else wanted
+
+
+def list_episodes(
+    store: sqlite3.Connection, wanted: Filter, start: int | None = None, n: int = PAGE_SIZE
+) -> list[sqlite3.Row]:
+    """`n` episodes of the list from place `start`; by default those of the page."""
     source, where, values = _condition(store, wanted)
     order = ORDERS.get(wanted.order, ORDERS[""])[2]
     if source == SEARCHED:
@@ -87,20 +101,20 @@ def list_episodes(store: sqlite3.Connection, wanted: Filter) -> list[sqlite3.Row
         order = order.replace("e.id", "w.rowid")
     found = store.execute(
         f"SELECT e.*, f.path FROM {source} JOIN files f ON f.id = e.file WHERE {where} ORDER BY {order} "
-        f"LIMIT {PAGE_SIZE} OFFSET {wanted.start}",
+        f"LIMIT {n} OFFSET {wanted.start if start is None else start}",
         values,
     )
     return found.fetchall()
 
 
 def episode_totals(store: sqlite3.Connection, wanted: Filter) -> sqlite3.Row:
-    """Number of episodes, of successes and of episodes that asked, and the mean reward."""
+    """Number of episodes, of right ones and of episodes that asked, and the mean reward."""
     source, where, values = _condition(store, wanted)
-    sums = "count(*) AS n, total(e.success) AS success, total(e.asks > 0) AS asked, avg(e.reward) AS reward"
+    sums = "count(*) AS n, total(e.achieved) AS right, total(e.asks > 0) AS asked, avg(e.reward) AS reward"
     if wanted.whole_files:
         source = "files e"
         sums = (
-            "total(e.episodes) AS n, total(e.successes) AS success, total(e.asked) AS asked, "
+            "total(e.episodes) AS n, total(e.right) AS right, total(e.asked) AS asked, "
             "sum(e.reward) / sum(e.episodes) AS reward"
         )
     row: sqlite3.Row = store.execute(f"SELECT {sums} FROM {source} WHERE {where}", values).fetchone()
@@ -118,10 +132,13 @@ def _condition(store: sqlite3.Connection, wanted: Filter) -> tuple[str, str, lis
     for name, test in YES_NO.items():
         if given[name] in ("yes", "no"):
             tests.append(test if given[name] == "yes" else f"NOT ({test})")
-    for name, column in (("set", "set_path"), ("sample", "sample")):
-        if given[name]:
-            tests.append(f"e.{column} = ?")
-            values.append(given[name])
+    if wanted.set not in ("", ALL_SETS):
+        sets = set_paths(store, wanted.set)
+        tests.append(f"e.set_path IN ({','.join('?' * len(sets))})")
+        values += sets
+    if wanted.sample:
+        tests.append("e.sample = ?")
+        values.append(wanted.sample)
     if (step := whole_number(wanted.step, default=-1)) >= 0:
         tests.append("e.step = ?")
         values.append(step)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from jinja2 import Environment
 from markupsafe import Markup
 
+from ..core.types import Lang
 from ..pages.render import environment
 from .query import search_terms
 
@@ -30,9 +31,9 @@ def render(template: str, **context: Any) -> Markup:
     return Markup(_board_pages().get_template(template).render(**context))
 
 
-def frame(title: str, body: Markup, here: str, runs: Sequence[str], run: str) -> bytes:
-    """A whole page around `body`. `here` is the entry of the navigation that is current."""
-    return render("frame.html", title=title, body=body, here=here, runs=runs, run=run).encode()
+def frame(title: str, body: Markup, here: str, runs: Sequence[str], run: str, languages: Mapping[Lang, str]) -> bytes:
+    """A whole page around `body`. `here` is the current entry of the navigation, `languages` the page's addresses."""
+    return render("frame.html", title=title, body=body, here=here, runs=runs, run=run, languages=languages).encode()
 
 
 def address(where: str, /, **query: str) -> str:

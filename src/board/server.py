@@ -22,14 +22,15 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..pages.render import stylesheet
+from ..core.types import LANGS, Lang
+from ..pages.render import one_language, stylesheet
 from ..runtime.secrets import masker
 from .compare import changes_part, compare_page, pair_page
 from .episodes import episode_page, episodes_page, list_part
 from .index import reading
 from .overview import curves_part, kpis_part, light_page, lights_part, overview, stage_page
 from .query import parse_filter, whole_number
-from .render import frame, render
+from .render import address, frame, render
 from .run_files import OutsideRunFolder, open_inside
 from .runs import Board, Run
 
@@ -47,6 +48,9 @@ LONGEST_LINE = 4 * 2**20
 TEXT = (".json", ".jsonl", ".yaml", ".yml", ".log", ".txt", ".md", ".sha256", ".csv")
 """Endings of files that are shown. Weights and the like are not for reading."""
 REPORTS = "reports/"
+LANGUAGE = "askgate_lang"
+"""Name of the cookie, and of the parameter in an address, with the language of the pages."""
+YEAR_SECONDS = 365 * 24 * 3600
 View = Callable[[Board, Request], Response]
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -89,8 +93,15 @@ def make_app(board: Board, port: int) -> ASGIApp:
     """The application. Views run in threads: SQLite and files block, and a slow page must not hold up another."""
 
     def route(path: str, view: View) -> Route:
+        def answer_in_language(request: Request) -> Response:
+            with one_language(_language(request)):
+                return view(board, request)
+
         async def answer(request: Request) -> Response:
-            return await run_in_threadpool(view, board, request)
+            made = await run_in_threadpool(answer_in_language, request)
+            if (chosen := request.query_params.get(LANGUAGE)) in LANGS:
+                made.set_cookie(LANGUAGE, chosen, max_age=YEAR_SECONDS, httponly=True, samesite="strict")
+            return made
 
         return Route(path, answer, methods=["GET"])
 
@@ -103,6 +114,13 @@ def make_app(board: Board, port: int) -> ASGIApp:
     return Guard(Starlette(routes=[route(path, view) for path, view in VIEWS.items()], lifespan=lifespan), port)
 
 
+def _language(request: Request) -> Lang:
+    """Language of the pages: as chosen in the address, then before, then $ASKGATE_LANG, then the browser's."""
+    wanted = request.query_params.get(LANGUAGE), request.cookies.get(LANGUAGE), os.environ.get("ASKGATE_LANG")
+    browsers: Lang = "zh" if request.headers.get("accept-language", "").lower().startswith("zh") else "en"
+    return next((lang for name in wanted for lang in LANGS if lang == name), browsers)
+
+
 def _asked(request: Request, *names: str) -> list[str]:
     return [request.query_params.get(name, "") for name in names]
 
@@ -113,11 +131,19 @@ def _run(board: Board, request: Request) -> Run:
     return run
 
 
-def _page(board: Board, body: Markup | None, here: str, run: Run | None = None, title: str = "AskGate") -> Response:
+def _toggle(request: Request) -> dict[Lang, str]:
+    """The address of this page in each language."""
+    query = dict(request.query_params)
+    return {lang: address(request.url.path, **{**query, LANGUAGE: lang}) for lang in LANGS}
+
+
+def _page(
+    board: Board, request: Request, body: Markup | None, here: str, run: Run | None = None, title: str = "AskGate"
+) -> Response:
     """A whole page; 404 without a body."""
     content = render("nothing.html") if body is None else body
     name = run.name if run else board.names[0]
-    html = masker(os.environ)(frame(title, content, here, board.names, name).decode())
+    html = masker(os.environ)(frame(title, content, here, board.names, name, _toggle(request)).decode())
     return Response(html, 404 if body is None else 200, media_type="text/html")
 
 
@@ -133,7 +159,7 @@ def _part(request: Request, part: Markup) -> Response:
 def _episodes(board: Board, request: Request) -> Response:
     run = _run(board, request)
     run.index.get(wait=0.3)  # enough to index a small run
-    return _page(board, episodes_page(board, run, parse_filter(request.query_params)), "episodes", run)
+    return _page(board, request, episodes_page(board, run, parse_filter(request.query_params)), "episodes", run)
 
 
 def _episode_list(board: Board, request: Request) -> Response:
@@ -144,12 +170,12 @@ def _episode_list(board: Board, request: Request) -> Response:
 
 def _episode(board: Board, request: Request) -> Response:
     run = _run(board, request)
-    return _page(board, episode_page(run, *_asked(request, "file", "line", "q")), "episodes", run)
+    return _page(board, request, episode_page(run, *_asked(request, "file", "line", "q")), "episodes", run)
 
 
 def _file(board: Board, request: Request) -> Response:
     run = _run(board, request)
-    return _page(board, file_page(run, *_asked(request, "path", "start")), "", run)
+    return _page(board, request, file_page(run, *_asked(request, "path", "start")), "", run)
 
 
 def file_page(run: Run, path: str, start: str) -> Markup | None:
@@ -183,7 +209,7 @@ def _report(board: Board, request: Request) -> Response:
                 return Response(html, media_type="text/html", headers=policy)
     except OutsideRunFolder:
         pass
-    return _page(board, None, "")
+    return _page(board, request, None, "")
 
 
 def _static(name: str, kind: str) -> View:
@@ -191,18 +217,20 @@ def _static(name: str, kind: str) -> View:
 
 
 VIEWS: dict[str, View] = {
-    "/": lambda board, request: _page(board, overview(board), "overview", title=f"{board.names[0]}: AskGate"),
+    "/": lambda board, request: _page(board, request, overview(board), "overview", title=f"{board.names[0]}: AskGate"),
     "/part/lights": lambda board, request: _part(request, lights_part(board)),
     "/part/curves": lambda board, request: _part(request, curves_part(board)),
     "/part/kpis": lambda board, request: _part(request, kpis_part(board)),
     "/part/changes": lambda board, request: _part(request, changes_part(board, request.query_params)),
     "/part/episodes": _episode_list,
-    "/light": lambda board, request: _page(board, light_page(board, *_asked(request, "round", "of")), "overview"),
-    "/stage": lambda board, request: _page(board, stage_page(board, *_asked(request, "name")), "overview"),
+    "/light": lambda board, request: _page(
+        board, request, light_page(board, *_asked(request, "round", "of")), "overview"
+    ),
+    "/stage": lambda board, request: _page(board, request, stage_page(board, *_asked(request, "name")), "overview"),
     "/episodes": _episodes,
     "/episode": _episode,
-    "/compare": lambda board, request: _page(board, compare_page(board, request.query_params), "compare"),
-    "/pair": lambda board, request: _page(board, pair_page(board, request.query_params), "compare"),
+    "/compare": lambda board, request: _page(board, request, compare_page(board, request.query_params), "compare"),
+    "/pair": lambda board, request: _page(board, request, pair_page(board, request.query_params), "compare"),
     "/file": _file,
     "/report": _report,
     "/style.css": lambda board, request: Response(stylesheet(), media_type="text/css"),

@@ -22,6 +22,7 @@ from ..core.check import Check, check, remedies
 from ..core.errors import BadInput
 from ..core.types import Episode
 from ..reward.rank_statistics import DIGITS, ratio
+from ..reward.reward import achieved
 from .metrics import F64, HARD_READING, NAMES, Figure, figures, is_share, table
 
 RESAMPLES = 2000
@@ -32,6 +33,12 @@ ABLATION_FIGURES = (
     "overclar_rate", "avg_turns", "success", "need_ask_success", "question_precision", "question_recall", "question_f1",
     "ask_precision", "ask_recall",
 )  # fmt: skip
+
+
+OUTCOMES = {(False, True): "gained", (True, False): "lost", (True, True): "both_right", (False, False): "both_wrong"}
+"""Group of a sample by whether the one and the other policy got it right."""
+RIGHT_SHARE = 0.5
+"""Share of a sample's episodes that must be right (`achieved`) for the sample to count as right."""
 
 
 class Change(Struct, frozen=True):
@@ -56,6 +63,49 @@ def compare(base: Sequence[Episode], trained: Sequence[Episode], seed: int) -> d
     return {
         name: _change(name, then[name], now[name], delta[row], low[row], high[row]) for row, name in enumerate(NAMES)
     }
+
+
+def compare_shared(base: Sequence[Episode], trained: Sequence[Episode]) -> dict[str, Change]:
+    """The changes on the samples that both sets have, with as many episodes of each sample as both have.
+
+    The seed of the bootstrap is that of the evaluation, so an evaluation's own files give the figures of its report.
+    """
+    shared = Counter(map(sample_facts, base)) & Counter(map(sample_facts, trained))
+
+    def first(episodes: Sequence[Episode]) -> list[Episode]:
+        seen = Counter[object]()
+        kept = []
+        for episode in episodes:
+            facts = sample_facts(episode)
+            seen[facts] += 1
+            if seen[facts] <= shared[facts]:
+                kept.append(episode)
+        return kept
+
+    return compare(first(base), first(trained), min((one.seed for one in trained), default=0))
+
+
+def outcome(base: float, trained: float) -> str:
+    """Group of a sample by the share of right episodes of both policies.
+
+    >>> outcome(0, 1), outcome(1, 0), outcome(0.5, 1), outcome(0.25, 0)
+    ('gained', 'lost', 'both_right', 'both_wrong')
+    """
+    return OUTCOMES[base >= RIGHT_SHARE, trained >= RIGHT_SHARE]
+
+
+def outcomes(base: Sequence[Episode], trained: Sequence[Episode]) -> dict[str, str]:
+    """Group of each sample that both sets have, by sample id."""
+    before, after = _right_shares(base), _right_shares(trained)
+    return {name: outcome(share, after[name]) for name, share in before.items() if name in after}
+
+
+def _right_shares(episodes: Sequence[Episode]) -> dict[str, float]:
+    n, right = Counter[str](), Counter[str]()
+    for one in episodes:
+        n[one.sample_id] += 1
+        right[one.sample_id] += achieved(one)
+    return {name: right[name] / count for name, count in n.items()}
 
 
 def trial_checks(changes: dict[str, Change], limits: Thresholds) -> list[Check]:

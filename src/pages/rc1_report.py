@@ -28,6 +28,7 @@ from ..core.model_files import model_sha256
 from ..core.paths import EVAL_METRICS, HERE, METRICS, certified_run, in_run, run_of, step_file
 from ..core.paths import final_models as model_folders
 from ..core.types import Episode, Sample
+from ..eval.compare import OUTCOMES, outcomes
 from ..eval.metrics import HARD_READING, MEASURES
 from ..eval.trial import TrialReport
 from ..gates.ambers import ambers
@@ -60,8 +61,6 @@ MOST_POINTS = 400
 """Points of a curve; a picture has hardly more dots across."""
 SHOWN = 20
 """Episode pairs to read."""
-OUTCOMES = {(False, True): "gained", (True, False): "lost", (True, True): "both_right", (False, False): "both_wrong"}
-"""Group of a held-out sample by whether base and trained policy achieved it."""
 GROUPS = tuple(OUTCOMES.values())
 SHOWN_GATES = ("calibration", "shadow", "ablation", "pool", "difficulty")
 """Gates whose figures the report shows."""
@@ -275,6 +274,7 @@ def choose_pairs(
     """Choose the pairs to read by a rule that leaves nobody a choice: the order of the ids' SHA-256 was fixed before
     any policy was trained. So failures are shown, and so is what training made worse."""
     after = {one.sample_id: one for one in trained}
+    groups = outcomes(base, trained)
     grouped: dict[str, list[tuple[Episode, Episode]]] = {name: [] for name in GROUPS}
     for one in sorted({one.sample_id: one for one in base}.values(), key=_id_hash):
         other = after.get(one.sample_id)
@@ -284,7 +284,7 @@ def choose_pairs(
                 where="held-out episodes",
                 remedy="run `askgate evaluate` again",
             )
-        grouped[OUTCOMES[achieved(one), achieved(other)]].append((one, other))
+        grouped[groups[one.sample_id]].append((one, other))
     each = {name: found[: shown // len(GROUPS)] for name, found in grouped.items()}
     taken = {one.sample_id for found in each.values() for one, _ in found}
     rest = [(name, pair) for name, found in grouped.items() for pair in found if pair[0].sample_id not in taken]

@@ -7,7 +7,9 @@ Templates are in `templates/`, pictures in `templates/svg.html`. Whatever comes 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..core.check import Rule
+from ..core.types import Lang
 
 TEMPLATES = Path(__file__).parent / "templates"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -25,6 +28,18 @@ RULES: dict[Rule, str] = {">=": "≥", "<=": "≤", "==": "=", ">": ">", "<": "<
 LABELS: dict[str, dict[str, tuple[str, str]]] = yaml.safe_load((TEMPLATES / "labels.yaml").read_bytes())
 FIGURES = LABELS["figures"]
 NOT_MEASURED = "–"
+_language: ContextVar[Lang | None] = ContextVar("language", default=None)
+"""Language of the page that is being rendered; None: both, of which the reader of a static page chooses one."""
+
+
+@contextmanager
+def one_language(lang: Lang) -> Iterator[None]:
+    """Within it, pages have one language."""
+    token = _language.set(lang)
+    try:
+        yield
+    finally:
+        _language.reset(token)
 
 
 def stylesheet() -> str:
@@ -40,7 +55,20 @@ def environment(*folders: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    formats = (bilingual, number, short_number, tick_label, level, delta, figure, is_share, linear, nice_ticks, asking)
+    formats = (
+        bilingual,
+        plain,
+        number,
+        short_number,
+        tick_label,
+        level,
+        delta,
+        figure,
+        is_share,
+        linear,
+        nice_ticks,
+        asking,
+    )
     made.globals |= {one.__name__: one for one in formats}
     made.globals |= {"labels": LABELS, "rules": RULES}
     made.globals["svg"] = made.get_template("svg.html").module
@@ -59,14 +87,28 @@ def render_page(template: str, **context: Any) -> bytes:
 
 
 def bilingual(english: str, chinese: str) -> Markup:
-    """Text in both languages, the Chinese marked as such.
+    """Text in the language of the page; in both where it has none, each marked as such.
 
     >>> str(bilingual("a < b", "甲"))
     'a &lt; b <span class="zh" lang="zh">甲</span>'
+    >>> with one_language("zh"):
+    ...     str(bilingual("a < b", "甲"))
+    '甲'
     """
-    if not chinese:
+    lang = _language.get()
+    if not chinese or lang == "en":
         return Markup.escape(english)
+    if lang == "zh":
+        return Markup.escape(chinese)
     return Markup('{} <span class="zh" lang="zh">{}</span>').format(english, chinese)
+
+
+def plain(english: str, chinese: str) -> str:
+    """The same without markup, for options, titles and pictures."""
+    lang = _language.get()
+    if not chinese or lang == "en":
+        return english
+    return chinese if lang == "zh" else f"{english} {chinese}"
 
 
 def asking(needs: bool, asks: int, received_info: bool) -> str:

@@ -128,10 +128,10 @@ def test_two_runs_compare_on_the_same_samples(page: Any, tmp_path: Path, monkeyp
         site.update_indexes()
         page.goto(f"{site.url}/compare?a={quote('one:' + TRAINED)}&b={quote('other:' + TRAINED)}")
         rows = page.locator(".moved tbody tr")
-        assert "91.7%" in rows.nth(0).inner_text()
-        assert "50.0%" in rows.nth(0).inner_text()
-        page.get_by_role("link", name="right, then wrong").click()
-        page.wait_for_selector('#kinds a[aria-current="page"]:has-text("right, then wrong")')
+        assert "91.7%" in rows.nth(2).inner_text()
+        assert "50.0%" in rows.nth(2).inner_text()
+        page.get_by_role("link", name="Right before, wrong now").click()
+        page.wait_for_selector('#kinds a[aria-current="page"]:has-text("Right before, wrong now")')
         # Six wrong answers instead of right ones, and two right ones without the question that was needed.
         assert page.locator(".pairs tbody tr").count() == 8
         page.locator(".pairs tbody a").first.click()
@@ -170,7 +170,7 @@ def test_a_planted_script_does_not_run(page: Any, site: Served) -> None:
         assert page.locator("main script, main img, main [onload], main a[href^=javascript]").count() == 0
         assert "<script>window.ran=1</script>" in page.locator("main").inner_text() or "q=" in path
     page.goto(f"{site.url}/episodes?step=5")
-    page.select_option("select[name=success]", "yes")
+    page.select_option("select[name=right]", "yes")
     page.wait_for_selector('#count[data-n="1"]')
     assert page.evaluate("window.ran") is None
 

@@ -11,13 +11,14 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from src.board.compare import SAMPLE_GROUPS, measure_changes, read_pairs
+from src.board.compare import group_pairs, read_pairs
 from src.board.index import Indexer, reading
 from src.board.query import Filter, episode_totals, list_episodes
 from src.core.check import now
 from src.core.errors import BadInput
-from src.eval.compare import compare
+from src.eval.compare import compare, compare_shared
 from src.pages.rc1_report import choose_pairs
+from src.reward.reward import achieved
 from src.scoring.ledger import Ledger
 from src.scoring.types import ScoringEntry
 from tests.board.small_run import BASE, TRAINED, TRAINING, episode, small_run, write_episodes, write_step
@@ -57,16 +58,16 @@ def test_counts_use_a_covering_index(indexer: Indexer) -> None:
     for whole in ({}, {"set": TRAINING}, {"step": "2"}, {"order": "reward", "page": "2"}):
         assert plan(indexer, **whole) == "SCAN e"
         assert how_many(indexer, **whole) == len(names(indexer, **(whole | {"page": ""})))
-    for part in ({"task": "gsm8k"}, {"success": "no", "asked": "yes"}, {"variance": "0.1", "level": "hard"}):
+    for part in ({"task": "gsm8k"}, {"right": "no", "asked": "yes"}, {"variance": "0.1", "level": "hard"}):
         assert plan(indexer, **part) == "SCAN e USING COVERING INDEX by_facts"
 
 
 def test_totals_of_files_equal_those_of_episodes(indexer: Indexer) -> None:
     with reading(indexer.path) as store:
         for wanted in (Filter(), Filter(set=BASE), Filter(step="2")):
-            parts = [episode_totals(store, replace_dataclass(wanted, success=answer)) for answer in ("yes", "no")]
+            parts = [episode_totals(store, replace_dataclass(wanted, right=answer)) for answer in ("yes", "no")]
             whole, n = episode_totals(store, wanted), sum(part["n"] for part in parts)
-            assert (whole["n"], whole["success"]) == (n, parts[0]["n"])
+            assert (whole["n"], whole["right"]) == (n, parts[0]["n"])
             assert whole["asked"] == sum(part["asked"] for part in parts)
             assert whole["reward"] == pytest.approx(sum(part["n"] * (part["reward"] or 0) for part in parts) / n)
         assert episode_totals(store, Filter(set="none"))["n"] == 0
@@ -110,8 +111,8 @@ def test_every_episode_of_the_run_is_indexed(indexer: Indexer) -> None:
         ({"level": "hard"}, lambda one: one.level == "hard"),
         ({"asked": "yes"}, lambda one: one.asks > 0),
         ({"asked": "no"}, lambda one: one.asks == 0),
-        ({"success": "no"}, lambda one: not one.success),
-        ({"needs": "yes", "success": "yes"}, lambda one: one.needs_clarification and one.success),
+        ({"right": "no"}, lambda one: not achieved(one)),
+        ({"needs": "no", "right": "yes"}, lambda one: not one.needs_clarification and one.success),
         ({"lang": "zh"}, lambda one: one.lang == "zh"),
     ],
 )
@@ -226,8 +227,8 @@ def test_sets_are_compared_on_their_common_samples(indexer: Indexer) -> None:
     indexer.update()
     pairs = read_pairs(indexer.path, BASE, indexer.path, TRAINED)
     assert len(pairs) == 12
-    changes = measure_changes(base, [*trained, trained[0], episode(200, success=True)])
-    assert changes == compare(base, trained, trained[0].seed)
+    changes = compare_shared(base, [*trained, trained[0], episode(200, success=True)])
+    assert changes == compare(base, trained, min(one.seed for one in trained))
     assert changes["success"].delta == pytest.approx(11 / 12 - 0.5, abs=1e-6)
     overclar = [one.asks > 0 for one in base if not one.needs_clarification]
     assert changes["overclar_rate"].base.value == pytest.approx(sum(overclar) / len(overclar))
@@ -240,8 +241,8 @@ def test_samples_gained_and_lost_are_those_of_the_rc1_report(indexer: Indexer) -
     write_episodes(indexer.root, TRAINED, trained)
     indexer.update()
     pairs = read_pairs(indexer.path, BASE, indexer.path, TRAINED)
-    board = {name: sum(map(holds, pairs)) for name, holds in SAMPLE_GROUPS.items()}
+    board = {name: len(found) for name, found in group_pairs(pairs).items()}
     samples = {one.sample_id: sample(one.sample_id) for one in base}
     report = choose_pairs(base, trained, samples, seed=1).counts
-    assert [board[name] for name in ("gained", "lost", "right", "wrong")] == list(report.values())
+    assert {name: board[name] for name in report} == report
     assert report["gained"] < sum(after.success > before.success for before, after in zip(base, trained, strict=True))
