@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
+from msgspec import Struct
+
 from ..core.files import package_json
 from ..core.types import Article, Hidden, Lang, Sample
 from .concepts import Concepts, fold, language, normalize, tokens
@@ -34,20 +36,40 @@ REPEATED = 0.6
 """Share of the prompt's words from which an ask counts as a repetition of the prompt."""
 
 
+class AskReading(Struct, frozen=True):
+    """How the user understands an ask."""
+
+    questions: tuple[tuple[str, Verdict | None], ...]
+    """The questions of the ask and what each gets; None: it is not about the hidden information."""
+    fishing: bool = False
+    """Whether it asks for everything at once, which gets nothing."""
+
+
+def read_ask(sample: Sample, ask: str) -> AskReading:
+    """How the user understands an ask about a sample."""
+    asked = normalize(ask, sample.lang)
+    parts = _questions(asked, sample.lang)
+    hidden = sample.hidden
+    if hidden is None:
+        return AskReading(tuple((part, None) for part in parts))
+    slot = _slot(hidden, sample.lang, sample.prompt, sample.question, sample.original, sample.context)
+    if slot.is_fishing(asked, parts):
+        return AskReading(tuple((part, None) for part in parts), fishing=True)
+    verdicts = [slot.understand(part) for part in parts]
+    if len(verdicts) > 1 and not any(verdicts):
+        parts, verdicts = [asked], [slot.understand(asked)]
+    return AskReading(tuple(zip(parts, verdicts, strict=True)))
+
+
 def reply(sample: Sample, ask: str) -> str:
     """The user's reply to a question. The same question always gets the same reply."""
-    lang, asked = sample.lang, normalize(ask, sample.lang)
-    if sample.hidden is not None:
-        slot = _slot(sample.hidden, lang, sample.prompt, sample.question, sample.original, sample.context)
-        parts = _questions(asked, lang)
-        verdicts = [] if slot.is_fishing(asked, parts) else [slot.understand(part) for part in parts]
-        if len(verdicts) > 1 and not any(verdicts):
-            parts, verdicts = [asked], [slot.understand(asked)]
-        if found := [verdict for verdict in verdicts if verdict]:
-            said = _said(sample, sample.hidden, "give" if "give" in found else found[0])
-            more = any(verdict is None and _asks(part, lang) for part, verdict in zip(parts, verdicts, strict=True))
-            return REPLIES["rest"][lang].format(said=said) if more and informs(said) else said
-    return REPLIES["refusal" if tokens(asked, lang) else "ask_back"][lang]
+    lang, questions = sample.lang, read_ask(sample, ask).questions
+    found = [verdict for _, verdict in questions if verdict]
+    if sample.hidden is not None and found:
+        said = _said(sample, sample.hidden, "give" if "give" in found else found[0])
+        more = any(verdict is None and _asks(part, lang) for part, verdict in questions)
+        return REPLIES["rest"][lang].format(said=said) if more and informs(said) else said
+    return REPLIES["refusal" if tokens(normalize(ask, lang), lang) else "ask_back"][lang]
 
 
 def informs(said: str) -> bool:

@@ -1,4 +1,4 @@
-"""The episode browser: filters, search in the messages, a list; and one episode to read, whole."""
+"""The episode browser: filters, search in the messages, and a list."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from markupsafe import Markup
 from ..core.types import Episode
 from ..pages.render import plain
 from .index import parse_line, reading
-from .query import ORDERS, PAGE_SIZE, Filter, episode_totals, list_episodes, whole_number, with_default
+from .query import ORDERS, PAGE_SIZE, Filter, episode_totals, list_episodes, with_default
 from .render import highlighter, render
 from .run_files import OutsideRunFolder, open_inside
 from .runs import Board, Run
 from .sets import list_sets
-
-OTHERS = 40
-"""Episodes of the same sample that are listed below an episode."""
 
 
 def episodes_page(board: Board, run: Run, wanted: Filter) -> Markup:
@@ -78,22 +75,3 @@ def read_episode(run: Run, row: sqlite3.Row) -> Episode | None:
     except OutsideRunFolder:
         return None
     return found[1] if found else None
-
-
-def episode_page(run: Run, file: str, line: str, typed: str) -> Markup | None:
-    """One episode by file and line, which are the same on every machine that has the run."""
-    number = whole_number(line, default=0) - 1
-    with reading(run.indexer.path) as store:
-        row = store.execute(
-            "SELECT e.*, f.path, f.episodes FROM episodes e JOIN files f ON f.id = e.file "
-            "WHERE f.path = ? AND e.line = ?",
-            (file, number),
-        ).fetchone()
-        episode = read_episode(run, row) if row else None
-        if episode is None:
-            return None
-        others = store.execute(
-            "SELECT e.*, f.path FROM episodes e JOIN files f ON f.id = e.file WHERE e.sample = ? AND e.id <> ? LIMIT ?",
-            (row["sample"], row["id"], OTHERS),
-        ).fetchall()
-    return render("episode.html", run=run.name, row=row, episode=episode, others=others, highlight=highlighter(typed))

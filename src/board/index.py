@@ -34,8 +34,9 @@ from ..scoring.ledger import unseal
 from ..scoring.scores import Score
 from ..scoring.types import ScoringEntry
 from .run_files import EpisodeFile, OutsideRunFolder, episode_files, file_stamp, open_inside
+from .samples import index_samples
 
-VERSION = 4
+VERSION = 5
 """Version of the tables. An index with another one is rebuilt."""
 NAME = "board.sqlite"
 SCHEMA = Path(__file__).with_name("schema.sql")
@@ -105,6 +106,7 @@ class Indexer:
         self._drop_missing({one.path for one in files})
         _read_judge_scores(self._store, self.root)
         self._work_in_batches(self._index_file, files)
+        index_samples(self._store, self.root)
         self._drop_old_text()
         waiting = self._store.execute("SELECT id, path FROM files WHERE searched=0 ORDER BY id").fetchall()
         self._work_in_batches(self._index_text, waiting)

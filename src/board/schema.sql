@@ -14,3 +14,7 @@ CREATE TABLE judged(step INTEGER, line INTEGER, sample TEXT, seed INTEGER, varia
 CREATE TABLE facts(name TEXT PRIMARY KEY, value INTEGER);
 CREATE VIRTUAL TABLE words USING fts5(text, content='', tokenize='trigram');
 CREATE VIRTUAL TABLE terms USING fts5vocab(words, 'row');
+CREATE TABLE pools(path TEXT PRIMARY KEY, stamp TEXT) WITHOUT ROWID;
+CREATE TABLE samples(id TEXT, path TEXT, start INTEGER, size INTEGER);
+CREATE INDEX by_id ON samples(id);
+CREATE INDEX by_pool ON samples(path);

@@ -26,7 +26,8 @@ from ..core.types import LANGS, Lang
 from ..pages.render import one_language, stylesheet
 from ..runtime.secrets import masker
 from .compare import changes_part, compare_page, pair_page
-from .episodes import episode_page, episodes_page, list_part
+from .episode import episode_page
+from .episodes import episodes_page, list_part
 from .index import reading
 from .overview import curves_part, kpis_part, light_page, lights_part, overview, stage_page
 from .query import parse_filter, whole_number
@@ -170,7 +171,7 @@ def _episode_list(board: Board, request: Request) -> Response:
 
 def _episode(board: Board, request: Request) -> Response:
     run = _run(board, request)
-    return _page(board, request, episode_page(run, *_asked(request, "file", "line", "q")), "episodes", run)
+    return _page(board, request, episode_page(run, request.query_params), "episodes", run)
 
 
 def _file(board: Board, request: Request) -> Response:

@@ -20,7 +20,7 @@ from src.config.profile import load_profile
 from src.core.check import now
 from src.core.files import fingerprint, write_json
 from src.core.jsonl import write_records
-from src.core.types import TASKS, Episode, Level, Turn
+from src.core.types import TASKS, Episode, Hidden, Level, Provenance, Sample, Turn
 from src.gates.gate import GATES, MOMENTARY, Finding
 from src.gates.manifest import Manifest
 from src.gates.ticket import ROUND1, TICKET, Fingerprint, Round
@@ -30,6 +30,8 @@ LEVELS: tuple[Level, ...] = ("easy", "medium", "hard")
 TRAINING = "logs/episodes/seed_7"
 BASE, TRAINED = "logs/eval/seed_7/step_00000.jsonl", "logs/eval/seed_7/step_00003.jsonl"
 WEIGHTS = Path("configs/weights.json")
+WAIT_MS = 60_000
+"""Deadline of the browser, generous because a busy machine is slow."""
 START_SECONDS = 60
 """Deadline for the server to start on a busy machine."""
 
@@ -60,6 +62,30 @@ def episode(number: int, *, success: bool, asks: bool = False, text: str = "", r
             "outcome": float(success) if reward is None else reward,
             "overclar": -0.07 if asks and not needs else 0,
         },
+    )
+
+
+def pool_sample(number: int) -> Sample:
+    """The sample of `episode(number)`. Every third one lacks the year."""
+    one = episode(number, success=True)
+    hidden = Hidden("year", "in 1941", "which year you mean", ("year",)) if one.needs_clarification else None
+    return Sample(
+        id=one.sample_id,
+        task=one.task,
+        lang="en",
+        prompt=one.turns[0].text,
+        premise="",
+        clue="",
+        question=one.turns[0].text,
+        original=f"{one.turns[0].text} (in 1941)",
+        context=(),
+        support=(),
+        answer="Port Phillip <b>bay</b>",
+        aliases=(),
+        needs_clarification=one.needs_clarification,
+        dialogue=(),
+        provenance=Provenance("builtin", "shadow", one.sample_id, "t", "student", "casual", 1),
+        hidden=hidden,
     )
 
 

@@ -61,6 +61,15 @@ function filters(form, list) {
   }, EVERY_MS);
 }
 
+// On a page with a previous and a next one, the arrow keys, and j and k, lead there.
+const KEYS = { ArrowLeft: "prev", k: "prev", ArrowRight: "next", j: "next" };
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  if (event.target.closest("input, select, textarea")) return;
+  const link = KEYS[event.key] && document.querySelector(`a[rel=${KEYS[event.key]}]`);
+  if (link) link.click();
+});
+
 for (const place of document.querySelectorAll("[data-live]")) renew(place);
 const form = document.getElementById("filters");
 if (form) filters(form, document.getElementById("list"));

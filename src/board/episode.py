@@ -1,0 +1,140 @@
+"""The page of one episode: what the policy was not told, how the simulator read each question, the reward by term, and
+the baseline's episode of the same sample beside it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+from pathlib import PurePosixPath
+from typing import Any
+
+from markupsafe import Markup
+
+from ..agents.user_simulator import AskReading, read_ask, reply
+from ..core.types import Episode, Sample, Turn
+from .episodes import read_episode
+from .index import reading
+from .query import PAGE_SIZE, Filter, list_episodes, parse_filter, whole_number
+from .render import highlighter, render
+from .runs import Run
+from .samples import find_sample
+
+OTHERS = 40
+"""Episodes of the same sample that are listed below an episode."""
+_ROWS = "SELECT e.*, f.path, f.episodes, f.kind FROM episodes e JOIN files f ON f.id = e.file "
+
+
+@dataclass(frozen=True)
+class ShownEpisode:
+    """An episode with what the page adds to it."""
+
+    row: sqlite3.Row
+    episode: Episode
+    readings: Mapping[int, tuple[AskReading, bool]]
+    """By place of the turn: how the simulator reads the question, and whether its reply is the one in the episode."""
+    differs: set[int] = field(default_factory=set)
+    """Places of the turns that the other side does not have."""
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Links to the list that the reader comes from, and to the episodes before and after this one."""
+
+    back: Mapping[str, str]
+    before: Mapping[str, Any] | None
+    after: Mapping[str, Any] | None
+
+
+def episode_page(run: Run, query: Mapping[str, str]) -> Markup | None:
+    """One episode by file and line, which are the same on every machine that has the run."""
+    line = whole_number(query.get("line", ""), default=0) - 1
+    with reading(run.indexer.path) as store:
+        row = store.execute(f"{_ROWS} WHERE f.path = ? AND e.line = ?", (query.get("file", ""), line)).fetchone()
+        episode = read_episode(run, row) if row else None
+        if episode is None:
+            return None
+        others = store.execute(
+            f"{_ROWS} WHERE e.sample = ? AND e.id <> ? ORDER BY e.id LIMIT ?", (row["sample"], row["id"], OTHERS)
+        ).fetchall()
+        sample = find_sample(store, run.root, row["sample"], episode.turns[0].text if episode.turns else "")
+        neighbours = _neighbours(store, run.name, row, query)
+    this, other = _shown(row, episode, sample), _counterpart(run, row, others, sample)
+    if other is not None:
+        this, other = _with_differences(this, other)
+    return render(
+        "episode.html",
+        run=run.name,
+        this=this,
+        other=other,
+        sample=sample,
+        others=others,
+        neighbours=neighbours,
+        highlight=highlighter(query.get("q", "")),
+    )
+
+
+def _neighbours(store: sqlite3.Connection, run: str, row: sqlite3.Row, query: Mapping[str, str]) -> Neighbours:
+    """By place in the list where the address has one and the list is still the same; else by line in the file."""
+    wanted = replace(parse_filter(query), page="")
+    place = whole_number(query.get("at", ""), default=0) - 1
+    if place >= 0:
+        start = max(0, place - 1)
+        around = list_episodes(store, wanted, start, place - start + 2)
+        here = place - start
+        if len(around) > here and around[here]["id"] == row["id"]:
+            back = {**wanted.query(run), "page": str(place // PAGE_SIZE + 1)}
+            before = _link(around[here - 1], wanted, run, place) if here else None
+            after = _link(around[here + 1], wanted, run, place + 2) if len(around) > here + 1 else None
+            return Neighbours(back, before, after)
+    file = {"run": run, "file": row["path"]}
+    before = {**file, "line": row["line"]} if row["line"] > 0 else None
+    after = {**file, "line": row["line"] + 2} if row["line"] + 1 < row["episodes"] else None
+    return Neighbours({"run": run, "set": row["set_path"]}, before, after)
+
+
+def _link(row: sqlite3.Row, wanted: Filter, run: str, at: int) -> dict[str, Any]:
+    return {**wanted.query(run), "file": row["path"], "line": row["line"] + 1, "at": at}
+
+
+def _shown(row: sqlite3.Row, episode: Episode, sample: Sample | None) -> ShownEpisode:
+    readings = {}
+    for place, turn in enumerate(episode.turns):
+        if turn.act == "ask" and sample is not None:
+            said = episode.turns[place + 1].text if place + 1 < len(episode.turns) else None
+            readings[place] = read_ask(sample, turn.text), said in (None, reply(sample, turn.text))
+    return ShownEpisode(row, episode, readings)
+
+
+def _counterpart(
+    run: Run, row: sqlite3.Row, others: Sequence[sqlite3.Row], sample: Sample | None
+) -> ShownEpisode | None:
+    """The baseline's episode of the same evaluation; for the baseline itself, that of its last step."""
+    if row["kind"] != "held-out":
+        return None
+    folder = PurePosixPath(row["path"]).parent
+    beside = [
+        one
+        for one in others
+        if one["kind"] == "held-out" and one["step"] is not None and PurePosixPath(one["path"]).parent == folder
+    ]
+    wanted = [one for one in beside if (one["step"] == 0) == (row["step"] != 0)]
+    if not wanted:
+        return None
+    found = max(wanted, key=lambda one: int(one["step"]))
+    episode = read_episode(run, found)
+    return _shown(found, episode, sample) if episode else None
+
+
+def _with_differences(this: ShownEpisode, other: ShownEpisode) -> tuple[ShownEpisode, ShownEpisode]:
+    one, two = (list(map(_said, side.episode.turns)) for side in (this, other))
+    mine, theirs = set(range(len(one))), set(range(len(two)))
+    for block in SequenceMatcher(None, one, two, autojunk=False).get_matching_blocks():
+        mine -= set(range(block.a, block.a + block.size))
+        theirs -= set(range(block.b, block.b + block.size))
+    return replace(this, differs=mine), replace(other, differs=theirs)
+
+
+def _said(turn: Turn) -> tuple[str, str, str, str]:
+    return turn.by, turn.act, turn.tool, turn.text
