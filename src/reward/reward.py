@@ -3,7 +3,8 @@
     outcome + overclar + dim/... [+ difficulty]
 
 - `outcome`: `weight` for success. Where something is missing, success without having asked for it is a lucky guess: the
-  evaluation counts it, but it earns nothing, else guessing yes or no would pay half the time.
+  evaluation counts it, but it earns nothing, else guessing yes or no would pay half the time. In the task `detect`,
+  where no answer can be checked, the outcome is an ask that brings what is missing, and no ask where nothing is.
 - `overclar`: minus the over-clarification penalty, `alpha * min(asks, cap)` where nothing is missing.
 - `dim/support`, `dim/economy` and so on: the calibrated dimensions (`AdvancedReward`), worth `reward.dimensions`
   together, where the config names their weights.
@@ -69,7 +70,13 @@ class TrainingReward:
 
 
 def achieved(episode: Episode) -> bool:
-    """Whether the answer is right and, where something was missing, was asked for."""
+    """Whether the answer is right and, where something was missing, was asked for.
+
+    In the task `detect`, which has no right answers: whether the policy asked exactly where it had to, and answered.
+    """
+    if episode.task == "detect":
+        asked_well = episode.received_info if episode.needs_clarification else episode.asks == 0
+        return asked_well and episode.answer is not None
     return episode.need_ask_success if episode.needs_clarification else episode.success
 
 

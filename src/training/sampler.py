@@ -35,6 +35,7 @@ from ..data.pool.fresh import FreshSamples
 from ..data.pool.meta import read_meta, verify_sha256
 from ..data.pool.shadow_set import read_shadow
 from ..engines.job import Drawn
+from ..reward.reward import achieved
 
 Bucket = Level | Literal["all"]
 
@@ -237,7 +238,7 @@ class Undecided:
 
 def did_well(episode: Episode) -> bool:
     """Whether the answer was right and the policy asked exactly where it had to."""
-    return episode.need_ask_success if episode.needs_clarification else episode.success and episode.asks == 0
+    return achieved(episode) and (episode.needs_clarification or episode.asks == 0)
 
 
 def _even_triples(seed: int, first: int, count: int) -> Iterator[tuple[float, float, float]]:

@@ -31,6 +31,17 @@ def test_success_without_a_needed_ask_earns_nothing() -> None:
     assert terms(TrainingReward(), episode(needs=True, asks=2, success=False))["outcome"] == 0.0
 
 
+def test_without_gold_answers_the_outcome_is_to_ask_exactly_where_it_is_needed() -> None:
+    def outcome(answer: str | None = "an answer", **facts: Any) -> float:
+        made = msgspec.structs.replace(episode(success=False, **facts), task="detect", answer=answer)
+        return terms(TrainingReward(), made)["outcome"]
+
+    assert outcome(needs=True, asks=1) == outcome(needs=False, asks=0) == 1.0
+    assert outcome(needs=True, asks=0) == outcome(needs=False, asks=1) == 0.0
+    assert outcome(needs=True, asks=1, received_info=False) == 0.0, "the ask was about something else"
+    assert outcome(needs=False, asks=0, answer=None) == 0.0, "the turns ran out"
+
+
 @pytest.mark.parametrize(("asks", "penalty"), [(1, 0.07), (2, 0.14), (5, 0.21)])
 def test_needless_asks_cost(asks: int, penalty: float) -> None:
     made = terms(TrainingReward(), episode(needs=False, asks=asks, success=True))
