@@ -9,18 +9,21 @@
     done; done; wait; python bench/learning.py table results
 
 One process is one arm and one seed, with one thread, so that as many run side by side as there are cores. The settings
-are those of `configs/quickstart.yaml`: `models/tiny`, the reward is the outcome by rule, no judge. `--set` changes them
-as in `askgate train`; give such a variant a `--name`. Arms:
+are those of `configs/quickstart.yaml` (or `--config`): `models/tiny`, the reward is the outcome by rule, no judge.
+`--set` changes them as in `askgate train`; give such a variant a `--name`. `bench/real_models.py` makes data and
+weights for the same arms on a GPU (`--device cuda`). Arms:
 
 - *base*: nothing is learned.
 - *sft*: the warm start of the config.
 - *sft_time*: SFT on `eval.control_tokens`, or on `--tokens`. `table` prints the tokens that SFT reads in the time of
   each other arm: warm-start tokens + seconds of the other steps * SFT tokens per second of the same process.
-- *sft_ppo*, *sft_grpo*: the warm start, then the strategy (GRPO with groups of 4).
+- *sft_ppo*, *sft_grpo*: the warm start, then the strategy (GRPO with groups of 4). `--save FOLDER` of an *sft* run and
+  `--start FOLDER` of these saves the second warm start: the steps of the config are then the strategy's alone.
 
-Every arm is evaluated on all held-out samples, greedy and four times sampled at temperature 1, with the same random
+Every arm is evaluated on all held-out samples, greedy and `--sampled` times at temperature 1, with the same random
 numbers for all arms. A result is one JSON file, which holds what each sample contributes to each figure, so that the
-table can resample samples. Several seeds are several episodes of each sample.
+table can resample samples. Several seeds are several episodes of each sample. `table` also has success and the ask
+figures by source of the samples.
 """
 
 from __future__ import annotations
@@ -45,18 +48,18 @@ from src.config.loader import load_train_config  # noqa: E402
 from src.config.train_config import TrainConfig  # noqa: E402
 from src.core.defaults import MIX, TEMPLATES  # noqa: E402
 from src.core.files import sha256_file  # noqa: E402
-from src.core.types import Episode  # noqa: E402
+from src.core.types import Episode, Sample  # noqa: E402
 from src.data.pool.build import build_pool  # noqa: E402
 from src.data.pool.meta import read_meta  # noqa: E402
 from src.data.pool.plan import BuildPlan  # noqa: E402
 from src.data.pool.shadow_set import materialize_shadow  # noqa: E402
 from src.engines.job import TrainJob, WarmStart  # noqa: E402
-from src.engines.models import load_policy  # noqa: E402
+from src.engines.models import compile_layers, load_policy, save_policy  # noqa: E402
 from src.engines.pure_pt import PurePT  # noqa: E402
 from src.engines.sft import SftPlan, fine_tune  # noqa: E402
 from src.eval.metrics import MEASURES  # noqa: E402
 from src.reward.configured import make_reward  # noqa: E402
-from src.runtime.device import prepare_device  # noqa: E402
+from src.runtime.device import DEVICES, get_device, get_dtype, lora_targets, memory_gb, prepare_device  # noqa: E402
 from src.training.components import make_strategy, open_renderer  # noqa: E402
 from src.training.data import held_out  # noqa: E402
 from src.training.sampler import open_sampler  # noqa: E402
@@ -71,10 +74,29 @@ ARMS = {
     "sft_grpo": ("strategy=grpo", "strategy_options.group_size=4"),
 }
 """Settings of each arm."""
-SAMPLED = 4
-"""Sampled evaluations of each arm."""
-FIGURES = ("need_ask_success", "complete_success", "overclar_rate", "success", "question_f1", "avg_turns")
+FIGURES = ("need_ask_success", "complete_success", "overclar_rate", "success", "question_f1", "ask_f1", "avg_turns")
+EXTRA = {
+    "complete_success": lambda one: (one.success, not one.needs_clarification and one.task != "detect"),
+    # By episode: F1 of having asked at all.
+    "ask_f1": lambda one: (2 * (one.needs_clarification and one.asks > 0), one.needs_clarification + (one.asks > 0)),
+}
+"""Figures that `src/eval/metrics.py` does not have."""
+BY_SOURCE = ("success", "need_ask_success", "overclar_rate", "question_f1", "ask_f1")
+COMPARED = ("need_ask_success", "complete_success", "overclar_rate", "question_f1")
 RESAMPLES = 2000
+SFT_FACTS = "sft_facts.json"
+"""Seconds and tokens of a saved warm start, beside its weights."""
+SHOWN = (
+    "reward",
+    "success",
+    "need_ask_success",
+    "overclar_rate",
+    "kl",
+    "loss",
+    "time/rollout",
+    "time/step",
+    "time/sft",
+)
 CURVE = ("reward", "success", "need_ask_success", "overclar_rate", "kl", "loss", "teaching_share", "clip_share")
 
 
@@ -92,6 +114,8 @@ def learn(arm: str, config: TrainConfig, job: TrainJob, tokens: int | None) -> t
     if arm in ("base", "sft_time"):
         policy = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
         if arm == "sft_time":
+            if job.device.type == "cuda":
+                compile_layers(policy)  # as the engine does
             read = tokens or config.eval.control_tokens
             if not read:
                 raise SystemExit("give --tokens: the config has no eval.control_tokens")
@@ -109,13 +133,13 @@ def learn(arm: str, config: TrainConfig, job: TrainJob, tokens: int | None) -> t
             facts["sft_tokens"] += metrics["sft_tokens"]
         else:
             facts["rl_seconds"] += metrics["time/step"]
+        print(job.seed, engine.step, {name: round(metrics[name], 4) for name in SHOWN if name in metrics}, flush=True)
         facts["curve"].append({"step": engine.step, **{name: metrics[name] for name in CURVE if name in metrics}})
     facts["tokens_seen"] = engine.tokens_seen
     return engine.policy, facts
 
 
-def make_job(config: TrainConfig, seed: int) -> TrainJob:
-    device = torch.device("cpu")
+def make_job(config: TrainConfig, seed: int, device: torch.device) -> TrainJob:
     prepare_device(device)
     renderer, limits = open_renderer(config.base_model), config.rollout_limits(read_meta(config.seed_pool).tools)
     warm = None
@@ -132,11 +156,12 @@ def make_job(config: TrainConfig, seed: int) -> TrainJob:
         max_steps=config.steps,
         batch_size=config.batch_size,
         device=device,
-        dtype=torch.float32,
+        dtype=get_dtype(device, config.precision),
         rollout=limits,
         lr=config.lr,
         optimizer=config.optimizer,
         finetune=config.finetune,
+        lora_targets=lora_targets(config.finetune.targets, memory_gb(device)),
         kl_alert=config.kl_alert,
         warm_start=warm,
     )
@@ -144,7 +169,7 @@ def make_job(config: TrainConfig, seed: int) -> TrainJob:
 
 def contributions(episodes: list[Episode]) -> dict[str, list[list[float]]]:
     """Sum and count that each sample contributes to each figure, in the order of the samples."""
-    measures = MEASURES | {"complete_success": lambda one: (one.success, not one.needs_clarification)}
+    measures = MEASURES | EXTRA
     found = {name: [[float(x) for x in measures[name](one)] for one in episodes] for name in FIGURES}
     for name in ("complete_success", "success"):  # sums only where there is a count
         found[name] = [[value * (count > 0), count] for value, count in found[name]]
@@ -153,22 +178,24 @@ def contributions(episodes: list[Episode]) -> dict[str, list[list[float]]]:
 
 def run_arm(arguments: argparse.Namespace) -> None:
     torch.set_num_threads(1)
-    arm, seed, data = arguments.arm, arguments.seed, arguments.data
+    arm, seed, data, name = arguments.arm, arguments.seed, arguments.data, arguments.name or arguments.arm
     files = (f"seed_pool={data / 'pool.jsonl'}", f"shadow_set={data / 'held_out.jsonl'}", "build=null")
-    changes = (f"base_model={arguments.model}", *files, *ARMS[arm], *arguments.set)
-    config = load_train_config(CONFIG, changes)
-    if arguments.n:
-        config = config.model_copy(update={"eval": config.eval.model_copy(update={"n": arguments.n})})
-    else:
-        config = config.model_copy(update={"eval": config.eval.model_copy(update={"n": None})})
-    job = make_job(config, seed)
+    start = (f"base_model={arguments.start}", "warm_start=null") if arguments.start else ()
+    changes = (f"base_model={arguments.model}", *files, *ARMS[arm], *arguments.set, *start)
+    config = load_train_config(arguments.config, changes)
+    config = config.model_copy(update={"eval": config.eval.model_copy(update={"n": arguments.n})})
+    job = make_job(config, seed, get_device((arguments.device,)))
     policy, facts = learn(arm, config, job, arguments.tokens)
+    if arguments.start:
+        facts |= json.loads((arguments.start / SFT_FACTS).read_text())
+    if arguments.save:
+        save_policy(policy, arguments.model, arguments.save)
+        (arguments.save / SFT_FACTS).write_text(json.dumps({key: facts[key] for key in ("sft_seconds", "sft_tokens")}))
     samples, levels = held_out(config)
-    start, evaluations = time.perf_counter(), {}
-    for number in range(SAMPLED + 1):
+    began, evaluations = time.perf_counter(), {}
+    for number in range(arguments.sampled + 1):
         rollout = EvaluationRollout(replace(job, seed=number), samples, levels, greedy=number == 0)
         evaluations["greedy" if number == 0 else f"sampled_{number}"] = contributions(rollout(policy))
-    name = arguments.name or arm
     result = {
         "arm": name,
         "seed": seed,
@@ -176,7 +203,8 @@ def run_arm(arguments: argparse.Namespace) -> None:
         "held_out": sha256_file(config.shadow_set),
         "samples": len(samples),
         "need_ask": sum(sample.needs_clarification for sample in samples),
-        "evaluation_seconds": time.perf_counter() - start,
+        "sources": [source_of(sample) for sample in samples],
+        "evaluation_seconds": time.perf_counter() - began,
         **facts,
         "config": config.model_dump(mode="json"),
         "evaluations": evaluations,
@@ -184,18 +212,35 @@ def run_arm(arguments: argparse.Namespace) -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     path = arguments.out / f"{name}_seed{seed}.json"
     path.write_text(json.dumps(result))
-    print(path, {way: round(value(pooled([result], way), "need_ask_success"), 4) for way in ("greedy", "sampled")})
+    print(path, {way: round(value(pooled([result], way), "need_ask_success"), 4) for way in ways([result])})
+
+
+def source_of(sample: Sample) -> str:
+    """The dataset of a sample: its task, where the source has the three seed datasets."""
+    source = sample.provenance.source
+    return sample.task if source in ("builtin", "dir", "hf") else source
+
+
+def ways(results: list[dict[str, Any]]) -> list[str]:
+    """Ways of evaluation that all results have."""
+    had = [{key.partition("_")[0] for key in one["evaluations"]} for one in results]
+    return [way for way in ("greedy", "sampled") if all(way in one for one in had)]
 
 
 def pooled(results: list[dict[str, Any]], way: str) -> dict[str, np.ndarray[Any, Any]]:
     """Contributions of each sample, shape (samples, 2), added up over seeds and evaluations of one way."""
     chosen = [found for one in results for key, found in one["evaluations"].items() if key.startswith(way)]
-    return {name: np.sum([found[name] for found in chosen], axis=0) for name in FIGURES}
+    return {name: np.sum([found[name] for found in chosen], axis=0) for name in FIGURES if name in chosen[0]}
 
 
 def value(parts: dict[str, np.ndarray[Any, Any]], name: str) -> float:
     total = parts[name].sum(axis=0)
     return float(total[0] / total[1]) if total[1] else float("nan")
+
+
+def cell(parts: dict[str, np.ndarray[Any, Any]], name: str) -> str:
+    found = value(parts, name)
+    return "" if np.isnan(found) else f"{found * (1 if name == 'avg_turns' else 100):.1f}"
 
 
 def interval(
@@ -204,7 +249,8 @@ def interval(
     """Difference of a figure and its 95% interval: a bootstrap over samples, both sides resampled together."""
     n = len(ours[name])
     times = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), size=RESAMPLES).astype(np.float64)
-    ratios = [(sums := times @ side[name])[:, 0] / sums[:, 1] for side in (ours, theirs)]
+    with np.errstate(invalid="ignore"):  # a resample may have nothing to measure the figure on
+        ratios = [(sums := times @ side[name])[:, 0] / sums[:, 1] for side in (ours, theirs)]
     low, high = np.nanpercentile(ratios[0] - ratios[1], [2.5, 97.5])
     return value(ours, name) - value(theirs, name), float(low), float(high)
 
@@ -218,19 +264,29 @@ def print_table(folder: Path, against: str) -> None:
         raise SystemExit(f"no result of {against} in {folder}; give --against one of {', '.join(arms)}")
     if len({(one["held_out"], one["samples"]) for results in arms.values() for one in results}) > 1:
         raise SystemExit("the results are on different held-out samples")
-    any_one = arms[against][0]
+    any_one, shown = arms[against][0], ways([one for results in arms.values() for one in results])
     print(f"{any_one['samples']} held-out samples, {any_one['need_ask']} need-ask; shares in percent")
-    for way in ("greedy", "sampled"):
+    for way in shown:
         control = pooled(arms[against], way)
-        print(f"\n| {way} | seeds | {' | '.join(FIGURES)} | need-ask over {against} | complete over {against} |")
-        print("|---" * (len(FIGURES) + 4) + "|")
+        compared = [f"{name} over {against}" for name in COMPARED]
+        print(
+            f"\n| {' | '.join([way, 'seeds', *control, *compared])} |\n{'|---' * (len(control) + 2 + len(compared))}|"
+        )
         for name, results in arms.items():
             parts = pooled(results, way)
-            cells = [f"{value(parts, one) * (1 if one == 'avg_turns' else 100):.1f}" for one in FIGURES]
-            for figure in ("need_ask_success", "complete_success"):
+            cells = [cell(parts, one) for one in control]
+            for figure in COMPARED:
                 delta, low, high = interval(parts, control, figure)
                 cells.append(f"{100 * delta:+.1f} ({100 * low:+.1f} to {100 * high:+.1f})")
             print(f"| {name} | {len(results)} | {' | '.join(cells)} |")
+    sources = any_one.get("sources", [])
+    for way in shown if len(set(sources)) > 1 else []:
+        print(f"\n| {way}, by source | samples | arm | {' | '.join(BY_SOURCE)} |\n{'|---' * (3 + len(BY_SOURCE))}|")
+        for source in sorted(set(sources)):
+            rows = np.array([one == source for one in sources])
+            for name, results in arms.items():
+                parts = {figure: part[rows] for figure, part in pooled(results, way).items()}
+                print(f"| {source} | {rows.sum()} | {name} | {' | '.join(cell(parts, one) for one in BY_SOURCE)} |")
     print("\n| time | SFT tokens | SFT tokens/s | RL s | SFT tokens in the same time |\n|---|---|---|---|---|")
     for name, results in arms.items():
         keys = ("sft_tokens", "sft_seconds", "rl_seconds")
@@ -254,6 +310,11 @@ def main() -> None:
     run.add_argument("--arm", choices=ARMS, required=True)
     run.add_argument("--seed", type=int, required=True)
     run.add_argument("--model", default=str(ROOT / "models" / "tiny"))
+    run.add_argument("--device", choices=DEVICES, default="cpu")
+    run.add_argument("--config", type=Path, default=CONFIG)
+    run.add_argument("--save", type=Path, help="folder for the weights of the arm")
+    run.add_argument("--start", type=Path, help="folder of a saved sft run, in place of the warm start")
+    run.add_argument("--sampled", type=int, default=4, help="sampled evaluations")
     run.add_argument("--name", default="", help="label of a variant")
     run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     run.add_argument("--tokens", type=int, help="SFT tokens of sft_time")
