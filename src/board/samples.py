@@ -61,8 +61,8 @@ def _places(root: Path, path: str) -> list[tuple[str, str, int, int]]:
     return places
 
 
-def find_sample(store: sqlite3.Connection, root: Path, name: str, prompt: str) -> Sample | None:
-    """The sample of that id and prompt. A pool that was built again may have another sample of the same id."""
+def find_sample(store: sqlite3.Connection, root: Path, name: str, prompt: str | None = None) -> Sample | None:
+    """The sample of that id, and of that prompt: a pool that was built again may have another sample of the same id."""
     for row in store.execute("SELECT path, start, size FROM samples WHERE id=?", (name,)):
         try:
             with open_inside(root, row["path"]) as handle:
@@ -70,9 +70,15 @@ def find_sample(store: sqlite3.Connection, root: Path, name: str, prompt: str) -
                 found = _decode(handle.read(row["size"]))
         except OutsideRunFolder:
             continue
-        if found is not None and (found.id, found.prompt) == (name, prompt):
+        if found is not None and found.id == name and prompt in (None, found.prompt):
             return found
     return None
+
+
+def held_out_ids(store: sqlite3.Connection, n: int) -> list[str]:
+    """Ids of the first samples of the held-out set; where there is none, of any pool."""
+    rows = store.execute("SELECT id FROM samples ORDER BY path LIKE '%shadow%' DESC, path, start LIMIT ?", (n,))
+    return [row["id"] for row in rows]
 
 
 def _decode(raw: bytes) -> Sample | None:

@@ -1,7 +1,8 @@
-"""The board's server: for this machine only, read-only.
+"""The board's server: for this machine only. It changes no file; POST is for the chat page alone.
 
-Every response forbids scripts other than the board's own, so that a script in a dialogue is shown and not run. A
-request to another host name than this machine's is refused: that is how a page elsewhere would read here (DNS
+A POST must come from the board's own page: its `Origin` must be this server, and it must have the token that only that
+page has. Every response forbids scripts other than the board's own, so that a script in a dialogue is shown and not
+run. A request to another host name than this machine's is refused: that is how a page elsewhere would read here (DNS
 rebinding).
 """
 
@@ -9,22 +10,26 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import AsyncIterator, Callable
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from hmac import compare_digest
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..core.types import LANGS, Lang
 from ..pages.render import one_language, stylesheet
 from ..runtime.secrets import masker
+from .chat import Chat, chat_page, chat_part
 from .compare import changes_part, compare_page, pair_page
 from .episode import episode_page
 from .episodes import episodes_page, list_part
@@ -49,6 +54,7 @@ LONGEST_LINE = 4 * 2**20
 TEXT = (".json", ".jsonl", ".yaml", ".yml", ".log", ".txt", ".md", ".sha256", ".csv")
 """Endings of files that are shown. Weights and the like are not for reading."""
 REPORTS = "reports/"
+MOST_FORM_BYTES = 64 * 1024
 LANGUAGE = "askgate_lang"
 """Name of the cookie, and of the parameter in an address, with the language of the pages."""
 YEAR_SECONDS = 365 * 24 * 3600
@@ -56,7 +62,7 @@ View = Callable[[Board, Request], Response]
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",  # with `no-referrer` a form would send no origin
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
@@ -106,13 +112,51 @@ def make_app(board: Board, port: int) -> ASGIApp:
 
         return Route(path, answer, methods=["GET"])
 
+    chat, token = Chat(board), secrets.token_urlsafe()
+    origins = {f"http://{name}:{port}" for name in NAMES}
+
+    def post(path: str, act: Callable[[Mapping[str, str]], str]) -> Route:
+        async def answer(request: Request) -> Response:
+            form = await _form(request)
+            same = compare_digest(form.get("token", "").encode(), token.encode())
+            if request.headers.get("origin") not in origins or not same:
+                return PlainTextResponse("this is not the board's own page; open /chat\n", 403)
+            wrong = await run_in_threadpool(act, form)
+            return RedirectResponse(address("/chat", wrong=wrong), 303)
+
+        return Route(path, answer, methods=["POST"])
+
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         board.start()
         yield
         board.close()
 
-    return Guard(Starlette(routes=[route(path, view) for path, view in VIEWS.items()], lifespan=lifespan), port)
+    def show_chat(board: Board, request: Request) -> Response:
+        return _page(board, request, chat_page(chat, request.query_params, token), "chat")
+
+    def start_chat(form: Mapping[str, str]) -> str:
+        policy, task, text, user = (form.get(name, "") for name in ("policy", "task", "text", "user"))
+        return chat.start(policy, task, text, user != "simulator")
+
+    routes = [
+        *(route(path, view) for path, view in VIEWS.items()),
+        route("/chat", show_chat),
+        route("/part/chat", lambda board, request: _part(request, chat_part(chat))),
+        post("/chat/start", start_chat),
+        post("/chat/say", lambda form: chat.say(form.get("text", ""))),
+    ]
+    return Guard(Starlette(routes=routes, lifespan=lifespan), port)
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """Fields of a form that was sent; empty where it is too long."""
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > MOST_FORM_BYTES:
+            return {}
+    return dict(parse_qsl(body.decode(errors="replace")))
 
 
 def _language(request: Request) -> Lang:

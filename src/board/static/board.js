@@ -26,9 +26,10 @@ function renew(place) {
         document.body.classList.add("away"); // the server was stopped
       }
     }
-    setTimeout(refresh, EVERY_MS);
+    setTimeout(refresh, every);
   }
-  setTimeout(refresh, EVERY_MS / 4);
+  const every = Number(place.dataset.every) || EVERY_MS;
+  setTimeout(refresh, every / 4);
 }
 
 function filters(form, list) {

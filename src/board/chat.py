@@ -1,0 +1,214 @@
+"""The chat page: a dialogue with a policy of the runs. A person types, or the user simulator plays.
+
+There is one dialogue at a time; a new one ends the one before. A thread runs the policy, so that pages stay fast. Only
+folders that the page lists can be opened, and nothing is written.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from random import Random
+from typing import Literal
+
+from markupsafe import Markup
+
+from ..agents.trajectory import Job
+from ..agents.users import User, rules
+from ..chat.policies import Policy, open_policy
+from ..chat.samples import held_out_samples, typed_sample
+from ..core.defaults import SEED
+from ..core.errors import BadInput
+from ..core.files import HOME
+from ..core.paths import FINAL_MODEL, WARM_START, all_runs
+from ..core.types import Episode, Lang, Sample, Turn
+from ..release.gguf_export import ADAPTER
+from ..reward.reward import TrainingReward, achieved
+from .index import reading
+from .render import render
+from .run_files import is_inside
+from .runs import Board
+from .samples import find_sample, held_out_ids
+
+MAX_TURNS = 12
+LONGEST = 4000
+"""Characters of a message."""
+REPLY_SECONDS = 1800.0
+"""Time after which a dialogue ends in which nobody replies."""
+OFFERED = 30
+"""Samples of the run that the page offers."""
+TYPED, BUILTIN = "typed", "builtin-"
+DRAWN = 40
+State = Literal["empty", "loading", "working", "waiting", "ended", "failed"]
+
+
+class Ended(Exception):
+    """Another dialogue has begun, or nobody replied."""
+
+
+class Dialogue:
+    """One dialogue: who answers, who asks, and the turns so far."""
+
+    def __init__(self, policy: str, folder: Path, task: str, text: str, person: bool) -> None:
+        self.policy, self.folder, self.task, self.text = policy, folder, task, text
+        self.person = person or task == TYPED
+        self.state: State = "loading"
+        self.turns: list[Turn] = []
+        self.error = ""
+        self.sample: Sample | None = None
+        self.episode: Episode | None = None
+        self.reward: dict[str, float] = {}
+        self.replies: queue.Queue[str | None] = queue.Queue()
+        """Messages of the person; None ends the dialogue."""
+
+    @property
+    def known(self) -> Sample | None:
+        """The sample, where gold answer and hidden information are known."""
+        return self.sample if self.task != TYPED else None
+
+    @property
+    def right(self) -> bool:
+        return self.episode is not None and achieved(self.episode)
+
+    def user(self, sample: Sample, ask: str, before: Sequence[Turn]) -> str:
+        """The person as the user."""
+        self.state = "waiting"
+        try:
+            said = self.replies.get(timeout=REPLY_SECONDS)
+        except queue.Empty:
+            said = None
+        if said is None:
+            raise Ended
+        self.state = "working"
+        return said
+
+
+class Chat:
+    """The dialogue of this board, and the policy that is loaded."""
+
+    def __init__(self, board: Board) -> None:
+        self.board = board
+        self.dialogue: Dialogue | None = None
+        self._lock = threading.Lock()
+        self._working = threading.Lock()
+        self._loaded: tuple[Path, AbstractContextManager[Policy], Policy] | None = None
+
+    def start(self, policy: str, task: str, text: str, person: bool) -> str:
+        """Begin a dialogue. Returns what is wrong with it, or nothing."""
+        folder = policy_folders(self.board).get(policy)
+        if folder is None or (task == TYPED and not text.strip()):
+            return "policy" if folder is None else "text"
+        made = Dialogue(policy, folder, task, text.strip()[:LONGEST], person)
+        with self._lock:
+            if self.dialogue is not None:
+                self.dialogue.replies.put(None)
+            self.dialogue = made
+        threading.Thread(target=self._run, args=(made,), daemon=True).start()
+        return ""
+
+    def say(self, text: str) -> str:
+        """A message of the person: the reply to a question, or the next task. Returns what is wrong, or nothing."""
+        now, said = self.dialogue, text.strip()[:LONGEST]
+        if now is None or not said:
+            return "text"
+        if now.state == "waiting":
+            now.state = "working"
+            now.replies.put(said)
+            return ""
+        if now.state in ("ended", "failed"):
+            return self.start(now.policy, TYPED, said, person=True)
+        return "busy"
+
+    def _run(self, made: Dialogue) -> None:
+        with self._working:
+            if made is not self.dialogue:
+                return
+            try:
+                made.sample = self._sample(made)
+                policy = self._policy(made.folder)
+                made.turns.append(Turn("user", "say", made.sample.prompt))
+                made.state = "working"
+                user: User = made.user if made.person else rules
+                [episode] = policy.rollout([Job(made.sample)], MAX_TURNS, user, made.turns.append)
+                made.reward = TrainingReward()(episode, made.sample)
+                made.episode, made.state = episode, "ended"
+            except Ended:
+                made.state = "ended"
+            except BadInput as error:
+                made.error, made.state = str(error), "failed"
+            except Exception as error:
+                made.error, made.state = f"{type(error).__name__}: {error}", "failed"
+
+    def _sample(self, made: Dialogue) -> Sample:
+        if made.task == TYPED:
+            return typed_sample(made.text, ())
+        if made.task.startswith(BUILTIN):
+            lang: Lang = "zh" if made.task.endswith("zh") else "en"
+            return Random().choice(held_out_samples(DRAWN, lang, SEED))
+        run = self.board.run("")
+        with reading(run.indexer.path) as store:
+            found = find_sample(store, run.root, made.task)
+        if found is None:
+            raise BadInput("no pool in data/ has this sample", where=made.task, remedy="choose another one")
+        return found
+
+    def _policy(self, folder: Path) -> Policy:
+        """The policy; the one before is dropped, so that one model is in memory."""
+        if self._loaded is None or self._loaded[0] != folder:
+            if self._loaded is not None:
+                self._loaded[1].__exit__(None, None, None)
+                self._loaded = None
+            opened = open_policy(str(folder))
+            self._loaded = folder, opened, opened.__enter__()
+        return self._loaded[2]
+
+
+def policy_folders(board: Board) -> dict[str, Path]:
+    """Model folders that can be talked with, newest run first: trained policies, warm starts, and `models/`."""
+    found: dict[str, Path] = {}
+    for number, (name, run) in enumerate(board.runs.items()):
+        for folder in _model_folders(run.root):
+            label = folder.relative_to(run.root).as_posix()
+            found[label if number == 0 else f"{name}: {label}"] = folder
+    for config in sorted((HOME / "models").glob("*/config.json")):
+        found.setdefault(f"models/{config.parent.name}", config.parent)
+    return found
+
+
+def _model_folders(root: Path) -> Iterator[Path]:
+    bases = [*(run / "checkpoints" for run in all_runs(root)), root / "checkpoints"]
+    patterns = [(base, f"**/{kind}") for base in bases for kind in (FINAL_MODEL, WARM_START)]
+    seen = set[Path]()
+    for base, pattern in (*patterns, (root / "models", "*")):
+        for folder in sorted(base.glob(pattern)):
+            files = [(folder / name).relative_to(root).as_posix() for name in ("config.json", ADAPTER)]
+            if folder.resolve() not in seen and any(is_inside(root, file) for file in files):
+                seen.add(folder.resolve())
+                yield folder
+
+
+def chat_page(chat: Chat, query: Mapping[str, str], token: str) -> Markup:
+    return render(
+        "chat.html",
+        policies=list(policy_folders(chat.board)),
+        samples=_offered(chat.board, query.get("sample", "")),
+        given={name: query.get(name, "") for name in ("policy", "sample", "wrong")},
+        dialogue=chat.dialogue,
+        part=chat_part(chat),
+        token=token,
+    )
+
+
+def _offered(board: Board, wanted: str) -> list[tuple[str, Sample]]:
+    """Samples to choose from: the wanted one, then held-out ones."""
+    run = board.run("")
+    with reading(run.indexer.path) as store:
+        ids = dict.fromkeys([*([wanted] if wanted else []), *held_out_ids(store, OFFERED)])
+        return [(name, found) for name in ids if (found := find_sample(store, run.root, name))]
+
+
+def chat_part(chat: Chat) -> Markup:
+    return render("chat_part.html", dialogue=chat.dialogue)
