@@ -10,7 +10,7 @@ BENCH_READY := $(VENV)/.ready-bench
 
 setup: $(READY)
 
-$(READY): pyproject.toml constraints.txt requirements.txt
+$(READY): pyproject.toml packages/askgate-env/pyproject.toml constraints.txt requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "AskGate needs Python 3.11 or later: make setup PYTHON=python3.11" >&2; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -86,5 +86,5 @@ bench: $(BENCH_READY)
 	$(BIN)/python bench/verify.py
 
 clean:
-	rm -rf build dist *.egg-info src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
-	find src tests scripts ops -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf build dist *.egg-info packages/*/src/*.egg-info packages/*/build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find src packages tests scripts ops -name __pycache__ -type d -prune -exec rm -rf {} +

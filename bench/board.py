@@ -27,19 +27,15 @@ from statistics import median
 from urllib.parse import quote
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "packages/askgate-env/src")]
 
 import uvicorn  # noqa: E402
 
+from askgate_env.types import LEVELS, Episode, Sample  # noqa: E402
 from src.board.index import Indexer  # noqa: E402
 from src.board.runs import Board  # noqa: E402
 from src.board.server import HOST, make_app  # noqa: E402
 from src.core.jsonl import read_records, write_records  # noqa: E402
-from src.core.types import (  # noqa: E402
-    LEVELS,
-    Episode,
-    Sample,
-)
 
 PER_STEP = 100
 TIMES = 5

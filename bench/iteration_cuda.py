@@ -26,16 +26,17 @@ from rich.table import Table
 from transformers import AutoTokenizer, Qwen3Config, Qwen3ForCausalLM
 from transformers.utils import logging as transformers_logging
 
-sys.path[:0] = [str(Path(__file__).resolve().parents[1]), str(Path(__file__).resolve().parent)]
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "packages/askgate-env/src"), str(ROOT / "bench")]
 
+from askgate_env.reward import TrainingReward  # noqa: E402
+from askgate_env.types import Level, Sample  # noqa: E402
 from rollout import TINY, Endless, Workload, by_generate, pool  # noqa: E402
 from src.agents.render import TagRenderer  # noqa: E402
 from src.config.train_config import FinetuneSection, OptimizerSection, RolloutLimits  # noqa: E402
 from src.core.api import StepResult  # noqa: E402
-from src.core.types import Level, Sample  # noqa: E402
 from src.engines.job import TrainJob  # noqa: E402
 from src.engines.pure_pt import PurePT  # noqa: E402
-from src.reward.reward import TrainingReward  # noqa: E402
 from src.strategies.ppo import PPO  # noqa: E402
 
 EPISODES, TURNS, NEW = 64, 2, 64

@@ -41,14 +41,14 @@ import numpy as np
 import torch
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "packages/askgate-env/src")]
 
+from askgate_env.types import Episode, Sample  # noqa: E402
 from src.callbacks.eval_shadow import EvaluationRollout  # noqa: E402
 from src.config.loader import load_train_config  # noqa: E402
 from src.config.train_config import TrainConfig  # noqa: E402
 from src.core.defaults import MIX, TEMPLATES  # noqa: E402
 from src.core.files import sha256_file  # noqa: E402
-from src.core.types import Episode, Sample  # noqa: E402
 from src.data.pool.build import build_pool  # noqa: E402
 from src.data.pool.meta import read_meta  # noqa: E402
 from src.data.pool.plan import BuildPlan  # noqa: E402

@@ -29,13 +29,14 @@ from time import perf_counter
 import numpy as np
 from scipy import sparse
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "packages/askgate-env/src")]
 
-from src.core.jsonl import read_records
-from src.core.tokenize import tokens
-from src.core.types import Sample
-from src.data.quality.near_duplicates import near_duplicates
-from src.data.quality.token_stream import token_stream
+from askgate_env.tokenize import tokens  # noqa: E402
+from askgate_env.types import Sample  # noqa: E402
+from src.core.jsonl import read_records  # noqa: E402
+from src.data.quality.near_duplicates import near_duplicates  # noqa: E402
+from src.data.quality.token_stream import token_stream  # noqa: E402
 
 THRESHOLD = 0.85
 Found = set[int]

@@ -35,13 +35,14 @@ from msgspec.structs import replace
 from transformers import AutoModelForCausalLM, LlamaConfig
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "packages/askgate-env/src")]
 
+from askgate_env.actions import TOOLS  # noqa: E402
+from askgate_env.types import Sample, Task  # noqa: E402
 from bench.learning import source_of  # noqa: E402
-from src.core.defaults import TEMPLATES, TOOLS  # noqa: E402
+from src.core.defaults import TEMPLATES  # noqa: E402
 from src.core.files import json_bytes, sidecar  # noqa: E402
 from src.core.jsonl import read_records  # noqa: E402
-from src.core.types import Sample, Task  # noqa: E402
 from src.data.pool.build import build_pool  # noqa: E402
 from src.data.pool.meta import PoolMeta  # noqa: E402
 from src.data.pool.plan import BuildPlan  # noqa: E402

@@ -27,10 +27,10 @@ from rich.console import Console
 from rich.table import Table
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "packages/askgate-env/src")]
 
+from askgate_env.types import LEVELS, TASKS  # noqa: E402
 from src.core.jsonl import write_records  # noqa: E402
-from src.core.types import LEVELS, TASKS  # noqa: E402
 from src.reward.scored_episodes import ScoredEpisode  # noqa: E402
 from src.reward.weights import Baseline, read_baseline  # noqa: E402
 

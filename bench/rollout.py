@@ -31,15 +31,15 @@ from rich.table import Table
 from transformers import AutoModelForCausalLM, AutoTokenizer, Qwen3Config, Qwen3ForCausalLM
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "packages/askgate-env/src")]
 
-from src.agents.env import Env  # noqa: E402
+from askgate_env.env import Env  # noqa: E402
+from askgate_env.types import Sample  # noqa: E402
 from src.agents.render import TagRenderer  # noqa: E402
 from src.agents.trajectory import Job  # noqa: E402
 from src.config.train_config import RolloutLimits  # noqa: E402
 from src.core.defaults import MIX, TEMPLATES  # noqa: E402
 from src.core.jsonl import read_records  # noqa: E402
-from src.core.types import Sample  # noqa: E402
 from src.data.pool.build import build_pool  # noqa: E402
 from src.data.pool.plan import BuildPlan  # noqa: E402
 from src.rollout.kv_cache import KVCache  # noqa: E402

@@ -16,18 +16,18 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "packages/askgate-env/src")]
 
 import torch  # noqa: E402
 from transformers import AutoTokenizer  # noqa: E402
 
+from askgate_env.reward import TrainingReward  # noqa: E402
+from askgate_env.types import Sample  # noqa: E402
 from src.agents.render import TagRenderer  # noqa: E402
 from src.config.train_config import OptimizerSection, RolloutLimits  # noqa: E402
 from src.core.api import Engine, StepResult  # noqa: E402
 from src.core.jsonl import read_records  # noqa: E402
-from src.core.types import Sample  # noqa: E402
 from src.engines.job import Drawn, TrainJob  # noqa: E402
-from src.reward.reward import TrainingReward  # noqa: E402
 from src.strategies.grpo import GRPO  # noqa: E402
 from src.strategies.ppo import PPO  # noqa: E402
 

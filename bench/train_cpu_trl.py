@@ -21,10 +21,10 @@ from train_cpu_side import Measurement, Workload
 from transformers import AutoTokenizer, PrinterCallback, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
 
-from src.agents.env import Env
+from askgate_env.env import Env
+from askgate_env.reward import TrainingReward
+from askgate_env.types import Sample
 from src.agents.render import END, POLICY, TOOL, USER, TagRenderer, spaced
-from src.core.types import Sample
-from src.reward.reward import TrainingReward
 
 # The layout of `TagRenderer`. TRL never renders a turn with a tool call, but wants to see that it could.
 CHAT = (

@@ -12,10 +12,10 @@ import argparse
 from pathlib import Path
 
 from askgate.core.jsonl import read_records
-from askgate.core.types import Sample
 from askgate.data.pool.build import build_pool
 from askgate.data.pool.plan import BuildPlan
 from askgate.data.pool.shadow_set import materialize_shadow
+from askgate_env.types import Sample
 
 HERE = Path(__file__).parent
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from askgate.config.profile import load_profile, scoring_of
-from askgate.core.types import Lang, Turn
 from askgate.scoring.batch import BatchJob, score_dialogues
 from askgate.scoring.providers import settings_for
+from askgate_env.types import Lang, Turn
 
 
 class Chat(Struct, frozen=True):

@@ -23,10 +23,10 @@ from msgspec.structs import replace
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
+from askgate_env.types import Lang, Sample, Turn
+from askgate_env.user_simulator import reply
 from src.agents.render import END, MARKS, PAD, TagRenderer
-from src.agents.user_simulator import reply
 from src.core.defaults import MIX, TEMPLATES
-from src.core.types import Lang, Sample, Turn
 from src.data.collate import demo_tokens
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan

@@ -1,4 +1,7 @@
-"""Fails if modules of `src` import each other in a circle. Imports inside functions count, those for types do not."""
+"""Fails if modules of `src` or `askgate_env` import each other in a circle.
+
+Imports inside functions count, those for types do not.
+"""
 
 import sys
 from graphlib import CycleError, TopologicalSorter
@@ -6,11 +9,12 @@ from pathlib import Path
 
 import grimp
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "packages/askgate-env/src")]
 
 
 def main() -> None:
-    graph = grimp.build_graph("src", exclude_type_checking_imports=True)
+    graph = grimp.build_graph("src", "askgate_env", exclude_type_checking_imports=True)
     imports = {module: graph.find_modules_directly_imported_by(module) for module in sorted(graph.modules)}
     try:
         TopologicalSorter(imports).prepare()

@@ -15,16 +15,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "packages/askgate-env/src")]
 
 import torch
 
+from askgate_env.types import TASKS, Episode, Sample
 from scripts.base_model import STAGES, Shape, Stage, build_plan, make_base
 from src.agents.render import TagRenderer
 from src.agents.trajectory import Job
 from src.config.train_config import RolloutLimits
 from src.core.jsonl import read_records
-from src.core.types import TASKS, Episode, Sample
 from src.data.pool.build import build_pool
 from src.eval.metrics import figures, flat
 from src.rollout.scheduler import generate

@@ -16,11 +16,11 @@ from src.cli.app import app
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()
-    for pattern in ("*.md", "docs/*.md", "templates/*.md", "models/*/*.md", "bench/*.md")
+    for pattern in ("*.md", "docs/*.md", "templates/*.md", "models/*/*.md", "bench/*.md", "packages/*/*.md")
     for path in ROOT.glob(pattern)
 )
 READMES = ("README.md", "README.zh-CN.md")
-TREE = ("src", "tests", "scripts", "ops", "configs", "templates", "train", "docs", "notebooks", "bench", "models")
+TREE = tuple("src packages tests scripts ops configs templates train docs notebooks bench models".split())
 MADE = {"configs/weights.json", "configs/owner.pub.pem", "templates/pack_mine", "models/tiny-trained"}
 """In a folder of the tree, but made by a run or by the reader."""
 DOORS = {
@@ -99,7 +99,7 @@ def test_every_link_leads_somewhere(page: str) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_every_file_of_the_tree_is_there(page: str) -> None:
     """Accepts `eval/compare.py` for `src/eval/compare.py`, as pages on the code write it."""
-    places = (ROOT, ROOT / "src", (ROOT / page).parent)
+    places = (ROOT, ROOT / "src", ROOT / "packages/askgate-env/src", (ROOT / page).parent)
     for part in code(page):
         for name in re.findall(rf"(?<![\w./-])(?:{'|'.join(TREE)})/[\w./-]*[\w/]", part):
             assert name in MADE or any((place / name).exists() for place in places), name

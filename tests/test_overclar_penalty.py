@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from src.reward.reward import over_clarification_penalty
+from askgate_env.reward import over_clarification_penalty
 
 
 def test_not_triggered_without_an_ask() -> None:

@@ -17,7 +17,7 @@ ROWS = [
     for line in TEXT.splitlines()
     if line.startswith("|") and not line.startswith(("|---", "| document"))
 ]
-TREE = ("src", "tests", "scripts", "ops", "configs", "templates", "train", "docs", "notebooks")
+TREE = ("src", "packages", "tests", "scripts", "ops", "configs", "templates", "train", "docs", "notebooks")
 MADE = {"configs/weights.json"}
 """In a folder of the tree, but made by a run."""
 WRITTEN = "|".join((*TREE, "data", "reports", "logs", "checkpoints"))

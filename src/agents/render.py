@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jinja2.exceptions import TemplateError
 
+from askgate_env.actions import TAGS, THINK, THOUGHT
+from askgate_env.tokenize import CJK
+
 from ..core.errors import BadInput
-from ..core.tokenize import CJK
-from .actions import TAGS, THINK, THOUGHT
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase

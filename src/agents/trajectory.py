@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.types import Episode, Level, Sample
+from askgate_env.types import Episode, Level, Sample
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -16,17 +16,18 @@ from typing import Literal
 
 from markupsafe import Markup
 
+from askgate_env.reward import TrainingReward, achieved
+from askgate_env.types import Episode, Lang, Sample, Turn
+from askgate_env.users import User, rules
+
 from ..agents.trajectory import Job
-from ..agents.users import User, rules
 from ..chat.policies import Policy, open_policy
 from ..chat.samples import held_out_samples, typed_sample
 from ..core.defaults import SEED
 from ..core.errors import BadInput
 from ..core.files import HOME
 from ..core.paths import FINAL_MODEL, WARM_START, all_runs
-from ..core.types import Episode, Lang, Sample, Turn
 from ..release.gguf_export import ADAPTER
-from ..reward.reward import TrainingReward, achieved
 from .index import reading
 from .render import render
 from .run_files import is_inside

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from ..core.types import Episode
+from askgate_env.types import Episode
+
 from ..eval.compare import OUTCOMES, compare_shared, outcome
 from ..pages.rc1_report import HEADLINE
 from .episodes import read_episode

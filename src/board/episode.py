@@ -12,8 +12,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ..agents.user_simulator import AskReading, read_ask, reply
-from ..core.types import Episode, Sample, Turn
+from askgate_env.types import Episode, Sample, Turn
+from askgate_env.user_simulator import AskReading, read_ask, reply
+
 from .episodes import read_episode
 from .index import reading
 from .query import PAGE_SIZE, Filter, list_episodes, parse_filter, whole_number

@@ -7,7 +7,8 @@ from dataclasses import asdict
 
 from markupsafe import Markup
 
-from ..core.types import Episode
+from askgate_env.types import Episode
+
 from ..pages.render import plain
 from .index import parse_line, reading
 from .query import ORDERS, PAGE_SIZE, Filter, episode_totals, list_episodes, with_default

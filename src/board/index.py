@@ -24,11 +24,12 @@ from urllib.parse import quote
 
 import msgspec
 
+from askgate_env.reward import achieved
+from askgate_env.types import Episode
+
 from ..config.profile import ledgers
 from ..core.errors import BadInput
-from ..core.types import Episode
 from ..reward.recorded_episodes import RecordedEpisode
-from ..reward.reward import achieved
 from ..runtime.disk import explain_disk_errors
 from ..scoring.ledger import unseal
 from ..scoring.scores import Score

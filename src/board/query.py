@@ -14,7 +14,8 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from ..core.types import ALL_TASKS, LEVELS
+from askgate_env.types import ALL_TASKS, LEVELS
+
 from .sets import latest_evaluation, list_sets, set_paths
 
 PAGE_SIZE = 50

@@ -12,7 +12,8 @@ from urllib.parse import urlencode
 from jinja2 import Environment
 from markupsafe import Markup
 
-from ..core.types import Lang
+from askgate_env.types import Lang
+
 from ..pages.render import environment
 from .query import search_terms
 

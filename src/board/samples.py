@@ -8,7 +8,8 @@ from pathlib import Path
 
 import msgspec
 
-from ..core.types import Sample
+from askgate_env.types import Sample
+
 from .run_files import OutsideRunFolder, file_stamp, only_inside, open_inside
 
 _ID = re.compile(rb'\{"id":"([^"\\]+)"')

@@ -26,7 +26,8 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..core.types import LANGS, Lang
+from askgate_env.types import LANGS, Lang
+
 from ..pages.render import one_language, stylesheet
 from ..runtime.secrets import masker
 from .chat import Chat, chat_page, chat_part

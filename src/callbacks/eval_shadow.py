@@ -11,13 +11,14 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 from msgspec.structs import replace
 
+from askgate_env.types import Episode, Level, Sample
+
 from ..agents.trajectory import Job
 from ..config.train_config import UserKind
 from ..core.api import Callback, Engine, StepResult
 from ..core.files import atomic_write
 from ..core.jsonl import write_records
 from ..core.paths import step_file
-from ..core.types import Episode, Level, Sample
 from ..engines.job import TrainJob
 from ..eval.metrics import mean_reward
 from ..rollout.scheduler import generate

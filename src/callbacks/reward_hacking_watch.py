@@ -18,10 +18,11 @@ from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median, pstdev
 
+from askgate_env.tokenize import words
+from askgate_env.types import Episode, Turn
+
 from ..config.train_config import WatchSection
 from ..core.api import Callback, Engine, StepResult, Stop
-from ..core.tokenize import words
-from ..core.types import Episode, Turn
 from ..runtime.logs import StepLog
 
 SPREAD = "watch/reward_std"

@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from askgate_env.types import TASKS, Episode, Lang, Sample
+
 from ..agents.trajectory import Job
 from ..core.errors import BadInput
 from ..core.files import atomic_write, shipped
 from ..core.model_files import model_sha256
-from ..core.types import TASKS, Episode, Lang, Sample
 from ..eval.metrics import Figure, figures
 from ..pages.demo import demo_page
 from ..runtime.progress import Reporter

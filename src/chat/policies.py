@@ -15,16 +15,17 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..agents.env import Env, Watch, unwatched
+from askgate_env.env import Env, Watch, unwatched
+from askgate_env.types import Episode
+from askgate_env.users import User, rules
+
 from ..agents.render import Renderer, generation_stop_ids, renderer_for
 from ..agents.trajectory import Job
-from ..agents.users import User, rules
 from ..config.train_config import RolloutLimits
 from ..core.errors import BadInput
 from ..core.files import read_json, shipped
 from ..core.model_files import find_model, may_be_on_hub
 from ..core.paths import FINAL_MODEL
-from ..core.types import Episode
 from ..release.gguf_export import ADAPTER, load_merged, load_tokenizer
 from ..scoring.chat_server import ChatServer
 

@@ -8,12 +8,13 @@ from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
+from askgate_env.tokenize import CJK
+from askgate_env.types import Article, Lang, Provenance, Sample
+
 from ..core.defaults import MIX, TEMPLATES
 from ..core.errors import BadInput
 from ..core.files import explain_read_errors
 from ..core.jsonl import read_records
-from ..core.tokenize import CJK
-from ..core.types import Article, Lang, Provenance, Sample
 from ..data.pool.build import build_pool
 from ..data.pool.plan import BuildPlan
 

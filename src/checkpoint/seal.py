@@ -13,10 +13,11 @@ from typing import Any
 
 import msgspec
 
+from askgate_env.types import Record
+
 from ..core.errors import BadInput
 from ..core.files import json_bytes, sha256_file
 from ..core.paths import FINAL_MODEL
-from ..core.types import Record
 from ..runtime.disk import disk, read_blocks, sync_tree, write_file
 
 MANIFEST = "manifest.json"

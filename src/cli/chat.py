@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from askgate_env.types import Lang, Turn
+
 from ..core.defaults import SEED
 from ..core.errors import BadInput
 from ..core.paths import REPORTS
-from ..core.types import Lang, Turn
 from . import options, show
 from .loop import INTERRUPTED
 
 if TYPE_CHECKING:
+    from askgate_env.types import Article, Sample
+
     from ..chat.demo import Demo
     from ..chat.policies import Policy
-    from ..core.types import Article, Sample
     from .dialogue import DialoguePrinter, Row
 
 MAX_TURNS, MAX_TURNS_TYPED = 6, 12
@@ -179,8 +181,9 @@ def _talk(policy: Policy, articles: tuple[Article, ...], printer: DialoguePrinte
 
 def _simulate(policy: Policy, samples: Iterator[Sample], pool: Path | None, printer: DialoguePrinter) -> None:
     """Dialogues with the simulator about drawn samples, one each time that the person presses Enter."""
+    from askgate_env.reward import TrainingReward
+
     from ..agents.trajectory import Job
-    from ..reward.reward import TrainingReward
 
     printer.say("simulated", source=pool or printer.text("builtin"))
     for number, sample in enumerate(samples):
@@ -198,9 +201,10 @@ def _draw(pool: Path | None, lang: Lang, seed: int) -> Iterator[Sample]:
     """Samples in random order."""
     from random import Random
 
+    from askgate_env.types import Sample
+
     from ..chat.samples import held_out_samples
     from ..core.jsonl import read_unique
-    from ..core.types import Sample
 
     samples = held_out_samples(DRAWN, lang, seed) if pool is None else list(read_unique(pool, Sample))
     if not samples:

@@ -16,7 +16,8 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from ..core.types import Episode, Lang, Sample, Turn
+from askgate_env.types import Episode, Lang, Sample, Turn
+
 from ..pages.render import LABELS, asking
 from . import show
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from typer import Argument, Context, Option
 from typer.models import OptionInfo
 
+from askgate_env import actions
+from askgate_env.types import TASKS
+
 from ..core import defaults
 from ..core.defaults import MIN_SAMPLES
-from ..core.types import TASKS
 
 if TYPE_CHECKING:
     from ..config.profile import DifficultyThresholds, PoolThresholds
@@ -26,7 +28,7 @@ QUICKSTART = Path("configs/quickstart.yaml")
 TEMPLATES = defaults.TEMPLATES
 MIX = defaults.as_flag(defaults.MIX)
 BY_TASK = ",".join(TASKS)
-TOOLS = ",".join(defaults.TOOLS)
+TOOLS = ",".join(actions.TOOLS)
 TARGET = defaults.as_flag(defaults.DIFFICULTY_MIX)
 SEED = defaults.SEED
 

@@ -8,9 +8,11 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
-from ..core.defaults import DIFFICULTY_MIX, MIX, SUM_TOLERANCE, TOOLS, as_flag
+from askgate_env.actions import TOOLS
+from askgate_env.types import ALL_TASKS, LANGS, LEVELS, Lang, Level, Task
+
+from ..core.defaults import DIFFICULTY_MIX, MIX, SUM_TOLERANCE, as_flag
 from ..core.errors import BadInput
-from ..core.types import ALL_TASKS, LANGS, LEVELS, Lang, Level, Task
 
 Name = TypeVar("Name", bound=str)
 

@@ -262,7 +262,7 @@ def _print_weights(report: Report) -> None:
 
 
 def _print_penalties(alpha: float, cap: int, as_json: bool) -> None:
-    from ..reward.reward import over_clarification_penalty
+    from askgate_env.reward import over_clarification_penalty
 
     penalties = {str(asks): over_clarification_penalty(False, asks, alpha, cap) for asks in range(cap + 3)}
     if as_json:

@@ -104,9 +104,10 @@ def score(
     as_json: options.Json = False,
 ) -> None:
     """Score a pool with the judge. An interrupted run resumes. Reaching --budget is not a failure: exit code 0."""
+    from askgate_env.types import Sample
+
     from ..config.profile import load_profile, scoring_of
     from ..core.jsonl import read_unique
-    from ..core.types import Sample
     from ..scoring.batch import BatchJob, score_dialogues
     from ..scoring.providers import settings_for
 

@@ -17,9 +17,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from askgate_env.types import LEVELS, Level, Task
+
 from ..core.check import Check, Report
 from ..core.files import sha256_file
-from ..core.types import LEVELS, Level, Task
 from ..runtime.progress import Reporter
 
 if TYPE_CHECKING:

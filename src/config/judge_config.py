@@ -7,7 +7,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from ..core.defaults import OVERCLAR_ALPHA, OVERCLAR_CAP
+from askgate_env.reward import OVERCLAR_ALPHA, OVERCLAR_CAP
+
 from .schema import FilePath, Listed, Section
 
 Url = Annotated[str, Field(pattern=r"^https?://[^/?#@\s]+(/[^?#@\s]*)?$")]

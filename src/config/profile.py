@@ -12,9 +12,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from askgate_env.types import TASKS, Level, Task
+
 from ..core.errors import BadInput
 from ..core.files import real_path
-from ..core.types import TASKS, Level, Task
 from .judge_config import ScoringSection
 from .loader import load, load_config
 from .schema import FilePath, Listed, Section, Share, TaskShares

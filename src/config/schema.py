@@ -11,9 +11,10 @@ from typing import Annotated, Any, ClassVar, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from askgate_env.types import Level, Task
+
 from ..core.defaults import SUM_TOLERANCE
 from ..core.errors import BadInput
-from ..core.types import Level, Task
 
 Name = TypeVar("Name")
 _MISSING = object()

@@ -10,9 +10,12 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS, MIX, OVERCLAR_ALPHA, OVERCLAR_CAP, SEED, TOOLS
+from askgate_env.actions import TOOLS
+from askgate_env.reward import OVERCLAR_ALPHA, OVERCLAR_CAP
+from askgate_env.types import LEVELS, Lang, Level
+
+from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS, MIX, SEED
 from ..core.paths import GATED_CHECKPOINTS, LOCAL_CHECKPOINTS, seed_folder
-from ..core.types import LEVELS, Lang, Level
 from .schema import FilePath, LevelShares, Listed, Section, SettingError, Share, TaskShares
 
 LOCAL_STEPS = 2000

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .types import Episode
+from askgate_env.types import Episode
 
 if TYPE_CHECKING:
     from torch import Tensor

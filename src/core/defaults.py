@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from .types import Level, Task
+from askgate_env.types import Level, Task
 
 Name = TypeVar("Name", bound=str)
 
@@ -14,7 +14,6 @@ MIX: dict[Task, float] = {"hotpotqa": 0.45, "strategyqa": 0.30, "gsm8k": 0.25}
 DIFFICULTY_MIX: dict[Level, float] = {"easy": 0.25, "medium": 0.45, "hard": 0.30}
 """Shares of a balanced pool."""
 SEED = 20250820
-TOOLS = ("wiki", "calc")
 TEMPLATES = Path("templates/pack_v2")
 
 MIN_TURNS = 5
@@ -35,9 +34,6 @@ MIN_SAMPLES = 30
 """Fewest episodes on which scores are compared or calibrated; fewer show nothing."""
 SUM_TOLERANCE = 1e-6
 """Tolerance of a sum of shares: three times 0.333333 counts as 1."""
-
-OVERCLAR_ALPHA, OVERCLAR_CAP = 0.07, 3
-"""The over-clarification penalty: price of a needless ask, and number of asks that are counted."""
 
 
 def as_flag(shares: Mapping[Name, float]) -> str:

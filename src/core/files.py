@@ -14,6 +14,8 @@ from typing import IO, Any
 
 import msgspec
 
+import askgate_env
+
 from .errors import BadInput
 
 _RANDOM_CHARACTERS = 8
@@ -23,6 +25,8 @@ _DISK_FAULTS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
 PACKAGE = Path(__file__).resolve().parents[1]
 HOME = PACKAGE.parent if PACKAGE.name == "src" else PACKAGE
 """In a checkout `templates/` is beside `src/`; in a wheel it is inside the package."""
+ENV = Path(askgate_env.__file__).resolve().parent
+"""The environment, a distribution of its own (`packages/askgate-env`)."""
 FOLDERS = ("configs", "models", "templates")
 LAUNCHERS = ("train", "scripts", "ops")
 """Folders of a checkout with scripts that start AskGate."""
@@ -132,9 +136,11 @@ def fingerprint(path: Path) -> str:
 
 @cache
 def code_sha256() -> str:
-    """SHA-256 of AskGate itself: its code and the texts that come with it, the same in a checkout and installed."""
+    """SHA-256 of AskGate and its environment: their code and texts, the same in a checkout and installed."""
     files = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*") if path.is_file()}
-    files = {name: path for name, path in files.items() if "__pycache__" not in name and not name.startswith(FOLDERS)}
+    files = {name: path for name, path in files.items() if not name.startswith(FOLDERS)}
+    files |= {f"askgate_env/{path.relative_to(ENV).as_posix()}": path for path in ENV.rglob("*") if path.is_file()}
+    files = {name: path for name, path in files.items() if "__pycache__" not in name}
     texts = (HOME / "templates").rglob("*.[jy]*")
     files |= {path.relative_to(HOME).as_posix(): path for path in texts if path.is_file()}
     lines = (f"{sha256_file(files[name])}  {name}\n" for name in sorted(files))
@@ -147,7 +153,8 @@ def launchers_sha256() -> str:
     where AskGate is installed, because a package starts itself."""
     if PACKAGE.name != "src":
         return ""
-    importable = [path for pattern in ("*.py", "*.so", "*/__init__.py") for path in HOME.glob(pattern)]
+    on_path, patterns = (HOME, HOME / "packages/askgate-env/src"), ("*.py", "*.so", "*/__init__.py")
+    importable = [path for folder in on_path for pattern in patterns for path in folder.glob(pattern)]
     files = {*importable, *(path for folder in LAUNCHERS for path in (HOME / folder).rglob("*.[ps][yh]"))}
     lines = (f"{sha256_file(path)}  {path.relative_to(HOME).as_posix()}\n" for path in sorted(files))
     return hashlib.sha256("".join(lines).encode()).hexdigest()

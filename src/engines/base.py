@@ -17,6 +17,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from askgate_env.types import Episode
+
 from .. import __version__
 from ..agents.trajectory import Trajectory
 from ..checkpoint.state import pack_state, same_layout, unpack_state
@@ -24,7 +26,6 @@ from ..config.train_config import OptimizerSection
 from ..core.api import Batch, StepResult
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
-from ..core.types import Episode
 from .job import TrainJob, require_whole_groups
 from .models import save_policy
 

@@ -11,17 +11,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from askgate_env.types import Episode, Level, Sample
+
 from ..config.train_config import FinetuneSection, OptimizerSection, RolloutLimits
 from ..core.api import Strategy
 from ..core.errors import BadInput
-from ..core.types import Episode, Level, Sample
 
 if TYPE_CHECKING:
     import torch
 
+    from askgate_env.reward import TrainingReward
+
     from ..agents.render import Renderer
     from ..reward.live_share import LiveScore
-    from ..reward.reward import TrainingReward
     from .sft import Demo, SftPlan
 
 

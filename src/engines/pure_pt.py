@@ -32,10 +32,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
+from askgate_env.types import Episode
+
 from ..agents.trajectory import Job, Trajectory
 from ..core.api import Batch, Callback, StepResult, Targets
 from ..core.errors import BadInput
-from ..core.types import Episode
 from ..rollout.scheduler import generate
 from ..runtime.seeding import load_rng_state, rng_state, seed_all
 from ..scoring.llm_user import open_user

@@ -9,10 +9,11 @@ from pathlib import Path
 import msgspec
 from pydantic import ValidationError
 
+from askgate_env.reward import OVERCLAR_ALPHA, OVERCLAR_CAP
+
 from ..checkpoint.seal import Seal
 from ..config.profile import Profile
 from ..config.train_config import TrainConfig
-from ..core.defaults import OVERCLAR_ALPHA, OVERCLAR_CAP
 from ..core.files import shipped
 from ..core.paths import ablation_seal
 

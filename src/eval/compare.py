@@ -17,12 +17,13 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from askgate_env.reward import achieved
+from askgate_env.types import Episode
+
 from ..config.profile import Thresholds
 from ..core.check import Check, check, remedies
 from ..core.errors import BadInput
-from ..core.types import Episode
 from ..reward.rank_statistics import DIGITS, ratio
-from ..reward.reward import achieved
 from .metrics import F64, HARD_READING, NAMES, Figure, figures, is_share, table
 
 RESAMPLES = 2000

@@ -17,7 +17,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from ..core.types import LEVELS, TASKS, Episode
+from askgate_env.types import LEVELS, TASKS, Episode
 
 F64 = NDArray[np.float64]
 Z95 = 1.959963984540054

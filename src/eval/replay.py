@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ..agents.env import matches_replay
+from askgate_env.env import matches_replay
+from askgate_env.types import Episode, Level, Sample
+
 from ..config.train_config import TrainConfig
-from ..core.types import Episode, Level, Sample
 from ..data.pool.meta import read_meta
 from ..reward.configured import make_reward
 from ..scoring.llm_user import open_user

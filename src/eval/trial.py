@@ -14,9 +14,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from askgate_env.types import Episode
+
 from ..config.profile import Thresholds
 from ..core.check import Check, Evidence, Report, check, remedies, report
-from ..core.types import Episode
 from .compare import Change, compare, trial_checks
 from .metrics import HARD_READING
 

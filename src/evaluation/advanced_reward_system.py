@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ..reward.reward import AdvancedReward
+from askgate_env.reward import AdvancedReward
 
 __all__ = ["AdvancedReward"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..reward.reward import over_clarification_penalty
+from askgate_env.reward import over_clarification_penalty
 
 __all__ = ["over_clarification_penalty"]
 

@@ -22,14 +22,15 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from askgate_env.dimensions import LIVE
+from askgate_env.types import Record
+
 from ..config.profile import Profile, profile_path, scoring_of
 from ..config.schema import dotted
 from ..core.check import Check, check, now, remedies
 from ..core.errors import BadInput
 from ..core.files import package_json, read_json, sha256_file, shipped, write_json
-from ..core.types import Record
 from ..eval.trial import TrialReport, control_ambers
-from ..reward.dimensions import LIVE
 from ..reward.weights import read_baseline, read_unchecked
 from .checks.judge import exam_checks
 from .gate import PREFLIGHT, RoundContext, round_context

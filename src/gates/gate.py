@@ -9,12 +9,13 @@ from typing import Any
 
 from msgspec.structs import asdict
 
+from askgate_env.types import Record
+
 from ..config.judge_config import ScoringSection
 from ..config.profile import Profile, scoring_of
 from ..core.check import Check, Rule, check
 from ..core.errors import BadInput
 from ..core.files import fingerprint, write_json
-from ..core.types import Record
 
 PREFLIGHT = Path("reports/preflight")
 GATES: tuple[str, ...] = ("pool", "difficulty", "weights", "calibration", "shadow", "penalty", "ablation", "config")

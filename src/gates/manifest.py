@@ -18,13 +18,14 @@ from typing import Literal
 
 import msgspec
 
+from askgate_env.types import Record
+
 from ..checkpoint.seal import final_seals
 from ..core import paths as run_paths
 from ..core.check import now
 from ..core.errors import BadInput
 from ..core.files import atomic_write, fingerprint, sha256_file
 from ..core.jsonl import read_lines
-from ..core.types import Record
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from ..runtime.lock import write_lock
 

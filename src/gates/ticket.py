@@ -20,6 +20,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from askgate_env.types import Record
+
 from ..checkpoint.seal import MANIFEST as SEAL
 from ..checkpoint.seal import Damaged, final_seals, read_seal
 from ..checkpoint.seal import verify as verify_seal
@@ -45,7 +47,6 @@ from ..core.files import (
     write_json,
 )
 from ..core.model_files import base_sha256
-from ..core.types import Record
 from ..core.user_class import installed_file, own_files
 from ..scoring.ledger import Head, lines
 from ..scoring.providers import address, belongs

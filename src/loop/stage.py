@@ -14,12 +14,13 @@ from pathlib import Path
 
 import msgspec
 
+from askgate_env.types import Record
+
 from .. import __version__
 from ..checkpoint.seal import FileEntry
 from ..core.check import now
 from ..core.errors import BadInput
 from ..core.files import fingerprint, sha256_file, shipped, write_json
-from ..core.types import Record
 
 PASSED, FAILED = 0, 1
 """Exit codes of a stage that ended: its gate passed, or its gate failed."""

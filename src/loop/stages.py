@@ -12,9 +12,12 @@ from typing import Any
 
 import yaml
 
+from askgate_env.actions import TOOLS
+from askgate_env.reward import OVERCLAR_ALPHA, OVERCLAR_CAP
+
 from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile, profile_path
-from ..core.defaults import DIFFICULTY_MIX, OVERCLAR_ALPHA, OVERCLAR_CAP, SEED, TOOLS, as_flag
+from ..core.defaults import DIFFICULTY_MIX, SEED, as_flag
 from ..core.files import sidecar
 from ..core.paths import evaluation_report, final_models, probe_report
 from ..gates.ticket import REFUSAL, ROUND1, TICKET

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..core.types import Episode, Sample
+from askgate_env.types import Episode, Sample
+
 from .render import render_page
 
 Pair = tuple[Sample, Mapping[str, Episode]]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from askgate_env.types import LEVELS, TASKS
+
 from ..core.check import Check
-from ..core.types import LEVELS, TASKS
 from ..data.difficulty import metrics as bounds
 from .render import render_page
 

@@ -16,6 +16,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from askgate_env.reward import achieved
+from askgate_env.types import Episode, Sample
+
 from .. import __version__
 from ..config.profile import Profile, load_profile
 from ..config.schema import dotted
@@ -27,7 +30,6 @@ from ..core.jsonl import read_records
 from ..core.model_files import model_sha256
 from ..core.paths import EVAL_METRICS, HERE, METRICS, certified_run, in_run, run_of, step_file
 from ..core.paths import final_models as model_folders
-from ..core.types import Episode, Sample
 from ..eval.compare import OUTCOMES, outcomes
 from ..eval.metrics import HARD_READING, MEASURES
 from ..eval.trial import TrialReport
@@ -46,7 +48,6 @@ from ..gates.ticket import (
     read_round,
 )
 from ..gates.verify import verify
-from ..reward.reward import achieved
 from ..reward.shadow_run import ShadowPoint
 from .difficulty import BUCKET_BOUNDS, bucket_rows
 from .render import LABELS, render_page

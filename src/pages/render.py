@@ -18,8 +18,9 @@ import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from askgate_env.types import Lang
+
 from ..core.check import Rule
-from ..core.types import Lang
 
 TEMPLATES = Path(__file__).parent / "templates"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"

@@ -17,10 +17,11 @@ import msgspec
 from markupsafe import Markup
 from msgspec import Struct
 
+from askgate_env.types import Record
+
 from ..core.check import Check
 from ..core.files import atomic_files, json_bytes
 from ..core.paths import EVAL_EPISODES
-from ..core.types import Record
 from ..eval.metrics import HARD_READING
 from ..loop.kpi import Kpi, alarms
 from ..loop.lights import reasons_in

@@ -15,6 +15,8 @@ import torch
 from gguf import GGUFReader
 from msgspec import Struct
 
+from askgate_env.types import Episode
+
 from ..agents.render import generation_stop_ids, renderer_for
 from ..agents.trajectory import Job
 from ..config.train_config import RolloutLimits, TrainConfig
@@ -22,7 +24,6 @@ from ..core.check import Check, check, remedies
 from ..core.errors import BadInput
 from ..core.files import read_json, sha256_file
 from ..core.model_files import model_sha256
-from ..core.types import Episode
 from ..data.pool.meta import read_meta
 from ..eval.metrics import Figure, figures
 from ..reward.rank_statistics import DIGITS

@@ -18,6 +18,8 @@ import msgspec
 import torch
 from msgspec import Struct
 
+from askgate_env.types import Sample
+
 from ..agents.render import renderer_for
 from ..core.check import Check, Report, check, evidence, now, remedies, report
 from ..core.defaults import MIX, SEED, TEMPLATES
@@ -25,7 +27,6 @@ from ..core.errors import BadInput
 from ..core.files import refuse_overlap, write_json
 from ..core.jsonl import read_records
 from ..core.model_files import model_sha256
-from ..core.types import Sample
 from ..data.pool.build import build_pool
 from ..data.pool.plan import BuildPlan
 from .gguf_export import Kind, load_merged, load_tokenizer, model_folder, write_gguf

@@ -15,14 +15,15 @@ from typing import Any
 
 import httpx2
 
-from ..agents.env import Watch, unwatched
+from askgate_env.env import Watch, unwatched
+from askgate_env.types import Episode
+from askgate_env.users import User, rules
+
 from ..agents.render import Renderer
 from ..agents.trajectory import Job
-from ..agents.users import User, rules
 from ..config.train_config import RolloutLimits
 from ..core.errors import BadInput
 from ..core.files import explain_read_errors
-from ..core.types import Episode
 from ..rollout.scheduler import Dialogue
 from ..scoring.local_judge import MAGIC, ServerUse, serving
 

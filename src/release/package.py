@@ -26,6 +26,8 @@ from typing import IO
 
 from msgspec.structs import replace
 
+from askgate_env.types import Record
+
 from .. import __version__
 from ..config.loader import config_files
 from ..config.profile import Profile, load_profile
@@ -44,7 +46,6 @@ from ..core.files import (
     sweep,
 )
 from ..core.model_files import model_files, model_sha256
-from ..core.types import Record
 from ..eval.trial import TrialReport
 from ..gates.ambers import NOT_FOR_SIGNING, Amber, ambers, open_ambers
 from ..gates.gate import PREFLIGHT

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from askgate_env.types import Episode
+
 from ..agents.trajectory import Job
 from ..checkpoint.seal import MANIFEST, Damaged, read_seal
 from ..checkpoint.seal import verify as verify_seal
@@ -35,7 +37,6 @@ from ..core.paths import (
     ablation_file,
     ablation_seal,
 )
-from ..core.types import Episode
 from ..data.pool.meta import read_meta
 from ..eval.ablation import profile_plan, side_config
 from ..eval.compare import ABLATION_FIGURES, Change, SeedPair, ablation_checks, ablation_figures

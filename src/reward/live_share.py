@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from math import floor
 from pathlib import Path
 
+from askgate_env.types import Episode, Lang, Record, Turn
+
 from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from ..core.files import atomic_write
 from ..core.jsonl import read_records, write_records
 from ..core.paths import step_file
-from ..core.types import Episode, Lang, Record, Turn
 from ..scoring.client import JudgeClient
 from ..scoring.judge import Session
 from ..scoring.scores import score_key, score_of

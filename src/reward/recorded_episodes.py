@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from askgate_env.types import Episode, Lang, Record, Sample, Turn
+
 from ..agents.trajectory import Job
 from ..config.train_config import RolloutLimits
 from ..core.errors import BadInput
 from ..core.files import atomic_files, json_bytes, read_json, require_jsonl, sha256_file, sidecar, written
 from ..core.jsonl import read_unique, write_records
-from ..core.types import Episode, Lang, Record, Sample, Turn
 from ..data.difficulty.metrics import measure_all
 
 if TYPE_CHECKING:

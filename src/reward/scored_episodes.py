@@ -20,15 +20,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from askgate_env.dimensions import LIVE, RULES
+from askgate_env.episode_view import view_episode
+from askgate_env.old_reward import OLD
+from askgate_env.types import Level, Record, Sample, Task
+
 from ..core.check import Check, check, remedies
 from ..core.defaults import MIN_SAMPLES
 from ..core.errors import BadInput
 from ..core.jsonl import read_unique
-from ..core.types import Level, Record, Sample, Task
 from ..scoring.scores import Score
-from .dimensions import LIVE, RULES
-from .episode_view import view_episode
-from .old_reward import OLD
 from .recorded_episodes import RecordedEpisode, refuse_one_outcome
 
 F64 = NDArray[np.float64]

@@ -25,12 +25,13 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from askgate_env.types import LEVELS, TASKS
+
 from ..config.profile import Thresholds
 from ..core.check import Check, Report, check, evidence, now, remedies, report
 from ..core.errors import BadInput
 from ..core.files import refuse_overlap, shipped, write_json
 from ..core.paths import REPORTS
-from ..core.types import LEVELS, TASKS
 from .rank_statistics import (
     DIGITS,
     SMALL,

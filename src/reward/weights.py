@@ -20,10 +20,12 @@ from typing import TypeVar
 
 import msgspec
 
+from askgate_env.reward import NAMES, AdvancedReward
+from askgate_env.types import Record
+
 from ..core.defaults import SUM_TOLERANCE
 from ..core.errors import BadInput
 from ..core.files import read_json, shipped
-from ..core.types import Record
 
 Kind = TypeVar("Kind", bound=Record)
 
@@ -99,6 +101,20 @@ def read_weights(path: Path = WEIGHTS, weight_max: float = 1.0) -> Weights:
             what = f"the stand-in value of {name} is {value}, not a number from 0 to 1"
             raise BadInput(what, where=str(path), remedy="run weight_calib")
     return found
+
+
+def load_dimensions(path: Path, scale: float = 1.0, *, weight_max: float) -> AdvancedReward:
+    """The reward with the weights of a file. Refuses what `read_weights` does, and weights of an unknown dimension."""
+    stored = read_weights(path, weight_max)
+    unknown = sorted(set(stored.weights) - set(NAMES))
+    if unknown:
+        raise BadInput(
+            f"there is no dimension {', '.join(unknown)}",
+            where=str(path),
+            remedy=f"run weight_calib; the dimensions are {', '.join(NAMES)}",
+        )
+    weights = {name: weight for name, weight in stored.weights.items() if weight > 0}
+    return AdvancedReward(weights, scale, stored.stand_in)
 
 
 def read_unchecked(path: Path) -> Weights:

@@ -20,10 +20,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..agents.env import Env, Watch, unwatched
+from askgate_env.env import Env, Watch, unwatched
+from askgate_env.users import User, rules
+
 from ..agents.render import Renderer
 from ..agents.trajectory import Job, Trajectory
-from ..agents.users import User, rules
 from ..config.train_config import RolloutLimits
 from .attention import unwrap
 from .cuda import cuda_backend

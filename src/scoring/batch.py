@@ -14,10 +14,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
+from askgate_env.types import Record
+
 from ..config.judge_config import ScoringSection
 from ..core.errors import BadInput
 from ..core.files import refuse_overlap, write_json
-from ..core.types import Record
 from . import monitor
 from .judge import Judge, Session, Tally, open_session
 from .ledger import scorings

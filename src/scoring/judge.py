@@ -26,8 +26,9 @@ from typing import Any
 
 import msgspec
 
+from askgate_env.types import Record
+
 from ..config.judge_config import LimitsSection, VotesSection
-from ..core.types import Record
 from .client import JudgeClient
 from .ledger import Ledger, lines
 from .local_judge import judge_weights, serving

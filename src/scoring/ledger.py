@@ -20,9 +20,10 @@ from pathlib import Path
 
 import msgspec
 
+from askgate_env.types import Record
+
 from ..core.errors import BadInput
 from ..core.jsonl import MAX_LINE_BYTES
-from ..core.types import Record
 from ..runtime.disk import RUN_AGAIN, disk, explain_disk_errors
 from ..runtime.lock import write_lock
 from .types import CallEntry, Entry, RepairEntry, ScoringEntry

@@ -16,16 +16,17 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from ..agents.user_simulator import REPLIES, gives, reply
-from ..agents.users import NoisyUser, User, rules
+from askgate_env.types import Sample, Turn
+from askgate_env.user_simulator import REPLIES, gives, reply
+from askgate_env.users import NoisyUser, User, rules
+
 from ..config.train_config import UserKind
 from ..core.errors import BadInput
 from ..core.files import package_json
-from ..core.types import Sample, Turn
 from .chat_server import ChatServer
 
 MOST_TOKENS = 200
-_PROMPTS: dict[str, list[str]] = package_json("templates/dialogue.json")["llm_user"]
+_PROMPTS: dict[str, list[str]] = package_json("templates/llm_user.json")
 
 
 def open_user(kind: UserKind, seed: int = 0, environment: Mapping[str, str] = os.environ) -> User:

@@ -12,10 +12,11 @@ from typing import Any
 
 import msgspec
 
+from askgate_env.types import Sample, Turn
+
 from ..core.check import Check, Report, evidence, now, report
 from ..core.defaults import MIX, TEMPLATES
 from ..core.files import shipped
-from ..core.types import Sample, Turn
 from ..data.pool.build import make_jobs, make_sample, open_source, with_languages
 from ..data.pool.plan import BuildPlan
 from ..data.pool.templates import load_pack

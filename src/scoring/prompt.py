@@ -15,7 +15,8 @@ from typing import Any, Protocol
 import msgspec
 import yaml
 
-from ..core.types import Lang, Turn
+from askgate_env.types import Lang, Turn
+
 from .providers import Provider
 from .types import Ask
 from .votes import TOP

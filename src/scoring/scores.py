@@ -12,11 +12,12 @@ from pathlib import Path
 
 import msgspec
 
+from askgate_env.types import Record
+
 from ..config.judge_config import VotesSection
 from ..core.errors import BadInput
 from ..core.files import atomic_write
 from ..core.jsonl import decode, write_records
-from ..core.types import Record
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from ..runtime.lock import write_lock
 from .prompt import Dialogue, ask_for, dialogue_text

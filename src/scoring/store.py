@@ -21,8 +21,9 @@ from typing import Any, Literal, Self
 
 import msgspec
 
+from askgate_env.types import Record
+
 from ..core.errors import BadInput
-from ..core.types import Record
 from ..runtime.disk import RUN_AGAIN, disk, explain_disk_errors
 from ..runtime.lock import POLL_SECONDS, NamedLocks
 from .types import Ask, CallFailed, Reply, printable

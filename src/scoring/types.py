@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from ..core.types import Lang, Record
+from askgate_env.types import Lang, Record
 
 
 class Ask(Record, frozen=True):

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from statistics import fmean, median, pvariance
 
-from ..core.types import Record
+from askgate_env.types import Record
 
 TOP = 10
 """The highest mark a judge can give."""

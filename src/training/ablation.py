@@ -15,6 +15,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from askgate_env.types import Episode, Sample
+
 from .. import __version__
 from ..checkpoint.seal import MANIFEST
 from ..config.loader import config_files, load_train_config, write_effective
@@ -38,7 +40,6 @@ from ..core.paths import (
     seed_folder,
     step_file,
 )
-from ..core.types import Episode, Sample
 from ..eval.ablation import AblationPlan, side_config
 from ..eval.compare import ABLATION_THRESHOLDS, SeedPair, ablation_checks, ablation_figures
 from ..loop.runner import verb, with_package

@@ -18,6 +18,8 @@ from typing import Any, cast, get_args, get_type_hints
 
 from transformers import AutoTokenizer
 
+from askgate_env.types import Sample
+
 from ..agents.render import Renderer, generation_stop_ids, renderer_for
 from ..config.profile import scoring_for
 from ..config.train_config import TrainConfig
@@ -25,7 +27,6 @@ from ..core.api import Callback, Engine, Strategy
 from ..core.errors import BadInput
 from ..core.jsonl import read_records
 from ..core.model_files import find_model, read_once
-from ..core.types import Sample
 from ..core.user_class import load_user_class, require_members
 from ..engines.job import TrainJob
 from ..reward.configured import make_reward

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+from askgate_env.types import TASKS, Level, Sample
+
 from ..config.train_config import BuildSection, TrainConfig
 from ..core import defaults
 from ..core.errors import BadInput
 from ..core.jsonl import read_records, read_unique
-from ..core.types import TASKS, Level, Sample
 from ..data.difficulty.metrics import measure_all
 from ..data.pool.build import build_pool
 from ..data.pool.plan import BuildPlan

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from askgate_env.types import Sample
+
 from ..config.judge_config import ScoringSection
 from ..config.loader import load_train_config, naming_keys
 from ..config.profile import scoring_for
@@ -21,7 +23,6 @@ from ..core.errors import BadInput
 from ..core.files import atomic_write, refuse_overlap, shipped
 from ..core.jsonl import read_unique, write_records
 from ..core.model_files import find_model, model_sha256
-from ..core.types import Sample
 from ..data.pool.meta import read_meta
 from ..data.pool.plan import BuildPlan
 from ..data.pool.shadow_set import draw_shadow, materialize_shadow, read_set

@@ -15,6 +15,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from askgate_env.types import Episode, Level, Sample
+
 from ..checkpoint.seal import MANIFEST, Damaged, Seal, read_seal
 from ..config.profile import profile_for
 from ..config.train_config import TrainConfig
@@ -40,7 +42,6 @@ from ..core.paths import (
     seed_folder,
     step_file,
 )
-from ..core.types import Episode, Level, Sample
 from ..eval.metrics import LOGGED, figures, flat, mean_reward
 from ..eval.replay import Replay
 from ..eval.trial import POLICIES, SeedRun, TrialReport, stated_limits, trial_report

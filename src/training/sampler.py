@@ -25,17 +25,18 @@ from typing import Any, Literal
 
 import msgspec
 
+from askgate_env.reward import achieved
+from askgate_env.types import LEVELS, Episode, Level, Sample
+
 from ..config.train_config import SamplingSection
 from ..core.errors import BadInput
 from ..core.files import note_read
 from ..core.jsonl import decode, read_unique
-from ..core.types import LEVELS, Episode, Level, Sample
 from ..data.difficulty.metrics import measured
 from ..data.pool.fresh import FreshSamples
 from ..data.pool.meta import read_meta, verify_sha256
 from ..data.pool.shadow_set import read_shadow
 from ..engines.job import Drawn
-from ..reward.reward import achieved
 
 Bucket = Level | Literal["all"]
 

@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from ..agents.env import Env
+from askgate_env.env import Env
+from askgate_env.types import Sample
+
 from ..agents.render import Renderer
 from ..callbacks.eval_shadow import EvaluationRollout
 from ..config.train_config import RolloutLimits, TrainConfig
 from ..core.errors import BadInput
 from ..core.files import atomic_write, write_json
 from ..core.jsonl import read_records, write_records
-from ..core.types import Sample
 from ..data.collate import demo_tokens
 from ..engines.job import TrainJob
 from ..engines.models import load_policy

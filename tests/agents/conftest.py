@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from askgate_env.types import Sample
 from src.core.jsonl import read_records
-from src.core.types import Sample
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
 

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from src.agents.user_simulator import REPLIES, informs
-from src.agents.users import User
+from askgate_env.types import Article, Hidden, Lang, Sample, Task
+from askgate_env.user_simulator import REPLIES, informs
+from askgate_env.users import User
 from src.core.jsonl import read_records
-from src.core.types import Article, Hidden, Lang, Sample, Task
 from tests.data.samples import changed, make_sample
 
 FOLDER = Path("tests/agents/questions")

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from src.agents.actions import TAGS, Action, malformed, parse, say, system
-from src.core.types import LANGS, Sample, Turn
+from askgate_env.actions import TAGS, Action, malformed, parse, say, system
+from askgate_env.types import LANGS, Sample, Turn
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from src.agents.tools import MAX_BITS, MAX_CHARS, CalcError, calc, evaluate
+from askgate_env.tools import MAX_BITS, MAX_CHARS, CalcError, calc, evaluate
 
 TraceFunction = Callable[[FrameType, str, Any], Any]
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from transformers import GenerationConfig, PreTrainedTokenizerFast
 
-from src.agents.actions import parse, say, system
-from src.agents.env import Env
+from askgate_env.actions import parse, say, system
+from askgate_env.env import Env
+from askgate_env.types import Article, Sample
 from src.agents.render import ChatRenderer, generation_stop_ids
 from src.core.errors import BadInput
-from src.core.types import Article, Sample
 from tests.agents.small_tokenizer import small_tokenizer
 from tests.data.samples import changed, make_sample
 

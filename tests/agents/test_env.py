@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from src.agents.actions import malformed, say
-from src.agents.env import Env
-from src.core.types import Article, Episode, Hidden, Sample, Turn
+from askgate_env.actions import malformed, say
+from askgate_env.env import Env
+from askgate_env.types import Article, Episode, Hidden, Sample, Turn
 from tests.data.samples import changed, make_sample
 
 PAGE = Article("Lund", ("Lund is a city.",))

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from src.agents.actions import parse, say
-from src.agents.env import Env
+from askgate_env.actions import parse, say
+from askgate_env.env import Env
+from askgate_env.types import Article, Sample
 from src.agents.render import END, MARKS, SPOKEN, TagRenderer
 from src.core.errors import BadInput
-from src.core.types import Article, Sample
 from tests.agents.small_tokenizer import small_tokenizer
 from tests.data.samples import changed, make_sample
 

@@ -7,8 +7,8 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from src.agents.env import matches_replay
-from src.core.types import Episode, Sample, Turn
+from askgate_env.env import matches_replay
+from askgate_env.types import Episode, Sample, Turn
 from tests.data.build_samples import built, small_plan
 from tests.gates.scripted_policy import MAX_TURNS, act, ask_first
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from src.agents.success import correct
-from src.core.types import Sample, Task
+from askgate_env.success import correct
+from askgate_env.types import Sample, Task
 from tests.data.samples import changed, make_sample
 
 

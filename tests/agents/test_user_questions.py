@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from src.agents.users import rules
+from askgate_env.types import LANGS, TASKS, Lang, Level, Task
+from askgate_env.users import rules
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
-from src.core.types import LANGS, TASKS, Lang, Level, Task
 from src.data.pool.dialogue import item_to_sample
 from src.data.pool.source import Want
 from src.data.pool.templates import load_pack

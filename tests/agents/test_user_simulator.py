@@ -7,10 +7,10 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from src.agents.success import verdict
-from src.agents.user_simulator import REPLIES, gives, informs, reply
-from src.core.tokenize import occurs
-from src.core.types import Article, Hidden, Lang, Sample
+from askgate_env.success import verdict
+from askgate_env.tokenize import occurs
+from askgate_env.types import Article, Hidden, Lang, Sample
+from askgate_env.user_simulator import REPLIES, gives, informs, reply
 from tests.data.samples import changed, make_sample
 
 BARE = {

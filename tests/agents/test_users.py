@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from src.agents.env import Env, matches_replay
-from src.agents.user_simulator import REPLIES, informs, reply
-from src.agents.users import NoisyUser, rules
-from src.core.types import Sample, Turn
+from askgate_env.env import Env, matches_replay
+from askgate_env.types import Sample, Turn
+from askgate_env.user_simulator import REPLIES, informs, reply
+from askgate_env.users import NoisyUser, rules
 
 ASK = "Could you tell me {missing}?"
 

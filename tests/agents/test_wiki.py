@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from src.agents.tools import SHOWN, search, wiki
-from src.core.types import Article
+from askgate_env.tools import SHOWN, search, wiki
+from askgate_env.types import Article
 
 PAGES = (
     Article("Vera Lindqvist (painter)", ("Vera Lindqvist was a painter.", "She was born in Lund.")),

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
-from src.core import user_class
+from src.core import files, user_class
 from src.core.errors import BadInput
 from src.core.files import PACKAGE_FACTS, code_sha256, fingerprint, launchers_sha256
 from src.core.user_class import load_user_class, own_class_digests
@@ -150,10 +150,23 @@ def test_the_digest_of_the_launchers_covers_them(tmp_path: Path, monkeypatch: py
     (tmp_path / "train").mkdir()
     digests = [digest()]
     (tmp_path / "typer").mkdir()
-    for name in ("train/ppo_runner.py", "torch.py", "typer/__init__.py"):
+    (tmp_path / "packages/askgate-env/src").mkdir(parents=True)
+    for name in ("train/ppo_runner.py", "torch.py", "typer/__init__.py", "packages/askgate-env/src/trl.py"):
         (tmp_path / name).write_text("import evil\n")
         digests.append(digest())
-    assert len(set(digests)) == 4
+    assert len(set(digests)) == 5
+
+
+@pytest.mark.parametrize("edited", ["reward.py", "texts/dialogue.json"])
+def test_the_digest_of_the_code_covers_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edited: str
+) -> None:
+    before = code_sha256.__wrapped__()
+    copy = shutil.copytree(files.ENV, tmp_path / "askgate_env", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(files, "ENV", copy)
+    assert code_sha256.__wrapped__() == before
+    (copy / edited).write_text((copy / edited).read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    assert code_sha256.__wrapped__() != before
 
 
 def test_a_library_in_the_working_folder_is_not_loaded_by_the_trainer(tmp_path: Path) -> None:

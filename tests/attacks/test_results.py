@@ -17,8 +17,9 @@ import torch
 from msgspec.structs import replace
 from safetensors.torch import load_file, save_file
 
-from src.agents.actions import say
-from src.agents.env import Env
+from askgate_env.actions import say
+from askgate_env.env import Env
+from askgate_env.types import Episode, Sample
 from src.checkpoint.seal import COMPLETE, MANIFEST, read_seal, seal
 from src.config.loader import load_train_config
 from src.config.train_config import TrainConfig
@@ -26,7 +27,6 @@ from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
 from src.core.paths import EFFECTIVE_CONFIG, EPISODES, GATED_CHECKPOINTS, evaluations, open_run, run_of
-from src.core.types import Episode, Sample
 from src.eval.metrics import LOGGED, figures, flat, mean_reward
 from src.gates import manifest
 from src.gates.manifest import newest_evaluation

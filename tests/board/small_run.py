@@ -14,13 +14,13 @@ from pathlib import Path
 
 import uvicorn
 
+from askgate_env.types import TASKS, Episode, Hidden, Level, Provenance, Sample, Turn
 from src.board.runs import Board
 from src.board.server import HOST, make_app
 from src.config.profile import load_profile
 from src.core.check import now
 from src.core.files import fingerprint, write_json
 from src.core.jsonl import write_records
-from src.core.types import TASKS, Episode, Hidden, Level, Provenance, Sample, Turn
 from src.gates.gate import GATES, MOMENTARY, Finding
 from src.gates.manifest import Manifest
 from src.gates.ticket import ROUND1, TICKET, Fingerprint, Round

@@ -12,13 +12,13 @@ from urllib.parse import urlencode
 
 import pytest
 
-from src.agents.env import Env, Watch
+from askgate_env.env import Env, Watch
+from askgate_env.types import Episode
+from askgate_env.users import User
 from src.agents.trajectory import Job
-from src.agents.users import User
 from src.board.chat import policy_folders
 from src.board.server import HOST
 from src.chat.policies import Policy, Progress
-from src.core.types import Episode
 from tests.board.small_run import Served, pool_sample, served, small_run, write_episodes
 
 SCRIPT = "<script>window.ran=1</script>"

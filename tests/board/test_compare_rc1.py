@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from src.core.types import Episode
+from askgate_env.types import Episode
 from src.eval.trial import SeedRun, TrialReport
 from src.pages.rc1_report import HEADLINE, choose_pairs, rc1_page
 from tests.board.small_run import Served, served, write_episodes

@@ -11,6 +11,7 @@ import pytest
 from msgspec import to_builtins
 from msgspec.structs import replace
 
+from askgate_env.reward import achieved
 from src.board.compare import group_pairs, read_pairs
 from src.board.index import Indexer, reading
 from src.board.query import Filter, episode_totals, list_episodes
@@ -18,7 +19,6 @@ from src.core.check import now
 from src.core.errors import BadInput
 from src.eval.compare import compare, compare_shared
 from src.pages.rc1_report import choose_pairs
-from src.reward.reward import achieved
 from src.scoring.ledger import Ledger
 from src.scoring.types import ScoringEntry
 from tests.board.small_run import BASE, TRAINED, TRAINING, episode, small_run, write_episodes, write_step

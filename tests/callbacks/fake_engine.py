@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from askgate_env.types import Episode, Turn
 from src.core.api import Callback, StepResult
-from src.core.types import Episode, Turn
 
 
 def episode(number: int, asks: int = 0, success: bool = True, reward: dict[str, float] | None = None) -> Episode:

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from askgate_env.types import Episode
 from src.callbacks.eval_shadow import EvalShadow
 from src.core.api import Engine, StepResult
 from src.core.jsonl import read_records
 from src.core.paths import step_file
-from src.core.types import Episode
 from src.runtime.logs import StepLog
 
 from .fake_engine import EngineWithoutPolicy, FakeEngine, episode

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from askgate_env.types import Episode
 from src.callbacks.logging import Logging, ProgressBar
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
-from src.core.types import Episode
 from src.runtime.logs import StepLog
 
 from .fake_engine import FakeEngine

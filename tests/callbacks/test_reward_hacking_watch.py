@@ -9,6 +9,8 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
+from askgate_env.reward import TrainingReward
+from askgate_env.types import Episode, Sample
 from src.callbacks.checkpoint import Deferred, DeferredStop
 from src.callbacks.logging import Logging
 from src.callbacks.reward_hacking_watch import Watch
@@ -16,10 +18,8 @@ from src.config.train_config import WatchSection
 from src.core.api import Callback, StepResult, Stop
 from src.core.files import HOME
 from src.core.jsonl import read_records
-from src.core.types import Episode, Sample
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
-from src.reward.reward import TrainingReward
 from src.runtime.logs import StepLog
 from tests.data.samples import MIX
 from tests.reward.dialogues import by, demonstration_episode

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from askgate_env.types import TASKS
 from src.chat.demo import SAMPLES, Demo, Side, run_demo, shown_places
 from src.chat.samples import held_out_samples
-from src.core.types import TASKS
 from src.pages.render import POLICY
 from src.runtime.progress import Reporter
 from tests.chat.pseudo_terminal import in_terminal, plain

@@ -10,11 +10,11 @@ import torch
 from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM
 
+from askgate_env.types import Sample, Turn
 from src.agents.trajectory import Job
 from src.chat.policies import open_policy
 from src.chat.samples import held_out_samples
 from src.core.errors import BadInput
-from src.core.types import Sample, Turn
 from src.release.gguf_export import load_merged, load_tokenizer, model_folder, write_gguf
 from tests.chat.scripted_server import KEY, scripted
 

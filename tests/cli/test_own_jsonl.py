@@ -11,9 +11,9 @@ from random import Random
 
 import pytest
 
+from askgate_env.types import Sample
 from src.config.loader import load_train_config
 from src.core.jsonl import read_records
-from src.core.types import Sample
 from src.training.sampler import open_sampler
 from tests.conftest import Askgate
 

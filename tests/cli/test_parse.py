@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from askgate_env.types import TASKS
 from src.cli import parse
 from src.core.errors import BadInput
-from src.core.types import TASKS
 
 
 @pytest.mark.parametrize(

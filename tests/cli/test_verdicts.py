@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
+from askgate_env.types import TASKS, Sample
 from src.core.files import sha256_file, sidecar
 from src.core.jsonl import read_records
-from src.core.types import TASKS, Sample
 from tests.conftest import Askgate
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from askgate_env.dimensions import LIVE
 from src.cli import main
 from src.core.files import sha256_file
-from src.reward.dimensions import LIVE
 from src.reward.scored_episodes import ScoredEpisode
 from src.reward.weights import read_weights
 from src.training import record_episodes

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from askgate_env.types import Article
 from src.core.errors import BadInput
 from src.core.jsonl import MAX_LINE_BYTES, read_lines, read_records, write_records
-from src.core.types import Article
 
 GOOD = b'{"title":"Oslo","sentences":["Oslo is a city."]}\n'
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from askgate_env.types import Sample
 from src.core.defaults import MIX, TEMPLATES
 from src.core.files import shipped
-from src.core.types import Sample
 from src.data.pool.build import make_jobs, make_sample, open_source
 from src.data.pool.plan import BuildPlan
 from src.data.pool.templates import load_pack

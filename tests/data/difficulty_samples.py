@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from src.core.types import TASKS, Article, Lang, Level, Provenance, Sample, Task, Turn
+from askgate_env.types import TASKS, Article, Lang, Level, Provenance, Sample, Task, Turn
 
 TARGET: dict[Level, float] = {"easy": 0.25, "medium": 0.45, "hard": 0.30}
 

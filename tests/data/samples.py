@@ -8,10 +8,10 @@ from pathlib import Path
 
 import msgspec
 
-from src.agents.tools import wiki
+from askgate_env.tools import wiki
+from askgate_env.types import Article, Hidden, Lang, Provenance, Sample, Task, Turn
 from src.core.files import atomic_write, sha256_file, sidecar, write_json
 from src.core.jsonl import write_records
-from src.core.types import Article, Hidden, Lang, Provenance, Sample, Task, Turn
 from src.data.difficulty.metrics import DifficultyRecord, measure_all
 from src.data.pool.meta import PoolMeta
 

@@ -19,10 +19,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from src.agents.tools import calc, evaluate, wiki
+from askgate_env.tokenize import tokens
+from askgate_env.tools import calc, evaluate, wiki
+from askgate_env.types import LANGS, LEVELS, Lang, Level, Sample, join_sentences
 from src.core.files import shipped
-from src.core.tokenize import tokens
-from src.core.types import LANGS, LEVELS, Lang, Level, Sample, join_sentences
 from src.data.difficulty.metrics import measure_all
 from src.data.pool.dialogue import item_to_sample
 from src.data.pool.source import Item, Want

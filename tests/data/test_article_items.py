@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from src.agents.tools import wiki
+from askgate_env.tools import wiki
 from src.core.errors import BadInput
 from src.data.difficulty.text_features import clue_overlap
 from src.data.pool.source import Item, Want

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from askgate_env.types import LEVELS, TASKS, Level, Sample, Task
 from src.core.errors import BadInput
 from src.core.files import sha256_file, sidecar
 from src.core.jsonl import read_records
-from src.core.types import LEVELS, TASKS, Level, Sample, Task
 from src.data.difficulty.bucketize import BalancedPool, apportion, difficulty_bucketize, exact, largest_balanced, split
 from src.data.difficulty.metrics import difficulty_metrics
 from src.data.pool.meta import read_meta

@@ -12,11 +12,11 @@ import pytest
 from msgspec.structs import replace
 from sklearn.metrics import roc_auc_score
 
-from src.agents.tools import calc, wiki
+from askgate_env.tools import calc, wiki
+from askgate_env.types import TASKS, Sample, Task, join_sentences
 from src.core.errors import BadInput
 from src.core.files import sha256_file, sidecar
 from src.core.jsonl import read_records
-from src.core.types import TASKS, Sample, Task, join_sentences
 from src.data.difficulty.metrics import measure_all
 from src.data.pool import build as pool_module
 from src.data.pool.build import build_pool, open_source, plan_of, reference_samples

@@ -6,10 +6,10 @@ import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from src.agents.actions import parse, say
-from src.agents.env import Env
+from askgate_env.actions import parse, say
+from askgate_env.env import Env
+from askgate_env.types import Sample
 from src.agents.render import MARKS, TagRenderer
-from src.core.types import Sample
 from src.data.collate import demo_tokens
 from tests.data.build_samples import built, small_plan
 

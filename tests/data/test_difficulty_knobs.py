@@ -7,7 +7,7 @@ from collections import Counter
 import msgspec
 import pytest
 
-from src.core.types import LANGS, LEVELS, Level
+from askgate_env.types import LANGS, LEVELS, Level
 from src.data.difficulty.metrics import RISING
 from src.data.difficulty.text_features import operators
 from src.data.pool.source import SCORES, USUAL, Item, Want, followed, operations_missed, points_missed

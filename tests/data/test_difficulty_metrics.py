@@ -8,11 +8,11 @@ from typing import get_args
 import msgspec
 import pytest
 
+from askgate_env.tokenize import tokens
+from askgate_env.types import TASKS, Article, Level, Task
 from src.core.errors import BadInput
 from src.core.files import sha256_file, sidecar
 from src.core.jsonl import read_records
-from src.core.tokenize import tokens
-from src.core.types import TASKS, Article, Level, Task
 from src.data.difficulty import metrics as stage
 from src.data.difficulty.metrics import (
     DifficultyRecord,

@@ -9,8 +9,8 @@ from random import Random
 import numpy as np
 import pytest
 
+from askgate_env.types import Article, Hidden
 from src.core.errors import BadInput
-from src.core.types import Article, Hidden
 from src.data.quality.diversity import WINDOW, distinct_n, diversity_report, kl3, wording, zipf_slope
 from src.data.quality.scan import SpokenSample, rendered, spoken
 from src.data.quality.token_stream import TokenStream, token_stream

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from askgate_env.types import LEVELS, Sample
 from src.config.loader import read_yaml
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
-from src.core.types import LEVELS, Sample
 from src.data.pool.build import build_pool
 from src.data.pool.fresh import CHUNK, KEPT, FreshSamples
 from src.data.pool.meta import PoolMeta, read_meta

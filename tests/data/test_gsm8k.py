@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from src.agents.tools import calc, wiki
+from askgate_env.tools import calc, wiki
 from src.data.pool.source import Want
 from src.data.readers.gsm8k import (
     MODES,

@@ -9,8 +9,8 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
+from askgate_env.types import Sample
 from src.core.jsonl import read_records
-from src.core.types import Sample
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
 from src.data.pool.shadow_set import materialize_shadow

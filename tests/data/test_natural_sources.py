@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from src.agents.success import correct, normalized
-from src.agents.tools import search
-from src.agents.user_simulator import informs, reply
+from askgate_env.success import correct, normalized
+from askgate_env.tokenize import occurs
+from askgate_env.tools import search
+from askgate_env.types import Sample
+from askgate_env.user_simulator import informs, reply
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
-from src.core.tokenize import occurs
-from src.core.types import Sample
 from src.data.pool.build import build_pool
 from src.data.pool.meta import PoolMeta
 from src.data.pool.plan import BuildPlan

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from src.core.tokenize import tokens
+from askgate_env.tokenize import tokens
 from src.data.quality import near_duplicates as neardup
 from src.data.quality.near_duplicates import near_duplicates
 from src.data.quality.token_stream import I64, token_stream

@@ -10,9 +10,9 @@ from statistics import median
 import numpy as np
 import pytest
 
-from src.agents.tools import calc, evaluate, wiki
-from src.core.tokenize import tokens
-from src.core.types import LEVELS, TASKS, Task
+from askgate_env.tokenize import tokens
+from askgate_env.tools import calc, evaluate, wiki
+from askgate_env.types import LEVELS, TASKS, Task
 from src.data.difficulty.metrics import level_of
 from src.data.pool.plan import shares_to_counts
 from src.data.pool.source import TARGET, Item, Want

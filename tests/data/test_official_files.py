@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from askgate_env.types import TASKS, Task
 from src.core.errors import BadInput
 from src.core.files import sha256_file
-from src.core.types import TASKS, Task
 from src.data.pool.source import Want
 from src.data.readers.official import HubSource, OfficialSource, split_of
 from tests.data.dataset_records import GOODS, KEPT, TRADES, gsm, hotpot, strategy, write_all

@@ -18,9 +18,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from askgate_env.tokenize import tokens
+from askgate_env.types import LANGS, TASKS, Lang, Task
 from src.core.errors import BadInput
-from src.core.tokenize import tokens
-from src.core.types import LANGS, TASKS, Lang, Task
 from src.data.pool.templates import (
     OFFERED,
     ClarifyTemplate,

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from src.core.tokenize import tokens
+from askgate_env.tokenize import tokens
 from src.data.quality import token_stream as tokenstream
 from src.data.quality.token_stream import count_tokens, distinct, join_streams, ngrams, token_stream
 

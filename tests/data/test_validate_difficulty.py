@@ -9,11 +9,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from askgate_env.types import LEVELS, TASKS, Article, Level, Sample, Task
 from src.cli import main
 from src.core.check import Check, Report
 from src.core.errors import BadInput
 from src.core.files import sha256_file, sidecar
-from src.core.types import LEVELS, TASKS, Article, Level, Sample, Task
 from src.data.difficulty.bucketize import difficulty_bucketize
 from src.data.difficulty.metrics import DifficultyRecord, difficulty_metrics
 from src.data.difficulty.validate_difficulty import validate_difficulty

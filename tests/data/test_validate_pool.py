@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from askgate_env.types import TASKS, Hidden, Sample, Turn
 from src.core.check import Check, Report
 from src.core.errors import BadInput
-from src.core.types import TASKS, Hidden, Sample, Turn
 from src.data.quality.consistency import contradictions
 from src.data.quality.validate_pool import validate_pool
 from tests.data.samples import changed, make_sample, pool_meta, write_lines, write_pool

@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from src.agents.user_simulator import informs, reply
-from src.core.types import LANGS, Hidden, Lang, Sample, Turn
+from askgate_env.types import LANGS, Hidden, Lang, Sample, Turn
+from askgate_env.user_simulator import informs, reply
 from src.data.pool.voice import voice_in
 from src.data.quality.consistency import contradictions
 from src.data.worlds.texts import Parts, compiled

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
+from askgate_env.types import LANGS, Lang, Record
 from src.core.errors import BadInput
-from src.core.types import LANGS, Lang, Record
 from src.data.pool.build import build_pool
 from src.data.pool.fresh import FreshSamples
 from src.data.pool.meta import read_meta

@@ -9,8 +9,8 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from src.agents.tools import calc, wiki
-from src.core.types import LANGS, LEVELS, Lang, Level, Task
+from askgate_env.tools import calc, wiki
+from askgate_env.types import LANGS, LEVELS, Lang, Level, Task
 from src.data.pool.source import Item, Want
 from src.data.readers.builtin import BuiltinSource
 from src.data.worlds.articles import Chain, Hop, Mention, Query, consistent_answers, plain_value

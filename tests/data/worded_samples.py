@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from random import Random
 
-from src.core.types import LANGS, TASKS, Article, Hidden, Lang, Sample
+from askgate_env.types import LANGS, TASKS, Article, Hidden, Lang, Sample
 from tests.data.samples import MIX, make_sample
 
 SYLLABLES = ["ka", "lo", "mi", "ren", "sta", "vul", "tor", "be", "qui", "zan", "dre", "pho", "nis", "wex", "gol", "fra"]

@@ -55,9 +55,9 @@ def furnish(folder: str, steps: int, every_steps: int) -> int:
     """
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
+    from askgate_env.types import Sample
     from src.agents.render import TagRenderer
     from src.core.jsonl import read_records
-    from src.core.types import Sample
     from src.data.collate import demo_tokens
     from src.engines.sft import Demo, SftPlan, fine_tune
 

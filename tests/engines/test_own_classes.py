@@ -33,8 +33,8 @@ class Reinforce:
     def load_state_dict(self, state): ...
 '''
 OWN_ENGINE = '''
-from src.agents.env import Env
-from src.agents.actions import say
+from askgate_env.env import Env
+from askgate_env.actions import say
 from src.core.api import StepResult
 
 class Demonstrations:

@@ -16,6 +16,9 @@ import numpy as np
 import pytest
 import torch
 
+from askgate_env.success import correct
+from askgate_env.types import Sample
+from askgate_env.user_simulator import reply
 from scripts.base_model import (
     VAGUE,
     Habits,
@@ -32,10 +35,7 @@ from scripts.base_model import (
 )
 from scripts.make_base_model import card, roll_out
 from src.agents.render import END, TagRenderer
-from src.agents.success import correct
-from src.agents.user_simulator import reply
 from src.core.jsonl import read_records
-from src.core.types import Sample
 from src.data.pool.build import build_pool
 from src.engines.packed import pack
 from src.engines.sft import Demo, SftPlan, endless_batches, fine_tune, sft_loss

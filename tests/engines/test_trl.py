@@ -13,11 +13,11 @@ import pytest
 import torch
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
+from askgate_env.types import Episode, Sample
 from src.agents.render import END, MARKS, PAD
 from src.config.train_config import FinetuneSection
 from src.core.api import Engine, StepResult, Strategy
 from src.core.errors import BadInput
-from src.core.types import Episode, Sample
 from src.engines.job import Drawn, TrainJob
 from src.engines.pure_pt import PurePT
 from src.strategies.dpo import DPO

@@ -20,13 +20,13 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 from transformers import AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
+from askgate_env.reward import TrainingReward
+from askgate_env.types import Episode, Hidden, Provenance, Sample, Turn
 from src.agents.render import MARKS, PAD, TagRenderer
 from src.config.train_config import OptimizerSection, RolloutLimits
 from src.core.api import Strategy
-from src.core.types import Episode, Hidden, Provenance, Sample, Turn
 from src.engines.job import Drawn, TrainJob
 from src.engines.sft import Demo, SftPlan, fine_tune
-from src.reward.reward import TrainingReward
 
 WORDS = ("amber", "birch", "cedar", "dune")
 OPTIMUM = 1.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from src.core.types import Episode, Level, Task, Turn
+from askgate_env.types import Episode, Level, Task, Turn
 
 
 def episode(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from askgate_env.types import Episode
 from src.core.errors import BadInput
-from src.core.types import Episode
 from src.eval.compare import SeedPair, ablation_checks, ablation_figures, compare
 from tests.eval.episodes import episode
 from tests.rc1 import THRESHOLDS

@@ -8,8 +8,8 @@ import msgspec
 import numpy as np
 import pytest
 
+from askgate_env.types import LEVELS, TASKS, Episode
 from src.core.errors import BadInput
-from src.core.types import LEVELS, TASKS, Episode
 from src.eval.compare import compare, trial_checks
 from tests.eval.episodes import episode
 from tests.rc1 import THRESHOLDS

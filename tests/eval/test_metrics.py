@@ -8,7 +8,7 @@ from random import Random
 import msgspec
 import pytest
 
-from src.core.types import LEVELS, TASKS, Episode
+from askgate_env.types import LEVELS, TASKS, Episode
 from src.eval.metrics import HARD_READING, NAMES, Figure, figures, flat, wilson
 from tests.eval.episodes import episode
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from askgate_env.types import Episode
 from src.core.check import evidence, now
-from src.core.types import Episode
 from src.eval.compare import compare
 from src.eval.trial import SeedRun, TrialReport, trial_report
 from tests.poison.test_trial_poisons import BASE, GOOD, run

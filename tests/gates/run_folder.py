@@ -19,6 +19,7 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
+from askgate_env.types import TASKS, Episode, Sample
 from src.checkpoint.seal import Seal
 from src.config.loader import load_train_config, source_files
 from src.config.profile import Profile, load_profile, scoring_of
@@ -28,7 +29,6 @@ from src.core.files import write_json
 from src.core.jsonl import read_records, write_records
 from src.core.model_files import model_sha256
 from src.core.paths import ablation_file, ablation_seal
-from src.core.types import TASKS, Episode, Sample
 from src.data.difficulty.bucketize import difficulty_bucketize
 from src.data.difficulty.metrics import difficulty_metrics, measure_all
 from src.data.pool.build import build_pool

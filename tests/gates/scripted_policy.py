@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from random import Random
 
-from src.agents.actions import say
-from src.agents.env import Env
-from src.core.types import Episode, Level, Sample, Turn
+from askgate_env.actions import say
+from askgate_env.env import Env
+from askgate_env.types import Episode, Level, Sample, Turn
 
 MAX_TURNS = 6
 """As in the configs of the tests."""

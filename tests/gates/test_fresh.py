@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from askgate_env.types import Sample
 from src.core.jsonl import read_records, read_unique
-from src.core.types import Sample
 from src.gates.checks.scoring import draw_fresh, fresh_findings, score_fresh
 from src.scoring.providers import settings_for
 from src.scoring.scores import Score, first_ask

@@ -28,7 +28,8 @@ TARGETS = (
 def checkout(tmp_path: Path) -> Path:
     """A checkout that make considers set up."""
     shutil.copy(ROOT / "Makefile", tmp_path / "Makefile")
-    for name in ("pyproject.toml", "constraints.txt", "requirements.txt"):
+    (tmp_path / "packages/askgate-env").mkdir(parents=True)
+    for name in ("pyproject.toml", "packages/askgate-env/pyproject.toml", "constraints.txt", "requirements.txt"):
         (tmp_path / name).touch()
     (tmp_path / ".venv/bin").mkdir(parents=True)
     (tmp_path / ".venv/.ready").touch()

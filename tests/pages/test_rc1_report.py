@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from askgate_env.types import Episode, Hidden, Provenance, Sample, Turn
 from src.config.profile import load_profile
 from src.core.errors import BadInput
 from src.core.files import sha256_file, write_json
 from src.core.jsonl import write_records
-from src.core.types import Episode, Hidden, Provenance, Sample, Turn
 from src.gates.ticket import ENVELOPE
 from src.pages.rc1_report import (
     GROUPS,

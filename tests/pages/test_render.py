@@ -7,7 +7,7 @@ import re
 import pytest
 from jinja2 import UndefinedError
 
-from src.core.types import TASKS
+from askgate_env.types import TASKS
 from src.eval.metrics import HARD_READING
 from src.gates.gate import GATES
 from src.pages import render

@@ -11,10 +11,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from askgate_env.types import TASKS, Sample
 from src.core.check import Report
 from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
-from src.core.types import TASKS, Sample
 from src.data.difficulty.bucketize import difficulty_bucketize
 from src.data.difficulty.metrics import difficulty_metrics
 from src.data.difficulty.validate_difficulty import validate_difficulty

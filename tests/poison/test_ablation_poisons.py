@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from askgate_env.types import Episode
 from src.core.check import Check
-from src.core.types import Episode
 from src.eval.compare import ablation_checks, compare
 from tests.eval.episodes import episode
 from tests.rc1 import THRESHOLDS

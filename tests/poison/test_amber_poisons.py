@@ -10,6 +10,7 @@ import msgspec
 import pytest
 import yaml
 
+from askgate_env.dimensions import LIVE
 from src.config.profile import Profile, load_profile
 from src.core.check import remedies
 from src.core.errors import BadInput
@@ -31,7 +32,6 @@ from src.gates.verify import verify
 from src.loop.lights import next_step
 from src.pages.rc1_report import verdict
 from src.release.package import make_package
-from src.reward.dimensions import LIVE
 from src.scoring.prompt import DIMENSIONS
 from tests.conftest import Askgate
 from tests.eval.episodes import episode

@@ -9,8 +9,8 @@ import pytest
 import yaml
 from msgspec.structs import replace
 
+from askgate_env.types import Sample
 from src.core.jsonl import read_records, write_records
-from src.core.types import Sample
 from src.gates.gate import PREFLIGHT
 from src.scoring.batch import BatchJob, score_dialogues
 from src.scoring.prompt import DIMENSIONS

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from askgate_env.types import TASKS, Sample, Turn
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
-from src.core.types import TASKS, Sample, Turn
 from src.data.difficulty.metrics import measure_all
 from src.data.difficulty.validate_difficulty import validate_difficulty
 from tests.rc1 import DIFFICULTY_LIMITS

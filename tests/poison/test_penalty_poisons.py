@@ -11,9 +11,9 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from askgate_env.types import Episode, Sample
 from src.core.errors import BadInput
 from src.core.jsonl import read_records, write_records
-from src.core.types import Episode, Sample
 from src.gates.checks import penalty
 from src.gates.checks.penalty import read_pairs
 from tests.gates.run_folder import ablation, current_context, edit_profile, write_side

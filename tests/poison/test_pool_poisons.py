@@ -10,10 +10,10 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from src.agents.tools import wiki
+from askgate_env.tools import wiki
+from askgate_env.types import Sample, Turn
 from src.core.errors import BadInput
 from src.core.files import shipped
-from src.core.types import Sample, Turn
 from src.data.pool.build import build_pool
 from src.data.pool.meta import read_meta
 from tests.data.samples import write_meta

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from askgate_env.types import Sample
 from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
-from src.core.types import Sample
 from src.data.pool.build import rebuilt_samples
 from src.data.pool.meta import read_meta
 from tests.data.samples import write_meta

@@ -9,10 +9,10 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from src.agents.actions import say
+from askgate_env.actions import say
+from askgate_env.types import Sample
 from src.core.files import write_json
 from src.core.jsonl import read_records, write_records
-from src.core.types import Sample
 from src.gates.ticket import ROUND1, read_round
 from src.reward.recorded_episodes import RecordedEpisode
 from src.reward.weights import read_baseline, read_weights

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from askgate_env.types import LEVELS, TASKS, Episode
 from src.core.check import Check
-from src.core.types import LEVELS, TASKS, Episode
 from src.eval.compare import compare, trial_checks
 from tests.eval.episodes import episode
 from tests.rc1 import THRESHOLDS

@@ -17,14 +17,14 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from msgspec.structs import replace
 
-from src.agents.actions import say
+from askgate_env.actions import say
+from askgate_env.types import Episode, Sample
 from src.checkpoint.seal import MANIFEST as SEAL
 from src.checkpoint.seal import seal
 from src.config.loader import load_train_config
 from src.core.files import sha256_file
 from src.core.jsonl import write_records
 from src.core.paths import EVAL_EPISODES, EVAL_METRICS, GATED_CHECKPOINTS, METRICS, open_run
-from src.core.types import Episode, Sample
 from src.eval.metrics import figures, flat, mean_reward
 from src.gates.ticket import TICKET
 from src.release.package import PUBLIC, SUMS, SUMS_SIGNATURE, make_package

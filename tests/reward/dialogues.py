@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from src.agents.actions import say
-from src.agents.env import Env
-from src.core.types import Article, Episode, Hidden, Lang, Sample, Task
-from src.reward.episode_view import EpisodeView, view_episode
+from askgate_env.actions import say
+from askgate_env.env import Env
+from askgate_env.episode_view import EpisodeView, view_episode
+from askgate_env.types import Article, Episode, Hidden, Lang, Sample, Task
 from tests.data.samples import make_sample
 
 LUND = Article("Lund", ("Lund lies on the river Arve.", "Lund was founded in 1246.", "Ada Berg was born in Lund."))

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from askgate_env.types import LEVELS, TASKS
 from src.core.jsonl import write_records
-from src.core.types import LEVELS, TASKS
 from src.reward.scored_episodes import ScoredEpisode, Scores, columns
 from src.reward.weights import Baseline, read_baseline
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from askgate_env import reward as advanced_reward_system
+from askgate_env.dimensions import LIVE
+from askgate_env.episode_view import EpisodeView, view_episode
+from askgate_env.reward import BY_RULE, NAMES, AdvancedReward
 from src.core.errors import BadInput
-from src.reward import reward as advanced_reward_system
-from src.reward.dimensions import LIVE
-from src.reward.episode_view import EpisodeView, view_episode
-from src.reward.reward import BY_RULE, NAMES, AdvancedReward
-from src.reward.weights import read_baseline
+from src.reward.weights import load_dimensions, read_baseline
 from tests.data.samples import make_sample
 
 from .dialogues import run_episode
@@ -29,7 +29,7 @@ def weights_file(folder: Path, weights: dict[str, float]) -> Path:
 
 
 def load(path: Path, scale: float = 1.0) -> AdvancedReward:
-    return AdvancedReward.load(path, scale, weight_max=0.5)
+    return load_dimensions(path, scale, weight_max=0.5)
 
 
 def test_terms_are_weight_times_value_and_sum_to_the_reward(tmp_path: Path) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from src.core.types import Article
-from src.reward.dimensions import RULES
-from src.reward.episode_view import EpisodeView
-from src.reward.old_reward import OLD
-from src.reward.reward import BY_RULE
-from src.reward.two_readings import two_readings
+from askgate_env.dimensions import RULES
+from askgate_env.episode_view import EpisodeView
+from askgate_env.old_reward import OLD
+from askgate_env.reward import BY_RULE
+from askgate_env.two_readings import two_readings
+from askgate_env.types import Article
 from src.reward.weights import read_baseline
 
 from .dialogues import BERGS, WHICH, seen

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from askgate_env.dimensions import LIVE
+from askgate_env.episode_view import EpisodeView, view_episode
+from askgate_env.reward import BY_RULE, NAMES, AdvancedReward
+from askgate_env.types import Episode, Hidden, Sample
 from src.core.jsonl import read_records
-from src.core.types import Episode, Hidden, Sample
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
-from src.reward.dimensions import LIVE
-from src.reward.episode_view import EpisodeView, view_episode
 from src.reward.recorded_episodes import RecordedEpisode
-from src.reward.reward import BY_RULE, NAMES, AdvancedReward
 from src.scoring.prompt import dialogue_text
 from tests.data.samples import MIX
 

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from src.core.types import Episode
-from src.reward.reward import TrainingReward
+from askgate_env.reward import TrainingReward
+from askgate_env.types import Episode
 from tests.data.samples import make_sample
 from tests.eval.episodes import episode
 

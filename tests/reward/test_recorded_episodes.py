@@ -11,16 +11,17 @@ import pytest
 import torch
 from pydantic import ValidationError
 
+from askgate_env.dimensions import LIVE
+from askgate_env.reward import BY_RULE
+from askgate_env.types import Sample
 from src.config.profile import load_profile, scoring_of
 from src.config.train_config import RolloutLimits
 from src.core.errors import BadInput
 from src.core.files import HOME
 from src.core.jsonl import read_records, read_unique, write_records
 from src.core.model_files import model_sha256
-from src.core.types import Sample
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
-from src.reward.dimensions import LIVE
 from src.reward.recorded_episodes import (
     RecordedEpisode,
     RecordPlan,
@@ -28,7 +29,6 @@ from src.reward.recorded_episodes import (
     refuse_one_outcome,
     write_recorded,
 )
-from src.reward.reward import BY_RULE
 from src.reward.scored_episodes import rate
 from src.scoring.batch import BatchJob, score_dialogues
 from src.scoring.providers import settings_for

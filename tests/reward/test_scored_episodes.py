@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from askgate_env.dimensions import LIVE
 from src.core.errors import BadInput
 from src.core.jsonl import read_unique
-from src.reward.dimensions import LIVE
 from src.reward.scored_episodes import ScoredEpisode, columns, live_check, measurable, refuse_too_little
 
 from .scored_episodes import BASELINE, as_columns, scored, shipped_baseline, write

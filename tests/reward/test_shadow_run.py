@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from askgate_env.dimensions import LIVE
 from src.core.errors import BadInput
 from src.core.files import sha256_file
-from src.reward.dimensions import LIVE
 from src.reward.scored_episodes import ScoredEpisode
 from src.reward.shadow_run import shadow_run
 from src.reward.weights import BASELINE

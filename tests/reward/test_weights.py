@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from askgate_env.dimensions import LIVE, RULES
+from askgate_env.old_reward import OLD
 from src.core.errors import BadInput
-from src.reward.dimensions import LIVE, RULES
-from src.reward.old_reward import OLD
 from src.reward.weights import Baseline, read_baseline, read_weights
 
 from .scored_episodes import shipped_baseline

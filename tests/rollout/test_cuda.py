@@ -13,10 +13,10 @@ from peft import LoraConfig, get_peft_model
 from torch import nn
 from transformers import PreTrainedModel, Qwen3Config, Qwen3ForCausalLM
 
+from askgate_env.types import Sample
 from src.agents.render import TagRenderer
 from src.agents.trajectory import Trajectory
 from src.core.errors import BadInput
-from src.core.types import Sample
 from src.rollout import cuda
 from src.rollout.cuda import CudaBackend, cuda_backend
 from src.rollout.sampling import BLOCK, sample_blocks, sample_tokens

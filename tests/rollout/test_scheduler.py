@@ -12,11 +12,11 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from torch import nn
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
-from src.agents.env import Env
+from askgate_env.env import Env
+from askgate_env.types import Sample
 from src.agents.render import END, MARKS, PAD, SPOKEN, TagRenderer
 from src.agents.trajectory import Job, Trajectory
 from src.config.train_config import RolloutLimits
-from src.core.types import Sample
 from src.rollout import sampling
 from src.rollout.sampling import sample_tokens
 from src.rollout.scheduler import MIN_SHARED, generate

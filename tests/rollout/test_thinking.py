@@ -6,10 +6,10 @@ from copy import copy
 
 import pytest
 
+from askgate_env.types import Sample
 from src.agents.render import ChatRenderer, TagRenderer
 from src.agents.trajectory import Job
 from src.config.train_config import RolloutLimits
-from src.core.types import Sample
 from src.rollout.scheduler import Dialogue
 from tests.agents.test_chat import trl_template, with_template
 from tests.rollout.test_cuda import assert_same

@@ -15,9 +15,9 @@ import pytest
 from msgspec.structs import replace
 from tensorboardX.proto.event_pb2 import Event
 
+from askgate_env.types import Sample, Turn
 from src.config.profile import load_profile, scoring_of
 from src.core.errors import BadInput
-from src.core.types import Sample, Turn
 from src.scoring import client as client_module
 from src.scoring.batch import BatchJob, Summary, choose, score_dialogues
 from src.scoring.providers import settings_for

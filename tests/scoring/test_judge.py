@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from askgate_env.types import Lang, Sample
 from src.config.judge_config import VotesSection
-from src.core.types import Lang, Sample
 from src.scoring import client as client_module
 from src.scoring import judge as judge_module
 from src.scoring import prompt

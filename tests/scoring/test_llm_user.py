@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from src.agents.user_simulator import REPLIES, reply
-from src.agents.users import NoisyUser, rules
+from askgate_env.user_simulator import REPLIES, reply
+from askgate_env.users import NoisyUser, rules
 from src.core.errors import BadInput
 from src.scoring.llm_user import LlmUser, open_user
 from tests.agents.question_sets import builtin_questions, rates

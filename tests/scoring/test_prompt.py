@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from src.core.types import Lang, Sample, Turn
+from askgate_env.types import Lang, Sample, Turn
 from src.scoring.prompt import ask_for, dialogue_text, request
 from tests.data.samples import make_sample
 from tests.scoring.judging import provider

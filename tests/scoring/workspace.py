@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
+from askgate_env.types import Sample
 from src.cli import main
 from src.core.jsonl import write_records
-from src.core.types import Sample
 from src.scoring.ledger import lines
 from src.scoring.types import CallEntry, ScoringEntry
 from tests.data.samples import make_sample

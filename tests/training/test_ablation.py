@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
+from askgate_env.types import Episode
 from src.config.loader import load_train_config, source_files
 from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.core.jsonl import read_records
-from src.core.types import Episode
 from src.eval.ablation import AblationPlan, is_sealed_as, read_seal_of, side_config
 from src.training.ablation import drop_other_seeds, work_folder
 from tests.conftest import Askgate

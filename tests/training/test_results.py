@@ -15,8 +15,9 @@ import torch
 from msgspec.structs import replace
 from safetensors.torch import load_file
 
+from askgate_env.actions import say
+from askgate_env.types import Episode, Sample
 from scripts.make_trained_model import make_trained
-from src.agents.actions import say
 from src.agents.trajectory import Job
 from src.chat.policies import open_policy
 from src.checkpoint.seal import COMPLETE, MANIFEST, read_seal, seal
@@ -27,7 +28,6 @@ from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
 from src.core.paths import GATED_CHECKPOINTS, all_runs, open_run
-from src.core.types import Episode, Sample
 from src.eval.trial import SeedRun, trial_report
 from src.reward.configured import make_reward
 from src.training.data import held_out

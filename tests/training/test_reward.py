@@ -16,8 +16,8 @@ import pytest
 import torch
 import yaml
 
+from askgate_env.types import Episode
 from src.core.jsonl import read_records
-from src.core.types import Episode
 from src.reward.live_share import LiveScore
 from src.scoring.prompt import DIMENSIONS
 from tests.conftest import Askgate, Outcome

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from askgate_env.types import Sample, Turn
 from src.agents.render import TagRenderer
 from src.core.jsonl import read_records
-from src.core.types import Sample, Turn
 from src.data.collate import demo_tokens
 from src.engines.sft import Demo, SftPlan, fine_tune
 from tests.conftest import Askgate
@@ -27,7 +27,7 @@ WORDS = {
 }
 ENGINE = """
 from msgspec.structs import replace
-from src.agents.env import Env
+from askgate_env.env import Env
 from src.core.api import StepResult
 from src.engines.pure_pt import PurePT
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import yaml
 
+from askgate_env.types import Episode
 from src.core.errors import BadInput
 from src.core.jsonl import read_records
-from src.core.types import Episode
 from src.training.preflight import preflight
 from src.training.run import _marks, _prepare
 from src.training.sft_control import tokens_seen

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from askgate_env.types import LEVELS, Level, Sample
 from src.config.train_config import RatioAt, SamplingSection
 from src.core.errors import BadInput
 from src.core.files import sidecar
 from src.core.jsonl import read_records
-from src.core.types import LEVELS, Level, Sample
 from src.data.difficulty.bucketize import difficulty_bucketize
 from src.data.difficulty.metrics import DifficultyRecord, difficulty_metrics
 from src.data.pool.build import build_pool

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from askgate_env.types import Episode
 from src.checkpoint.seal import MANIFEST, read_seal
 from src.core.files import sha256_file
 from src.core.jsonl import read_records
-from src.core.types import Episode
 from tests.conftest import Askgate
 
 from .run_outputs import lines, only_run, refused, same_metrics, weights

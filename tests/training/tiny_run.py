@@ -7,10 +7,10 @@ from typing import Any
 
 import yaml
 
+from askgate_env.types import Sample
 from scripts.base_model import Shape, make_network, make_tokenizer
 from src.core.defaults import MIX
 from src.core.jsonl import read_records
-from src.core.types import Sample
 from src.data.pool.build import build_pool
 from src.data.pool.plan import BuildPlan
 from src.data.pool.shadow_set import materialize_shadow

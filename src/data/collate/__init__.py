@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from ...agents.actions import say
+from askgate_env.actions import say
+from askgate_env.types import Sample
+
 from ...agents.render import Renderer
-from ...core.types import Sample
 
 
 def demo_tokens(

@@ -18,12 +18,13 @@ from typing import IO
 import msgspec
 from msgspec import Struct
 
+from askgate_env.types import ALL_TASKS, LEVELS, Level, Task
+
 from ...core.check import remedies
 from ...core.defaults import SUM_TOLERANCE
 from ...core.errors import BadInput
 from ...core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sha256_file, sidecar, written
 from ...core.jsonl import decode, read_lines, read_records, read_unique
-from ...core.types import ALL_TASKS, LEVELS, Level, Task
 from ..pool.meta import derived_meta, parent_of, read_meta, verify_sha256
 from ..pool.plan import shares_to_counts
 from .metrics import DifficultyRecord, LevelCounts, level_counts

@@ -15,10 +15,11 @@ from typing import Any
 
 import msgspec
 
+from askgate_env.types import ALL_TASKS, LEVELS, Lang, Level, Record, Sample, Task
+
 from ...core.errors import BadInput
 from ...core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sha256_file, sidecar, written
 from ...core.jsonl import decode, read_lines
-from ...core.types import ALL_TASKS, LEVELS, Lang, Level, Record, Sample, Task
 from ...utils.process_map import map_in_order, usable_cores
 from ..pool.meta import derived_meta, read_meta, verify_sha256
 from ..quality.token_stream import count_tokens

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, Literal
 
+from askgate_env.tokenize import CJK
+from askgate_env.types import Sample
+
 from ...core.files import package_yaml
-from ...core.tokenize import CJK
-from ...core.types import Sample
 
 
 @cache

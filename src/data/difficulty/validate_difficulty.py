@@ -19,12 +19,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from askgate_env.types import ALL_TASKS, LEVELS, Level, Sample, Task
+
 from ...config.profile import DifficultyThresholds
 from ...core.check import Check, Report, Rule, check, evidence, now, remedies, report, require_share
 from ...core.errors import BadInput
 from ...core.files import refuse_overlap, sha256_file, sidecar
 from ...core.jsonl import read_lines, read_records
-from ...core.types import ALL_TASKS, LEVELS, Level, Sample, Task
 from ..pool.meta import PoolMeta, parent_of, read_meta, verify_sha256
 from ..quality.consistency import mix_checks
 from .metrics import DifficultyRecord, LevelCounts, level_counts, measured

@@ -13,10 +13,11 @@ from typing import IO, Any
 
 import msgspec
 
+from askgate_env.types import Sample, Task
+
 from ...core.defaults import MIX, SEED, TEMPLATES
 from ...core.errors import BadInput
 from ...core.files import atomic_files, json_bytes, require_jsonl, shipped, sidecar
-from ...core.types import Sample, Task
 from ...utils.process_map import map_in_order, usable_cores
 from ..readers.builtin import BuiltinSource
 from .dialogue import item_to_sample

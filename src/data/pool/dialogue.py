@@ -7,9 +7,10 @@ from hashlib import blake2b
 from random import Random
 from typing import Literal
 
-from ...agents.tools import calc, wiki
-from ...core.tokenize import occurs
-from ...core.types import Provenance, Sample, Turn, join_sentences
+from askgate_env.tokenize import occurs
+from askgate_env.tools import calc, wiki
+from askgate_env.types import Provenance, Sample, Turn, join_sentences
+
 from .source import Item, Step, Thought
 from .templates import ClarifyTemplate, Pack, TaskTemplate, begins_with_question, render
 from .voice import SILENT, Voice, voice_in

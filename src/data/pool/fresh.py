@@ -13,9 +13,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from askgate_env.types import LEVELS, Level, Sample
+
 from ...core.errors import BadInput
 from ...core.files import shipped
-from ...core.types import LEVELS, Level, Sample
 from ..difficulty.metrics import measure_all
 from ..quality.leaks import leak_views, similar_samples
 from .build import make_jobs, make_sample, open_source, plan_of

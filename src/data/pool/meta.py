@@ -8,10 +8,11 @@ from pathlib import Path
 import msgspec
 from msgspec import field
 
+from askgate_env.types import Lang, Record, Task
+
 from ...core.errors import BadInput
 from ...core.files import read_noted, sha256_file, sidecar
 from ...core.jsonl import Identified, read_unique
-from ...core.types import Lang, Record, Task
 
 
 class PoolMeta(Record, frozen=True):

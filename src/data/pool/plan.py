@@ -10,9 +10,11 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ...core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS, SUM_TOLERANCE, TOOLS
+from askgate_env.actions import TOOLS
+from askgate_env.types import TASKS, Lang, Level, Task
+
+from ...core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS, SUM_TOLERANCE
 from ...core.errors import BadInput
-from ...core.types import TASKS, Lang, Level, Task
 from .source import Want
 
 

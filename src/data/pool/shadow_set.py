@@ -10,10 +10,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from askgate_env.types import Sample
+
 from ...core.errors import BadInput
 from ...core.files import atomic_files, json_bytes, refuse_overlap, require_jsonl, sidecar, written
 from ...core.jsonl import read_records, read_unique
-from ...core.types import Sample
 from ..difficulty.metrics import measure_all
 from .build import write_pool
 from .meta import PoolMeta, read_meta, verify_sha256

@@ -14,7 +14,8 @@ from typing import Literal, Protocol
 import msgspec
 from msgspec import Struct
 
-from ...core.types import Article, Hidden, Lang, Level, Task
+from askgate_env.types import Article, Hidden, Lang, Level, Task
+
 from ..difficulty.metrics import EASY_MAX_SCORE, HARD_MIN_SCORE
 
 Thought = Literal[

@@ -21,9 +21,10 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from msgspec import Meta
 
+from askgate_env.types import LANGS, TASKS, Lang, Record, Task
+
 from ...core.errors import BadInput
 from ...core.files import read_json, sha256_file
-from ...core.types import LANGS, TASKS, Lang, Record, Task
 
 Name = Annotated[str, Meta(min_length=1)]
 Alternatives = Annotated[tuple[str, ...], Meta(min_length=1)]

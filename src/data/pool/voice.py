@@ -13,9 +13,10 @@ from pathlib import Path
 from random import Random
 from typing import Literal
 
+from askgate_env.tokenize import occurs
+from askgate_env.types import LANGS, Hidden, Lang, Record, Turn
+
 from ...core.files import sha256_file, shipped
-from ...core.tokenize import occurs
-from ...core.types import LANGS, Hidden, Lang, Record, Turn
 from ..worlds.texts import Lines, Parts, capitalize, compiled, load_text, render
 from .source import Thought
 

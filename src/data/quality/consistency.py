@@ -8,11 +8,12 @@ from operator import attrgetter
 
 import msgspec
 
-from ...agents.tools import calc, wiki
+from askgate_env.tokenize import occurs
+from askgate_env.tools import calc, wiki
+from askgate_env.types import Sample, Task
+
 from ...core.check import Check, check, remedies
 from ...core.defaults import MIX_TOLERANCE
-from ...core.tokenize import occurs
-from ...core.types import Sample, Task
 from ..pool.meta import PoolMeta
 from ..pool.voice import voice_in
 from .needed import hidden_article_is_findable, rest_is_complete

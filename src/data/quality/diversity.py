@@ -34,9 +34,10 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from askgate_env.types import LANGS, Lang, Sample, Task
+
 from ...core.check import evidence, now
 from ...core.files import refuse_overlap, sidecar, write_json
-from ...core.types import LANGS, Lang, Sample, Task
 from ..pool.meta import PoolMeta, read_meta
 from .consistency import task_hash
 from .scan import BATCH, MAX_SAMPLES, PoolScan, SpokenSample, measuring_seed, scan

@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.types import Sample
+from askgate_env.types import Sample
+
 from .near_duplicates import SetMatrix
 from .token_stream import (
     CUT_BITS,

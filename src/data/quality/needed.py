@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from ...agents.tools import CalcError, evaluate, search
-from ...core.tokenize import words
-from ...core.types import Article, Sample
+from askgate_env.tokenize import words
+from askgate_env.tools import CalcError, evaluate, search
+from askgate_env.types import Article, Sample
 
 REAL_SOURCES = ("dir", "hf")
 _NUMBER = re.compile(r"(?<![\w.])(?:\d+\.?\d*|\.\d+)(?![\w.])")

@@ -13,9 +13,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from askgate_env.types import ALL_TASKS, LANGS, Lang, Sample, Task, Turn
+
 from ...core.errors import BadInput
 from ...core.jsonl import read_unique
-from ...core.types import ALL_TASKS, LANGS, Lang, Sample, Task, Turn
 from ..pool.meta import PoolMeta, verify_sha256
 from .consistency import contradictions, task_hash
 from .shortcuts import Observed, observe

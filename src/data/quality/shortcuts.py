@@ -31,7 +31,8 @@ from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from ...core.types import Sample
+from askgate_env.types import Sample
+
 from .token_stream import TokenStream, ngrams, token_stream
 
 FOLDS = 5

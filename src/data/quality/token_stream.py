@@ -1,4 +1,4 @@
-"""Tokens and n-grams of many texts at once, as numpy arrays. The tokens are those of `core.tokenize.tokens`.
+"""Tokens and n-grams of many texts at once, as numpy arrays. The tokens are those of `askgate_env.tokenize.tokens`.
 
 Texts are joined, converted to code points, classified by a table, and cut where a token starts. A token is identified
 by a 64-bit hash: the sum over its characters of a random number for the character times a random odd number for its
@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.tokenize import CJK
+from askgate_env.tokenize import CJK
 
 U64 = NDArray[np.uint64]
 I64 = NDArray[np.int64]

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from askgate_env.types import LANGS, Lang, Sample, Task
+
 from ...config.profile import PoolThresholds
 from ...core.check import Check, Report, Rule, check, evidence, now, remedies, report, require_share
 from ...core.defaults import MIX_TOLERANCE
 from ...core.errors import BadInput
 from ...core.files import package_yaml, refuse_overlap, sidecar, write_json
-from ...core.types import LANGS, Lang, Sample, Task
 from ..pool.meta import PoolMeta, read_meta
 from ..pool.shadow_set import read_shadow
 from ..pool.source import NATURAL_SOURCES, WORDED_BY_PEOPLE

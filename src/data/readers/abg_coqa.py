@@ -13,11 +13,12 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from ...agents.success import normalized
+from askgate_env.success import normalized
+from askgate_env.tokenize import occurs, tokens, words
+from askgate_env.types import Article, Hidden
+
 from ...core.errors import BadInput
 from ...core.files import explain_read_errors
-from ...core.tokenize import occurs, tokens, words
-from ...core.types import Article, Hidden
 from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import Item, Step
 from .articles import split_sentences

@@ -13,9 +13,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from ...agents.success import normalized
-from ...core.tokenize import occurs, words
-from ...core.types import Hidden
+from askgate_env.success import normalized
+from askgate_env.tokenize import occurs, words
+from askgate_env.types import Hidden
+
 from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import Item, Step
 from .articles import reads_well

@@ -10,8 +10,9 @@ from random import Random
 
 from msgspec import Struct
 
-from ...core.tokenize import words
-from ...core.types import Article, Level
+from askgate_env.tokenize import words
+from askgate_env.types import Article, Level
+
 from ..pool.source import Item, Step, Want, calls_wanted, followed
 from .articles import ArticleQuestion, Support, article_tokens, bare_title, search_query, stands_alone
 from .level_fit import choose_clue, nearest_item

@@ -10,9 +10,10 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from ...agents.tools import SHOWN
-from ...core.tokenize import tokens, words
-from ...core.types import Article, Task
+from askgate_env.tokenize import tokens, words
+from askgate_env.tools import SHOWN
+from askgate_env.types import Article, Task
+
 from ..difficulty.text_features import FUNCTION_WORDS, lexicon, word_set
 
 YES_NO = frozenset({"yes", "no"})

@@ -7,7 +7,8 @@ from functools import lru_cache
 from itertools import count
 from random import Random
 
-from ...core.types import Lang, Level, Task
+from askgate_env.types import Lang, Level, Task
+
 from ..pool.source import Item, Want
 from ..worlds.arithmetic.problem import make_problem
 from ..worlds.encyclopedia import Names, World, make_world

@@ -19,10 +19,11 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ...agents.quantity_questions import unit_asked
-from ...agents.tools import CalcError, evaluate, number_text
-from ...core.tokenize import words
-from ...core.types import Article, Hidden
+from askgate_env.quantity_questions import unit_asked
+from askgate_env.tokenize import words
+from askgate_env.tools import CalcError, evaluate, number_text
+from askgate_env.types import Article, Hidden
+
 from ..difficulty.text_features import FUNCTION_WORDS, lexicon, names_en, word_set
 from ..pool.source import Item, Step, Want, calls_wanted, followed
 from .articles import split_sentences

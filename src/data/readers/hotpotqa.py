@@ -7,7 +7,8 @@ from html import unescape
 
 from msgspec import Struct, field
 
-from ...core.types import Article
+from askgate_env.types import Article
+
 from .articles import YES_NO, ArticleQuestion, Support, reads_well, shorten
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ...core.tokenize import occurs, words
-from ...core.types import Hidden
+from askgate_env.tokenize import occurs, words
+from askgate_env.types import Hidden
+
 from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import Item
 from .natural_records import NATURAL, rows

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 
-from ...core.tokenize import tokens
-from ...core.types import Level
+from askgate_env.tokenize import tokens
+from askgate_env.types import Level
+
 from ..difficulty import text_features as text
 from ..difficulty.metrics import CLUE_OVERLAP_MEDIUM, difficulty_score
 from ..pool.source import Item, Want, operations_missed, points_missed

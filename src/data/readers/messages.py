@@ -18,12 +18,13 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from ...agents.success import number, verdict
-from ...agents.tools import search
+from askgate_env.success import number, verdict
+from askgate_env.tokenize import CJK, occurs, words
+from askgate_env.tools import search
+from askgate_env.types import Article, Hidden, Lang, Task
+
 from ...core.errors import BadInput
 from ...core.jsonl import read_lines
-from ...core.tokenize import CJK, occurs, words
-from ...core.types import Article, Hidden, Lang, Task
 from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import Item, Step
 from .articles import split_sentences

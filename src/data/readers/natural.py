@@ -17,11 +17,12 @@ from random import Random
 
 import msgspec
 
-from ...agents.tools import search, wiki
+from askgate_env.tokenize import words
+from askgate_env.tools import search, wiki
+from askgate_env.types import LANGS, Article, Lang, Level, Task
+
 from ...core.errors import BadInput
 from ...core.files import sha256_file
-from ...core.tokenize import words
-from ...core.types import LANGS, Article, Lang, Level, Task
 from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import TARGET, Item, Want
 from . import abg_coqa, ambignq, in3, messages, situatedqa, umwp

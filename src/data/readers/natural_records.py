@@ -9,9 +9,10 @@ from typing import Any
 
 import msgspec
 
+from askgate_env.types import Article
+
 from ...core.files import package_yaml
 from ...core.jsonl import decode, read_records
-from ...core.types import Article
 
 NATURAL: dict[str, Any] = package_yaml("templates/natural_sources.yaml")
 _QUESTION_WORDS = re.compile(

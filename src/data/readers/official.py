@@ -17,8 +17,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from askgate_env.types import Article, Lang, Level, Task
+
 from ...core.errors import BadInput
-from ...core.types import Article, Lang, Level, Task
 from ..pool.source import TARGET, Item, Want, followed
 from ..quality.leaks import similar_samples
 from ..quality.token_stream import token_stream

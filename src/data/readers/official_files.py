@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Struct
 
+from askgate_env.types import Task
+
 from ...core.errors import BadInput
 from ...core.files import explain_read_errors, package_yaml, sha256_file
 from ...core.jsonl import read_lines
-from ...core.types import Task
 from . import gsm8k, hotpotqa, strategyqa
 from .articles import ArticleQuestion
 from .gsm8k import GsmRecord, WordProblem

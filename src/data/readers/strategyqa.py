@@ -7,8 +7,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from askgate_env.types import Article
+
 from ...core.errors import BadInput
-from ...core.types import Article
 from .articles import ArticleQuestion, Support, article_tokens, bare_title, reads_well, shorten, split_sentences
 
 MOST_ARTICLES = 4

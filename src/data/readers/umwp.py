@@ -13,9 +13,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from ...agents.tools import number_text
-from ...core.tokenize import occurs, words
-from ...core.types import Hidden
+from askgate_env.tokenize import occurs, words
+from askgate_env.tools import number_text
+from askgate_env.types import Hidden
+
 from ..difficulty.text_features import FUNCTION_WORDS
 from ..pool.source import Item
 from .articles import split_sentences

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
-from ...core.tokenize import tokens
-from ...core.types import Article
+from askgate_env.tokenize import tokens
+from askgate_env.types import Article
+
 from .encyclopedia import (
     CHANGING,
     TELLING_FACT,

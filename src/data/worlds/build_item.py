@@ -9,8 +9,9 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from ...core.tokenize import occurs
-from ...core.types import Hidden, Level, Task, join_sentences
+from askgate_env.tokenize import occurs
+from askgate_env.types import Hidden, Level, Task, join_sentences
+
 from ..difficulty.text_features import clue_overlap
 from ..pool.source import Item, Step, Thought, Want
 from .articles import ArticleSet, Chain, Closed, Combine, Gap

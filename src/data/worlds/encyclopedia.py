@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple
 
-from ...core.types import Lang, Record
+from askgate_env.types import Lang, Record
+
 from .texts import Phrases, Words, capitalize, load_text, with_article
 
 

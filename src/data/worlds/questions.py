@@ -13,8 +13,9 @@ from operator import itemgetter
 
 import msgspec
 
+from askgate_env.types import Record
+
 from ...core.files import package_yaml
-from ...core.types import Record
 from ..pool.source import Item, Step, Want
 from .articles import Chain, Combine, Hop, Result, plain_value
 from .build_item import Question, QuestionRejected, build_item

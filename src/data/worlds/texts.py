@@ -25,9 +25,10 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 import msgspec
 import yaml
 
+from askgate_env.types import Record
+
 from ...core.errors import BadInput
 from ...core.files import explain_read_errors, shipped
-from ...core.types import Record
 
 FOLDER = Path("templates/worlds")
 REMEDY = "correct the file, or remove your own (templates/worlds or templates/voice_*.yaml) to use the package's"

@@ -8,7 +8,8 @@ from typing import Literal
 
 from msgspec import field
 
-from ...core.types import Lang, Level, Record
+from askgate_env.types import Lang, Level, Record
+
 from .encyclopedia import Entity, Facts, Value
 from .texts import Lines, Words, capitalize, fill, load_text, render, with_article
 

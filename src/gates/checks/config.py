@@ -11,14 +11,15 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from askgate_env.reward import OVERCLAR_ALPHA, OVERCLAR_CAP
+from askgate_env.types import Sample
+
 from ...config.loader import config_files, load_train_config, read_yaml
 from ...config.profile import Profile
 from ...config.train_config import TrainConfig, WatchSection
 from ...core.check import Check, Rule, check, remedies
-from ...core.defaults import OVERCLAR_ALPHA, OVERCLAR_CAP
 from ...core.files import sha256_file
 from ...core.jsonl import read_records
-from ...core.types import Sample
 from ...core.user_class import own_files
 from ...data.pool.shadow_set import read_set
 from ...data.quality.leaks import demonstration_leaks

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from askgate_env.types import Sample
+
 from ...config.profile import Paths
 from ...core.check import check, remedies
 from ...core.files import sha256_file
 from ...core.jsonl import read_lines
-from ...core.types import Sample
 from ...data.difficulty.validate_difficulty import validate_difficulty
 from ...data.pool.build import rebuilt_samples, reference_samples
 from ...data.pool.meta import derived_meta, read_meta

@@ -19,10 +19,11 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from askgate_env.types import Sample
+
 from ...core.check import Check, check, remedies
 from ...core.defaults import SEED
 from ...core.jsonl import read_records, read_unique
-from ...core.types import Sample
 from ...reward.recorded_episodes import RecordedEpisode
 from ...scoring.batch import BatchJob, choose, score_dialogues
 from ...scoring.judge import Tally

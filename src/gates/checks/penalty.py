@@ -11,21 +11,22 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from askgate_env.reward import OVERCLAR_ALPHA, OVERCLAR_CAP, over_clarification_penalty
+from askgate_env.types import Episode, Sample
+
 from ...config.loader import config_files, load_train_config, source_files
 from ...config.train_config import TrainConfig
 from ...core.check import check, remedies
-from ...core.defaults import OVERCLAR_ALPHA, OVERCLAR_CAP, SEED
+from ...core.defaults import SEED
 from ...core.errors import BadInput
 from ...core.files import sha256_file, sidecar
 from ...core.jsonl import read_records
 from ...core.paths import ABLATION_SIDES, ablation_file
-from ...core.types import Episode, Sample
 from ...data.difficulty.metrics import measure_all
 from ...data.pool.shadow_set import evenly_spaced, read_set
 from ...eval.ablation import AblationPlan, is_sealed_as, profile_plan, read_seal_of, side_config
 from ...eval.compare import SeedPair, ablation_checks, ablation_figures
 from ...eval.replay import Replay
-from ...reward.reward import over_clarification_penalty
 from ..gate import Finding, RoundContext, evidence_of, findings_of, write_measured
 
 CASES = (

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ...agents.env import matches_replay
+from askgate_env.env import matches_replay
+from askgate_env.types import Sample
+
 from ...config.judge_config import VotesSection
 from ...core.jsonl import read_records, read_unique
-from ...core.types import Sample
 from ...data.pool.meta import read_meta
 from ...reward.recorded_episodes import RecordedEpisode
 from ...reward.scored_episodes import ScoredEpisode, rate

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from askgate_env.types import Sample
+
 from ...config.loader import load_train_config
 from ...config.profile import CalibrationSettings
 from ...core.check import Check, check, remedies
@@ -12,7 +14,6 @@ from ...core.errors import BadInput
 from ...core.files import sidecar
 from ...core.jsonl import read_unique
 from ...core.model_files import base_sha256
-from ...core.types import Sample
 from ...data.pool.shadow_set import draw_shadow, read_set
 from ...reward.calibration import Calibration, calibrate_weights, calibration_checks, figures
 from ...reward.scored_episodes import Scores, columns, live_check, refuse_too_little

@@ -12,6 +12,8 @@ from itertools import islice
 from pathlib import Path
 from random import Random
 
+from askgate_env.types import Sample
+
 from ...config.judge_config import ScoringSection
 from ...config.loader import DEFAULT
 from ...config.profile import load_profile, scoring_of
@@ -19,7 +21,6 @@ from ...core.check import Check, Report, check, evidence, now, remedies, report
 from ...core.errors import BadInput
 from ...core.files import write_json
 from ...core.jsonl import read_records, read_unique
-from ...core.types import Sample
 from ...scoring.batch import BatchJob, score_dialogues
 from ...scoring.judge import Tally
 from ...scoring.ledger import lines

@@ -13,8 +13,9 @@ from typing import TypeVar
 
 from msgspec import field
 
-from ....agents.tools import number_text
-from ....core.types import Lang, Record
+from askgate_env.tools import number_text
+from askgate_env.types import Lang, Record
+
 from ..texts import Lines, Phrases, Words, capitalize, fill, load_text, with_article
 from .program import Number
 

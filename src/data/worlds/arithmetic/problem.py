@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from functools import cache
 from random import Random
 
-from ....agents.quantity_questions import unit_asked
-from ....agents.tools import number_text
-from ....core.tokenize import tokens
-from ....core.types import Article, Hidden, Lang, Level, join_sentences
+from askgate_env.quantity_questions import unit_asked
+from askgate_env.tokenize import tokens
+from askgate_env.tools import number_text
+from askgate_env.types import Article, Hidden, Lang, Level, join_sentences
+
 from ...difficulty.metrics import RISING, clarification_points, density_points, overlap_points, rising_points
 from ...difficulty.text_features import asked_arithmetic, char_trigrams, connector_density, names, numbers
 from ...pool.source import Item, Step, Want, calls_wanted, followed, points_missed

@@ -21,8 +21,9 @@ from random import Random
 
 from msgspec import Struct
 
-from ....agents.tools import number_text
-from ....core.types import Record
+from askgate_env.tools import number_text
+from askgate_env.types import Record
+
 from ..texts import Words, load_text
 
 COUNTED = "n"

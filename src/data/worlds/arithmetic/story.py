@@ -11,7 +11,8 @@ from random import Random
 
 from msgspec import Struct
 
-from ....core.types import Level
+from askgate_env.types import Level
+
 from ...pool.source import OPERATIONS_MORE, USUAL, Want
 from ..texts import capitalize, render
 from .language import Language, SceneText, Slots, pick

@@ -1,4 +1,4 @@
-"""From words to concepts, for the user simulator: reads the word lists of `templates/user_simulator.json`.
+"""From words to concepts, for the user simulator: reads the word lists of `texts/user_simulator.json`.
 
 English words are stemmed, Chinese text is cut by longest match. Synonyms share a concept, so that *spent* meets *spend*
 and 票价 meets 多少钱. A word may have several concepts: *pay* is a cost and a wage.
@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from ..core.files import package_json
-from ..core.tokenize import words
-from ..core.types import Lang
+from .files import package_json
+from .tokenize import words
+from .types import Lang
 
 Concepts = frozenset[str]
 _ENDINGS = (
@@ -43,7 +43,7 @@ class Language:
     """The word lists and patterns of one language."""
 
     def __init__(self, lang: Lang) -> None:
-        lists: dict[str, Any] = package_json("templates/user_simulator.json")[lang]
+        lists: dict[str, Any] = package_json("user_simulator.json")[lang]
         self.lang = lang
         forms = [group.split() for group in " ".join(lists.get("irregular", ())).split(";")]
         self.irregular = {word: group[0] for group in forms for word in group[1:]}

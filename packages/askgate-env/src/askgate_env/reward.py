@@ -12,7 +12,7 @@
 
 No dimension sees the gold answer or the hidden span: whether the answer is right is the outcome term alone.
 
-    reward = AdvancedReward.load(Path("configs/weights.json"), weight_max=0.5)
+    reward = AdvancedReward({"support": 0.6, "asking": 0.4})
     reward(episode, sample)                    # {"support": 0.26, "asking": 0.18, ...}: the terms sum to the reward
     reward(episode, sample, judge_scores)      # with the judge's {"logic": 0.7, ...} where it scored the episode
 """
@@ -21,17 +21,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Self
 
-from ..core.defaults import OVERCLAR_ALPHA, OVERCLAR_CAP
-from ..core.errors import BadInput
-from ..core.types import Episode, Level, Sample
 from .dimensions import LIVE, RULES, Dimension
 from .episode_view import view_episode
 from .old_reward import OLD
-from .weights import read_weights
+from .types import Episode, Level, Sample
 
+OVERCLAR_ALPHA, OVERCLAR_CAP = 0.07, 3
+"""The over-clarification penalty: price of a needless ask, and number of asks that are counted."""
 DIMENSION = "dim/"
 STRENGTH: dict[Level, int] = {"easy": -1, "medium": 0, "hard": 1}
 BY_RULE: Mapping[str, Dimension] = {**OLD, **RULES}
@@ -108,19 +105,6 @@ class AdvancedReward:
     """Reward of a perfect episode."""
     stand_in: Mapping[str, float] = field(default_factory=dict)
     """Values for the live dimensions of episodes that the judge did not score."""
-
-    @classmethod
-    def load(cls, path: Path, scale: float = 1.0, *, weight_max: float) -> Self:
-        """Refuses weights that are negative, above `weight_max`, do not sum to 1, or are of an unknown dimension."""
-        stored = read_weights(path, weight_max)
-        unknown = sorted(set(stored.weights) - set(NAMES))
-        if unknown:
-            raise BadInput(
-                f"there is no dimension {', '.join(unknown)}",
-                where=str(path),
-                remedy=f"run weight_calib; the dimensions are {', '.join(NAMES)}",
-            )
-        return cls({name: weight for name, weight in stored.weights.items() if weight > 0}, scale, stored.stand_in)
 
     @property
     def wants_judge(self) -> bool:

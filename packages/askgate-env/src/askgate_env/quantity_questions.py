@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from ..core.tokenize import words
-from ..core.types import Hidden, Lang
 from .concepts import Concepts, Token, concepts_of, fold, language, names_in, normalize, tokens, union, unknown_words
+from .tokenize import words
+from .types import Hidden, Lang
 
 Verdict = Literal["give", "yes", "no"]
 """What a question gets: the hidden information, or yes or no to a guess."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from ..core.tokenize import CJK, tokens, words
-from ..core.types import Turn
 from .dimensions import Dimension
 from .episode_view import EpisodeView
+from .tokenize import CJK, tokens, words
+from .types import Turn
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _CONNECTIVE = re.compile(

@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 
-from ..core.tokenize import words
-from ..core.types import Article, Hidden, Lang
 from .concepts import Concepts, Token, concepts_of, fold, language, names_in, token_of, tokens, union, unknown_words
 from .quantity_questions import Verdict
+from .tokenize import words
+from .types import Article, Hidden, Lang
 
 _BRACKET = re.compile(r"\(([^()]*)\)$")
 _PARTS = re.compile(r",\s*")

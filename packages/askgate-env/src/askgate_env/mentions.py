@@ -7,8 +7,8 @@ import unicodedata
 from fractions import Fraction
 from functools import lru_cache
 
-from ..core.files import package_json
-from ..core.tokenize import CJK
+from .files import package_json
+from .tokenize import CJK
 
 _BLANK = re.compile(rf"\s+(?=[{CJK}])|(?<=[{CJK}])\s+")
 
@@ -40,7 +40,7 @@ def _plain(text: str) -> str:
 LONGEST = 100
 """Most digits of a number that is read; Python refuses numbers of thousands of digits."""
 _DIGITS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+")
-_TABLE = package_json("templates/lexicon/numbers.json")
+_TABLE = package_json("numbers.json")
 _ONES, _TENS = _TABLE["english"]["ones"], _TABLE["english"]["tens"]
 _WORDS: dict[str, int] = {
     **{word: value for value, word in enumerate(_ONES)},

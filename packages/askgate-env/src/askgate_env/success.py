@@ -6,7 +6,7 @@ import re
 import unicodedata
 from decimal import Decimal
 
-from ..core.types import Sample
+from .types import Sample
 
 TOLERANCE = Decimal("1e-6")
 _YES = set("yes yeah yep true correct right indeed 是 是的 对 对的 没错 正确 属实 当然 成立 有 会 能".split())

@@ -6,7 +6,7 @@ is given a `Sample` or an `Episode`; both know more.
 
 from __future__ import annotations
 
-from ..core.types import Article, End, Episode, Lang, Record, Sample, Task, Turn
+from .types import Article, End, Episode, Lang, Record, Sample, Task, Turn
 
 
 class EpisodeView(Record, frozen=True):

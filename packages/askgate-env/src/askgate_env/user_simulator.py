@@ -4,7 +4,7 @@
 
 It follows rules, without chance. A quantity is found by competitive matching (`quantity_questions.py`), a referent or a
 year by what the question points at (`referent_questions.py`). A choice among readings gets the right one, a right guess
-a yes, a wrong guess a no. The words, synonyms and patterns of both languages are in `templates/user_simulator.json`.
+a yes, a wrong guess a no. The words, synonyms and patterns of both languages are in `texts/user_simulator.json`.
 
 The gold answer is never read. A question that gets nothing gets the same words whether or not something is missing, so
 that an ask does not reveal the label. "Please clarify" is asked back; a repeated prompt and ten questions in one get
@@ -18,13 +18,13 @@ from functools import cached_property, lru_cache
 
 from msgspec import Struct
 
-from ..core.files import package_json
-from ..core.types import Article, Hidden, Lang, Sample
 from .concepts import Concepts, fold, language, normalize, tokens
+from .files import package_json
 from .quantity_questions import Quantity, Verdict
 from .referent_questions import Referent
+from .types import Article, Hidden, Lang, Sample
 
-REPLIES: dict[str, dict[Lang, str]] = package_json("templates/dialogue.json")["user"]
+REPLIES: dict[str, dict[Lang, str]] = package_json("dialogue.json")["user"]
 """Fixed texts of the user, by kind and language."""
 _UNINFORMATIVE = {text for kind in ("ask_back", "refusal", "no", "evasive") for text in REPLIES[kind].values()}
 MOST_QUESTIONS = 3

@@ -2,7 +2,7 @@
 
 A user is a function from a sample, a question and the turns before it to a reply. A third user, a language model behind
 a server, is in `scoring/llm_user.py`. Whoever plays the user, a reply that gives nothing is one of the fixed texts in
-`templates/dialogue.json`, so that `informs` can tell by the reply alone whether information was given.
+`texts/dialogue.json`, so that `informs` can tell by the reply alone whether information was given.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
 
-from ..core.types import Sample, Turn
+from .types import Sample, Turn
 from .user_simulator import REPLIES, informs, reply
 
 User = Callable[[Sample, str, Sequence[Turn]], str]

@@ -17,13 +17,13 @@ import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from ..agents.success import number, verdict
-from ..agents.tools import CalcError, evaluate
-from ..agents.user_simulator import informs
-from ..core.tokenize import words
 from .episode_view import EpisodeView
 from .mentions import LONGEST, conversions, mentioned, numbers
+from .success import number, verdict
+from .tokenize import words
+from .tools import CalcError, evaluate
 from .two_readings import OPERAND, two_readings
+from .user_simulator import informs
 
 _EQUATION = re.compile(r"([\d(][\d\s.+\-*/×÷%()]*[+\-*/×÷][\d\s.()]*\d\)?)\s*[=＝]\s*(-?\d+(?:\.\d+)?)(?![\d%])")
 _ITSELF = re.compile(r"(?<![\d.])(\d+(?:\.\d+)?)\s*(?:-|[<>=!]=?|==)\s*\1(?![\d.])")

@@ -12,16 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..core.defaults import TOOLS
-from ..core.files import package_json
-from ..core.types import Lang, Turn
+from .files import package_json
+from .types import Lang, Turn
 
-TAGS = ("ask", "wiki", "calc", "answer")
+TOOLS = ("wiki", "calc")
+TAGS = ("ask", *TOOLS, "answer")
 THINK, THOUGHT = "<think>", "</think>"
 
 _OPENING = re.compile(rf"<({'|'.join(TAGS)})>")
 _END = re.compile(rf"</?(?:{'|'.join(TAGS)})>")
-_TEXTS = package_json("templates/dialogue.json")
+_TEXTS = package_json("dialogue.json")
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,10 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from ..core.defaults import TOOLS
-from ..core.types import End, Episode, Level, Sample, Turn
-from .actions import malformed, parse, spoken, system
+from .actions import TOOLS, malformed, parse, spoken, system
 from .success import correct
 from .tools import calc, wiki
+from .types import End, Episode, Level, Sample, Turn
 from .user_simulator import informs
 from .users import User, rules
 

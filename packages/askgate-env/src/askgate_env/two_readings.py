@@ -14,12 +14,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ..agents.concepts import Concepts, concepts_of, language, normalize
-from ..agents.success import verdict
-from ..agents.tools import CalcError, evaluate
-from ..core.types import Article, Lang, Turn
+from .concepts import Concepts, concepts_of, language, normalize
 from .episode_view import EpisodeView
 from .mentions import mentioned
+from .success import verdict
+from .tools import CalcError, evaluate
+from .types import Article, Lang, Turn
 
 OPERAND = re.compile(r"\d+(?:\.\d+)?")
 _HIT = re.compile(r"^\d+\. (?P<title>(?P<name>.+?) ?[(（](?P<which>[^()（）]+)[)）]): ", re.MULTILINE)

@@ -27,8 +27,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
-from ..core.tokenize import words
-from ..core.types import Article
+from .tokenize import words
+from .types import Article
 
 SHOWN = 3
 """Number of search results that `wiki` returns."""
