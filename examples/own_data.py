@@ -1,7 +1,7 @@
 """Turn your own word problems into held-out samples and a training pool, and read two samples.
 
     python examples/own_data.py                             # the problems in examples/own_data/gsm8k/
-    python examples/own_data.py --data_dir own --out data   # your own files in own/gsm8k/*.jsonl
+    python examples/own_data.py --data-dir own --out data   # your own files in own/gsm8k/*.jsonl
 
 The records have the format of GSM8K: a question and a solution with `<<48/2=24>>` marks.
 """
@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data_dir", type=Path, default=HERE / "own_data")
+    parser.add_argument("--data-dir", "--data_dir", type=Path, default=HERE / "own_data")
     parser.add_argument("--out", type=Path, default=Path("data"))
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -49,7 +49,7 @@ def main() -> None:
     print(f"{len(samples)} samples in {pool}, {len(incomplete)} of them incomplete; held out: {held_out}")
     show("complete", complete[0])
     show("incomplete: the assistant has to ask", incomplete[3])
-    print(f"\nNext: askgate validate_pool {pool} --leak_check {held_out} --by_task gsm8k")
+    print(f"\nNext: askgate validate-pool {pool} --leak-check {held_out} --by-task gsm8k")
 
 
 def show(title: str, sample: Sample) -> None:

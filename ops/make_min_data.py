@@ -1,4 +1,4 @@
-"""Entry point of `askgate make_min_data`."""
+"""Entry point of `askgate make-min-data`."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Entry point of `askgate assert_not_simulated`."""
+"""Entry point of `askgate assert-not-simulated`."""
 
 import sys
 from pathlib import Path
@@ -8,4 +8,4 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from src.cli import run_verb
 
 if __name__ == "__main__":
-    run_verb("assert_not_simulated")
+    run_verb("assert_not_simulated", "--profile", "rc1")

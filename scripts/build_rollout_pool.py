@@ -1,4 +1,4 @@
-"""Entry point of `askgate build_rollout_pool`."""
+"""Entry point of `askgate build-rollout-pool`."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Entry point of `askgate difficulty_bucketize`."""
+"""Entry point of `askgate difficulty-bucketize`."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Entry point of `askgate difficulty_metrics`."""
+"""Entry point of `askgate difficulty-metrics`."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Entry point of `askgate diversity_report`."""
+"""Entry point of `askgate diversity-report`."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Entry point of `askgate export_gguf`."""
+"""Entry point of `askgate export-gguf`."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Entry point of `askgate probe_scorer`."""
+"""Entry point of `askgate probe-scorer`."""
 
 import sys
 from pathlib import Path
@@ -8,4 +8,4 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from src.cli import run_verb
 
 if __name__ == "__main__":
-    run_verb("probe_scorer")
+    run_verb("probe_scorer", "--profile", "rc1")

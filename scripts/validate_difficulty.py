@@ -1,4 +1,4 @@
-"""Entry point of `askgate validate_difficulty`."""
+"""Entry point of `askgate validate-difficulty`."""
 
 import sys
 from pathlib import Path

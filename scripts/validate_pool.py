@@ -1,4 +1,4 @@
-"""Entry point of `askgate validate_pool`."""
+"""Entry point of `askgate validate-pool`."""
 
 import sys
 from pathlib import Path

@@ -26,6 +26,9 @@ class Outcome:
     code: object
     out: str
     err: str
+    """Standard error without the line that names the profile."""
+    profile: str = ""
+    """The profile that the verb named."""
 
 
 Askgate = Callable[..., Outcome]
@@ -42,7 +45,10 @@ def askgate(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
         out, err = capfd.readouterr()
         # A crash has the exit code of a refusal.
         assert ("Traceback (most recent call last)" in err) == defect, err
-        return Outcome(left.value.code, out, err)
+        named = [line for line in err.splitlines() if line.startswith("profile: ")]
+        for line in named:
+            err = err.replace(f"{line}\n", "", 1)
+        return Outcome(left.value.code, out, err, "".join(named).removeprefix("profile: "))
 
     return run
 

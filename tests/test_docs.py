@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import typer
 
-from src.cli.app import app
+from src.cli.app import app, hyphens
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted(
@@ -29,7 +29,7 @@ DOORS = {
     "scorecache-cli": "scorecache",
     **{f"src.evaluation.{verb}": verb for verb in ("shadow_run", "weight_calib", "overclar_penalty")},
 }
-OWN_FLAGS = {"make_base_model", "make_trained_model", "screenshots"}
+OWN_FLAGS = {"make-base-model", "make-trained-model", "screenshots"}
 """Scripts that are no verb."""
 COMMAND = re.compile(
     r"(?:askgate |python -m (?=src\.|train\.)|python (?:scripts|ops)/|(?=scorecache-cli ))(?P<name>[a-z][\w.-]*)"
@@ -55,7 +55,8 @@ def commands(page: str) -> Iterator[tuple[str, set[str]]]:
     for part in code(page):
         for found in COMMAND.finditer(part):
             name = found["name"].removesuffix(".py")
-            yield DOORS.get(name, name), set(re.findall(r"(?<![\w-])--[a-z][\w-]*", found["rest"]))
+            flags = re.findall(r"(?<![\w-])--[a-z][\w-]*", found["rest"])
+            yield hyphens(DOORS.get(name, name)), set(map(hyphens, flags))
 
 
 def flags_of(command: Any) -> set[str]:
@@ -77,8 +78,8 @@ def test_every_command_can_be_typed(page: str) -> None:
 def test_commands_are_found_at_all() -> None:
     found = [one for page in PAGES for one in commands(page)]
     assert len(found) > 100
-    assert ("validate_pool", {"--leak_check", "--by_task", "--out"}) in found
-    assert {"shadow_run", "train", "ppo_runner", "scorecache", "make_min_data", "round"} <= {verb for verb, _ in found}
+    assert ("validate-pool", {"--leak-check", "--by-task", "--out"}) in found
+    assert {"shadow-run", "train", "ppo-runner", "scorecache", "make-min-data", "round"} <= {verb for verb, _ in found}
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -81,7 +81,7 @@ def round_lights(sums: Fingerprints) -> list[RoundLights]:
 
 def _round(number: int, path: Path, sums: Fingerprints) -> RoundLights:
     if not path.exists():
-        command = f"askgate round --round {number}"
+        command = f"askgate round {number}"
         why = f"round {number} has not been run: {command}", f"第{'一二'[number - 1]}轮预检尚未运行：{command}"
         return RoundLights(number, [OwnerLight(number, name, "grey", *why) for name in LIGHT_GATES])
     try:

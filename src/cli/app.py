@@ -13,6 +13,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,50 +26,122 @@ from ..runtime.disk import explain_disk_errors
 from ..runtime.secrets import masker
 from . import chat, data, loop, release, reward, scoring, show, train
 
-VERBS: dict[str, list[Callable[..., None]]] = {
-    "Start here": [chat.demo, loop.quickstart, chat.chat, loop.status, release.board, loop.init],
-    "Data": [
-        data.build_rollout_pool,
-        data.diversity_report,
-        data.validate_pool,
-        data.difficulty_metrics,
-        data.difficulty_bucketize,
-        data.validate_difficulty,
-        data.make_min_data,
-    ],
-    "Judge and scores": [scoring.probe_scorer, scoring.assert_not_simulated, scoring.score, scoring.validate_scores],
-    "Reward": [reward.weight_calib, reward.shadow_run, reward.overclar_penalty],
-    "Training": [train.train, train.sft, train.ppo_runner, train.evaluate],
-    "Gates": [train.run_round, train.verify, train.sign_off],
-    "Whole loop": [loop.rc1, loop.scale, loop.kpi, loop.sync, release.report, release.review],
-    "Release": [release.export_gguf, release.eval_model, release.package, release.reproduce],
+
+@dataclass(frozen=True)
+class Group:
+    """Verbs of one job, as `askgate --help` lists them."""
+
+    about: str
+    example: str
+    verbs: Sequence[Callable[..., None]]
+
+
+GROUPS = {
+    "Start": Group(
+        "see it work, without a key or a GPU",
+        "askgate demo",
+        [chat.demo, loop.quickstart, chat.chat, release.board, loop.status, loop.init],
+    ),
+    "Data": Group(
+        "build and check samples",
+        "askgate build-rollout-pool --source messages --data-dir my_chats --n 500 --out data/rollouts/mine.jsonl",
+        [
+            data.build_rollout_pool,
+            data.validate_pool,
+            data.diversity_report,
+            data.difficulty_metrics,
+            data.difficulty_bucketize,
+            data.validate_difficulty,
+            data.make_min_data,
+        ],
+    ),
+    "Judge": Group(
+        "score dialogues with a live LLM",
+        "SCORER_PROVIDER=openai SCORER_API_KEY=... askgate probe-scorer --live",
+        [scoring.probe_scorer, scoring.score, scoring.validate_scores, scoring.assert_not_simulated],
+    ),
+    "Reward": Group(
+        "calibrate the reward, and compare it with the old one",
+        "askgate weight-calib --config configs/quickstart.yaml",
+        [reward.weight_calib, reward.shadow_run, reward.overclar_penalty],
+    ),
+    "Train": Group(
+        "train a policy, without gates or behind them",
+        "askgate train --config configs/train_local.yaml",
+        [train.train, train.sft, train.ppo_runner, release.export_gguf],
+    ),
+    "Eval": Group(
+        "measure a model, or compare a training run with its base",
+        "askgate eval --model checkpoints/local/final_model",
+        [release.eval_model, loop.kpi],
+    ),
+    "Gate": Group(
+        "decide from evidence whether a run may train",
+        "askgate round 1 --profile quickstart",
+        [train.run_round, train.verify],
+    ),
+    "Owner": Group(
+        "run at full size, report, sign off and release",
+        "askgate report && askgate package --key owner.pem",
+        [
+            loop.rc1,
+            release.report,
+            train.sign_off,
+            release.package,
+            release.reproduce,
+            release.review,
+            loop.sync,
+            loop.scale,
+        ],
+    ),
 }
-"""Verbs by job, as `askgate --help` lists them."""
-NAMES = {"run_round": "round", "sign_off": "sign-off", "eval_model": "eval"}
+NAMES = {"run_round": "round", "eval_model": "eval"}
 """Verbs whose function has another name, because Python or a module uses theirs."""
+ALIASES = {"evaluate": release.eval_model}
+"""Old names of verbs. They work as before, and the help does not list them."""
+
+
+def hyphens(name: str) -> str:
+    """The spelling of a verb or flag that the help shows. `--max_turns` is accepted for `--max-turns`."""
+    return name.replace("_", "-")
+
+
+SPELLINGS = {"token_normalize_func": hyphens}
 
 
 class VerbGroup(TyperGroup):
-    """Lists verbs by job in plain help. Rich help would cut long default values off at 80 columns."""
+    """Lists verbs by group in plain help. Rich help would cut long default values off at 80 columns."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         panels: dict[str, list[tuple[str, str]]] = {}
         for name, command in self.commands.items():
-            panel = str(getattr(command, "rich_help_panel", None) or "Commands")
-            panels.setdefault(panel, []).append((name, command.get_short_help_str(formatter.width)))
+            if not command.hidden:
+                panel = str(getattr(command, "rich_help_panel", None) or "Commands")
+                panels.setdefault(panel, []).append((name, command.get_short_help_str(formatter.width)))
         for panel, rows in panels.items():
-            with formatter.section(panel):
+            group = GROUPS.get(panel)
+            with formatter.section(f"{panel} ({group.about})" if group else panel):
                 formatter.write_dl(rows)
+                if group:
+                    formatter.write(f"    $ {group.example}\n")
 
 
 app = typer.Typer(
-    name="askgate", cls=VerbGroup, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None
+    name="askgate",
+    cls=VerbGroup,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings=SPELLINGS,
 )
-for panel, verbs in VERBS.items():
-    for verb in verbs:
-        app.command(NAMES.get(verb.__name__, verb.__name__), rich_help_panel=panel)(verb)
-    if panel == "Judge and scores":
+for panel, group in GROUPS.items():
+    for verb in group.verbs:
+        name = NAMES.get(verb.__name__, hyphens(verb.__name__))
+        app.command(name, rich_help_panel=panel, context_settings=SPELLINGS)(verb)
+    if panel == "Judge":
         app.add_typer(scoring.cache, name="scorecache", rich_help_panel=panel)
+for name, verb in ALIASES.items():
+    app.command(name, hidden=True, context_settings=SPELLINGS)(verb)
 
 
 def _say_version(wanted: bool) -> None:
@@ -84,6 +157,9 @@ def common(
     ] = False,
 ) -> None:
     """Train a language model that asks a clarifying question only when it must.
+
+    New here? Try `askgate demo`, then `askgate quickstart`. `askgate VERB --help` explains a verb and its flags; verbs
+    and flags may be written with - or _.
 
     Exit codes: 0 passed; 1 a gate failed; 2 bad input, or scores or evidence that are not genuine; 130 interrupted.
     """
@@ -118,6 +194,6 @@ def scorecache_cli() -> None:
     run_verb("scorecache")
 
 
-def run_verb(verb: str) -> None:
-    """Entry point of a script: passes its arguments to the verb."""
-    main([verb, *sys.argv[1:]])
+def run_verb(verb: str, *defaults: str) -> None:
+    """Entry point of a script: passes its arguments to the verb, after flags that they may override."""
+    main([verb, *defaults, *sys.argv[1:]])

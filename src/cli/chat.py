@@ -208,5 +208,5 @@ def _draw(pool: Path | None, lang: Lang, seed: int) -> Iterator[Sample]:
 
     samples = held_out_samples(DRAWN, lang, seed) if pool is None else list(read_unique(pool, Sample))
     if not samples:
-        raise BadInput("has no samples", where=str(pool), remedy="build a pool: askgate build_rollout_pool")
+        raise BadInput("has no samples", where=str(pool), remedy="build a pool: askgate build-rollout-pool")
     return iter(Random(f"chat:{seed}").sample(samples, len(samples)))

@@ -21,12 +21,12 @@ def build_rollout_pool(
     n: Annotated[int, Option(min=1, help="Number of samples.")] = 30_000,
     mix: options.Mix = options.MIX,
     max_turns: Annotated[
-        int, Option("--max_turns", min=MIN_TURNS, help="Maximum number of assistant turns in a sample.")
+        int, Option("--max-turns", min=MIN_TURNS, help="Maximum number of assistant turns in a sample.")
     ] = 6,
     clarify_rate: Annotated[
         float,
         Option(
-            "--clarify_rate",
+            "--clarify-rate",
             min=0,
             max=1,
             help="Share of samples that lack information and need a clarifying question, 0 to 1.",
@@ -39,11 +39,11 @@ def build_rollout_pool(
     seed: options.Seed = options.SEED,
     lang: options.Lang = "",
     tool_hops: Annotated[
-        int, Option("--tool_hops", min=MIN_STEPS, max=MAX_STEPS, help="Number of tool calls in a hard sample.")
+        int, Option("--tool-hops", min=MIN_STEPS, max=MAX_STEPS, help="Number of tool calls in a hard sample.")
     ] = 4,
     ops_numeric: Annotated[
         int,
-        Option("--ops_numeric", min=MIN_STEPS, max=MAX_STEPS, help="Number of arithmetic operations in a hard sample."),
+        Option("--ops-numeric", min=MIN_STEPS, max=MAX_STEPS, help="Number of arithmetic operations in a hard sample."),
     ] = 4,
     paraphrase: Annotated[
         float,
@@ -77,6 +77,10 @@ def build_rollout_pool(
     with show.Terminal().progress("building", n) as progress:
         meta = build_pool(plan, out, progress)
     skipped = skipped_rows(data_dir) if source == "messages" and data_dir else []
+    if source == "dir" and data_dir and meta.left_aside.get("gsm8k"):
+        from ..data.readers.official_files import load
+
+        skipped = list(load(data_dir, "gsm8k").skipped)
     show.made([out], as_json, left_aside=meta.left_aside, fewer_ambiguous=meta.fewer_ambiguous, skipped_rows=skipped)
 
 
@@ -116,7 +120,7 @@ def validate_pool(
     ],
     max_len: Annotated[int, options.threshold("pool.max_len", "Maximum number of tokens in a sample.")],
     min_len: Annotated[int, options.threshold("pool.min_len", "Minimum number of tokens in a sample.")],
-    leak_check: Annotated[Path, Option("--leak_check", help="Shadow set whose samples must not be in the pool.")] = (
+    leak_check: Annotated[Path, Option("--leak-check", help="Shadow set whose samples must not be in the pool.")] = (
         options.SHADOW
     ),
     leak_ngram: Annotated[int, options.threshold("pool.leak_ngram", "Tokens per n-gram in the leak check.", min=1)],
@@ -187,7 +191,7 @@ def difficulty_bucketize(
 def validate_difficulty(
     context: Context,
     metrics: options.Metrics = options.METRICS,
-    balanced: Annotated[Path, Option(help="Pool written by difficulty_bucketize.")] = options.BALANCED,
+    balanced: Annotated[Path, Option(help="Pool written by difficulty-bucketize.")] = options.BALANCED,
     *,
     min_hard_pct: Annotated[
         float, options.threshold("difficulty.min_hard_pct", "Minimum share of hard samples per task, 0 to 1.")

@@ -89,7 +89,7 @@ def status(profile: options.Profile = None, as_json: options.Json = False) -> No
     """Show the state of every stage and the next step. The exit code is 0 if all are green or amber, else 1."""
     from ..loop.profile_loop import open_loop
 
-    loop = open_loop(profile)
+    loop = open_loop(options.chosen_profile(profile))
     found = loop.lights()
     if as_json:
         english, chinese = loop.next_step(found)
@@ -106,9 +106,8 @@ def kpi(profile: options.Profile = None, as_json: options.Json = False) -> None:
     from ..core.files import write_json
     from ..gates.manifest import newest_evaluation
     from ..loop.kpi import KPIS, measure
-    from ..loop.profile_loop import last_run
 
-    found = measure(load_profile(profile or last_run()), newest_evaluation())
+    found = measure(load_profile(options.chosen_profile(profile)), newest_evaluation())
     write_json(KPIS, found)
     show.result(found, as_json, _print_kpis, KPIS)
 
@@ -125,7 +124,7 @@ def sync(
     from ..loop.profile_loop import open_loop
     from ..loop.sync import write_packet
 
-    loop = open_loop(profile, full=False)
+    loop = open_loop(options.chosen_profile(profile), full=False)
     made, path = write_packet(number, loop.lights(), loop.command)
     # The packet is there to be pasted, so it is printed either way.
     show.result(made, as_json, show.print_json, path)
@@ -133,7 +132,7 @@ def sync(
 
 def scale(
     to: Annotated[str, Option(help="Comma-separated numbers of samples to score, in rising order.")] = "1000,5000",
-    profile: options.GateProfile = "rc1",
+    profile: options.GateProfile = None,
 ) -> None:
     """Grow the set of live-scored samples in steps.
 
@@ -141,7 +140,7 @@ def scale(
     """
     from ..loop.scale import grow
 
-    raise typer.Exit(grow(profile, parse.sizes(to), os.environ, show.say))
+    raise typer.Exit(grow(options.chosen_profile(profile, "rc1"), parse.sizes(to), os.environ, show.say))
 
 
 def init(folder: Annotated[Path, Argument(metavar="DIR", help="A new or empty folder.")]) -> None:

@@ -14,6 +14,8 @@ from askgate_env.types import TASKS
 
 from ..core import defaults
 from ..core.defaults import MIN_SAMPLES
+from ..core.errors import BadInput
+from . import show
 
 if TYPE_CHECKING:
     from ..config.profile import DifficultyThresholds, PoolThresholds
@@ -36,12 +38,12 @@ SEED = defaults.SEED
 Source = Annotated[
     Literal["builtin", "dir", "hf", "ambignq", "situatedqa", "umwp", "in3", "abg_coqa", "messages"],
     Option(
-        help="builtin: generated problems; dir: dataset files in --data_dir; hf: the Hugging Face hub; messages: your "
-        "own dialogues; the others: datasets of natural ambiguity in --data_dir."
+        help="builtin: generated problems; dir: dataset files in --data-dir; hf: the Hugging Face hub; messages: your "
+        "own dialogues; the others: datasets of natural ambiguity in --data-dir."
     ),
 ]
 DataDir = Annotated[
-    Path | None, Option("--data_dir", help="Folder of the dataset files; required by every source but builtin and hf.")
+    Path | None, Option("--data-dir", help="Folder of the dataset files; required by every source but builtin and hf.")
 ]
 Seed = Annotated[int, Option(min=0, help="Random seed. The same arguments always write the same bytes.")]
 Lang = Annotated[str, Option(help="Languages: en, zh or en,zh. Default: every language of the source.")]
@@ -49,10 +51,10 @@ OneLang = Annotated[
     Literal["en", "zh"], Option("--lang", envvar="ASKGATE_LANG", help="Language of tasks and messages.")
 ]
 Mix = Annotated[str, Option(help="Share of each task, 0 to 1; the shares sum to 1.")]
-TemplatesDir = Annotated[Path, Option("--templates_dir", help="Folder of the template pack.")]
-ByTask = Annotated[str, Option("--by_task", help="Comma-separated tasks to measure separately.")]
+TemplatesDir = Annotated[Path, Option("--templates-dir", help="Folder of the template pack.")]
+ByTask = Annotated[str, Option("--by-task", help="Comma-separated tasks to measure separately.")]
 Pool = Annotated[Path, Argument(metavar="POOL", help="Pool to read (JSONL).")]
-Metrics = Annotated[Path, Option(help="File written by difficulty_metrics.")]
+Metrics = Annotated[Path, Option(help="File written by difficulty-metrics.")]
 
 # Policies and judges
 Set = Annotated[
@@ -70,7 +72,7 @@ Episodes = Annotated[
 LiveN = Annotated[
     int | None,
     Option(
-        "--live_n", min=MIN_SAMPLES, help="Number of episodes that the judge scores, drawn at random. Default: all."
+        "--live-n", min=MIN_SAMPLES, help="Number of episodes that the judge scores, drawn at random. Default: all."
     ),
 ]
 Provider = Annotated[
@@ -84,15 +86,46 @@ Json = Annotated[bool, Option("--json", help="Print the result as JSON and nothi
 ProfileName = Literal["quickstart", "rc1"]
 Profile = Annotated[
     ProfileName | None,
-    Option(help="Profile of the loop. Default: the one that ran last in this folder, or else quickstart."),
+    Option(help="Profile of the loop. Default: the one that ran in this folder, or quickstart if none did."),
 ]
 GateProfile = Annotated[
-    ProfileName, Option("--profile", help="Profile with files and thresholds: configs/gates/NAME.yaml.")
+    ProfileName | None,
+    Option(
+        "--profile",
+        help="Profile with files and thresholds: configs/gates/NAME.yaml. Default: rc1, unless another ran here.",
+    ),
 ]
+
+
+def chosen_profile(given: ProfileName | None, default: ProfileName | None = None) -> ProfileName:
+    """The profile of a verb, said on standard error. Refuses to guess where another profile ran in this folder.
+
+    `default`: the verb's own. Without one it is the profile that ran here, or quickstart before any did.
+    """
+    from ..loop.profile_loop import profiles_run
+
+    ran = profiles_run()
+    usual = default or (ran[0] if ran else "quickstart")
+    if given is None and set(ran) - {usual}:
+        here = " and ".join(ran)
+        raise BadInput(
+            f"this folder has runs of {here}, so the profile is ambiguous",
+            where="--profile",
+            remedy="add --profile quickstart or --profile rc1",
+        )
+    say_profile(given or usual)
+    return given or usual
+
+
+def say_profile(name: str) -> None:
+    show.complain(f"profile: {name}")
 
 
 def thresholds(context: Context, section: type[Thresholds]) -> Thresholds:
     """A section of thresholds as the flags of a verb give them."""
+    typed = [context.get_parameter_source(name) for name in section.model_fields]
+    if any(source is None or source.name.startswith("DEFAULT") for source in typed):
+        say_profile("rc1")
     return section.model_construct(**{name: context.params[name] for name in section.model_fields})
 
 
@@ -104,6 +137,6 @@ def threshold(key: str, text: str, flag: str = "", **bounds: Any) -> OptionInfo:
 
         return attrgetter(key)(load_profile("rc1").thresholds)
 
-    name = flag or f"--{key.rpartition('.')[2]}"
+    name = flag or f"--{key.rpartition('.')[2].replace('_', '-')}"
     option: OptionInfo = Option(name, default_factory=read, show_default="from profile rc1", help=text, **bounds)
     return option

@@ -35,7 +35,7 @@ def target(text: str) -> dict[Level, float]:
 
 
 def tasks(text: str) -> tuple[Task, ...]:
-    return names(text, "--by_task", ALL_TASKS)
+    return names(text, "--by-task", ALL_TASKS)
 
 
 def langs(text: str) -> tuple[Lang, ...]:

@@ -13,6 +13,7 @@ from typer import Option
 from ..core.errors import BadInput
 from ..core.paths import REPORTS
 from . import options, show
+from .train import compare_run
 
 if TYPE_CHECKING:
     from ..core.check import Report
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def export_gguf(
-    model: Annotated[Path, Option(help="Folder of a Qwen3 or Llama model.")],
+    model: Annotated[Path, Option(help="Folder or hub name of a Qwen3 or Llama model.")],
     out: Annotated[Path, Option(help="GGUF file to write; FILE.gguf.json beside it has the result of the check.")],
     type_: Annotated[
         Literal["f16", "q8_0"], Option("--type", help="f16: 16 bits; q8_0: 8 bits, half the size.")
@@ -40,10 +41,13 @@ def export_gguf(
 
 
 def eval_model(
-    model: Annotated[Path, Option(help="Model folder (pytorch) or GGUF file (llamacpp).")],
+    model: Annotated[
+        Path | None,
+        Option(help="Model folder or hub name (pytorch), or GGUF file (llamacpp). Default: compare a training run."),
+    ] = None,
     backend: Annotated[Literal["pytorch", "llamacpp"], Option(help="Inference backend.")] = "pytorch",
     config: Annotated[
-        Path, Option(help="Training config that names the held-out samples and the rollout limits.")
+        Path, Option(help="Training config: of the run, or one that names held-out samples and rollout limits.")
     ] = options.QUICKSTART,
     overrides: options.Set = None,
     n: Annotated[int | None, Option(min=1, help="Number of samples. Default: from the config.")] = None,
@@ -52,12 +56,22 @@ def eval_model(
         Path | None, Option(help="Report of the other backend. Every headline figure must be inside its 95% interval.")
     ] = None,
     out: Annotated[Path | None, Option(help="Report to write. Default: reports/eval_BACKEND.json.")] = None,
+    tag: options.Tag = "",
     as_json: options.Json = False,
 ) -> None:
-    """Evaluate one model on held-out samples.
+    """Compare a training run with its base, or measure one model.
 
-    Runs it in PyTorch or, as a GGUF file, in llama.cpp. To compare a training run with its base, use `evaluate`.
+    Without --model: reads the stored episodes of base, warm start, controls and trained policy of the run of --config,
+    and checks the gates on the trained policy. With --model: runs it on held-out samples, in PyTorch or, as a GGUF
+    file, in llama.cpp. --backend, --n, --greedy, --compare and --out need --model; --tag is for a run.
     """
+    if model is None:
+        given = {"--n": n, "--greedy": greedy, "--compare": compare, "--out": out, "--backend": backend != "pytorch"}
+        if wrong := [flag for flag, value in given.items() if value]:
+            raise BadInput("measures one model", where=", ".join(wrong), remedy="add --model FOLDER")
+        return compare_run(config, tag, overrides, as_json)
+    if tag:
+        raise BadInput("names the report on a training run", where="--tag", remedy="name the report with --out")
     from ..config.loader import load_train_config
     from ..core.files import write_json
     from ..release.evaluate import evaluate_model
@@ -104,7 +118,7 @@ def reproduce(
     ] = None,
     public_key: Annotated[
         Path | None,
-        Option("--public_key", help="Public key of whoever made the package; other signatures are refused."),
+        Option("--public-key", help="Public key of whoever made the package; other signatures are refused."),
     ] = None,
     owner_key: Annotated[str, Option(help="Fingerprint of the owner's key, which must have signed the ticket.")] = "",
 ) -> None:
@@ -145,7 +159,7 @@ PORT = 8712
 def report(
     profile: options.Profile = None,
     evaluation: Annotated[
-        Path | None, Option(help="Report written by `evaluate`. Default: the newest reports/ppo_eval_*.json.")
+        Path | None, Option(help="Report written by `eval`. Default: the newest reports/ppo_eval_*.json.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -154,14 +168,13 @@ def report(
     The exit code is 0 only if both rounds, evidence and results passed.
     """
     from ..config.profile import load_profile
-    from ..loop.profile_loop import last_run
     from ..pages.rc1_report import RC1_JSON, RC1_PAGE, write_rc1
     from ..release.verify_results import verify_results
 
     if evaluation is not None and not evaluation.is_file():
-        raise BadInput("no such file", where=str(evaluation), remedy="name a report written by `askgate evaluate`")
+        raise BadInput("no such file", where=str(evaluation), remedy="name a report written by `askgate eval`")
     verify_results(False, show.complain, evaluation)
-    found = write_rc1(load_profile(profile or last_run()), evaluation)
+    found = write_rc1(load_profile(options.chosen_profile(profile)), evaluation)
     if as_json:
         show.print_json(found)
     else:
@@ -181,10 +194,9 @@ def review(
     from ..config.profile import load_profile
     from ..gates.manifest import newest_evaluation
     from ..loop.kpi import measure
-    from ..loop.profile_loop import last_run
     from ..pages.review import write_review
 
-    found, made = write_review(days, measure(load_profile(profile or last_run()), newest_evaluation()))
+    found, made = write_review(days, measure(load_profile(options.chosen_profile(profile)), newest_evaluation()))
     if as_json:
         show.print_json(found)
         return

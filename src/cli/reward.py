@@ -50,14 +50,14 @@ def shadow_run(
     ] = None,
     tag: Annotated[str, Option(help="Suffix of the report's file name; also written to the manifest.")] = "",
     shadow_set: Annotated[
-        Path | None, Option("--shadow_set", help="Shadow set to read. Default: data/shadow_eval_<n>.jsonl.")
+        Path | None, Option("--shadow-set", help="Shadow set to read. Default: data/shadow_eval_<n>.jsonl.")
     ] = None,
     episodes: options.Episodes = SHADOW_EPISODES,
     config: options.BaseConfig = options.QUICKSTART,
     overrides: options.Set = None,
     weights: Annotated[
         Path | None,
-        Option(help="Weights of the new reward. Default: configs/weights.json, or else the prior of weight_calib."),
+        Option(help="Weights of the new reward. Default: configs/weights.json, or else the prior of weight-calib."),
     ] = None,
     live_n: options.LiveN = None,
     provider: options.Provider = "",
@@ -94,7 +94,9 @@ def shadow_run(
         return
     if dump_manifest is not None:
         raise BadInput("is written with the shadow set", where="--dump-manifest", remedy="add --materialize FILE")
-    limits = profile_for(load_train_config(config, overrides)).thresholds
+    profile = profile_for(load_train_config(config, overrides))
+    options.say_profile(profile.name)
+    limits = profile.thresholds
     name = parse.tag(tag) or comparison.TAG
     shadow_set = shadow_set or Path(f"data/shadow_eval_{n}.jsonl")
     samples = shadow_samples(plan, stratify, shadow_set, show.Terminal())
@@ -105,7 +107,7 @@ def shadow_run(
     if weights is None and WEIGHTS.exists():
         weights = WEIGHTS
     elif weights is None:
-        show.complain(f"{WEIGHTS} is missing: the new score uses the prior that weight_calib starts from")
+        show.complain(f"{WEIGHTS} is missing: the new score uses the prior that weight-calib starts from")
     report, path = comparison.shadow_run(
         rated.scored,
         BASELINE,
@@ -159,6 +161,7 @@ def weight_calib(
     from ..training.record_episodes import calibration_samples, rated_episodes
 
     profile = load_profile("rc1") if scored else profile_for(load_train_config(config, overrides))
+    options.say_profile(profile.name)
     given = {"cv": cv, "boot": boot, "l2": l2, "seed": seed}
     settings = profile.thresholds.calibration.model_copy(
         update={flag: value for flag, value in given.items() if value is not None}
@@ -226,8 +229,9 @@ def overclar_penalty(
     name = parse.tag(tag) or config.stem
     folder = episodes or Path("data/episodes") / f"{name}_ablation"
     plan = AblationPlan(config, alpha, cap, steps, parse.seeds(seeds), n, folder, name, tuple(overrides or ()))
-    limits = profile_for(load_train_config(config, overrides)).thresholds
-    report, path = ablate(plan, limits, show.Terminal())
+    profile = profile_for(load_train_config(config, overrides))
+    options.say_profile(profile.name)
+    report, path = ablate(plan, profile.thresholds, show.Terminal())
     show.finish(report, as_json, path, _print_ablation)
 
 

@@ -33,7 +33,7 @@ def probe_scorer(
     n: Annotated[int, Option(min=1, help="Number of new samples to score.")] = 8,
     provider: options.Provider = "",
     live: Annotated[bool, Option("--live", help="Required: allows real calls, which may be billed.")] = False,
-    profile: options.GateProfile = "rc1",
+    profile: options.GateProfile = None,
     as_json: options.Json = False,
 ) -> None:
     """Test the judge with real calls. Reports latency and cost, and how the judge scores worthless answers."""
@@ -48,6 +48,7 @@ def probe_scorer(
     from ..scoring.probe import probe
     from ..scoring.providers import settings_for
 
+    profile = options.chosen_profile(profile, "rc1")
     settings = settings_for(os.environ, scoring_of(load_profile(profile)), provider)
     if not settings.live and os.environ.get("REWARD_LIVE_MODE", "").strip():
         raise BadInput(
@@ -71,15 +72,16 @@ def assert_not_simulated(
             "Limit for the share of votes from the cache, 0 to 1; the share must be below it.",
             min=0,
             max=1,
-            flag="--cache_hit_lt",
+            flag="--cache-hit-lt",
         ),
     ],
-    profile: options.GateProfile = "rc1",
+    profile: options.GateProfile = None,
     as_json: options.Json = False,
 ) -> None:
     """Check that the last 100 judge scores came from real calls. Reads the ledger and the environment."""
     from ..gates.anti_simulation import assert_not_simulated as check
 
+    profile = options.chosen_profile(profile, "rc1")
     show.finish(check(cache_hit_lt, os.environ, profile), as_json, failed_code=BadInput.exit_code)
 
 
@@ -100,7 +102,7 @@ def score(
     k: Annotated[
         int | None, Option(min=1, max=101, help="Judge votes per sample. Default: from configs/default.yaml.")
     ] = None,
-    profile: options.GateProfile = "rc1",
+    profile: options.GateProfile = None,
     as_json: options.Json = False,
 ) -> None:
     """Score a pool with the judge. An interrupted run resumes. Reaching --budget is not a failure: exit code 0."""
@@ -111,7 +113,7 @@ def score(
     from ..scoring.batch import BatchJob, score_dialogues
     from ..scoring.providers import settings_for
 
-    section = scoring_of(load_profile(profile))
+    section = scoring_of(load_profile(options.chosen_profile(profile, "rc1")))
     if k is not None:
         votes = section.votes.model_copy(update={"k": k, "k_max": max(k, section.votes.k_max)})
         section = section.model_copy(update={"votes": votes})
@@ -126,15 +128,16 @@ def validate_scores(
     scores: Annotated[Path, Argument(metavar="SCORES", help="File written by `askgate score`.")] = LIVE_SCORES,
     least: Annotated[int, Option(min=1, help="Minimum number of samples with a live score.")] = 1,
     max_unstable: Annotated[
-        float, Option("--max_unstable", min=0, max=1, help="Maximum share of samples whose votes disagree, 0 to 1.")
+        float, Option("--max-unstable", min=0, max=1, help="Maximum share of samples whose votes disagree, 0 to 1.")
     ] = 0.5,
     out: options.ReportFile = Path("reports/stability_report.json"),
-    profile: options.GateProfile = "rc1",
+    profile: options.GateProfile = None,
     as_json: options.Json = False,
 ) -> None:
     """Check live scores. Every score must come from real calls, and few samples may have votes that disagree."""
     from ..gates.checks.scoring import validate_scores as check
 
+    profile = options.chosen_profile(profile, "rc1")
     made = check(scores, least=least, max_unstable=max_unstable, out=out, profile=profile)
     show.finish(made, as_json, out)
 
@@ -168,14 +171,14 @@ def invalidate(
 
 
 @cache.command("replay-bad")
-def replay_bad(profile: options.GateProfile = "rc1", as_json: options.Json = False) -> None:
+def replay_bad(profile: options.GateProfile = None, as_json: options.Json = False) -> None:
     """Parse bad replies again (those without usable scores). If that fails, calls the judge again, which is billed."""
     from ..config.profile import load_profile, scoring_of
     from ..scoring.judge import open_session
     from ..scoring.judge import replay_bad as replay
     from ..scoring.providers import settings_for
 
-    settings = settings_for(os.environ, scoring_of(load_profile(profile)))
+    settings = settings_for(os.environ, scoring_of(load_profile(options.chosen_profile(profile, "rc1"))))
     if not settings.live:
         raise BadInput(
             "requesting bad replies again calls the judge", where="REWARD_LIVE_MODE", remedy="set REWARD_LIVE_MODE=1"

@@ -1,4 +1,4 @@
-"""Verbs of training and of the gates before it: train, sft, ppo_runner, evaluate; round, verify, sign-off."""
+"""Verbs of training and of the gates before it: train, sft, ppo_runner; round, verify, sign-off."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer import Option
+from typer import Argument, Option
 
 from ..core.api import Stop
 from ..core.errors import BadInput
@@ -39,6 +39,7 @@ def train(
     """Train a policy without gates. A run has at most 2,000 steps, and its checkpoints cannot be released."""
     from ..training.run import run
 
+    _say_profile_of(config, overrides)
     _run(lambda: run(config, resume, overrides=overrides, reporter=show.Terminal()), as_json)
 
 
@@ -53,10 +54,11 @@ def sft(
     """Run only the warm start of a training run: SFT on the pool's demonstrations.
 
     The policy is then in `checkpoints/local/warm_start` (gated: `checkpoints/rc1/warm_start`). To continue with the
-    strategy, run `train --resume` (gated: `ppo_runner`) with the same config.
+    strategy, run `train --resume` (gated: `ppo-runner`) with the same config.
     """
     from ..training.run import run, run_gated
 
+    _say_profile_of(config, overrides)
     show_progress = show.Terminal()
     try:
         if gated:
@@ -65,7 +67,7 @@ def sft(
             run(config, resume, None, overrides, show_progress, warm_start_only=True)
     except Stop:
         raise typer.Exit(1) from None
-    verb = "ppo_runner --config" if gated else "train --resume --config"
+    verb = "ppo-runner --config" if gated else "train --resume --config"
     show.say(f"the warm start is complete; to continue: askgate {verb} {config}")
 
 
@@ -88,28 +90,30 @@ def ppo_runner(
     """Train a policy behind the gates. Needs the ticket of both rounds; refused if a file has changed since."""
     from ..training.run import run_gated
 
+    _say_profile_of(config, overrides)
     _run(lambda: run_gated(config, resume_from, overrides, show.Terminal()), as_json)
 
 
-def evaluate(
-    config: Annotated[Path, Option(help="Training config of a finished run.")] = options.QUICKSTART,
-    tag: options.Tag = "",
-    overrides: options.Set = None,
-    as_json: options.Json = False,
-) -> None:
-    """Compare a finished training run with its base.
-
-    Reads the stored episodes of base, warm start, controls and trained policy, and checks the gates on the trained
-    policy. To run one model on held-out samples, use `eval`.
-    """
+def compare_run(config: Path, tag: str, overrides: list[str] | None, as_json: bool) -> None:
+    """`askgate eval` without a model: compares a finished training run with its base."""
     from ..config.loader import load_train_config
     from ..training import results
 
-    report, (json_path, page) = results.evaluate(load_train_config(config, overrides), parse.tag(tag) or config.stem)
+    settings = load_train_config(config, overrides)
+    options.say_profile(settings.profile)
+    report, (json_path, page) = results.evaluate(settings, parse.tag(tag) or config.stem)
     if not as_json:
         show_results(report)
         show.wrote(page)
     show.finish(report, as_json, json_path)
+
+
+def _say_profile_of(config: Path, overrides: list[str] | None) -> None:
+    from ..config.loader import load_train_config
+
+    profile = load_train_config(config, overrides).profile
+    local = " (no ticket needed; its checkpoints cannot be released)" if profile == "local" else ""
+    options.say_profile(f"{profile}{local}")
 
 
 def _run(start: Callable[[], TrialReport | None], as_json: bool) -> None:
@@ -175,8 +179,11 @@ if TYPE_CHECKING:
 
 
 def run_round(
-    number: Annotated[int | None, Option("--round", min=1, max=2, help="Number of the round: 1, then 2.")] = None,
-    profile: options.GateProfile = "rc1",
+    number: Annotated[
+        int | None, Argument(metavar="NUMBER", min=1, max=2, help="Number of the round: 1, then 2.")
+    ] = None,
+    numbered: Annotated[int | None, Option("--round", min=1, max=2, hidden=True)] = None,
+    profile: options.GateProfile = None,
     replaces: Annotated[
         str, Option("--replace", metavar="PROFILE", help="Withdraw the passed rounds and sign-offs of this profile.")
     ] = "",
@@ -186,19 +193,24 @@ def run_round(
     ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Run a round of gates.
+    """Run a round of gates: `askgate round 1`, then `askgate round 2`.
 
-    Measures every gate from the files. A passed round 2 writes the ticket that ppo_runner needs.
+    Measures every gate from the files. A passed round 2 writes the ticket that ppo-runner needs.
     """
     from ..gates.readmit import readmit
     from ..gates.rounds import run_round as run
 
+    number = number or numbered
     if (number is None) != again:
-        raise BadInput("give either of them", where="--round, --readmit", remedy="write --round 1, then --round 2")
+        raise BadInput(
+            "give either of them", where="NUMBER, --readmit", remedy="write `askgate round 1`, then `askgate round 2`"
+        )
     if number is None:
         report, path = readmit(show.complain)
+        options.say_profile(report.profile)
         show.result(report, as_json, _print_round, *([path] if report.passed else []))
         raise typer.Exit(report.exit_code)
+    profile = options.chosen_profile(profile, "rc1")
     with show.Terminal().scoring(f"round {number}: scoring") as progress:
         report, path = run(number, profile, os.environ, show.complain, progress, replaces)
     show.result(report, as_json, _print_round, path)

@@ -1,4 +1,4 @@
-"""`python -m src.evaluation.overclar_penalty`: entry point of `askgate overclar_penalty`."""
+"""`python -m src.evaluation.overclar_penalty`: entry point of `askgate overclar-penalty`."""
 
 from __future__ import annotations
 

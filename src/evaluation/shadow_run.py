@@ -1,4 +1,4 @@
-"""`python -m src.evaluation.shadow_run`: entry point of `askgate shadow_run`."""
+"""`python -m src.evaluation.shadow_run`: entry point of `askgate shadow-run`."""
 
 from __future__ import annotations
 

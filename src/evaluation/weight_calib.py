@@ -1,4 +1,4 @@
-"""`python -m src.evaluation.weight_calib`: entry point of `askgate weight_calib`."""
+"""`python -m src.evaluation.weight_calib`: entry point of `askgate weight-calib`."""
 
 from __future__ import annotations
 

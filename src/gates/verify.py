@@ -86,7 +86,7 @@ def verify(deep: bool, tell: Callable[[str], None], signed: bool = True, owner_k
         tell(f"{run}: this run was removed, so nothing is verified about it")
     rounds = [verify_report(path, manifest, sums) for path in (ROUND1, TICKET, REFUSAL) if path.exists()]
     if not rounds:
-        raise BadInput("no round has been run", where=str(ROUND1), remedy="run `askgate round --round 1`")
+        raise BadInput("no round has been run", where=str(ROUND1), remedy="run `askgate round 1`")
     for report in rounds:
         ambers = f", amber: {', '.join(one.name for one in report.ambers)}" if report.ambers else ""
         tell(f"{report.round} ({report.profile}): {len(report.findings)} checks, {len(report.failed)} failed{ambers}")

@@ -10,11 +10,14 @@ every light, but nothing is trained without the ticket, and the exit code is 1.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..config.profile import Profile, ProfileName, load_profile
+from ..config.profile import NAMES, Profile, ProfileName, load_profile
 from ..core.errors import BadInput
+from ..core.files import read_json
+from ..gates.ticket import ROUND1, TICKET
 from ..scoring.providers import PROD, live_mode
 from .lights import COMMANDS, Light, lights, next_step, state_file, without
 from .runner import Result, run_stages
@@ -74,6 +77,16 @@ def open_loop(name: str | None = None, full: bool | None = None) -> ProfileLoop:
     state = State(state_file(profile.name))
     full = last_was_full(state) if full is None else full
     return ProfileLoop(profile, stages_of(profile, full), state, full)
+
+
+def profiles_run() -> list[ProfileName]:
+    """Profiles whose loop was run in this folder, or that its rounds are of."""
+    found = {name for name in NAMES if state_file(name).exists()}
+    for path in (ROUND1, TICKET):
+        if path.exists():
+            with suppress(BadInput, AttributeError):  # `verify` says what is wrong with the file
+                found |= {read_json(path, "").get("profile")} & set(NAMES)
+    return sorted(found)
 
 
 def last_run() -> ProfileName:

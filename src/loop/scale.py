@@ -98,13 +98,13 @@ def _gates(profile: Profile, when: str, reached: int) -> list[Stage]:
             again.append(replace(stage, name=f"{when}_{stage.name}", command=command, outputs=(out,)))
     if reached:
         out = FOLDER / f"{when}_stability.json"
-        limits = ("--least", str(reached), "--max_unstable", str(profile.thresholds.fresh_unstable_share_max))
+        limits = ("--least", str(reached), "--max-unstable", str(profile.thresholds.fresh_unstable_share_max))
         again.append(
             Stage(
                 f"{when}_stability",
                 f"Judge the {reached:,} live scores: stable, live, complete",
                 "评分稳定性闸门",
-                verb("validate_scores", LIVE_SCORES, *limits, "--out", out, "--profile", profile.name),
+                verb("validate-scores", LIVE_SCORES, *limits, "--out", out, "--profile", profile.name),
                 (LIVE_SCORES,),
                 (out,),
             )

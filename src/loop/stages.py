@@ -144,5 +144,5 @@ def _tag(report: Path) -> str:
 
 
 def _flags(thresholds: dict[str, object]) -> list[str]:
-    """Thresholds as flags; they have the same names."""
-    return [word for name, value in thresholds.items() for word in (f"--{name}", str(value))]
+    """Thresholds as flags; they have the same names, with hyphens."""
+    return [word for name, value in thresholds.items() for word in (f"--{name.replace('_', '-')}", str(value))]

@@ -54,7 +54,7 @@ from .render import LABELS, render_page
 from .results import curve_series, log_lines
 
 RC1_PAGE, RC1_JSON = Path("reports/rc1/RC1.html"), Path("reports/rc1/RC1.json")
-AGAIN = "run `askgate evaluate` again, then `askgate report`"
+AGAIN = "run `askgate eval` again, then `askgate report`"
 HELD_OUT = ("seed", "step", "reward", "success", "overclar_rate", "need_ask_success", "avg_turns")
 """Fields of the held-out evaluations that the report keeps."""
 CURVES = ("reward", "success", "kl", "overclar_rate", "need_ask_success", "turns", "entropy")
@@ -283,7 +283,7 @@ def choose_pairs(
             raise BadInput(
                 f"{one.sample_id!r} is not in all of base, trained policy and shadow set",
                 where="held-out episodes",
-                remedy="run `askgate evaluate` again",
+                remedy="run `askgate eval` again",
             )
         grouped[groups[one.sample_id]].append((one, other))
     each = {name: found[: shown // len(GROUPS)] for name, found in grouped.items()}

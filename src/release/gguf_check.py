@@ -1,4 +1,4 @@
-"""Exports a model to GGUF and checks the file against PyTorch (`askgate export_gguf`).
+"""Exports a model to GGUF and checks the file against PyTorch (`askgate export-gguf`).
 
 The check has two parts: the same text gives the same tokens, and the same tokens give the same most likely next token.
 llama.cpp continues a prompt greedily; PyTorch then reads prompt and continuation in one pass and gives its own choice

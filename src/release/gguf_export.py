@@ -22,7 +22,7 @@ from safetensors import SafetensorError
 
 from ..core.errors import BadInput
 from ..core.files import atomic_write, shipped, written
-from ..core.model_files import read_once
+from ..core.model_files import find_model, may_be_on_hub, read_once
 from .gguf_tokenizer import vocabulary, write_vocabulary
 
 ADAPTER = "adapter_config.json"
@@ -110,9 +110,11 @@ def write_gguf(model: Any, tokenizer: Any, out: Path, kind: Kind, name: str) -> 
 
 
 def model_folder(given: Path) -> Path:
-    """The user's folder, or the shipped one of that name (`models/tiny`)."""
+    """The user's folder, the shipped one of that name (`models/tiny`), or that of a hub model."""
     folder = shipped(given)
     if not folder.is_dir():
+        if may_be_on_hub(folder):
+            return find_model(str(given))
         raise BadInput("no such folder", where=str(given), remedy="name a folder with config.json and safetensors")
     return folder
 

@@ -100,7 +100,7 @@ def require_gguf(path: Path) -> None:
     with explain_read_errors(path), open(path, "rb") as handle:
         start = handle.read(len(MAGIC))
     if start != MAGIC:
-        raise BadInput("is not a GGUF file", where=str(path), remedy="make one: askgate export_gguf")
+        raise BadInput("is not a GGUF file", where=str(path), remedy="make one: askgate export-gguf")
 
 
 def rollout_llamacpp(

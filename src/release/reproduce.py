@@ -179,7 +179,7 @@ def run_again(folder: Path, facts: PackageFacts, tell: Tell, classes: Sequence[s
     for moved in (GATED_CHECKPOINTS, LOGS, RUNS):
         if (folder / moved).is_dir():
             (folder / moved).rename(folder / f"{moved.parts[0]}_of_the_package")
-    tell(f"training again: ppo_runner --config {facts.config}")
+    tell(f"training again: ppo-runner --config {facts.config}")
     command, environment = training_again(facts.config)
     done = subprocess.run(command, cwd=folder, env=environment, check=False)
     if done.returncode:
@@ -277,12 +277,12 @@ def _check_signatures(facts: PackageFacts, public_key: Path | None, tell: Tell) 
     listed = Path(SUMS_SIGNATURE)
     if not listed.exists() and (public_key or not PUBLIC.exists()):
         if public_key:
-            raise BadInput("the package is not signed", where="--public_key", remedy="ask the maker for a signed one")
+            raise BadInput("the package is not signed", where="--public-key", remedy="ask the maker for a signed one")
         tell("signature: none")
         return
     if not public_key and not can_sign():
         # A key from the package itself only shows that nothing was damaged by accident, as the checksums do.
-        tell("signature: not checked (pip install 'askgate[sign]', and give the maker's key with --public_key)")
+        tell("signature: not checked (pip install 'askgate[sign]', and give the maker's key with --public-key)")
         return
     key = public_key or PUBLIC
     verify_model(Path(SUMS), listed, key)

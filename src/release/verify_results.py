@@ -25,7 +25,7 @@ from ..gates.ticket import TICKET, final_models, sealed_ticket, settings_of, tra
 from ..training.results import curves, derive, outputs, verify_curves
 from .repeat_dialogues import DIALOGUES, repeat_dialogues
 
-_AGAIN = "run `askgate evaluate` on the run's own episodes; if it refuses them, train again"
+_AGAIN = "run `askgate eval` on the run's own episodes; if it refuses them, train again"
 _PUT_BACK = "put it back as the run wrote it"
 _RECORD = "start the training again: a finished run only reports and records"
 

@@ -122,7 +122,7 @@ class LiveShare:
             raise BadInput(
                 f"the judge scored nothing in {PATIENCE} steps running: {failed[0]}",
                 where="reward.live_share",
-                remedy=f"see that `askgate probe_scorer --live` passes, then resume with {RESUME}",
+                remedy=f"see that `askgate probe-scorer --live` passes, then resume with {RESUME}",
             )
 
 

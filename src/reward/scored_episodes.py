@@ -109,7 +109,7 @@ _OTHER_SPLIT = {
     ),
     "shadow": (
         "are not of a shadow set, and the weights may have been calibrated on them",
-        "record episodes on the set that shadow_run --materialize writes",
+        "record episodes on the set that shadow-run --materialize writes",
     ),
 }
 

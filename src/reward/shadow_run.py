@@ -1,4 +1,4 @@
-"""`askgate shadow_run`: old and new score compared on the same episodes of the shadow set.
+"""`askgate shadow-run`: old and new score compared on the same episodes of the shadow set.
 
 In: scored episodes of the base policy on the shadow set, the baseline with the old weights, and the calibrated weights.
 Out: `reports/shadow_run_<tag>.json` with the agreement of the two scores over all episodes, by task, by difficulty,
@@ -236,13 +236,13 @@ def old_and_new(names: Sequence[str], known: Baseline, chosen: Weights, where: s
         raise BadInput(
             f"the baseline does not know {', '.join(strange)}",
             where=where,
-            remedy="run weight_calib with this baseline, or name the dimension in it",
+            remedy="run weight-calib with this baseline, or name the dimension in it",
         )
     found = np.array([chosen.weights.get(name, 0.0) for name in names])
     if not found.sum():
         raise BadInput(
             "only the judge's dimensions have a weight, and no judge was asked",
             where=where,
-            remedy="set REWARD_LIVE_MODE=1, or run weight_calib",
+            remedy="set REWARD_LIVE_MODE=1, or run weight-calib",
         )
     return np.array(known.only(names).old), found / found.sum()

@@ -92,7 +92,7 @@ class Weights(Record, frozen=True):
 def read_weights(path: Path = WEIGHTS, weight_max: float = 1.0) -> Weights:
     """Weights that the reward may use: not negative, none above `weight_max`, summing to 1. Others are refused."""
     found = read_unchecked(path)
-    _refuse_wrong(found.weights, path, "run weight_calib; weights are not edited by hand")
+    _refuse_wrong(found.weights, path, "run weight-calib; weights are not edited by hand")
     for name, weight in found.weights.items():
         if weight > weight_max + CAP_TOLERANCE:
             raise BadInput(f"{name} has {weight}, more than {weight_max}", where=str(path), remedy="run weight_calib")
@@ -111,14 +111,14 @@ def load_dimensions(path: Path, scale: float = 1.0, *, weight_max: float) -> Adv
         raise BadInput(
             f"there is no dimension {', '.join(unknown)}",
             where=str(path),
-            remedy=f"run weight_calib; the dimensions are {', '.join(NAMES)}",
+            remedy=f"run weight-calib; the dimensions are {', '.join(NAMES)}",
         )
     weights = {name: weight for name, weight in stored.weights.items() if weight > 0}
     return AdvancedReward(weights, scale, stored.stand_in)
 
 
 def read_unchecked(path: Path) -> Weights:
-    return _read(path, Weights, "run weight_calib")
+    return _read(path, Weights, "run weight-calib")
 
 
 def read_baseline(path: Path = BASELINE) -> Baseline:

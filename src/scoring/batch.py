@@ -213,7 +213,7 @@ class _LiveRun:
             raise BadInput(
                 f"{self.outage}; {summary.scored} of {summary.samples} samples are scored",
                 where=name,
-                remedy="see that `askgate probe_scorer --live` passes, then run the same command again; it continues"
+                remedy="see that `askgate probe-scorer --live` passes, then run the same command again; it continues"
                 " from here and pays for nothing twice",
             )
         if self.unbilled:

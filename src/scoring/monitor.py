@@ -163,7 +163,7 @@ async def score_once(judge: Judge, dialogue: Dialogue) -> None:
         raise BadInput(
             f"the judge gives no score: {entry.failure}",
             where=judge.tally.provider.name,
-            remedy="see that `askgate probe_scorer --live` passes",
+            remedy="see that `askgate probe-scorer --live` passes",
         )
 
 

@@ -1,6 +1,6 @@
 """The ablation of the over-clarification penalty: two policies from one base, trained with and without it.
 
-    askgate overclar_penalty --ablation
+    askgate overclar-penalty --ablation
 
 Each side is a whole training run, started by the same command as a user's, in a folder of its own under
 `.askgate/ablation`. It resumes where it was interrupted, and is not made again where it is complete.

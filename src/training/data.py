@@ -32,16 +32,16 @@ def require_data(config: TrainConfig) -> None:
 def _command(config: TrainConfig, key: str, path: Path) -> str:
     mix = ",".join(f"{task}:{share:g}" for task, share in config.datasets.items())
     if path in MINIMAL:
-        return "askgate make_min_data"
+        return "askgate make-min-data"
     if key == "shadow_set":
-        return f"askgate shadow_run --stratify --mix {mix} --materialize {path}"
+        return f"askgate shadow-run --stratify --mix {mix} --materialize {path}"
     if not path.name.endswith(".balanced.jsonl"):
-        return f"askgate build_rollout_pool --mix {mix} --out {path}"
+        return f"askgate build-rollout-pool --mix {mix} --out {path}"
     pool = path.with_name(path.name.replace(".balanced.jsonl", ".jsonl"))
     metrics = pool.with_suffix(".metrics.jsonl")
     return (
-        f"askgate build_rollout_pool --mix {mix} --out {pool} && askgate difficulty_metrics --in {pool} --out {metrics}"
-        f" && askgate difficulty_bucketize --metrics {metrics} --out {path}"
+        f"askgate build-rollout-pool --mix {mix} --out {pool} && askgate difficulty-metrics --in {pool} --out {metrics}"
+        f" && askgate difficulty-bucketize --metrics {metrics} --out {path}"
     )
 
 

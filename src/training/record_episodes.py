@@ -59,7 +59,7 @@ def calibration_samples(pool: Path, n: int, seed: int) -> list[Sample]:
         raise BadInput(
             f"{pool} is not there, and no --scored episodes were given",
             where="--pool",
-            remedy="build it with build_rollout_pool and difficulty_bucketize, or name another pool",
+            remedy="build it with build-rollout-pool and difficulty-bucketize, or name another pool",
         )
     samples = list(read_unique(pool, Sample))
     if held_out := sum(sample.provenance.split == "shadow" for sample in samples):
@@ -90,7 +90,7 @@ def rated_episodes(
     refuse_overlap(made, {str(pool): pool, "--config": shipped(config)})
     recorded = _recorded(pool, samples, config, out, seed, overrides, reporter)
     if live_n is not None and live_n > len(recorded):
-        raise BadInput(f"there are {len(recorded)} episodes, not {live_n}", where="--live_n", remedy="ask for fewer")
+        raise BadInput(f"there are {len(recorded)} episodes, not {live_n}", where="--live-n", remedy="ask for fewer")
     job = BatchJob(out, scores_file, live_n, seed)
     scoring = scoring_for(load_train_config(config, overrides), config)
     scores = _judge_scores(recorded, job, scoring, provider, reporter)

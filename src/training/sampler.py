@@ -167,7 +167,7 @@ class Sampler:
                 raise BadInput(
                     f"the pool has no {'' if bucket == 'all' else bucket + ' '}samples",
                     where="seed_pool",
-                    remedy="train on a pool that difficulty_bucketize wrote, or set that share of "
+                    remedy="train on a pool that difficulty-bucketize wrote, or set that share of "
                     "priority_sampling.by_difficulty to 0",
                 )
 
@@ -298,7 +298,7 @@ def open_sampler(
         raise BadInput(
             f"{len(shared)} of its source ids are in the seed pool, among them {shared[0]}",
             where=str(shadow),
-            remedy="run validate_pool and build the pool again",
+            remedy="run validate-pool and build the pool again",
         )
     fresh = FreshSamples(meta, source_ids, held_out, seed) if min(_pool_shares(sampling)) < 1 else None
     return Sampler(PoolFile(pool), levels, sampling, seed, fresh, weights, need_ask)

@@ -160,7 +160,7 @@ def test_a_missing_file_is_named_and_nothing_is_written(
         (["--mix", "hotpotqa:0.5,triviaqa:0.5"], "--mix: 'triviaqa' is not known"),
         (["--tools", "wiki,shell"], "--tools: 'shell' is not known"),
         (["--lang", "fr"], "--lang: 'fr' is not known"),
-        (["--source", "dir"], "--data_dir"),
+        (["--source", "dir"], "--data-dir"),
     ],
 )
 def test_impossible_flag_values_are_named(flags: list[str], said: str, askgate: Askgate, old: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_usage_error_names_its_flag(flags: list[str], askgate: Askgate, old: P
     outcome = askgate("build_rollout_pool", "--out", old, *flags)
     assert outcome.code == 2
     assert outcome.out == ""
-    assert flags[0] in outcome.err.splitlines()[-1]
+    assert flags[0].replace("_", "-") in outcome.err.splitlines()[-1]
     untouched(old)
 
 
@@ -197,7 +197,7 @@ def test_an_unknown_verb_is_a_usage_error(askgate: Askgate) -> None:
 
 
 def test_unknown_tasks_and_targets_are_named(askgate: Askgate, small_pool: Path, metrics: Path, old: Path) -> None:
-    refused(askgate("validate_pool", small_pool, "--by_task", "hotpotqa,squad"), "--by_task: 'squad' is not known")
+    refused(askgate("validate_pool", small_pool, "--by_task", "hotpotqa,squad"), "--by-task: 'squad' is not known")
     target = ["--target", "easy:0.5,medium:0.5,hard:0.5"]
     refused(askgate("difficulty_bucketize", "--metrics", metrics, "--out", old, *target), "--target: the shares sum")
     untouched(old)
@@ -238,11 +238,11 @@ def test_a_folder_is_not_an_output(askgate: Askgate, tmp_path: Path) -> None:
 )
 def test_a_percentage_in_place_of_a_share_is_refused(arguments: list[str], askgate: Askgate) -> None:
     """With `--max_easy_pct 30` a pool of only easy samples would pass."""
-    refused(askgate(*arguments), arguments[1], "write 0.30")
+    refused(askgate(*arguments), arguments[1].replace("_", "-"), "write 0.30")
 
 
 def test_a_similarity_given_as_a_percentage_lets_no_leak_pass(small_pool: Path, small_shadow: Path) -> None:
-    with pytest.raises(BadInput, match=r"--leak_sim: 85 is no share of 1.*write 0\.85"):
+    with pytest.raises(BadInput, match=r"--leak-sim: 85 is no share of 1.*write 0\.85"):
         validate_pool(
             small_pool,
             POOL_LIMITS.model_copy(update={"leak_sim": 85}),

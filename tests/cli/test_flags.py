@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import typer
 
-from src.cli.app import app
+from src.cli.app import GROUPS, app, hyphens
 from src.config.train_config import TrainConfig
 from src.gates.ticket import FREE_WITH_A_TICKET
 from tests.conftest import Askgate
@@ -79,7 +79,10 @@ ADDED = {
     "assert_not_simulated": {"--profile"},
     "score": {"--out", "--n", "--seed", "--budget", "--provider", "--k", "--profile"},
     "overclar_penalty": {"--config", "--set", "--steps", "--seeds", "--n", "--episodes", "--tag"},
-    "evaluate": {"--config", "--set", "--tag"},
+    "evaluate": {
+        *("--config", "--set", "--tag"),
+        *("--model", "--backend", "--n", "--greedy", "--compare", "--out"),
+    },
     "train": {"--set"},
 }
 OPERATIONS = (
@@ -112,7 +115,7 @@ DOORS = {
 
 def understood(verb: str, arguments: str) -> dict[str, Any]:
     group: Any = typer.main.get_command(app)
-    parameters: dict[str, Any] = group.commands[verb].make_context(verb, shlex.split(arguments)).params
+    parameters: dict[str, Any] = group.commands[hyphens(verb)].make_context(verb, shlex.split(arguments)).params
     return parameters
 
 
@@ -122,7 +125,7 @@ def test_help_lists_every_flag_of_the_work_orders(verb: str, askgate: Askgate) -
     assert shown.code == 0
     flags = set(re.findall(r"^ +(--[\w-]+)", shown.out, flags=re.MULTILINE))
     asked = set(re.findall(r"--[\w-]+", WORK_ORDER[verb]))
-    assert flags == asked | ADDED.get(verb, set()) | {"--json", "--help"}
+    assert flags == set(map(hyphens, asked | ADDED.get(verb, set()))) | {"--json", "--help"}
 
 
 @pytest.mark.parametrize("verb", WORK_ORDER)
@@ -144,10 +147,49 @@ def test_the_example_of_set_is_one_that_the_verb_takes(askgate: Askgate) -> None
 
 def test_every_verb_is_listed_with_a_whole_sentence(askgate: Askgate) -> None:
     shown = askgate("--help").out
-    listed = dict(re.findall(r"^  ([\w-]+) {2,}(\S.*)$", shown.split("Start here:")[1], flags=re.MULTILINE))
-    assert set(listed) == {*WORK_ORDER, *OPERATIONS, *RELEASE, "scorecache", "sign-off"}
+    listed = dict(re.findall(r"^  ([\w-]+) {2,}(\S.*)$", shown.split("\nStart (")[1], flags=re.MULTILINE))
+    verbs = {*WORK_ORDER, *OPERATIONS, *RELEASE, "scorecache", "sign-off"} - {"evaluate"}
+    assert set(listed) == set(map(hyphens, verbs))
     assert "Commands:" not in shown, "a verb belongs to a group"
     assert not [verb for verb, sentence in listed.items() if sentence.endswith("...")]
+
+
+def test_help_has_eight_groups_each_with_an_example_that_parses(askgate: Askgate) -> None:
+    shown = askgate("--help").out
+    groups = re.findall(r"^(\w+) \(.+\):$", shown, flags=re.MULTILINE)
+    assert groups == ["Start", "Data", "Judge", "Reward", "Train", "Eval", "Gate", "Owner"]
+    for group in GROUPS.values():
+        assert f"    $ {group.example}\n" in shown
+        for command in group.example.split(" && "):
+            _, verb, *flags = shlex.split(re.sub(r"^(\w+=\S+ )*", "", command))
+            understood(verb, shlex.join(flags))
+
+
+@pytest.mark.parametrize("arguments", [["validate_pool", "--max_len"], ["validate-pool", "--max-len"],
+                                       ["scorecache", "replay_bad", "--prof_ile"]])  # fmt: skip
+def test_verbs_and_flags_may_be_written_with_a_hyphen_or_an_underscore(arguments: list[str], askgate: Askgate) -> None:
+    """The last flag lacks its value or does not exist, which only the right verb can say."""
+    refused = askgate(*arguments)
+    assert refused.code == 2
+    assert "No such command" not in refused.err
+    assert arguments[-1] in refused.err or hyphens(arguments[-1]) in refused.err
+
+
+def test_every_flag_has_hyphens() -> None:
+    group: Any = typer.main.get_command(app)
+    for verb, command in group.commands.items():
+        assert "_" not in verb
+        for parameter in command.params:
+            assert not [flag for flag in parameter.opts if "_" in flag and flag.startswith("--")], verb
+
+
+def test_evaluate_is_a_hidden_name_of_eval(askgate: Askgate) -> None:
+    group: Any = typer.main.get_command(app)
+    assert group.commands["evaluate"].callback.__wrapped__ is group.commands["eval"].callback.__wrapped__
+    assert group.commands["evaluate"].hidden
+    refused = askgate("eval", "--n", "3", "--greedy")
+    assert (refused.code, refused.out) == (2, "")
+    assert "--n, --greedy: measures one model. What to do: add --model FOLDER." in refused.err
 
 
 @pytest.mark.parametrize("verb", DOORS)
@@ -157,7 +199,7 @@ def test_a_script_runs_its_verb(verb: str, tmp_path: Path) -> None:
     command = [sys.executable, *(door if at_root else [str(ROOT / door[0])]), "--help"]
     done = subprocess.run(command, cwd=ROOT if at_root else tmp_path, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"Usage: askgate {verb} [OPTIONS]")
+    assert done.stdout.startswith(f"Usage: askgate {hyphens(verb)} [OPTIONS]")
 
 
 def imported(heavy: str, code: str) -> str:

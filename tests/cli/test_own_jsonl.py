@@ -159,3 +159,28 @@ def test_a_row_that_breaks_a_rule_is_skipped_and_named(
     ]
     documented = TUTORIAL.read_text(encoding="utf-8").replace("\n", " ")
     assert re.sub(r"\s+", " ", documented).find(made.out.splitlines()[0]) > 0
+
+
+def test_word_problems_that_cannot_be_used_are_named_with_line_and_rule(
+    askgate: Askgate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own = Path("own/gsm8k/bikes.jsonl")
+    own.parent.mkdir(parents=True)
+    good = [problem(Random(seed)) for seed in range(60)]
+    bad = {"question": "Every bike takes 7 hours. How long do 3 bikes take?", "answer": "21 hours.\n#### 21"}
+    short = {**good[0], "question": "How many dollars?"}
+    own.write_text("".join(json.dumps(one) + "\n" for one in [bad, *good, short]), encoding="utf-8")
+    build = ("build-rollout-pool", "--source", "dir", "--data-dir", "own", "--mix", "gsm8k:1.0", "--n", "10")
+    done = askgate(*build, "--out", "pool.jsonl")
+    assert done.code == 0, done.err
+    assert f"{own}:1: 'Every bike takes 7 hours. How long do 3 bikes take?' skipped: the answer has no" in done.out
+    assert f"{own}:62: 'How many dollars?' skipped: the question must be two sentences or more" in done.out
+    own.write_text(json.dumps(bad) + "\n", encoding="utf-8")
+    refused = askgate(*build, "--out", "pool.jsonl")
+    assert refused.code == 2
+    assert "bikes.jsonl:1: 'Every bike takes" in refused.err
+    own.write_text('{"question": "How long?", "answer": 7}\n', encoding="utf-8")
+    refused = askgate(*build, "--out", "pool.jsonl")
+    assert "bikes.jsonl:1" in refused.err
+    assert "correct this row" in refused.err

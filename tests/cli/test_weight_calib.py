@@ -200,7 +200,7 @@ def test_a_missing_pool_is_refused_with_the_command(episodes: Path, askgate: Ask
     done = askgate("weight_calib")
     assert done.code == 2
     assert "data/rollouts/rc1_seed.balanced.jsonl is not there" in done.err
-    assert "build_rollout_pool" in done.err
+    assert "build-rollout-pool" in done.err
 
 
 @pytest.mark.parametrize("l2", ["nan", "inf", "-0.1"])

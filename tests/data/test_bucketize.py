@@ -93,7 +93,7 @@ def test_a_last_line_without_newline_is_still_a_whole_line(tmp_path: Path) -> No
 def test_an_empty_bucket_is_named_with_its_remedy(tmp_path: Path) -> None:
     supply = even_supply(9, 9, 9)
     supply["gsm8k"]["hard"] = 0
-    with pytest.raises(BadInput, match=r"gsm8k has 0 hard samples.*--ops_numeric.*--target") as refused:
+    with pytest.raises(BadInput, match=r"gsm8k has 0 hard samples.*--ops-numeric.*--target") as refused:
         balance(tmp_path, graded_samples(supply))
     assert "调高" in str(refused.value)
     assert not (tmp_path / "seed.balanced.jsonl").exists()
@@ -102,7 +102,7 @@ def test_an_empty_bucket_is_named_with_its_remedy(tmp_path: Path) -> None:
 def test_too_few_easy_samples_name_the_remedy(tmp_path: Path) -> None:
     supply = even_supply(9, 9, 9)
     supply["hotpotqa"]["easy"] = 0
-    with pytest.raises(BadInput, match=r"hotpotqa has 0 easy samples.*lower --tool_hops"):
+    with pytest.raises(BadInput, match=r"hotpotqa has 0 easy samples.*lower --tool-hops"):
         balance(tmp_path, graded_samples(supply))
 
 
@@ -139,7 +139,7 @@ def test_an_id_that_comes_twice_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("by_task", [["gsm8k"], ["gsm8k", "hotpotqa", "strategyqa", "gsm8k"], []])
 def test_every_task_of_the_pool_is_named_once(tmp_path: Path, by_task: list[Task]) -> None:
     _, metrics = measured_pool(tmp_path, graded_samples(even_supply(3, 3, 3)))
-    with pytest.raises(BadInput, match="--by_task"):
+    with pytest.raises(BadInput, match="--by-task"):
         difficulty_bucketize(metrics, TARGET, by_task, tmp_path / "out.jsonl")
 
 

@@ -187,11 +187,11 @@ def test_a_missing_data_dir_names_the_base_folder(tmp_path: Path, monkeypatch: p
         ({"n": 0}, "--n"),
         ({"mix": {"hotpotqa": 0.5}}, "--mix"),
         ({"mix": {"hotpotqa": 1.0, "trivia": 0.0}}, "--mix"),
-        ({"clarify_rate": 1.5}, "--clarify_rate"),
-        ({"max_turns": 2}, "--max_turns"),
+        ({"clarify_rate": 1.5}, "--clarify-rate"),
+        ({"max_turns": 2}, "--max-turns"),
         ({"tools": ("wiki", "shell")}, "--tools"),
-        ({"tool_hops": 99}, "--tool_hops"),
-        ({"source": "dir", "data_dir": None}, "--data_dir"),
+        ({"tool_hops": 99}, "--tool-hops"),
+        ({"source": "dir", "data_dir": None}, "--data-dir"),
     ],
 )
 def test_a_plan_that_cannot_be_built_is_refused_by_flag(change: dict[str, object], flag: str, tmp_path: Path) -> None:

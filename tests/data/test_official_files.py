@@ -106,7 +106,7 @@ def test_a_missing_dataset_is_refused_only_when_asked_for(folder: Path) -> None:
     assert source.assign("gsm8k", [want()], "train", 1)
     with pytest.raises(BadInput, match=r"no hotpotqa data here.*hotpot_dev_distractor_v1\.json"):
         source.assign("hotpotqa", [want()], "train", 1)
-    with pytest.raises(BadInput, match="--data_dir"):
+    with pytest.raises(BadInput, match="--data-dir"):
         OfficialSource(None)
 
 
@@ -148,7 +148,7 @@ def test_a_key_of_another_folder_is_refused(folder: Path) -> None:
 def test_a_task_that_does_not_fit_the_turns_is_refused(folder: Path) -> None:
     source = OfficialSource(folder)
     (key,) = source.assign("gsm8k", [want(clarify=True)], "train", 1)
-    with pytest.raises(BadInput, match="max_turns"):
+    with pytest.raises(BadInput, match="max-turns"):
         source.item("gsm8k", key, Want("en", "medium", True, 2, 4, 4, 0.5), 1)
 
 

@@ -94,8 +94,8 @@ def test_an_all_easy_pool_fails_on_its_shares(tmp_path: Path) -> None:
     report = validate(tmp_path)
     assert {"hard_share", "easy_share", "hard_share[gsm8k]", "easy_share[hotpotqa]"} <= failed(report)
     assert by_name(report, "easy_share").value == 1.0
-    assert "--ops_numeric" in by_name(report, "hard_share[gsm8k]").remedy
-    assert "--tool_hops" in by_name(report, "hard_share[hotpotqa]").remedy_zh
+    assert "--ops-numeric" in by_name(report, "hard_share[gsm8k]").remedy
+    assert "--tool-hops" in by_name(report, "hard_share[hotpotqa]").remedy_zh
 
 
 def test_one_task_of_easy_samples_fails_its_own_checks(tmp_path: Path) -> None:

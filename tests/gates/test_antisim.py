@@ -20,7 +20,7 @@ def workspace(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: py
 
 def test_it_passes_after_honest_scoring(workspace: Workspace) -> None:
     workspace.score_honestly()
-    done = workspace.run("assert_not_simulated", "--cache_hit_lt", "0.90")
+    done = workspace.run("assert_not_simulated", "--cache-hit-lt", "0.90")
     assert done.code == 0
     assert "PASSED assert_not_simulated" in done.out
     assert workspace.failed_checks() == set()
@@ -53,7 +53,7 @@ def test_the_same_samples_scored_again_from_the_cache_fail(workspace: Workspace)
     with JudgeServer(port=workspace.port) as server:
         assert workspace.score("--out", "again.jsonl").code == 0
     assert server.asked == 0
-    done = workspace.run("assert_not_simulated", "--cache_hit_lt", "0.90")
+    done = workspace.run("assert_not_simulated", "--cache-hit-lt", "0.90")
     assert done.code == 2
     assert "FAILED cache_hit_rate[last scoring of each sample]: 1, must be < 0.9" in done.out
     assert "came out of the cache" in done.out

@@ -80,8 +80,8 @@ def test_the_thresholds_are_the_profiles(monkeypatch: pytest.MonkeyPatch) -> Non
     profile = load_profile("rc1")
     gate = next(stage for stage in stages.stages_of(profile) if stage.name == "pool_gate")
     command = list(gate.command)
-    assert command[command.index("--min_distinct2") + 1] == "0.6"
-    assert command[command.index("--max_shortcut_auc") + 1] == "0.7"
+    assert command[command.index("--min-distinct2") + 1] == "0.6"
+    assert command[command.index("--max-shortcut-auc") + 1] == "0.7"
 
 
 def test_quickstart_calls_only_the_local_judge() -> None:
@@ -103,8 +103,8 @@ def test_before_a_run_all_lights_are_grey(askgate: Askgate) -> None:
 def test_the_stages_of_rc1_can_be_read_before_they_run(askgate: Askgate) -> None:
     shown = askgate("rc1", "--list")
     assert shown.code == 0
-    assert "$ askgate build_rollout_pool --out data/rollouts/rc1_seed.jsonl --n 30000" in shown.out
-    assert "$ askgate round --round 2 --profile rc1" in shown.out
+    assert "$ askgate build-rollout-pool --out data/rollouts/rc1_seed.jsonl --n 30000" in shown.out
+    assert "$ askgate round 2 --profile rc1" in shown.out
 
 
 def test_an_unknown_stage_is_refused(askgate: Askgate) -> None:

@@ -122,7 +122,7 @@ class Workspace:
 
     def failed_checks(self, *flags: str) -> set[str]:
         """Failed checks of `assert_not_simulated`, without scopes; empty if it passes. The exit code is 0 or 2."""
-        found = self.run("assert_not_simulated", "--cache_hit_lt", "0.90", "--json", *flags)
+        found = self.run("assert_not_simulated", "--cache-hit-lt", "0.90", "--json", *flags)
         failed = {one["name"].split("[")[0] for one in found.figures()["checks"] if not one["passed"]}
         assert found.code == (2 if failed else 0)
         return failed

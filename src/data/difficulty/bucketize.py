@@ -88,7 +88,7 @@ def _check_tasks(supply: LevelCounts, by_task: Sequence[Task], metrics: Path) ->
         raise BadInput(
             f"the pool has {' '.join(sorted(supply)) or 'no samples'}, by_task names {' '.join(by_task) or 'none'}",
             where=str(metrics),
-            remedy="name each task of the pool once in --by_task, or build a pool with those tasks (--mix)",
+            remedy="name each task of the pool once in --by-task, or build a pool with those tasks (--mix)",
         )
 
 

@@ -88,7 +88,7 @@ def validate_difficulty(
     one that would overwrite an input is refused."""
     started = now()
     for flag in ("min_hard_pct", "max_easy_pct", "clue_overlap_max_easy", "clue_overlap_min_hard"):
-        require_share(getattr(limits, flag), f"--{flag}")
+        require_share(getattr(limits, flag), f"--{flag.replace('_', '-')}")
     metrics_meta = read_meta(metrics)
     parent = _common_parent(metrics, metrics_meta, balanced)
     inputs = {"--metrics": metrics, "--balanced": balanced, "the measured pool": parent}
@@ -145,7 +145,7 @@ def _common_parent(metrics: Path, metrics_meta: PoolMeta, balanced: Path) -> Pat
         raise BadInput(
             f"does not come from the pool that {metrics.name} measures",
             where=str(balanced),
-            remedy="make both files from the same pool: difficulty_metrics, then difficulty_bucketize",
+            remedy="make both files from the same pool: difficulty-metrics, then difficulty-bucketize",
         )
     return parent_of(metrics, metrics_meta)
 
@@ -185,7 +185,7 @@ def _compare(metrics: Path, balanced: Path, fingerprints: dict[str, int]) -> tup
         raise BadInput(
             f"{len(missing)} samples are not in {metrics.name}, among them {min(missing)!r}",
             where=str(balanced),
-            remedy="make both files from the same pool: difficulty_metrics, then difficulty_bucketize",
+            remedy="make both files from the same pool: difficulty-metrics, then difficulty-bucketize",
         )
     return columns, mismatches
 

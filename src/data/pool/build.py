@@ -49,7 +49,7 @@ def open_source(plan: BuildPlan) -> Source:
     if plan.data_dir is not None and not plan.data_dir.is_dir():
         raise BadInput(
             "no such folder",
-            where=f"--data_dir {plan.data_dir}",
+            where=f"--data-dir {plan.data_dir}",
             remedy="name the folder of the official files; a pool keeps it relative to the folder where the pool "
             "was built, so run the later stages from there",
         )

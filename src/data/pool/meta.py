@@ -58,7 +58,7 @@ def read_meta(pool: Path) -> PoolMeta:
         raise BadInput(
             f"the pool's sidecar cannot be read ({error.strerror})",
             where=str(path),
-            remedy="build the pool with build_rollout_pool, and move the .jsonl and .meta.json files together",
+            remedy="build the pool with build-rollout-pool, and move the .jsonl and .meta.json files together",
         ) from None
     try:
         return msgspec.json.decode(raw, type=PoolMeta)
@@ -78,7 +78,7 @@ def derived_meta(
 
 def parent_of(path: Path, meta: PoolMeta) -> Path:
     """The pool that a file was derived from. It must still be in its place and unchanged."""
-    remedy = "run difficulty_metrics on the pool again and keep the files in their folder"
+    remedy = "run difficulty-metrics on the pool again and keep the files in their folder"
     parent = path.parent / meta.parent
     if not meta.parent_sha256 or not parent.is_file():
         raise BadInput(f"the pool that this was made from is not at {parent}", where=str(path), remedy=remedy)

@@ -28,7 +28,7 @@ TARGET: dict[Level, float] = {"easy": 0.25, "medium": 0.45, "hard": 0.30}
 """Shares of a balanced pool. The builder aims at them from the start, so that balancing discards little."""
 
 USUAL = 4
-"""Usual value of --tool_hops and --ops_numeric."""
+"""Usual value of --tool-hops and --ops-numeric."""
 OPERATIONS_MORE = 2
 """Number of operations that a problem may have beyond those asked for."""
 SCORES: dict[Level, tuple[int, int]] = {
@@ -135,7 +135,7 @@ class Source(Protocol):
     def item(self, task: Task, key: str, want: Want, seed: int) -> Item: ...
 
 
-# What --tool_hops and --ops_numeric ask of a sample. A hard sample takes the full values; a share of the medium ones
+# What --tool-hops and --ops-numeric ask of a sample. A hard sample takes the full values; a share of the medium ones
 # takes half, and the share grows with each notch. A knob that is turned up allows samples to come out harder than
 # wanted, one that is turned down allows easier ones: else the builder would compensate elsewhere and the knob would
 # change nothing that is measured. At the usual values every sample comes out at its level.

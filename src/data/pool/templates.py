@@ -121,7 +121,7 @@ def _split(alternative: str) -> tuple[str, ...]:
 def _refuse_unknown_files(folder: Path) -> None:
     """Refuses misspelt file names, which would be ignored otherwise."""
     if not folder.is_dir():
-        raise BadInput("no such folder of templates", where=str(folder), remedy="check --templates_dir")
+        raise BadInput("no such folder of templates", where=str(folder), remedy="check --templates-dir")
     known = {f"{prefix}{task}.json" for prefix in ("", "clarify_") for task in TASKS}
     for path in sorted(folder.glob("*.json")):
         if path.name not in known:

@@ -49,8 +49,8 @@ def validate_pool(
     """Writes the report to `out`, whatever the verdict."""
     started = now()
     for flag in ("min_distinct2", "leak_sim", "max_shortcut_auc"):
-        require_share(getattr(limits, flag), f"--{flag}")
-    refuse_overlap({"--out": out}, {"POOL": pool, **({"--leak_check": leak_check} if leak_check else {})})
+        require_share(getattr(limits, flag), f"--{flag.replace('_', '-')}")
+    refuse_overlap({"--out": out}, {"POOL": pool, **({"--leak-check": leak_check} if leak_check else {})})
     meta = read_meta(pool)
     shadow = read_shadow(leak_check, meta) if leak_check else []
     scanned = scan(pool, meta, {sample.provenance.source_id for sample in shadow})
@@ -58,7 +58,7 @@ def validate_pool(
         raise BadInput(
             f"the pool has no samples of {', '.join(absent)}",
             where=str(pool),
-            remedy="leave these tasks out of --by_task, or build the pool with them in --mix",
+            remedy="leave these tasks out of --by-task, or build the pool with them in --mix",
         )
 
     v1, rebuilt = read_reference(scanned, meta, reference)

@@ -130,14 +130,10 @@ def source_id(record: GsmRecord) -> str:
 
 
 def read(record: GsmRecord) -> WordProblem | None:
-    """`None` where the annotations do not compute or do not end on the answer, or there is nothing but the question."""
-    solution, mark, final = record.answer.rpartition("####")
-    answer = parse_number(final)
-    steps = parse_solution(solution)
-    sentences = split_sentences(record.question)
-    if not mark or answer is None or not steps or steps[-1].value != answer:
-        return None
-    if len(sentences) < 2 or not sentences[-1].endswith("?"):
+    """`None` where a record breaks a rule (`broken_rule`)."""
+    solution, _, final = record.answer.rpartition("####")
+    answer, steps, sentences = parse_number(final), parse_solution(solution), split_sentences(record.question)
+    if answer is None or not steps or _broken_rule(answer, steps, sentences):
         return None
     premise, question = sentences[:-1], sentences[-1]
     return WordProblem(
@@ -149,6 +145,24 @@ def read(record: GsmRecord) -> WordProblem | None:
         omissions=omissions(premise, question, steps),
         notes_title=_notes_title(" ".join((*premise, question))),
     )
+
+
+def broken_rule(record: GsmRecord) -> str:
+    """The rule that a record breaks; empty where it can be used."""
+    solution, _, final = record.answer.rpartition("####")
+    return _broken_rule(parse_number(final), parse_solution(solution), split_sentences(record.question))
+
+
+def _broken_rule(answer: Fraction | None, steps: Sequence[Calculation], sentences: Sequence[str]) -> str:
+    if answer is None:
+        return "no number follows #### in the answer"
+    if not steps:
+        return "the answer has no steps such as <<3*4=12>> that compute"
+    if steps[-1].value != answer:
+        return "the last step does not give the number after ####"
+    if len(sentences) < 2 or not sentences[-1].endswith("?"):
+        return "the question must be two sentences or more, the last with a question mark"
+    return ""
 
 
 def make_item(problem: WordProblem, mode: Mode, want: Want, seed: int) -> Item | None:

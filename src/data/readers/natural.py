@@ -70,7 +70,7 @@ class NaturalSource:
     def __init__(self, name: str, data_dir: Path | None) -> None:
         if data_dir is None:
             raise BadInput(
-                f"source {name} needs a folder", where="--data_dir", remedy=f"name the folder above {self._files(name)}"
+                f"source {name} needs a folder", where="--data-dir", remedy=f"name the folder above {self._files(name)}"
             )
         self.name = name
         self.files = sorted(data_dir.glob(self._files(name)))
@@ -136,7 +136,7 @@ class NaturalSource:
                 f"{len(wants)} samples asked for, {len(wants) - chosen.count(None)} are there in the {split} part of "
                 f"{self.name} at this share of ambiguous ones",
                 where="--n",
-                remedy="ask for fewer samples, or change --clarify_rate",
+                remedy="ask for fewer samples, or change --clarify-rate",
             )
         return [key for key in chosen if key is not None]
 

@@ -51,7 +51,7 @@ _SCARCE_FIRST: tuple[Level, ...] = ("easy", "hard", "medium")
 """Easy questions that lack something are the scarcest, then hard ones that lack nothing."""
 STRATEGYQA = "voidful/StrategyQA"
 STRATEGYQA_FILES = ("strategyqa_train.json", "strategyqa_train_paragraphs.json")
-_HUB_REMEDY = "check the network, or put the official files into a folder and use --source dir --data_dir FOLDER"
+_HUB_REMEDY = "check the network, or put the official files into a folder and use --source dir --data-dir FOLDER"
 
 Misfit = Callable[[str, Mode, Want], float | None]
 """Distance of a record in a mode from a want; `None` where it cannot be worded in that mode."""
@@ -69,7 +69,7 @@ class OfficialSource:
     def __init__(self, data_dir: Path | None) -> None:
         if data_dir is None:
             raise BadInput(
-                "source dir needs a folder", where="--data_dir", remedy="name the folder of the official files"
+                "source dir needs a folder", where="--data-dir", remedy="name the folder of the official files"
             )
         self.data_dir = data_dir
         self.fingerprints: dict[str, str] = {}
@@ -127,7 +127,7 @@ class OfficialSource:
             )
         made = self._make(task, source_id, mode, want, seed)
         if made is None:
-            raise BadInput(f"{key} does not fit in {want.max_turns} turns", remedy="use a larger --max_turns")
+            raise BadInput(f"{key} does not fit in {want.max_turns} turns", remedy="use a larger --max-turns")
         return msgspec.structs.replace(made, source=self.name)
 
     def load(self, task: Task) -> Dataset:
@@ -164,10 +164,12 @@ class OfficialSource:
         return self._faults[task]
 
     def _too_few(self, task: Task, split: str, counts: str) -> BadInput:
+        skipped = self._dataset(task).skipped
+        first = f" ({len(skipped)} rows cannot be used; the first is {skipped[0]})" if skipped else ""
         return BadInput(
-            f"{counts} in the {split} part of {task}",
+            f"{counts} in the {split} part of {task}{first}",
             where=str(self.data_dir),
-            remedy="ask for fewer samples, less of this task or a lower --clarify_rate, or add official files",
+            remedy="ask for fewer samples, less of this task or a lower --clarify-rate, or add rows",
         )
 
 

@@ -25,7 +25,9 @@ Question = ArticleQuestion | WordProblem
 
 _FILES: dict[str, Any] = package_yaml("templates/official_files.yaml")
 """What the folder of a task holds, which files of it are not read, and how the records of a task are told apart."""
-_REMEDY = "take the file from the official release again"
+SHOWN = 60
+"""Characters of a question that the message about it shows."""
+_REMEDY = "correct this row; docs/data.md has the formats"
 
 
 class Dataset(Struct, frozen=True):
@@ -36,6 +38,8 @@ class Dataset(Struct, frozen=True):
     """Number of all records, with unusable ones: repeated, or without a way to the answer."""
     sha256: dict[str, str]
     """SHA-256 of everything that was read, by name."""
+    skipped: tuple[str, ...] = ()
+    """Word problems that were not used: file and line, the beginning of the question, and the rule that they break."""
 
 
 def usable(rows: Iterable[T], read: Callable[[T], Question | None], sha256: dict[str, str]) -> Dataset:
@@ -79,8 +83,16 @@ def read_files(task: Task, files: list[Path], base: Path) -> Dataset:
         if task == "gsm8k" and "####" not in record.answer:
             raise BadInput("answer: no `#### result` at its end", where=where, remedy=_REMEDY)
     used = [path for path, some in found.items() if some]
+    skipped = [] if task == "hotpotqa" else [line for where, row in rows if (line := _skipped(where, row))]
     read: Any = hotpotqa.read if task == "hotpotqa" else gsm8k.read
-    return usable([record for _, record in rows], read, _sha256(used, base))
+    dataset = usable([record for _, record in rows], read, _sha256(used, base))
+    return msgspec.structs.replace(dataset, skipped=tuple(skipped))
+
+
+def _skipped(where: str, row: GsmRecord) -> str:
+    rule = gsm8k.broken_rule(row)
+    start = row.question[:SHOWN] + ("..." if len(row.question) > SHOWN else "")
+    return f"{where}: '{start}' skipped: {rule}" if rule else ""
 
 
 def _read_strategyqa(files: list[Path], base: Path) -> Dataset:

@@ -22,7 +22,7 @@ from .wording import WorldText, name_of
 CONTEXT_TOKENS: dict[Level, tuple[int, int]] = {"easy": (40, 110), "medium": (420, 900), "hard": (640, 1000)}
 """Least and most tokens of context; the prompt adds some fifty. Must not depend on whether something is missing."""
 USUAL_HOPS = 4
-"""Tool calls of a hard sample at the default of `--tool_hops`."""
+"""Tool calls of a hard sample at the default of `--tool-hops`."""
 ASIDE_RATE: dict[Level, float] = {"easy": 0.0, "medium": 0.35, "hard": 0.5}
 """Share of the samples in which the user mentions articles that do not help."""
 
