@@ -23,9 +23,8 @@ from ..config.train_config import FinetuneSection
 from ..core.errors import BadInput
 from ..core.model_files import find_model, read_once
 from ..rollout.attention import PeftWrapper, SegmentPlan, unwrap
+from ..rollout.cuda import REPRODUCIBLE
 
-REPRODUCIBLE: dict[str, str | int | bool | Callable[..., Any]] = {"deterministic": True}
-"""Options of `torch.compile`: no kernel is chosen by timings at run time, which differ from one run to the next."""
 Frozen = Callable[[], AbstractContextManager[nn.Module]]
 """Gives access to the frozen base: `with frozen() as model: ...`."""
 

@@ -18,7 +18,8 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from ..rollout.attention import SegmentPlan, hidden_states, unwrap
-from .models import REPRODUCIBLE, Critic
+from ..rollout.cuda import REPRODUCIBLE
+from .models import Critic
 
 if TYPE_CHECKING:
     from accelerate import Accelerator

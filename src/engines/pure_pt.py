@@ -136,13 +136,19 @@ class PurePT(BaseEngine):
             for rows, lr in sft_batches(demos, warm.plan, *part):
                 for group in self.optimizer.param_groups:
                     group["lr"] = lr
-                (stream,) = pack([demos[row] for row in rows], warm.plan.batch_tokens, self.job.device)
-                with self.accelerator.autocast():
-                    loss = sft_loss(self.policy, stream)
-                self.accelerator.backward(loss)
+                # The gradient is that of the whole batch, in as many passes as the memory needs.
+                room = min(warm.plan.batch_tokens, self.job.optimizer.pack_tokens)
+                streams = pack([demos[row] for row in rows], room, self.job.device)
+                said = sum(len(stream.said_N) for stream in streams)
+                loss = torch.zeros((), device=self.job.device)
+                for stream in streams:
+                    with self.accelerator.autocast():
+                        part_loss = sft_loss(self.policy, stream) * (len(stream.said_N) / said)
+                    self.accelerator.backward(part_loss)
+                    loss += part_loss.detach()
                 self.accelerator.unscale_gradients()
                 weights = [weight for group in self.optimizer.param_groups for weight in group["params"]]
-                metrics.append({"loss": loss.detach(), "grad_norm": clip_grad_norm_(weights, MAX_NORM)})
+                metrics.append({"loss": loss, "grad_norm": clip_grad_norm_(weights, MAX_NORM)})
                 self.optimizer.step()
                 self.optimizer.zero_grad()
                 token_counts.append(sum(len(demos[row].tokens) for row in rows))
@@ -275,7 +281,7 @@ class PurePT(BaseEngine):
         # With a warm start the reference is its result.
         self.frozen = frozen_base(self.policy, job.dtype) if job.strategy.reference and not self.warm_steps else None
         critic = Critic(self.policy.config.hidden_size, job.optimizer.critic_hidden) if job.strategy.critic else None
-        if job.device.type == "cuda":
+        if job.device.type == "cuda" and job.finetune.method != "qlora":
             compile_layers(self.policy)
         if job.optimizer.gradient_checkpointing:
             recompute_layers(self.policy)
@@ -348,6 +354,7 @@ def collect(job: TrainJob, policy: Any, step: int, timer: StepTimer, critic: Cri
     if critic is None:
         return Collected(trajectories, episodes, batch)
     hidden_NH = torch.cat([one.hidden_NH for one in trajectories if one.hidden_NH is not None])
+    trajectories = [replace(one, hidden_NH=None) for one in trajectories]  # a second copy would stay for the update
     with torch.no_grad():
         return Collected(trajectories, episodes, replace(batch, value_N=critic(hidden_NH)), hidden_NH)
 

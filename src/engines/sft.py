@@ -17,8 +17,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import cross_entropy
+from torch.utils.checkpoint import checkpoint
 
-from .packed import Stream, hidden_before, pack
+from .packed import LOGITS_AT_ONCE, Stream, hidden_before, pack
 
 WARMUP = 0.05
 """Share of the budget over which the learning rate rises; after that it falls as a cosine to a tenth."""
@@ -77,9 +79,20 @@ def sft_optimizer(model: Any, lr: float) -> torch.optim.AdamW:
 
 
 def sft_loss(model: Any, stream: Stream) -> Tensor:
-    """Mean cross-entropy over the policy tokens; logits are computed for those only."""
-    logits_NV = model.get_output_embeddings()(hidden_before(model, stream)).float()
-    return torch.nn.functional.cross_entropy(logits_NV, stream.said_N)
+    """Mean cross-entropy over the policy tokens; logits are computed for those only, and never for many at once."""
+    head, hidden_NH, said_N = model.get_output_embeddings(), hidden_before(model, stream), stream.said_N
+    rows = max(1, LOGITS_AT_ONCE // head.weight.shape[0])
+    if len(said_N) <= rows:
+        return cross_entropy(head(hidden_NH).float(), said_N)
+    parts = [
+        checkpoint(_summed_loss, head, hidden_CH, said_C, use_reentrant=False, preserve_rng_state=False)
+        for hidden_CH, said_C in zip(torch.split(hidden_NH, rows), torch.split(said_N, rows), strict=True)
+    ]
+    return torch.stack(parts).sum() / len(said_N)
+
+
+def _summed_loss(head: Any, hidden_CH: Tensor, said_C: Tensor) -> Tensor:
+    return cross_entropy(head(hidden_CH).float(), said_C, reduction="sum")
 
 
 def sft_batches(

@@ -33,10 +33,14 @@ from ..core.errors import BadInput
 from .attention import unwrap
 from .sampling import Sampled, require_finite, sample_blocks
 
+REPRODUCIBLE: dict[str, str | int | bool | Callable[..., Any]] = {"deterministic": True}
+"""Options of `torch.compile`: no kernel is chosen by timings at run time, which differ from one run to the next."""
 TILE = 16
 """Tokens of an opening or reply that one attention program reads together."""
 PREFILL = (0, 128, 512, 2048)
 """Sizes of P. Larger ones would delay the dialogues that are in the middle of a turn."""
+FREE_SHARE = 0.9
+"""Share of the free memory that copy and cache may take. The steps themselves need the rest."""
 MIN_ROWS = 8
 """Smallest R; the others are its doubles, and the number of slots. With P above 0 R is the number of slots."""
 
@@ -44,13 +48,53 @@ _backends: WeakKeyDictionary[nn.Module, CudaBackend] = WeakKeyDictionary()
 
 
 def cuda_backend(model: nn.Module, slots: int, room: int, device: torch.device, dtype: torch.dtype) -> CudaBackend:
-    """The backend of a model, with its present weights. It is made once and kept as long as the model."""
+    """The backend of a model, with its present weights. It is made once and kept as long as the model.
+
+    On a card without room for so many slots it has fewer: episodes do not depend on their number.
+    """
     made = _backends.get(model)
     if made is None or not made.fits(model, slots, room, dtype):
         _backends.pop(model, None)
-        made = _backends[model] = CudaBackend(model, slots, room, device, dtype)
+        made = CudaBackend(model, fitting_slots(model, slots, room, device, dtype), room, device, dtype)
+        made.requested = slots
+        _backends[model] = made
     made.refresh(model)
     return made
+
+
+def fitting_slots(model: nn.Module, slots: int, room: int, device: torch.device, dtype: torch.dtype) -> int:
+    """At most `slots`, and no more than the free memory has room for beside the copy of the weights."""
+    free = free_bytes(device)
+    if free is None:
+        return slots
+    base: Any = unwrap(model)
+    layers, size = base.get_decoder().layers, torch.finfo(dtype).bits // 8
+    copy = size * sum(
+        module.in_features * module.out_features
+        for layer in layers
+        for module in (*_qkv(layer.self_attn), layer.self_attn.o_proj, *layer.mlp.children())
+        if hasattr(module, "in_features")
+    )
+    per_slot = size * room * len(layers) * 2 * base.config.num_key_value_heads * layers[0].self_attn.head_dim
+    fitting = int((FREE_SHARE * free - copy) / per_slot) - 1  # one slot belongs to unused rows
+    if fitting < 1:
+        raise BadInput(
+            f"a copy of the weights and one dialogue of {room} tokens take {(copy + 2 * per_slot) / 2**30:.1f} GiB, "
+            f"and {free / 2**30:.1f} are free",
+            where="rollout.max_tokens",
+            remedy="lower rollout.max_tokens, or set rollout.backend: cpu, which has no copy and is slower",
+        )
+    return min(slots, fitting)
+
+
+def free_bytes(device: torch.device) -> int | None:
+    """Memory that this process may still allocate on a GPU; None on other devices."""
+    if device.type != "cuda":
+        return None
+    free, total = torch.cuda.mem_get_info(device)
+    limit = int(total * torch.cuda.get_per_process_memory_fraction(device)) - torch.cuda.memory_reserved(device)
+    unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return min(free, limit) + unused
 
 
 class CudaBackend:
@@ -62,6 +106,8 @@ class CudaBackend:
     def __init__(self, model: nn.Module, slots: int, room: int, device: torch.device, dtype: torch.dtype) -> None:
         base: Any = unwrap(model)
         self.count, self.room, self.device, self.dtype = slots, room, device, dtype
+        self.requested = slots
+        """Slots that were asked for; there may have been memory for fewer."""
         self.lengths = [0] * slots
         self.weights = RolloutWeights(base, room, dtype)
         shape = (slots + 1, base.config.num_key_value_heads, room, self.weights.head_dim)
@@ -79,7 +125,7 @@ class CudaBackend:
         """Whether this backend was made for such a rollout, and the model's weights are still where they were."""
         embedding: Any = unwrap(model).get_input_embeddings()
         here = embedding.weight.data_ptr() == self.weights.embedding.data_ptr()
-        return here and (self.count, self.room, self.dtype) == (slots, room, dtype)
+        return here and (self.requested, self.room, self.dtype) == (slots, room, dtype)
 
     def refresh(self, model: nn.Module) -> None:
         """Copies the model's present weights and forgets all dialogues."""
@@ -438,5 +484,4 @@ def _functions(compiled: bool) -> tuple[Any, ...]:
     functions = (_norm, _add_norm, _gated, sample_blocks)
     if not compiled:
         return functions
-    # Kernels that are chosen by timings at run time would differ from one run to the next.
-    return tuple(torch.compile(each, options={"deterministic": True}) for each in functions)
+    return tuple(torch.compile(each, options=REPRODUCIBLE) for each in functions)

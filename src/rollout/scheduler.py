@@ -128,6 +128,7 @@ def generate(
     finally:
         model.train(was_training)
     states_NH = torch.cat(kept) if kept else None
+    kept.clear()  # before the rows of each episode are copied
     return [one.trajectory(states_NH) for one in dialogues]
 
 

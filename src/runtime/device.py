@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
@@ -17,6 +18,7 @@ DTYPES: dict[str, torch.dtype] = {"cuda": torch.bfloat16, "mps": torch.float16, 
 PRECISIONS: dict[Precision, torch.dtype] = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 DEVICES: tuple[DeviceName, ...] = ("cuda", "mps", "cpu")
 GB = 2**30
+CUBLAS_WORKSPACE = ":4096:8"
 _CONTAINER_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 """A container may use less memory than the machine has."""
 
@@ -49,7 +51,10 @@ def to_device(t: Tensor, device: torch.device | None = None) -> Tensor:
 
 
 def prepare_device(device: torch.device) -> None:
-    """Call before the first tensor. On mps it switches off flash attention and torch.compile, with a warning."""
+    """Call before the first tensor. On mps it switches off flash attention and torch.compile, with a warning. On CUDA
+    it gives cuBLAS workspaces of a fixed size: without them two runs of a seed may differ."""
+    if device.type == "cuda" and CUBLAS_WORKSPACE:
+        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", CUBLAS_WORKSPACE)
     if device.type == "mps":
         torch.backends.cuda.enable_flash_sdp(False)
         torch.compiler.set_stance("force_eager")
@@ -57,16 +62,37 @@ def prepare_device(device: torch.device) -> None:
 
 
 def memory_gb(device: torch.device) -> float:
-    """Memory of a device: all of a GPU's, because other programs on it now must not decide what is trained; the share
-    that Metal recommends on a Mac; what this process may use on a CPU."""
+    """Memory of a device: all of a GPU's that this process may use, because other programs on it now must not decide
+    what is trained; the share that Metal recommends on a Mac; what this process may use on a CPU."""
     if device.type == "cuda":
         _, total = torch.cuda.mem_get_info(device)
-        return total / GB
+        return total * torch.cuda.get_per_process_memory_fraction(device) / GB
     if device.type == "mps":
         return torch.mps.recommended_max_memory() / GB
     installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limits = [path.read_text().strip() for path in _CONTAINER_LIMITS if path.exists()]
     return min([installed, *(int(limit) for limit in limits if limit.isdigit())]) / GB
+
+
+def measure_speed(device: torch.device, dtype: torch.dtype) -> tuple[float, float]:
+    """Bytes per second of a plain copy, read and written, and operations per second of a matrix product."""
+    size, rows = (2**28, 8192) if device.type == "cuda" else (2**24, 1024)
+    source = torch.zeros(size, dtype=torch.uint8, device=device)
+    target, square = torch.empty_like(source), torch.zeros(rows, rows, dtype=dtype, device=device)
+    copy_s = _fastest(lambda: target.copy_(source), device)
+    product_s = _fastest(lambda: square @ square, device)
+    return 2 * size / copy_s, 2 * rows**3 / product_s
+
+
+def _fastest(work: Callable[[], object], device: torch.device, rounds: int = 5) -> float:
+    seconds = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        work()
+        if device.type != "cpu":
+            torch.accelerator.synchronize()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
 
 
 def lora_targets(table: Sequence[TargetRow], available_gb: float) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from transformers import AutoConfig
 from transformers.utils.hub import cached_file
 
 from ..agents.render import Renderer
@@ -24,6 +25,7 @@ from ..runtime.device import get_device, get_dtype, lora_targets, memory_gb
 from ..runtime.progress import TO_LOG, Reporter
 from .components import judge_settings, load_engine, make_callbacks, make_strategy, open_renderer, unstable_weights
 from .data import build_missing, require_data, require_mix
+from .forecast import Memory, Shape, fit, forecast_memory
 
 GB = 2**30
 LEAST_FREE = GB // 2
@@ -44,6 +46,8 @@ class Ready:
     targets: tuple[str, ...]
     admission: Admission | None
     """Admission by the gates; None for a local run."""
+    memory: Memory | None = None
+    """Forecast of the memory, with slots and pack size that fit the device; None for an engine of the user's own."""
 
 
 def preflight(
@@ -82,11 +86,18 @@ def preflight(
         targets = lora_targets(config.finetune.targets, memory_gb(device))
         model, weights = _find_model(config)
         _require_disk_space(config, weights)
+        dtype = get_dtype(device, config.precision)
+        memory = None
+        if config.engine == "pure_pt":
+            shape = Shape.of(AutoConfig.from_pretrained(model))
+            memory = fit(config, shape, device, dtype, targets, memory_gb(device) * GB)
+            if device.type == "cpu":
+                # Memory of other programs may be given back there, and a resumed run shall have the same packs.
+                memory = forecast_memory(config, shape, device, dtype, targets)
         renderer = open_renderer(model)
         build_missing(config, reporter)
         require_mix(config)
-        dtype = get_dtype(device, config.precision)
-    return Ready(path, config, engine, model, renderer, device, dtype, targets, admission)
+    return Ready(path, config, engine, model, renderer, device, dtype, targets, admission, memory)
 
 
 def _find_model(config: TrainConfig) -> tuple[str, int]:

@@ -227,7 +227,8 @@ def evaluation_key(ready: Ready, job: TrainJob, sources: Mapping[str, str]) -> d
         "n": config.eval.n,
         "greedy": config.eval.greedy,
         "seed": job.seed,
-        "rollout": job.rollout.facts(),
+        # Another card may have room for other slots, and episodes do not depend on them.
+        "rollout": {**job.rollout.facts(), "slots": config.rollout.slots},
         "reward": config.reward.model_dump(mode="json"),
         "weights": sources.get("reward.weights"),
         "use_overclar_penalty": config.use_overclar_penalty,

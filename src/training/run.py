@@ -180,7 +180,10 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: RunJudge |
             folder = paths.seed_folder(paths.JUDGED, seed, config.seeds)
             judge = LiveShare(room, config.reward.live_share, seed, strategy.group_size, folder)
         weights = unstable_weights(config)
-        limits = config.rollout_limits(read_meta(config.seed_pool).tools)
+        limits, optimizer = config.rollout_limits(read_meta(config.seed_pool).tools), config.optimizer
+        if ready.memory:
+            limits = limits.model_copy(update={"slots": ready.memory.slots})
+            optimizer = optimizer.model_copy(update={"pack_tokens": ready.memory.pack_tokens})
         job = TrainJob(
             model=ready.model,
             renderer=ready.renderer,
@@ -194,7 +197,7 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: RunJudge |
             dtype=ready.dtype,
             lr=config.lr,
             rollout=limits,
-            optimizer=config.optimizer,
+            optimizer=optimizer,
             finetune=config.finetune,
             lora_targets=targets,
             kl_alert=config.kl_alert,

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 import pytest
 import torch
+from torch.nn.functional import cross_entropy
 
 from askgate_env.success import correct
 from askgate_env.types import Sample
@@ -37,6 +38,7 @@ from scripts.make_base_model import card, roll_out
 from src.agents.render import END, TagRenderer
 from src.core.jsonl import read_records
 from src.data.pool.build import build_pool
+from src.engines import sft
 from src.engines.packed import pack
 from src.engines.sft import Demo, SftPlan, endless_batches, fine_tune, sft_loss
 from src.eval.metrics import figures, flat
@@ -64,6 +66,24 @@ def test_the_loss_covers_policy_tokens_only(samples: list[Sample]) -> None:
         logits = model(torch.tensor(each.tokens[None].astype(np.int64))).logits[0].log_softmax(-1)
         by_hand += [-logits[place - 1, each.tokens[place]] for place in np.flatnonzero(each.policy)]
     assert sft_loss(model, stream).item() == pytest.approx(torch.stack(by_hand).mean().item(), abs=1e-5)
+
+
+def test_the_loss_in_chunks_is_the_loss(samples: list[Sample], monkeypatch: pytest.MonkeyPatch) -> None:
+    model = make_network(SMALL, make_tokenizer(samples, SMALL.vocab), 0)
+    (stream,) = pack([demo([5, 6, 7, 8, 9], [2, 3, 4]), demo([9, 8, 7], [1, 2])], 100, torch.device("cpu"))
+
+    def gradients() -> list[torch.Tensor]:
+        model.zero_grad()
+        torch.autograd.backward(sft_loss(model, stream))
+        return [weight.grad.clone() for weight in model.parameters() if weight.grad is not None]
+
+    whole, wanted = sft_loss(model, stream).item(), gradients()
+    rows: list[int] = []
+    monkeypatch.setattr(sft, "LOGITS_AT_ONCE", 2 * SMALL.vocab)
+    monkeypatch.setattr(sft, "cross_entropy", lambda x, y, **more: rows.append(len(x)) or cross_entropy(x, y, **more))
+    assert sft_loss(model, stream).item() == pytest.approx(whole, abs=1e-6)
+    assert max(rows) == 2
+    torch.testing.assert_close(gradients(), wanted)
 
 
 def test_fine_tuning_lowers_the_loss_reproducibly(samples: list[Sample]) -> None:

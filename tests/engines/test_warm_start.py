@@ -67,6 +67,15 @@ def test_the_warm_start_is_plain_fine_tuning(taught: Path) -> None:
     assert [len(result.episodes) for result in found] == [0, 0]
 
 
+def test_a_batch_in_several_passes_makes_the_same_update(taught: Path) -> None:
+    """A card with little memory has packs that are smaller than a batch of the warm start."""
+    one, several = engine(taught), engine(taught, pack_tokens=64)
+    wanted, found = steps(one, WARM), steps(several, WARM)
+    assert [each["loss"] for each in found] == pytest.approx([each["loss"] for each in wanted], rel=1e-4)
+    own, other = one.policy.state_dict(), several.policy.state_dict()
+    torch.testing.assert_close(other, own, rtol=1e-2, atol=2e-3)
+
+
 def test_parts_of_the_budget_are_the_whole(taught: Path) -> None:
     shown = demos(renderer_of(taught))
     parts = [batch for at in range(4) for batch in sft_batches(shown, PLAN, at / 4, (at + 1) / 4)]

@@ -243,3 +243,26 @@ def test_episodes_on_cuda_repeat_and_match_the_cpu(model, renderer: TagRenderer,
     assert np.mean(same) > 0.9
     other_slots = run(slots=5)
     assert np.mean([a.tokens.tolist() == b.tokens.tolist() for a, b in zip(one, other_slots, strict=True)]) > 0.9
+
+
+def test_a_card_with_little_memory_gets_fewer_slots(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = made(qwen3)
+    whole = backend_of(model, slots=6, room=50)
+    copied = sum(x.numel() for layer in whole.weights.layers for x in (layer.qkv, layer.out, layer.gate_up, layer.down))
+    per_slot = 4 * sum(cache[0].numel() for cache in (*whole.keys, *whole.values))
+    free = (4 * copied + 4.5 * per_slot) / cuda.FREE_SHARE
+    monkeypatch.setattr(cuda, "free_bytes", lambda device: int(free))
+    fewer = backend_of(made(qwen3), slots=6, room=50)
+    assert (fewer.count, fewer.requested) == (3, 6)
+    monkeypatch.setattr(cuda, "free_bytes", lambda device: 4 * copied)
+    with pytest.raises(BadInput, match="a copy of the weights and one dialogue of 50 tokens"):
+        backend_of(made(qwen3), slots=6, room=50)
+
+
+def test_a_backend_with_fewer_slots_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The memory that it takes is no longer free, and must not make the next one smaller."""
+    model = made(qwen3)
+    monkeypatch.setattr(cuda, "fitting_slots", lambda *given: 2)
+    first = backend_of(model, slots=6, room=50)
+    monkeypatch.setattr(cuda, "fitting_slots", lambda *given: 1)
+    assert backend_of(model, slots=6, room=50) is first
