@@ -108,8 +108,10 @@ def make_data(out: Path, n: int, held: int, seed: int) -> None:
     materialize_shadow(rare, stratify=True, out=out / "held_out.jsonl", manifest=None, tag="")
 
 
-def learn(arm: str, config: TrainConfig, job: TrainJob, tokens: int | None) -> tuple[Any, dict[str, Any]]:
-    """The policy of an arm, and how it came about."""
+def learn(
+    arm: str, config: TrainConfig, job: TrainJob, tokens: int | None, most_seconds: float
+) -> tuple[Any, dict[str, Any]]:
+    """The policy of an arm, and how it came about. No step of the strategy starts after `most_seconds` of them."""
     facts: dict[str, Any] = {"sft_seconds": 0.0, "sft_tokens": 0.0, "rl_seconds": 0.0, "curve": []}
     if arm in ("base", "sft_time"):
         policy = load_policy(job.model, job.finetune, job.lora_targets, job.device, job.dtype)
@@ -126,7 +128,7 @@ def learn(arm: str, config: TrainConfig, job: TrainJob, tokens: int | None) -> t
             facts["sft_seconds"] = time.perf_counter() - start
         return policy, facts
     engine = PurePT(job)
-    while engine.step < (config.warm_steps if arm == "sft" else config.steps):
+    while engine.step < (config.warm_steps if arm == "sft" else config.steps) and facts["rl_seconds"] < most_seconds:
         metrics = engine.take_step().metrics
         if "sft_tokens" in metrics:
             facts["sft_seconds"] += metrics["time/sft"]
@@ -135,7 +137,7 @@ def learn(arm: str, config: TrainConfig, job: TrainJob, tokens: int | None) -> t
             facts["rl_seconds"] += metrics["time/step"]
         print(job.seed, engine.step, {name: round(metrics[name], 4) for name in SHOWN if name in metrics}, flush=True)
         facts["curve"].append({"step": engine.step, **{name: metrics[name] for name in CURVE if name in metrics}})
-    facts["tokens_seen"] = engine.tokens_seen
+    facts |= {"tokens_seen": engine.tokens_seen, "steps": engine.step}
     return engine.policy, facts
 
 
@@ -185,7 +187,7 @@ def run_arm(arguments: argparse.Namespace) -> None:
     config = load_train_config(arguments.config, changes)
     config = config.model_copy(update={"eval": config.eval.model_copy(update={"n": arguments.n})})
     job = make_job(config, seed, get_device((arguments.device,)))
-    policy, facts = learn(arm, config, job, arguments.tokens)
+    policy, facts = learn(arm, config, job, arguments.tokens, arguments.most_seconds)
     if arguments.start:
         facts |= json.loads((arguments.start / SFT_FACTS).read_text())
     if arguments.save:
@@ -318,6 +320,7 @@ def main() -> None:
     run.add_argument("--name", default="", help="label of a variant")
     run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     run.add_argument("--tokens", type=int, help="SFT tokens of sft_time")
+    run.add_argument("--most_seconds", type=float, default=float("inf"), help="seconds after which the strategy stops")
     run.add_argument("--n", type=int, help="held-out samples, evenly spaced; default: all")
     shown = verbs.add_parser("table", help="figures of all results")
     shown.add_argument("folder", type=Path)
