@@ -162,33 +162,28 @@ def make_engine(given: argparse.Namespace, config: TrainConfig, memory: Memory) 
 @contextmanager
 def held(given: argparse.Namespace) -> Iterator[dict[str, float]]:
     """Holds the process to its memory; the peaks are in what it gives."""
-    peaks = {"device_used_gib": 0.0}
+    peaks: dict[str, float] = {}
     if given.device != "cuda":
         yield peaks
         return
-    _, total = torch.cuda.mem_get_info()
+    free, total = torch.cuda.mem_get_info()
     torch.cuda.set_per_process_memory_fraction((given.gigabytes * 1e9 - CONTEXT) / total)
-    done = threading.Event()
+    yield peaks
+    free, _ = torch.cuda.mem_get_info()
+    peaks["context_gib"] = (total - free - torch.cuda.memory_reserved()) / GB
+    peaks["reserved_gib"] = max(RESERVED) / GB
 
-    def sample() -> None:
-        while not done.wait(0.1):
-            free, _ = torch.cuda.mem_get_info()
-            peaks["device_used_gib"] = max(peaks["device_used_gib"], (total - free) / GB)
 
-    thread = threading.Thread(target=sample, daemon=True)
-    thread.start()
-    try:
-        yield peaks
-    finally:
-        done.set()
-        thread.join()
-        peaks["reserved_gib"] = torch.cuda.max_memory_reserved() / GB
+RESERVED: list[int] = [0]
+"""Peak of each step: `StepTimer` resets the counters of torch."""
 
 
 def iterate(engine: Any, steps: int) -> list[dict[str, float]]:
     found = []
     for _ in range(steps):
         metrics = dict(engine.take_step().metrics)
+        if torch.cuda.is_available():
+            RESERVED.append(torch.cuda.max_memory_reserved())
         tell(f"step {engine.step}: " + ", ".join(f"{k} {v:.3f}" for k, v in metrics.items() if k.startswith(SHOWN)))
         found.append(metrics)
     return found
