@@ -26,12 +26,16 @@ class FamilySection(Section):
     max_tokens: TokenLimit | None = None
     max_completion_tokens: TokenLimit | None = None
     reasoning_effort: str | None = None
-    response_format: Literal["json_schema", "json_object", "grammar"] | None = None
+    response_format: Literal["json_schema", "json_object", "grammar", "yes_no"] | None = None
     seed: bool = False
     extra_body: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _one_token_limit(self) -> Self:
+        if self.response_format == "yes_no":
+            if self.model_dump(exclude={"models", "response_format"}, exclude_defaults=True):
+                raise ValueError("a row with yes_no has no other parameter: it asks for one token's probabilities")
+            return self
         if (self.max_tokens is None) == (self.max_completion_tokens is None):
             raise ValueError("a row has either max_tokens or max_completion_tokens")
         return self

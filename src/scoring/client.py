@@ -1,4 +1,4 @@
-"""Calls to a judge over the OpenAI chat protocol: through limiter and circuit breaker, with retries.
+"""Calls to a judge over the OpenAI protocol: through limiter and circuit breaker, with retries.
 
     reply = await JudgeClient(settings.provider, settings.key, config.scoring.limits).ask(ask)
 
@@ -19,7 +19,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
-from math import isfinite
+from math import exp, isfinite
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -75,7 +75,8 @@ class JudgeClient:
         # A stored reply is evidence: only keys are masked in it, not each word that some variable happens to hold.
         self._mask_reply = masker({}, *keys)
         self._limits, self._sleep, self._random = limits, sleep, random.Random()
-        self._url = f"{provider.base_url.rstrip('/')}/chat/completions"
+        self._yes_no = provider.family.response_format == "yes_no"
+        self._url = f"{provider.base_url.rstrip('/')}/{'completions' if self._yes_no else 'chat/completions'}"
         self._http = _http(provider.base_url, key.get_secret_value() if key else NO_KEY, limits.timeout_s)
 
     async def ask(
@@ -138,7 +139,7 @@ class JudgeClient:
         except httpx2.RequestError as error:
             return CallFailed("unreachable", self._mask(f"{type(error).__name__}: {error}"))
         if response.status_code == httpx2.codes.OK:
-            outcome = _reply(response, self._mask_reply)
+            outcome = _reply(response, self._mask_reply, _answers if self._yes_no else _content)
         else:
             outcome = _failure(response, self._mask, self.provider, body)
         if isinstance(outcome, CallFailed):
@@ -168,7 +169,7 @@ def _http(base_url: str, key: str, timeout_s: float) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(headers=headers, timeout=timeout_s, follow_redirects=False, trust_env=not here)
 
 
-def _reply(response: httpx2.Response, mask: Mask) -> Reply | CallFailed:
+def _reply(response: httpx2.Response, mask: Mask, text_of: Callable[[Any], str]) -> Reply | CallFailed:
     """The reply in an answer with status 200. A completion without a text is a reply too: it was billed."""
     try:
         # Not msgspec: it would refuse a whole paid reply because of one lone surrogate in it.
@@ -181,7 +182,7 @@ def _reply(response: httpx2.Response, mask: Mask) -> Reply | CallFailed:
     usage = completion.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     return Reply(
-        text=mask(_content(completion["choices"])),
+        text=mask(text_of(completion["choices"])),
         request_id=mask(response.headers.get("x-request-id", "") or _string(completion.get("id"))),
         model=mask(_string(completion.get("model"))),
         tokens_in=_tokens(usage.get("prompt_tokens")),
@@ -200,6 +201,15 @@ def _content(choices: Any) -> str:
     if content is None:
         return ""
     return content if isinstance(content, str) else json.dumps(content)
+
+
+def _answers(choices: Any) -> str:
+    """The likeliest next tokens after each prompt with their probabilities, as JSON, or empty."""
+    try:
+        tops = [choice["logprobs"]["content"][0]["top_logprobs"] for choice in choices]
+        return json.dumps([{one["token"]: round(exp(one["logprob"]), 6) for one in top} for top in tops])
+    except (LookupError, TypeError, OverflowError):
+        return ""
 
 
 def _tokens(count: Any) -> int:
@@ -225,7 +235,8 @@ def _failure(response: httpx2.Response, mask: Mask, provider: Provider, sent: Ma
         return CallFailed("timeout", detail)
     remedy = _REMEDIES.get(status, _REMEDIES["other"])
     # Nothing is sent again with other parameters: the key of a vote contains what was sent.
-    named = [name for name in sent if name not in ("model", "messages") and re.search(rf"\b{re.escape(name)}\b", body)]
+    parameters = sent.keys() - {"model", "messages", "prompt"}
+    named = [name for name in sent if name in parameters and re.search(rf"\b{re.escape(name)}\b", body)]
     if status in (400, 422) and named:
         place = f"configs/default.yaml: scoring.providers.{provider.row}.families"
         remedy = f"change {' and '.join(named)} in {place}, row models: {', '.join(provider.family.models)}"

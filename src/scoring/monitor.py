@@ -14,7 +14,7 @@ from ..core.errors import BadInput
 from ..runtime.tensorboard import EventFile
 from .judge import Judge, Session, Tally
 from .limiter import Limiter
-from .prompt import PROMPT_VERSION, Dialogue
+from .prompt import Dialogue, prompt_version
 
 EVENTS = Path("logs/scoring")
 NAME = "scoring_monitor.json"
@@ -140,7 +140,7 @@ def forecast(session: Session, dialogues: int, at_once: int) -> str:
     provider, votes = session.provider, session.settings.scoring.votes
     rows = session.store.read(
         "SELECT reply FROM replies WHERE provider = ? AND model = ? AND prompt_version = ? ORDER BY id DESC LIMIT ?",
-        (provider.name, provider.model, PROMPT_VERSION, FORECAST_REPLIES),
+        (provider.name, provider.model, prompt_version(provider), FORECAST_REPLIES),
     )
     replies = [json.loads(reply) for (reply,) in rows]
     tokens_in = fmean(reply["tokens_in"] for reply in replies)

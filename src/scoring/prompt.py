@@ -1,7 +1,8 @@
 """The judge prompt: how a dialogue is shown to a judge, and the request that asks for one vote. Pure.
 
 The text is in `judge_prompt.yaml`. The rubric comes first and is the same for every dialogue and vote, so that servers
-can cache its prefix; the dialogue comes last, between marks, as data.
+can cache its prefix; the dialogue comes last, between marks, as data. Judges that are too small to write scores get
+yes-or-no questions instead (`_questions`).
 """
 
 from __future__ import annotations
@@ -26,6 +27,11 @@ PROMPT_VERSION: str = _TEXT["version"]
 DIMENSIONS: tuple[str, ...] = tuple(_TEXT["dimensions"])
 RUBRIC: dict[Lang, str] = _TEXT["rubric"]
 CANARIES: dict[Lang, dict[str, str]] = _TEXT["canaries"]
+_YES_NO: dict[str, Any] = _TEXT["yes_no"]
+WORDINGS = len(_YES_NO["leads"]) * len(_YES_NO["questions"][DIMENSIONS[0]])
+"""Number of different votes with yes-or-no questions: one per lead and pair of questions."""
+LISTED_TOKENS = 10
+"""Tokens whose probabilities the server lists. Yes and No, which the examples lead to, are among the first."""
 _SPEAKERS: dict[Lang, dict[str, str]] = _TEXT["speakers"]
 _SENT_AS_IS = {"temperature", "max_tokens", "max_completion_tokens", "reasoning_effort"}
 _LINE_BREAK = re.compile("(\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])")
@@ -77,12 +83,17 @@ def _tool(name: str) -> str:
     return f" {name}" if _WORD.fullmatch(name) else f" {json.dumps(name)}"
 
 
+def prompt_version(provider: Provider) -> str:
+    """The version of the prompt that this judge gets."""
+    return str(_YES_NO["version"]) if provider.family.response_format == "yes_no" else PROMPT_VERSION
+
+
 def ask_for(provider: Provider, lang: Lang, text: str, vote: int) -> Ask:
     """The ask for one vote with today's prompt."""
     return Ask(
         provider=provider.name,
         model=provider.model,
-        prompt_version=PROMPT_VERSION,
+        prompt_version=prompt_version(provider),
         dimensions=DIMENSIONS,
         lang=lang,
         text=text,
@@ -94,8 +105,11 @@ def ask_for(provider: Provider, lang: Lang, text: str, vote: int) -> Ask:
 
 def request_fingerprint(provider: Provider, lang: Lang) -> str:
     """Hash of everything that is sent beside the dialogue: rubric and all request parameters."""
-    blank = Ask(provider.name, provider.model, PROMPT_VERSION, DIMENSIONS, lang, text="", vote=0)
-    return sha256(msgspec.json.encode(request(provider, blank, again=0))).hexdigest()[:16]
+    blank = Ask(provider.name, provider.model, prompt_version(provider), DIMENSIONS, lang, text="", vote=0)
+    sent = request(provider, blank, again=0)
+    if provider.family.response_format == "yes_no":
+        sent["prompt"] = [_questions(blank, vote) for vote in range(WORDINGS)]
+    return sha256(msgspec.json.encode(sent)).hexdigest()[:16]
 
 
 def request(provider: Provider, ask: Ask, again: int) -> dict[str, Any]:
@@ -104,6 +118,9 @@ def request(provider: Provider, ask: Ask, again: int) -> dict[str, Any]:
     `again` counts earlier bad replies, so that a seeded judge answers differently.
     """
     family = provider.family
+    if family.response_format == "yes_no":
+        asked = _questions(ask, ask.vote + 1000 * again)
+        return {"model": provider.model, "prompt": asked, "max_tokens": 1, "logprobs": LISTED_TOKENS}
     body: dict[str, Any] = {
         **family.extra_body,
         "model": provider.model,
@@ -129,6 +146,26 @@ def _messages(text: str, lang: Lang) -> list[dict[str, str]]:
         {"role": "system", "content": RUBRIC[lang]},
         {"role": "user", "content": f"<dialogue {mark}>\n{text}\n</dialogue {mark}>"},
     ]
+
+
+def _questions(ask: Ask, vote: int) -> list[str]:
+    """The prompts of one vote: a good and a bad question per dimension, after the same examples and dialogue."""
+    wording, lead = vote % (WORDINGS // len(_YES_NO["leads"])), vote % len(_YES_NO["leads"])
+    shown = f"Dialogue:\n{_without_results(ask.text, ask.lang)}\n{_YES_NO['leads'][lead]}"
+    start = f"{_YES_NO['examples']}\n\n{shown}\n"
+    return [start + question for name in ask.dimensions for question in _YES_NO["questions"][name][wording]]
+
+
+def _without_results(text: str, lang: Lang) -> str:
+    """The dialogue with the tools' results cut."""
+    most, lines, in_result = _YES_NO["tool_chars"], [], False
+    for line in text.split("\n"):
+        if not line.startswith("| "):
+            in_result = line.startswith(_SPEAKERS[lang]["result"])
+            lines.append(f"{line[:most]} ..." if in_result and len(line) > most else line)
+        elif not in_result:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def _grammar(dimensions: tuple[str, ...]) -> str:

@@ -27,7 +27,7 @@ from ..core.errors import BadInput
 from ..runtime.disk import RUN_AGAIN, disk, explain_disk_errors
 from ..runtime.lock import POLL_SECONDS, NamedLocks
 from .types import Ask, CallFailed, Reply, printable
-from .votes import BadReply, parse_scores
+from .votes import YES_NO, BadReply, parse_answers, parse_scores
 
 DAY_S = 86400.0
 BUSY_SECONDS = 30.0
@@ -215,8 +215,9 @@ def from_row(row: tuple[Any, ...]) -> Stored:
 
 def _stored(id_: int, ask: Ask, raw: str, scoring: str, at: float) -> Stored:
     reply = Reply(**json.loads(raw))
+    parse = parse_answers if ask.prompt_version.startswith(YES_NO) else parse_scores
     try:
-        return Stored(id_, ask, reply, scoring, at, parse_scores(reply.text, ask.dimensions), "")
+        return Stored(id_, ask, reply, scoring, at, parse(reply.text, ask.dimensions), "")
     except BadReply as bad:
         return Stored(id_, ask, reply, scoring, at, {}, printable(str(bad)))
 

@@ -1,7 +1,12 @@
 """Votes: a judge's reply parsed as scores, and K votes on one dialogue aggregated to a verdict. Pure.
 
-Judges give 0 to 10 per dimension; scores are 0 to 1. Parsing is strict: a reply that does not fit is never guessed at.
-A vote that failed is no vote: it never becomes a zero.
+Judges give 0 to 10 per dimension; scores are 0 to 1. The reply of a judge that is asked yes-or-no questions is the
+probability of each next token; its score of a dimension is
+
+    (P(Yes | good question) + P(No | bad question)) / 2,   where P(Yes) + P(No) = 1
+
+Parsing is strict: a reply that does not fit is never guessed at. A vote that failed is no vote: it never becomes a
+zero.
 """
 
 from __future__ import annotations
@@ -15,6 +20,10 @@ from askgate_env.types import Record
 
 TOP = 10
 """The highest mark a judge can give."""
+YES_NO = "yes-no-"
+"""Start of the versions of prompts with yes-or-no questions."""
+ANSWERED_MIN = 0.05
+"""The least probability of Yes and No together. Below it the judge did not answer the question."""
 _FENCE = re.compile(r"\A```(?:json)?\s*\n(.*)\n```\Z", re.DOTALL)
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 
@@ -49,6 +58,36 @@ def parse_scores(reply: str, dimensions: tuple[str, ...]) -> dict[str, float]:
     if strange := sorted(set(marks) - set(dimensions)):
         raise BadReply(f"dimension {strange[0][:40]} was not asked for")
     return {name: _score(name, marks[name]) for name in dimensions}
+
+
+def parse_answers(reply: str, dimensions: tuple[str, ...]) -> dict[str, float]:
+    """The scores of a reply to yes-or-no questions: for each dimension the token probabilities of two answers.
+
+    >>> parse_answers('[{" Yes": 0.6, " No": 0.2}, {" Yes": 0.3, " No": 0.3}]', ("logic",))
+    {'logic': 0.625}
+    """
+    try:
+        answers = json.loads(reply, parse_constant=_refuse_constant)
+    except BadReply:
+        raise
+    except (ValueError, RecursionError):
+        raise BadReply("no token probabilities") from None
+    if not isinstance(answers, list) or len(answers) != 2 * len(dimensions):
+        raise BadReply(f"not the token probabilities of {2 * len(dimensions)} answers")
+    yes = [_yes(answer) for answer in answers]
+    return {name: (yes[2 * place] + 1 - yes[2 * place + 1]) / 2 for place, name in enumerate(dimensions)}
+
+
+def _yes(answer: object) -> float:
+    """Probability of Yes, given that the answer is Yes or No."""
+    if not isinstance(answer, dict) or not all(
+        isinstance(one, float | int) and not isinstance(one, bool) and 0 <= one <= 1 for one in answer.values()
+    ):
+        raise BadReply("an answer has no token probabilities")
+    yes, no = (sum(p for token, p in answer.items() if token.strip().lower() == word) for word in ("yes", "no"))
+    if yes + no < ANSWERED_MIN:
+        raise BadReply(f"neither Yes nor No: together they have probability {yes + no:.3f}")
+    return float(yes / (yes + no))
 
 
 def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:

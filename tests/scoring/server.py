@@ -107,6 +107,7 @@ class JudgeServer:
         """When each request came, and whether the rate limit let it through."""
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
+        self.paths: set[str] = set()
         self.keep_bodies = True
         self.raw = b""
         """What the acts `raw`, `raw_401` and `raw_400` answer with."""
@@ -179,6 +180,7 @@ class JudgeServer:
         if self.keep_bodies:
             self.bodies.append(asked)
             self.headers.append(headers)
+            self.paths.add(head[0].split()[1])
         allowed = self._allowed()
         self.log.append((time.monotonic(), allowed))
         act = self.plan(self.asked) if allowed else "429"

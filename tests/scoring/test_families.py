@@ -72,7 +72,8 @@ PARAMETERS: dict[tuple[str, str], dict[str, Any]] = {
     ("llama_cpp", "my-judge"): {"temperature": 0.7, "max_tokens": 100, "seed": 1, "grammar": GRAMMAR},
     ("custom", "my-judge"): {"temperature": 0.7, "max_tokens": 2048},
     ("gateway-of-ours", "my-judge"): {"temperature": 0.7, "max_tokens": 2048},
-    ("local", ""): {"temperature": 0.7, "max_tokens": 100, "seed": 1, "grammar": GRAMMAR},
+    ("local", ""): {"max_tokens": 1, "logprobs": 10},
+    ("local", "mine@0123456789ab"): {"temperature": 0.7, "max_tokens": 100, "seed": 1, "grammar": GRAMMAR},
 }  # fmt: skip
 """Recorded request parameters, beside model and messages, as the providers' documents ask for them."""
 
@@ -83,6 +84,8 @@ def scoring() -> ScoringSection:
 
 
 def judge(scoring: ScoringSection, name: str, model: str) -> Provider:
+    if name == "local" and model:  # named by its file
+        return judge(scoring, name, "").model_copy(update={"model": model})
     there = {"SCORER_PROVIDER": name, "SCORER_MODEL": model, "SCORER_API_KEY": KEY}
     row = scoring.providers.get(name)
     if name != "local" and (row is None or row.base_url is None):
@@ -95,9 +98,9 @@ def test_each_family_gets_its_parameters(scoring: ScoringSection, name: str, mod
     provider = judge(scoring, name, model)
     body = request(provider, ask_for(provider, "en", "User: hi", 0), again=0)
     assert body.pop("model") == provider.model
-    messages = body.pop("messages")
+    asked = body.pop("messages", None) or body.pop("prompt")
     assert body == PARAMETERS[name, model]
-    assert "JSON" in messages[0]["content"], "json_object is refused if no message has the word"
+    assert "logprobs" in body or "JSON" in asked[0]["content"], "json_object is refused if no message has the word"
 
 
 def test_the_recorded_requests_cover_every_row(scoring: ScoringSection) -> None:
@@ -202,6 +205,7 @@ def test_probe_and_ledger_name_the_row_of_a_refused_parameter(workspace: Workspa
         ({"max_tokens": None}, "either max_tokens or max_completion_tokens"),
         ({"temperature": 0.0}, "greater than 0"),
         ({"response_format": "xml"}, "json_schema"),
+        ({"response_format": "yes_no"}, "no other parameter"),
         ({"json_schema": True}, "no such setting"),
     ],
 )

@@ -90,10 +90,10 @@ def test_an_unloadable_model_is_refused_with_the_servers_message(tmp_path: Path)
         pass
 
 
-def test_the_local_judges_grammar_allows_no_white_space() -> None:
+def test_the_grammar_of_a_users_gguf_allows_no_white_space() -> None:
     local = settings_for({}, scoring_of(load_profile("rc1"))).provider
     assert local.name == "local"
-    body = request(local, ask(), again=0)
+    body = request(local.model_copy(update={"model": "mine@0123456789ab"}), ask(), again=0)
     assert "response_format" not in body
     assert body["grammar"] == (
         'root ::= "{" "\\"logic\\":" n "," "\\"clarity\\":" n "," "\\"naturalness\\":" n ","'
