@@ -37,6 +37,7 @@ Askgate = Callable[..., Outcome]
 @pytest.fixture
 def askgate(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Askgate:
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("MAKELEVEL", raising=False)  # set by `make test`, and `quickstart` names its make target then
 
     def run(*arguments: str | Path, defect: bool = False) -> Outcome:
         capfd.readouterr()

@@ -100,7 +100,7 @@ def left_in(checkout: Path) -> dict[str, str]:
 def test_a_killed_and_restarted_script_ends_with_the_same_bytes(tmp_path: Path) -> None:
     unbroken, killed = small_run(tmp_path / "unbroken"), small_run(tmp_path / "killed")
     to_the_end(unbroken, tmp_path / "unbroken.txt")
-    stages = len([line for line in (tmp_path / "unbroken.txt").read_text().splitlines() if line.startswith("  $ ")])
+    stages = (tmp_path / "unbroken.txt").read_text().count("(not done yet)")
     assert stages >= 14
     chance = random.Random(SEED)
     for number in range(1, stages + 1):

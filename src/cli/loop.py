@@ -13,6 +13,7 @@ from typer import Argument, Option
 
 from ..core.errors import BadInput
 from . import options, parse, show
+from .stage_table import stage_view
 
 if TYPE_CHECKING:
     from ..loop.kpi import Kpi
@@ -64,11 +65,11 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
     from ..loop.runner import worst
 
     try:
-        results = loop.run(os.environ, show.say, until)
+        results = loop.run(os.environ, stage_view(loop.command), until)
     except KeyboardInterrupt:
-        show.complain(f"interrupted; `{loop.command}` resumes from here")
+        show.complain(f"interrupted; type `{loop.command}` to resume: finished stages are not repeated")
+        show.complain(f"已中断；再次运行 `{loop.command}` 即可继续，已完成的阶段不会重做")
         return INTERRUPTED
-    _print_lights(loop.lights(), loop)
     evaluation = newest_evaluation()
     try:
         write_json(KPIS, measure(loop.profile, evaluation))
@@ -82,6 +83,10 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
             show.wrote(RC1_PAGE)
     except BadInput as error:  # a refused report changes no light
         show.complain(f"the reports are not complete: {error}")
+    found = loop.lights()
+    green = sum(light.colour == "green" for light in found)
+    show.say(f"{green} of {len(found)} lights are green")
+    _print_lights([light for light in found if light.colour != "green"], loop)
     return worst(results)
 
 

@@ -237,9 +237,12 @@ class Terminal(Reporter):
 
     @contextmanager
     def progress(self, label: str, total: int) -> Iterator[Callable[[int], None]]:
-        """A progress bar, if standard error is a terminal."""
+        """A progress bar. Without a terminal: ten lines over the run."""
         with _bar(label, total) as update:
-            yield lambda more: update(advance=more) if update else None
+            if update is None:
+                yield _tenths(label, total)
+            else:
+                yield lambda more: update(advance=more)
 
     @contextmanager
     def scoring(self, label: str) -> Iterator[Callable[[Tally], None]]:
@@ -263,6 +266,19 @@ def _bar(label: str, total: int | None) -> Iterator[Callable[..., None] | None]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=terminal, transient=True) as bar:
         yield partial(bar.update, bar.add_task(label, total=total))
+
+
+def _tenths(label: str, total: int) -> Callable[[int], None]:
+    """Prints one line per tenth of the items."""
+    done = 0
+
+    def progress(more: int) -> None:
+        nonlocal done
+        before, done = done, done + more
+        if done * 10 // total > before * 10 // total:
+            complain(f"{label}: {done} of {total}")
+
+    return progress
 
 
 def _lines(doing: str, say: Callable[[str], None], clock: Callable[[], float]) -> Callable[[Tally], None]:

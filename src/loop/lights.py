@@ -107,19 +107,19 @@ def _light(stage: Stage, stages: Sequence[Stage], state: State) -> Light:
     reasons: list[Check] = []
     if entry is not None and entry.code not in (None, PASSED, FAILED) and not lacking:
         colour, why = "red", f"it was refused or crashed (exit code {entry.code})"
-        reasons = _reasons(reports)
+        reasons = reasons_of(reports)
     elif lacking:
         colour, why = "grey", f"{' and '.join(lacking)} did not pass, or is no longer valid"
     elif why:
         colour = "grey"
     elif entry is not None and entry.code == FAILED:
-        colour, why, reasons = "red", "a gate failed", _reasons(reports)
-    elif reasons := _reasons(reports, ambers=True):
+        colour, why, reasons = "red", "a gate failed", reasons_of(reports)
+    elif reasons := reasons_of(reports, ambers=True):
         colour, why = "amber", ", ".join(one.name for one in reasons)
     return Light(stage.name, stage.title, stage.title_zh, colour, why, reasons, shown)
 
 
-def _reasons(reports: Sequence[Path], ambers: bool = False) -> list[Check]:
+def reasons_of(reports: Sequence[Path], ambers: bool = False) -> list[Check]:
     """Reasons of the first report that has any: its failed checks, or its ambers."""
     for path in reports:
         try:

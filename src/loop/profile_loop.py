@@ -9,7 +9,8 @@ every light, but nothing is trained without the ticket, and the exit code is 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,9 +20,11 @@ from ..core.errors import BadInput
 from ..core.files import read_json
 from ..gates.ticket import ROUND1, TICKET
 from ..scoring.providers import PROD, live_mode
+from ..utils.process_map import usable_cores
 from .lights import COMMANDS, Light, lights, next_step, state_file, without
 from .runner import Result, run_stages
 from .stage import Stage, State
+from .stage_view import StageView
 from .stages import last_was_full, stages_of, trained_config
 
 PAID = ("SCORER_API_KEY", "SCORER_BASE_URL", "SCORER_MODEL", "SCORER_PROVIDER")
@@ -38,8 +41,10 @@ class ProfileLoop:
 
     @property
     def command(self) -> str:
-        """The command that runs this loop, and resumes it."""
-        return COMMANDS[self.profile.name]
+        """The command that runs this loop, and resumes it. A user of `make` may not have `askgate` on the path."""
+        if self.profile.name == "quickstart" and "MAKELEVEL" in os.environ:
+            return f"make quickstart{'-full' if self.full else ''}"
+        return COMMANDS[self.profile.name] + (" --full" if self.full else "")
 
     @property
     def trained_config(self) -> Path:
@@ -58,8 +63,11 @@ class ProfileLoop:
         """What to do next, in English and Chinese."""
         return next_step(found, self.command)
 
-    def run(self, environment: Mapping[str, str], say: Callable[[str], None], until: str = "") -> list[Result]:
-        """Runs the stages that are not valid any more, up to and including `until`."""
+    def run(self, environment: Mapping[str, str], view: StageView, until: str = "") -> list[Result]:
+        """Runs the stages that are not valid any more, up to and including `until`.
+
+        The quickstart runs two at a time where there are two cores. rc1 has one GPU and stops at the first red light.
+        """
         names = [stage.name for stage in self.stages]
         if until and until not in names:
             raise BadInput(f"there is no stage {until!r}", where="--until", remedy=f"choose from {', '.join(names)}")
@@ -68,7 +76,8 @@ class ProfileLoop:
             _refuse_unless_live(environment)
         wanted = self.stages[: names.index(until) + 1] if until else self.stages
         given = environment if scale else embedded(environment)
-        return run_stages(wanted, self.state, given, say, stop_at_red=scale)
+        side_by_side = 1 if scale else usable_cores(2)
+        return run_stages(wanted, self.state, given, view, stop_at_red=scale, side_by_side=side_by_side)
 
 
 def open_loop(name: str | None = None, full: bool | None = None) -> ProfileLoop:

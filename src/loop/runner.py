@@ -1,11 +1,15 @@
-"""Runs the stages of a loop in order, each in its own process, and skips those that are still valid.
+"""Runs the stages of a loop, each in its own process, and skips those that are still valid.
 
 A stage in its own process starts as if a user had typed its command: nothing that ran before can change its result. It
-inherits the lock of the loop, so a killed loop cannot be started again while its stage is still running.
+inherits the lock of the loop, so a killed loop cannot be started again while its stage is still running. Its output is
+written to `logs/stages/NAME.log`.
+
+Stages start in the order of the list. With `side_by_side` above 1, a stage starts beside earlier ones that it does not
+wait for (`Stage.waits_for`).
 
 A stage whose gate failed (exit code 1) does not end the loop: later stages still measure, so one run shows every light.
-Only stages that need it are skipped; training needs the ticket. A stage that was refused (exit code 2) or crashed ends
-the loop at once.
+Only stages that need it are skipped; training needs the ticket. After a stage that was refused (exit code 2) or crashed
+no other stage is started.
 """
 
 from __future__ import annotations
@@ -16,20 +20,26 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from ..core.check import now
 from ..core.files import HOME, PACKAGE, write_checksums
+from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from ..runtime.lock import wait_for_lock
+from ..utils.process_map import usable_cores
 from .stage import FAILED, PASSED, Stage, State
+from .stage_view import RunningStage, StageView, log_of
 
 MODULE = f"{__name__.split('.')[0]}.cli"
 WAIT_S = 0.2
+POLL_S = 0.05
 GRACE_S = 20.0
-"""Seconds that a stage has to stop cleanly when the loop is terminated."""
+"""Seconds that running stages have to stop cleanly when the loop is terminated."""
+THREADS = "OMP_NUM_THREADS"
 
 
 @dataclass(frozen=True)
@@ -64,24 +74,39 @@ def run_stages(
     stages: Sequence[Stage],
     state: State,
     environment: Mapping[str, str],
-    say: Callable[[str], None],
+    view: StageView,
     stop_at_red: bool = False,
+    side_by_side: int = 1,
 ) -> list[Result]:
-    """Runs stages until one is refused or crashes, or with `stop_at_red` until one is red. Returns those reached."""
-    results: list[Result] = []
-    path = state.path.with_suffix(".lock")
+    """Runs stages until one is refused or crashes, or with `stop_at_red` until one is red. Returns those reached.
 
-    def waits() -> None:
-        say(f"another run is at work here ({path}); waiting until it has ended")
-
-    with wait_for_lock(path, waits, WAIT_S) as lock:
-        for number, stage in enumerate(stages, 1):
-            head = f"[{number}/{len(stages)}] {stage.title} {stage.title_zh}"
-            result = _run_or_skip(stage, stages, state, environment, head, say, lock)
-            results.append(result)
-            if result.code not in (None, PASSED, FAILED) or (stop_at_red and result.code != PASSED):
-                break
-    return results
+    `side_by_side`: number of stages that may run at the same time.
+    """
+    results: dict[str, Result] = {}
+    running: list[RunningStage] = []
+    with (
+        wait_for_lock(path := state.path.with_suffix(".lock"), lambda: view.waits(path), WAIT_S) as lock,
+        view.showing(stages),
+        _end_together(running, view),
+    ):
+        while True:
+            if not any(_ends_loop(result, stop_at_red) for result in results.values()):
+                while len(running) < side_by_side and (stage := _next(stages, results, running)):
+                    found = _skip(stage, stages, state, view)
+                    if isinstance(found, str):
+                        given = _shared_cores(stage, stages, environment, side_by_side)
+                        running.append(_start(stage, found, state, given, view, lock))
+                        continue
+                    results[stage.name] = found
+                    if _ends_loop(found, stop_at_red):
+                        break
+            if not running:
+                return [results[stage.name] for stage in stages if stage.name in results]
+            view.tick(running)
+            time.sleep(POLL_S)
+            for one in [one for one in running if one.child.poll() is not None]:
+                running.remove(one)
+                results[one.stage.name] = _finish(one, state, view)
 
 
 def worst(results: Sequence[Result]) -> int:
@@ -90,54 +115,99 @@ def worst(results: Sequence[Result]) -> int:
     return max(codes, default=PASSED)
 
 
-def _run_or_skip(
-    stage: Stage,
-    stages: Sequence[Stage],
-    state: State,
-    environment: Mapping[str, str],
-    head: str,
-    say: Callable[[str], None],
-    lock: int,
-) -> Result:
-    lacking = state.lacking(stage, stages)
-    if lacking:
-        why = f"{' and '.join(lacking)} did not pass, or is no longer valid"
-        say(f"{head}: skipped, because {why}")
+def _ends_loop(result: Result, stop_at_red: bool) -> bool:
+    return result.code not in (None, PASSED, FAILED) or (stop_at_red and result.code != PASSED)
+
+
+def _next(stages: Sequence[Stage], results: Mapping[str, Result], running: Sequence[RunningStage]) -> Stage | None:
+    """The first stage that has not begun and waits for none before it that has not ended."""
+    begun = {*results, *(one.stage.name for one in running)}
+    for place, stage in enumerate(stages):
+        earlier = [one for one in stages[:place] if one.name not in results]
+        if stage.name not in begun and not any(stage.waits_for(one) for one in earlier):
+            return stage
+    return None
+
+
+def _skip(stage: Stage, stages: Sequence[Stage], state: State, view: StageView) -> Result | str:
+    """The result of a stage that is not to be run; for one that is, the reason why."""
+    if lacking := state.lacking(stage, stages):
+        view.skipped(stage, f"{' and '.join(lacking)} did not pass, or is no longer valid")
         return Result(stage, None)
-    why = state.why_not_valid(stage)
-    if not why:
-        code = state.entries[stage.name].code
-        say(f"{head}: still valid{'' if code == PASSED else '; its light is red'}")
-        return Result(stage, code, kept=True)
-    say(f"{head} ({why})")
+    if why := state.why_not_valid(stage):
+        return why
+    code = state.entries[stage.name].code
+    assert code is not None
+    view.kept(stage, code)
+    return Result(stage, code, kept=True)
+
+
+def _start(
+    stage: Stage, why: str, state: State, environment: Mapping[str, str], view: StageView, lock: int
+) -> RunningStage:
     state.begin(stage)
-    say(f"  $ {typed(stage)}")
-    began = time.monotonic()
-    code = _run(stage.command, environment, lock)
-    state.end(stage, code)
-    write_checksums(stage.outputs)
-    took = time.monotonic() - began
-    say(f"  {'ok' if code == PASSED else 'RED' if code == FAILED else f'STOPPED with exit code {code}'}, {took:.0f} s")
-    return Result(stage, code)
+    # Progress bars of libraries would mix with ours; output that waits in a buffer would show no progress.
+    own = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TOKENIZERS_PARALLELISM": "false", "PYTHONUNBUFFERED": "1"}
+    path = log_of(stage)
+    with explain_disk_errors(path, RUN_AGAIN):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        log = open(path, "wb")
+    with log:
+        log.write(f"{now()} $ {typed(stage)}\n".encode())
+        log.flush()
+        child = subprocess.Popen(
+            [sys.executable, "-P", *stage.command],
+            env={**with_package(environment), **own},
+            pass_fds=[lock],
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    running = RunningStage(stage, child, time.monotonic())
+    view.started(running, why)
+    return running
 
 
-def _run(command: Sequence[str], environment: Mapping[str, str], lock: int) -> int:
-    """Returns the exit code; 128 plus the signal number after a signal, as shells do."""
-    # Progress bars of libraries would mix with ours.
-    quiet = {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "TOKENIZERS_PARALLELISM": "false"}
-    given = {**with_package(environment), **quiet}
-    child = subprocess.Popen([sys.executable, "-P", *command], env=given, pass_fds=[lock])
-    with _terminate_together(child):
-        code = child.wait()
-    return code if code >= 0 else 128 - code
+def _finish(one: RunningStage, state: State, view: StageView) -> Result:
+    """Records the end of a stage. Its code is 128 plus the signal number after a signal, as in shells."""
+    code = one.child.returncode
+    code = code if code >= 0 else 128 - code
+    state.end(one.stage, code)
+    write_checksums(one.stage.outputs)
+    view.ended(one, code)
+    return Result(one.stage, code)
+
+
+def _shared_cores(
+    stage: Stage, stages: Sequence[Stage], environment: Mapping[str, str], side_by_side: int
+) -> Mapping[str, str]:
+    """The environment of a stage, with a part of the cores for one that may run beside another.
+
+    Threads that outnumber the cores wait for each other. Whether another stage does run makes no difference: the number
+    of threads changes the last bits of what is computed.
+    """
+    if side_by_side == 1 or environment.get(THREADS) or not _may_share(stage, stages):
+        return environment
+    return {**environment, THREADS: str(max(1, usable_cores(sys.maxsize) // side_by_side))}
+
+
+def _may_share(stage: Stage, stages: Sequence[Stage]) -> bool:
+    """Whether there is a stage that neither waits for this one nor is waited for, directly or through others."""
+    before: dict[str, set[str]] = {}
+    for place, one in enumerate(stages):
+        waited = [other.name for other in stages[:place] if one.waits_for(other)]
+        before[one.name] = {*waited, *(name for other in waited for name in before[other])}
+    linked = {*before[stage.name], stage.name, *(name for name in before if stage.name in before[name])}
+    return any(one.name not in linked for one in stages)
 
 
 @contextmanager
-def _terminate_together(child: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Passes SIGTERM on to the stage. Ctrl-C reaches it anyway, because it is in the same process group."""
+def _end_together(running: list[RunningStage], view: StageView) -> Iterator[None]:
+    """Passes SIGTERM on to the stages, and waits until they have ended. Ctrl-C reaches them anyway, because they are in
+    the same process group; a second Ctrl-C kills them."""
 
     def pass_on(number: int, frame: FrameType | None) -> None:
-        child.send_signal(number)
+        for one in running:
+            one.child.send_signal(number)
         raise SystemExit(128 + number)
 
     before = signal.signal(signal.SIGTERM, pass_on)
@@ -145,9 +215,16 @@ def _terminate_together(child: subprocess.Popen[bytes]) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-        if child.poll() is None:
-            try:
-                child.wait(GRACE_S)
-            except subprocess.TimeoutExpired:
-                child.kill()
-                child.wait()
+        left, deadline = [one for one in running if one.child.poll() is None], time.monotonic() + GRACE_S
+        try:
+            if left:
+                view.ending(left)
+            for one in left:
+                one.child.wait(max(0.0, deadline - time.monotonic()))
+        except (subprocess.TimeoutExpired, KeyboardInterrupt):
+            pass
+        finally:
+            for one in left:
+                if one.child.poll() is None:
+                    one.child.kill()
+                    one.child.wait()

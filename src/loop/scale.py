@@ -20,6 +20,7 @@ from ..gates.rounds import FILE_GATES
 from .profile_loop import open_loop
 from .runner import run_stages, verb, worst
 from .stage import FAILED, Stage, State
+from .stage_view import StageView
 from .stages import stages_of
 
 FOLDER, STATE = Path("reports/scale"), Path("reports/scale_state.json")
@@ -46,7 +47,8 @@ def grow(name: ProfileName, sizes: list[int], environment: Mapping[str, str], sa
         say(f"measured again, these gates do not pass, whatever the lights say; nothing grows {_STOP}")
         return FAILED
     state = State(STATE)
-    results = run_stages(scale_stages(loop.profile, sizes, state), state, environment, say, stop_at_red=True)
+    stages = scale_stages(loop.profile, sizes, state)
+    results = run_stages(stages, state, environment, StageView(say), stop_at_red=True)
     last = results[-1]
     if last.code == 0:
         say(f"grown to {sizes[-1]:,} live-scored samples: {LIVE_SCORES}")

@@ -41,6 +41,18 @@ class Stage:
     """Files that this stage and later ones append to, such as a ledger. What it wrote must not change."""
     needs: tuple[str, ...] = ()
     """Names of stages that must have passed before this one is started."""
+    after_all: bool = False
+    """Starts only when all stages before it have ended."""
+    number: tuple[Path, str] | None = None
+    """A JSON file, or a JSONL file of which the last line counts, and the format of its figure that is shown."""
+    seconds: float | None = None
+    """Typical duration, for the time left. None: not known."""
+
+    def waits_for(self, earlier: Stage) -> bool:
+        """Whether an earlier stage must have ended first: this one needs it, or uses a file that it makes."""
+        used = {*self.inputs, *self.outputs, *self.grows}
+        made = (*earlier.outputs, *earlier.grows)
+        return self.after_all or earlier.name in self.needs or not used.isdisjoint(made)
 
 
 class StageRecord(Record, frozen=True):

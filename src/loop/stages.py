@@ -19,7 +19,7 @@ from ..config.loader import config_files, load_train_config
 from ..config.profile import Profile, profile_path
 from ..core.defaults import DIFFICULTY_MIX, SEED, as_flag
 from ..core.files import sidecar
-from ..core.paths import evaluation_report, final_models, probe_report
+from ..core.paths import EVAL_METRICS, evaluation_report, final_models, probe_report
 from ..gates.ticket import REFUSAL, ROUND1, TICKET
 from .runner import verb
 from .stage import Stage, State
@@ -33,14 +33,8 @@ REPORTS = ("shadow_run_", "calibration_report_", "overclar_ablation_")
 
 def stages_of(profile: Profile, full: bool = False) -> list[Stage]:
     """All stages of the loop. `full`: three seeds and the SFT control (quickstart only)."""
-    # A judge that costs money or may not answer is tried before anything is built.
-    first = ("judge", "data") if profile.name == "rc1" else ("data", "judge")
     values, files = _values(profile, full), _files(profile, full)
-    return [
-        _stage(name, one, values, files)
-        for group in (*first, "reward", "gated")
-        for name, one in _read()[group].items()
-    ]
+    return [_stage(name, one, values, files) for name, one in _read().items()]
 
 
 def last_was_full(state: State) -> bool:
@@ -50,8 +44,8 @@ def last_was_full(state: State) -> bool:
 
 
 @cache
-def _read() -> dict[str, dict[str, dict[str, Any]]]:
-    read: dict[str, dict[str, dict[str, Any]]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
+def _read() -> dict[str, dict[str, Any]]:
+    read: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
     return read
 
 
@@ -74,6 +68,9 @@ def _stage(
         writes,
         grows=appends,
         needs=tuple(need.format(**values) for need in one.get("needs", ())),
+        after_all=one.get("after_all", False),
+        number=(files[one["number"][0]][0], one["number"][1]) if "number" in one else None,
+        seconds=one.get(f"seconds{values['full']}", one["seconds"]) if values["profile"] == "quickstart" else None,
     )
 
 
@@ -126,6 +123,7 @@ def _files(profile: Profile, full: bool) -> dict[str, tuple[Path, ...]]:
         "trained_models": tuple(final_models(load_train_config(config).seeds)),
         "evaluation_report": tuple(evaluation_report(f"{profile.name}{FULL if full else ''}")),
         "probe_report": (probe_report(profile.name),),
+        "eval_metrics": (EVAL_METRICS,),
         "round1": (ROUND1,),
         "ticket": (TICKET,),
         "refusal": (REFUSAL,),

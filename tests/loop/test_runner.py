@@ -14,6 +14,7 @@ import pytest
 from src.loop.lights import lights
 from src.loop.runner import Result, run_stages, typed, verb, worst
 from src.loop.stage import FAILED, PASSED, Stage, State
+from src.loop.stage_view import StageView
 
 ROOT = Path(__file__).resolve().parents[2]
 STATE = Path("state.json")
@@ -38,7 +39,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(stages: list[Stage], stop_at_red: bool = False) -> list[Result]:
-    return run_stages(stages, State(STATE), os.environ, lambda line: None, stop_at_red)
+    return run_stages(stages, State(STATE), os.environ, StageView(lambda line: None), stop_at_red)
 
 
 def calls() -> list[str]:
@@ -128,12 +129,13 @@ import os
 from pathlib import Path
 from src.loop.runner import run_stages
 from src.loop.stage import Stage, State
+from src.loop.stage_view import StageView
 def slow(name, source):
     program = (f"import time; open('calls', 'a').write('{name} '); time.sleep(0.4); "
                f"open('{name}.txt', 'w').write('{name}' + open('{source}').read())")
     return Stage(name, name, "", ("-c", program), (Path(source),), (Path(f"{name}.txt"),))
 stages = [slow("a", "start"), slow("b", "a.txt"), slow("c", "b.txt")]
-run_stages(stages, State(Path("state.json")), os.environ, print)
+run_stages(stages, State(Path("state.json")), os.environ, StageView(print))
 """
 
 

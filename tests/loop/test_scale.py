@@ -14,6 +14,7 @@ from src.loop import profile_loop
 from src.loop import scale as scaling
 from src.loop.runner import run_stages
 from src.loop.stage import Stage, State
+from src.loop.stage_view import StageView
 from tests.conftest import Askgate
 
 LIGHTS = ("pool_gate", "difficulty_gate", "calibration", "shadow", "ablation")
@@ -31,7 +32,7 @@ def light(name: str, code: int = 0) -> Stage:
 
 def loop(*red: str) -> list[Stage]:
     found = [light(name, int(name in red)) for name in LIGHTS]
-    run_stages(found, State(Path("reports/rc1_state.json")), {}, lambda line: None)
+    run_stages(found, State(Path("reports/rc1_state.json")), {}, StageView(lambda line: None))
     return found
 
 

@@ -1,0 +1,139 @@
+"""Reports on a running loop as plain lines: one when a stage starts, one when it ends, with its figure.
+
+The command line has a live table with the same methods (`cli/stage_table.py`).
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..core.paths import LOGS
+from .lights import reasons_of
+from .stage import FAILED, PASSED, Stage
+
+TAIL = 15
+"""Lines of a failed stage's output that are shown."""
+_CHECKS = re.compile(r"^PASSED \S+: (\d+) checks", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class RunningStage:
+    stage: Stage
+    child: subprocess.Popen[bytes]
+    began: float
+    """Time of `time.monotonic`."""
+
+
+def log_of(stage: Stage) -> Path:
+    """The file with the output of a stage."""
+    return LOGS / "stages" / f"{stage.name}.log"
+
+
+class StageView:
+    """One line when a stage starts and one when it ends. `resume`: the command that runs the loop again."""
+
+    def __init__(self, say: Callable[[str], None], resume: str = "") -> None:
+        self.say, self.resume = say, resume
+        self.stages: list[Stage] = []
+
+    @contextmanager
+    def showing(self, stages: Sequence[Stage]) -> Iterator[None]:
+        """Called with the stages of the loop before the first of them starts."""
+        self.stages = list(stages)
+        self.say(f"{len(stages)} stages; the output of each goes to {LOGS / 'stages'}/")
+        yield
+
+    def waits(self, lock: Path) -> None:
+        self.say(f"another run is at work here ({lock}); waiting until it has ended")
+
+    def skipped(self, stage: Stage, why: str) -> None:
+        self.say(f"{self._head(stage)}: skipped, because {why}")
+
+    def kept(self, stage: Stage, code: int) -> None:
+        self.say(f"{self._head(stage)}: still valid{'' if code == PASSED else '; its light is red'}")
+
+    def started(self, one: RunningStage, why: str) -> None:
+        self.say(f"{self._head(one.stage)}: {one.stage.title} {one.stage.title_zh} ({why})")
+
+    def tick(self, running: Sequence[RunningStage]) -> None:
+        """Called several times a second while stages are running."""
+
+    def ended(self, one: RunningStage, code: int) -> None:
+        words = [verdict(code), f"{time.monotonic() - one.began:.0f} s", figure_of(one.stage, code)]
+        self.say(f"{self._head(one.stage)}: {', '.join(filter(None, words))}")
+        self.explain(one.stage, code)
+
+    def explain(self, stage: Stage, code: int) -> None:
+        """Shows the last lines of a stage that did not pass, where the rest is, and what to type next."""
+        if code == PASSED:
+            return
+        log = log_of(stage)
+        for line in tail(log):
+            self.say(f"    {line}")
+        self.say(f"  full output: {log}")
+        if code == FAILED:
+            self.say("  a gate failed; what to do is in the lines above 闸门未过，处理办法见上")
+        elif self.resume:
+            self.say(f"  mend what the last lines name, then type: {self.resume} 按上面的提示处理后重新运行")
+
+    def ending(self, left: Sequence[RunningStage]) -> None:
+        """Called when the loop is stopped while stages are still running."""
+        names = " and ".join(one.stage.name for one in left)
+        self.say(f"stopping {names}, which may take some seconds; Ctrl-C again does not wait")
+
+    def _head(self, stage: Stage) -> str:
+        return f"[{self.stages.index(stage) + 1}/{len(self.stages)}] {stage.name}"
+
+
+def verdict(code: int) -> str:
+    return "ok" if code == PASSED else "RED" if code == FAILED else f"STOPPED with exit code {code}"
+
+
+def tail(log: Path, lines: int = TAIL) -> list[str]:
+    """The last lines of a log that are not empty."""
+    try:
+        with open(log, encoding="utf-8", errors="replace") as file:
+            return list(deque((line.rstrip() for line in file if line.strip()), lines))
+    except OSError:
+        return []
+
+
+def figure_of(stage: Stage, code: int) -> str:
+    """The figure of a stage that ended: the one in its definition, or else its number of checks. A gate that failed has
+    the name of the first failed check. Empty where there is nothing to show."""
+    reports = [path for path in stage.outputs if path.suffix == ".json"]
+    if code == FAILED:
+        failed = [one.name for one in reasons_of(reports)]
+        return f"{failed[0]}{f' and {len(failed) - 1} more' if failed[1:] else ''}" if failed else ""
+    if code != PASSED:
+        return ""
+    if stage.number:
+        path, form = stage.number
+        try:
+            return form.format(_read(path))
+        except (KeyError, IndexError, TypeError, ValueError):
+            pass  # a report of another kind, such as one of your own judge without prices
+    checks = [len(report.get("checks") or report.get("findings") or ()) for report in map(_read, reports)]
+    said = _CHECKS.findall("\n".join(tail(log_of(stage))))
+    count = next(filter(None, checks), 0) or int(said[-1] if said else 0)
+    return f"{count} checks passed" if count else ""
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """A JSON object, or the last one of a JSONL file; empty where there is none."""
+    try:
+        raw = path.read_bytes()
+        found = msgspec.json.decode(raw.splitlines()[-1] if path.suffix == ".jsonl" else raw)
+    except (OSError, IndexError, msgspec.DecodeError):
+        return {}
+    return found if isinstance(found, dict) else {}
