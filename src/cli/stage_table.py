@@ -141,7 +141,11 @@ class StageTable(StageView):
         for stage in self.stages:
             row = self.rows[stage.name]
             running = next((one for one in self.running if one.stage is stage), None)
-            figure = self._bar(stage, row.progress) if running and row.progress else Text(row.figure or stage.title)
+            figure = (
+                self._bar(stage, row.progress)
+                if running and row.progress
+                else Text(row.figure or ("" if wide else stage.title))
+            )
             took = time.monotonic() - running.began if running else row.seconds
             title = f"{stage.title} {stage.title_zh}" if wide else stage.title_zh
             style = "" if row.state else "dim"
