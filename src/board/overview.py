@@ -1,32 +1,92 @@
-"""The first page, whose parts renew themselves: the owner's lights of both rounds, the loop, curves and KPIs; and the
-pages behind its lights, with every check and the files that it was measured on."""
+"""The first page, whose parts renew themselves: the result, the running run, what is not green, curves and KPIs; and
+the pages behind its lights, with every check and the files that it was measured on."""
 
 from __future__ import annotations
 
+import os
 import time
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
 
+from ..core.paths import LOGS
 from ..loop.runner import typed
+from ..pages.rc1_report import RC1_PAGE
 from ..pages.render import LABELS
 from ..pages.results import kpi_rows
+from ..runtime.secrets import masker
 from .owner_lights import LIGHT_GATES
-from .render import render
-from .run_files import is_inside
+from .render import linked_text, render
+from .run_files import OutsideRunFolder, is_inside, open_inside
 from .runs import HELD_OUT, Board
 
 FIRST_VIEW_SECONDS = 0.4
 """Time that the first view waits for measurements; what takes longer is loaded later."""
 EVIDENCE_SECONDS = 30.0
 """Time that the page behind a light waits for the first measurement: it has nothing else to show."""
+HOME_FIGURES = ("need_ask_success", "overclar_rate", "success")
+RUNNING_SECONDS = 120.0
+"""A log that changed within this time is of something that runs."""
+TAIL_LINES, TAIL_BYTES = 12, 16 * 1024
 REPORTS = ("reports/rc1/*.html", "reports/*.html", "reports/review/*.html")
 
 
 def overview(board: Board) -> Markup:
     board.refresh(FIRST_VIEW_SECONDS)
-    parts = {"lights": lights_part(board), "curves": curves_part(board), "kpis": kpis_part(board)}
-    return render("overview.html", parts=parts)
+    parts = {"result": result_part, "tail": tail_part, "lights": lights_part, "curves": curves_part, "kpis": kpis_part}
+    return render("overview.html", parts={name: part(board) for name, part in parts.items()})
+
+
+def result_part(board: Board) -> Markup:
+    """The headline, and what training changed."""
+    trial = board.result.get()
+    lights = [light for one in board.rounds.get() or () for light in one.lights]
+    _, stages = board.loop.get() or (None, [])
+    return render(
+        "result.html",
+        name=board.names[0],
+        trial=trial,
+        error=board.result.error,
+        colours=[one.colour for one in lights],
+        red_stages=[one for one in stages if one.colour == "red"],
+        figures=HOME_FIGURES,
+        report=RC1_PAGE.as_posix() if is_inside(board.run("").root, RC1_PAGE.as_posix()) else "",
+    )
+
+
+def tail_part(board: Board) -> Markup:
+    """The last lines of the log that grows, while it does."""
+    root = board.run("").root
+    for path in _by_time(root / LOGS):
+        name = f"{LOGS}/{path.name}"
+        try:
+            with open_inside(root, name) as handle:
+                found = os.fstat(handle.fileno())
+                if not found.st_size:
+                    continue
+                if time.time() - found.st_mtime > RUNNING_SECONDS:
+                    break
+                handle.seek(max(0, found.st_size - TAIL_BYTES))
+                lines = handle.read().decode("utf-8", errors="replace").splitlines()
+        except OutsideRunFolder:
+            continue
+        shown = lines[1 if found.st_size > TAIL_BYTES else 0 :][-TAIL_LINES:]
+        return render("tail.html", path=name, lines=[masker(os.environ)(line) for line in shown])
+    return Markup("")
+
+
+def _by_time(folder: Path) -> list[Path]:
+    """Logs in a folder, the newest first."""
+
+    def changed(path: Path) -> float:
+        with suppress(OSError):
+            return path.stat().st_mtime
+        return 0.0
+
+    return sorted(folder.glob("*.log"), key=changed, reverse=True)
 
 
 def lights_part(board: Board) -> Markup:
@@ -34,14 +94,12 @@ def lights_part(board: Board) -> Markup:
     profile_loop, lights = board.loop.get() or (None, [])
     return render(
         "lights.html",
-        name=board.names[0],
         rounds=rounds,
         rounds_error=board.rounds.error,
-        every=[light for one in rounds or () for light in one.lights],
-        names=list(LIGHT_GATES),
         profile_loop=profile_loop,
         lights=lights,
         loop_error=board.loop.error,
+        linked_text=partial(linked_text, readable=_readable(board)),
         reports=[file.relative_to(root).as_posix() for pattern in REPORTS for file in sorted(root.glob(pattern))],
     )
 

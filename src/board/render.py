@@ -43,6 +43,24 @@ def address(where: str, /, **query: str) -> str:
     return f"{where}?{urlencode(kept)}" if kept else where
 
 
+_FILE = re.compile(r"\b(?:reports|logs|data|configs|runs)/[\w./-]*\w\.(?:html|jsonl?|ya?ml|log|md)\b")
+
+
+def linked_text(text: str, readable: Callable[[str], bool]) -> Markup:
+    """Text whose names of files of the run folder are links."""
+    parts, end = [], 0
+    for found in _FILE.finditer(text):
+        path = found[0]
+        if readable(path):
+            page = "/report" if path.endswith(".html") else "/file"
+            parts += [
+                Markup.escape(text[end : found.start()]),
+                Markup('<a href="{}">{}</a>').format(address(page, path=path), path),
+            ]
+            end = found.end()
+    return Markup("").join([*parts, text[end:]])
+
+
 def highlighter(typed: str) -> Callable[[str], Markup]:
     """A function that puts what was searched for in `<mark>`, and escapes all text.
 

@@ -17,12 +17,14 @@ import numpy as np
 
 from ..config.profile import load_profile
 from ..core.errors import BadInput
+from ..core.paths import HERE, all_runs, evaluations
 from ..eval.compare import Change
 from ..gates.gate import PREFLIGHT
 from ..gates.manifest import newest_evaluation
 from ..loop.kpi import measure
 from ..loop.lights import Light
 from ..loop.profile_loop import ProfileLoop, last_run, open_loop
+from ..pages.rc1_report import read_trial
 from ..pages.render import LABELS
 from ..pages.results import Points
 from .index import Indexer
@@ -67,6 +69,8 @@ class Board:
         )
         self.loop = Measured(_measure_loop, EVERY, self._loop_stamp)
         self.kpis = Measured(lambda: measure(load_profile(last_run()), newest_evaluation()), KPIS_EVERY)
+        self.result = Measured(lambda: read_trial(newest_evaluation()), EVERY, _evaluation_stamp)
+        """The report of the evaluation that counts, None before the first one."""
         self.changes: dict[tuple[str, str], Measured[dict[str, Change]]] = {}
         """Comparisons of two sets that somebody has opened."""
 
@@ -82,7 +86,7 @@ class Board:
 
     def refresh(self, wait: float) -> None:
         """Measure again what has changed. `wait`: seconds for all first measurements together."""
-        measured = (self.rounds, self.loop, self.kpis)
+        measured: tuple[Measured[Any], ...] = (self.result, self.rounds, self.loop, self.kpis)
         for one in measured:
             one.get()
         end = time.monotonic() + wait
@@ -100,6 +104,11 @@ class Board:
         loop, _ = self.loop.value
         paths = {path for stage in loop.stages for path in (*stage.inputs, *stage.outputs, *stage.grows)}
         return tuple((str(path), file_stamp(path)) for path in sorted({*paths, loop.state.path, PREFLIGHT}))
+
+
+def _evaluation_stamp() -> object:
+    reports = [path for run in (HERE, *all_runs()) for path in evaluations(run)]
+    return [(str(path), file_stamp(path)) for path in reports]
 
 
 def _measure_loop() -> tuple[ProfileLoop, list[Light]]:

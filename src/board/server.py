@@ -35,7 +35,7 @@ from .compare import changes_part, compare_page, pair_page
 from .episode import episode_page
 from .episodes import episodes_page, list_part
 from .index import reading
-from .overview import curves_part, kpis_part, light_page, lights_part, overview, stage_page
+from .overview import curves_part, kpis_part, light_page, lights_part, overview, result_part, stage_page, tail_part
 from .query import parse_filter, whole_number
 from .render import address, frame, render
 from .run_files import OutsideRunFolder, open_inside
@@ -264,6 +264,8 @@ def _static(name: str, kind: str) -> View:
 
 VIEWS: dict[str, View] = {
     "/": lambda board, request: _page(board, request, overview(board), "overview", title=f"{board.names[0]}: AskGate"),
+    "/part/result": lambda board, request: _part(request, result_part(board)),
+    "/part/tail": lambda board, request: _part(request, tail_part(board)),
     "/part/lights": lambda board, request: _part(request, lights_part(board)),
     "/part/curves": lambda board, request: _part(request, curves_part(board)),
     "/part/kpis": lambda board, request: _part(request, kpis_part(board)),

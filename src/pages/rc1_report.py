@@ -163,7 +163,7 @@ def rc1_page(report: Rc1) -> bytes:
 
 def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], held_out: Iterable[Any]) -> Rc1:
     """Gather the report of the run folder that the process works in. `metrics`, `held_out`: lines of the run's logs."""
-    trial = _read_trial(evaluation)
+    trial = read_trial(evaluation)
     found = verdict(profile.name, trial)
     rounds = readable_rounds()
     measured = {gate: _measured(profile, rounds, gate) for gate in SHOWN_GATES}
@@ -192,7 +192,8 @@ def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], he
     )
 
 
-def _read_trial(path: Path | None) -> TrialReport | None:
+def read_trial(path: Path | None) -> TrialReport | None:
+    """The report of an evaluation; None where there is none yet."""
     if path is None:
         return None
     try:

@@ -36,12 +36,12 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
 
 def test_a_failed_gate_turns_its_light_and_shows_evidence(page: Any, site: Served) -> None:
     page.goto(site.url)
-    page.wait_for_selector(".owner .lamp.green")
-    assert page.locator(".owner .lamp.green").count() == 12
+    page.wait_for_selector(".round .lamp.green")
+    assert page.locator(".round .lights .lamp.green").count() == 12
     write_rounds(failed="pool")
-    page.wait_for_selector(".owner .lamp.red")
-    assert "do not train" in page.locator(".verdict").inner_text()
-    page.locator(".owner .lamp.red").first.click()
+    page.wait_for_selector(".round .lamp.red")
+    page.locator(".verdict", has_text="do not train").wait_for()
+    page.locator(".round .lights .lamp.red").first.click()
     page.wait_for_url("**/light?round=1&of=data")
     assert "pool: figure" in page.locator(".checks tr").nth(1).inner_text()
     assert "0.41" in page.locator(".checks tr").nth(1).inner_text()
@@ -156,7 +156,8 @@ def test_dots_in_a_path_read_nothing(page: Any, site: Served, tmp_path: Path) ->
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_pages_fit_the_screen_in_both_colours(browser: Any, site: Served, width: int, colours: str) -> None:
     page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=colours)
-    for path in ("/", "/episodes", "/compare", "/light?round=1&of=data", f"/episode?file={quote(BASE)}&line=1"):
+    shown = ("/", "/episodes", "/compare", "/chat", "/light?round=1&of=data", f"/episode?file={quote(BASE)}&line=1")
+    for path in shown:
         page.goto(site.url + path)
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert wide <= 0, path

@@ -175,7 +175,11 @@ def test_every_link_has_a_target() -> None:
 
 def test_reward_terms_add_up() -> None:
     page = rc1_page(report(reading=reading())).decode()
-    for cell in ("<td>outcome</td><td>+1.000</td>", "<td>overclar</td><td>-0.070</td>", "合计</td><td>+1.130</td>"):
+    for cell in (
+        "<td>outcome</td><td>+1.000</td>",
+        "<td>overclar</td><td>-0.070</td>",
+        "合计</span></td><td>+1.130</td>",
+    ):
         assert cell in page
 
 

@@ -1,0 +1,112 @@
+"""The first page in Chromium: the result first, green in one line, what is not green in full, and the running run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from src.board.render import linked_text
+from src.core.files import write_json
+from src.pages.render import LABELS
+from tests.board.small_run import TRAINED, Served, served, small_run, write_rounds
+from tests.eval.test_trial import CONTROL, one, reported
+
+CHINESE = re.compile("[\u4e00-\u9fff]")
+PAGES = ("/", "/episodes", "/compare", "/chat", "/light?round=1&of=data", f"/episode?file={TRAINED}&line=3")
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+    root = small_run(tmp_path / "run")
+    monkeypatch.chdir(root)
+    monkeypatch.delenv("ASKGATE_LANG", raising=False)
+    write_rounds()
+    with served(root) as found:
+        found.update_indexes()
+        yield found
+
+
+def test_the_result_is_first_with_intervals_and_control(page: Any, site: Served) -> None:
+    page.goto(site.url)
+    assert "No trained policy has been evaluated yet" in page.locator("main").inner_text()
+    report = reported(one(control=CONTROL))
+    write_json(Path("reports/ppo_eval_x.json"), report)
+    tiles = page.locator("#tiles .tile")
+    tiles.first.wait_for()
+    change = report.pooled.changes["need_ask_success"] if report.pooled.changes else None
+    assert change is not None
+    assert change.delta_pp is not None
+    assert f"{change.delta_pp:+.1f} points" in tiles.nth(0).inner_text()
+    assert f"{100 * (change.low or 0):+.1f} to {100 * (change.high or 0):+.1f}" in tiles.nth(0).inner_text()
+    assert [text.splitlines()[0] for text in tiles.all_inner_texts()[:3]] == [
+        LABELS["figures"][name][0] for name in ("need_ask_success", "overclar_rate", "success")
+    ]
+    assert "against plain SFT" in tiles.nth(3).inner_text()
+    top, gates = tiles.first.bounding_box(), page.locator(".round").first.bounding_box()
+    assert top["y"] < gates["y"]
+    assert "trained, all" in page.locator("header .verdict").inner_text()
+
+
+def test_green_is_one_line_and_red_is_in_full(page: Any, site: Served) -> None:
+    page.goto(site.url)
+    line = page.locator("#round1 summary")
+    line.wait_for()
+    assert "6 of 6 lights" in line.inner_text()
+    assert page.locator("#round1 .lights").is_hidden()
+    line.click()
+    assert page.locator("#round1 .lights li").count() == 6
+    page.locator("#round1 .lights a").first.click()
+    page.wait_for_url("**/light?round=1**")
+    write_rounds(failed="pool")
+    page.goto(site.url)
+    page.locator("#round1 > .lights .lamp.red").first.wait_for()
+    assert "pool: figure" in page.locator("#round1 > .lights").first.inner_text()
+
+
+def test_the_log_of_a_running_run_is_followed(page: Any, site: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    page.goto(site.url)
+    assert page.locator("#tail").count() == 0
+    monkeypatch.setenv("SCORER_API_KEY", "sk-0123456789")
+    log = Path("logs/train.log")
+    log.write_text("".join(f"line {n}\n" for n in range(100)) + "<b>step 1</b> sk-0123456789\n")
+    page.locator("#tail", has_text="<b>step 1</b> ***").wait_for()
+    assert "line 99" in page.locator("#tail").inner_text()
+    assert "line 10\n" not in page.locator("#tail").inner_text()
+    with open(log, "a") as handle:
+        handle.write("step 2 of 40\n")
+    page.locator("#tail", has_text="step 2 of 40").wait_for()
+
+
+def test_names_of_files_are_links(page: Any, site: Served) -> None:
+    found = linked_text("read reports/rc1/RC1.html, not reports/<b>.json", lambda path: True)
+    assert str(found) == (
+        'read <a href="/report?path=reports%2Frc1%2FRC1.html">reports/rc1/RC1.html</a>, not reports/&lt;b&gt;.json'
+    )
+    assert "<a" not in linked_text("read reports/rc1/RC1.html", lambda path: False)
+    page.goto(site.url)
+    for link in page.locator("main a").all():
+        assert (link.get_attribute("href") or "").startswith("/")
+
+
+def test_pages_have_one_language_at_a_time(page: Any, site: Served) -> None:
+    write_json(Path("reports/ppo_eval_x.json"), reported(one(control=CONTROL)))
+    page.goto(f"{site.url}/episodes?right=no")
+    assert not CHINESE.search(page.locator("main").inner_text().replace("中文", ""))
+    page.locator(".languages a", has_text="中文").click()
+    page.wait_for_selector('html[lang="zh"]')
+    assert "right=no" in page.url
+    assert "正确" in page.locator("main").inner_text()
+    for path in PAGES:
+        page.goto(site.url + path)
+        assert page.locator("html").get_attribute("lang") == "zh"
+        assert CHINESE.search(page.locator("h1, h2, label, dt").first.inner_text() + page.locator("main").inner_text())
+    page.locator(".languages a", has_text="English").click()
+    page.wait_for_selector('html[lang="en"]')
+    for path in PAGES:
+        page.goto(site.url + path)
+        shown = page.locator("main").inner_text().replace("雅拉河流入菲利普港湾。", "").replace("中文", "")
+        assert not CHINESE.search(shown), (path, CHINESE.findall(shown))
