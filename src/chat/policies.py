@@ -2,8 +2,9 @@
 
     with open_policy("models/tiny") as policy:
         [episode] = policy.rollout([Job(sample)], max_turns=6)
+        policy.complete([[{"role": "user", "content": "How many legs has a spider?"}]], print)
 
-All of them talk in the environment of training: same actions, tools and user.
+`rollout` talks in the environment of training: same actions, tools and user. `complete` is plain chat.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing, contextmanager
 from pathlib import Path
+from threading import Event
 from typing import Any
 
+from askgate_env.actions import THINK, THOUGHT
 from askgate_env.env import Env, Watch, unwatched
 from askgate_env.types import Episode
 from askgate_env.users import User, rules
@@ -23,24 +27,32 @@ from ..agents.render import Renderer, generation_stop_ids, renderer_for
 from ..agents.trajectory import Job
 from ..config.train_config import RolloutLimits
 from ..core.errors import BadInput
-from ..core.files import read_json, shipped
-from ..core.model_files import find_model, may_be_on_hub
+from ..core.files import read_json, sha256_file, sha256_folder, shipped
+from ..core.model_files import find_model, may_be_on_hub, model_sha256
 from ..core.paths import FINAL_MODEL
 from ..release.gguf_export import ADAPTER, load_merged, load_tokenizer
-from ..scoring.chat_server import ChatServer
+from ..scoring.chat_server import ChatServer, Message, Reply
+from ..scoring.providers import address
 
 MOST_CONTEXT = 8192
 """Tokens of a dialogue, for models that would take more."""
 SERVER_TURN_TOKENS = 2048
 """Tokens of one turn of a model behind a server, its thought included."""
 SERVER_TIMEOUT_S = 300.0
+SERVER_CALLS = 8
+"""Concurrent completions of a model behind a server."""
 KINDS = "a model folder, a .gguf file, a hub model, or the URL of a server such as http://127.0.0.1:8000/v1"
 
 Progress = Callable[[int], None]
+Finished = Callable[[int, Reply], None]
+"""Gets the place of a prompt and the reply to it."""
 
 
 class Policy(ABC):
     """A model that can be talked with."""
+
+    fingerprint: str
+    """SHA-256 of its files; name and address of a model behind a server, whose files nobody sees."""
 
     def rollout(
         self,
@@ -57,6 +69,18 @@ class Policy(ABC):
     def _rollout(
         self, jobs: Sequence[Job], max_turns: int, user: User, watch: Watch, progress: Progress
     ) -> list[Episode]: ...
+
+    @abstractmethod
+    def complete(self, prompts: Sequence[Sequence[Message]], finished: Finished) -> None:
+        """One reply to each list of messages, without environment, in any order. `finished` gets each as it ends.
+
+        Messages: a system prompt if wanted, then user and assistant (or tool and assistant) by turns.
+        """
+
+    @property
+    @abstractmethod
+    def reply_tokens(self) -> int:
+        """Most tokens of a reply by `complete`, without its thought."""
 
 
 @contextmanager
@@ -82,6 +106,7 @@ class TorchPolicy(Policy):
 
         from ..runtime.device import get_device, get_dtype, prepare_device
 
+        self.fingerprint = model_sha256(folder) + (f"+{sha256_folder(adapter)}" if adapter is not None else "")
         self._device = get_device()
         prepare_device(self._device)
         self._model: Any = load_merged(folder, adapter).to(self._device, get_dtype(self._device))
@@ -89,6 +114,7 @@ class TorchPolicy(Policy):
         tokenizer = load_tokenizer(adapter if adapter is not None and has_tokenizer else folder)
         self._renderer = renderer_for(tokenizer, generation_stop_ids(str(folder)))
         self._limits = _limits(self._model.config.max_position_embeddings, temperature)
+        self._reply_limits = _reply_limits(self._limits)
         self._greedy = temperature == 0
         self._generator = torch.Generator(self._device).manual_seed(seed)
 
@@ -111,11 +137,30 @@ class TorchPolicy(Policy):
         )
         return [one.episode for one in made]
 
+    def complete(self, prompts: Sequence[Sequence[Message]], finished: Finished) -> None:
+        from ..rollout.scheduler import complete
+
+        complete(
+            self._model,
+            self._renderer,
+            [_tokens(self._renderer, messages) for messages in prompts],
+            self._reply_limits,
+            device=self._device,
+            generator=self._generator,
+            greedy=self._greedy,
+            finished=lambda place, text: finished(place, _split_thought(text)),
+        )
+
+    @property
+    def reply_tokens(self) -> int:
+        return self._reply_limits.max_new_tokens
+
 
 class GgufPolicy(Policy):
     """A GGUF file in llama.cpp, one dialogue at a time."""
 
     def __init__(self, llama: Any, renderer: Renderer, limits: RolloutLimits, greedy: bool) -> None:
+        self.fingerprint = sha256_file(llama.path)
         self._llama, self._renderer, self._limits, self._greedy = llama, renderer, limits, greedy
 
     def _rollout(
@@ -127,11 +172,24 @@ class GgufPolicy(Policy):
         more: Any = {"greedy": self._greedy, "progress": progress, "user": user, "watch": watch}
         return rollout_llamacpp(self._llama, self._renderer, jobs, limits, **more)
 
+    def complete(self, prompts: Sequence[Sequence[Message]], finished: Finished) -> None:
+        from ..release.llamacpp import complete_llamacpp
+
+        for place, messages in enumerate(prompts):
+            tokens = _tokens(self._renderer, messages)
+            text = complete_llamacpp(self._llama, self._renderer, tokens, _reply_limits(self._limits), self._greedy)
+            finished(place, _split_thought(text))
+
+    @property
+    def reply_tokens(self) -> int:
+        return _reply_limits(self._limits).max_new_tokens
+
 
 class ServerPolicy(Policy):
     """A model behind a server, which applies its own chat template. The server decides which tokens stop a turn."""
 
     def __init__(self, server: ChatServer, temperature: float) -> None:
+        self.fingerprint = f"{server.model} at {address(server.url)}"
         self._server, self._temperature = server, temperature
 
     def _rollout(
@@ -150,6 +208,34 @@ class ServerPolicy(Policy):
             made.append(env.episode(job.seed, job.level))
             progress(1)
         return made
+
+    def complete(self, prompts: Sequence[Sequence[Message]], finished: Finished) -> None:
+        stopped = Event()
+        failures: list[BaseException] = []
+        with ThreadPoolExecutor(SERVER_CALLS) as pool:
+            calls = {pool.submit(self._reply, messages, stopped): place for place, messages in enumerate(prompts)}
+            try:
+                for call in as_completed(calls):
+                    if error := call.exception():
+                        # Replies that are on the way still come; no further call starts.
+                        failures.append(error)
+                        stopped.set()
+                    elif reply := call.result():
+                        finished(calls[call], reply)
+            finally:
+                stopped.set()
+        if failures:
+            raise failures[0]
+
+    def _reply(self, messages: Sequence[Message], stopped: Event) -> Reply | None:
+        if stopped.is_set():
+            return None
+        plain = [{**one, "role": "user" if one["role"] == "tool" else one["role"]} for one in messages]
+        return self._server.complete(plain, self._temperature, SERVER_TURN_TOKENS)
+
+    @property
+    def reply_tokens(self) -> int:
+        return SERVER_TURN_TOKENS
 
 
 def _open_server(url: str, environment: Mapping[str, str]) -> ChatServer:
@@ -213,3 +299,31 @@ def _limits(positions: int, temperature: float) -> RolloutLimits:
         think_tokens=context // 8,
         temperature=temperature or 1.0,
     )
+
+
+def _reply_limits(limits: RolloutLimits) -> RolloutLimits:
+    """Limits of a reply in plain chat, which has no actions: a quarter of the context each for thought and reply."""
+    quarter = limits.max_tokens // 4
+    return limits.model_copy(update={"max_new_tokens": quarter, "think_tokens": quarter})
+
+
+def _tokens(renderer: Renderer, messages: Sequence[Message]) -> list[int]:
+    """The messages as the model reads them, up to the cue to speak."""
+    system = messages[0]["content"] if messages[0]["role"] == "system" else None
+    first, *rest = messages[system is not None :]
+    tokens = renderer.opening(first["content"], system)
+    for one in rest:
+        text = one["content"]
+        tokens += renderer.policy(text) if one["role"] == "assistant" else renderer.reply(one["role"], text)
+    return tokens
+
+
+def _split_thought(text: str) -> Reply:
+    """
+    >>> _split_thought("<think>2 + 2</think>4"), _split_thought("4"), _split_thought("<think>2 +")
+    (Reply(text='4', thought='2 + 2'), Reply(text='4', thought=''), Reply(text='', thought='2 +'))
+    """
+    thought, closed, said = text.rpartition(THOUGHT)
+    if not closed and text.lstrip().startswith(THINK):
+        thought, said = text, ""
+    return Reply(said.strip(), thought.replace(THINK, "").strip())

@@ -15,7 +15,10 @@ from ..core.paths import REPORTS
 from . import options, show
 from .train import compare_run
 
+BenchName = Literal["questbench", "askmind", "askoverconfidence", "clamber", "umwp", "gsm8k-insufficient", "gsm8k"]
+
 if TYPE_CHECKING:
+    from ..benchmarks.runner import BenchmarkResult
     from ..core.check import Report
     from ..release.evaluate import ModelEvaluation
 
@@ -42,9 +45,20 @@ def export_gguf(
 
 def eval_model(
     model: Annotated[
-        Path | None,
-        Option(help="Model folder or hub name (pytorch), or GGUF file (llamacpp). Default: compare a training run."),
+        str | None,
+        Option(
+            help="Model folder or hub name (pytorch), or GGUF file (llamacpp); with --bench any of them, adapters or a "
+            "URL. Default: compare a training run."
+        ),
     ] = None,
+    bench: Annotated[
+        BenchName | None, Option(help="Play a public benchmark instead of held-out samples. Needs --data.")
+    ] = None,
+    data: Annotated[Path | None, Option(help="File of the benchmark.")] = None,
+    limit: Annotated[int | None, Option(min=1, help="Play only the first rows of --data. Default: all.")] = None,
+    actions: Annotated[
+        bool, Option("--actions", help="Benchmarks: use AskGate's system prompt and actions, as in training.")
+    ] = False,
     backend: Annotated[Literal["pytorch", "llamacpp"], Option(help="Inference backend.")] = "pytorch",
     config: Annotated[
         Path, Option(help="Training config: of the run, or one that names held-out samples and rollout limits.")
@@ -59,12 +73,22 @@ def eval_model(
     tag: options.Tag = "",
     as_json: options.Json = False,
 ) -> None:
-    """Compare a training run with its base, or measure one model.
+    """Compare a training run with its base, measure one model, or play a public benchmark.
 
     Without --model: reads the stored episodes of base, warm start, controls and trained policy of the run of --config,
     and checks the gates on the trained policy. With --model: runs it on held-out samples, in PyTorch or, as a GGUF
-    file, in llama.cpp. --backend, --n, --greedy, --compare and --out need --model; --tag is for a run.
+    file, in llama.cpp. --backend, --n, --greedy, --compare and --out need --model; --tag is for a run. With --bench,
+    --data and --model: plays a benchmark; an interrupted one resumes.
     """
+    if bench is not None or data is not None or limit is not None or actions:
+        for flag, value in {"--bench": bench, "--data": data, "--model": model}.items():
+            if value is None:
+                raise BadInput("is missing", where=flag, remedy="give --bench NAME, --data FILE and --model MODEL")
+        if overrides or n is not None or compare or out or tag:
+            unused = "--set, --n, --compare, --out and --tag belong to held-out samples"
+            raise BadInput(unused, where="--bench", remedy="leave them out; --limit plays fewer rows")
+        assert bench is not None and data is not None and model is not None
+        return _run_bench(bench, data, model, limit, actions, as_json)
     if model is None:
         given = {"--n": n, "--greedy": greedy, "--compare": compare, "--out": out, "--backend": backend != "pytorch"}
         if wrong := [flag for flag, value in given.items() if value]:
@@ -77,7 +101,7 @@ def eval_model(
     from ..release.evaluate import evaluate_model
 
     settings = load_train_config(config, [*(overrides or ()), *([f"eval.n={n}"] if n is not None else [])])
-    found, checks = evaluate_model(model, backend, settings, greedy, compare, show.Terminal())
+    found, checks = evaluate_model(Path(model), backend, settings, greedy, compare, show.Terminal())
     path = out or REPORTS / f"eval_{backend}.json"
     write_json(path, found)
     show.result(found, as_json, _print_evaluation, path)
@@ -88,6 +112,35 @@ def eval_model(
         raise typer.Exit(1)
     if compare and not as_json:
         show.say(f"every headline figure is within the 95% interval of {compare}")
+
+
+def _run_bench(bench: str, data: Path, model: str, limit: int | None, actions: bool, as_json: bool) -> None:
+    from ..benchmarks.runner import FOLDER, PAGE, run_benchmark
+
+    result, path = run_benchmark(bench, data, model, limit, actions, reporter=show.Terminal())
+    show.result(result, as_json, _print_bench, path, path.with_suffix(".rows.jsonl"), FOLDER / PAGE)
+
+
+def _print_bench(result: BenchmarkResult) -> None:
+    """The figures of a result, beside those of earlier results with which it can be compared."""
+    from ..benchmarks.runner import read_results
+
+    others = [one for one in read_results() if one.is_comparable(result) and one.fingerprint != result.fingerprint]
+    shown = [*others[:3], result]
+    rows = []
+    for place, measure in enumerate(result.measures):
+        one, name = measure.figure, "avg_turns" if measure.name == "turns" else measure.name
+        earlier = [show.figure(name, other.measures[place].figure.value) for other in others[:3]]
+        cells = [show.figure(name, value) for value in (one.value, one.low, one.high)]
+        rows.append([measure.name, measure.rule, *earlier, *cells, str(one.n)])
+    show.print_table((result.benchmark, "rule", *(one.model for one in shown), "95% from", "to", "n"), rows, ["rule"])
+    show.say(f"{result.n} of {result.of} rows of {result.data} (SHA-256 {result.data_sha256[:16]}); shares in percent")
+    if result.judge:
+        show.say(f"judge: {result.judge.provider} {result.judge.model}, {result.judge.votes} votes")
+    if result.not_graded:
+        show.say(f"the judge gave no verdict on {result.not_graded} rows")
+    if result.example_rows:
+        show.say("these rows were written for AskGate in the format of the benchmark: the figures are no score")
 
 
 def package(

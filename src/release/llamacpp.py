@@ -24,7 +24,7 @@ from ..agents.trajectory import Job
 from ..config.train_config import RolloutLimits
 from ..core.errors import BadInput
 from ..core.files import explain_read_errors
-from ..rollout.scheduler import Dialogue
+from ..rollout.scheduler import Completion, Dialogue
 from ..scoring.local_judge import MAGIC, ServerUse, serving
 
 LOG = Path("logs/llamacpp_server.log")
@@ -121,12 +121,22 @@ def rollout_llamacpp(
     made = []
     for place, job in enumerate(jobs):
         one = Dialogue(job, None, renderer, limits, user, watch)
-        made.append(_rollout_one(llama, one, None if greedy else limits.temperature, f"{job.seed}:{place}"))
+        _run(llama, one, None if greedy else limits.temperature, f"{job.seed}:{place}")
+        made.append(one.env.episode(job.seed, job.level))
         progress(1)
     return made
 
 
-def _rollout_one(llama: LlamaCpp, dialogue: Dialogue, temperature: float | None, chance: str) -> Episode:
+def complete_llamacpp(
+    llama: LlamaCpp, renderer: Renderer, prompt: list[int], limits: RolloutLimits, greedy: bool
+) -> str:
+    """One reply to a prompt, without environment."""
+    one = Completion(prompt, None, renderer, limits)
+    _run(llama, one, None if greedy else limits.temperature, "0")
+    return one.text
+
+
+def _run(llama: LlamaCpp, dialogue: Dialogue, temperature: float | None, chance: str) -> None:
     while not dialogue.over:
         length = len(dialogue.tokens)
         seed = zlib.crc32(f"{chance}:{length}".encode())
@@ -136,4 +146,3 @@ def _rollout_one(llama: LlamaCpp, dialogue: Dialogue, temperature: float | None,
             length += 1
             if dialogue.over or len(dialogue.tokens) != length:
                 break
-    return dialogue.env.episode(dialogue.job.seed, dialogue.job.level)

@@ -91,6 +91,51 @@ def generate(
     seeds = [0] * len(jobs) if greedy else _seeds(len(jobs), generator)
     places = range(len(jobs)) if only is None else only
     dialogues = [Dialogue(jobs[place], seeds[place], renderer, limits, user, watch) for place in places]
+    finished = (lambda one: progress(1)) if progress else None
+    states_NH = _run(model, dialogues, limits, device, greedy, dtype, finished, keep_hidden)
+    return [one.trajectory(states_NH) for one in dialogues]
+
+
+def complete(
+    model: nn.Module,
+    renderer: Renderer,
+    prompts: Sequence[list[int]],
+    limits: RolloutLimits,
+    *,
+    device: torch.device,
+    generator: torch.Generator | None = None,
+    greedy: bool = False,
+    finished: Callable[[int, str], None],
+) -> None:
+    """One reply to each prompt, without environment. `finished` gets place and text of each as it ends.
+
+    A prompt is the tokens up to the cue to speak. One that fills the context gets an empty reply.
+    """
+    seeds = [0] * len(prompts) if greedy else _seeds(len(prompts), generator)
+    replies = [Completion(tokens, seed, renderer, limits) for tokens, seed in zip(prompts, seeds, strict=True)]
+    places = {id(one): place for place, one in enumerate(replies)}
+    for one in replies:
+        if one.over:
+            finished(places[id(one)], "")
+
+    def tell(one: Dialogue) -> None:
+        assert isinstance(one, Completion)
+        finished(places[id(one)], one.text)
+
+    _run(model, replies, limits, device, greedy, None, tell)
+
+
+def _run(
+    model: nn.Module,
+    dialogues: Sequence[Dialogue],
+    limits: RolloutLimits,
+    device: torch.device,
+    greedy: bool,
+    dtype: torch.dtype | None,
+    finished: Callable[[Dialogue], None] | None,
+    keep_hidden: bool = False,
+) -> Tensor | None:
+    """Runs dialogues to their ends and returns the hidden states that are kept. `finished` gets each as it ends."""
     queue = [one for one in dialogues if not one.over]
     half = dtype if dtype in (torch.bfloat16, torch.float16) else None
     was_training = model.training
@@ -112,24 +157,22 @@ def generate(
                     break
                 if reads and len(started) <= backend.ahead:
                     continue
-                finished, wait = started.popleft()
+                passed, wait = started.popleft()
                 tokens, logps, hidden_NH = wait()
-                for row, read in enumerate(finished):
+                for row, read in enumerate(passed):
                     if not read.is_next:
                         continue
                     one = read.dialogue
                     one.take(tokens[row], logps[row])
                     one.hidden_rows.append(kept_rows + row)
-                    if one.over and progress is not None:
-                        progress(1)
+                    if one.over and finished is not None:
+                        finished(one)
                 if keep_hidden:
                     kept.append(hidden_NH)
-                    kept_rows += len(finished)
+                    kept_rows += len(passed)
     finally:
         model.train(was_training)
-    states_NH = torch.cat(kept) if kept else None
-    kept.clear()  # before the rows of each episode are copied
-    return [one.trajectory(states_NH) for one in dialogues]
+    return torch.cat(kept) if kept else None
 
 
 def open_backend(
@@ -156,7 +199,13 @@ class Dialogue:
     ) -> None:
         self.job, self.renderer, self.limits = job, renderer, limits
         self.env = Env(job.sample, limits.max_turns, limits.tools, user, watch)
-        self.tokens = renderer.opening(self.env.opening(), self.env.system())[: limits.max_tokens]
+        self._begin(renderer.opening(self.env.opening(), self.env.system()), seed)
+        if self.turn_start == limits.max_tokens:
+            self.env.finish("length")
+
+    def _begin(self, tokens: list[int], seed: int | None) -> None:
+        renderer, limits = self.renderer, self.limits
+        self.tokens = tokens[: limits.max_tokens]
         self.policy = [False] * len(self.tokens)
         self.logp = [0.0] * len(self.tokens)
         self.think = renderer.think if limits.think_tokens is not None else None
@@ -168,8 +217,6 @@ class Dialogue:
         """For each policy token, the row of the kept hidden states that it was predicted from."""
         self._seed = seed
         self._uniform: list[float] | None = None
-        if self.turn_start == limits.max_tokens:
-            self.env.finish("length")
 
     @property
     def over(self) -> bool:
@@ -248,6 +295,32 @@ class Dialogue:
         self.tokens += tokens
         self.policy += [policy] * len(tokens)
         self.logp += [logp] * len(tokens)
+
+
+class Completion(Dialogue):
+    """One reply to a prompt: a single turn without environment."""
+
+    def __init__(self, prompt: list[int], seed: int | None, renderer: Renderer, limits: RolloutLimits) -> None:
+        self.renderer, self.limits = renderer, limits
+        self._begin(prompt, seed)
+        self._over = self.turn_start == limits.max_tokens
+
+    @property
+    def over(self) -> bool:
+        return self._over
+
+    @property
+    def text(self) -> str:
+        return self.renderer.decode(self.tokens[self.turn_start :])
+
+    def take(self, token: int, logp: float) -> None:
+        """Adds a token of the policy. The turn ends with a stop token, or when its room is used up."""
+        self._add([token], True, logp)
+        if token not in self.renderer.stop_ids:
+            self._follow_thought(token)
+            if len(self.tokens) < self.limits.max_tokens and self.turn_room() > 0:
+                return
+        self._over = True
 
 
 class Read(NamedTuple):

@@ -26,7 +26,7 @@ from typing import Any
 
 import msgspec
 
-from askgate_env.types import Record
+from askgate_env.types import Lang, Record
 
 from ..config.judge_config import LimitsSection, VotesSection
 from .client import JudgeClient
@@ -37,7 +37,7 @@ from .providers import Provider, ScorerSettings, address
 from .scores import score_key
 from .store import Store, Stored, bad_replies, fetch
 from .types import OWN, Ask, CallEntry, CallFailed, Entry, Reply, ScoringEntry, printable
-from .votes import aggregate, votes_wanted
+from .votes import aggregate, votes_wanted, without_thought
 
 VOTES_AT_ONCE = 128
 """Each vote in progress holds an open lock file, and a process may open about a thousand files."""
@@ -112,10 +112,30 @@ class Judge:
 
         `repeat`: with other votes than a first scoring asks for.
         """
+        key = score_key(sample, self._client.provider, self._votes)
+        text = dialogue_text(sample)
+        return await self._score(sample.id, key, sample.lang, text, "", FIRST_REPEAT if repeat else 0)
+
+    async def grade(self, name: str, text: str, version: str) -> ScoringEntry:
+        """Scores a text by the prompt of that version (`benchmark_prompts.yaml`), with the same votes and records."""
+        key = ask_for(self._client.provider, "en", text, 0, version).key
+        return await self._score(name, key, "en", text, version, 0)
+
+    async def write(self, text: str, version: str) -> tuple[str, str]:
+        """Free text by the prompt of that version, and why there is none. It is cached and recorded like a vote."""
         draft = _Draft()
         async with self._written(draft):
-            votes, failure = await self._collect(sample, draft, FIRST_REPEAT if repeat else 0)
-            draft.entry = entry = self._entry(sample, draft, votes, failure)
+            try:
+                stored = await self._fetch(ask_for(self._client.provider, "en", text, 0, version), draft)
+            except _NoVote as trouble:
+                return "", str(trouble)
+        return without_thought(stored.reply.text), ""
+
+    async def _score(self, name: str, key: str, lang: Lang, text: str, version: str, first: int) -> ScoringEntry:
+        draft = _Draft()
+        async with self._written(draft):
+            votes, failure = await self._collect(lang, text, version, draft, first)
+            draft.entry = entry = self._entry(name, key, draft, votes, failure)
         self.tally.scored += entry.overall is not None
         self.tally.failed += entry.overall is None
         return entry
@@ -141,12 +161,13 @@ class Judge:
             loop = asyncio.get_running_loop()
             await asyncio.shield(loop.run_in_executor(None, record, self._store, self._ledger, entries, draft.paid))
 
-    async def _collect(self, sample: Dialogue, draft: _Draft, asked: int) -> tuple[list[dict[str, float]], str]:
+    async def _collect(
+        self, lang: Lang, text: str, version: str, draft: _Draft, asked: int
+    ) -> tuple[list[dict[str, float]], str]:
         """The votes from number `asked` on, and why there are fewer than wanted (empty if there are not)."""
-        text = dialogue_text(sample)
         votes: list[dict[str, float]] = []
         while wanted := votes_wanted(votes, self._votes.k, self._votes.k_max, self._votes.variance_max):
-            asks = [ask_for(self._client.provider, sample.lang, text, asked + index) for index in range(wanted)]
+            asks = [ask_for(self._client.provider, lang, text, asked + index, version) for index in range(wanted)]
             asked += wanted
             # Wait for all even if one fails: their replies are on the way and will be billed.
             outcomes = await asyncio.gather(*(self._vote(ask, draft) for ask in asks), return_exceptions=True)
@@ -158,7 +179,10 @@ class Judge:
         return votes, ""
 
     async def _vote(self, ask: Ask, draft: _Draft) -> dict[str, float]:
-        """One vote. Bad replies are kept and asked for again, up to `tries` times."""
+        return (await self._fetch(ask, draft)).scores
+
+    async def _fetch(self, ask: Ask, draft: _Draft) -> Stored:
+        """One reply. Bad replies are kept and asked for again, up to `tries` times."""
         why_bad = ""
         for _ in range(self._tries):
             started = time.perf_counter()
@@ -170,7 +194,7 @@ class Judge:
                 raise _NoVote(printable(str(failure))) from None
             self._note(stored, paid, (time.perf_counter() - started) * 1000, draft)
             if not stored.why_bad:
-                return stored.scores
+                return stored
             why_bad = stored.why_bad
         raise _NoVote(f"bad_reply: {self._tries} replies were no vote, the last one because: {why_bad}")
 
@@ -196,13 +220,13 @@ class Judge:
         draft.calls.append(paid_entry(stored))
         draft.paid.append(stored)
 
-    def _entry(self, sample: Dialogue, draft: _Draft, votes: list[dict[str, float]], failure: str) -> ScoringEntry:
+    def _entry(self, name: str, key: str, draft: _Draft, votes: list[dict[str, float]], failure: str) -> ScoringEntry:
         """The scoring's ledger entry. A missing vote leaves it without scores; the others stay in the cache."""
         none: dict[str, Any] = {"overall": None, "scores": {}, "variance": None, "votes": len(votes)}
         verdict = none if failure else msgspec.structs.asdict(aggregate(votes))
         return ScoringEntry(
             scoring=draft.scoring,
-            sample=sample.id,
+            sample=name,
             provider=self._client.provider.name,
             model=self._client.provider.model,
             **verdict,
@@ -212,7 +236,7 @@ class Judge:
             live=True,
             failure=failure,
             at=_now(),
-            key=score_key(sample, self._client.provider, self._votes),
+            key=key,
         )
 
 

@@ -32,6 +32,11 @@ WORDINGS = len(_YES_NO["leads"]) * len(_YES_NO["questions"][DIMENSIONS[0]])
 """Number of different votes with yes-or-no questions: one per lead and pair of questions."""
 LISTED_TOKENS = 10
 """Tokens whose probabilities the server lists. Yes and No, which the examples lead to, are among the first."""
+_BENCHMARK_PROMPTS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("benchmark_prompts.yaml").read_bytes())
+PROMPTS: dict[str, tuple[tuple[str, ...], dict[Lang, str]]] = dict.fromkeys(
+    (PROMPT_VERSION, _YES_NO["version"]), (DIMENSIONS, RUBRIC)
+) | {version: (tuple(one["dimensions"]), one["rubric"]) for version, one in _BENCHMARK_PROMPTS.items()}
+"""Dimensions and rubric of every prompt by its version. A prompt without dimensions asks for free text."""
 _SPEAKERS: dict[Lang, dict[str, str]] = _TEXT["speakers"]
 _SENT_AS_IS = {"temperature", "max_tokens", "max_completion_tokens", "reasoning_effort"}
 _LINE_BREAK = re.compile("(\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])")
@@ -88,24 +93,26 @@ def prompt_version(provider: Provider) -> str:
     return str(_YES_NO["version"]) if provider.family.response_format == "yes_no" else PROMPT_VERSION
 
 
-def ask_for(provider: Provider, lang: Lang, text: str, vote: int) -> Ask:
-    """The ask for one vote with today's prompt."""
+def ask_for(provider: Provider, lang: Lang, text: str, vote: int, version: str = "") -> Ask:
+    """The ask for one vote with the prompt of that version; by default with today's prompt for dialogues."""
+    version = version or prompt_version(provider)
     return Ask(
         provider=provider.name,
         model=provider.model,
-        prompt_version=prompt_version(provider),
-        dimensions=DIMENSIONS,
+        prompt_version=version,
+        dimensions=PROMPTS[version][0],
         lang=lang,
         text=text,
         vote=vote,
         server=provider.server,
-        way=request_fingerprint(provider, lang),
+        way=request_fingerprint(provider, lang, version),
     )
 
 
-def request_fingerprint(provider: Provider, lang: Lang) -> str:
+def request_fingerprint(provider: Provider, lang: Lang, version: str = "") -> str:
     """Hash of everything that is sent beside the dialogue: rubric and all request parameters."""
-    blank = Ask(provider.name, provider.model, prompt_version(provider), DIMENSIONS, lang, text="", vote=0)
+    version = version or prompt_version(provider)
+    blank = Ask(provider.name, provider.model, version, PROMPTS[version][0], lang, text="", vote=0)
     sent = request(provider, blank, again=0)
     if provider.family.response_format == "yes_no":
         sent["prompt"] = [_questions(blank, vote) for vote in range(WORDINGS)]
@@ -124,11 +131,13 @@ def request(provider: Provider, ask: Ask, again: int) -> dict[str, Any]:
     body: dict[str, Any] = {
         **family.extra_body,
         "model": provider.model,
-        "messages": _messages(ask.text, ask.lang),
+        "messages": _messages(ask.text, PROMPTS[ask.prompt_version][1][ask.lang]),
         **family.model_dump(include=_SENT_AS_IS, exclude_none=True),
     }
     if family.seed:
         body["seed"] = 1 + ask.vote + 1000 * again
+    if not ask.dimensions:
+        return body
     if family.response_format == "grammar":
         body["grammar"] = _grammar(ask.dimensions)
     elif family.response_format == "json_schema":
@@ -139,11 +148,11 @@ def request(provider: Provider, ask: Ask, again: int) -> dict[str, Any]:
     return body
 
 
-def _messages(text: str, lang: Lang) -> list[dict[str, str]]:
+def _messages(text: str, rubric: str) -> list[dict[str, str]]:
     """System and user message. The marks depend on the text, so that no text can contain its own marks."""
     mark = sha256(text.encode()).hexdigest()[:12]
     return [
-        {"role": "system", "content": RUBRIC[lang]},
+        {"role": "system", "content": rubric},
         {"role": "user", "content": f"<dialogue {mark}>\n{text}\n</dialogue {mark}>"},
     ]
 

@@ -27,7 +27,7 @@ from ..core.errors import BadInput
 from ..runtime.disk import RUN_AGAIN, disk, explain_disk_errors
 from ..runtime.lock import POLL_SECONDS, NamedLocks
 from .types import Ask, CallFailed, Reply, printable
-from .votes import YES_NO, BadReply, parse_answers, parse_scores
+from .votes import YES_NO, BadReply, parse_answers, parse_scores, without_thought
 
 DAY_S = 86400.0
 BUSY_SECONDS = 30.0
@@ -215,6 +215,8 @@ def from_row(row: tuple[Any, ...]) -> Stored:
 
 def _stored(id_: int, ask: Ask, raw: str, scoring: str, at: float) -> Stored:
     reply = Reply(**json.loads(raw))
+    if not ask.dimensions:
+        return Stored(id_, ask, reply, scoring, at, {}, "" if without_thought(reply.text) else "it is empty")
     parse = parse_answers if ask.prompt_version.startswith(YES_NO) else parse_scores
     try:
         return Stored(id_, ask, reply, scoring, at, parse(reply.text, ask.dimensions), "")

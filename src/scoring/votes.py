@@ -40,7 +40,7 @@ def parse_scores(reply: str, dimensions: tuple[str, ...]) -> dict[str, float]:
     >>> parse_scores('{"logic": 7}', ("logic",))
     {'logic': 0.7}
     """
-    text = _THOUGHT.sub("", reply, count=1).strip()
+    text = without_thought(reply)
     if fenced := _FENCE.match(text):
         text = fenced[1]
     if not text:
@@ -88,6 +88,11 @@ def _yes(answer: object) -> float:
     if yes + no < ANSWERED_MIN:
         raise BadReply(f"neither Yes nor No: together they have probability {yes + no:.3f}")
     return float(yes / (yes + no))
+
+
+def without_thought(reply: str) -> str:
+    """The reply after its reasoning block."""
+    return _THOUGHT.sub("", reply, count=1).strip()
 
 
 def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -1,0 +1,203 @@
+"""AskBench (2026): AskMind, questions with information removed, and AskOverconfidence, questions with a false claim.
+
+A row of AskMind: `degraded_question`, `ori_question`, `expected_answer`, `degraded_info`, `required_points`. A row of
+AskOverconfidence: `overconfidence_question`, `overconfidence_info`, `misleading_points` in their place.
+
+Authors (jialeuuz/askbench, its `AskEvaluator`): up to three turns; the last one must answer. After each turn a judge
+says whether it is a final answer, whether that is right, and whether all points are settled; else the judge plays the
+user. Rows that the judge cannot grade are left out. Score: 0.5 accuracy + 0.3 coverage + 0.2 (1 - unneeded questions).
+
+Ours: of all rows, those whose answer equals the expected one by rule, after all points were settled, without an
+unneeded question. A row that was not graded is not a success.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import ClassVar
+
+from ..scoring.chat_server import Reply
+from .base import (
+    Benchmark,
+    Complete,
+    Grade,
+    Measure,
+    Messages,
+    Outcome,
+    Play,
+    Row,
+    Said,
+    Write,
+    continued,
+    opening,
+    plain,
+    read_reply,
+    share,
+    stated_answer,
+)
+
+TURNS = 3
+FINAL_TURN = "This is your last turn: give your final answer now, and ask nothing more."
+WEIGHTS = {"accuracy": 0.5, "coverage": 0.3, "unneeded": 0.2}
+JUDGE, USER = "askbench-1", "askbench-user-1"
+
+
+class AskBench(Benchmark):
+    """Base class of the three benchmarks that AskBench's protocol plays."""
+
+    prompts = (JUDGE, USER)
+    question: ClassVar[str]
+    """Field of the question that the model sees."""
+    info: ClassVar[str]
+    """Field that says why that question is incomplete or misleading."""
+    points: ClassVar[str]
+    points_are: ClassVar[str] = "Points to be obtained before answering"
+    user_knows_question = True
+
+    def play(self, row: Row, actions: bool) -> Play:
+        messages = opening(row[self.question], "", actions)
+        asked = unneeded = False
+        for turn in range(1, TURNS + 1):
+            reply = yield Complete(with_final_turn(messages) if turn == TURNS else messages)
+            said = read_reply(reply)
+            dialogue = continued(messages, reply, "")[:-1]
+            verdict = yield Grade(JUDGE, self._material(row, dialogue))
+            if verdict is None:
+                return {"graded": False}
+            if verdict["final"]:
+                return grade(said, row["expected_answer"], verdict, asked, unneeded)
+            asked, unneeded = True, unneeded or verdict["resolved"]
+            if turn < TURNS:
+                told = yield Write(USER, self._knowledge(row, dialogue))
+                if told is None:
+                    return {"graded": False}
+                messages = continued(messages, reply, told)
+        none = {"final": False, "correct": False, "resolved": False}
+        return grade(Said("text", ""), row["expected_answer"], none, asked, unneeded)
+
+    def measures(self, outcomes: Sequence[Outcome]) -> list[Measure]:
+        graded = [one for one in outcomes if one["graded"]]
+        final = [one for one in graded if one["final"]]
+        accuracy = share("accuracy", "authors", graded, "correct")
+        coverage = share("coverage", "authors", final, "resolved")
+        unneeded = share("unneeded questions", "authors", graded, "unneeded")
+        return [
+            accuracy,
+            coverage,
+            unneeded,
+            share("asked", "authors", graded),
+            plain("score", "authors", score(accuracy, coverage, unneeded), len(graded)),
+            share("success", "ours", [{"success": bool(one.get("success"))} for one in outcomes]),
+            share("not graded", "ours", [{"not graded": not one["graded"]} for one in outcomes]),
+        ]
+
+    def _material(self, row: Row, dialogue: Messages) -> str:
+        return "\n\n".join(
+            (
+                f"Complete question:\n{row['ori_question']}",
+                f"Right answer:\n{row['expected_answer']}",
+                f"Question that the assistant saw:\n{row[self.question]}",
+                f"What is wrong with it:\n{row[self.info]}",
+                f"{self.points_are}:\n{listed(row[self.points])}",
+                f"Dialogue:\n{transcript(dialogue)}",
+            )
+        )
+
+    def _knowledge(self, row: Row, dialogue: Messages) -> str:
+        """What the simulated user knows. With a false claim in the question it is not the question without it."""
+        complete = f"Your real question:\n{row['ori_question']}\n\n" if self.user_knows_question else ""
+        return (
+            f"{complete}Background, not to be recited:\n{row[self.info]}\n\n"
+            f"{self.points_are}:\n{listed(row[self.points])}\n\nDialogue:\n{transcript(dialogue)}"
+        )
+
+
+class AskMind(AskBench):
+    name = "askmind"
+    question, info, points = "degraded_question", "degraded_info", "required_points"
+    fields = ("ori_question", "expected_answer", question, info, points)
+
+
+class AskOverconfidence(AskBench):
+    name = "askoverconfidence"
+    question, info, points = "overconfidence_question", "overconfidence_info", "misleading_points"
+    points_are = "Misleading claims to be questioned before answering"
+    fields = ("ori_question", "expected_answer", question, info, points)
+    user_knows_question = False
+
+
+def grade(said: Said, expected: str, verdict: dict[str, bool], asked: bool, unneeded: bool) -> Outcome:
+    """The outcome of a dialogue from the judge's verdict on its last turn."""
+    final, resolved = verdict["final"], verdict["resolved"]
+    return {
+        "graded": True,
+        "final": final,
+        "correct": final and verdict["correct"],
+        "resolved": resolved if final else None,
+        "asked": asked,
+        "unneeded": unneeded,
+        "success": final and resolved and not unneeded and same_answer(stated_answer(said), expected),
+    }
+
+
+def score(accuracy: Measure, coverage: Measure, unneeded: Measure) -> float | None:
+    """AskBench's score. Without any final answer the coverage counts as 1, as in the authors' program."""
+    if accuracy.figure.value is None or unneeded.figure.value is None:
+        return None
+    covered = 1.0 if coverage.figure.value is None else coverage.figure.value
+    parts = {"accuracy": accuracy.figure.value, "coverage": covered, "unneeded": 1 - unneeded.figure.value}
+    return sum(WEIGHTS[name] * value for name, value in parts.items())
+
+
+def with_final_turn(messages: Messages) -> Messages:
+    last = messages[-1]
+    return (*messages[:-1], {**last, "content": f"{last['content']}\n\n{FINAL_TURN}"})
+
+
+def transcript(dialogue: Messages) -> str:
+    """The dialogue as the judge reads it: actions by their text, no system prompt, only messages start a line."""
+    return "\n".join(_line(one["role"], one["content"]) for one in dialogue if one["role"] != "system")
+
+
+def _line(role: str, text: str) -> str:
+    said = read_reply(Reply(text)).text if role == "assistant" else text
+    return f"{role.capitalize()}: " + said.replace("\n", "\n| ")
+
+
+def listed(points: Sequence[str]) -> str:
+    return "\n".join(f"{place}. {point}" for place, point in enumerate(points, start=1)) or "none"
+
+
+_NOISE = re.compile(r"\\(?:left|right|!|,|;|displaystyle)|\\?\$|\^\{?\\circ\}?|°|\\ |\s|\\text\{\s*(?:and|or)?\s*\}")
+_TEXT = re.compile(r"\\(?:text|mathrm|textbf|mbox)\{([^{}]*)\}")
+_FRACTION = re.compile(r"(-?)\\frac\{(-?\d+)\}\{(-?\d+)\}|(-?)\\frac(\d)(\d)")
+
+
+def same_answer(answer: str | None, expected: str) -> bool:
+    r"""Whether two answers in LaTeX are the same text, or the same number, after notation is unified.
+
+    >>> [same_answer(answer, r"\frac{16}{27}") for answer in (r"\dfrac{16}{27}", "16/27", r"$\frac{16}{27}$", "16")]
+    [True, True, True, False]
+    """
+    if answer is None:
+        return False
+    given, wanted = _unified(answer), _unified(expected)
+    if given == wanted:
+        return bool(given)
+    values = [_value(given), _value(wanted)]
+    return values[0] is not None and values[0] == values[1]
+
+
+def _unified(text: str) -> str:
+    text = _TEXT.sub(r"\1", text.strip().replace("dfrac", "frac").replace("tfrac", "frac"))
+    return _NOISE.sub("", text).rstrip(".").replace("{,}", "").casefold()
+
+
+def _value(text: str) -> Fraction | None:
+    plain_text = _FRACTION.sub(lambda one: f"{one[1] or one[4] or ''}{one[2] or one[5]}/{one[3] or one[6]}", text)
+    try:
+        return Fraction(re.sub(r"(?<=\d),(?=\d{3}\b)", "", plain_text))
+    except (ValueError, ZeroDivisionError):
+        return None

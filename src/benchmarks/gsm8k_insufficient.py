@@ -1,0 +1,165 @@
+"""GSM8K-Insufficient (Qiu et al. 2026, GRIL): word problems with a premise removed, and complete ones.
+
+A row: `question` (without the premise), `removed_premise` (null in a complete row), `full_question`, `answer`.
+
+Authors (ZJU-REAL/GRIL, its `premise_detect` environment): up to four turns. A turn with one of three phrases, in
+thought or answer, has detected that something is missing; the premise is then given whatever was asked. A turn without
+one gets "try again". An answer is right if it is *contained in* the gold answer, without spaces: "4" is right for
+"42". Each boxed text of a turn is a try. A complete problem is lost as soon as a phrase occurs.
+
+Ours: one turn to ask or to say that something is missing, and one answer, which must have the value of the gold one.
+A question must share a content word with the removed premise, or the user does not give it. Both rules play their own
+dialogue; the first turn is the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from askgate_env.tokenize import words
+
+from ..core.errors import BadInput
+from ..data.difficulty.text_features import FUNCTION_WORDS
+from ..scoring.chat_server import Reply
+from .base import (
+    Benchmark,
+    Complete,
+    Measure,
+    Messages,
+    Outcome,
+    Play,
+    Row,
+    asks,
+    continued,
+    detection,
+    mean,
+    opening,
+    read_reply,
+    same_number,
+    share,
+    stated_answer,
+)
+from .gsm8k import marked
+
+TURNS = 4
+PHRASES = ("[missing premise detected]", "insufficient information", "not enough information")
+INSTRUCTION = (
+    "Think step by step inside <think> and </think>. Then write only the final answer inside <answer> and </answer>. "
+    "If the problem does not say all that is needed, the answer is: insufficient information"
+)
+_BOXED = re.compile(r"\\boxed\{(.*?)\}", re.DOTALL)
+_ANSWERED = re.compile(r"<answer>((?:(?!<answer>).)*)</answer>(?!.*</answer>)", re.DOTALL)
+_NUMBERS = re.compile(r"[-+]?\d*\.\d+|[-+]?\d+")
+
+
+class Gsm8kInsufficient(Benchmark):
+    name = "gsm8k-insufficient"
+    fields = ("question", "removed_premise", "full_question", "answer")
+
+    def check(self, row: Row, where: str) -> None:
+        if marked(str(row["answer"])) is None:
+            raise BadInput("the answer has no #### line", where=where, remedy="end it with a line like #### 42")
+
+    def play(self, row: Row, actions: bool) -> Play:
+        lacking = row["removed_premise"] is not None
+        question = row["question"] if lacking else row["full_question"]
+        start = opening(question, INSTRUCTION, actions)
+        authors = yield from _play_authors(row, start)
+        ours = yield from _play_ours(row, start)
+        return {"lacking": lacking, **authors, **ours}
+
+    def measures(self, outcomes: Sequence[Outcome]) -> list[Measure]:
+        lacking = [one for one in outcomes if one["lacking"]]
+        complete = [one for one in outcomes if not one["lacking"]]
+        return [
+            share("success rate", "authors", lacking, "gril_success"),
+            share("premise detection", "authors", lacking, "gril_detected"),
+            mean("turns", "authors", lacking, "gril_turns"),
+            *detection("authors", outcomes, "gril_detected", "lacking"),
+            share("accuracy on complete", "authors", complete, "gril_success"),
+            share("success rate", "ours", lacking, "success"),
+            share("premise detection", "ours", lacking, "detected"),
+            *detection("ours", outcomes, "detected", "lacking"),
+            share("accuracy on complete", "ours", complete, "success"),
+        ]
+
+
+def _play_authors(row: Row, messages: Messages) -> Play:
+    lacking, gold = row["removed_premise"] is not None, marked(row["answer"]) or ""
+    told = False
+    for turn in range(1, TURNS + 1):
+        reply: Reply = yield Complete(messages)
+        if detects(reply):
+            if told or not lacking:
+                # GRIL ends the episode: nothing is missing (any more).
+                return _gril(False, True, turn)
+            told = True
+            text = f"You are right, something was missing: {row['removed_premise']} Please solve the problem now."
+        elif (told or not lacking) and contained(reply, gold):
+            return _gril(True, told, turn)
+        elif told:
+            text = f"That is not right. What was missing: {row['removed_premise']} Please try again."
+        else:
+            text = "That is not right. Please try again."
+        messages = continued(messages, reply, text)
+    return _gril(False, told, TURNS)
+
+
+def _gril(success: bool, detected: bool, turns: int) -> Outcome:
+    return {"gril_success": success, "gril_detected": detected, "gril_turns": float(turns)}
+
+
+def _play_ours(row: Row, messages: Messages) -> Play:
+    premise, gold = row["removed_premise"], marked(row["answer"]) or ""
+    reply: Reply = yield Complete(messages)
+    said = read_reply(reply)
+    detected = asks(said) or detects(reply)
+    if not detected or premise is None:
+        right = premise is None and not detected and same_number(stated_answer(said), gold)
+        return {"detected": detected, "success": right}
+    if asks(said) and not concerns(said.text, premise, row["question"]):
+        return {"detected": True, "success": False}
+    reply = yield Complete(continued(messages, reply, str(premise)))
+    said = read_reply(reply)
+    return {"detected": True, "success": not asks(said) and same_number(stated_answer(said), gold)}
+
+
+def detects(reply: Reply) -> bool:
+    """GRIL's rule: one of three phrases anywhere in thought or text, whatever the sentence says."""
+    said = f"{reply.thought}\n{reply.text}".lower()
+    return any(phrase in said for phrase in PHRASES)
+
+
+def contained(reply: Reply, gold: str) -> bool:
+    """GRIL's rule: a boxed text, else the last number, else the whole answer, is part of the gold answer.
+
+    >>> [contained(Reply(f"<answer>{text}</answer>"), "42") for text in ("42", "4", "420", "no idea", "")]
+    [True, True, False, False, False]
+    """
+    found = _ANSWERED.search(reply.text)
+    text = found[1] if found else reply.text
+    for tag in ("<think>", "</think>", "<answer>", "</answer>"):
+        text = text.replace(tag, "")
+    boxed = [one for match in _BOXED.findall(text) if (one := match.strip())]
+    numbers = _NUMBERS.findall(text)
+    tries = ["".join(one.lower().split()) for one in boxed or numbers[-1:] or [text]]
+    return any(one and one in gold for one in tries)
+
+
+def concerns(asked: str, premise: str, question: str) -> bool:
+    """Whether a question has a content word that the removed premise has, and at most half of the problem's words.
+
+    >>> concerns("How many eggs do the ducks lay?", "Her ducks lay 16 eggs a day.", "She eats 3. How many are left?")
+    True
+    """
+    about = _content(asked)
+    return bool(about & _content(premise)) and len(about & _content(question)) <= max(2, len(_content(question)) // 2)
+
+
+def _content(text: str) -> set[str]:
+    return {_stem(word) for word in words(text.lower()) if word.isalpha() and word not in FUNCTION_WORDS}
+
+
+def _stem(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word

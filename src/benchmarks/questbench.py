@@ -1,0 +1,96 @@
+"""QuestBench (Li et al. 2025), GSM-Q: word problems in which exactly one variable is missing.
+
+A CSV file is the authors' own (`Rewritten Problem`, `Variables`, `Possible Questions`, `GT Question`, ...), a JSONL
+file AskBench's packing of it (`ori_question`, `required_points`, `degraded_info`, `expected_answer`).
+
+Authors, CSV (google-deepmind/questbench, mode mc): the model picks one of the possible questions or "no questions
+needed"; its choice must be the missing variable. Authors of the packing, JSONL: AskBench's protocol (`askbench.py`).
+Ours, CSV: the choice must be written as asked for, in the first reply; the authors ask up to five times more.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..core.errors import BadInput
+from ..core.files import explain_read_errors
+from .askbench import AskBench
+from .base import Complete, Measure, Outcome, Play, Row, continued, opening, read_reply, share
+
+TRIES = 6
+COLUMNS = ("Rewritten Problem", "Variables", "Possible Questions", "GT Question")
+INSTRUCTION = (
+    "Do you have all the information to solve this problem? If not, choose the one question that you need answered. "
+    'Write the number of your choice in the form "Choice: NUMBER" and nothing else.'
+)
+AGAIN = 'That is not a choice. Write "Choice: NUMBER" and nothing else.'
+_NUMBER = re.compile(r"\b[0-9]+\b")
+_WHOLE = re.compile(r"\s*choice:\s*([0-9]+)\W*", re.I)
+
+
+class QuestBench(AskBench):
+    name = "questbench"
+    question, info, points = "ori_question", "degraded_info", "required_points"
+    fields = (question, "expected_answer", info, points)
+
+    def read(self, path: Path) -> list[Row]:
+        return read_csv(path) if path.suffix.lower() == ".csv" else super().read(path)
+
+    def play(self, row: Row, actions: bool) -> Play:
+        if "options" not in row:
+            return (yield from super().play(row, actions))
+        messages = opening(f"{row['problem']}\n\nPossible questions:\n{row['options']}", INSTRUCTION, False)
+        reply = yield Complete(messages)
+        first = read_reply(reply).text
+        for _ in range(TRIES - 1):
+            if choice(read_reply(reply).text) is not None:
+                break
+            messages = continued(messages, reply, AGAIN)
+            reply = yield Complete(messages)
+        return grade_choice(first, read_reply(reply).text, row["gold"])
+
+    def measures(self, outcomes: Sequence[Outcome]) -> list[Measure]:
+        if "graded" in outcomes[0]:
+            return super().measures(outcomes)
+        return [share("accuracy", "authors", outcomes, "chosen"), share("accuracy", "ours", outcomes, "well_formed")]
+
+
+def grade_choice(first: str, last: str, gold: int) -> Outcome:
+    whole = _WHOLE.fullmatch(first)
+    return {"chosen": choice(last) == gold, "well_formed": whole is not None and int(whole[1]) == gold}
+
+
+def choice(text: str) -> int | None:
+    """The authors' rule: the first number after the last `choice:`, or of the whole text where there is none.
+
+    >>> choice("I need it. Choice: 2"), choice("2 or 3"), choice("none")
+    (2, 2, None)
+    """
+    found = _NUMBER.findall(text.lower().split("choice:")[-1])
+    return int(found[0]) if found else None
+
+
+def read_csv(path: Path) -> list[Row]:
+    """Rows of the authors' file, with the options as the model sees them and the place of the right one."""
+    rows: list[Row] = []
+    with explain_read_errors(path), open(path, encoding="utf-8", newline="") as handle:
+        for place, record in enumerate(csv.DictReader(handle), start=2):
+            try:
+                problem, variables, possible, gold = (record[column] for column in COLUMNS)
+                names, asked = json.loads(variables), json.loads(possible)
+                lines = [f"{at}. What is {names[one]} ({one})?" for at, one in enumerate(asked)]
+                lines.append(f"{len(asked)}. No questions needed.")
+                rows.append({"problem": problem, "options": "\n".join(lines), "gold": asked.index(gold)})
+            except (KeyError, ValueError, TypeError) as error:
+                raise BadInput(
+                    f"is no row of QuestBench's GSM-Q ({type(error).__name__}: {error})",
+                    where=f"{path}:{place}",
+                    remedy=f"give the file with the columns {', '.join(COLUMNS)}",
+                ) from None
+    if not rows:
+        raise BadInput("has no rows", where=str(path), remedy="give the GSM-Q file of QuestBench")
+    return rows

@@ -1,0 +1,356 @@
+"""Runs a benchmark (`askgate eval --bench NAME`): plays all rows, writes the result, and finds comparable ones.
+
+    reports/benchmarks/NAME-MODEL-KEY.json            the result
+    reports/benchmarks/NAME-MODEL-KEY.rows.jsonl      dialogue and outcome of every row
+    reports/benchmarks/NAME-MODEL-KEY.answers.jsonl   replies of the model, appended as they come
+    reports/benchmarks/judge.sqlite, judge.jsonl      votes of the judge, and what they cost
+    reports/benchmarks/index.html                     all results
+
+KEY of a result is a hash of model, data, number of rows, settings and judge; that of replies leaves out rows and judge.
+The same command finds its replies again, so a run that was killed resumes, a longer run continues a shorter one, and a
+new grader grades the old replies. The judge has a cache and a ledger of its own: those of the gates hold the evidence
+of a training run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from askgate_env.actions import parse
+from askgate_env.tools import calc, wiki
+
+from .. import __version__
+from ..chat.policies import Policy, open_policy
+from ..config.judge_config import ScoringSection
+from ..config.loader import load_config
+from ..core.errors import BadInput
+from ..core.files import atomic_write, read_json, sha256_file, write_json
+from ..core.paths import REPORTS
+from ..pages.benchmarks import benchmarks_page
+from ..runtime.disk import RUN_AGAIN, explain_disk_errors
+from ..runtime.lock import write_lock
+from ..runtime.progress import TO_LOG, Reporter
+from ..scoring.chat_server import Message, Reply
+from ..scoring.judge import Judge, Session, open_session
+from ..scoring.providers import address, settings_for
+from .askbench import AskMind, AskOverconfidence
+from .base import Benchmark, Complete, Grade, Measure, Messages, Outcome, Play, Row, Step
+from .clamber import Clamber
+from .gsm8k import Gsm8k
+from .gsm8k_insufficient import Gsm8kInsufficient
+from .questbench import QuestBench
+from .umwp import Umwp
+
+BENCHMARKS: dict[str, Benchmark] = {
+    one.name: one
+    for one in (QuestBench(), AskMind(), AskOverconfidence(), Clamber(), Umwp(), Gsm8kInsufficient(), Gsm8k())
+}
+FOLDER = REPORTS / "benchmarks"
+PAGE = "index.html"
+MOST_CALLS = 8
+"""Tool calls of a model in one turn (`--actions`)."""
+YES = 0.5
+EXAMPLE = "askgate example"
+"""Field `origin` of rows that stand in for a benchmark's own."""
+
+
+class JudgeUsed(Struct, frozen=True):
+    """The judge of a result."""
+
+    provider: str
+    model: str
+    server: str
+    votes: str
+    """Votes per question: `3 to 7` if disagreement asks for more."""
+    prompts: tuple[str, ...]
+
+
+class BenchmarkResult(Struct, frozen=True):
+    """Contents of a result file."""
+
+    benchmark: str
+    model: str
+    fingerprint: str
+    data: str
+    data_sha256: str
+    n: int
+    """Rows that were played: the first ones of the file."""
+    of: int
+    """Rows of the file."""
+    setting: dict[str, Any]
+    judge: JudgeUsed | None
+    measures: tuple[Measure, ...]
+    example_rows: int
+    """Rows that were written for AskGate in the benchmark's format (field `origin`). With any, there is no score."""
+    not_graded: int
+    """Rows for which the judge gave no verdict."""
+    askgate: str
+
+    def is_comparable(self, other: BenchmarkResult) -> bool:
+        """Same benchmark, file, rows, settings and judge: only the model may differ."""
+        return self._comparison() == other._comparison()
+
+    def _comparison(self) -> tuple[Any, ...]:
+        prompt = {name: value for name, value in self.setting.items() if name != "reply_tokens"}
+        return self.benchmark, self.data_sha256, self.n, prompt, self.judge
+
+
+def run_benchmark(
+    name: str,
+    data: Path,
+    model: str,
+    limit: int | None = None,
+    actions: bool = False,
+    folder: Path = FOLDER,
+    environment: Mapping[str, str] = os.environ,
+    reporter: Reporter = TO_LOG,
+) -> tuple[BenchmarkResult, Path]:
+    """The result, and the path of its file."""
+    benchmark = BENCHMARKS[name]
+    rows = benchmark.read(data)
+    chosen = rows[:limit]
+    with ExitStack() as stack:
+        # The model's server gets its own key from the environment; the judge's settings are checked before it loads.
+        uses_judge = bool(benchmark.prompts) and not (name == "questbench" and "options" in chosen[0])
+        session = stack.enter_context(_session(folder, environment, reporter)) if uses_judge else None
+        policy = stack.enter_context(open_policy(model, environment=environment))
+        setting = {"actions": actions, "temperature": 0, "reply_tokens": policy.reply_tokens}
+        judge = _judge_used(session, benchmark) if session else None
+        facts: dict[str, Any] = {
+            "benchmark": name,
+            "model": model,
+            "fingerprint": policy.fingerprint,
+            "data": data.name,
+            "data_sha256": sha256_file(data),
+            "n": len(chosen),
+            "of": len(rows),
+            "setting": setting,
+            "judge": judge,
+        }
+        result_file = folder / f"{name}-{_slug(model)}-{_key(facts)}.json"
+        # Replies do not depend on the number of rows, and those of the first turn not on the judge.
+        shared = {one: facts[one] for one in ("benchmark", "fingerprint", "data_sha256", "setting")}
+        answer_file = folder / f"{name}-{_slug(model)}-{_key(shared)}.answers.jsonl"
+        with explain_disk_errors(folder, RUN_AGAIN):
+            folder.mkdir(parents=True, exist_ok=True)
+        with write_lock(answer_file):
+            answers = Answers(answer_file)
+            if answers.replies:
+                reporter.message(f"resuming: {len(answers.replies)} replies are in {answers.path}")
+            game = Game([benchmark.play(row, actions) for row in chosen], policy, answers, actions, reporter)
+            outcomes = asyncio.run(game.run(session))
+        result = BenchmarkResult(
+            **facts,
+            measures=tuple(benchmark.measures(outcomes)),
+            example_rows=sum(row.get("origin") == EXAMPLE for row in chosen),
+            not_graded=sum(one.get("graded") is False for one in outcomes),
+            askgate=__version__,
+        )
+    if outcomes and result.not_graded == len(outcomes):
+        raise BadInput(
+            f"the judge graded none of {len(outcomes)} rows; the last reason: {game.failure}",
+            where=f"{session.provider.name} {session.provider.model}" if session else name,
+            remedy="check the judge with `askgate probe_scorer --live`, then run the same command again",
+        )
+    _write_rows(result_file.with_suffix(".rows.jsonl"), chosen, game.dialogues, outcomes)
+    write_json(result_file, result)
+    with atomic_write(folder / PAGE) as handle:
+        handle.write(benchmarks_page(_groups(read_results(folder))))
+    return result, result_file
+
+
+class Answers:
+    """Replies of the model on disk, by the messages that they answer."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.replies: dict[str, Reply] = {}
+        with explain_disk_errors(path, RUN_AGAIN):
+            whole = path.read_bytes() if path.exists() else b""
+            end = whole.rfind(b"\n") + 1
+            if end < len(whole):
+                os.truncate(path, end)  # a line that a crash left unfinished
+        for line in whole[:end].splitlines():
+            row = msgspec.json.decode(line)
+            self.replies[row["key"]] = Reply(row["text"], row["thought"])
+
+    def add(self, messages: Messages, reply: Reply) -> None:
+        key = self.key(messages)
+        self.replies[key] = reply
+        line = msgspec.json.encode({"key": key, "text": reply.text, "thought": reply.thought})
+        with explain_disk_errors(self.path, RUN_AGAIN), open(self.path, "ab") as handle:
+            handle.write(line + b"\n")
+
+    def get(self, messages: Messages) -> Reply | None:
+        return self.replies.get(self.key(messages))
+
+    @staticmethod
+    def key(messages: Messages) -> str:
+        return hashlib.sha256(msgspec.json.encode(messages)).hexdigest()[:32]
+
+
+@dataclass
+class Game:
+    """All rows of a benchmark in progress. The same step of all rows is done together."""
+
+    plays: Sequence[Play]
+    policy: Policy
+    answers: Answers
+    actions: bool
+    reporter: Reporter
+    failure: str = ""
+    """Why the judge gave no verdict, the last time."""
+    dialogues: list[list[Message]] = field(default_factory=list)
+    """The longest dialogue of every row, with the model's last reply."""
+
+    async def run(self, session: Session | None) -> list[Outcome]:
+        """The outcomes of the rows, in their order."""
+        if session is None:
+            return await self._rounds(None)
+        async with session.client() as client:
+            return await self._rounds(session.judge(client))
+
+    async def _rounds(self, judge: Judge | None) -> list[Outcome]:
+        self.dialogues = [[] for _ in self.plays]
+        outcomes: dict[int, Outcome] = {}
+        results: dict[int, Any] = dict.fromkeys(range(len(self.plays)))
+        turn = 0
+        while results:
+            steps: dict[int, Step] = {}
+            for place, result in results.items():
+                try:
+                    steps[place] = self.plays[place].send(result)
+                except StopIteration as end:
+                    outcomes[place] = end.value
+            prompts = {place: step.messages for place, step in steps.items() if isinstance(step, Complete)}
+            turn += bool(prompts)
+            results = self._complete(prompts, turn)
+            judged = {place: step for place, step in steps.items() if not isinstance(step, Complete)}
+            results |= await self._judge(judge, judged) if judge is not None and judged else {}
+        return [outcomes[place] for place in range(len(self.plays))]
+
+    def _complete(self, prompts: dict[int, Messages], turn: int) -> dict[int, Reply]:
+        """Replies to the prompts: those on disk, and new ones. With actions, tool calls are answered in between."""
+        replies: dict[int, Reply] = {}
+        for _ in range(MOST_CALLS + 1):
+            self._generate(list(prompts.values()), turn)
+            calls: dict[int, Messages] = {}
+            for place, messages in prompts.items():
+                reply = self.answers.get(messages)
+                assert reply is not None, "every prompt has a reply now"
+                replies[place] = reply
+                dialogue = [*messages, {"role": "assistant", "content": reply.text}]
+                self.dialogues[place] = max(self.dialogues[place], dialogue, key=len)
+                action = parse(reply.text)
+                if self.actions and action.kind == "call":
+                    result = calc(action.text) if action.tool == "calc" else wiki((), action.text)
+                    calls[place] = (*dialogue, {"role": "tool", "content": result})
+            if not calls:
+                break
+            prompts = calls
+        return replies
+
+    def _generate(self, prompts: Sequence[Messages], turn: int) -> None:
+        wanted = {Answers.key(one): one for one in prompts if self.answers.get(one) is None}
+        new = list(wanted.values())
+        if not new:
+            return
+        with self.reporter.progress(f"turn {turn}: replies of the model", len(new)) as progress:
+
+            def finished(place: int, reply: Reply) -> None:
+                self.answers.add(new[place], reply)
+                progress(1)
+
+            self.policy.complete(new, finished)
+
+    async def _judge(self, judge: Judge, steps: dict[int, Any]) -> dict[int, Any]:
+        with self.reporter.progress("verdicts and replies of the judge", len(steps)) as progress:
+
+            async def one(place: int, step: Any) -> tuple[int, Any]:
+                result: Any
+                if isinstance(step, Grade):
+                    entry = await judge.grade(f"row {place + 1}", step.text, step.version)
+                    result = None if entry.failure else {name: mark >= YES for name, mark in entry.scores.items()}
+                    self.failure = entry.failure or self.failure
+                else:
+                    text, failure = await judge.write(step.text, step.version)
+                    result = text or None
+                    self.failure = failure or self.failure
+                progress(1)
+                return place, result
+
+            return dict(await asyncio.gather(*(one(place, step) for place, step in steps.items())))
+
+
+@contextmanager
+def _session(folder: Path, environment: Mapping[str, str], reporter: Reporter) -> Iterator[Session]:
+    """The judge that the environment names, with cache and ledger of the benchmarks."""
+    section = load_config().scoring
+    own = {"cache": folder / "judge.sqlite", "ledger": folder / "judge.jsonl"}
+    scoring = ScoringSection.model_validate({**section.model_dump(), **own})
+    folder.mkdir(parents=True, exist_ok=True)
+    with open_session(settings_for(environment, scoring), reporter.message) as session:
+        yield session
+
+
+def _judge_used(session: Session, benchmark: Benchmark) -> JudgeUsed:
+    provider, votes = session.provider, session.settings.scoring.votes
+    count = str(votes.k) if votes.k == votes.k_max else f"{votes.k} to {votes.k_max}"
+    return JudgeUsed(provider.name, provider.model, address(provider.server), count, benchmark.prompts)
+
+
+def _key(facts: Mapping[str, Any]) -> str:
+    """Hash of everything that can change the replies or their grades, without names of files."""
+    told = {name: value for name, value in facts.items() if name not in ("model", "data", "of")}
+    return hashlib.sha256(msgspec.json.encode(told)).hexdigest()[:10]
+
+
+def _slug(model: str) -> str:
+    """
+    >>> _slug("checkpoints/local/final_model"), _slug("http://127.0.0.1:8000/v1"), _slug("Qwen/Qwen3-1.7B")
+    ('local-final_model', '127.0.0.1-8000', 'Qwen-Qwen3-1.7B')
+    """
+    bare = re.sub(r"^https?://|/v1/?$|/+$", "", model)
+    return "-".join(part for part in re.split(r"[^\w.]+", bare) if part)[-40:].split("checkpoints-")[-1]
+
+
+def _write_rows(
+    path: Path, rows: Sequence[Row], dialogues: Sequence[Sequence[Message]], outcomes: Sequence[Outcome]
+) -> None:
+    with atomic_write(path) as handle:
+        for row, dialogue, outcome in zip(rows, dialogues, outcomes, strict=True):
+            handle.write(msgspec.json.encode({"row": row, "dialogue": dialogue, "outcome": outcome}) + b"\n")
+
+
+def read_results(folder: Path = FOLDER) -> list[BenchmarkResult]:
+    """All results in the folder, by name. Files that are no results of this version are left out."""
+    found = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            found.append(msgspec.convert(read_json(path, "remove it"), BenchmarkResult))
+        except msgspec.ValidationError:
+            continue
+    return found
+
+
+def _groups(results: Sequence[BenchmarkResult]) -> list[list[BenchmarkResult]]:
+    """Results that can be compared, together."""
+    groups: list[list[BenchmarkResult]] = []
+    for result in results:
+        group = next((group for group in groups if group[0].is_comparable(result)), None)
+        if group is None:
+            groups.append([result])
+        else:
+            group.append(result)
+    return groups
