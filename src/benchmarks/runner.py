@@ -61,7 +61,7 @@ PAGE = "index.html"
 MOST_CALLS = 8
 """Tool calls of a model in one turn (`--actions`)."""
 YES = 0.5
-EXAMPLE = "askgate example"
+EXAMPLE = "example by AskGate"
 """Field `origin` of rows that stand in for a benchmark's own."""
 
 

@@ -81,13 +81,12 @@ def eval_model(
     --data and --model: plays a benchmark; an interrupted one resumes.
     """
     if bench is not None or data is not None or limit is not None or actions:
-        for flag, value in {"--bench": bench, "--data": data, "--model": model}.items():
-            if value is None:
-                raise BadInput("is missing", where=flag, remedy="give --bench NAME, --data FILE and --model MODEL")
+        if bench is None or data is None or model is None:
+            absent = "--bench" if bench is None else "--data" if data is None else "--model"
+            raise BadInput("is missing", where=absent, remedy="give --bench NAME, --data FILE and --model MODEL")
         if overrides or n is not None or compare or out or tag:
             unused = "--set, --n, --compare, --out and --tag belong to held-out samples"
             raise BadInput(unused, where="--bench", remedy="leave them out; --limit plays fewer rows")
-        assert bench is not None and data is not None and model is not None
         return _run_bench(bench, data, model, limit, actions, as_json)
     if model is None:
         given = {"--n": n, "--greedy": greedy, "--compare": compare, "--out": out, "--backend": backend != "pytorch"}

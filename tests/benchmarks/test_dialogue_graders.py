@@ -209,4 +209,4 @@ def test_the_judge_sees_only_questions_on_ambiguous_queries() -> None:
 
 
 def test_there_are_twenty_cases_of_each() -> None:
-    assert min(map(len, (CHOICES, DIALOGUES, ANSWERS, CLAMBER))) >= 20
+    assert min(len(CHOICES), len(DIALOGUES), len(ANSWERS), len(CLAMBER)) >= 20
