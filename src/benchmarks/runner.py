@@ -20,7 +20,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -300,7 +300,11 @@ def _session(folder: Path, environment: Mapping[str, str], reporter: Reporter) -
     own = {"cache": folder / "judge.sqlite", "ledger": folder / "judge.jsonl"}
     scoring = ScoringSection.model_validate({**section.model_dump(), **own})
     folder.mkdir(parents=True, exist_ok=True)
-    with open_session(settings_for(environment, scoring), reporter.message) as session:
+    settings = settings_for(environment, scoring)
+    # The yes-or-no questions are about dialogues of AskGate; benchmarks have prompts of their own.
+    families = tuple(one for one in settings.provider.families if one.response_format != "yes_no")
+    provider = settings.provider.model_copy(update={"families": families})
+    with open_session(replace(settings, provider=provider), reporter.message) as session:
         yield session
 
 
