@@ -48,6 +48,7 @@ class AskBench(Benchmark):
     """Base class of the three benchmarks that AskBench's protocol plays."""
 
     prompts = (JUDGE, USER)
+    note = "the prompts of judge and user are ours, and each verdict is a median of votes"
     question: ClassVar[str]
     """Field of the question that the model sees."""
     info: ClassVar[str]

@@ -77,6 +77,8 @@ class Benchmark(ABC):
     """Fields that every row of the file must have."""
     prompts: ClassVar[tuple[str, ...]] = ()
     """Versions of the judge prompts that it uses; none where no judge is needed."""
+    note: ClassVar[str] = ""
+    """Where the figures by the authors' rule depart from theirs, in one sentence."""
 
     def read(self, path: Path) -> list[Row]:
         """The rows of the file, checked."""

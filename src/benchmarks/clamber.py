@@ -44,6 +44,7 @@ class Clamber(Benchmark):
     name = "clamber"
     fields = ("question", "context", "clarifying_question", "require_clarification", "category", "subclass")
     prompts = (JUDGE,)
+    note = "the authors' BERTScore and calibration are left out, and the question about helpfulness is ours"
 
     def check(self, row: Row, where: str) -> None:
         if str(row["require_clarification"]) not in ("0", "1"):

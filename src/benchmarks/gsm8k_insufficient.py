@@ -65,7 +65,7 @@ class Gsm8kInsufficient(Benchmark):
         lacking = row["removed_premise"] is not None
         question = row["question"] if lacking else row["full_question"]
         start = opening(question, INSTRUCTION, actions)
-        authors = yield from _play_authors(row, start)
+        authors = yield from _play_authors(row, start, actions)
         ours = yield from _play_ours(row, start)
         return {"lacking": lacking, **authors, **ours}
 
@@ -85,12 +85,13 @@ class Gsm8kInsufficient(Benchmark):
         ]
 
 
-def _play_authors(row: Row, messages: Messages) -> Play:
+def _play_authors(row: Row, messages: Messages, actions: bool) -> Play:
     lacking, gold = row["removed_premise"] is not None, marked(row["answer"]) or ""
     told = False
     for turn in range(1, TURNS + 1):
         reply: Reply = yield Complete(messages)
-        if detects(reply):
+        # With actions the model is not told the phrases: an ask action stands for them.
+        if detects(reply) or (actions and read_reply(reply).kind == "ask"):
             if told or not lacking:
                 # GRIL ends the episode: nothing is missing (any more).
                 return _gril(False, True, turn)

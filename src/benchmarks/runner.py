@@ -95,6 +95,8 @@ class BenchmarkResult(Struct, frozen=True):
     """Rows that were written for AskGate in the benchmark's format (field `origin`). With any, there is no score."""
     not_graded: int
     """Rows for which the judge gave no verdict."""
+    note: str
+    """Where the figures by the authors' rule depart from theirs."""
     askgate: str
 
     def is_comparable(self, other: BenchmarkResult) -> bool:
@@ -155,6 +157,7 @@ def run_benchmark(
             measures=tuple(benchmark.measures(outcomes)),
             example_rows=sum(row.get("origin") == EXAMPLE for row in chosen),
             not_graded=sum(one.get("graded") is False for one in outcomes),
+            note=benchmark.note if uses_judge or not benchmark.prompts else "",
             askgate=__version__,
         )
     if outcomes and result.not_graded == len(outcomes):

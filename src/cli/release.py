@@ -136,6 +136,8 @@ def _print_bench(result: BenchmarkResult) -> None:
     show.say(f"{result.n} of {result.of} rows of {result.data} (SHA-256 {result.data_sha256[:16]}); shares in percent")
     if result.judge:
         show.say(f"judge: {result.judge.provider} {result.judge.model}, {result.judge.votes} votes")
+    if result.note:
+        show.say(f"note: {result.note}")
     if result.not_graded:
         show.say(f"the judge gave no verdict on {result.not_graded} rows")
     if result.example_rows:

@@ -101,6 +101,21 @@ def test_gsm8k_insufficient(
     assert (outcome["detected"], outcome["success"]) == (detected, success)
 
 
+@pytest.mark.parametrize(
+    ("row", "replies", "detected", "success"),
+    [
+        (LACKING, [ASK, RIGHT, RIGHT], True, True),
+        (LACKING, [ASK, ASK, RIGHT], True, False),
+        (COMPLETE, [ASK], True, False),
+    ],
+)
+def test_with_actions_an_ask_stands_for_the_phrases_of_gril(
+    row: dict[str, str | None], replies: list[str], detected: bool, success: bool
+) -> None:
+    outcome = play(Gsm8kInsufficient(), row, replies, actions=True)
+    assert (outcome["gril_detected"], outcome["gril_success"]) == (detected, success)
+
+
 def test_the_rules_of_gril_are_as_lax_as_its_program() -> None:
     assert contained(Reply("<answer>4</answer>"), "42")
     assert contained(Reply("4 or 7, no: 2"), "42")

@@ -141,6 +141,7 @@ def test_results_of_two_models_are_compared_if_file_and_rows_are_the_same(askgat
         server = askgate(*arguments, url)
     assert server.code == 0, server.err
     assert "2 of 3 rows" in server.out
+    assert "note: the authors measure uncertainty with SimCSE" in server.out
     results = [read(path) for path in sorted(FOLDER.glob("umwp-*[!s].json"))]
     assert len(results) == 3
     by_model = {result.model: result for result in results}
