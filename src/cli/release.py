@@ -233,7 +233,8 @@ def report(
         show.print_json(found)
     else:
         for one in found.verdict:
-            show.say(f"{'PASSED' if one.passed else 'FAILED'} {one.name} {one.name_zh}: {one.told}")
+            lamp = {"green": "PASSED", "amber": "AMBER 黄灯", "red": "FAILED"}[one.colour]
+            show.say(f"{lamp} {one.name} {one.name_zh}: {one.told}")
         show.wrote(RC1_PAGE, RC1_JSON)
     if not found.passed:
         raise typer.Exit(1 if all(one.genuine for one in found.verdict) else 2)

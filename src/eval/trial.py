@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from askgate_env.types import Episode
+from askgate_env.types import TASKS, Episode
 
 from ..config.profile import Thresholds
 from ..core.check import Check, Evidence, Report, check, remedies, report
@@ -93,8 +93,45 @@ def trial_report(runs: Sequence[SeedRun], about: dict[str, Any], limits: Thresho
         points = {name: changes[name].delta_pp for name in HEADLINE}
         figures["delta_pp"] = {name: value for name, value in points.items() if value is not None}
     checks = trial_checks(changes if changes is not None else compare([], [], 0), limits)
-    whole = report("ppo_eval", checks, figures, proof, control_ambers(pooled))
+    whole = report("ppo_eval", checks, figures, proof, trial_ambers(pooled))
     return TrialReport(**msgspec.structs.asdict(whole), **about, seeds=seeds, pooled=pooled)
+
+
+def trial_ambers(pooled: Compared) -> list[Check]:
+    """Facts about a trained policy that the owner must know though every gate passed."""
+    return [*control_ambers(pooled), *task_ambers(pooled), *recall_ambers(pooled)]
+
+
+def task_ambers(pooled: Compared) -> list[Check]:
+    """The amber of tasks whose success did not rise, or rose by no more than chance: 95% interval not above 0."""
+    changes = {task: pooled.changes[f"success_{task}"] for task in TASKS} if pooled.changes else {}
+    lows = {task: round(100 * one.low, 2) for task, one in changes.items() if one.low is not None and one.low <= 0}
+    if not lows:
+        return []
+    told = "; ".join(_told(task, changes[task]) for task in lows)
+    en, zh = remedies("ambers")["task_success"]
+    return [check("task_success", min(lows.values()), ">", 0.0, f"{en}: {told}", f"{zh}：{told}")]
+
+
+def _told(task: str, change: Change) -> str:
+    """
+    >>> from src.eval.metrics import Figure
+    >>> _told("gsm8k", Change(Figure(0.142, 0, 1, 9), Figure(0.163, 0, 1, 9), 0.021, -0.01, 0.052, 2.1))
+    'gsm8k 14.2% -> 16.3% (95% -1.0 to +5.2 points)'
+    """
+    base, trained, low, high = (
+        100 * (value or 0.0) for value in (change.base.value, change.trained.value, change.low, change.high)
+    )
+    return f"{task} {base:.1f}% -> {trained:.1f}% (95% {low:+.1f} to {high:+.1f} points)"
+
+
+def recall_ambers(pooled: Compared) -> list[Check]:
+    """The amber of a policy that asks for missing information less often than its base."""
+    change = pooled.changes["question_recall"].delta_pp if pooled.changes else None
+    if change is None:
+        return []
+    made = check("ask_recall", change, ">=", 0.0, *remedies("ambers")["ask_recall"])
+    return [] if made.passed else [made]
 
 
 def control_ambers(pooled: Compared) -> list[Check]:

@@ -6,6 +6,8 @@
     judge_noise         the judge's scores of one dialogue differ as much as those of different dialogues
     canaries_fooled     the judge scored worthless answers as high as good dialogues
     control_need_ask    plain SFT on as many tokens does better than the trained policy where asking is needed
+    task_success        a task's success did not rise by more than chance
+    ask_recall          the trained policy asks for missing information less often than its base
 
 An amber fails no command. `askgate report` and `askgate package` exit with 1 until the owner has signed each of them
 off by name; weaker thresholds cannot be signed off. All ambers are derived again from profile, weights, the round's
@@ -30,7 +32,7 @@ from ..config.schema import dotted
 from ..core.check import Check, check, now, remedies
 from ..core.errors import BadInput
 from ..core.files import package_json, read_json, sha256_file, shipped, write_json
-from ..eval.trial import TrialReport, control_ambers
+from ..eval.trial import TrialReport, trial_ambers
 from ..reward.weights import read_baseline, read_unchecked
 from .checks.judge import exam_checks
 from .gate import PREFLIGHT, RoundContext, round_context
@@ -199,7 +201,7 @@ def _facts(profile: Profile) -> list[Amber]:
     found = round_ambers(round_context(profile, newest)) if newest else profile_ambers(profile)
     evaluation = newest_evaluation()
     if evaluation:
-        found += [Amber(one, evaluation) for one in control_ambers(_read(evaluation, TrialReport).pooled)]
+        found += [Amber(one, evaluation) for one in trial_ambers(_read(evaluation, TrialReport).pooled)]
     return found
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -96,6 +96,10 @@ class EpisodesToRead(Struct, frozen=True):
     pairs: list[EpisodePair]
 
 
+Colour = Literal["green", "amber", "red"]
+AMBERS, NO_AMBER, NOT_MEASURED = "Ambers", "none 无", "not measured yet 尚未测量"
+
+
 class Rc1(Struct, frozen=True):
     """The report as it is stored."""
 
@@ -103,6 +107,8 @@ class Rc1(Struct, frozen=True):
     version: str
     profile: str
     passed: bool
+    """Whether the run may be released: nothing failed, and every amber is signed off."""
+    colour: Colour
     verdict: list[VerdictPoint]
     run: str
     """Name of the run in its manifest."""
@@ -174,6 +180,7 @@ def gather(profile: Profile, evaluation: Path | None, metrics: Iterable[Any], he
         version=__version__,
         profile=profile.name,
         passed=all(one.passed for one in found),
+        colour=colour_of(found),
         verdict=found,
         run=rounds[-1].run if rounds else "",
         ticket=sha256_file(TICKET) if TICKET.exists() else "",
@@ -345,6 +352,8 @@ class VerdictPoint(Struct, frozen=True):
     """The finding in one line."""
     genuine: bool = True
     """False: a file is not what it claims to be, which is worse than a figure that missed its threshold."""
+    colour: Colour = "red"
+    """Amber: nothing failed, and there are facts that the owner must know, signed off or not."""
 
 
 def verdict(profile: str, evaluation: TrialReport | None) -> list[VerdictPoint]:
@@ -355,15 +364,24 @@ def verdict(profile: str, evaluation: TrialReport | None) -> list[VerdictPoint]:
         (EVIDENCE, "证据核验", _evidence),
         ("Trained behind this ticket", "凭此训练票训练", lambda: _trained(evaluation)),
         ("Gates on the trained policy", "训练后闸门", lambda: _trial(evaluation)),
-        ("Ambers", "黄灯", lambda: _ambers(profile)),
+        (AMBERS, "黄灯", lambda: _ambers(profile)),
     ]
     points = []
     for name, name_zh, answer in questions:
         try:
-            points.append(VerdictPoint(name, name_zh, *answer()))
+            passed, told = answer()
+            ambers_of = name == AMBERS and told not in (NO_AMBER, NOT_MEASURED)
+            colour: Colour = "amber" if ambers_of else "green" if passed else "red"
+            points.append(VerdictPoint(name, name_zh, passed, told, colour=colour))
         except BadInput as error:
             points.append(VerdictPoint(name, name_zh, False, str(error), genuine=False))
     return points
+
+
+def colour_of(points: Sequence[VerdictPoint]) -> Colour:
+    """Red if a part failed, amber if only ambers are there, else green."""
+    colours = {one.colour for one in points}
+    return "red" if "red" in colours else "amber" if "amber" in colours else "green"
 
 
 def evidence_holds(points: Sequence[VerdictPoint]) -> bool:
@@ -423,6 +441,6 @@ def _ambers(profile: str) -> tuple[bool, str]:
     """Whether every fact that the owner must know is signed off."""
     found = ambers(load_profile(profile))
     if not ROUND1.exists():
-        return False, "not measured yet 尚未测量"
+        return False, NOT_MEASURED
     told = [f"{one.name}: " + (f"signed off by {one.signed}" if one.signed else one.fact.remedy) for one in found]
-    return all(one.signed for one in found), "; ".join(told) or "none 无"
+    return all(one.signed for one in found), "; ".join(told) or NO_AMBER

@@ -75,6 +75,7 @@ def report(**more: Any) -> Rc1:
         "version": "0.1.0",
         "profile": "quickstart",
         "passed": False,
+        "colour": "red",
         "verdict": [VerdictPoint("Round 1", "第一轮", False, EVIL)],
         "run": "r1",
         "ticket": "",
@@ -188,7 +189,10 @@ def test_the_verdict_is_first_and_unmeasured_parts_say_so() -> None:
     assert page.index("NOT PASSED") < page.index("<section")
     for words in ("No trained policy has been evaluated", "not been calibrated", "no shadow run", "No round"):
         assert words in page
-    assert "✓ PASSED" in rc1_page(report(passed=True)).decode()
+    assert "✓ PASSED" in rc1_page(report(passed=True, colour="green")).decode()
+    waiting = rc1_page(report(colour="amber")).decode()
+    assert "! AMBER 黄灯, to be signed off" in waiting
+    assert "NOT PASSED" not in waiting
 
 
 def test_pictures_show_every_value() -> None:

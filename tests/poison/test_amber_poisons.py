@@ -14,7 +14,17 @@ from askgate_env.dimensions import LIVE
 from src.config.profile import Profile, load_profile
 from src.core.check import remedies
 from src.core.errors import BadInput
-from src.eval.trial import Compared, SeedRun, TrialReport, compared, control_ambers, trial_report
+from src.eval.trial import (
+    Compared,
+    SeedRun,
+    TrialReport,
+    compared,
+    control_ambers,
+    recall_ambers,
+    task_ambers,
+    trial_ambers,
+    trial_report,
+)
 from src.gates.ambers import (
     NOT_FOR_SIGNING,
     ambers,
@@ -59,6 +69,42 @@ def against_control(trained: float, control: float) -> Compared:
         return [episode(f"s{one}", needs=True, asks=1, success=one < 100 * share) for one in range(100)]
 
     return compared(SeedRun(1, 10, policy(0.1), policy(trained), policy(control)))
+
+
+def on_tasks(gsm8k: float, asks: float = 0.5) -> Compared:
+    """A run that learns all tasks but perhaps gsm8k, of which base and trained solve 14 and this share of 100, and that
+    asks in this share of the samples where it must; the base asks in half of them."""
+
+    def policy(share: float, solved: float, asked: float) -> list[Any]:
+        others = [
+            episode(f"{task}{one}", task=task, needs=True, asks=int(one < 100 * asked), success=one < 100 * share)
+            for task in ("hotpotqa", "strategyqa")
+            for one in range(100)
+        ]
+        return others + [episode(f"g{one}", task="gsm8k", success=one < 100 * solved) for one in range(100)]
+
+    return compared(SeedRun(1, 10, policy(0.1, 0.14, 0.5), policy(0.6, gsm8k, asks), None))
+
+
+@poison("amber/task_success")
+@pytest.mark.parametrize("solved", [0.14, 0.16, 0.05])
+def test_a_task_that_did_not_improve_is_an_amber(solved: float) -> None:
+    (found,) = trial_ambers(on_tasks(gsm8k=solved))
+    assert (found.name, found.passed) == ("task_success", False)
+    assert f"gsm8k 14.0% -> {100 * solved:.1f}% (95% " in found.remedy
+    assert "hotpotqa" not in found.remedy
+
+
+@poison("amber/ask_recall")
+def test_a_policy_that_asks_less_where_it_must_is_an_amber() -> None:
+    (found,) = trial_ambers(on_tasks(gsm8k=0.5, asks=0.45))
+    assert (found.name, found.value) == ("ask_recall", -5.0)
+
+
+@twin("amber")
+def test_a_run_that_improves_every_task_and_asks_as_often_has_no_amber() -> None:
+    honest = on_tasks(gsm8k=0.5, asks=0.5)
+    assert task_ambers(honest) == recall_ambers(honest) == trial_ambers(honest) == []
 
 
 @twin("amber")
