@@ -24,7 +24,7 @@ from .. import __version__
 from ..core.errors import BadInput
 from ..runtime.disk import explain_disk_errors
 from ..runtime.secrets import masker
-from . import chat, data, loop, release, reward, scoring, show, train
+from . import chat, data, loop, release, reward, runs, scoring, show, train
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ GROUPS = {
     "Train": Group(
         "train a policy, without gates or behind them",
         "askgate train --config configs/train_local.yaml",
-        [train.train, train.sft, train.ppo_runner, release.export_gguf],
+        [train.train, train.sft, train.ppo_runner, runs.runs, release.export_gguf],
     ),
     "Eval": Group(
         "measure a model, or compare a training run with its base",

@@ -98,6 +98,7 @@ OPERATIONS = (
     "verify",
     "ppo_runner",
     "sft",
+    "runs",
 )
 """Verbs of the whole loop, which no work order names."""
 RELEASE = ("report", "review", "init", "chat", "demo", "export_gguf", "eval", "package", "reproduce")

@@ -1,0 +1,75 @@
+"""Verb `runs`: lists the training runs of this folder, and names, tags and deletes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Argument, Option
+
+from ..core.errors import BadInput
+from . import options, show
+
+if TYPE_CHECKING:
+    from ..training.run_list import RunInfo
+
+
+def runs(
+    run: Annotated[
+        str, Argument(metavar="[RUN]", help="Name, id, beginning of an id, or latest. Default: list all runs.")
+    ] = "",
+    name: Annotated[str | None, Option(help="Name the run; '' takes its name away.")] = None,
+    tag: Annotated[list[str] | None, Option(help="Add a tag to the run; with no run: list runs with it.")] = None,
+    untag: Annotated[list[str] | None, Option(help="Take a tag away from the run.")] = None,
+    delete: Annotated[
+        bool, Option("--delete", help="Delete the run with its checkpoints, logs and evaluations. Asks first.")
+    ] = False,
+    yes: Annotated[bool, Option("--yes", help="Delete without asking.")] = False,
+    as_json: options.Json = False,
+) -> None:
+    """List training runs; name, tag or delete one.
+
+    Each training run has a folder of its own in runs/. A run whose model a release names is not deleted.
+    """
+    from ..training.run_list import delete_run, find_run, list_runs, name_run, require_deletable, tag_run
+
+    if not run:
+        if name is not None or untag or delete:
+            raise BadInput("no run is named", where="RUN", remedy="`askgate runs` lists the runs; name one of them")
+        found = [one for one in list_runs() if set(tag or ()) <= set(one.tags)]
+        show.result(found, as_json, _print_runs)
+        return
+    folder = find_run(run)
+    if delete:
+        require_deletable(folder)
+        size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+        if not yes and not typer.confirm(f"Delete {folder} ({size / 1e6:,.0f} MB)?", err=True):
+            raise typer.Exit(1)
+        delete_run(folder)
+        show.say(f"deleted {folder}")
+        return
+    if name is not None:
+        name_run(folder, name)
+    if tag or untag:
+        tag_run(folder, tag or [], untag or [])
+    show.result([one for one in list_runs() if one.id == folder.name], as_json, _print_runs)
+
+
+def _print_runs(found: list[RunInfo]) -> None:
+    if not found:
+        show.say("no training runs here; start one: askgate train")
+        return
+    for one in found:
+        label = f"{one.name} ({one.id})" if one.name else one.id
+        tags = f"  [{', '.join(one.tags)}]" if one.tags else ""
+        about = "  <- report, verify and package are about it" if one.certified else ""
+        show.say(f"{label}{tags}{about}")
+        gates = {True: ", gates passed", False: ", a gate failed", None: ""}[one.passed]
+        what = f"{one.strategy} from {one.base_model}, profile {one.profile}"
+        show.say(f"  {one.state}, step {one.step} of {one.steps}, {what}{gates}")
+        figures = [
+            f"{show.FIGURES[name]} {show.figure(name, base)} -> {show.figure(name, trained)}"
+            for name, (base, trained) in one.figures.items()
+        ]
+        if figures:
+            show.say(f"  {', '.join(figures)} (percent)")

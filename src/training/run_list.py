@@ -1,0 +1,228 @@
+"""Training runs of a folder: what each is, how it ended and what it achieved; names, tags and removal (`askgate runs`).
+
+Names and tags are in `runs/names.json`, outside the run folders, so that naming a run changes none of its files.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tarfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+
+from ..core.errors import BadInput
+from ..core.files import PACKAGE_FACTS, read_json, write_json
+from ..core.model_files import model_sha256
+from ..core.paths import (
+    CHECKPOINTS,
+    EFFECTIVE_CONFIG,
+    FINAL_MODEL,
+    GATED_CHECKPOINTS,
+    LATEST_RUN,
+    LINKS,
+    LOGS,
+    METRICS,
+    REPORTS,
+    RUNS,
+    all_runs,
+    evaluations,
+    point,
+    run_of,
+)
+from ..runtime.lock import lock_folder
+
+NAMES = RUNS / "names.json"
+RELEASES = REPORTS / "rc1"
+HEADLINE = ("need_ask_success", "overclar_rate", "success")
+State = Literal["running", "finished", "stopped"]
+_LIST = "`askgate runs` lists the runs"
+
+
+class Label(Struct, frozen=True):
+    """Name and tags that a user gave a run."""
+
+    name: str = ""
+    tags: tuple[str, ...] = ()
+
+
+class RunInfo(Struct, frozen=True):
+    """One run of the folder."""
+
+    id: str
+    name: str
+    tags: tuple[str, ...]
+    state: State
+    profile: str
+    base_model: str
+    strategy: str
+    step: int
+    """Last step that was logged."""
+    steps: int
+    """Steps of its config."""
+    figures: dict[str, tuple[float | None, float | None]]
+    """Headline figures of base and trained policy, from the run's newest evaluation."""
+    passed: bool | None
+    """Whether the gates on the trained policy passed. None: not evaluated."""
+    certified: bool
+    """Whether report, verify and package are about this run."""
+
+
+def list_runs() -> list[RunInfo]:
+    """All runs of this folder, newest first."""
+    labels, busy = _labels(), _busy_run()
+    certified = run_of(GATED_CHECKPOINTS) if GATED_CHECKPOINTS.is_symlink() else None
+    return [_info(run, labels.get(run.name, Label()), busy, certified) for run in all_runs()]
+
+
+def find_run(given: str) -> Path:
+    """The run with this name, id, or unambiguous beginning of an id; `latest` is the last one."""
+    runs, labels = all_runs(), _labels()
+    if given == "latest" and LATEST_RUN.is_symlink():
+        return run_of(LATEST_RUN)
+    found = [run for run in runs if labels.get(run.name, Label()).name == given or run.name == given]
+    found = found or [run for run in runs if given and run.name.startswith(given)]
+    if len(found) != 1:
+        what = f"there is no run {given!r}" if not found else f"{given!r} is the beginning of {len(found)} runs"
+        raise BadInput(what, where="RUN", remedy=_LIST)
+    return found[0]
+
+
+def name_run(run: Path, name: str) -> None:
+    """Names a run; an empty name takes its name away."""
+    labels = _labels()
+    taken = next((one for one, label in labels.items() if name and label.name == name and one != run.name), None)
+    if taken:
+        raise BadInput(f"{name!r} is the name of {taken}", where="--name", remedy="choose another name")
+    if name == "latest" or name[:1].isdigit():
+        raise BadInput(f"{name!r} would be taken for an id", where="--name", remedy="begin it with another letter")
+    _save(run, msgspec.structs.replace(labels.get(run.name, Label()), name=name))
+
+
+def tag_run(run: Path, add: list[str], remove: list[str]) -> None:
+    label = _labels().get(run.name, Label())
+    tags = [*label.tags, *(tag for tag in add if tag not in label.tags)]
+    _save(run, msgspec.structs.replace(label, tags=tuple(tag for tag in tags if tag not in remove)))
+
+
+def require_deletable(run: Path) -> None:
+    """Refuses a run that is being written, and one whose model a report or package of a release names."""
+    if run == _busy_run():
+        raise BadInput("is running", where=str(run), remedy="wait until it has ended, or end it")
+    named = _released_models()
+    if named:
+        for final in (run / CHECKPOINTS).glob(f"**/{FINAL_MODEL}"):
+            if file := named.get(model_sha256(final)):
+                remedy = f"keep it; to give up this release, remove {file} first"
+                raise BadInput(f"{file} names the model of this run", where=str(run), remedy=remedy)
+
+
+def delete_run(run: Path) -> None:
+    """Removes a run with its checkpoints. Names in the working folder that led to it lead to the newest other run."""
+    require_deletable(run)
+    names = (*LINKS, LATEST_RUN, *(REPORTS / one.name for one in evaluations(run)))
+    links = [name for name in names if name.is_symlink() and run_of(name) == run]
+    gone = run.with_name(f".deleted-{run.name}")
+    run.rename(gone)  # at once: a kill leaves no run that is half there
+    for link in links:
+        target = Path() if link == LATEST_RUN else link
+        other = next((one for one in all_runs() if (one / target).exists()), None)
+        if other is None:
+            link.unlink()
+        else:
+            point(link, other / target)
+    shutil.rmtree(gone)
+    _save(run, Label())
+
+
+def _info(run: Path, label: Label, busy: Path | None, certified: Path | None) -> RunInfo:
+    config: dict[str, Any] = {}
+    with suppress(BadInput, OSError):
+        config = _read_config(run / EFFECTIVE_CONFIG)
+    reports = [path for path in evaluations(run) if path.suffix == ".json"]
+    report: dict[str, Any] = {}
+    if reports:
+        with suppress(BadInput):
+            report = read_json(max(reports, key=lambda path: path.stat().st_mtime), "")
+    changes = (report.get("pooled") or {}).get("changes") or {}
+    finished = any((run / CHECKPOINTS).glob(f"**/{FINAL_MODEL}/config.json"))
+    return RunInfo(
+        id=run.name,
+        name=label.name,
+        tags=label.tags,
+        state="running" if run == busy else "finished" if finished else "stopped",
+        profile=str(config.get("profile", "")),
+        base_model=str(config.get("base_model", "")),
+        strategy=str(config.get("strategy", "")),
+        step=_last_step(run / METRICS),
+        steps=int(config.get("steps", 0)),
+        figures={
+            name: (changes[name]["base"]["value"], changes[name]["trained"]["value"])
+            for name in HEADLINE
+            if name in changes
+        },
+        passed=report.get("passed"),
+        certified=run == certified,
+    )
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    import yaml
+
+    read = yaml.safe_load(path.read_bytes()) if path.exists() else {}
+    return read if isinstance(read, dict) else {}
+
+
+def _last_step(metrics: Path) -> int:
+    """Step of the last whole line of a log."""
+    if not metrics.exists():
+        return 0
+    with open(metrics, "rb") as handle:
+        handle.seek(max(0, metrics.stat().st_size - 65_536))
+        lines = handle.read().splitlines()
+    for line in reversed(lines):
+        with suppress(msgspec.MsgspecError, KeyError, TypeError):
+            return int(msgspec.json.decode(line)["step"])
+    return 0
+
+
+def _busy_run() -> Path | None:
+    """The run that a process is writing now."""
+    if not LATEST_RUN.is_symlink() or not (LOGS / ".lock").exists():
+        return None
+    try:
+        os.close(lock_folder(LOGS))
+    except BadInput:
+        return run_of(LATEST_RUN)
+    return None
+
+
+def _released_models() -> dict[str, Path]:
+    """SHA-256 of models that a report or package names, each with that file."""
+    named: dict[str, Path] = {}
+    for path in sorted(RELEASES.glob("RC1.json")):
+        named |= dict.fromkeys((read_json(path, "write it again: askgate report").get("models") or {}).values(), path)
+    for path in sorted(RELEASES.glob("*.tgz")):
+        with suppress(tarfile.TarError, KeyError), tarfile.open(path) as packed:
+            facts = packed.extractfile(PACKAGE_FACTS.as_posix())
+            if facts is not None:
+                named |= dict.fromkeys(msgspec.json.decode(facts.read())["models"].values(), path)
+    return named
+
+
+def _labels() -> dict[str, Label]:
+    if not NAMES.exists():
+        return {}
+    try:
+        return msgspec.convert(read_json(NAMES, "remove this file"), dict[str, Label])
+    except msgspec.ValidationError as error:
+        raise BadInput(f"has no names of runs ({error})", where=str(NAMES), remedy="remove this file") from None
+
+
+def _save(run: Path, label: Label) -> None:
+    labels = {**_labels(), run.name: label}
+    write_json(NAMES, {one: found for one, found in labels.items() if found != Label()})
