@@ -81,7 +81,7 @@ def on_tasks(gsm8k: float, asks: float = 0.5) -> Compared:
             for task in ("hotpotqa", "strategyqa")
             for one in range(100)
         ]
-        return others + [episode(f"g{one}", task="gsm8k", success=one < 100 * solved) for one in range(100)]
+        return others + [episode(f"g{one}", task="gsm8k", success=one < round(100 * solved)) for one in range(100)]
 
     return compared(SeedRun(1, 10, policy(0.1, 0.14, 0.5), policy(0.6, gsm8k, asks), None))
 
