@@ -24,7 +24,7 @@ from .. import __version__
 from ..core.errors import BadInput
 from ..runtime.disk import explain_disk_errors
 from ..runtime.secrets import masker
-from . import chat, data, loop, release, reward, runs, scoring, show, train
+from . import chat, data, doctor, loop, release, reward, runs, scoring, show, train
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ GROUPS = {
     "Start": Group(
         "see it work, without a key or a GPU",
         "askgate demo",
-        [chat.demo, loop.quickstart, chat.chat, release.board, loop.status, loop.init],
+        [chat.demo, loop.quickstart, chat.chat, release.board, loop.status, doctor.doctor, loop.init],
     ),
     "Data": Group(
         "build and check samples",
@@ -67,7 +67,7 @@ GROUPS = {
     ),
     "Train": Group(
         "train a policy, without gates or behind them",
-        "askgate train --config configs/train_local.yaml",
+        "askgate train --model Qwen/Qwen3-4B --data my.jsonl",
         [train.train, train.sft, train.ppo_runner, runs.runs, release.export_gguf],
     ),
     "Eval": Group(

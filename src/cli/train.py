@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..eval.compare import Change
     from ..eval.trial import Compared, TrialReport
 
+LOCAL_CONFIG = Path("configs/train_local.yaml")
 MORE_FIGURES = {
     "success_hard_hotpotqa_strategyqa": "success, hard reading",
     "question_precision": "ask precision",
@@ -29,16 +30,29 @@ MORE_FIGURES = {
 
 
 def train(
-    config: Annotated[Path, Option(help="Training config with `profile: local`.")] = Path("configs/train_local.yaml"),
+    config: Annotated[Path, Option(help="Training config with `profile: local`.")] = LOCAL_CONFIG,
+    model: Annotated[str, Option(help="Folder or hub name of the model to train, instead of the config's.")] = "",
+    data: Annotated[
+        Path | None,
+        Option(help="JSONL file with your dialogues or word problems; needs --model."),
+    ] = None,
     overrides: options.Set = None,
     resume: Annotated[
         bool, Option("--resume", help="Resume from the newest undamaged checkpoint, or start if there is none.")
     ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Train a policy without gates. A run has at most 2,000 steps, and its checkpoints cannot be released."""
+    """Train a policy without gates. A run has at most 2,000 steps, and its checkpoints cannot be released.
+
+    `askgate train --model Qwen/Qwen3-4B --data my.jsonl` needs nothing else: it chooses full fine-tuning, LoRA or QLoRA
+    for this machine, prints the plan, tries one step and trains.
+    """
     from ..training.run import run
 
+    if data:
+        config = _plan_own_run(config, model, data, overrides, resume)
+    elif model:
+        overrides = [f"base_model={model}", *(overrides or ())]
     _say_profile_of(config, overrides)
     _run(lambda: run(config, resume, overrides=overrides, reporter=show.Terminal()), as_json)
 
@@ -106,6 +120,35 @@ def compare_run(config: Path, tag: str, overrides: list[str] | None, as_json: bo
         show_results(report)
         show.wrote(page)
     show.finish(report, as_json, json_path)
+
+
+def _plan_own_run(config: Path, model: str, data: Path, overrides: list[str] | None, resume: bool) -> Path:
+    """The config of a run on the user's file, after its plan is printed and one step has worked."""
+    from ..training.own_data import prepare_own_data
+    from ..training.run_plan import make_plan, try_step, write_run_config
+
+    if not model:
+        raise BadInput("the model is missing", where="--model", remedy="add --model FOLDER or a hub name")
+    if config != LOCAL_CONFIG:
+        raise BadInput("--data writes a config of its own", where="--config", remedy="leave out --config or --data")
+    plan = make_plan(model)
+    found = prepare_own_data(data, show.Terminal())
+    for row in found.skipped[: show.ROWS_SHOWN]:
+        show.say(row)
+    path = write_run_config(plan, model, found)
+    size, device = f"{plan.parameters / 1e6:,.0f}M weights", f"{plan.device.type}, {plan.memory_gb:.0f} GB"
+    show.say(f"model:   {model}, {size}")
+    show.say(f"device:  {device}")
+    show.say(f"method:  {plan.method}, about {plan.needs_gb:.1f} GB")
+    show.say(
+        f"data:    {found.samples} samples ({found.need_ask} need a question), {found.held_out} held out, "
+        f"{len(found.skipped)} rows skipped"
+    )
+    show.say(f"config:  {path}")
+    if not resume:
+        show.say("trying one step ...")
+        show.say(f"one step works ({try_step(path, model, found, overrides or ()):.0f} s with loading); training")
+    return path
 
 
 def _say_profile_of(config: Path, overrides: list[str] | None) -> None:

@@ -83,7 +83,7 @@ ADDED = {
         *("--config", "--set", "--tag"),
         *("--model", "--backend", "--n", "--greedy", "--compare", "--out"),
     },
-    "train": {"--set"},
+    "train": {"--set", "--model", "--data"},
 }
 OPERATIONS = (
     "quickstart",
@@ -99,6 +99,7 @@ OPERATIONS = (
     "ppo_runner",
     "sft",
     "runs",
+    "doctor",
 )
 """Verbs of the whole loop, which no work order names."""
 RELEASE = ("report", "review", "init", "chat", "demo", "export_gguf", "eval", "package", "reproduce")

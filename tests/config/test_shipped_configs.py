@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 import yaml
 
 from src.config.loader import load_train_config
 from src.config.train_config import TrainConfig
+from src.runtime.device import DTYPES
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -85,9 +87,12 @@ def test_ppo_trial_has_the_plans_hyperparameters() -> None:
 
 def test_train_local_is_the_local_orchestrators() -> None:
     found = plain("train_local")
-    asked = {"base_model": "Qwen/Qwen3-4B-Thinking-2507", "device_pref": ["mps", "cpu"], "max_steps": 2000}
+    asked = {"base_model": "Qwen/Qwen3-4B-Thinking-2507", "max_steps": 2000}
     assert {key: found[key] for key in asked} == asked
-    assert found["precision"] == "fp16"
+    # CUDA first where there is one, else the order of the plan; `auto` is fp16 on mps.
+    assert found["device_pref"] == ["cuda", "mps", "cpu"]
+    assert found["precision"] == "auto"
+    assert DTYPES["mps"] is torch.float16
     assert loaded("train_local").steps == 2000
 
 
