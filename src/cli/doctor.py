@@ -107,11 +107,11 @@ def _disk() -> Finding:
 
 
 def _judge() -> Finding:
-    from ..config.loader import load_config
+    from ..config.profile import load_profile, scoring_of
     from ..scoring.providers import settings_for
 
     try:
-        settings = settings_for(os.environ, load_config().scoring)
+        settings = settings_for(os.environ, scoring_of(load_profile("rc1")))
     except BadInput as error:
         return Finding("judge", f"{error.where}: {error.what}", False, error.remedy)
     name = settings.provider.name

@@ -99,7 +99,7 @@ def model_size(model: str) -> tuple[int, int]:
     try:
         config = AutoConfig.from_pretrained(folder)
         with torch.device("meta"):
-            network = AutoModelForCausalLM.from_config(config)
+            network: Any = AutoModelForCausalLM.from_config(config)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, KeyError) as error:
         remedy = "name a folder or hub name of a causal language model"
         raise BadInput(f"is no model that can be trained ({error})", where=str(folder), remedy=remedy) from None

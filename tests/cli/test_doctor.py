@@ -20,7 +20,7 @@ def findings(askgate: Askgate) -> tuple[object, dict[str, dict[str, object]]]:
 
 def test_a_machine_that_can_run_the_tests_is_ready(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SCORER_PROVIDER", raising=False)
-    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda path: Usage(0, 0, 100 * 2**30))
+    monkeypatch.setattr("shutil.disk_usage", lambda path: Usage(0, 0, 100 * 2**30))
     code, found = findings(askgate)
     assert {"Python", "torch", "transformers", "memory", "GPU", "disk", "judge"} <= set(found)
     assert all(one["ok"] for one in found.values()), found
@@ -31,7 +31,7 @@ def test_a_machine_that_can_run_the_tests_is_ready(askgate: Askgate, monkeypatch
 def test_what_is_missing_is_named_with_what_to_type(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCORER_PROVIDER", "openai")
     monkeypatch.delenv("SCORER_API_KEY", raising=False)
-    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda path: Usage(0, 0, 2**30))
+    monkeypatch.setattr("shutil.disk_usage", lambda path: Usage(0, 0, 2**30))
     monkeypatch.setattr(doctor, "LEAST_PYTHON", (9, 9))
     monkeypatch.setattr(doctor, "_version", lambda name: "" if name in ("xllamacpp", "bitsandbytes") else "1.0")
     code, found = findings(askgate)

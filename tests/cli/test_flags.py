@@ -82,6 +82,7 @@ ADDED = {
     "evaluate": {
         *("--config", "--set", "--tag"),
         *("--model", "--backend", "--n", "--greedy", "--compare", "--out"),
+        *("--bench", "--data", "--limit", "--actions"),
     },
     "train": {"--set", "--model", "--data"},
 }
