@@ -29,6 +29,7 @@ figures by source of the samples.
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import sys
 import time
@@ -259,8 +260,8 @@ def interval(
 
 def print_table(folder: Path, against: str) -> None:
     arms: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for path in sorted(folder.glob("*_seed*.json")):
-        result = json.loads(path.read_text())
+    for path in sorted((*folder.glob("*_seed*.json"), *folder.glob("*_seed*.json.gz"))):
+        result = json.loads((gzip.decompress if path.suffix == ".gz" else bytes)(path.read_bytes()))
         arms[result["arm"]].append(result)
     if against not in arms:
         raise SystemExit(f"no result of {against} in {folder}; give --against one of {', '.join(arms)}")
