@@ -60,21 +60,20 @@ class AskBench(Benchmark):
     def play(self, row: Row, actions: bool) -> Play:
         messages = opening(row[self.question], "", actions)
         asked = unneeded = False
-        for turn in range(1, TURNS + 1):
-            reply = yield Complete(with_final_turn(messages) if turn == TURNS else messages)
-            said = read_reply(reply)
-            dialogue = continued(messages, reply, "")[:-1]
-            verdict = yield Grade(JUDGE, self._material(row, dialogue))
+        for count in range(1, TURNS + 1):
+            turn = yield Complete(with_final_turn(messages) if count == TURNS else messages)
+            said = read_reply(turn.reply)
+            verdict = yield Grade(JUDGE, self._material(row, turn.dialogue))
             if verdict is None:
                 return {"graded": False}
             if verdict["final"]:
                 return grade(said, row["expected_answer"], verdict, asked, unneeded)
             asked, unneeded = True, unneeded or verdict["resolved"]
-            if turn < TURNS:
-                told = yield Write(USER, self._knowledge(row, dialogue))
+            if count < TURNS:
+                told = yield Write(USER, self._knowledge(row, turn.dialogue))
                 if told is None:
                     return {"graded": False}
-                messages = continued(messages, reply, told)
+                messages = continued(turn, told)
         none = {"final": False, "correct": False, "resolved": False}
         return grade(Said("text", ""), row["expected_answer"], none, asked, unneeded)
 

@@ -4,8 +4,8 @@ A row is played by a generator. It yields steps and gets their results, so that 
 rows together:
 
     def play(self, row, actions):
-        reply = yield Complete(opening(row["question"], "End with '#### ' and the number.", actions))
-        return {"correct": grade(reply, row["answer"])}
+        turn = yield Complete(opening(row["question"], "End with '#### ' and the number.", actions))
+        return {"correct": grade(turn.reply, row["answer"])}
 
 An outcome maps names to True, False, a number, or None where a row does not count for that name.
 """
@@ -38,9 +38,16 @@ Rule = Literal["authors", "ours"]
 
 
 class Complete(NamedTuple):
-    """A step: the model replies to messages. Its result is a `Reply`."""
+    """A step: the model replies to messages. Its result is a `Turn`."""
 
     messages: Messages
+
+
+class Turn(NamedTuple):
+    """A turn of the model: its reply, and the dialogue up to and with it, tool calls included."""
+
+    reply: Reply
+    dialogue: Messages
 
 
 class Grade(NamedTuple):
@@ -127,9 +134,9 @@ def opening(question: str, instruction: str, actions: bool) -> Messages:
     return (_message("user", f"{question}\n\n{instruction}" if instruction else question),)
 
 
-def continued(messages: Messages, reply: Reply, text: str) -> Messages:
-    """The messages after a reply of the model and a further text of the user."""
-    return (*messages, _message("assistant", reply.text), _message("user", text))
+def continued(turn: Turn, text: str) -> Messages:
+    """The messages after a turn of the model and a further text of the user."""
+    return (*turn.dialogue, _message("user", text))
 
 
 def _message(role: str, text: str) -> Message:

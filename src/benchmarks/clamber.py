@@ -53,7 +53,9 @@ class Clamber(Benchmark):
     def play(self, row: Row, actions: bool) -> Play:
         context = str(row["context"] or "").strip()
         query = f"{context}\n{row['question']}" if context else row["question"]
-        said = read_reply((yield Complete(opening(f"Query: {query}" if not actions else query, INSTRUCTION, actions))))
+        said = read_reply(
+            (yield Complete(opening(f"Query: {query}" if not actions else query, INSTRUCTION, actions))).reply
+        )
         ambiguous = str(row["require_clarification"]) == "1"
         outcome = grade(said, ambiguous)
         asked = question_of(said)

@@ -40,7 +40,7 @@ class Gsm8k(Benchmark):
             raise BadInput("the answer has no #### line", where=where, remedy="give the official GSM8K file")
 
     def play(self, row: Row, actions: bool) -> Play:
-        said = read_reply((yield Complete(opening(row["question"], INSTRUCTION, actions))))
+        said = read_reply((yield Complete(opening(row["question"], INSTRUCTION, actions))).reply)
         return grade(said, row["answer"])
 
     def measures(self, outcomes: Sequence[Outcome]) -> list[Measure]:

@@ -30,6 +30,7 @@ from .base import (
     Outcome,
     Play,
     Row,
+    Turn,
     asks,
     continued,
     detection,
@@ -88,22 +89,23 @@ class Gsm8kInsufficient(Benchmark):
 def _play_authors(row: Row, messages: Messages, actions: bool) -> Play:
     lacking, gold = row["removed_premise"] is not None, marked(row["answer"]) or ""
     told = False
-    for turn in range(1, TURNS + 1):
-        reply: Reply = yield Complete(messages)
+    for count in range(1, TURNS + 1):
+        turn: Turn = yield Complete(messages)
+        reply = turn.reply
         # With actions the model is not told the phrases: an ask action stands for them.
         if detects(reply) or (actions and read_reply(reply).kind == "ask"):
             if told or not lacking:
                 # GRIL ends the episode: nothing is missing (any more).
-                return _gril(False, True, turn)
+                return _gril(False, True, count)
             told = True
             text = f"You are right, something was missing: {row['removed_premise']} Please solve the problem now."
         elif (told or not lacking) and contained(reply, gold):
-            return _gril(True, told, turn)
+            return _gril(True, told, count)
         elif told:
             text = f"That is not right. What was missing: {row['removed_premise']} Please try again."
         else:
             text = "That is not right. Please try again."
-        messages = continued(messages, reply, text)
+        messages = continued(turn, text)
     return _gril(False, told, TURNS)
 
 
@@ -113,16 +115,15 @@ def _gril(success: bool, detected: bool, turns: int) -> Outcome:
 
 def _play_ours(row: Row, messages: Messages) -> Play:
     premise, gold = row["removed_premise"], marked(row["answer"]) or ""
-    reply: Reply = yield Complete(messages)
-    said = read_reply(reply)
-    detected = asks(said) or detects(reply)
+    turn: Turn = yield Complete(messages)
+    said = read_reply(turn.reply)
+    detected = asks(said) or detects(turn.reply)
     if not detected or premise is None:
         right = premise is None and not detected and same_number(stated_answer(said), gold)
         return {"detected": detected, "success": right}
     if asks(said) and not concerns(said.text, premise, row["question"]):
         return {"detected": True, "success": False}
-    reply = yield Complete(continued(messages, reply, str(premise)))
-    said = read_reply(reply)
+    said = read_reply((yield Complete(continued(turn, str(premise)))).reply)
     return {"detected": True, "success": not asks(said) and same_number(stated_answer(said), gold)}
 
 

@@ -44,14 +44,14 @@ class QuestBench(AskBench):
         if "options" not in row:
             return (yield from super().play(row, actions))
         messages = opening(f"{row['problem']}\n\nPossible questions:\n{row['options']}", INSTRUCTION, False)
-        reply = yield Complete(messages)
-        first = read_reply(reply).text
+        turn = yield Complete(messages)
+        first = last = read_reply(turn.reply).text
         for _ in range(TRIES - 1):
-            if choice(read_reply(reply).text) is not None:
+            if choice(last) is not None:
                 break
-            messages = continued(messages, reply, AGAIN)
-            reply = yield Complete(messages)
-        return grade_choice(first, read_reply(reply).text, row["gold"])
+            turn = yield Complete(continued(turn, AGAIN))
+            last = read_reply(turn.reply).text
+        return grade_choice(first, last, row["gold"])
 
     def measures(self, outcomes: Sequence[Outcome]) -> list[Measure]:
         if "graded" in outcomes[0]:

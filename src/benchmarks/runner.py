@@ -45,7 +45,7 @@ from ..scoring.chat_server import Message, Reply
 from ..scoring.judge import Judge, Session, open_session
 from ..scoring.providers import address, settings_for
 from .askbench import AskMind, AskOverconfidence
-from .base import Benchmark, Complete, Grade, Measure, Messages, Outcome, Play, Row, Step
+from .base import Benchmark, Complete, Grade, Measure, Messages, Outcome, Play, Row, Step, Turn
 from .clamber import Clamber
 from .gsm8k import Gsm8k
 from .gsm8k_insufficient import Gsm8kInsufficient
@@ -214,7 +214,7 @@ class Game:
     reporter: Reporter
     failure: str = ""
     """Why the judge gave no verdict, the last time."""
-    dialogues: list[list[Message]] = field(default_factory=list)
+    dialogues: list[Messages] = field(default_factory=list)
     """The longest dialogue of every row, with the model's last reply."""
 
     async def run(self, session: Session | None) -> list[Outcome]:
@@ -225,7 +225,7 @@ class Game:
             return await self._rounds(session.judge(client))
 
     async def _rounds(self, judge: Judge | None) -> list[Outcome]:
-        self.dialogues = [[] for _ in self.plays]
+        self.dialogues = [() for _ in self.plays]
         outcomes: dict[int, Outcome] = {}
         results: dict[int, Any] = dict.fromkeys(range(len(self.plays)))
         turn = 0
@@ -243,17 +243,17 @@ class Game:
             results |= await self._judge(judge, judged) if judge is not None and judged else {}
         return [outcomes[place] for place in range(len(self.plays))]
 
-    def _complete(self, prompts: dict[int, Messages], turn: int) -> dict[int, Reply]:
+    def _complete(self, prompts: dict[int, Messages], turn: int) -> dict[int, Turn]:
         """Replies to the prompts: those on disk, and new ones. With actions, tool calls are answered in between."""
-        replies: dict[int, Reply] = {}
+        turns: dict[int, Turn] = {}
         for _ in range(MOST_CALLS + 1):
             self._generate(list(prompts.values()), turn)
             calls: dict[int, Messages] = {}
             for place, messages in prompts.items():
                 reply = self.answers.get(messages)
                 assert reply is not None, "every prompt has a reply now"
-                replies[place] = reply
-                dialogue = [*messages, {"role": "assistant", "content": reply.text}]
+                dialogue = (*messages, {"role": "assistant", "content": reply.text})
+                turns[place] = Turn(reply, dialogue)
                 self.dialogues[place] = max(self.dialogues[place], dialogue, key=len)
                 action = parse(reply.text)
                 if self.actions and action.kind == "call":
@@ -262,7 +262,7 @@ class Game:
             if not calls:
                 break
             prompts = calls
-        return replies
+        return turns
 
     def _generate(self, prompts: Sequence[Messages], turn: int) -> None:
         wanted = {Answers.key(one): one for one in prompts if self.answers.get(one) is None}

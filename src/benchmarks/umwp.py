@@ -63,7 +63,7 @@ class Umwp(Benchmark):
             raise BadInput("is answerable and has no answer", where=where, remedy="give the official UMWP file")
 
     def play(self, row: Row, actions: bool) -> Play:
-        said = read_reply((yield Complete(opening(row["question"], INSTRUCTION, actions))))
+        said = read_reply((yield Complete(opening(row["question"], INSTRUCTION, actions))).reply)
         return grade(said, row["answer"][0] if row["answerable"] else None)
 
     def measures(self, outcomes: Sequence[Outcome]) -> list[Measure]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from src.benchmarks.base import Benchmark, Complete, Grade, Outcome, Row
+from src.benchmarks.base import Benchmark, Complete, Grade, Outcome, Row, Turn
 from src.scoring.chat_server import Reply
 
 
@@ -29,7 +29,8 @@ def play(
             assert list(left) == [], "every reply was asked for"
             return outcome
         if isinstance(step, Complete):
-            result = known.setdefault(repr(step.messages), _next(left, known, repr(step.messages)))
+            reply = known.setdefault(repr(step.messages), _next(left, known, repr(step.messages)))
+            result = Turn(reply, (*step.messages, {"role": "assistant", "content": reply.text}))
         else:
             result = next(marks) if isinstance(step, Grade) else "It is 7."
 

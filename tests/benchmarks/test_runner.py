@@ -164,6 +164,17 @@ def test_with_actions_a_model_may_use_its_tools(tmp_path: Path) -> None:
     assert sent[1]["messages"][-1] == {"role": "user", "content": "42"}
 
 
+def test_a_later_turn_has_the_tool_calls_of_the_earlier_ones(tmp_path: Path) -> None:
+    data = tmp_path / "one.jsonl"
+    data.write_bytes(INSUFFICIENT.read_bytes().split(b"\n")[0] + b"\n")
+    turns = ("<calc>2 + 2</calc>", "<ask>How many loaves does she bake?</ask>", "<answer>60</answer>")
+    with scripted(*turns, "<answer>60</answer>") as server:
+        result, _ = run_benchmark("gsm8k-insufficient", data, server.url, actions=True)
+        last = [one["content"] for one in server.sent[-1]["messages"][2:]]
+    assert last == [*turns[:1], "4", *turns[1:2], "She bakes 14 loaves each Saturday."]
+    assert values(result)["success rate", "ours"] == 1.0
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_the_benchmarks_run_on_their_own_files(name: str, official_data: Path, judge: JudgeServer) -> None:
     path = official_data / FILES[name]
