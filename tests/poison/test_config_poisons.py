@@ -40,6 +40,7 @@ def reconfigure(**changes: Any) -> None:
         pytest.param({"target_kl": None}, "target_kl", id="no target_kl"),
         pytest.param({"use_overclar_penalty": False}, "use_overclar_penalty", id="no penalty"),
         pytest.param({"reward": REWARD | {"alpha": 0.0}}, "reward.alpha", id="a penalty of nothing"),
+        pytest.param({"reward": REWARD | {"alpha": 0.05}}, "reward.alpha", id="a weaker penalty"),
         pytest.param({"reward": REWARD | {"cap": 0}}, "reward.cap", id="a penalty that counts no ask"),
         pytest.param({"seed_pool": "data/other.jsonl"}, "seed_pool", id="a pool that no gate saw"),
         pytest.param(
@@ -83,6 +84,11 @@ def reconfigure(**changes: Any) -> None:
 def test_a_config_without_the_required_settings(run: Path, changes: dict[str, Any], named: str) -> None:
     reconfigure(**changes)
     assert caught("config") == {named}
+
+
+def test_a_higher_price_of_needless_asks_is_accepted(run: Path) -> None:
+    reconfigure(reward=REWARD | {"alpha": 0.5})
+    assert not caught("config")
 
 
 @poison("config/seeds", "config/live_mode", "config/finetune.method")

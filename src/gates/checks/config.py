@@ -75,8 +75,8 @@ def _required_settings(path: Path, profile: Profile, at_scale: bool) -> list[tup
         ("priority_sampling.seed_ratio", min(map(sampling.ratio, steps)), ">=", wanted.seed_ratio_min),
         ("priority_sampling.low_perf_cap", sampling.low_perf_cap, "<=", wanted.low_perf_cap_max),
         ("use_overclar_penalty", config.use_overclar_penalty, "==", 1),
-        # A penalty of 0 would be a penalty that is off.
-        ("reward.alpha", reward.alpha, "==", OVERCLAR_ALPHA),
+        # A lower price would be a weaker penalty than the documented one; 0 would switch it off.
+        ("reward.alpha", reward.alpha, ">=", OVERCLAR_ALPHA),
         ("reward.cap", reward.cap, "==", OVERCLAR_CAP),
         # The weights that were calibrated and compared must be those that reward the run.
         ("reward.weights", _is_file(reward.weights, paths.weights), "==", 1),
