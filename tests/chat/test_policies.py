@@ -17,6 +17,7 @@ from src.chat.samples import held_out_samples
 from src.core.errors import BadInput
 from src.release.gguf_export import load_merged, load_tokenizer, model_folder, write_gguf
 from tests.chat.scripted_server import KEY, scripted
+from tests.release.small_models import qwen3, tokenizer_like
 
 TINY = Path("models/tiny")
 
@@ -118,3 +119,33 @@ def test_what_is_no_policy_is_refused_with_what_to_type(tmp_path: Path, monkeypa
         with pytest.raises(BadInput) as refused, open_policy(model):
             pass
         assert why in str(refused.value)
+
+
+def test_plain_chat_is_rendered_by_the_chat_template_and_continued_as_by_transformers(tmp_path: Path) -> None:
+    """Also in the middle of a dialogue and with a system prompt. The GGUF file says the same."""
+    model, tokenizer = qwen3(), tokenizer_like("qwen2")
+    model.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    write_gguf(model, tokenizer, tmp_path / "small.gguf", "f16", "small")
+    first = [{"role": "system", "content": "Be short."}, {"role": "user", "content": "How many eggs are left?"}]
+    prompts: list[list[dict[str, str]]] = [
+        first[1:],
+        [*first, {"role": "assistant", "content": "Of which?"}, {"role": "user", "content": "Of <|im_end|> twelve."}],
+        [*first, {"role": "assistant", "content": "Of which?"}, {"role": "user", "content": "Of twelve."}],
+    ]
+    folder, file = dict[int, str](), dict[int, str]()
+    with open_policy(str(tmp_path)) as policy:
+        policy.complete(prompts, lambda place, reply: folder.update({place: reply.thought + reply.text}))
+        most = policy.reply_tokens
+    with open_policy(str(tmp_path / "small.gguf")) as policy:
+        policy.complete(prompts, lambda place, reply: file.update({place: reply.thought + reply.text}))
+    for place in range(len(prompts)):
+        # Its weights have 16 bits, so a long reply of a random model may end differently.
+        assert file[place][:8] == folder[place][:8]
+    for place in (0, 2):
+        ids: Any = tokenizer.apply_chat_template(prompts[place], add_generation_prompt=True, return_tensors="pt")
+        ids = ids if isinstance(ids, torch.Tensor) else ids["input_ids"]
+        made = model.generate(ids, do_sample=False, max_new_tokens=most, eos_token_id=tokenizer.eos_token_id)
+        expected = str(tokenizer.decode(made[0, ids.shape[1] :], skip_special_tokens=True)).strip()
+        assert folder[place] == expected
+    assert folder[1] != folder[2], "a tag in a message is text"
