@@ -32,13 +32,25 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from askgate_env.dimensions import LIVE
+
 from .. import __version__
 from ..config.profile import Thresholds
 from ..core.check import Check, Report, check, evidence, now, remedies, report
 from ..core.errors import BadInput
 from ..core.files import atomic_files, json_bytes, refuse_overlap, sha256_file, shipped
 from ..core.paths import REPORTS
-from .rank_statistics import DIGITS, Ranking, blocks, correlation, gain_check, gain_pct, interval, resamples
+from .rank_statistics import (
+    DIGITS,
+    Ranking,
+    auc_interval,
+    blocks,
+    correlation,
+    gain_check,
+    gain_pct,
+    interval,
+    resamples,
+)
 from .scored_episodes import Scores, live_check, read_columns
 from .simplex_qp import Solution, solve
 from .weights import Baseline, Calibrated, Weights, read_baseline
@@ -293,11 +305,20 @@ def weight_calib(
     arguments |= limits.model_dump(include={"rank_corr_gain_pct_min", "mae_change_pct_max"})
     proof = evidence([episodes, fixed, *made_from], [], arguments, started)
     proof = replace(proof, outputs={str(out): sha256(weights).hexdigest()})
-    whole = report("weight_calib", checks, {**figures(result), "live_episodes": scores.live}, proof)
+    measured = {**figures(result), "live_episodes": scores.live, "judge_auc": judge_auc(scores)}
+    whole = report("weight_calib", checks, measured, proof)
     with atomic_files() as start:
         start(out).write(weights)
         start(path).write(json_bytes(whole))
     return whole, path
+
+
+def judge_auc(scores: Scores) -> dict[str, list[float]]:
+    """AUC of each live dimension against success, with its 95% interval, on the episodes that the judge scored."""
+    success = scores.success_N[scores.live_N]
+    columns = {name: scores.matrix_ND[scores.live_N, place] for place, name in enumerate(scores.names) if name in LIVE}
+    found = {name: auc_interval(column, success) for name, column in columns.items()}
+    return {name: list(interval) for name, interval in found.items() if interval}
 
 
 def calibration_checks(found: Calibration, limits: Thresholds) -> list[Check]:

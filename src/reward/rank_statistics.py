@@ -115,6 +115,24 @@ def interval(values: F64) -> tuple[float | None, float | None]:
     return float(low), float(high)
 
 
+def auc_interval(values_N: F64, success_N: F64) -> tuple[float, float, float] | None:
+    """AUC against success with its 95% interval, by the standard error of Hanley and McNeil (1982); 0.5 is chance.
+
+    None where all succeed or all fail.
+
+    >>> [round(one, 2) for one in auc_interval(np.array([1.0, 2.0, 2.0, 3.0]), np.array([0.0, 0.0, 1.0, 1.0]))]
+    [0.88, 0.47, 1.0]
+    """
+    good, bad = (np.round(values_N[success_N == one], TIE_DIGITS) for one in (1.0, 0.0))
+    n, m = len(good), len(bad)
+    if not n or not m:
+        return None
+    auc = float(np.mean((np.sign(good[:, None] - bad) + 1) / 2))
+    variance = auc * (1 - auc) + (n - 1) * (auc / (2 - auc) - auc**2) + (m - 1) * (2 * auc**2 / (1 + auc) - auc**2)
+    reach = 1.96 * float(np.sqrt(max(0.0, variance) / n / m))
+    return auc, max(0.0, auc - reach), min(1.0, auc + reach)
+
+
 def ratio(part: F64, whole: F64, floor: float = 0.0) -> F64:
     """NaN where the whole is not above the floor."""
     return np.divide(part, whole, out=np.full_like(part, np.nan), where=whole > floor)

@@ -183,6 +183,25 @@ def test_a_requested_share_of_live_scores_is_enough(episodes: Path, askgate: Ask
     assert "FAILED not_live: 205" in askgate(*SCORED, "--boot", "10").out
 
 
+@pytest.mark.parametrize("knows", [True, False])
+def test_the_report_says_whether_the_judge_tells_successes_from_failures(
+    episodes: Path, askgate: Askgate, knows: bool
+) -> None:
+    found = scored(60, baseline=SHIPPED)
+    if not knows:
+        blind = dict.fromkeys(LIVE, 0.5)
+        found = [replace(one, dims=one.dims | blind) for one in found]
+    write(episodes, found)
+    done = askgate(*SCORED, "--boot", "10")
+    auc, low, high = json.loads(Path("reports/calibration_report_calibration.json").read_bytes())["figures"][
+        "judge_auc"
+    ]["live_logic"]
+    assert 0 <= low <= auc <= high <= 1
+    assert (low > 0.5) == knows
+    assert "AUC of the judge's scores against success, 60 episodes: live_logic" in " ".join(done.out.split())
+    assert ("none is above chance" in done.out) != knows
+
+
 def test_without_a_judge_rules_alone_are_weighted_and_fail(episodes: Path, askgate: Askgate) -> None:
     rules = [
         replace(one, live=False, dims={k: v for k, v in one.dims.items() if k not in LIVE})
