@@ -2,18 +2,25 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+RUN_READY := $(VENV)/.ready-run
 READY := $(VENV)/.ready
 BENCH_READY := $(VENV)/.ready-bench
 
 .PHONY: setup test test-slow poison lint bench clean
 .PHONY: demo quickstart quickstart-full status board preflight round1 round2 train resume failpack
 
+# Everything, with the tools of the developers.
 setup: $(READY)
 
-$(READY): pyproject.toml packages/askgate-env/pyproject.toml constraints.txt requirements.txt
+# What runs need, without those tools.
+$(RUN_READY): pyproject.toml packages/askgate-env/pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "AskGate needs Python 3.11 or later: make setup PYTHON=python3.11" >&2; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable packages/askgate-env --editable .
+	touch $@
+
+$(READY): $(RUN_READY) requirements.txt
 	$(BIN)/python -m pip install --quiet --requirement requirements.txt
 	touch $@
 
@@ -22,20 +29,20 @@ $(BENCH_READY): $(READY)
 	touch $@
 
 # Base and trained policy side by side, without training.
-demo: setup
+demo: $(RUN_READY)
 	$(BIN)/askgate demo
 
 # The whole loop on the embedded model. Run it again to resume; only stages whose inputs changed are repeated.
-quickstart: setup
+quickstart: $(RUN_READY)
 	$(BIN)/askgate quickstart
 
-quickstart-full: setup
+quickstart-full: $(RUN_READY)
 	$(BIN)/askgate quickstart --full
 
-status: setup
+status: $(RUN_READY)
 	$(BIN)/askgate status
 
-board: setup
+board: $(RUN_READY)
 	$(BIN)/askgate board
 
 # The owner's run (profile rc1). Every target resumes where the last one stopped.

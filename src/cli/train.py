@@ -131,15 +131,15 @@ def _plan_own_run(config: Path, model: str, data: Path, overrides: list[str] | N
         raise BadInput("the model is missing", where="--model", remedy="add --model FOLDER or a hub name")
     if config != LOCAL_CONFIG:
         raise BadInput("--data writes a config of its own", where="--config", remedy="leave out --config or --data")
-    plan = make_plan(model)
     found = prepare_own_data(data, show.Terminal())
     for row in found.skipped[: show.ROWS_SHOWN]:
         show.say(row)
-    path = write_run_config(plan, model, found)
+    plan = make_plan(model, found)
+    path = write_run_config(plan, found)
     size, device = f"{plan.parameters / 1e6:,.0f}M weights", f"{plan.device.type}, {plan.memory_gb:.0f} GB"
     show.say(f"model:   {model}, {size}")
     show.say(f"device:  {device}")
-    show.say(f"method:  {plan.method}, about {plan.needs_gb:.1f} GB")
+    show.say(f"method:  {plan.method}, forecast {plan.needs_gb:.1f} GB")
     show.say(
         f"data:    {found.samples} samples ({found.need_ask} need a question), {found.held_out} held out, "
         f"{len(found.skipped)} rows skipped"

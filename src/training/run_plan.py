@@ -1,8 +1,7 @@
 """The plan of `askgate train --model M --data my.jsonl`: what this machine can train, and the config of the run.
 
-Memory by a rule of thumb, in bytes per weight. Full fine-tuning: fp32 weights, gradient and two Adam moments (16), and
-copies for rollouts and reference in 16 bits (4). LoRA: the base in the device's number format, a quarter more for the
-adapters with their moments. QLoRA: the base in 4 bits with its scales. Everything has room for activations and caches.
+Full fine-tuning, LoRA and QLoRA are tried in this order, each without and with gradient checkpointing. The first whose
+forecast (`forecast.py`) fits the device's memory is the plan.
 """
 
 from __future__ import annotations
@@ -15,27 +14,25 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 import yaml
 
+from ..config.train_config import TARGETS, TrainConfig
 from ..core.defaults import SEED
 from ..core.errors import BadInput
 from ..core.files import atomic_write, shipped
 from ..core.model_files import find_model
 from ..loop.runner import verb, with_package
-from ..runtime.device import GB, get_device, get_dtype, memory_gb
+from ..runtime.device import GB, get_device, get_dtype, lora_targets, memory_gb
+from .forecast import Shape, fit
 from .own_data import OwnData
 
 TRY_FOLDER, TRY_SECONDS = Path(".askgate/try_step"), 3600
 Method = Literal["full", "lora", "qlora"]
-USABLE = 0.9
-"""Share of the memory that a run may plan with."""
-ROOM_GB = {"cuda": 4.0, "mps": 2.0, "cpu": 1.0}
-"""Memory for activations, caches and the libraries."""
-FULL_BYTES, ADAPTERS, FOUR_BIT_BYTES = 20.0, 1.25, 0.7
 STEPS = 100
 MOST_TOKENS, LEAST_TURN = 4096, 32
 SFT_TOKENS = (4096, 200_000)
@@ -50,69 +47,58 @@ class RunPlan:
     parameters: int
     method: Method
     needs_gb: float
-    context: int
-    """Longest dialogue in tokens that the model has positions for."""
+    settings: dict[str, Any]
+    """The training config."""
 
 
-def make_plan(model: str) -> RunPlan:
-    """Chooses the method for a model on this machine. Refuses a model that does not fit in any."""
-    parameters, context = model_size(model)
-    device = get_device()
-    available = memory_gb(device)
-    four_bits = device.type == "cuda" and find_spec("bitsandbytes") is not None
-    method, needs = choose_method(parameters, device, available, four_bits)
-    return RunPlan(device, available, parameters, method, needs, context)
-
-
-def choose_method(parameters: int, device: torch.device, available_gb: float, four_bits: bool) -> tuple[Method, float]:
-    """The first of full, LoRA and QLoRA that fits, with the memory that it needs.
-
-    >>> cuda = torch.device("cuda")
-    >>> [choose_method(size, cuda, 24.0, True)[0] for size in (600_000_000, 4_000_000_000, 14_000_000_000)]
-    ['full', 'lora', 'qlora']
-    """
-    room, number = ROOM_GB[device.type], torch.empty((), dtype=get_dtype(device)).element_size()
-    needs: dict[Method, float] = {
-        "full": parameters * FULL_BYTES / GB + room,
-        "lora": parameters * number * ADAPTERS / GB + room,
-    }
-    if four_bits:
-        needs["qlora"] = parameters * FOUR_BIT_BYTES / GB + room
-    for method, need in needs.items():
-        if need <= USABLE * available_gb:
-            return method, need
-    least = min(needs.values())
-    smaller = "choose a smaller model"
-    remedy = smaller if four_bits or device.type != "cuda" else f"pip install 'askgate[gpu]' for QLoRA, or {smaller}"
-    raise BadInput(
-        f"{parameters / 1e9:.1f}B weights need about {least:.0f} GB, and this {device.type} has {available_gb:.0f} GB",
-        where="--model",
-        remedy=remedy,
-    )
-
-
-def model_size(model: str) -> tuple[int, int]:
-    """Number of weights and of positions, from the model's config; the weights themselves are not loaded."""
-    from transformers import AutoConfig, AutoModelForCausalLM
+def make_plan(model: str, data: OwnData) -> RunPlan:
+    """Chooses the method for a model on this machine. Refuses a model that does not fit with any."""
+    from transformers import AutoConfig
 
     folder = find_model(model)
     try:
         config = AutoConfig.from_pretrained(folder)
-        with torch.device("meta"):
-            network: Any = AutoModelForCausalLM.from_config(config)  # type: ignore[no-untyped-call]
-    except (OSError, ValueError, KeyError) as error:
-        remedy = "name a folder or hub name of a causal language model"
+        shape, positions = Shape.of(config), int(config.max_position_embeddings)
+    except (OSError, ValueError, KeyError, AttributeError) as error:
+        remedy = "name a Llama, Mistral, Qwen2 or Qwen3 model"
         raise BadInput(f"is no model that can be trained ({error})", where=str(folder), remedy=remedy) from None
-    return sum(weight.numel() for weight in network.parameters()), int(config.max_position_embeddings)
+    device = get_device()
+    four_bits = device.type == "cuda" and find_spec("bitsandbytes") is not None
+    settings = run_settings(model, data, min(MOST_TOKENS, positions))
+    return choose_method(settings, shape, device, memory_gb(device), four_bits)
 
 
-def write_run_config(plan: RunPlan, model: str, data: OwnData) -> Path:
-    """Writes the config of the run into the folder of the data, for `askgate train --config FILE`."""
-    most = min(MOST_TOKENS, plan.context)
-    settings: dict[str, Any] = {
+def choose_method(
+    settings: dict[str, Any], shape: Shape, device: torch.device, available_gb: float, four_bits: bool
+) -> RunPlan:
+    """The first of full fine-tuning, LoRA and (with `four_bits`) QLoRA that fits."""
+    methods: tuple[Method, ...] = ("full", "lora", "qlora") if four_bits else ("full", "lora")
+    parameters, refusal = shape.linear + shape.embedding, ""
+    for method, recompute in product(methods, (False, True)):
+        chosen = {
+            **settings,
+            "finetune": {"method": method},
+            "lr": 1.0e-5 if method == "full" else 5.0e-5,
+            "optimizer": {**settings["optimizer"], "gradient_checkpointing": recompute},
+        }
+        targets = lora_targets(TARGETS, available_gb)
+        config = TrainConfig.model_validate(chosen)
+        try:
+            memory = fit(config, shape, device, get_dtype(device), targets, available_gb * GB)
+        except BadInput as error:
+            refusal = error.what
+        else:
+            return RunPlan(device, available_gb, parameters, method, memory.peak / GB, chosen)
+    smaller = "choose a smaller model"
+    remedy = smaller if four_bits or device.type != "cuda" else f"pip install 'askgate[gpu]' for QLoRA, or {smaller}"
+    raise BadInput(f"{parameters / 1e9:.1f}B weights: {refusal}", where="--model", remedy=remedy)
+
+
+def run_settings(model: str, data: OwnData, most_tokens: int) -> dict[str, Any]:
+    """Settings of a run on the user's data, but for those that depend on the method."""
+    return {
         "profile": "local",
         "base_model": model,
-        "finetune": {"method": plan.method},
         "seed_pool": data.seed_pool.as_posix(),
         "shadow_set": data.shadow_set.as_posix(),
         "datasets": data.shares,
@@ -122,17 +108,20 @@ def write_run_config(plan: RunPlan, model: str, data: OwnData) -> Path:
         "steps": STEPS,
         "seeds": [SEED],
         "batch_size": 16,
-        "rollout_len": max(LEAST_TURN, most // 8),
-        "rollout": {"max_turns": 6, "max_tokens": most, "slots": 8},
-        "lr": 1.0e-5 if plan.method == "full" else 5.0e-5,
-        "optimizer": {"pack_tokens": most, "critic_warmup_steps": 2},
+        "rollout_len": max(LEAST_TURN, most_tokens // 8),
+        "rollout": {"max_turns": 6, "max_tokens": most_tokens, "slots": 8},
+        "optimizer": {"pack_tokens": most_tokens, "critic_warmup_steps": 2},
         "checkpoint": {"every_steps": 20},
         "eval": {"every_steps": 20},
     }
-    path = data.folder / f"train-{Path(model).name}.yaml"
+
+
+def write_run_config(plan: RunPlan, data: OwnData) -> Path:
+    """Writes the config of the run into the folder of the data, for `askgate train --config FILE`."""
+    path = data.folder / f"train-{Path(plan.settings['base_model']).name}.yaml"
     text = "# Made by `askgate train --model --data`; edit it and run `askgate train --config` on it.\n"
     with atomic_write(path) as handle:
-        handle.write((text + yaml.safe_dump(settings, sort_keys=False)).encode())
+        handle.write((text + yaml.safe_dump(plan.settings, sort_keys=False)).encode())
     return path
 
 

@@ -32,6 +32,7 @@ def checkout(tmp_path: Path) -> Path:
     for name in ("pyproject.toml", "packages/askgate-env/pyproject.toml", "constraints.txt", "requirements.txt"):
         (tmp_path / name).touch()
     (tmp_path / ".venv/bin").mkdir(parents=True)
+    (tmp_path / ".venv/.ready-run").touch()
     (tmp_path / ".venv/.ready").touch()
     (tmp_path / "src").symlink_to(ROOT / "src")
     return tmp_path
@@ -45,6 +46,15 @@ def make(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_every_target_exists(target: str, checkout: Path) -> None:
     done = make(checkout, "-n", target)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("target", "tools"), [("quickstart", False), ("demo", False), ("test", True), ("lint", True)])
+def test_a_run_installs_no_tools_of_developers(target: str, tools: bool, checkout: Path) -> None:
+    for mark in (".ready", ".ready-run"):
+        (checkout / ".venv" / mark).unlink()
+    typed = make(checkout, "-n", target).stdout
+    assert "--editable ." in typed
+    assert ("requirements.txt" in typed) == tools
 
 
 def test_without_a_ticket_nothing_trains(checkout: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -15,8 +16,9 @@ from src.config.loader import load_train_config
 from src.core.errors import BadInput
 from src.core.paths import all_runs
 from src.runtime.progress import TO_LOG
-from src.training.own_data import prepare_own_data
-from src.training.run_plan import choose_method
+from src.training.forecast import Shape
+from src.training.own_data import OwnData, prepare_own_data
+from src.training.run_plan import choose_method, run_settings
 from tests.conftest import Askgate
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "own_messages.py"
@@ -51,7 +53,7 @@ def test_one_line_trains_a_model_on_a_file(place: Path, askgate: Askgate) -> Non
     watch = ("--set", "watch.malformed=1.0", "--set", "watch.bare_answer=1.0", "--set", "watch.ask_spam=1.0")
     done = askgate("train", "--model", "model", "--data", "my.jsonl", *flags, *watch)
     assert done.code == 0, done.err
-    assert "method:  full, about " in done.out
+    assert "method:  full, forecast " in done.out
     assert "one step works" in done.out
     assert done.profile.startswith("local (no ticket needed")
     assert len(all_runs()) == 1, "the step that was tried is no run"
@@ -89,24 +91,39 @@ def test_data_needs_a_model_and_no_config(place: Path, askgate: Askgate) -> None
     assert "leave out --config or --data" in both.err
 
 
+QWEN3_06B = Shape(hidden=1024, layers=28, query=2048, kv=1024, mlp=3072, vocab=151_936, tied=True)
+QWEN3_4B = Shape(hidden=2560, layers=36, query=4096, kv=1024, mlp=9728, vocab=151_936, tied=True)
+QWEN3_32B = Shape(hidden=5120, layers=64, query=8192, kv=1024, mlp=25_600, vocab=151_936, tied=False)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> dict[str, Any]:
+    """Settings of a run on a file that was prepared before."""
+    (tmp_path / "pool.jsonl").touch()
+    own = OwnData(tmp_path, tmp_path / "pool.jsonl", tmp_path / "held.jsonl", 50, 5, 15, {"hotpotqa": 1.0}, [])
+    return run_settings("Qwen/Qwen3-4B", own, 4096)
+
+
 @pytest.mark.parametrize(
-    ("billions", "device", "memory", "four_bits", "method"),
+    ("shape", "memory", "four_bits", "method"),
     [
-        (0.6, "cuda", 24, True, "full"),
-        (4, "cuda", 24, False, "lora"),
-        (4, "cuda", 12, True, "qlora"),
-        (32, "cuda", 80, True, "qlora"),
-        (1, "cpu", 8, False, "lora"),
+        (QWEN3_06B, 80, True, "full"),
+        (QWEN3_4B, 141, True, "full"),
+        (QWEN3_4B, 48, False, "lora"),
+        (QWEN3_4B, 18, True, "qlora"),
     ],
 )
 def test_the_first_method_that_fits_is_chosen(
-    billions: float, device: str, memory: float, four_bits: bool, method: str
+    shape: Shape, memory: float, four_bits: bool, method: str, settings: dict[str, Any]
 ) -> None:
-    assert choose_method(int(billions * 1e9), torch.device(device), memory, four_bits)[0] == method
+    plan = choose_method(settings, shape, torch.device("cuda"), memory, four_bits)
+    assert plan.method == method
+    assert plan.needs_gb < memory
+    assert plan.settings["finetune"] == {"method": plan.method}
 
 
-def test_a_model_that_does_not_fit_is_refused_with_what_to_do() -> None:
-    with pytest.raises(BadInput, match=r"4\.0B weights need about .* GB, and this cuda has 8 GB.*askgate\[gpu\]"):
-        choose_method(4_000_000_000, torch.device("cuda"), 8.0, four_bits=False)
+def test_a_model_that_does_not_fit_is_refused_with_what_to_do(settings: dict[str, Any]) -> None:
+    with pytest.raises(BadInput, match=r"4\.0B weights: the run needs .*askgate\[gpu\]"):
+        choose_method(settings, QWEN3_4B, torch.device("cuda"), 8.0, four_bits=False)
     with pytest.raises(BadInput, match="choose a smaller model"):
-        choose_method(70_000_000_000, torch.device("cuda"), 24.0, four_bits=True)
+        choose_method(settings, QWEN3_32B, torch.device("cuda"), 12.0, four_bits=True)
