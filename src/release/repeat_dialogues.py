@@ -9,10 +9,13 @@ the report that follows from the dialogues of this machine must have the same ve
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from askgate_env.types import Episode
 
@@ -45,6 +48,7 @@ from ..gates.checks.penalty import read_pairs
 from ..gates.ticket import warm_start_of
 from ..training.data import held_out
 from ..training.results import derive, episode_files
+from ..utils.process_map import usable_cores
 
 DIALOGUES = 12
 """Dialogues of each policy that a deep verification generates again."""
@@ -182,7 +186,6 @@ def _regenerate(
     """
     import torch
 
-    from ..engines.base import machine
     from ..engines.models import load_trained
     from ..rollout.scheduler import generate
     from ..runtime.device import get_device, get_dtype, prepare_device
@@ -213,17 +216,39 @@ def _regenerate(
         said = zip(places, (one.episode for one in made), strict=True)
         return {at: one for at, one in said if (one.turns, one.end) != (recorded[at].turns, recorded[at].end)}
 
-    otherwise = differing(chosen)
-    tell(f"{file}: {len(chosen) - len(otherwise)} of {len(chosen)} dialogues are what {folder} says here")
-    is_there = device.type == "cpu" and read_seal(made_beside or folder).marks.get("machine") == machine()
-    if otherwise and not is_there:
-        # A tolerance would be the forger's to spend, and he writes the name of the machine: so all are compared.
-        otherwise |= differing([at for at in range(len(jobs)) if at not in chosen])
-        tell(f"{file}: not made on this machine, so all were repeated: {len(otherwise)} of {len(jobs)} are others here")
+    with _threads_of(read_seal(made_beside or folder).marks.get("machine")) as made_here:
+        is_there = made_here and device.type == "cpu"
+        otherwise = differing(chosen)
+        tell(f"{file}: {len(chosen) - len(otherwise)} of {len(chosen)} dialogues are what {folder} says here")
+        if otherwise and not is_there:
+            # A tolerance would be the forger's to spend, and he writes the name of the machine: so all are compared.
+            otherwise |= differing([at for at in range(len(jobs)) if at not in chosen])
+            others = f"{len(otherwise)} of {len(jobs)} are others here"
+            tell(f"{file}: not made on this machine, so all were repeated: {others}")
     if len(otherwise) > (0 if is_there else (1 - LEAST_EQUAL) * len(jobs)):
         what = f"{folder} does not say what is recorded here: {len(otherwise)} dialogues are others"
         raise BadInput(what, where=str(file), remedy=_THERE)
     return otherwise
+
+
+@contextmanager
+def _threads_of(made_on: Any) -> Iterator[bool]:
+    """Uses as many threads as the run did, if this machine has the cores. Yields whether the rest is the same too.
+
+    The runs of an ablation have a part of the cores each.
+    """
+    import torch
+
+    from ..engines.base import machine
+
+    before = torch.get_num_threads()
+    wanted = made_on.get("threads") if isinstance(made_on, dict) else None
+    if isinstance(wanted, int) and 0 < wanted <= usable_cores(sys.maxsize):
+        torch.set_num_threads(wanted)
+    try:
+        yield made_on == machine()
+    finally:
+        torch.set_num_threads(before)
 
 
 def _require_read_as_sealed(folder: Path) -> None:

@@ -3,7 +3,8 @@
     askgate overclar-penalty --ablation
 
 Each side is a whole training run, started by the same command as a user's, in a folder of its own under
-`.askgate/ablation`. It resumes where it was interrupted, and is not made again where it is complete.
+`.askgate/ablation`; on a CPU both run at the same time. A run resumes where it was interrupted, and is not made again
+where it is complete.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from askgate_env.types import Episode, Sample
@@ -42,13 +44,15 @@ from ..core.paths import (
 )
 from ..eval.ablation import AblationPlan, side_config
 from ..eval.compare import ABLATION_THRESHOLDS, SeedPair, ablation_checks, ablation_figures
-from ..loop.runner import verb, with_package
+from ..loop.runner import THREADS, verb, with_package
 from ..runtime.progress import Reporter
+from ..utils.process_map import usable_cores
 from .data import build_missing, require_data
 
 CONFIG = "arm.yaml"
 INTERRUPTED = (130, -2)
 """Exit codes of a run that was interrupted with Ctrl-C."""
+END_S = 10.0
 
 
 def ablate(plan: AblationPlan, limits: Thresholds, reporter: Reporter) -> tuple[Report, Path]:
@@ -59,7 +63,12 @@ def ablate(plan: AblationPlan, limits: Thresholds, reporter: Reporter) -> tuple[
     count = sum(1 for _ in read_records(config.shadow_set, Sample))
     if plan.n is not None and plan.n > count:
         raise BadInput(f"{config.shadow_set} has {count} samples", where="--n", remedy=f"give at most {count}")
-    folders = {side: _train(config, plan, side, reporter) for side in ABLATION_SIDES}
+    folders = {side: _prepare(config, plan, side, reporter) for side in ABLATION_SIDES}
+    _train([one for one in folders.values() if not _is_complete(one, plan)], _at_once(config))
+    for side, folder in folders.items():
+        for old in folder.parent.glob(f"{side}-*"):
+            if old != folder:
+                shutil.rmtree(old)
     files, compared = _collect_episodes(folders, plan)
     changes, figures = ablation_figures(compared, SEED)
     arguments = {
@@ -80,34 +89,68 @@ def ablate(plan: AblationPlan, limits: Thresholds, reporter: Reporter) -> tuple[
     return whole, path
 
 
-def _train(config: TrainConfig, plan: AblationPlan, side: str, reporter: Reporter) -> Path:
-    """Trains one side where an earlier call has not. Returns its work folder."""
+def _prepare(config: TrainConfig, plan: AblationPlan, side: str, reporter: Reporter) -> Path:
+    """Makes the work folder of one side, where an earlier call has not."""
     own = side_config(config, plan, penalty=side == "with")
     folder = work_folder(plan, side, own)
     seeds = ", ".join(map(str, plan.seeds))
     reporter.message(f"{side} the penalty: {plan.steps} steps, seeds {seeds}, in {folder}")
-    if not all(_episodes(folder, plan, seed).exists() for seed in plan.seeds):
+    if not _is_complete(folder, plan):
         write_effective(own, folder / CONFIG)
-        _run(folder)
-    for old in folder.parent.glob(f"{side}-*"):
-        if old != folder:
-            shutil.rmtree(old)
     return folder
 
 
-def _run(folder: Path) -> None:
-    """Raises BadInput if the run was refused or stopped. Its table is dropped; its log goes to standard error."""
+def _is_complete(folder: Path, plan: AblationPlan) -> bool:
+    return all(_episodes(folder, plan, seed).exists() for seed in plan.seeds)
+
+
+def _at_once(config: TrainConfig) -> int:
+    """Number of sides that are trained at the same time: both on a CPU with two cores, where a second thread for one
+    side would save next to nothing; one on a GPU, whose memory one run may fill."""
+    from ..runtime.device import get_device  # imports torch
+
+    return usable_cores(2) if get_device(config.device_pref).type == "cpu" else 1
+
+
+def _train(folders: Sequence[Path], at_once: int) -> None:
+    """Trains in each of the folders. Raises BadInput if a run was refused or stopped.
+
+    The table of a run is dropped; its log goes to standard error.
+    """
     command = [sys.executable, *verb("train", "--config", CONFIG, "--json", "--resume")]
     environment = with_package(os.environ)
-    done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, check=False)
-    if done.returncode in INTERRUPTED:
-        raise KeyboardInterrupt
-    if done.returncode:
-        raise BadInput(
-            f"the run did not complete (exit code {done.returncode})",
-            where=str(folder),
-            remedy="see its messages above; the same command resumes from its newest checkpoint",
-        )
+    if at_once > 1:
+        given = environment.get(THREADS, "")
+        cores = int(given) if given.isdecimal() else usable_cores(sys.maxsize)
+        environment[THREADS] = str(max(1, cores // at_once))
+    for start in range(0, len(folders), at_once):
+        part = folders[start : start + at_once]
+        children: list[subprocess.Popen[bytes]] = []
+        try:
+            for folder in part:
+                children.append(subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL))
+            codes = [child.wait() for child in children]
+        finally:
+            _end(children)
+        if any(code in INTERRUPTED for code in codes):
+            raise KeyboardInterrupt
+        for folder, code in zip(part, codes, strict=True):
+            if code:
+                raise BadInput(
+                    f"the run did not complete (exit code {code})",
+                    where=str(folder),
+                    remedy="see its messages above; the same command resumes from its newest checkpoint",
+                )
+
+
+def _end(children: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Waits for runs that Ctrl-C is ending, and kills those that do not end."""
+    for child in children:
+        try:
+            child.wait(END_S)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
 
 
 def work_folder(plan: AblationPlan, side: str, config: TrainConfig) -> Path:

@@ -81,7 +81,10 @@ def test_a_changed_base_or_pool_gets_another_work_folder(place: Path) -> None:
         assert folder() != before
 
 
-def test_an_ablation_writes_its_report_and_reuses_finished_runs(place: Path, askgate: Askgate) -> None:
+def test_an_ablation_writes_its_report_and_reuses_finished_runs(
+    place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("src.training.ablation.usable_cores", lambda most: 2)
     done = askgate(*COMMAND, *SMALL, "--json")
     assert done.code in (0, 1), done.err
     report = json.loads(done.out)
@@ -103,6 +106,9 @@ def test_an_ablation_writes_its_report_and_reuses_finished_runs(place: Path, ask
     assert used == {"with": True, "without": False}
     trained = [folder / "checkpoints/local/seed_1/final_model/model.safetensors" for folder in folders]
     assert all(path.exists() for path in trained)
+    begun = [(folder / "reports/config_effective.yaml").stat().st_mtime for folder in folders]
+    ended = [(folder / "logs/train.log").stat().st_mtime for folder in folders]
+    assert max(begun) < min(ended), "both sides train at the same time"
     config = load_train_config(Path("own.yaml"))
     ours = AblationPlan(Path("own.yaml"), 0.2, 2, 1, (1, 2), 6, kept[0].parents[1], "own")
     for side, other in (("without", "with"), ("with", "without")):
@@ -116,7 +122,11 @@ def test_an_ablation_writes_its_report_and_reuses_finished_runs(place: Path, ask
     assert [(folder / "logs/train.log").read_bytes() for folder in folders] == logs, "nothing was trained again"
 
 
-def test_a_run_that_fails_is_reported_with_its_folder(place: Path, askgate: Askgate) -> None:
+@pytest.mark.parametrize("cores", [1, 2])
+def test_a_run_that_fails_is_reported_with_its_folder(
+    cores: int, place: Path, askgate: Askgate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("src.training.ablation.usable_cores", lambda most: cores)
     write_config(place, strategy="nobody:Knows")
     done = askgate(*COMMAND, *SMALL)
     assert done.code == 2
