@@ -20,7 +20,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +38,7 @@ MODULE = f"{__name__.split('.')[0]}.cli"
 WAIT_S = 0.2
 POLL_S = 0.05
 GRACE_S = 20.0
-"""Seconds that running stages have to stop cleanly when the loop is terminated."""
+"""Seconds that child processes have to stop cleanly when this one is terminated."""
 THREADS = "OMP_NUM_THREADS"
 
 
@@ -87,7 +87,7 @@ def run_stages(
     with (
         wait_for_lock(path := state.path.with_suffix(".lock"), lambda: view.waits(path), WAIT_S) as lock,
         view.showing(stages),
-        _end_together(running, view),
+        end_together(lambda: [one.child for one in running], lambda: view.ending(running)),
     ):
         while True:
             if not any(_ends_loop(result, stop_at_red) for result in results.values()):
@@ -201,13 +201,15 @@ def _may_share(stage: Stage, stages: Sequence[Stage]) -> bool:
 
 
 @contextmanager
-def _end_together(running: list[RunningStage], view: StageView) -> Iterator[None]:
-    """Passes SIGTERM on to the stages, and waits until they have ended. Ctrl-C reaches them anyway, because they are in
-    the same process group; a second Ctrl-C kills them."""
+def end_together(children: Callable[[], list[subprocess.Popen[bytes]]], ending: Callable[[], None]) -> Iterator[None]:
+    """Passes SIGTERM on to child processes, and waits until they have ended. `ending` is called before the wait.
+
+    Ctrl-C reaches them anyway, because they are in the same process group; a second Ctrl-C kills them.
+    """
 
     def pass_on(number: int, frame: FrameType | None) -> None:
-        for one in running:
-            one.child.send_signal(number)
+        for child in children():
+            child.send_signal(number)
         raise SystemExit(128 + number)
 
     before = signal.signal(signal.SIGTERM, pass_on)
@@ -215,16 +217,16 @@ def _end_together(running: list[RunningStage], view: StageView) -> Iterator[None
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-        left, deadline = [one for one in running if one.child.poll() is None], time.monotonic() + GRACE_S
+        left, deadline = [child for child in children() if child.poll() is None], time.monotonic() + GRACE_S
         try:
             if left:
-                view.ending(left)
-            for one in left:
-                one.child.wait(max(0.0, deadline - time.monotonic()))
+                ending()
+            for child in left:
+                child.wait(max(0.0, deadline - time.monotonic()))
         except (subprocess.TimeoutExpired, KeyboardInterrupt):
             pass
         finally:
-            for one in left:
-                if one.child.poll() is None:
-                    one.child.kill()
-                    one.child.wait()
+            for child in left:
+                if child.poll() is None:
+                    child.kill()
+                    child.wait()

@@ -64,13 +64,20 @@ def _server(model: str, exact: int | None):  # type: ignore[no-untyped-def]
     if exact:
         wanted.cache_type_k = wanted.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
         wanted.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
-    wanted.cpuparams.n_threads = wanted.cpuparams_batch.n_threads = _cores()
+    wanted.cpuparams.n_threads = wanted.cpuparams_batch.n_threads = threads()
     wanted.ui = wanted.endpoint_slots = False
     wanted.verbosity = 1
     return xllamacpp.Server(wanted)
 
 
-def _cores() -> int:
+def threads() -> int:
+    """OMP_NUM_THREADS, by which the loop leaves a core to the stage beside this one, or else all cores.
+
+    Threads wait for each other after every layer, so one that has to share its core slows all of them down.
+    """
+    given = os.environ.get("OMP_NUM_THREADS", "")
+    if given.isdecimal() and int(given):
+        return int(given)
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 

@@ -14,7 +14,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from askgate_env.types import Episode, Sample
@@ -44,7 +44,7 @@ from ..core.paths import (
 )
 from ..eval.ablation import AblationPlan, side_config
 from ..eval.compare import ABLATION_THRESHOLDS, SeedPair, ablation_checks, ablation_figures
-from ..loop.runner import THREADS, verb, with_package
+from ..loop.runner import THREADS, end_together, verb, with_package
 from ..runtime.progress import Reporter
 from ..utils.process_map import usable_cores
 from .data import build_missing, require_data
@@ -52,7 +52,6 @@ from .data import build_missing, require_data
 CONFIG = "arm.yaml"
 INTERRUPTED = (130, -2)
 """Exit codes of a run that was interrupted with Ctrl-C."""
-END_S = 10.0
 
 
 def ablate(plan: AblationPlan, limits: Thresholds, reporter: Reporter) -> tuple[Report, Path]:
@@ -105,8 +104,7 @@ def _is_complete(folder: Path, plan: AblationPlan) -> bool:
 
 
 def _at_once(config: TrainConfig) -> int:
-    """Number of sides that are trained at the same time: both on a CPU with two cores, where a second thread for one
-    side would save next to nothing; one on a GPU, whose memory one run may fill."""
+    """Number of sides to train at the same time: both on a CPU with two cores, one on a GPU, which a run may fill."""
     from ..runtime.device import get_device  # imports torch
 
     return usable_cores(2) if get_device(config.device_pref).type == "cpu" else 1
@@ -117,7 +115,6 @@ def _train(folders: Sequence[Path], at_once: int) -> None:
 
     The table of a run is dropped; its log goes to standard error.
     """
-    command = [sys.executable, *verb("train", "--config", CONFIG, "--json", "--resume")]
     environment = with_package(os.environ)
     if at_once > 1:
         given = environment.get(THREADS, "")
@@ -125,13 +122,7 @@ def _train(folders: Sequence[Path], at_once: int) -> None:
         environment[THREADS] = str(max(1, cores // at_once))
     for start in range(0, len(folders), at_once):
         part = folders[start : start + at_once]
-        children: list[subprocess.Popen[bytes]] = []
-        try:
-            for folder in part:
-                children.append(subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL))
-            codes = [child.wait() for child in children]
-        finally:
-            _end(children)
+        codes = _run(part, environment)
         if any(code in INTERRUPTED for code in codes):
             raise KeyboardInterrupt
         for folder, code in zip(part, codes, strict=True):
@@ -143,14 +134,14 @@ def _train(folders: Sequence[Path], at_once: int) -> None:
                 )
 
 
-def _end(children: Sequence[subprocess.Popen[bytes]]) -> None:
-    """Waits for runs that Ctrl-C is ending, and kills those that do not end."""
-    for child in children:
-        try:
-            child.wait(END_S)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+def _run(folders: Sequence[Path], environment: Mapping[str, str]) -> list[int]:
+    """Runs the trainer in all of the folders at the same time. Returns the exit codes."""
+    command = [sys.executable, *verb("train", "--config", CONFIG, "--json", "--resume")]
+    children: list[subprocess.Popen[bytes]] = []
+    with end_together(lambda: children, lambda: None):
+        for folder in folders:
+            children.append(subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.DEVNULL))
+        return [child.wait() for child in children]
 
 
 def work_folder(plan: AblationPlan, side: str, config: TrainConfig) -> Path:

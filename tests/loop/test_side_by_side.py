@@ -18,6 +18,7 @@ from src.loop.runner import THREADS, Result, run_stages
 from src.loop.stage import PASSED, Stage, State
 from src.loop.stage_view import StageView
 from src.loop.stages import stages_of
+from src.scoring import llama_server
 
 ROOT = Path(__file__).resolve().parents[2]
 STATE = Path("state.json")
@@ -107,6 +108,15 @@ def test_stages_that_may_share_the_machine_get_a_part_of_its_cores(monkeypatch: 
     Path("b.txt").unlink()
     run(stages, {**os.environ, THREADS: "1"})
     assert Path("b.threads").read_text() == "1"
+
+
+def test_the_local_judge_keeps_to_its_part_of_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    everything = llama_server.threads()
+    monkeypatch.setenv(THREADS, "3")
+    assert llama_server.threads() == 3
+    for nothing in ("", "0", "many"):
+        monkeypatch.setenv(THREADS, nothing)
+        assert llama_server.threads() == everything
 
 
 @pytest.mark.parametrize("full", [False, True])

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +21,13 @@ from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.core.jsonl import read_records
 from src.eval.ablation import AblationPlan, is_sealed_as, read_seal_of, side_config
+from src.runtime.lock import lock_folder
 from src.training.ablation import drop_other_seeds, work_folder
 from tests.conftest import Askgate
 
 from .tiny_run import make_model_and_data, write_config
 
+ROOT = Path(__file__).resolve().parents[2]
 COMMAND = ("overclar_penalty", "--alpha", "0.2", "--cap", "2", "--ablation", "--config", "own.yaml")
 SMALL = ("--steps", "1", "--seeds", "1,2", "--n", "6")
 
@@ -132,6 +139,21 @@ def test_a_run_that_fails_is_reported_with_its_folder(
     assert done.code == 2
     assert "the run did not complete (exit code 2)" in done.err
     assert not (place / "reports/overclar_ablation_own.json").exists()
+
+
+def test_an_ablation_that_is_terminated_leaves_no_run_behind(place: Path) -> None:
+    """A run that went on would take the cores, and the same command could not resume it."""
+    command = [sys.executable, "-m", "src.cli", *COMMAND, "--steps", "200", "--seeds", "1", "--n", "6"]
+    ablation = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.DEVNULL)
+    end = time.monotonic() + 300
+    while not (begun := list(place.glob(".askgate/ablation/own/*/logs/metrics.jsonl"))):
+        assert ablation.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    ablation.terminate()
+    assert ablation.wait(60) == 128 + signal.SIGTERM
+    for metrics in begun:
+        os.close(lock_folder(metrics.parent))
 
 
 class TestRefused:
