@@ -60,7 +60,6 @@ def train(folder: Path, deterministic: bool, kill_at: int) -> None:
 
     from src.engines import pure_pt
     from src.rollout import cuda
-    from src.runtime import device
     from src.training.run import run
 
     if not deterministic:
@@ -72,7 +71,7 @@ def train(folder: Path, deterministic: bool, kill_at: int) -> None:
 
         pure_pt.seed_all = seed_all  # type: ignore[attr-defined]
         cuda.REPRODUCIBLE.clear()
-        device.CUBLAS_WORKSPACE = ""
+        del os.environ["CUBLAS_WORKSPACE_CONFIG"]
     if kill_at:
         update = pure_pt.PurePT._update
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..loop.kpi import Kpi
     from ..loop.lights import Light
     from ..loop.profile_loop import ProfileLoop
+    from ..training.forecast import Forecast
 
 INTERRUPTED = 130
 COLOURS = {"green": "bold green", "amber": "bold yellow", "red": "bold red", "grey": "dim"}
@@ -42,6 +43,9 @@ def quickstart(
 def rc1(
     until: Annotated[str, Option(help="Last stage to run: round1, round2, train, ... Default: all stages.")] = "",
     listed: Annotated[bool, Option("--list", help="List the stages and their commands without running them.")] = False,
+    planned: Annotated[
+        bool, Option("--plan", help="Show memory, time, judge calls, cost and disk of the run without running it.")
+    ] = False,
 ) -> None:
     """Run the whole loop at full size (profile rc1).
 
@@ -52,10 +56,40 @@ def rc1(
     from ..loop.runner import typed
 
     loop = open_loop("rc1", full=False)
+    if planned:
+        return _print_plan(loop)
     if not listed:
         raise typer.Exit(_run(loop, until))
     for stage in loop.stages:
         show.say(f"{stage.name}: {stage.title} {stage.title_zh}\n  $ {typed(stage)}")
+
+
+def _print_plan(loop: ProfileLoop) -> None:
+    """Prints what the run needs, and refuses it like the run itself if it cannot fit this machine."""
+    from ..training.judge_cost import judge_calls, priced
+
+    refused: BadInput | None = None
+    rows = [(name, priced(calls, os.environ, loop.profile)) for name, calls in judge_calls(loop.profile).items()]
+    show.print_table(("judge", "dialogues by stage"), rows, text=("dialogues by stage",))
+    for path in filter(None, (loop.profile.paths.trial, loop.profile.paths.config)):
+        try:
+            found = _plan(path)
+        except BadInput as error:
+            refused = error
+            continue
+        show.say("")
+        show.print_table(("", str(path)), found.rows(priced(found.judged, os.environ, loop.profile)), text=(str(path),))
+    if refused:
+        raise refused
+
+
+def _plan(path: Path) -> Forecast:
+    from ..config.loader import load_train_config, naming_keys
+    from ..training import preflight
+
+    config = load_train_config(path)
+    with naming_keys(path, config):
+        return preflight.plan(config)
 
 
 def _run(loop: ProfileLoop, until: str = "") -> int:
@@ -65,6 +99,9 @@ def _run(loop: ProfileLoop, until: str = "") -> int:
     from ..loop.runner import worst
 
     try:
+        if loop.profile.name == "rc1" and loop.will_train(until):
+            loop.require_live(os.environ)
+            _plan(loop.trained_config)  # before a stage pays a judge for a run that cannot be made here
         results = loop.run(os.environ, stage_view(loop.command), until)
     except KeyboardInterrupt:
         show.complain(f"interrupted; type `{loop.command}` to resume: finished stages are not repeated")

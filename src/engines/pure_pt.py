@@ -38,7 +38,7 @@ from ..agents.trajectory import Job, Trajectory
 from ..core.api import Batch, Callback, StepResult, Targets
 from ..core.errors import BadInput
 from ..rollout.scheduler import generate
-from ..runtime.seeding import load_rng_state, rng_state, seed_all
+from ..runtime.seeding import backward_strictly, load_rng_state, rng_state, seed_all
 from ..scoring.llm_user import open_user
 from ..strategies.flat_layout import take
 from .base import (
@@ -62,7 +62,7 @@ from .models import (
     load_policy,
     recompute_layers,
 )
-from .packed import Entropy, Learner, Scored, backward, hidden_before, pack, score_tokens
+from .packed import Entropy, Learner, Scored, Stream, backward, hidden_before, pack, score_tokens
 from .sft import MAX_NORM, Demo, sft_batches, sft_loss, sft_optimizer
 
 _PRECISION = {torch.float32: "no", torch.bfloat16: "bf16", torch.float16: "fp16"}
@@ -139,13 +139,7 @@ class PurePT(BaseEngine):
                 # The gradient is that of the whole batch, in as many passes as the memory needs.
                 room = min(warm.plan.batch_tokens, self.job.optimizer.pack_tokens)
                 streams = pack([demos[row] for row in rows], room, self.job.device)
-                said = sum(len(stream.said_N) for stream in streams)
-                loss = torch.zeros((), device=self.job.device)
-                for stream in streams:
-                    with self.accelerator.autocast():
-                        part_loss = sft_loss(self.policy, stream) * (len(stream.said_N) / said)
-                    self.accelerator.backward(part_loss)
-                    loss += part_loss.detach()
+                loss = backward_strictly(partial(self._sft_backward, streams), self.optimizer.zero_grad)
                 self.accelerator.unscale_gradients()
                 weights = [weight for group in self.optimizer.param_groups for weight in group["params"]]
                 metrics.append({"loss": loss, "grad_norm": clip_grad_norm_(weights, MAX_NORM)})
@@ -160,6 +154,17 @@ class PurePT(BaseEngine):
             self._start_strategy({name: weight.clone() for name, weight in trained_weights(self.policy).items()})
         facts = {**means, "sft_tokens": float(sum(token_counts)), "sft_updates": float(len(metrics))}
         return StepResult(self.step, {**facts, **timer.metrics()}, [])
+
+    def _sft_backward(self, streams: Sequence[Stream]) -> Tensor:
+        """Adds the gradient of the mean cross-entropy over all streams to the weights. Returns the loss."""
+        said = sum(len(stream.said_N) for stream in streams)
+        loss = torch.zeros((), device=self.job.device)
+        for stream in streams:
+            with self.accelerator.autocast():
+                part = sft_loss(self.policy, stream) * (len(stream.said_N) / said)
+            self.accelerator.backward(part)
+            loss += part.detach()
+        return loss
 
     def _start_strategy(self, warm_weights: dict[str, Tensor]) -> None:
         """Ends the warm start, whose result is `warm_weights`: it becomes the reference, and the optimizer is new."""
@@ -223,7 +228,10 @@ class PurePT(BaseEngine):
                     continue
                 with timer.part("forward_backward"):
                     loss = partial(self._loss, part, part_targets)
-                    found = backward(self.accelerator, self.learner, streams, loss, critic_only)
+                    found = backward_strictly(
+                        partial(backward, self.accelerator, self.learner, streams, loss, critic_only),
+                        self.optimizer.zero_grad,
+                    )
                 with timer.part("optimizer"):
                     found |= self._optimizer_step()
                 metrics.append(found)

@@ -63,6 +63,23 @@ class ProfileLoop:
         """What to do next, in English and Chinese."""
         return next_step(found, self.command)
 
+    def require_live(self, environment: Mapping[str, str]) -> None:
+        """Refuses rc1 without live scores. Its second stage would too, when the first has paid a judge."""
+        live = environment.get("RUN_MODE", "").strip() == PROD and live_mode(environment)
+        if self.profile.name == "rc1" and not live:
+            raise BadInput(
+                "rc1 needs live scores, and these settings do not ask for them",
+                where="RUN_MODE, REWARD_LIVE_MODE",
+                remedy="start it with ./ops/run_local_rc1.sh, or export RUN_MODE=prod REWARD_LIVE_MODE=1",
+            )
+
+    def will_train(self, until: str = "") -> bool:
+        """Whether a run up to `until` reaches a training that is not done yet."""
+        names = [stage.name for stage in self.stages]
+        train = next(stage for stage in self.stages if stage.name.startswith("train"))
+        reached = not until or (until in names and names.index(until) >= names.index(train.name))
+        return reached and bool(self.state.why_not_valid(train))
+
     def run(self, environment: Mapping[str, str], view: StageView, until: str = "") -> list[Result]:
         """Runs the stages that are not valid any more, up to and including `until`.
 
@@ -72,8 +89,7 @@ class ProfileLoop:
         if until and until not in names:
             raise BadInput(f"there is no stage {until!r}", where="--until", remedy=f"choose from {', '.join(names)}")
         scale = self.profile.name == "rc1"
-        if scale:
-            _refuse_unless_live(environment)
+        self.require_live(environment)
         wanted = self.stages[: names.index(until) + 1] if until else self.stages
         given = environment if scale else embedded(environment)
         side_by_side = 1 if scale else usable_cores(2)
@@ -111,13 +127,3 @@ def embedded(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment of the embedded loop: the judge on this machine, live, and no API key."""
     kept = {name: value for name, value in environment.items() if name not in PAID}
     return {**kept, "RUN_MODE": "prod", "REWARD_LIVE_MODE": "1", "SCORER_PROVIDER": "local"}
-
-
-def _refuse_unless_live(environment: Mapping[str, str]) -> None:
-    """The second stage would find out too, but the first would have paid a judge for its probe by then."""
-    if environment.get("RUN_MODE", "").strip() != PROD or not live_mode(environment):
-        raise BadInput(
-            "rc1 needs live scores, and these settings do not ask for them",
-            where="RUN_MODE, REWARD_LIVE_MODE",
-            remedy="start it with ./ops/run_local_rc1.sh, or export RUN_MODE=prod REWARD_LIVE_MODE=1",
-        )

@@ -30,6 +30,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear, scaled_dot_product_attention, silu
 
 from ..core.errors import BadInput
+from ..runtime.device import allowed_share
 from .attention import unwrap
 from .sampling import Sampled, require_finite, sample_blocks
 
@@ -92,7 +93,7 @@ def free_bytes(device: torch.device) -> int | None:
     if device.type != "cuda":
         return None
     free, total = torch.cuda.mem_get_info(device)
-    limit = int(total * torch.cuda.get_per_process_memory_fraction(device)) - torch.cuda.memory_reserved(device)
+    limit = int(total * allowed_share(device)) - torch.cuda.memory_reserved(device)
     unused = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
     return min(free, limit) + unused
 

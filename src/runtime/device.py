@@ -18,7 +18,6 @@ DTYPES: dict[str, torch.dtype] = {"cuda": torch.bfloat16, "mps": torch.float16, 
 PRECISIONS: dict[Precision, torch.dtype] = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 DEVICES: tuple[DeviceName, ...] = ("cuda", "mps", "cpu")
 GB = 2**30
-CUBLAS_WORKSPACE = ":4096:8"
 _CONTAINER_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 """A container may use less memory than the machine has."""
 
@@ -51,10 +50,7 @@ def to_device(t: Tensor, device: torch.device | None = None) -> Tensor:
 
 
 def prepare_device(device: torch.device) -> None:
-    """Call before the first tensor. On mps it switches off flash attention and torch.compile, with a warning. On CUDA
-    it gives cuBLAS workspaces of a fixed size: without them two runs of a seed may differ."""
-    if device.type == "cuda" and CUBLAS_WORKSPACE:
-        os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", CUBLAS_WORKSPACE)
+    """Call before the first tensor. On mps it switches off flash attention and torch.compile, with a warning."""
     if device.type == "mps":
         torch.backends.cuda.enable_flash_sdp(False)
         torch.compiler.set_stance("force_eager")
@@ -66,7 +62,7 @@ def memory_gb(device: torch.device) -> float:
     what is trained; the share that Metal recommends on a Mac; what this process may use on a CPU."""
     if device.type == "cuda":
         _, total = torch.cuda.mem_get_info(device)
-        return total * torch.cuda.get_per_process_memory_fraction(device) / GB
+        return total * allowed_share(device) / GB
     if device.type == "mps":
         return torch.mps.recommended_max_memory() / GB
     installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -74,9 +70,16 @@ def memory_gb(device: torch.device) -> float:
     return min([installed, *(int(limit) for limit in limits if limit.isdigit())]) / GB
 
 
+def allowed_share(device: torch.device) -> float:
+    """Share of a GPU's memory that this process may use (`torch.cuda.set_per_process_memory_fraction`)."""
+    # torch 2.11 refuses a device without an index here.
+    index = torch.cuda.current_device() if device.index is None else device.index
+    return float(torch.cuda.get_per_process_memory_fraction(index))
+
+
 def measure_speed(device: torch.device, dtype: torch.dtype) -> tuple[float, float]:
     """Bytes per second of a plain copy, read and written, and operations per second of a matrix product."""
-    size, rows = (2**28, 8192) if device.type == "cuda" else (2**24, 1024)
+    size, rows = (2**28, 8192) if device.type == "cuda" else (2**23, 512)
     source = torch.zeros(size, dtype=torch.uint8, device=device)
     target, square = torch.empty_like(source), torch.zeros(rows, rows, dtype=dtype, device=device)
     copy_s = _fastest(lambda: target.copy_(source), device)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import random
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
+
+# cuBLAS reads it at its first call. Without workspaces of a fixed size two runs of a seed may differ.
+os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+
+_log = logging.getLogger(__name__)
+_T = TypeVar("_T")
 
 
 def seed_all(seed: int) -> None:
@@ -18,6 +26,27 @@ def seed_all(seed: int) -> None:
     torch.use_deterministic_algorithms(True, warn_only=True)
     # Or torch fills every new tensor with NaN first, which costs a pass over memory. Nothing here reads one unwritten.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+
+
+def backward_strictly(work: Callable[[], _T], undo: Callable[[], None]) -> _T:
+    """Runs forward and backward passes whose result is the same in every run, on CUDA too.
+
+    Flash attention has a deterministic backward pass, and takes it only where operations without one are refused, not
+    warned of. If there is such an operation, `undo` drops the gradients so far, and `work` is done again without it.
+    """
+    if not (torch.are_deterministic_algorithms_enabled() and torch.is_deterministic_algorithms_warn_only_enabled()):
+        return work()
+    torch.use_deterministic_algorithms(True)
+    try:
+        return work()
+    except RuntimeError as error:
+        if "deterministic" not in str(error):
+            raise
+        _log.warning("this model does not train reproducibly bit by bit: %s", str(error).splitlines()[0])
+    finally:
+        torch.use_deterministic_algorithms(True, warn_only=True)
+    undo()
+    return work()
 
 
 def rng_state() -> dict[str, Any]:

@@ -5,24 +5,35 @@
 
 Sizes follow from the shape of the model and the config; the measured constants are in `costs.yaml`. A run that needs
 more memory than the device has gets a smaller pack and then fewer slots: both change speed, not episodes or updates. A
-run that does not fit with one slot is refused.
+run that does not fit with one slot is refused. `askgate rc1 --plan` prints the forecast, and so does every run.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import torch
 import yaml
 
+from askgate_env.actions import TOOLS
+from askgate_env.env import Env
+from askgate_env.types import Sample
+
+from ..agents.render import Renderer
 from ..config.train_config import TrainConfig
 from ..core.errors import BadInput
+from ..core.jsonl import read_records
+from ..data.collate import demo_tokens
 from ..engines.packed import LOGITS_AT_ONCE
 from ..runtime.device import GB
 
+SAMPLES = 64
+"""Samples of a pool whose demonstrations say how long episodes are."""
 _BYTES = {torch.float32: 4, torch.bfloat16: 2, torch.float16: 2}
 
 
@@ -194,3 +205,141 @@ def _remedy(config: TrainConfig) -> str:
     if config.finetune.method == "lora":
         return "set finetune.method: qlora, or lower rollout.max_tokens"
     return "lower rollout.max_tokens, or choose a smaller base_model"
+
+
+@dataclass(frozen=True)
+class EpisodeTokens:
+    """Mean tokens of an episode by part, thoughts left out."""
+
+    opening: float
+    turns: float
+    action: float
+    """Of one turn."""
+    reply: float
+    """Between two turns."""
+
+    @classmethod
+    def of_pool(cls, pool: Path, renderer: Renderer) -> EpisodeTokens:
+        """By the demonstrations of the first samples of a pool."""
+        demos = []
+        for sample in islice(read_records(pool, Sample), SAMPLES):
+            system = Env(sample, len(sample.dialogue), TOOLS).system()
+            tokens, policy = demo_tokens(sample, renderer, thoughts=False, system=system)
+            said_turns = sum(turn.by == "assistant" for turn in sample.dialogue)
+            demos.append((policy.index(True), said_turns, sum(policy), len(tokens)))
+        opening, turns, said, whole = map(fmean, zip(*demos, strict=True))
+        return cls(opening, turns, said / turns, (whole - opening - said) / turns)
+
+    @classmethod
+    def usual(cls) -> EpisodeTokens:
+        """Where there is no pool yet."""
+        return cls(**costs()["episode"])
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What the device does in a second: bytes of a plain copy, operations of a plain matrix product."""
+
+    copy: float
+    product: float
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Needs of a run. Times hold if every thought takes all of `rollout.think_tokens`."""
+
+    memory: Memory
+    available: float
+    """Bytes of the device."""
+    device: str
+    rollout_s: float
+    """Seconds of the rollout of a step."""
+    update_s: float
+    """Seconds of reference and updates of a step."""
+    steps: int
+    """Steps of the strategy, all seeds together."""
+    warm_s: float
+    """Seconds of all warm starts."""
+    judged: int
+    """Episodes that the judge scores."""
+    disk: float
+    """Bytes of checkpoints and logs."""
+
+    @property
+    def seconds(self) -> float:
+        return self.warm_s + self.steps * (self.rollout_s + self.update_s)
+
+    def rows(self, calls: str = "") -> list[tuple[str, str]]:
+        """The table, as pairs of name and text. `calls`: calls and cost of the judge, in words."""
+        memory = self.memory
+        parts = {**memory.parts, "rollout": memory.rollout, "update": memory.update}
+        listed = ", ".join(f"{name} {value / GB:.1f}" for name, value in parts.items() if value >= 0.05 * GB)
+        step = self.rollout_s + self.update_s
+        return [
+            ("memory", f"{memory.peak / GB:.1f} of {self.available / GB:.1f} GiB on {self.device}: {listed}"),
+            ("fitted", f"{memory.slots} rollout slots, packs of {memory.pack_tokens:,} tokens"),
+            ("a step", f"{duration(step)}: rollout {duration(self.rollout_s)}, update {duration(self.update_s)}"),
+            ("all steps", f"{duration(self.seconds)} for {self.steps:,} steps of all seeds and the warm start"),
+            ("judge", calls or f"{self.judged:,} episodes"),
+            ("disk", f"{self.disk / GB:.1f} GiB"),
+        ]
+
+
+def forecast_run(
+    config: TrainConfig,
+    shape: Shape,
+    memory: Memory,
+    device: torch.device,
+    dtype: torch.dtype,
+    available: float,
+    speed: Speed,
+    disk: float,
+    episode: EpisodeTokens,
+) -> Forecast:
+    """The forecast of all seeds of a config, with the slots and the pack size of `memory`."""
+    constants = costs()["seconds"]
+    cuda, rollout = "rollout copy" in memory.parts, config.rollout
+    turn = (rollout.think_tokens or 0) + min(config.rollout_len, episode.action)
+    whole = episode.opening + episode.turns * (turn + episode.reply)
+    length = min(whole, rollout.max_tokens)
+    said = episode.turns * turn * length / whole
+    passes = -(-config.batch_size // memory.slots) * said
+    if cuda:
+        cached = memory.slots * length / 2 * shape.layers * 2 * shape.kv * _BYTES[dtype]
+        read = (shape.linear + shape.vocab * shape.hidden) * _BYTES[dtype] + cached
+        pass_s = read / (speed.copy * constants["decode_bandwidth"]) + shape.layers * constants["decode_layer_us"] / 1e6
+    else:
+        operations = 2 * memory.slots * (shape.linear + shape.vocab * shape.hidden)
+        pass_s = operations / (speed.product * constants["matmul"]) + shape.layers * constants["cpu_layer_us"] / 1e6
+    share = constants["matmul_eager" if config.finetune.method == "qlora" or not cuda else "matmul"]
+    rate = speed.product * share
+    forward = 2 * (shape.linear + shape.vocab * shape.hidden * said / length) + 2 * length * shape.query * shape.layers
+    backward = forward * (2 if config.finetune.method == "full" else 1)
+    learn = forward + backward + (forward if config.optimizer.gradient_checkpointing else 0)
+    tokens = config.batch_size * length
+    several = 1 if tokens > memory.pack_tokens * config.optimizer.minibatches else 0
+    update = tokens * (forward + config.optimizer.epochs * (learn + several * forward)) / rate
+    seeds, warm = len(config.seeds), config.warm_start
+    steps = (config.steps - min(config.steps, config.warm_steps)) * seeds
+    return Forecast(
+        memory=memory,
+        available=available,
+        device=device.type,
+        rollout_s=passes * pass_s + tokens * forward * (1 - said / length) / rate,
+        update_s=update,
+        steps=steps,
+        warm_s=seeds * warm.tokens * learn / rate if warm else 0.0,
+        judged=round(steps * config.batch_size * config.reward.live_share) if config.live_mode else 0,
+        disk=disk,
+    )
+
+
+def duration(seconds: float) -> str:
+    """
+    >>> duration(0.25), duration(75), duration(5400), duration(400_000)
+    ('0.2 s', '75.0 s', '1.5 h', '4.6 days')
+    """
+    for unit, size in (("days", 86_400), ("h", 3600)):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:,.1f} {unit}"
+    return f"{seconds / 60:.0f} min" if seconds >= 300 else f"{seconds:.1f} s"

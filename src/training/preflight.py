@@ -21,11 +21,11 @@ from ..core.model_files import may_be_on_hub, unreadable
 from ..engines.job import TrainJob, require_whole_groups
 from ..engines.models import require_four_bits
 from ..gates.ticket import Admission
-from ..runtime.device import get_device, get_dtype, lora_targets, memory_gb
+from ..runtime.device import get_device, get_dtype, lora_targets, measure_speed, memory_gb
 from ..runtime.progress import TO_LOG, Reporter
 from .components import judge_settings, load_engine, make_callbacks, make_strategy, open_renderer, unstable_weights
 from .data import build_missing, require_data, require_mix
-from .forecast import Memory, Shape, fit, forecast_memory
+from .forecast import EpisodeTokens, Forecast, Memory, Shape, Speed, fit, forecast_memory, forecast_run
 
 GB = 2**30
 LEAST_FREE = GB // 2
@@ -46,8 +46,8 @@ class Ready:
     targets: tuple[str, ...]
     admission: Admission | None
     """Admission by the gates; None for a local run."""
-    memory: Memory | None = None
-    """Forecast of the memory, with slots and pack size that fit the device; None for an engine of the user's own."""
+    forecast: Forecast | None = None
+    """Forecast of the run, with slots and pack size that fit the device; None for an engine of the user's own."""
 
 
 def preflight(
@@ -85,19 +85,17 @@ def preflight(
             require_four_bits(device)
         targets = lora_targets(config.finetune.targets, memory_gb(device))
         model, weights = _find_model(config)
-        _require_disk_space(config, weights)
+        disk = _require_disk_space(config, weights)
         dtype = get_dtype(device, config.precision)
-        memory = None
-        if config.engine == "pure_pt":
-            shape = Shape.of(AutoConfig.from_pretrained(model))
-            memory = fit(config, shape, device, dtype, targets, memory_gb(device) * GB)
-            if device.type == "cpu":
-                # Memory of other programs may be given back there, and a resumed run shall have the same packs.
-                memory = forecast_memory(config, shape, device, dtype, targets)
+        memory = fitted_memory(config, model, device, dtype, targets) if config.engine == "pure_pt" else None
         renderer = open_renderer(model)
         build_missing(config, reporter)
         require_mix(config)
-    return Ready(path, config, engine, model, renderer, device, dtype, targets, admission, memory)
+        forecast = None
+        if memory:
+            episode = EpisodeTokens.of_pool(config.seed_pool, renderer)
+            forecast = make_forecast(config, model, memory, device, dtype, disk, episode)
+    return Ready(path, config, engine, model, renderer, device, dtype, targets, admission, forecast)
 
 
 def _find_model(config: TrainConfig) -> tuple[str, int]:
@@ -113,8 +111,48 @@ def _find_model(config: TrainConfig) -> tuple[str, int]:
     return str(path), sum(file.stat().st_size for file in Path(found).parent.glob("*.safetensors"))
 
 
-def _require_disk_space(config: TrainConfig, weights: int) -> None:
-    """A checkpoint holds weights and two Adam moments in fp32: six times a file in 16 bits. Adapters are small."""
+def fitted_memory(
+    config: TrainConfig, model: str, device: torch.device, dtype: torch.dtype, targets: tuple[str, ...]
+) -> Memory:
+    """Slots and pack size that fit the device, with their memory. Refuses a run that does not fit."""
+    shape = Shape.of(AutoConfig.from_pretrained(model))
+    memory = fit(config, shape, device, dtype, targets, memory_gb(device) * GB)
+    if device.type == "cpu":
+        # Memory of other programs may be given back there, and a resumed run shall have the same packs.
+        memory = forecast_memory(config, shape, device, dtype, targets)
+    return memory
+
+
+def make_forecast(
+    config: TrainConfig,
+    model: str,
+    memory: Memory,
+    device: torch.device,
+    dtype: torch.dtype,
+    disk: float,
+    episode: EpisodeTokens,
+) -> Forecast:
+    shape, speed = Shape.of(AutoConfig.from_pretrained(model)), Speed(*measure_speed(device, dtype))
+    return forecast_run(config, shape, memory, device, dtype, memory_gb(device) * GB, speed, disk, episode)
+
+
+def plan(config: TrainConfig) -> Forecast:
+    """The forecast of a config whose data may not be built yet. Refuses what this machine cannot run."""
+    device = get_device(config.device_pref)
+    if config.finetune.method == "qlora":
+        require_four_bits(device)
+    dtype, targets = get_dtype(device, config.precision), lora_targets(config.finetune.targets, memory_gb(device))
+    model, weights = _find_model(config)
+    memory = fitted_memory(config, model, device, dtype, targets)
+    episode = EpisodeTokens.usual()
+    if config.seed_pool.exists():
+        episode = EpisodeTokens.of_pool(config.seed_pool, open_renderer(model))
+    return make_forecast(config, model, memory, device, dtype, _require_disk_space(config, weights), episode)
+
+
+def _require_disk_space(config: TrainConfig, weights: int) -> float:
+    """Bytes that the run will write. A checkpoint holds weights and two Adam moments in fp32: six times a file in 16
+    bits. Adapters are small."""
     one = 6 * weights if config.finetune.method == "full" else weights // 10
     copies = config.checkpoint.keep + 2
     need = LEAST_FREE + copies * one * len(config.seeds)
@@ -125,3 +163,4 @@ def _require_disk_space(config: TrainConfig, weights: int) -> None:
             where="checkpoint.keep",
             remedy="free some space, keep fewer checkpoints, or train adapters (finetune.method: lora)",
         )
+    return need

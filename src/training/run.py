@@ -124,6 +124,8 @@ def run(
 
 def _run_seeds(ready: Ready, folder: Path, resume: bool, console: Console, warm_start_only: bool) -> TrialReport | None:
     config, first = ready.config, ready.config.seeds[0]
+    for name, text in ready.forecast.rows() if ready.forecast else ():
+        log.info("forecast: %s: %s", name, text)
     begun = resumption.newest_seals(config, folder) if resume else {}
     for seal in begun.values():
         resumption.require_same_run(seal, ready)
@@ -181,9 +183,10 @@ def _prepare(ready: Ready, seed: int, targets: tuple[str, ...], room: RunJudge |
             judge = LiveShare(room, config.reward.live_share, seed, strategy.group_size, folder)
         weights = unstable_weights(config)
         limits, optimizer = config.rollout_limits(read_meta(config.seed_pool).tools), config.optimizer
-        if ready.memory:
-            limits = limits.model_copy(update={"slots": ready.memory.slots})
-            optimizer = optimizer.model_copy(update={"pack_tokens": ready.memory.pack_tokens})
+        if ready.forecast:
+            memory = ready.forecast.memory
+            limits = limits.model_copy(update={"slots": memory.slots})
+            optimizer = optimizer.model_copy(update={"pack_tokens": memory.pack_tokens})
         job = TrainJob(
             model=ready.model,
             renderer=ready.renderer,

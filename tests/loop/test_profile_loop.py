@@ -8,15 +8,19 @@ from typing import Any
 
 import pytest
 import typer
+import yaml
 
 from src.cli.app import app
 from src.config.profile import NAMES, Profile, load_profile
+from src.core.errors import BadInput
+from src.core.files import HOME
 from src.gates.ticket import TICKET
 from src.loop import profile_loop, stages
 from src.loop.kpi import KPIS
 from src.loop.runner import MODULE
 from src.loop.scale import scale_stages
 from src.loop.stage import Stage, State
+from src.training import preflight
 from tests.conftest import Askgate
 
 
@@ -142,11 +146,49 @@ def test_a_red_light_gives_exit_code_1_and_its_reason(askgate: Askgate, monkeypa
 
 def test_rc1_stops_at_the_first_red_light(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(profile_loop, "stages_of", few)
+    monkeypatch.setattr(preflight, "plan", lambda config: None)  # this machine may have no GPU
     monkeypatch.setenv("RUN_MODE", "prod")
     monkeypatch.setenv("REWARD_LIVE_MODE", "1")
     shown = askgate("rc1")
     assert shown.code == 1
     assert "Train" not in shown.out.split("\n->")[0].split("green")[0]
+
+
+def test_rc1_whose_training_cannot_fit_is_refused_before_any_stage(
+    askgate: Askgate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_large(config: object) -> None:
+        raise BadInput("the run needs 30.0 GiB with one rollout slot, and cuda has 24.0", where="rollout.slots")
+
+    monkeypatch.setattr(profile_loop, "stages_of", few)
+    monkeypatch.setattr(preflight, "plan", too_large)
+    monkeypatch.setenv("RUN_MODE", "prod")
+    monkeypatch.setenv("REWARD_LIVE_MODE", "1")
+    shown = askgate("rc1")
+    assert (shown.code, shown.out) == (2, "")
+    assert "configs/ppo_scale.yaml: rollout.slots: the run needs 30.0 GiB" in shown.err
+    assert not Path("data/s.jsonl").exists()
+    # The rounds can be made on a machine that does not train.
+    assert askgate("rc1", "--until", "gate").code == 1
+    assert Path("data/s.jsonl").exists()
+
+
+def test_the_plan_shows_calls_cost_memory_and_time(askgate: Askgate, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCORER_PROVIDER", "gemini")
+    monkeypatch.setenv("COLUMNS", "200")
+    change = {"base_model": "models/tiny", "finetune": {"method": "lora"}, "device_pref": ["cpu"]}
+    for name in ("ppo_scale", "ppo_trial"):
+        path = Path(f"configs/{name}.yaml")
+        config = yaml.safe_load((HOME / path).read_text())
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(yaml.safe_dump(config | change))
+    shown = askgate("rc1", "--plan")
+    assert shown.code == 0, shown.err
+    lines = [" ".join(line.split()) for line in shown.out.splitlines()]
+    assert any(line.startswith("calibration 1,000 dialogues, 3,000 calls") and "$" in line for line in lines)
+    for name in ("memory", "fitted", "a step", "all steps", "judge", "disk"):
+        assert sum(line.startswith(f"{name} ") for line in lines) >= 2, name
+    assert not Path("reports").exists()
 
 
 @pytest.mark.parametrize("environment", [{}, {"RUN_MODE": "prod"}, {"REWARD_LIVE_MODE": "1"}])

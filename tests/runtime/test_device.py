@@ -10,7 +10,16 @@ import torch
 
 from src.config.train_config import TARGETS, DeviceName, Precision
 from src.core.errors import BadInput
-from src.runtime.device import GB, get_device, get_dtype, lora_targets, memory_gb, prepare_device, to_device
+from src.runtime.device import (
+    GB,
+    get_device,
+    get_dtype,
+    lora_targets,
+    measure_speed,
+    memory_gb,
+    prepare_device,
+    to_device,
+)
 
 
 @pytest.fixture
@@ -107,4 +116,22 @@ def test_a_cpu_has_at_most_what_the_machine_has() -> None:
 
 def test_gpu_memory_ignores_other_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (12 * GB, 24 * GB))
+    monkeypatch.setattr("src.runtime.device.allowed_share", lambda device: 1.0)
     assert memory_gb(torch.device("cuda")) == 24
+
+
+def test_a_process_that_is_held_to_a_part_of_the_card_has_that_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fraction(index: int) -> float:
+        assert isinstance(index, int)  # torch 2.11 refuses a device without an index
+        return 0.25
+
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (GB, 96 * GB))
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "get_per_process_memory_fraction", fraction)
+    assert memory_gb(torch.device("cuda")) == memory_gb(torch.device("cuda", 1)) == 24.0
+
+
+def test_the_speed_of_a_device_is_measured() -> None:
+    copy, product = measure_speed(torch.device("cpu"), torch.float32)
+    assert copy > 1e6
+    assert product > 1e6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -10,10 +11,15 @@ import torch
 from transformers import Qwen3Config
 
 from src.config.loader import load_train_config
-from src.config.train_config import TARGETS, TrainConfig
+from src.config.profile import load_profile
+from src.config.train_config import TARGETS, RolloutLimits, TrainConfig
 from src.core.errors import BadInput
 from src.runtime.device import GB
-from src.training.forecast import Memory, Shape, fit, forecast_memory
+from src.training.components import open_renderer
+from src.training.forecast import EpisodeTokens, Forecast, Memory, Shape, Speed, fit, forecast_memory, forecast_run
+from src.training.judge_cost import priced
+from src.training.sft_control import demonstrations
+from tests.training.tiny_run import make_model_and_data
 
 CUDA, BF16 = torch.device("cuda"), torch.bfloat16
 QWEN3_4B = Shape.of(
@@ -103,3 +109,55 @@ def test_what_does_not_fit_is_refused_with_a_remedy(changes: list[str], remedy: 
 def test_without_cuda_there_is_no_rollout_copy() -> None:
     parts: dict[str, Any] = forecast_memory(scale(), QWEN3_4B, torch.device("cpu"), torch.float32, ALL).parts
     assert "rollout copy" not in parts
+
+
+H200 = Speed(copy=4.0e12, product=790e12)
+
+
+def in_seconds(config: TrainConfig, shape: Shape, slots: int, episode: EpisodeTokens) -> Forecast:
+    memory = forecast_memory(config, shape, CUDA, BF16, ALL, slots)
+    return forecast_run(config, shape, memory, CUDA, BF16, 150e9, H200, 0.0, episode)
+
+
+@pytest.mark.parametrize(("slots", "measured_ms"), [(64, 4.5), (256, 7.9)])
+def test_a_decode_step_takes_as_long_as_measured(slots: int, measured_ms: float) -> None:
+    """`bench/decode_cuda.py` on an H200, Qwen3-4B with LoRA: prompts of 256 tokens, 128 tokens each."""
+    config = scale("finetune.method=lora", f"batch_size={slots}", "rollout_len=128", "rollout.think_tokens=null")
+    found = in_seconds(config, QWEN3_4B, slots, EpisodeTokens(opening=256, turns=1, action=128, reply=0))
+    prefill = in_seconds(config, QWEN3_4B, slots, EpisodeTokens(opening=256, turns=1, action=1e-3, reply=0)).rollout_s
+    assert 1000 * (found.rollout_s - prefill) / 128 == pytest.approx(measured_ms, rel=0.25)
+
+
+def test_longer_thoughts_take_longer_up_to_the_length_of_an_episode() -> None:
+    seconds = [
+        in_seconds(scale(f"rollout.think_tokens={think}"), QWEN3_4B, 32, EpisodeTokens.usual()).rollout_s
+        for think in (50, 500, 1500, 3000)
+    ]
+    assert seconds[0] < seconds[1] < seconds[2]
+    assert seconds[3] == pytest.approx(seconds[2], rel=0.15)
+
+
+def test_fewer_slots_and_more_steps_take_longer() -> None:
+    few, many = (in_seconds(scale(), QWEN3_4B, slots, EpisodeTokens.usual()) for slots in (4, 32))
+    assert few.rollout_s > 3 * many.rollout_s
+    assert many.steps == 3 * (50_000 - 200)
+    assert many.seconds > many.steps * (many.rollout_s + many.update_s)
+    assert many.judged == round(many.steps * 32 * 0.01)
+
+
+def test_lengths_come_from_the_demonstrations_of_the_pool(tmp_path: Path) -> None:
+    make_model_and_data(tmp_path)
+    pool, renderer = tmp_path / "data/pool.jsonl", open_renderer(str(tmp_path / "model"))
+    found = EpisodeTokens.of_pool(pool, renderer)
+    lengths = [len(demo.tokens) for demo in demonstrations(pool, renderer, RolloutLimits(max_new_tokens=99))]
+    assert found.opening + found.turns * (found.action + found.reply) == pytest.approx(fmean(lengths), rel=0.05)
+
+
+@pytest.mark.parametrize(("calls", "words"), [(0, "0 dialogues, 0 calls"), (100, "100 dialogues, 300 calls")])
+def test_the_cost_of_the_judge(calls: int, words: str) -> None:
+    profile = load_profile("rc1")
+    assert words in priced(calls, {"SCORER_PROVIDER": "gemini"}, profile)
+    assert "by gemini" in priced(calls, {"SCORER_PROVIDER": "gemini"}, profile)
+    assert "cost not known" in priced(calls, {"SCORER_PROVIDER": "qwen", "SCORER_MODEL": "qwen-max"}, profile)
+    assert "about $0.00" in priced(calls, {}, profile)  # the judge on this machine
+    assert priced(calls, {"SCORER_PROVIDER": "qwen"}, profile).endswith("at most)")
