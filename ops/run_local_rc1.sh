@@ -48,6 +48,10 @@ command -v python3 >/dev/null || { echo "❌ 缺少 python3"; false; }
 echo "Python version: $(python3 -c 'import sys; print(".".join(map(str, sys.version_info[:2])))')"
 make setup
 export PATH="$PWD/.venv/bin:$PATH"
+# 4-bit weights (finetune.method: qlora) need the extra `gpu`. It is installed before a judge is paid for anything.
+if command -v nvidia-smi >/dev/null && nvidia-smi >/dev/null 2>&1; then
+  python -m pip install --quiet --constraint constraints.txt --editable '.[gpu]'
+fi
 
 # ============ 2. Git fingerprints ============
 if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then

@@ -64,6 +64,17 @@ def test_the_local_judge_needs_no_key(checkout: Path) -> None:
     assert list((checkout / "logs").glob("ops_*.log"))
 
 
+@pytest.mark.parametrize("has_gpu", [True, False])
+def test_the_extra_for_4_bit_weights_is_installed_before_the_judge_is_paid(checkout: Path, has_gpu: bool) -> None:
+    stub = f'case "$1 $2" in "- "*) exit 0;; "-m pip") echo "pip $*";; *) exec {sys.executable} "$@";; esac'
+    _script(checkout / ".venv/bin/python", stub)
+    _script(checkout / ".venv/bin/nvidia-smi", "exit 0" if has_gpu else "exit 9")
+    done = run(checkout, SCORER_PROVIDER="local", UNTIL="round1")
+    assert done.returncode == 0, done.stdout
+    installed, paid = done.stdout.find(".[gpu]"), done.stdout.find("askgate rc1")
+    assert (0 <= installed < paid) if has_gpu else installed < 0 <= paid
+
+
 def test_a_base_model_other_than_the_configs_is_refused(checkout: Path) -> None:
     assert run(checkout, SCORER_PROVIDER="local", BASE_MODEL="Qwen/Qwen3-4B-Thinking-2507").returncode == 0
     done = run(checkout, SCORER_PROVIDER="local", BASE_MODEL="Qwen/Qwen3-8B")
