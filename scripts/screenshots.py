@@ -32,9 +32,11 @@ SHOTS: tuple[Shot, ...] = (
     ("board-lights-dark", "/", WIDE, "dark"),
     ("board-narrow", "/", NARROW, "dark"),
     ("board-evidence", "/light?round=1&of=data", WIDE, "light"),
-    ("board-episodes", "/episodes?needs=no&asked=yes", WIDE, "light"),
+    ("board-episodes", "/episodes", WIDE, "light"),
     ("board-episodes-narrow", "/episodes?right=no", NARROW, "light"),
     ("board-compare", "/compare", WIDE, "dark"),
+    ("board-chat", "/chat", WIDE, "light"),
+    ("board-zh", "/?askgate_lang=zh", WIDE, "light"),
 )
 PAGES: tuple[Shot, ...] = (
     ("report", "reports/rc1/RC1.html", WIDE, "light"),

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from markupsafe import Markup
 
+from ..config.profile import Thresholds
 from ..core.paths import LOGS
 from ..loop.runner import typed
 from ..pages.rc1_report import RC1_PAGE
@@ -21,7 +24,7 @@ from ..runtime.secrets import masker
 from .owner_lights import LIGHT_GATES
 from .render import linked_text, render
 from .run_files import OutsideRunFolder, is_inside, open_inside
-from .runs import HELD_OUT, Board
+from .runs import HELD_OUT, Board, Run
 
 FIRST_VIEW_SECONDS = 0.4
 """Time that the first view waits for measurements; what takes longer is loaded later."""
@@ -51,7 +54,7 @@ def result_part(board: Board) -> Markup:
         trial=trial,
         error=board.result.error,
         colours=[one.colour for one in lights],
-        red_stages=[one for one in stages if one.colour == "red"],
+        stages=stages,
         figures=HOME_FIGURES,
         report=RC1_PAGE.as_posix() if is_inside(board.run("").root, RC1_PAGE.as_posix()) else "",
     )
@@ -61,7 +64,7 @@ def tail_part(board: Board) -> Markup:
     """The last lines of the log that grows, while it does."""
     root = board.run("").root
     for path in _by_time(root / LOGS):
-        name = f"{LOGS}/{path.name}"
+        name = path.relative_to(root).as_posix()
         try:
             with open_inside(root, name) as handle:
                 found = os.fstat(handle.fileno())
@@ -79,14 +82,14 @@ def tail_part(board: Board) -> Markup:
 
 
 def _by_time(folder: Path) -> list[Path]:
-    """Logs in a folder, the newest first."""
+    """Logs of runs and of stages, the newest first."""
 
     def changed(path: Path) -> float:
         with suppress(OSError):
             return path.stat().st_mtime
         return 0.0
 
-    return sorted(folder.glob("*.log"), key=changed, reverse=True)
+    return sorted((*folder.glob("*.log"), *folder.glob("stages/*.log")), key=changed, reverse=True)
 
 
 def lights_part(board: Board) -> Markup:
@@ -111,7 +114,28 @@ def curves_part(board: Board) -> Markup:
     series = {
         name: (run.metrics.series(name), run.held_out.series(HELD_OUT.get(name, name))) for name in LABELS["curves"]
     }
-    return render("curves.html", steps=run.metrics.last, series=series)
+    return render(
+        "curves.html", steps=run.metrics.last, series=series, limits=curve_limits(run, board.thresholds.get())
+    )
+
+
+def curve_limits(run: Run, limits: Thresholds | None) -> dict[str, float]:
+    """Thresholds of the gates after training, from the base of the held-out curves on."""
+    found: dict[str, float] = {}
+    if limits is None:
+        return found
+    rules: dict[str, Callable[[float], float]] = {
+        "need_ask_success": lambda base: base + limits.need_ask_pp_min / 100,
+        "overclar_rate": lambda base: max(base * (1 + limits.overclar_change_pct_max / 100), limits.overclar_small),
+        "turns": lambda base: base + limits.turns_change_max,
+    }
+    for name, rule in rules.items():
+        bases = [
+            series[0][1] for series in run.held_out.series(HELD_OUT.get(name, name)) if series and not series[0][0]
+        ]
+        if bases:
+            found[name] = rule(fmean(bases))
+    return found
 
 
 def kpis_part(board: Board) -> Markup:

@@ -71,6 +71,7 @@ class Board:
         self.kpis = Measured(lambda: measure(load_profile(last_run()), newest_evaluation()), KPIS_EVERY)
         self.result = Measured(lambda: read_trial(newest_evaluation()), EVERY, _evaluation_stamp)
         """The report of the evaluation that counts, None before the first one."""
+        self.thresholds = Measured(lambda: load_profile(last_run()).thresholds, KPIS_EVERY)
         self.changes: dict[tuple[str, str], Measured[dict[str, Change]]] = {}
         """Comparisons of two sets that somebody has opened."""
 

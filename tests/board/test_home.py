@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from src.board.render import linked_text
+from src.config.profile import load_profile
 from src.core.files import write_json
 from src.pages.render import LABELS
 from tests.board.small_run import TRAINED, Served, served, small_run, write_rounds
@@ -79,6 +81,17 @@ def test_the_log_of_a_running_run_is_followed(page: Any, site: Served, monkeypat
     with open(log, "a") as handle:
         handle.write("step 2 of 40\n")
     page.locator("#tail", has_text="step 2 of 40").wait_for()
+
+
+def test_curves_show_values_and_thresholds(page: Any, site: Served) -> None:
+    held = {"seed": 7, "step": 0, "need_ask_success": 0.25, "overclar_rate": 0.4, "avg_turns": 4.0}
+    Path("logs/eval.jsonl").write_bytes(json.dumps(held).encode() + b"\n")
+    page.goto(site.url)
+    chart = page.locator('svg[aria-label="Need-ask success"]')
+    chart.locator(".limit").wait_for(state="attached")
+    least = load_profile("quickstart").thresholds.need_ask_pp_min
+    assert f"threshold {25 + least:.3g}%" in chart.inner_text()
+    assert page.locator('svg[aria-label="Reward"] .hit title').first.inner_text() == "step 1: 0.1"
 
 
 def test_names_of_files_are_links(page: Any, site: Served) -> None:

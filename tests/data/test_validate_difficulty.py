@@ -321,7 +321,7 @@ def test_the_page_loads_nothing_and_shows_the_verdict(tmp_path: Path, poisoned: 
     outline.feed(page)
     assert not outline.open
     assert not outline.loads
-    assert ("FAILED 未通过" if poisoned else "PASSED 通过") in page
+    assert ("✗ FAILED" if poisoned else "✓ PASSED") in page
     assert ("run difficulty_metrics" in page) == poisoned
 
 

@@ -59,7 +59,7 @@ def test_models_and_checkpoints_name_the_seal_of_the_warm_start(place: Path, ask
     for side in ("over_warm_start", "over_control", "over_time_control"):
         assert pooled[side]["success"]["base"]["n"] == 8
     page = path.with_suffix(".html").read_text()
-    assert "after a warm start (SFT on 4,000 tokens in the first 2 steps)" in page
+    assert "warm start: SFT on 4,000 tokens in the first 2 steps" in page
     assert "SFT control, same time" in page
     keys = [json.loads((place / f"logs/eval/{name}.key.json").read_text()) for name in ("control", "control_time")]
     assert keys[1]["tokens"] == 3000

@@ -1,0 +1,31 @@
+"""A static page shows one language at a time, without a script."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from src.pages.rc1_report import rc1_page
+from tests.board.conftest import browser, page  # noqa: F401
+from tests.eval.test_trial import CONTROL, one, reported
+from tests.pages.test_rc1_report import reading, report
+
+CHINESE = re.compile("[\u4e00-\u9fff]")
+
+
+def test_the_reader_chooses_the_language_of_a_static_page(browser: Any, tmp_path: Path) -> None:  # noqa: F811
+    path = tmp_path / "RC1.html"
+    path.write_bytes(rc1_page(report(evaluation=reported(one(control=CONTROL)), reading=reading())))
+    shown = browser.new_page()
+    shown.goto(path.as_uri())
+    main = shown.locator("main")
+    assert "Need-ask success" in main.inner_text()
+    assert not CHINESE.search(main.inner_text())
+    shown.click("[for=lang-zh]")
+    assert "需问类成功率" in main.inner_text()
+    assert "Need-ask success" not in main.inner_text()
+    for heading in shown.locator("main h2, main h3").all():
+        if heading.is_visible():
+            assert CHINESE.search(heading.inner_text()), heading.inner_text()
+    shown.close()
