@@ -130,7 +130,7 @@ def _episode(sample: Sample, chance: random.Random) -> Episode:
         answer=sample.answer,
         success=success,
         seed=chance.getrandbits(32),
-        told=sample.needs_clarification,
+        received_info=sample.needs_clarification,
         reward={"outcome": float(success), "overclar": -0.07 * (chance.random() < 0.1)},
         live=True,
     )
@@ -138,22 +138,21 @@ def _episode(sample: Sample, chance: random.Random) -> Episode:
 
 def _index(root: Path) -> None:
     made = Indexer(root)
-    rows = threading.Event()
     started = time.perf_counter()
-    search = made._search
+    drop = made._drop_old_text
 
-    def then_search() -> None:
+    def then_text() -> None:
+        """Rows are made before this call, text after it."""
         print(f"| index: filters and reading | {time.perf_counter() - started:.1f} |")
-        rows.set()
-        search()
+        drop()
 
-    made._search = then_search  # type: ignore[method-assign]
+    made._drop_old_text = then_text  # type: ignore[method-assign]
     made.update()
     print(f"| index: search too | {time.perf_counter() - started:.1f} |")
     started = time.perf_counter()
-    made._search = search  # type: ignore[method-assign]
+    made._drop_old_text = drop  # type: ignore[method-assign]
     made.update()
-    print(f"| a look at logs in which nothing is new | {time.perf_counter() - started:.2f} |")
+    print(f"| update of an index without new logs | {time.perf_counter() - started:.2f} |")
     made.close()
     print(f"| size of the index, MB | {made.path.stat().st_size / 2**20:.0f} |")
 

@@ -90,8 +90,8 @@ def test_curves_show_values_and_thresholds(page: Any, site: Served) -> None:
     chart = page.locator('svg[aria-label="Need-ask success"]')
     chart.locator(".limit").wait_for(state="attached")
     least = load_profile("quickstart").thresholds.need_ask_pp_min
-    assert f"threshold {25 + least:.3g}%" in chart.inner_text()
-    assert page.locator('svg[aria-label="Reward"] .hit title').first.inner_text() == "step 1: 0.1"
+    assert f"threshold {25 + least:.3g}%" in (chart.text_content() or "")
+    assert page.locator('svg[aria-label="Reward"] .hit title').first.text_content() == "step 1: 0.1"
 
 
 def test_names_of_files_are_links(page: Any, site: Served) -> None:

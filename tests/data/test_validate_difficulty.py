@@ -322,7 +322,7 @@ def test_the_page_loads_nothing_and_shows_the_verdict(tmp_path: Path, poisoned: 
     assert not outline.open
     assert not outline.loads
     assert ("✗ FAILED" if poisoned else "✓ PASSED") in page
-    assert ("run difficulty_metrics" in page) == poisoned
+    assert ("run difficulty-metrics" in page) == poisoned
 
 
 def test_text_from_the_data_cannot_become_markup(tmp_path: Path) -> None:

@@ -19,6 +19,12 @@ def test_the_reader_chooses_the_language_of_a_static_page(browser: Any, tmp_path
     path.write_bytes(rc1_page(report(evaluation=reported(one(control=CONTROL)), reading=reading())))
     shown = browser.new_page()
     shown.goto(path.as_uri())
+    english, chinese = (shown.locator(f'svg g[lang="{lang}"]').first for lang in ("en", "zh"))
+    assert (english.is_visible(), chinese.is_visible()) == (True, False)
+    shown.click("[for=lang-zh]")
+    assert (english.is_visible(), chinese.is_visible()) == (False, True)
+    shown.click("[for=lang-en]")
+    shown.evaluate("document.querySelectorAll('svg').forEach((one) => one.remove())")  # `inner_text` has all of it
     main = shown.locator("main")
     assert "Need-ask success" in main.inner_text()
     assert not CHINESE.search(main.inner_text())

@@ -68,7 +68,7 @@ def test_a_failed_run_shows_its_remedies() -> None:
 
 def test_several_seeds_are_in_one_table() -> None:
     page = trial_page(reported(one(1), one(2), one(3)), LINES).decode()
-    assert re.findall(r"<td>seed (\d)</td>", page) == ["1", "2", "3"]
+    assert re.findall(r'<span class="zh" lang="zh">种子</span> (\d)</td>', page) == ["1", "2", "3"]
 
 
 def test_config_values_are_escaped() -> None:
@@ -87,6 +87,6 @@ def test_a_run_without_evaluation_says_so() -> None:
 def test_an_unmeasured_dot_is_left_out() -> None:
     intervals = environment().globals["svg"].intervals
     measured, unmeasured = {"value": 0.5, "low": 0.4, "high": 0.6}, {"value": None, "low": None, "high": None}
-    picture = intervals("t", [("a", [("base", measured), ("trained", unmeasured)])], True)
+    picture = intervals("t", [(("a", "甲"), [("base", measured), ("trained", unmeasured)])], True)
     assert picture.count("<circle") == 1
-    assert "no figures" in intervals("t", [("a", [("base", unmeasured)])], True)
+    assert "no figures" in intervals("t", [(("a", "甲"), [("base", unmeasured)])], True)
