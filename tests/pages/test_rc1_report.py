@@ -191,7 +191,7 @@ def test_the_verdict_is_first_and_unmeasured_parts_say_so() -> None:
         assert words in page
     assert "✓ PASSED" in rc1_page(report(passed=True, colour="green")).decode()
     waiting = rc1_page(report(colour="amber")).decode()
-    assert "! AMBER 黄灯, to be signed off" in waiting
+    assert "! AMBER, to be signed off" in waiting
     assert "NOT PASSED" not in waiting
 
 
