@@ -237,10 +237,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         "finetune.method: 4-bit weights need CUDA",
     ),
     "no such model": ({"base_model": "models/none"}, "base_model: no model can be read from models/none"),
-    "no pool": ({"seed_pool": "data/none.jsonl"}, "What to do: make it: askgate build_rollout_pool --mix "),
-    "no balanced pool": ({"seed_pool": "data/no.balanced.jsonl"}, "askgate difficulty_bucketize --metrics data/no.me"),
-    "no shadow set": ({"shadow_set": "data/none.jsonl"}, "make it: askgate shadow_run --stratify --mix hotpotqa:0.45"),
-    "no minimal data": ({"seed_pool": "data/train_min.jsonl"}, "What to do: make it: askgate make_min_data."),
+    "no pool": ({"seed_pool": "data/none.jsonl"}, "What to do: make it: askgate build-rollout-pool --mix "),
+    "no balanced pool": ({"seed_pool": "data/no.balanced.jsonl"}, "askgate difficulty-bucketize --metrics data/no.me"),
+    "no shadow set": ({"shadow_set": "data/none.jsonl"}, "make it: askgate shadow-run --stratify --mix hotpotqa:0.45"),
+    "no minimal data": ({"seed_pool": "data/train_min.jsonl"}, "What to do: make it: askgate make-min-data."),
     "another mix": ({"datasets": {"gsm8k": 1.0}}, "datasets.hotpotqa: data/pool.jsonl has a share of 0.45"),
 }
 
