@@ -83,6 +83,7 @@ lint: setup
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/import_cycles.py
 	$(BIN)/deptry src
+	cd packages/askgate-env && $(CURDIR)/$(BIN)/deptry src
 
 bench: $(BENCH_READY)
 	$(BIN)/python bench/data_plane.py

@@ -18,6 +18,8 @@ from .types import End, Episode, Level, Sample, Turn
 from .user_simulator import informs
 from .users import User, rules
 
+MAX_TURNS = 6
+"""Most turns of the policy where nothing else is asked for."""
 Watch = Callable[[Turn], None]
 """Gets every turn of a dialogue as it is made, except the first message of the user."""
 
@@ -32,7 +34,7 @@ class Env:
     def __init__(
         self,
         sample: Sample,
-        max_turns: int,
+        max_turns: int = MAX_TURNS,
         tools: Sequence[str] = TOOLS,
         user: User = rules,
         watch: Watch = unwatched,
@@ -108,6 +110,16 @@ class Env:
             seed=seed,
             received_info=self.received_info,
         )
+
+
+def play(sample: Sample, said: Sequence[str], max_turns: int = MAX_TURNS) -> Episode:
+    """The episode in which the policy says these turns. One that they do not complete ran out of tokens."""
+    env = Env(sample, max_turns)
+    for text in said:
+        env.step(text)
+    if env.end is None:
+        env.finish("length")
+    return env.episode(seed=0)
 
 
 def respond(turn: Turn, sample: Sample, tools: Sequence[str], user: User, before: Sequence[Turn]) -> Turn:
