@@ -75,10 +75,11 @@ def test_verifiers(library: Library, server: TinyServer, expected: list[float], 
     flags = ("--model", "tiny", "--client.base-url", server.url, "--output-dir", str(tmp_path), "--run.name", "run")
     config = str(EXAMPLES / "verifiers_eval.toml")
     run(tmp_path, str(library("verifiers") / "vf-eval"), "@", config, *flags, "--no-rich")
-    traces = [json.loads(line) for line in (tmp_path / "run/traces.jsonl").read_bytes().splitlines()]
+    episodes = [json.loads(line) for line in (tmp_path / "run/traces.jsonl").read_bytes().splitlines()]
     found = {
         trace["task"]["data"]["id"]: sum(one["score"] * one["weight"] for one in trace["rewards"].values())
-        for trace in traces
+        for episode in episodes
+        for trace in episode["traces"]
     }
     assert [found[sample.id] for sample in SAMPLES] == pytest.approx(expected)
 
