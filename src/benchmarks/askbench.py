@@ -170,9 +170,10 @@ def listed(points: Sequence[str]) -> str:
     return "\n".join(f"{place}. {point}" for place, point in enumerate(points, start=1)) or "none"
 
 
-_NOISE = re.compile(r"\\(?:left|right|!|,|;|displaystyle)|\\?\$|\^\{?\\circ\}?|°|\\ |\s|\\text\{\s*(?:and|or)?\s*\}")
+_NOISE = re.compile(r"\\(?:left|right|!|,|;|displaystyle)|\\?\$|\^\{?\\circ\}?|°|\\ |\s")
 _TEXT = re.compile(r"\\(?:text|mathrm|textbf|mbox)\{([^{}]*)\}")
 _FRACTION = re.compile(r"(-?)\\frac\{(-?\d+)\}\{(-?\d+)\}|(-?)\\frac(\d)(\d)")
+_EXPONENT = re.compile(r"e[-+]?\d{4}", re.I)
 
 
 def same_answer(answer: str | None, expected: str) -> bool:
@@ -180,6 +181,8 @@ def same_answer(answer: str | None, expected: str) -> bool:
 
     >>> [same_answer(answer, r"\frac{16}{27}") for answer in (r"\dfrac{16}{27}", "16/27", r"$\frac{16}{27}$", "16")]
     [True, True, True, False]
+    >>> same_answer("1e999999999", "7")
+    False
     """
     if answer is None:
         return False
@@ -197,6 +200,8 @@ def _unified(text: str) -> str:
 
 def _value(text: str) -> Fraction | None:
     plain_text = _FRACTION.sub(lambda one: f"{one[1] or one[4] or ''}{one[2] or one[5]}/{one[3] or one[6]}", text)
+    if _EXPONENT.search(plain_text):
+        return None  # `Fraction` would compute all digits of 1e999999999
     try:
         return Fraction(re.sub(r"(?<=\d),(?=\d{3}\b)", "", plain_text))
     except (ValueError, ZeroDivisionError):

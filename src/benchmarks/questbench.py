@@ -29,7 +29,9 @@ INSTRUCTION = (
 )
 AGAIN = 'That is not a choice. Write "Choice: NUMBER" and nothing else.'
 _NUMBER = re.compile(r"\b[0-9]+\b")
-_WHOLE = re.compile(r"\s*choice:\s*([0-9]+)\W*", re.I)
+_WHOLE = re.compile(r"\s*choice:\s*([0-9]{1,9})\W*", re.I)
+MOST_DIGITS = 9
+"""Longer numbers are no choice; Python refuses to read those of thousands of digits."""
 
 
 class QuestBench(AskBench):
@@ -67,11 +69,11 @@ def grade_choice(first: str, last: str, gold: int) -> Outcome:
 def choice(text: str) -> int | None:
     """The authors' rule: the first number after the last `choice:`, or of the whole text where there is none.
 
-    >>> choice("I need it. Choice: 2"), choice("2 or 3"), choice("none")
-    (2, 2, None)
+    >>> choice("I need it. Choice: 2"), choice("2 or 3"), choice("none"), choice("1" * 5000)
+    (2, 2, None, None)
     """
     found = _NUMBER.findall(text.lower().split("choice:")[-1])
-    return int(found[0]) if found else None
+    return int(found[0]) if found and len(found[0]) <= MOST_DIGITS else None
 
 
 def read_csv(path: Path) -> list[Row]:

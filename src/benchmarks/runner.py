@@ -100,12 +100,13 @@ class BenchmarkResult(Struct, frozen=True):
     askgate: str
 
     def is_comparable(self, other: BenchmarkResult) -> bool:
-        """Same benchmark, file, rows, settings and judge: only the model may differ."""
+        """Same benchmark, file, rows, settings, judge and figures: only the model may differ."""
         return self._comparison() == other._comparison()
 
     def _comparison(self) -> tuple[Any, ...]:
         prompt = {name: value for name, value in self.setting.items() if name != "reply_tokens"}
-        return self.benchmark, self.data_sha256, self.n, prompt, self.judge
+        figures = [(one.name, one.rule) for one in self.measures]  # another version may have others
+        return self.benchmark, self.data_sha256, self.n, prompt, self.judge, figures
 
 
 def run_benchmark(
@@ -164,7 +165,7 @@ def run_benchmark(
         raise BadInput(
             f"the judge graded none of {len(outcomes)} rows; the last reason: {game.failure}",
             where=f"{session.provider.name} {session.provider.model}" if session else name,
-            remedy="check the judge with `askgate probe_scorer --live`, then run the same command again",
+            remedy="check the judge with `askgate probe-scorer --live`, then run the same command again",
         )
     _write_rows(result_file.with_suffix(".rows.jsonl"), chosen, game.dialogues, outcomes)
     write_json(result_file, result)

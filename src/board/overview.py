@@ -63,15 +63,14 @@ def result_part(board: Board) -> Markup:
 def tail_part(board: Board) -> Markup:
     """The last lines of the log that grows, while it does."""
     root = board.run("").root
-    for path in _by_time(root / LOGS):
+    # A stage also writes other logs, such as that of its judge's server.
+    for path in (*_by_time(root / LOGS / "stages"), *_by_time(root / LOGS)):
         name = path.relative_to(root).as_posix()
         try:
             with open_inside(root, name) as handle:
                 found = os.fstat(handle.fileno())
-                if not found.st_size:
+                if not found.st_size or time.time() - found.st_mtime > RUNNING_SECONDS:
                     continue
-                if time.time() - found.st_mtime > RUNNING_SECONDS:
-                    break
                 handle.seek(max(0, found.st_size - TAIL_BYTES))
                 lines = handle.read().decode("utf-8", errors="replace").splitlines()
         except OutsideRunFolder:
@@ -82,14 +81,14 @@ def tail_part(board: Board) -> Markup:
 
 
 def _by_time(folder: Path) -> list[Path]:
-    """Logs of runs and of stages, the newest first."""
+    """Logs in a folder, the newest first."""
 
     def changed(path: Path) -> float:
         with suppress(OSError):
             return path.stat().st_mtime
         return 0.0
 
-    return sorted((*folder.glob("*.log"), *folder.glob("stages/*.log")), key=changed, reverse=True)
+    return sorted(folder.glob("*.log"), key=changed, reverse=True)
 
 
 def lights_part(board: Board) -> Markup:

@@ -84,8 +84,8 @@ def eval_model(
         if bench is None or data is None or model is None:
             absent = "--bench" if bench is None else "--data" if data is None else "--model"
             raise BadInput("is missing", where=absent, remedy="give --bench NAME, --data FILE and --model MODEL")
-        if overrides or n is not None or compare or out or tag:
-            unused = "--set, --n, --compare, --out and --tag belong to held-out samples"
+        if overrides or n is not None or compare or out or tag or greedy or backend != "pytorch":
+            unused = "--set, --n, --compare, --out, --tag, --greedy and --backend belong to held-out samples"
             raise BadInput(unused, where="--bench", remedy="leave them out; --limit plays fewer rows")
         return _run_bench(bench, data, model, limit, actions, as_json)
     if model is None:

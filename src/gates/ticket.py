@@ -63,7 +63,7 @@ ENVELOPE = TICKET.with_suffix(".dsse.json")
 """The owner's signature of the ticket."""
 FREE_WITH_A_TICKET = ("checkpoint", "device_pref")
 """Settings that `--set` may change in a gated run."""
-RUN_BOTH = "run `askgate round 1` and then `askgate round --round 2`; nobody writes this file by hand"
+RUN_BOTH = "run `askgate round 1` and then `askgate round 2`; nobody writes this file by hand"
 _AGAIN = "run both rounds again on the files as they are, or put the file back as it was"
 _READMIT = "run `askgate round --readmit`, which measures again and makes no paid call"
 _TRAIN_AGAIN = "train again: python -m train.ppo_runner"

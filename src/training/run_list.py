@@ -38,6 +38,8 @@ from ..runtime.lock import lock_folder
 
 NAMES = RUNS / "names.json"
 RELEASES = REPORTS / "rc1"
+DELETED = ".deleted-"
+"""Start of the name of a run folder that is being removed."""
 HEADLINE = ("need_ask_success", "overclar_rate", "success")
 State = Literal["running", "finished", "stopped"]
 _LIST = "`askgate runs` lists the runs"
@@ -125,17 +127,16 @@ def delete_run(run: Path) -> None:
     """Removes a run with its checkpoints. Names in the working folder that led to it lead to the newest other run."""
     require_deletable(run)
     names = (*LINKS, LATEST_RUN, *(REPORTS / one.name for one in evaluations(run)))
-    links = [name for name in names if name.is_symlink() and run_of(name) == run]
-    gone = run.with_name(f".deleted-{run.name}")
-    run.rename(gone)  # at once: a kill leaves no run that is half there
-    for link in links:
+    for link in (name for name in names if name.is_symlink() and run_of(name) == run):
         target = Path() if link == LATEST_RUN else link
-        other = next((one for one in all_runs() if (one / target).exists()), None)
+        other = next((one for one in all_runs() if one != run and (one / target).exists()), None)
         if other is None:
             link.unlink()
         else:
             point(link, other / target)
-    shutil.rmtree(gone)
+    run.rename(run.with_name(f"{DELETED}{run.name}"))  # at once: a kill leaves no run that is half there
+    for gone in RUNS.glob(f"{DELETED}*"):  # also of a deletion that was killed
+        shutil.rmtree(gone)
     _save(run, Label())
 
 

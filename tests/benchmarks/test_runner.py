@@ -115,6 +115,7 @@ def test_a_run_that_was_cut_short_resumes(monkeypatch: pytest.MonkeyPatch) -> No
     assert again == result
     assert shorter.n == 3
     assert not shorter.is_comparable(result)
+    assert not msgspec.structs.replace(result, measures=result.measures[1:]).is_comparable(result)
 
 
 def test_an_unfinished_line_of_answers_is_cut_off(tmp_path: Path) -> None:
@@ -218,6 +219,7 @@ def test_a_file_that_is_not_the_benchmarks_is_refused(name: str, line: str, what
         (["--data", "x.jsonl"], "--bench"),
         (["--limit", "3"], "--bench"),
         (["--bench", "gsm8k", "--data", "x.jsonl", "--n", "3"], "--limit"),
+        (["--bench", "gsm8k", "--data", "x.jsonl", "--greedy"], "--greedy"),
         (["--bench", "gsm8k", "--data", "nowhere.jsonl"], "nowhere.jsonl"),
     ],
 )

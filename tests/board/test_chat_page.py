@@ -18,7 +18,8 @@ from askgate_env.users import User
 from src.agents.trajectory import Job
 from src.board.chat import policy_folders
 from src.board.server import HOST
-from src.chat.policies import Policy, Progress
+from src.chat.policies import Finished, Policy, Progress
+from src.scoring.chat_server import Message
 from tests.board.small_run import Served, pool_sample, served, small_run, write_episodes
 
 SCRIPT = "<script>window.ran=1</script>"
@@ -39,6 +40,11 @@ class AskingPolicy(Policy):
             env.step(ANSWER)
             made.append(env.episode(job.seed, job.level))
         return made
+
+    def complete(self, prompts: Sequence[Sequence[Message]], finished: Finished) -> None:
+        raise NotImplementedError
+
+    reply_tokens = 0
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -80,6 +81,12 @@ def test_the_log_of_a_running_run_is_followed(page: Any, site: Served, monkeypat
     assert "line 10\n" not in page.locator("#tail").inner_text()
     with open(log, "a") as handle:
         handle.write("step 2 of 40\n")
+    page.locator("#tail", has_text="step 2 of 40").wait_for()
+    stage = Path("logs/stages/calibration.log")
+    stage.parent.mkdir()
+    stage.write_text("scoring: 3 of 30 samples\n")
+    page.locator("#tail", has_text="3 of 30").wait_for()
+    os.utime(stage, (0, 0))
     page.locator("#tail", has_text="step 2 of 40").wait_for()
 
 

@@ -43,8 +43,11 @@ def test_runs_are_listed_named_tagged_and_deleted(place: Path, askgate: Askgate)
     assert askgate("runs", second.name, "--name", "small").code == 2
     assert "there is no run 'huge'" in askgate("runs", "huge").err
     assert askgate("runs", "small", "--untag", "en", "--json").code == 0
+    killed = Path("runs/.deleted-20200101-000000")
+    killed.mkdir()
     assert askgate("runs", "latest", "--delete", "--yes").code == 0
     assert all_runs() == [first]
+    assert not killed.exists(), "what a killed deletion left is removed"
     assert (
         run_of(Path("checkpoints/local")) == run_of(Path("runs/latest")) == run_of(Path("logs/metrics.jsonl")) == first
     )

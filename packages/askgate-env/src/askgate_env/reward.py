@@ -4,7 +4,8 @@
 
 - `outcome`: `weight` for success. Where something is missing, success without having asked for it is a lucky guess: the
   evaluation counts it, but it earns nothing, else guessing yes or no would pay half the time. In the task `detect`,
-  where no answer can be checked, the outcome is an ask that brings what is missing, and no ask where nothing is.
+  where no answer can be checked, it is an answer after an ask that brought what is missing, or, where nothing is
+  missing, an answer without an ask.
 - `overclar`: minus the over-clarification penalty, `alpha * min(asks, cap)` where nothing is missing.
 - `dim/support`, `dim/economy` and so on: the calibrated dimensions (`AdvancedReward`), worth `reward.dimensions`
   together, where the config names their weights.
