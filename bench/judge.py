@@ -1,9 +1,9 @@
 """Benchmark of the local judge: what its scores say, and what they cost.
 
     askgate quickstart                                        # or any run that recorded episodes
-    python bench/judge.py score --method yes_no --out /tmp/yes_no.jsonl
-    python bench/judge.py score --method json --out /tmp/json.jsonl
-    python bench/judge.py table /tmp/json.jsonl /tmp/yes_no.jsonl
+    python bench/judge.py score --method yes_no --out yes_no.jsonl
+    python bench/judge.py score --method json --out json.jsonl
+    python bench/judge.py table json.jsonl yes_no.jsonl
 
 `score` draws recorded episodes, half of them successes, and demonstrations, each with four planted faults: the same
 vague ask three times (`repeat`), the rest of another dialogue (`off_topic`), a wrong answer (`wrong`), one vague ask

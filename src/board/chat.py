@@ -149,9 +149,7 @@ class Chat:
         if made.task.startswith(BUILTIN):
             lang: Lang = "zh" if made.task.endswith("zh") else "en"
             return Random().choice(held_out_samples(DRAWN, lang, SEED))
-        run = self.board.run("")
-        with reading(run.indexer.path) as store:
-            found = find_sample(store, run.root, made.task)
+        found = _find_sample(self.board, made.task)
         if found is None:
             raise BadInput("no pool in data/ has this sample", where=made.task, remedy="choose another one")
         return found
@@ -207,8 +205,19 @@ def _offered(board: Board, wanted: str) -> list[tuple[str, Sample]]:
     """Samples to choose from: the wanted one, then held-out ones."""
     run = board.run("")
     with reading(run.indexer.path) as store:
-        ids = dict.fromkeys([*([wanted] if wanted else []), *held_out_ids(store, OFFERED)])
-        return [(name, found) for name in ids if (found := find_sample(store, run.root, name))]
+        first = _find_sample(board, wanted) if wanted else None
+        ids = [name for name in held_out_ids(store, OFFERED) if name != wanted]
+        others = [(name, found) for name in ids if (found := find_sample(store, run.root, name))]
+    return [*([(wanted, first)] if first else []), *others]
+
+
+def _find_sample(board: Board, name: str) -> Sample | None:
+    """The sample of that id in the pools of any run: the page of an episode of each links here."""
+    for run in board.runs.values():
+        with reading(run.indexer.path) as store:
+            if found := find_sample(store, run.root, name):
+                return found
+    return None
 
 
 def chat_part(chat: Chat) -> Markup:

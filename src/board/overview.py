@@ -123,9 +123,10 @@ def curve_limits(run: Run, limits: Thresholds | None) -> dict[str, float]:
     found: dict[str, float] = {}
     if limits is None:
         return found
+    small, factor = limits.overclar_small, 1 + limits.overclar_change_pct_max / 100
     rules: dict[str, Callable[[float], float]] = {
         "need_ask_success": lambda base: base + limits.need_ask_pp_min / 100,
-        "overclar_rate": lambda base: max(base * (1 + limits.overclar_change_pct_max / 100), limits.overclar_small),
+        "overclar_rate": lambda base: small if base < small else base * factor,  # as `eval.compare.overclar_check`
         "turns": lambda base: base + limits.turns_change_max,
     }
     for name, rule in rules.items():

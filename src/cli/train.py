@@ -1,4 +1,4 @@
-"""Verbs of training and of the gates before it: train, sft, ppo_runner; round, verify, sign-off."""
+"""Verbs of training and of the gates before it: train, sft, ppo-runner; round, verify, sign-off."""
 
 from __future__ import annotations
 

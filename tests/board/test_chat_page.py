@@ -155,6 +155,14 @@ def test_a_new_chat_ends_the_one_before(page: Any, site: Served, monkeypatch: py
     assert "asked, as it must" in page.locator(".words").inner_text()
 
 
+def test_a_sample_of_another_run_folder_is_offered(site: Served, tmp_path: Path) -> None:
+    other = small_run(tmp_path / "other")
+    write_episodes(other, "data/pool.jsonl", [pool_sample(500)])
+    with served(Path.cwd(), other) as both:
+        both.update_indexes()
+        assert f'value="{pool_sample(500).id}" selected' in both.get(f"/chat?sample={pool_sample(500).id}")[2]
+
+
 def test_the_shipped_model_answers(page: Any, site: Served) -> None:
     page.goto(f"{site.url}/chat?policy=models/tiny&sample={pool_sample(101).id}")
     page.click("#start button")

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from src.board.overview import curve_limits
 from src.board.render import linked_text
+from src.board.runs import Run
 from src.config.profile import load_profile
 from src.core.files import write_json
 from src.pages.render import LABELS
@@ -99,6 +101,18 @@ def test_curves_show_values_and_thresholds(page: Any, site: Served) -> None:
     least = load_profile("quickstart").thresholds.need_ask_pp_min
     assert f"threshold {25 + least:.3g}%" in (chart.text_content() or "")
     assert page.locator('svg[aria-label="Reward"] .hit title').first.text_content() == "step 1: 0.1"
+
+
+@pytest.mark.parametrize(("base", "limit"), [(0.4, 0.32), (0.022, 0.0176), (0.01, 0.02)])
+def test_the_threshold_of_a_curve_is_that_of_the_gate(base: float, limit: float, tmp_path: Path) -> None:
+    """Over-clarification must fall by a share of its base, or stay below a small rate where the base is below it."""
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs/eval.jsonl").write_text(json.dumps({"seed": 7, "step": 0, "overclar_rate": base}) + "\n")
+    run = Run("one", tmp_path)
+    run.held_out.read_new()
+    limits = load_profile("rc1").thresholds
+    assert (limits.overclar_change_pct_max, limits.overclar_small) == (-20, 0.02)
+    assert curve_limits(run, limits)["overclar_rate"] == pytest.approx(limit)
 
 
 def test_names_of_files_are_links(page: Any, site: Served) -> None:

@@ -10,7 +10,7 @@ from .types import Sample
 
 DEMO_POOL = Path(__file__).parent / "demo_pool.jsonl"
 """60 generated samples, half of them with missing information, in English and Chinese:
-`askgate build_rollout_pool --n 60 --clarify_rate 0.5 --seed 7`."""
+`askgate build-rollout-pool --n 60 --clarify-rate 0.5 --seed 7`."""
 
 
 def load_pool(path: Path | str | None = None) -> list[Sample]:
