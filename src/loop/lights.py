@@ -81,7 +81,7 @@ def next_step(found: Sequence[Light], command: str) -> tuple[str, str]:
     if known:
         names = list(dict.fromkeys(known))
         return (
-            f"no light is red; before a release sign off or mend: {', '.join(names)} (askgate sign-off --amber NAME)",
+            f"no light is red; before a release sign off or fix: {', '.join(names)} (askgate sign-off --amber NAME)",
             f"没有红灯；发布前须签字或修正：{'、'.join(names)}（askgate sign-off --amber NAME）",
         )
     return "all lights are green: read reports/rc1/RC1.html", "全部绿灯：请阅读 reports/rc1/RC1.html"

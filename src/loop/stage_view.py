@@ -84,7 +84,7 @@ class StageView:
         if code == FAILED:
             self.say("  a gate failed; what to do is in the lines above 闸门未过，处理办法见上")
         elif self.resume:
-            self.say(f"  mend what the last lines name, then type: {self.resume} 按上面的提示处理后重新运行")
+            self.say(f"  fix what the last lines name, then type: {self.resume} 按上面的提示处理后重新运行")
 
     def ending(self, left: Sequence[RunningStage]) -> None:
         """Called when the loop is stopped while stages are still running."""
