@@ -31,7 +31,7 @@ def finished(folder: Path) -> None:
     os.chdir(folder)
     run_folder.N = SAMPLES
     run_folder.COUNTS = {**run_folder.COUNTS, "pool_samples": SAMPLES}
-    run_folder.furnish()
+    run_folder.build_run()
     # Whether a scripted policy passes is not what is timed.
     run_folder.edit_profile(lambda found: found["thresholds"].update(BEYOND_A_TINY_RUN))
     for one in run_folder.both_rounds():
