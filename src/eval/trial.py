@@ -126,11 +126,11 @@ def _told(task: str, change: Change) -> str:
 
 
 def recall_ambers(pooled: Compared) -> list[Check]:
-    """The amber of a policy that asks for missing information less often than its base."""
+    """The amber of a policy that gets missing information by asking less often than its base."""
     change = pooled.changes["question_recall"].delta_pp if pooled.changes else None
     if change is None:
         return []
-    made = check("ask_recall", change, ">=", 0.0, *remedies("ambers")["ask_recall"])
+    made = check("question_recall", change, ">=", 0.0, *remedies("ambers")["question_recall"])
     return [] if made.passed else [made]
 
 

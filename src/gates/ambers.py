@@ -7,7 +7,7 @@
     canaries_fooled     the judge scored worthless answers as high as good dialogues
     control_need_ask    plain SFT on as many tokens does better than the trained policy where asking is needed
     task_success        a task's success did not rise by more than chance
-    ask_recall          the trained policy asks for missing information less often than its base
+    question_recall     the trained policy gets missing information by asking less often than its base
 
 An amber fails no command. `askgate report` and `askgate package` exit with 1 until the owner has signed each of them
 off by name; weaker thresholds cannot be signed off. All ambers are derived again from profile, weights, the round's

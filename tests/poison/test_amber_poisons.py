@@ -95,10 +95,10 @@ def test_a_task_that_did_not_improve_is_an_amber(solved: float) -> None:
     assert "hotpotqa" not in found.remedy
 
 
-@poison("amber/ask_recall")
+@poison("amber/question_recall")
 def test_a_policy_that_asks_less_where_it_must_is_an_amber() -> None:
     (found,) = trial_ambers(on_tasks(gsm8k=0.5, asks=0.45))
-    assert (found.name, found.value) == ("ask_recall", -5.0)
+    assert (found.name, found.value) == ("question_recall", -5.0)
 
 
 @twin("amber")
