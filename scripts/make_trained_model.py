@@ -72,7 +72,7 @@ def _report(model: Path, config: TrainConfig) -> tuple[Path, TrialReport]:
         raise BadInput("is not of the last run in this folder", where=str(model), remedy=f"name {folders[0]}")
     reports = [path for path in evaluations(run) if path.suffix == ".json"]
     if not reports:
-        raise BadInput("has no report", where=str(run), remedy="run `askgate evaluate` with the config of the run")
+        raise BadInput("has no report", where=str(run), remedy="run `askgate eval` with the config of the run")
     path = max(reports, key=lambda one: one.stat().st_mtime)
     report = derived_report(config, path)
     if report.gated:
@@ -89,6 +89,8 @@ def card(
     """The model card in Markdown."""
     seeds = f"one of {len(config.seeds)} seeds" if len(config.seeds) > 1 else f"seed {config.seeds[0]}"
     gated = "behind a ticket of both rounds of gates" if report.gated else "without gates"
+    sft = f"SFT on {config.warm_start.tokens:,} tokens, then " if config.warm_start else ""
+    steps = sealed.step - min(sealed.step, config.warm_steps)
     lines = [
         f"# {out.as_posix()}",
         "",
@@ -97,7 +99,7 @@ def card(
         "",
         f"    {COMMAND.format(model=model.as_posix(), out=out.as_posix())}",
         "",
-        f"- {config.strategy.upper()}, {sealed.step} steps of {config.batch_size} episodes, {seeds}, {gated}, profile "
+        f"- {sft}{config.strategy.upper()}, {steps} steps of {config.batch_size} episodes, {seeds}, {gated}, profile "
         f"{report.profile}. The whole config is in `{RUN_SEAL}`, the seal of the run's final model.",
         f"- {parameters / 1e6:.2f}M parameters, rounded to float16; the figures below are of the weights as trained.",
         f"- Report `{path.name}`, SHA-256 `{sha256_file(path)}`, computed again from the recorded episodes.",

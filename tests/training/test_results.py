@@ -293,6 +293,14 @@ def test_a_run_that_passed_becomes_the_model_of_the_demo(place: Path, askgate: A
         assert policy.rollout([Job(next(iter(read_records(Path("data/shadow.jsonl"), Sample))))], 2)
 
 
+def test_the_card_of_the_shipped_model_counts_sft_apart_from_ppo() -> None:
+    folder = Path(__file__).resolve().parents[2] / "models/tiny-trained"
+    sealed = json.loads((folder / "run_seal.json").read_bytes())
+    warm = sealed["marks"]["config"]["warm_start"]
+    told = f"SFT on {warm['tokens']:,} tokens, then PPO, {sealed['step'] - warm['steps']} steps of"
+    assert told in (folder / "README.md").read_text(encoding="utf-8")
+
+
 def _none(place: Path) -> None:
     for file in (place / "reports").glob("ppo_eval_*"):
         file.resolve().unlink()
