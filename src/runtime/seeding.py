@@ -16,10 +16,14 @@ os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
+_is_strict = True
+"""False once a model of this run had an operation without a deterministic form."""
 
 
 def seed_all(seed: int) -> None:
     """Seeds Python, NumPy and torch on every device, and asks torch for deterministic algorithms."""
+    global _is_strict
+    _is_strict = True
     random.seed(seed)
     np.random.seed(seed)
     torch.manual_seed(seed)
@@ -32,9 +36,15 @@ def backward_strictly(work: Callable[[], _T], undo: Callable[[], None]) -> _T:
     """Runs forward and backward passes whose result is the same in every run, on CUDA too.
 
     Flash attention has a deterministic backward pass, and takes it only where operations without one are refused, not
-    warned of. If there is such an operation, `undo` drops the gradients so far, and `work` is done again without it.
+    warned of. If there is such an operation, `undo` drops the gradients so far, and `work` is done again without it, as
+    are all later passes.
     """
-    if not (torch.are_deterministic_algorithms_enabled() and torch.is_deterministic_algorithms_warn_only_enabled()):
+    global _is_strict
+    if not (
+        _is_strict
+        and torch.are_deterministic_algorithms_enabled()
+        and torch.is_deterministic_algorithms_warn_only_enabled()
+    ):
         return work()
     torch.use_deterministic_algorithms(True)
     try:
@@ -42,6 +52,7 @@ def backward_strictly(work: Callable[[], _T], undo: Callable[[], None]) -> _T:
     except RuntimeError as error:
         if "deterministic" not in str(error):
             raise
+        _is_strict = False
         _log.warning("this model does not train reproducibly bit by bit: %s", str(error).splitlines()[0])
     finally:
         torch.use_deterministic_algorithms(True, warn_only=True)

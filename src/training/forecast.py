@@ -220,13 +220,15 @@ class EpisodeTokens:
 
     @classmethod
     def of_pool(cls, pool: Path, renderer: Renderer) -> EpisodeTokens:
-        """By the demonstrations of the first samples of a pool."""
+        """By the demonstrations of the first samples of a pool; the usual ones where it has none."""
         demos = []
         for sample in islice(read_records(pool, Sample), SAMPLES):
             system = Env(sample, len(sample.dialogue), TOOLS).system()
             tokens, policy = demo_tokens(sample, renderer, thoughts=False, system=system)
             said_turns = sum(turn.by == "assistant" for turn in sample.dialogue)
             demos.append((policy.index(True), said_turns, sum(policy), len(tokens)))
+        if not demos:
+            return cls.usual()
         opening, turns, said, whole = map(fmean, zip(*demos, strict=True))
         return cls(opening, turns, said / turns, (whole - opening - said) / turns)
 

@@ -63,7 +63,8 @@ def prepare_own_data(file: Path, reporter: Reporter) -> OwnData:
     copy = folder / ("gsm8k" if source == "dir" else "") / f"{file.stem}.jsonl"
     pool, shadow = folder / "parts" / "pool.jsonl", folder / "parts" / "held_out.jsonl"
     copy.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(file, copy)
+    if file.resolve() != copy.resolve():
+        shutil.copyfile(file, copy)
     rows = sum(1 for _ in read_lines(copy))
     plan = BuildPlan(1, {"gsm8k": 1.0}, defaults.SEED, (), defaults.TEMPLATES, source=source, data_dir=folder)
     if not sidecar(shadow).exists():

@@ -71,6 +71,8 @@ def test_an_operation_without_a_deterministic_form_is_done_again_with_a_warning(
 
     assert backward_strictly(work, gradient.clear) == 1
     assert "does not train reproducibly" in caplog.text
+    backward_strictly(work, gradient.clear)
+    assert len(gradient) == 2, "the next pass is not tried strictly first"
 
 
 def test_other_errors_of_a_backward_pass_are_not_repeated() -> None:
