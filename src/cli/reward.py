@@ -267,12 +267,14 @@ def _print_weights(report: Report) -> None:
 
 
 def _print_judge_auc(found: dict[str, list[float]], episodes: int) -> None:
+    from ..reward.rank_statistics import CHANCE
+
     if not found:
         return
     shown = [f"{name} {auc:.2f} ({low:.2f} to {high:.2f})" for name, (auc, low, high) in found.items()]
     show.say(f"AUC of the judge's scores against success, {episodes} episodes: {', '.join(shown)}")
-    if all(low <= 0.5 for _, low, _ in found.values()):
-        show.say("none is above chance (0.5): these scores do not tell successes from failures")
+    if all(low <= CHANCE for _, low, _ in found.values()):
+        show.say(f"none is above chance ({CHANCE}): these scores do not tell successes from failures")
 
 
 def _print_penalties(alpha: float, cap: int, as_json: bool) -> None:

@@ -3,6 +3,7 @@
     weaker_thresholds   the profile has a threshold weaker than the one that AskGate was released with
     old_weights         the new score is compared with old weights other than those that AskGate was released with
     judge_weight        no dimension of the live judge has a weight, so its scores decide nothing
+    judge_auc           no dimension of the live judge tells successes from failures better than chance
     judge_noise         the judge's scores of one dialogue differ as much as those of different dialogues
     canaries_fooled     the judge scored worthless answers as high as good dialogues
     control_need_ask    plain SFT on as many tokens does better than the trained policy where asking is needed
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+import numpy as np
 
 from askgate_env.dimensions import LIVE
 from askgate_env.types import Record
@@ -32,8 +34,13 @@ from ..config.schema import dotted
 from ..core.check import Check, check, now, remedies
 from ..core.errors import BadInput
 from ..core.files import package_json, read_json, sha256_file, shipped, write_json
+from ..core.jsonl import read_unique
 from ..eval.trial import TrialReport, trial_ambers
+from ..reward.calibration import judge_auc
+from ..reward.rank_statistics import CHANCE
+from ..reward.recorded_episodes import RecordedEpisode
 from ..reward.weights import read_baseline, read_unchecked
+from ..scoring.scores import Score
 from .checks.judge import exam_checks
 from .gate import PREFLIGHT, RoundContext, round_context
 from .manifest import Manifest, newest_evaluation
@@ -77,7 +84,9 @@ def round_ambers(context: RoundContext) -> list[Amber]:
     """Ambers that are known before training. A round lists them in its report."""
     required = context.profile.thresholds.judge.required
     facts = [] if required else [one for one in exam_checks(context, "ambers") if not one.passed]
-    return [*profile_ambers(context.profile), *(Amber(one, context.exam) for one in facts)]
+    scores, episodes = context.profile.paths.calibration_scores, context.profile.paths.calibration_episodes
+    at_chance = [Amber(one, scores) for one in auc_ambers(episodes, scores)]
+    return [*profile_ambers(context.profile), *at_chance, *(Amber(one, context.exam) for one in facts)]
 
 
 def profile_ambers(profile: Profile) -> list[Amber]:
@@ -191,7 +200,19 @@ def weight_ambers(weights: dict[str, float]) -> list[Check]:
     return _amber("judge_weight", judged, ">", 0.0, remedies("ambers")["judge_weight"])
 
 
-def _amber(name: str, value: float, rule: Any, threshold: float, remedy: tuple[str, str]) -> list[Check]:
+def auc_ambers(episodes: Path, scores: Path) -> list[Check]:
+    """The amber of a judge at chance. The gate `calibration` shows whether outcomes and scores are real."""
+    success = {one.id: float(one.episode.success) for one in read_unique(episodes, RecordedEpisode)}
+    scored = [one for one in read_unique(scores, Score) if one.live and one.scores and one.id in success]
+    live = {name: np.array([one.scores[judged] for one in scored]) for name, judged in LIVE.items()}
+    found = judge_auc(live, np.array([success[one.id] for one in scored]))
+    en, zh = remedies("ambers")["judge_auc"]
+    told = "; ".join(f"{name} {auc:.2f} (95% {low:.2f} to {high:.2f})" for name, (auc, low, high) in found.items())
+    best = max((low for _, low, _ in found.values()), default=None)
+    return _amber("judge_auc", best, ">", CHANCE, (f"{en}: {told}", f"{zh}：{told}") if told else (en, zh))
+
+
+def _amber(name: str, value: float | None, rule: Any, threshold: float, remedy: tuple[str, str]) -> list[Check]:
     made = check(name, value, rule, threshold, *remedy)
     return [] if made.passed else [made]
 

@@ -305,7 +305,7 @@ def weight_calib(
     arguments |= limits.model_dump(include={"rank_corr_gain_pct_min", "mae_change_pct_max"})
     proof = evidence([episodes, fixed, *made_from], [], arguments, started)
     proof = replace(proof, outputs={str(out): sha256(weights).hexdigest()})
-    measured = {**figures(result), "live_episodes": scores.live, "judge_auc": judge_auc(scores)}
+    measured = {**figures(result), "live_episodes": scores.live, "judge_auc": _judge_auc(scores)}
     whole = report("weight_calib", checks, measured, proof)
     with atomic_files() as start:
         start(out).write(weights)
@@ -313,11 +313,14 @@ def weight_calib(
     return whole, path
 
 
-def judge_auc(scores: Scores) -> dict[str, list[float]]:
-    """AUC of each live dimension against success, with its 95% interval, on the episodes that the judge scored."""
-    success = scores.success_N[scores.live_N]
+def _judge_auc(scores: Scores) -> dict[str, list[float]]:
     columns = {name: scores.matrix_ND[scores.live_N, place] for place, name in enumerate(scores.names) if name in LIVE}
-    found = {name: auc_interval(column, success) for name, column in columns.items()}
+    return judge_auc(columns, scores.success_N[scores.live_N])
+
+
+def judge_auc(live: dict[str, F64], success_N: F64) -> dict[str, list[float]]:
+    """AUC of each live dimension against success, with its 95% interval, on the episodes that the judge scored."""
+    found = {name: auc_interval(column, success_N) for name, column in live.items()}
     return {name: list(interval) for name, interval in found.items() if interval}
 
 

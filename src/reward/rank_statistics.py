@@ -115,8 +115,12 @@ def interval(values: F64) -> tuple[float | None, float | None]:
     return float(low), float(high)
 
 
+CHANCE = 0.5
+"""AUC of scores that say nothing."""
+
+
 def auc_interval(values_N: F64, success_N: F64) -> tuple[float, float, float] | None:
-    """AUC against success with its 95% interval, by the standard error of Hanley and McNeil (1982); 0.5 is chance.
+    """AUC against success with its 95% interval, by the standard error of Hanley and McNeil (1982).
 
     None where all succeed or all fail.
 

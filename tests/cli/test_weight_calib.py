@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from askgate_env.dimensions import LIVE
+from askgate_env.types import Sample
 from src.cli import main
 from src.core.files import sha256_file
 from src.reward.scored_episodes import ScoredEpisode
@@ -72,8 +73,13 @@ def own_quickstart(**calibration: object) -> None:
 
 def test_settings_are_those_of_the_configs_profile(episodes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own_quickstart(seed=7, cv=3)
-    seeds = []
-    monkeypatch.setattr(record_episodes, "calibration_samples", lambda pool, n, seed: seeds.append(seed) or [])
+    seeds: list[int] = []
+
+    def no_samples(pool: Path, n: int, seed: int) -> list[Sample]:
+        seeds.append(seed)
+        return []
+
+    monkeypatch.setattr(record_episodes, "calibration_samples", no_samples)
     monkeypatch.setattr(record_episodes, "rated_episodes", lambda *_, **__: RatedEpisodes([], episodes, []))
     with pytest.raises(SystemExit):
         main(["weight_calib", "--boot", "10"])

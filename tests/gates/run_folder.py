@@ -71,10 +71,22 @@ LATENCY_S = 0.025
 
 
 def discerning_scores(body: dict[str, Any]) -> dict[str, Any]:
-    """Scores of a judge that reads: steady ones for a dialogue, nearly nothing for a canary."""
-    dialogue = body["messages"][-1]["content"].rpartition("\n")[0]
+    """Scores of a judge that reads: next to nothing for a canary, more logic for an answer after a thought."""
     found = steady_scores(body)
-    return {name: min(1, mark) for name, mark in found.items()} if dialogue.endswith(_WORTHLESS) else found
+    if is_canary(body):
+        return {name: min(1, mark) for name, mark in found.items()}
+    reasoned = _dialogue(body).splitlines()[-2:-1]
+    thinks = bool(reasoned) and reasoned[0].startswith(("Assistant thinks: ", "助手思考: "))
+    return found | {"logic": min(10, found["logic"] + 3 * thinks)}
+
+
+def is_canary(body: dict[str, Any]) -> bool:
+    return _dialogue(body).endswith(_WORTHLESS)
+
+
+def _dialogue(body: dict[str, Any]) -> str:
+    text: str = body["messages"][-1]["content"].rpartition("\n")[0]
+    return text
 
 
 _WORTHLESS = tuple(f": {text}" for canaries in CANARIES.values() for text in canaries.values())

@@ -14,6 +14,7 @@ from askgate_env.dimensions import LIVE
 from src.config.profile import Profile, load_profile
 from src.core.check import remedies
 from src.core.errors import BadInput
+from src.core.jsonl import read_records, write_records
 from src.eval.trial import (
     Compared,
     SeedRun,
@@ -28,10 +29,12 @@ from src.eval.trial import (
 from src.gates.ambers import (
     NOT_FOR_SIGNING,
     ambers,
+    auc_ambers,
     baseline_ambers,
     open_ambers,
     profile_ambers,
     reference_thresholds,
+    round_ambers,
     sign_amber,
     weaker_thresholds,
     weight_ambers,
@@ -42,10 +45,21 @@ from src.gates.verify import verify
 from src.loop.lights import next_step
 from src.pages.rc1_report import verdict
 from src.release.package import make_package
+from src.reward.recorded_episodes import RecordedEpisode
 from src.scoring.prompt import DIMENSIONS
 from tests.conftest import Askgate
 from tests.eval.episodes import episode
-from tests.gates.run_folder import PROFILE, ROOT, SHADOW, current_context, discerning_scores, edit_profile, judging
+from tests.gates.run_folder import (
+    PROFILE,
+    ROOT,
+    SHADOW,
+    current_context,
+    discerning_scores,
+    edit_profile,
+    is_canary,
+    judged,
+    judging,
+)
 from tests.gates.test_sign_off import make_key
 from tests.rc1 import THRESHOLDS
 from tests.release.packing import CONFIG, silent, trained
@@ -207,12 +221,6 @@ def test_a_judge_without_any_weight() -> None:
     assert found.name == "judge_weight"
 
 
-@poison("amber/control_need_ask")
-def test_a_control_that_beats_the_trained_policy() -> None:
-    (found,) = control_ambers(against_control(trained=0.4, control=0.6))
-    assert found.value == pytest.approx(-20.0)
-
-
 def round_again(scores: Scores) -> Round:
     """Round 2 once more, with another judge."""
     with judging(scores) as environment:
@@ -221,14 +229,59 @@ def round_again(scores: Scores) -> Round:
 
 def gullible(body: dict[str, Any]) -> dict[str, Any]:
     """Scores of a judge that likes short dialogues."""
-    short = discerning_scores(body) != steady_scores(body)
-    return dict.fromkeys(DIMENSIONS, 10) if short else steady_scores(body)
+    return dict.fromkeys(DIMENSIONS, 10) if is_canary(body) else discerning_scores(body)
 
 
 def contrary(body: dict[str, Any]) -> dict[str, Any]:
     """Scores opposite to those that the run's episodes got before; a canary gets nothing."""
-    worthless = discerning_scores(body) != steady_scores(body)
-    return {name: 0 if worthless else 10 - mark for name, mark in steady_scores(body).items()}
+    return {name: 0 if is_canary(body) else 10 - mark for name, mark in discerning_scores(body).items()}
+
+
+def scored_again(scores: Scores) -> None:
+    """Scores the episodes of the calibration once more, with another judge."""
+    episodes, seed = profile().paths.calibration_episodes, profile().thresholds.calibration.seed
+    with judging(scores) as environment:
+        judged(list(read_records(episodes, RecordedEpisode)), episodes, environment, seed)
+
+
+def constant(body: dict[str, Any]) -> dict[str, Any]:
+    return dict.fromkeys(DIMENSIONS, 7)
+
+
+@poison("amber/judge_auc")
+@pytest.mark.parametrize("scores", [steady_scores, constant, contrary])
+def test_a_judge_at_chance_or_below_is_an_amber_that_is_signed_off_by_name(run: Path, scores: Scores) -> None:
+    scored_again(scores)
+    assert "judge_auc" in [one.name for one in round_ambers(current_context())]
+    (found,) = [one for one in ambers(profile()) if one.name == "judge_auc"]
+    assert (found.fact.value is not None, found.file) == (True, profile().paths.calibration_scores)
+    assert "live_logic 0." in found.fact.remedy
+    assert "live_logic 0." in found.fact.remedy_zh
+    assert "judge_auc" in {one.name: one for one in verdict(PROFILE, None)}["Ambers"].told
+    sign_amber(profile(), "judge_auc", None, None, "Ada")
+    assert {one.name: one.signed for one in ambers(profile())}["judge_auc"] == "Ada"
+
+
+@poison("amber/judge_auc")
+def test_without_a_failure_to_compare_nothing_shows_that_the_judge_is_above_chance(run: Path) -> None:
+    paths = profile().paths
+    right = [one for one in read_records(paths.calibration_episodes, RecordedEpisode) if one.episode.success]
+    with open("right.jsonl", "wb") as handle:
+        write_records(handle, right)
+    (found,) = auc_ambers(Path("right.jsonl"), paths.calibration_scores)
+    assert (found.name, found.value) == ("judge_auc", None)
+
+
+@twin("amber")
+def test_a_judge_that_tells_successes_from_failures_is_no_amber(run: Path) -> None:
+    paths = profile().paths
+    assert auc_ambers(paths.calibration_episodes, paths.calibration_scores) == []
+
+
+@poison("amber/control_need_ask")
+def test_a_control_that_beats_the_trained_policy() -> None:
+    (found,) = control_ambers(against_control(trained=0.4, control=0.6))
+    assert found.value == pytest.approx(-20.0)
 
 
 def amber_run() -> None:
