@@ -269,13 +269,13 @@ def _bar(label: str, total: int | None) -> Iterator[Callable[..., None] | None]:
 
 
 def _tenths(label: str, total: int) -> Callable[[int], None]:
-    """Prints one line per tenth of the items."""
+    """Prints one line per tenth of the items, but none at the end."""
     done = 0
 
     def progress(more: int) -> None:
         nonlocal done
         before, done = done, done + more
-        if done * 10 // total > before * 10 // total:
+        if done < total and done * 10 // total > before * 10 // total:
             complain(f"{label}: {done} of {total}")
 
     return progress

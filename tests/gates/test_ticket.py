@@ -249,7 +249,7 @@ def test_no_flag_skips_the_ticket(run: Path) -> None:
 
     from src.cli.app import app
 
-    flags = {flag for one in get_command(app).commands["ppo_runner"].params for flag in one.opts}  # type: ignore[attr-defined]
+    flags = {flag for one in get_command(app).commands["ppo-runner"].params for flag in one.opts}  # type: ignore[attr-defined]
     assert flags == {"--config", "--resume-from", "--set", "--json"}
 
 
