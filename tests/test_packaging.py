@@ -154,7 +154,7 @@ def installed(wheel: Path, env_wheel: Path, tmp_path_factory: pytest.TempPathFac
 def test_the_installed_command_builds_a_pool_from_an_empty_folder(installed: Path, tmp_path: Path) -> None:
     where = run(tmp_path, str(installed / "python"), "-c", "import askgate; print(askgate.__file__)").strip()
     assert Path(where).is_relative_to(installed.parent)
-    assert "build_rollout_pool" in run(tmp_path, str(installed / "askgate"), "--help")
+    assert "build-rollout-pool" in run(tmp_path, str(installed / "askgate"), "--help")
     run(tmp_path, str(installed / "askgate"), "build_rollout_pool", "--n", "20", "--out", "pool.jsonl")
     assert len((tmp_path / "pool.jsonl").read_bytes().splitlines()) == 20
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pool.jsonl", "pool.meta.json"]

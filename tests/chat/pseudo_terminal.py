@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -36,7 +37,7 @@ def in_terminal(
     process = subprocess.Popen(
         [*command, *arguments], cwd=folder, stdin=inner, stdout=inner, stderr=inner, env=environment,
         start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        preexec_fn=_take_terminal,
     )  # fmt: skip
     os.close(inner)
     output, waiting, seen = b"", list(typing), 0
@@ -59,6 +60,12 @@ def in_terminal(
         process.kill()
         process.wait()
         os.close(outer)
+
+
+def _take_terminal() -> None:
+    """What a shell does for a command in the foreground. A job in the background ignores Ctrl-C, and passes that on."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
 
 def plain(output: str) -> str:

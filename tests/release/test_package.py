@@ -106,9 +106,9 @@ def test_the_model_signing_package_verifies_the_same_signature(packed: Path) -> 
         archive.extractall("open", filter="data")
     signature = Path("open") / signature_of(MODEL.as_posix())
     command = [sys.executable, "-m", "model_signing", "verify", "key", f"open/{MODEL}"]
-    command += ["--signature", str(signature), "--public-key", "key.pub"]
+    command += ["--signature", str(signature), "--public_key", "key.pub"]
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
-    listed = [*command[:5], f"open/{SUMS}", "--signature", f"open/{SUMS_SIGNATURE}", "--public-key", "key.pub"]
+    listed = [*command[:5], f"open/{SUMS}", "--signature", f"open/{SUMS_SIGNATURE}", "--public_key", "key.pub"]
     assert subprocess.run(listed, capture_output=True, check=False).returncode == 0
     weights = Path("open") / MODEL / "model.safetensors"
     weights.write_bytes(flipped(weights.read_bytes()))

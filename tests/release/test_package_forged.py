@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import tarfile
 from hashlib import sha256
@@ -32,6 +33,7 @@ from tests.release.packing import (
 )
 
 __all__ = ["finished", "package_folder", "packed", "run"]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_damaged_packages_are_refused_and_write_nothing_outside(packed: Path) -> None:
@@ -86,7 +88,9 @@ def test_no_code_of_a_package_is_run(tmp_path: Path) -> None:
     for name in ("src/__init__.py", "src/cli/__init__.py", "src/cli/__main__.py", "yaml.py", "torch.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("open('ran', 'w')\n")
-    command, environment = training_again("none.yaml")
+    (tmp_path / "configs").mkdir()
+    shutil.copy(ROOT / "configs/quickstart.yaml", tmp_path / "configs/own.yaml")
+    command, environment = training_again("configs/own.yaml")
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, (tmp_path / "ran").exists()) == (2, False)
     assert "there is no ticket" in done.stderr

@@ -182,7 +182,7 @@ class TestRefused:
         refused(
             askgate("train", "--config", config),
             "none.json: cannot be read (No such file or directory)",
-            "run weight_calib",
+            "run weight-calib",
         )
         assert not (place / "logs").exists()
 
@@ -201,7 +201,7 @@ class TestRefused:
         with JudgeServer(plan=lambda n: "401") as server:
             hire(server, place, monkeypatch)
             done = askgate("train", "--config", write_config(place, **LIVE))
-        refused(done, "the judge gives no score: refused", "probe_scorer --live")
+        refused(done, "the judge gives no score: refused", "probe-scorer --live")
         assert not (place / "checkpoints").exists()
 
     def test_changed_weights_on_resume(self, place: Path, askgate: Askgate) -> None:
