@@ -67,6 +67,7 @@ def test_the_list_begins_with_failures_of_the_last_evaluation_and_keys_walk_it(
     assert page.locator(".episodes li", has_text="wrong").count() == 1
     page.locator(".episodes a").first.click()
     page.wait_for_selector(".dialogue")
+    page.wait_for_load_state()  # before that, no script listens to the keys
     first = page.locator("h1").inner_text()
     assert first == "gsm8k-0101"
     assert page.locator("a[rel=prev]").count() == 0
