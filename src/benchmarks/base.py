@@ -85,7 +85,7 @@ class Benchmark(ABC):
     prompts: ClassVar[tuple[str, ...]] = ()
     """Versions of the judge prompts that it uses; none where no judge is needed."""
     note: ClassVar[str] = ""
-    """Where the figures by the authors' rule depart from theirs, in one sentence."""
+    """How our grading by the authors' rule differs from their own program, in one sentence; empty if it does not."""
 
     def read(self, path: Path) -> list[Row]:
         """The rows of the file, checked."""

@@ -96,7 +96,7 @@ class BenchmarkResult(Struct, frozen=True):
     not_graded: int
     """Rows for which the judge gave no verdict."""
     note: str
-    """Where the figures by the authors' rule depart from theirs."""
+    """How our grading by the authors' rule differs from their own program; empty if it does not."""
     askgate: str
 
     def is_comparable(self, other: BenchmarkResult) -> bool:

@@ -3,9 +3,10 @@
     memory = weights + trained weights with Adam and gradient + reference + rollout copy + key-value cache
              + the larger of rollout and update (activations, logits, hidden states of the critic)
 
-Sizes follow from the shape of the model and the config; the measured constants are in `costs.yaml`. A run that needs
-more memory than the device has gets a smaller pack and then fewer slots: both change speed, not episodes or updates. A
-run that does not fit with one slot is refused. `askgate rc1 --plan` prints the forecast, and so does every run.
+Sizes follow from the shape of the model and the config. The constants in `costs.yaml` are measured, or estimated
+where it says so. A run that needs more memory than the device has gets a smaller pack and then fewer slots: both
+change the speed, not episodes or updates. A run that does not fit with one slot is refused. `askgate rc1 --plan`
+prints the forecast, and so does every run.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _BYTES = {torch.float32: 4, torch.bfloat16: 2, torch.float16: 2}
 
 @cache
 def costs() -> dict[str, Any]:
-    """The measured constants."""
+    """The constants of `costs.yaml`."""
     found: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("costs.yaml").read_bytes())
     return found
 
@@ -214,9 +215,9 @@ class EpisodeTokens:
     opening: float
     turns: float
     action: float
-    """Of one turn."""
+    """Tokens that the policy says in a turn."""
     reply: float
-    """Between two turns."""
+    """Tokens of the user's or tool's reply after a turn."""
 
     @classmethod
     def of_pool(cls, pool: Path, renderer: Renderer) -> EpisodeTokens:
@@ -234,7 +235,7 @@ class EpisodeTokens:
 
     @classmethod
     def usual(cls) -> EpisodeTokens:
-        """Where there is no pool yet."""
+        """Estimated means, for a run whose pool is not built yet."""
         return cls(**costs()["episode"])
 
 

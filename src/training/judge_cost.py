@@ -1,6 +1,6 @@
 """Calls and cost of the judge in the stages of a profile, before the first call (`askgate rc1 --plan`).
 
-Tokens of a call are a measured mean (`costs.yaml`); prices are those of the judge's row in `configs/default.yaml`.
+Tokens of a call are an estimate (`costs.yaml`); prices are those of the judge's row in `configs/default.yaml`.
 """
 
 from __future__ import annotations
