@@ -38,7 +38,15 @@ from src.rollout.scheduler import generate  # noqa: E402
 PROMPT, NEW = 256, 128
 SHAPES: dict[str, dict[str, int]] = {
     "0.6B": {"hidden_size": 1024, "intermediate_size": 3072, "num_hidden_layers": 28, "num_attention_heads": 16},
+    "1.7B": {"hidden_size": 2048, "intermediate_size": 6144, "num_hidden_layers": 28, "num_attention_heads": 16},
     "4B": {"hidden_size": 2560, "intermediate_size": 9728, "num_hidden_layers": 36, "num_attention_heads": 32},
+    "8B": {
+        "hidden_size": 4096,
+        "intermediate_size": 12288,
+        "num_hidden_layers": 36,
+        "num_attention_heads": 32,
+        "tie_word_embeddings": False,
+    },
     "tiny": {"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 16},
 }
 TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
@@ -47,11 +55,10 @@ TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down
 def random_model(shape: str, device: torch.device, dtype: torch.dtype, lora: bool) -> Any:
     torch.manual_seed(0)
     config = Qwen3Config(
-        **SHAPES[shape],
+        **{"tie_word_embeddings": True, **SHAPES[shape]},
         num_key_value_heads=8,
         head_dim=128 if shape != "tiny" else 16,
         vocab_size=151_936 if shape != "tiny" else 512,
-        tie_word_embeddings=True,
         max_position_embeddings=40_960,
     )
     torch.set_default_dtype(dtype)

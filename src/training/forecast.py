@@ -136,11 +136,12 @@ def forecast_memory(
     full, four_bits = method == "full", method == "qlora"
     everything = shape.linear + shape.embedding
     trained = everything if full else shape.adapters(config.finetune.rank, targets)
-    held = 4 if full else size
+    held, warm = 4 if full else size, 4 if config.warm_start else 0
     parts = {
         "weights": shape.linear * (constants["nf4_bytes"] if four_bits else held) + shape.embedding * held,
         "trained weights and optimizer": trained * (12 + (0 if full else 4)),
-        "reference": float(everything * size) if full else trained * 4.0 * (2 if config.warm_start else 0),
+        # With a warm start also its weights; adapters are swapped with them in place.
+        "reference": float(everything * (size + warm)) if full else trained * 2.0 * warm,
     }
     if config.rollout.backend == "cuda" or (config.rollout.backend == "auto" and cuda):
         parts["rollout copy"] = float(shape.linear * size + (shape.vocab * shape.hidden * size if held != size else 0))

@@ -1,7 +1,7 @@
 """The plan of `askgate train --model M --data my.jsonl`: what this machine can train, and the config of the run.
 
 Full fine-tuning, LoRA and QLoRA are tried in this order, each without and with gradient checkpointing. The first whose
-forecast (`forecast.py`) fits the device's memory is the plan.
+forecast (`forecast.py`) fits the device's memory with all rollout slots is the plan, else the first that fits with fewer.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ def make_plan(model: str, data: OwnData) -> RunPlan:
 def choose_method(
     settings: dict[str, Any], shape: Shape, device: torch.device, available_gb: float, four_bits: bool
 ) -> RunPlan:
-    """The first of full fine-tuning, LoRA and (with `four_bits`) QLoRA that fits."""
+    """The first of full fine-tuning, LoRA and (with `four_bits`) QLoRA that fits with all slots, else with fewer."""
     methods: tuple[Method, ...] = ("full", "lora", "qlora") if four_bits else ("full", "lora")
-    parameters, refusal = shape.linear + shape.embedding, ""
+    parameters, refusal, with_fewer_slots = shape.linear + shape.embedding, "", []
     for method, recompute in product(methods, (False, True)):
         chosen = {
             **settings,
@@ -88,7 +88,12 @@ def choose_method(
         except BadInput as error:
             refusal = error.what
         else:
-            return RunPlan(device, available_gb, parameters, method, memory.peak / GB, chosen)
+            plan = RunPlan(device, available_gb, parameters, method, memory.peak / GB, chosen)
+            if memory.slots == config.rollout.slots:
+                return plan
+            with_fewer_slots.append(plan)
+    if with_fewer_slots:
+        return with_fewer_slots[0]
     smaller = "choose a smaller model"
     remedy = smaller if four_bits or device.type != "cuda" else f"pip install 'askgate[gpu]' for QLoRA, or {smaller}"
     raise BadInput(f"{parameters / 1e9:.1f}B weights: {refusal}", where="--model", remedy=remedy)

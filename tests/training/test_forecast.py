@@ -106,6 +106,15 @@ def test_what_does_not_fit_is_refused_with_a_remedy(changes: list[str], remedy: 
     assert remedy in str(refused.value.remedy)
 
 
+def test_full_fine_tuning_keeps_the_weights_of_the_warm_start() -> None:
+    weights = QWEN3_4B.linear + QWEN3_4B.embedding
+    with_it, without = (
+        forecast_memory(scale("finetune.method=full", *more), QWEN3_4B, CUDA, BF16, ALL).parts["reference"]
+        for more in ((), ("warm_start=null",))
+    )
+    assert (without, with_it - without) == (2 * weights, 4 * weights)
+
+
 def test_without_cuda_there_is_no_rollout_copy() -> None:
     parts: dict[str, Any] = forecast_memory(scale(), QWEN3_4B, torch.device("cpu"), torch.float32, ALL).parts
     assert "rollout copy" not in parts

@@ -111,9 +111,11 @@ def settings(tmp_path: Path) -> dict[str, Any]:
         (QWEN3_4B, 141, True, "full"),
         (QWEN3_4B, 48, False, "lora"),
         (QWEN3_4B, 18, True, "qlora"),
+        (QWEN3_4B, 24e9 / 2**30, False, "lora"),  # with three slots
+        (QWEN3_4B, 24e9 / 2**30, True, "qlora"),  # with all slots
     ],
 )
-def test_the_first_method_that_fits_is_chosen(
+def test_the_first_method_that_fits_with_all_slots_is_chosen(
     shape: Shape, memory: float, four_bits: bool, method: str, settings: dict[str, Any]
 ) -> None:
     plan = choose_method(settings, shape, torch.device("cuda"), memory, four_bits)
