@@ -1,7 +1,7 @@
 """The plan of `askgate train --model M --data my.jsonl`: what this machine can train, and the config of the run.
 
 Full fine-tuning, LoRA and QLoRA are tried in this order, each without and with gradient checkpointing. The first whose
-forecast (`forecast.py`) fits the device's memory with all rollout slots is the plan, else the first that fits with fewer.
+forecast (`forecast.py`) fits the memory of the device with all rollout slots is the plan, else the first with fewer.
 """
 
 from __future__ import annotations
