@@ -11,7 +11,8 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import reduce
+from copy import deepcopy
+from functools import lru_cache, reduce
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
@@ -189,10 +190,16 @@ _Loader.add_implicit_resolver(
 )
 
 
+@lru_cache(maxsize=64)
+def _parse(text: str) -> Any:
+    """A round reads the same few files a hundred times. Not by libyaml, which crashes on deep nesting."""
+    return yaml.load(text, _Loader)
+
+
 def _read_file(name: Path) -> Any:
     try:
         with explain_read_errors(name):
-            return yaml.load(read_noted(shipped(name)).decode(), _Loader)
+            return deepcopy(_parse(read_noted(shipped(name)).decode()))
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
         raise BadInput(f"not valid YAML ({error.problem})", where=f"{name}{line}", remedy="correct the file") from None

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from tests.release.packing import finished, package_folder, packed, run
+from tests.shared_results import _share_results
 
-__all__ = ["finished", "package_folder", "packed", "run"]
+__all__ = ["_share_results", "finished", "package_folder", "packed", "run"]

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.gates.run_folder import copy_of, finished_run, small_thresholds_are_shipped
+from tests.shared_results import _share_results
+
+__all__ = ["_share_results"]
 
 
 @pytest.fixture(scope="session")

@@ -48,6 +48,7 @@ from src.scoring.providers import settings_for
 from tests.gates.scripted_policy import act, ask_first
 from tests.scoring.server import JudgeServer, Scores, steady_scores
 from tests.scoring.workspace import uneven_latency
+from tests.shared_results import share_results, shared_folder
 
 ROOT = Path(__file__).resolve().parents[2]
 N, SHADOW, EPISODES, LIVE, FRESH = 1_500, 300, 300, 30, 8
@@ -234,8 +235,7 @@ def both_rounds() -> tuple[Round, Round]:
 
 def finished_run(factory: pytest.TempPathFactory) -> Path:
     """The finished run, built once for all test processes."""
-    base = factory.getbasetemp()
-    shared = base.parent if base.name.startswith("popen-") else base
+    shared = shared_folder(factory)
     folder = shared / "finished_run"
     with open(shared / "finished_run.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -245,8 +245,9 @@ def finished_run(factory: pytest.TempPathFactory) -> Path:
             making.mkdir()
             os.chdir(making)
             try:
-                build_run()
                 with pytest.MonkeyPatch.context() as patch:
+                    share_results(patch, factory)
+                    build_run()
                     small_thresholds_are_shipped(patch)
                     first, second = both_rounds()
             finally:

@@ -26,10 +26,11 @@ from src.data.quality.validate_pool import validate_pool
 from tests.data.samples import write_meta
 from tests.gates.conftest import finished, run
 from tests.rc1 import DIFFICULTY_LIMITS, POOL_LIMITS
+from tests.shared_results import _share_results, share_results
 
 from .table import add_properties, print_table
 
-__all__ = ["finished", "run"]
+__all__ = ["_share_results", "finished", "run"]
 
 N, SHADOW = 1_500, 120
 PLAN = BuildPlan(
@@ -59,8 +60,10 @@ class Honest:
 def honest(tmp_path_factory: pytest.TempPathFactory) -> Honest:
     folder = tmp_path_factory.mktemp("honest")
     made = Honest(folder / "pool.jsonl", folder / "shadow.jsonl")
-    build_pool(PLAN, made.pool)
-    materialize_shadow(replace(PLAN, n=SHADOW), stratify=True, out=made.shadow, manifest=None, tag="")
+    with pytest.MonkeyPatch.context() as patch:
+        share_results(patch, tmp_path_factory)
+        build_pool(PLAN, made.pool)
+        materialize_shadow(replace(PLAN, n=SHADOW), stratify=True, out=made.shadow, manifest=None, tag="")
     return made
 
 

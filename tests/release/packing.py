@@ -37,6 +37,7 @@ from src.training.run import record_outputs
 from tests.gates.conftest import finished, run
 from tests.gates.run_folder import PROFILE, copy_of, small_thresholds_are_shipped
 from tests.gates.scripted_policy import ask_first, run_episode
+from tests.shared_results import share_results
 
 __all__ = ["finished", "run"]
 
@@ -108,6 +109,7 @@ def package_folder(finished: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     copy_of(finished, place)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
+        share_results(patch, tmp_path_factory)
         small_thresholds_are_shipped(patch)
         trained()
         make_package(None, made / "package.tgz", new_key(made / "key.pem"), None, silent)
