@@ -7,7 +7,8 @@ as plain text, whatever it contains, so that no data can forge a role's tags.
 renders whole dialogues, and some change what they rendered before: Qwen3 drops the `<think>` blocks of earlier turns
 once a new user message comes. Trained on that, a policy would learn from a dialogue that it never saw. So the template
 is rendered once, with a dummy dialogue, to find what it puts around each message. An episode is then its opening, the
-policy's own tokens, and replies inside that frame.
+policy's own tokens, and replies inside that frame. With `rollout.thoughts: drop` the dialogue after a user reply is
+rendered as the template would (`history`), and what follows is a new segment for training.
 """
 
 from __future__ import annotations
@@ -53,6 +54,14 @@ class ThinkTokens(NamedTuple):
     """What closes a thought that was cut off: the closing tag, and what the model expects after it."""
 
 
+class Exchange(NamedTuple):
+    """A turn of the policy, without its thought, and the reply to it."""
+
+    said: str
+    by: str
+    reply: str
+
+
 class Renderer(ABC):
     """Turns a dialogue into the tokens that a model reads, and back."""
 
@@ -78,6 +87,13 @@ class Renderer(ABC):
     @abstractmethod
     def policy(self, text: str) -> list[int]:
         """A turn of the policy with its stop token, for supervised training."""
+
+    def history(self, prompt: str, system: str | None, turns: Sequence[Exchange]) -> list[int]:
+        """A dialogue up to the cue after its last reply, as it is read where earlier thoughts are dropped."""
+        ids = self.opening(prompt, system)
+        for turn in turns:
+            ids = [*ids, *self.policy(turn.said), *self.reply(turn.by, turn.reply)]
+        return ids
 
     def decode(self, ids: Sequence[int]) -> str:
         """A turn of the policy as text for `actions.parse`, tags included, without its stop token."""
@@ -141,6 +157,7 @@ class ChatRenderer(Renderer):
         self._last_words, _, rest = user[0].partition(stop)
         self._replies: dict[str, Frame] = {"user": (stop + rest, user[1])}
         self._replies["tool"] = self._tool_frame(stop) or self._replies["user"]
+        self._histories: dict[tuple[object, ...], Frame] = {}
         self._stop_id = self._marked(stop)[-1]
         self.stop_ids = frozenset({self._stop_id, tokenizer.eos_token_id, *stop_ids} - {None})
         self._thinks = self._open[-1].rfind(THINK) > self._open[-1].rfind(THOUGHT)
@@ -168,6 +185,23 @@ class ChatRenderer(Renderer):
         for part in self._spoken.split(text + self._last_words):
             ids += self._marked(part) if part in (THINK, THOUGHT) else self._plain(part)
         return [*ids, self._stop_id]
+
+    def history(self, prompt: str, system: str | None, turns: Sequence[Exchange]) -> list[int]:
+        """As the template renders the whole dialogue: it puts other text around an earlier turn than around the cue."""
+        if system is not None and self._open_with_system is None:
+            prompt, system = f"{system}\n\n{prompt}", None
+        tool = "tool" if self._replies["tool"] is not self._replies["user"] else "user"
+        shape = (system is not None, *(tool if turn.by == "tool" else "user" for turn in turns))
+        if shape not in self._histories:
+            messages, data = [_message("user", _PROMPT)], [_PROMPT]
+            if system is not None:
+                messages, data = [_message("system", _SYSTEM), *messages], [_SYSTEM, *data]
+            for role in shape[1:]:
+                messages += [_message("assistant", _SAID), _message(str(role), _REPLY)]
+                data += [_SAID, _REPLY]
+            self._histories[shape] = self._frame(messages, *data)
+        said = [text for turn in turns for text in (turn.said, turn.reply)]
+        return self._encode(self._histories[shape], *([] if system is None else [system]), prompt, *said)
 
     def decode(self, ids: Sequence[int]) -> str:
         """Adds `<think>` where the cue has opened a think block, so that the turn begins inside it."""
@@ -265,6 +299,11 @@ def _refused(messages: list[dict[str, str]], why: str) -> BadInput:
         where="tokenizer",
         remedy="use a text model with multi-turn chat",
     )
+
+
+def without_thought(text: str) -> str:
+    """A turn of the policy without the thought before its action."""
+    return "" if THOUGHT not in text and text.startswith(THINK) else text.rpartition(THOUGHT)[2].lstrip("\n")
 
 
 def spaced(text: str) -> str:

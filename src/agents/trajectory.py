@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +28,11 @@ class Job:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """One episode as tokens of all sides, in the order in which the model read them."""
+    """One episode as tokens of all sides, in the order in which the model read them.
+
+    With `rollout.thoughts: drop` an episode has several segments, end to end: after each user reply the model reads the
+    dialogue afresh, without its earlier thoughts.
+    """
 
     tokens: NDArray[np.int32]
     policy: NDArray[np.bool_]
@@ -43,3 +47,16 @@ class Trajectory:
     """Number of thoughts that were cut off and closed (`rollout.think_tokens`)."""
     cut_turns: int = 0
     """Number of turns that were cut off before they had an action."""
+    segment_lengths: tuple[int, ...] = ()
+    """Number of tokens of each segment; empty: the episode is one segment."""
+
+    def segments(self) -> list[Trajectory]:
+        """The segments, each as a trajectory of its own."""
+        if len(self.segment_lengths) < 2:
+            return [self]
+        cuts = np.cumsum(self.segment_lengths)[:-1]
+        parts = zip(*(np.split(x, cuts) for x in (self.tokens, self.policy, self.logp)), strict=True)
+        return [
+            replace(self, tokens=tokens, policy=policy, logp=logp, segment_lengths=(), hidden_NH=None)
+            for tokens, policy, logp in parts
+        ]

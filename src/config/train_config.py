@@ -48,6 +48,10 @@ NO_ROLLOUTS = (
 )
 
 
+def _listed(found: Any) -> Any:
+    return (found,) if isinstance(found, str) else found
+
+
 class RolloutSection(Section):
     """Limits of rollouts. The maximum tokens of a turn are `rollout_len` at the top level."""
 
@@ -61,9 +65,16 @@ class RolloutSection(Section):
     think_tokens: int | None = Field(default=None, ge=1, le=131_072)
     """Maximum tokens of the thought with which a turn begins. A longer one is closed with `</think>`, and the action
     has `rollout_len` tokens of its own. Default: thought and action share `rollout_len`."""
-    backend: Literal["auto", "cpu", "cuda"] = "auto"
+    thoughts: Literal["keep", "drop"] = "keep"
+    """Whether earlier thoughts stay in the context after a reply of the user. `drop`, as in Qwen's chat template: each
+    user reply starts a new segment, which is trained on by itself."""
+    backend: Literal["auto", "cpu", "cuda", "vllm"] = "auto"
     """`cuda`: CUDA graphs over a merged copy of the weights; `cpu`: packed passes through the model itself, on any
-    device. `auto`: `cuda` on a CUDA device, else `cpu`."""
+    device; `vllm`: the servers of `url`. `auto`: `cuda` on a CUDA device, else `cpu`."""
+    url: Annotated[tuple[str, ...], BeforeValidator(_listed), Field(strict=False)] = ()
+    """Addresses of vLLM servers. One that stops answering gives its episodes to the others."""
+    adapter_dir: str = Field(default="checkpoints/vllm_adapters", min_length=1)
+    """Folder for the adapters of each rollout, which the vLLM servers must be able to read under the same path."""
 
     @model_validator(mode="before")
     @classmethod
@@ -72,6 +83,14 @@ class RolloutSection(Section):
         if isinstance(found, dict) and found.get("backend") in LLAMACPP:
             raise SettingError("backend", NO_ROLLOUTS)
         return found
+
+    @model_validator(mode="after")
+    def _servers(self) -> Self:
+        if (self.backend == "vllm") != bool(self.url):
+            raise SettingError("url", "backend: vllm and the addresses of its servers belong together")
+        if bad := [url for url in self.url if not url.startswith(("http://", "https://"))]:
+            raise SettingError("url", f"{bad[0]} is no address such as http://127.0.0.1:8000")
+        return self
 
 
 class RolloutLimits(RolloutSection):
@@ -88,6 +107,8 @@ class RolloutLimits(RolloutSection):
         facts = {name: getattr(self, name) for name in names}
         if self.think_tokens is not None:
             facts["think_tokens"] = self.think_tokens
+        if self.thoughts == "drop":
+            facts["thoughts"] = self.thoughts
         return facts if self.user == "rules" else {**facts, "user": self.user}
 
 
@@ -400,6 +421,8 @@ class TrainConfig(Section):
         if self.rollout_len + (self.rollout.think_tokens or 0) >= self.rollout.max_tokens:
             thought = " and rollout.think_tokens" if self.rollout.think_tokens else ""
             raise SettingError("rollout_len", f"{self.rollout_len} tokens{thought} do not fit into rollout.max_tokens")
+        if self.rollout.backend == "vllm" and self.finetune.method == "full":
+            raise SettingError("rollout.backend", "vLLM servers are given adapters; set finetune.method: lora or qlora")
         if self.eval.control and self.finetune.method != "full":
             raise SettingError("eval.control", f"the control needs finetune.method: full, not {self.finetune.method}")
         return self

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from ..agents.trajectory import Trajectory
 from ..rollout.attention import SegmentPlan, hidden_states, unwrap
 from ..rollout.cuda import REPRODUCIBLE
 from .models import Critic
@@ -68,11 +69,12 @@ def pack(episodes: Sequence[TokenSequence], pack_tokens: int, device: torch.devi
     """Packs episodes, in order, into streams of at most `pack_tokens` tokens.
 
     Tokens after the last policy token are left out, and so are episodes without a policy token. An episode longer than
-    `pack_tokens` gets a stream of its own.
+    `pack_tokens` gets a stream of its own. Segments of a trajectory do not see each other.
     """
+    parts = [part for one in episodes for part in (one.segments() if isinstance(one, Trajectory) else [one])]
     packs: list[list[TokenSequence]] = [[]]
     room = pack_tokens
-    for episode in episodes:
+    for episode in parts:
         length = _input_length(episode)
         if length == 0:
             continue

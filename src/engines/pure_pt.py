@@ -361,10 +361,21 @@ def collect(job: TrainJob, policy: Any, step: int, timer: StepTimer, critic: Cri
         )
     if critic is None:
         return Collected(trajectories, episodes, batch)
-    hidden_NH = torch.cat([one.hidden_NH for one in trajectories if one.hidden_NH is not None])
+    hidden_NH = rollout_hidden(policy, trajectories, job)
     trajectories = [replace(one, hidden_NH=None) for one in trajectories]  # a second copy would stay for the update
     with torch.no_grad():
         return Collected(trajectories, episodes, replace(batch, value_N=critic(hidden_NH)), hidden_NH)
+
+
+@torch.no_grad()
+def rollout_hidden(policy: Any, trajectories: Sequence[Trajectory], job: TrainJob) -> Tensor:
+    """The hidden state before each policy token: kept by the rollout, or computed where servers made it."""
+    if job.rollout.backend != "vllm":
+        return torch.cat([one.hidden_NH for one in trajectories if one.hidden_NH is not None])
+    half = job.dtype if job.dtype != torch.float32 else None
+    with torch.autocast(job.device.type, half, enabled=half is not None):
+        streams = pack(trajectories, job.optimizer.pack_tokens, job.device)
+        return torch.cat([hidden_before(policy, stream) for stream in streams])
 
 
 def make_batch(

@@ -69,6 +69,12 @@ class TrlPPO(BaseEngine):
 
     def __init__(self, job: TrainJob) -> None:
         trainer_class = _trainer_class(job.strategy)
+        if job.rollout.thoughts == "drop":
+            raise BadInput(
+                "this engine trains on whole episodes, not on segments of them",
+                where="rollout.thoughts",
+                remedy="set engine: pure_pt, or rollout.thoughts: keep",
+            )
         super().__init__(job)
         self._scratch = TemporaryDirectory(prefix="askgate-trl-")
         seed_all(job.seed)

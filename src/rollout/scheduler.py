@@ -8,6 +8,7 @@ same system prompt), its keys and values are copied. Nothing is tokenized twice.
 
 Two backends compute the passes: `kv_cache.py` (any device) and `cuda.py` (CUDA graphs). The second one starts a pass
 before it has read the tokens of the pass before. A dialogue whose turn has ended in the meantime ignores that pass.
+With `vllm.py` servers compute whole turns instead.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ from torch import Tensor, nn
 from askgate_env.env import Env, Watch, unwatched
 from askgate_env.users import User, rules
 
-from ..agents.render import Renderer
+from ..agents.render import Exchange, Renderer, without_thought
 from ..agents.trajectory import Job, Trajectory
 from ..config.train_config import RolloutLimits
 from .attention import unwrap
 from .cuda import cuda_backend
 from .kv_cache import KVCache
 from .sampling import Sampled
+from .vllm import roll_out as roll_out_by_vllm
 
 MIN_SHARED = 16
 """Number of shared tokens that is worth a copy, or a wait for the slot that is about to read them."""
@@ -141,6 +143,9 @@ def _run(
     was_training = model.training
     model.eval()
     try:
+        if limits.backend == "vllm":
+            roll_out_by_vllm(model, queue, limits, greedy, finished)
+            return None
         with torch.inference_mode(), torch.autocast(device.type, half, enabled=half is not None):
             backend = open_backend(model, min(limits.slots, len(queue)), limits, device, dtype or unwrap(model).dtype)
             scheduler = RolloutScheduler(backend, queue)
@@ -217,6 +222,11 @@ class Dialogue:
         """For each policy token, the row of the kept hidden states that it was predicted from."""
         self._seed = seed
         self._uniform: list[float] | None = None
+        self.exchanges: list[Exchange] = []
+        self.dropped = False
+        """Whether a turn since the last segment's start had a thought."""
+        self.segments: list[tuple[list[int], list[bool], list[float]]] = []
+        """Tokens, mask and log-probabilities of earlier segments (`rollout.thoughts: drop`)."""
 
     @property
     def over(self) -> bool:
@@ -226,8 +236,13 @@ class Dialogue:
         """The number, between 0 and 1, that picks the policy token of that place."""
         if self._uniform is None:
             rng = np.random.Generator(np.random.Philox(key=self._seed))
-            self._uniform = rng.random(self.limits.max_tokens).tolist()
+            segments = self.limits.max_turns if self.limits.thoughts == "drop" else 1
+            self._uniform = rng.random(self.limits.max_tokens * segments).tolist()
         return self._uniform[place]
+
+    def turn_seed(self) -> int:
+        """The seed of what the policy says next, for a server that samples by itself."""
+        return int(np.random.default_rng([self._seed or 0, sum(self.policy), len(self.segments)]).integers(2**62))
 
     def _start_turn(self) -> None:
         self.turn_start = self.action_start = len(self.tokens)
@@ -252,19 +267,36 @@ class Dialogue:
                 return self.env.finish("length", self.renderer.decode(self.tokens[self.turn_start :]))
             if self.turn_room() > 0:
                 return None
-        reply = self.env.step(self.renderer.decode(self.tokens[self.turn_start :]))
+        said = self.renderer.decode(self.tokens[self.turn_start :])
+        reply = self.env.step(said)
         if not stopped:
             # The turn was cut off: its stop token is added, but not as one of the policy.
             self._add(self.renderer.policy("")[-1:], False)
             self.cut_turns += self.env.last_act == "say"
         if reply is None:
             return None
+        if self.limits.thoughts == "drop":
+            action = without_thought(said)
+            self.exchanges.append(Exchange(action, reply.by, reply.text))
+            self.dropped = self.dropped or action != said
+            if self.dropped and reply.by == "user":
+                return self._start_segment()
         reply_tokens = self.renderer.reply(reply.by, reply.text)
         if len(self.tokens) + len(reply_tokens) >= self.limits.max_tokens:
             return self.env.finish("length")
         self._add(reply_tokens, False)
         self._start_turn()
         return None
+
+    def _start_segment(self) -> None:
+        """Reads the dialogue so far without its thoughts, as context of a new segment."""
+        tokens = self.renderer.history(self.env.opening(), self.env.system(), self.exchanges)
+        if len(tokens) >= self.limits.max_tokens:
+            return self.env.finish("length")
+        self.segments.append((self.tokens, self.policy, self.logp))
+        self.tokens, self.policy, self.logp = tokens, [False] * len(tokens), [0.0] * len(tokens)
+        self.read, self.dropped = 0, False
+        return self._start_turn()
 
     def _follow_thought(self, token: int) -> None:
         """Notes where a thought begins and ends. Closes it when its tokens are spent."""
@@ -280,15 +312,18 @@ class Dialogue:
             self.cut_thoughts += 1
 
     def trajectory(self, states_NH: Tensor | None) -> Trajectory:
+        segments = [*self.segments, (self.tokens, self.policy, self.logp)]
+        tokens, policy, logp = ([x for part in parts for x in part] for parts in zip(*segments, strict=True))
         return Trajectory(
-            tokens=np.array(self.tokens, np.int32),
-            policy=np.array(self.policy, np.bool_),
-            logp=np.array(self.logp, np.float32),
+            tokens=np.array(tokens, np.int32),
+            policy=np.array(policy, np.bool_),
+            logp=np.array(logp, np.float32),
             episode=self.env.episode(self.job.seed, self.job.level),
             sample_index=self.job.sample_index,
             hidden_NH=None if states_NH is None else states_NH[self.hidden_rows],
             cut_thoughts=self.cut_thoughts,
             cut_turns=self.cut_turns,
+            segment_lengths=tuple(len(part) for part, _, _ in segments) if self.segments else (),
         )
 
     def _add(self, tokens: list[int], policy: bool, logp: float = 0.0) -> None:
@@ -334,12 +369,15 @@ class Read(NamedTuple):
     """Number of tokens of the dialogue that the model has read after the pass."""
     uniform: float
     """Picks the token that follows."""
+    segment: int
+    """Number of the dialogue's segment that was read."""
 
     @property
     def is_next(self) -> bool:
         """Whether the sampled token continues the dialogue. Not where only a chunk of a reply was read, or where the
-        turn had ended before."""
-        return not self.dialogue.over and len(self.dialogue.tokens) == self.end
+        turn had ended, or a new segment had begun, before."""
+        one = self.dialogue
+        return not one.over and len(one.tokens) == self.end and len(one.segments) == self.segment
 
 
 class RolloutScheduler:
@@ -384,7 +422,7 @@ class RolloutScheduler:
         tokens = one.tokens[one.read : one.read + new]
         one.read += max(new, 1)
         said = len(one.hidden_rows) + (new == 0)
-        return Read(slot, one, tokens, one.read, one.uniform(said))
+        return Read(slot, one, tokens, one.read, one.uniform(said), len(one.segments))
 
     def _share_prefix(self, slot: int, one: Dialogue) -> bool:
         """Copies the longest prefix that another slot has read. False: a slot reads it in this pass, so wait for it."""

@@ -1,0 +1,326 @@
+"""Rollouts by vLLM servers: `rollout: {backend: vllm, url: [http://gpu1:8000, http://gpu2:8000]}`.
+
+    VLLM_ALLOW_RUNTIME_LORA_UPDATING=True vllm serve MODEL --enable-lora --max-lora-rank 64 \\
+        --logprobs-mode processed_logprobs --generation-config vllm
+
+Before a rollout the adapters are saved in `rollout.adapter_dir`, which the servers can read too, under a name that is
+the hash of their weights, and every server loads them (`/v1/load_lora_adapter`). Then each dialogue sends its tokens
+(`/v1/completions`) and gets tokens and log-probabilities, one turn at a time. Nothing is tokenized twice. A server that
+stops answering gives its dialogues to the others and is asked again at the next rollout.
+
+A reply counts only if it names these adapters, repeats the tokens that were sent, and has a token of the vocabulary and
+a log-probability at every place. The first reply of each server is also scored by the model itself: other weights, or
+log-probabilities of another temperature, end the run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import math
+import os
+import shutil
+import tempfile
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from threading import Condition
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from urllib.parse import urlsplit
+
+import httpx2
+import torch
+from torch import nn
+
+from ..config.train_config import RolloutLimits
+from ..core.errors import BadInput
+from .attention import PeftWrapper, SegmentPlan, hidden_states, unwrap
+
+if TYPE_CHECKING:
+    from .scheduler import Dialogue
+
+_log = logging.getLogger(__name__)
+
+TIMEOUT_S = 600.0
+CONNECT_S = 10.0
+MOST_GAP = 0.3
+"""Mean difference of log-probabilities between server and model, in nats. Rounding to 16 bits gives about 0.01, an
+unquantized base under adapters that were trained on 4 bits about 0.05."""
+_HERE = ("localhost", "127.0.0.1", "::1")
+_NOT_FOUND, _BAD_REQUEST = 404, 400
+
+
+class _Lost(Exception):
+    """A server does not answer, or not with what vLLM answers; others take its dialogues."""
+
+
+class Said(NamedTuple):
+    """The tokens before a reply, the tokens of the reply and their log-probabilities."""
+
+    prompt: list[int]
+    tokens: list[int]
+    logps: list[float]
+
+
+class Server:
+    """One vLLM server: its adapters, and completions of token sequences."""
+
+    loaded: ClassVar[dict[str, str]] = {}
+    """Name of the adapters that each server, by URL, loaded last."""
+
+    def __init__(self, url: str, slots: int) -> None:
+        self.url = url.rstrip("/").removesuffix("/v1")
+        key = os.environ.get("VLLM_API_KEY", "").strip()
+        self.http = httpx2.Client(
+            base_url=self.url,
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            timeout=httpx2.Timeout(TIMEOUT_S, connect=CONNECT_S),
+            limits=httpx2.Limits(max_connections=slots),
+            follow_redirects=False,
+            trust_env=urlsplit(self.url).hostname not in _HERE,
+        )
+        self.first: Said | None = None
+
+    def load(self, folder: Path) -> None:
+        """Loads the adapters of a folder, whose name is theirs, and forgets those before them."""
+        before = self.loaded.get(self.url)
+        answer = self._post("/v1/load_lora_adapter", {"lora_name": folder.name, "lora_path": str(folder)})
+        if not answer.is_success and "already been loaded" not in answer.text:
+            raise BadInput(
+                f"the server does not load adapters: {answer.text[:300]}",
+                where=self.url,
+                remedy="start it with --enable-lora, a --max-lora-rank that is large enough and "
+                f"VLLM_ALLOW_RUNTIME_LORA_UPDATING=True, where it can read {folder.parent}",
+            )
+        self.loaded[self.url] = folder.name
+        if before and before != folder.name:
+            self._post("/v1/unload_lora_adapter", {"lora_name": before})
+
+    def complete(self, body: dict[str, Any], folder: Path, vocab: int) -> Said:
+        """The reply to `body["prompt"]`."""
+        body = {**body, "model": folder.name}
+        answer = self._post("/v1/completions", body)
+        if answer.status_code == _NOT_FOUND:  # it was started again, without the adapters
+            self.loaded.pop(self.url, None)
+            self.load(folder)
+            answer = self._post("/v1/completions", body)
+        if answer.status_code >= 500 or answer.status_code in (408, 429):
+            raise _Lost(f"HTTP {answer.status_code}")
+        if not answer.is_success:
+            raise BadInput(
+                f"the server refused: {answer.text[:300]}", where=self.url, remedy="see the log of the server"
+            )
+        said = self._checked(answer, body, vocab)
+        self.first = self.first or said
+        return said
+
+    def _checked(self, answer: httpx2.Response, body: dict[str, Any], vocab: int) -> Said:
+        try:
+            found = answer.json()
+            choice = found["choices"][0]
+            tokens, logps = choice["token_ids"], choice["logprobs"]["token_logprobs"]
+            model, prompt = found["model"], choice["prompt_token_ids"]
+        except (ValueError, LookupError, TypeError):
+            raise _wrong(self.url, f"a reply without token ids or log-probabilities: {answer.text[:200]}") from None
+        if model != body["model"]:
+            raise _wrong(self.url, f"stale weights: it answered with {model}, not with {body['model']}")
+        if prompt != body["prompt"]:
+            raise _wrong(self.url, f"it read {len(prompt)} other tokens than the {len(body['prompt'])} that were sent")
+        if not 0 < len(tokens) <= body["max_tokens"] or len(logps) != len(tokens):
+            raise _wrong(self.url, f"{len(tokens)} tokens and {len(logps)} log-probabilities")
+        if not all(isinstance(token, int) and 0 <= token < vocab for token in tokens):
+            raise _wrong(self.url, "tokens that the model does not have")
+        if not all(isinstance(logp, float | int) and math.isfinite(logp) and logp <= 1e-3 for logp in logps):
+            raise _wrong(self.url, "log-probabilities that are none")
+        return Said(prompt, tokens, [float(logp) for logp in logps])
+
+    def _post(self, path: str, body: dict[str, Any]) -> httpx2.Response:
+        try:
+            return self.http.post(path, json=body)
+        except httpx2.HTTPError as error:
+            raise _Lost(str(error) or type(error).__name__) from None
+
+
+def _wrong(url: str, what: str) -> BadInput:
+    return BadInput(
+        what,
+        where=url,
+        remedy="give rollout.url a vLLM server of this base model that returns token ids (0.10.2 or newer)",
+    )
+
+
+def roll_out(
+    model: nn.Module,
+    dialogues: Sequence[Dialogue],
+    limits: RolloutLimits,
+    greedy: bool,
+    finished: Callable[[Dialogue], None] | None,
+) -> None:
+    """Runs dialogues to their ends on the servers of `limits.url`."""
+    folder = save_adapters(model, Path(limits.adapter_dir))
+    slots = max(1, limits.slots // len(limits.url))
+    with ExitStack() as stack:
+        servers = [Server(url, slots) for url in limits.url]
+        for server in servers:
+            stack.callback(server.http.close)
+        reached = [server for server in servers if _loads(server, folder)]
+        _Run(reached, folder, dialogues, limits, greedy, finished, unwrap(model).config.vocab_size)(slots)
+        _forget_others(folder)
+        for server in reached:
+            if server.first and not greedy:
+                _require_same_weights(model, server, limits.temperature)
+
+
+def save_adapters(model: nn.Module, root: Path) -> Path:
+    """Saves the adapters of the model in a folder named after the hash of their weights."""
+    if not isinstance(model, PeftWrapper):
+        raise BadInput(
+            "vLLM servers are given adapters, and this model has none",
+            where="rollout.backend",
+            remedy="set finetune.method: lora or qlora, or another rollout.backend",
+        )
+    digest = hashlib.sha256()
+    for name, weight in sorted(model.named_parameters()):
+        if weight.requires_grad:
+            digest.update(name.encode() + weight.detach().float().cpu().numpy().tobytes())
+    folder = root.resolve() / f"askgate-{digest.hexdigest()[:32]}"
+    if not folder.exists():
+        root.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=root, prefix=".saving-") as made:
+            model.save_pretrained(made, save_embedding_layers=False)
+            os.chmod(made, 0o755)  # the server may run as another user
+            shutil.copytree(made, folder, dirs_exist_ok=True)
+    return folder
+
+
+def _forget_others(folder: Path) -> None:
+    """Removes adapters of earlier rollouts. The present ones stay: a server may read them again."""
+    for other in folder.parent.glob("askgate-*"):
+        if other != folder:
+            shutil.rmtree(other, ignore_errors=True)
+
+
+def _loads(server: Server, folder: Path) -> bool:
+    if server.loaded.get(server.url) == folder.name:
+        return True
+    try:
+        server.load(folder)
+    except _Lost as why:
+        _log.warning("%s does not answer (%s): the other servers take its dialogues", server.url, why)
+        return False
+    return True
+
+
+class _Run:
+    """Dialogues in a queue, and threads that take them, a few for each server."""
+
+    def __init__(
+        self,
+        servers: Sequence[Server],
+        folder: Path,
+        dialogues: Sequence[Dialogue],
+        limits: RolloutLimits,
+        greedy: bool,
+        finished: Callable[[Dialogue], None] | None,
+        vocab: int,
+    ) -> None:
+        self.servers, self.folder, self.limits, self.greedy = servers, folder, limits, greedy
+        self.finished, self.vocab = finished, vocab
+        self.queue = deque(one for one in dialogues if not one.over)
+        self.active = 0
+        self.lost: dict[str, str] = {}
+        self.failed = False
+        self.changed = Condition()
+
+    def __call__(self, slots: int) -> None:
+        with ThreadPoolExecutor(max(1, slots * len(self.servers))) as threads:
+            started = [threads.submit(self._work, server) for _ in range(slots) for server in self.servers]
+            for one in started:
+                one.result()
+        if self.queue:
+            whys = "; ".join(f"{url}: {why}" for url, why in self.lost.items())
+            raise BadInput(
+                f"no vLLM server answers ({whys or 'none could load the adapters'})",
+                where="rollout.url",
+                remedy="start one, then resume the run",
+            )
+
+    def _work(self, server: Server) -> None:
+        while (one := self._next(server)) is not None:
+            try:
+                while not one.over:
+                    self._turn(server, one)
+            except _Lost as why:
+                with self.changed:
+                    if server.url not in self.lost:
+                        _log.warning("%s is lost (%s): the other servers take its dialogues", server.url, why)
+                    self.lost[server.url] = str(why)
+                    self.queue.appendleft(one)
+            except BaseException:
+                with self.changed:
+                    self.failed = True
+                raise
+            finally:
+                with self.changed:
+                    self.active -= 1
+                    self.changed.notify_all()
+
+    def _next(self, server: Server) -> Dialogue | None:
+        """The next dialogue for a server. Waits while another server may still give some back."""
+        with self.changed:
+            while True:
+                if self.failed or server.url in self.lost or (not self.queue and not self.active):
+                    return None
+                if self.queue:
+                    self.active += 1
+                    return self.queue.popleft()
+                self.changed.wait()
+
+    def _turn(self, server: Server, one: Dialogue) -> None:
+        """Asks for tokens up to the end of the thought or the turn, and adds them."""
+        stops = {*one.renderer.stop_ids, *([one.think.close_id] if one.think and one.thinking else [])}
+        body = {
+            "prompt": one.tokens,
+            "max_tokens": one.turn_room(),
+            "temperature": 0.0 if self.greedy else self.limits.temperature,
+            "top_p": 1.0,
+            "top_k": 0,
+            "min_p": 0.0,
+            "repetition_penalty": 1.0,
+            "seed": one.turn_seed(),
+            "stop_token_ids": sorted(stops),
+            "logprobs": 1,
+            "return_token_ids": True,
+            "skip_special_tokens": False,
+        }
+        said = server.complete(body, self.folder, self.vocab)
+        for token, logp in zip(said.tokens, said.logps, strict=True):
+            length, segments = len(one.tokens), len(one.segments)
+            one.take(token, logp)
+            # A thought that was closed, a reply or a new segment: what the server said after it is void.
+            if one.over or len(one.tokens) != length + 1 or len(one.segments) != segments:
+                break
+        if one.over and self.finished is not None:
+            with self.changed:
+                self.finished(one)
+
+
+def _require_same_weights(model: nn.Module, server: Server, temperature: float) -> None:
+    """Scores the first reply of a server with the model itself."""
+    assert server.first is not None
+    prompt, tokens, logps = server.first
+    base: Any = unwrap(model)
+    with torch.inference_mode():
+        read_T = torch.tensor([*prompt, *tokens[:-1]], device=base.device)
+        hidden_TH = hidden_states(base, read_T, SegmentPlan((len(read_T),), base.device))[len(prompt) - 1 :]
+        logits_NV = base.get_output_embeddings()(hidden_TH).float() / temperature
+        own_N = torch.log_softmax(logits_NV, -1).gather(-1, torch.tensor(tokens, device=base.device)[:, None])[:, 0]
+    gap = float((own_N.cpu() - torch.tensor(logps)).abs().mean())
+    if not gap <= MOST_GAP:
+        raise BadInput(
+            f"its log-probabilities differ from the model's by {gap:.2f} nats on the same tokens (at most {MOST_GAP})",
+            where=server.url,
+            remedy="serve the base model of this run with --logprobs-mode processed_logprobs",
+        )
