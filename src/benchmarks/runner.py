@@ -1,7 +1,7 @@
 """Runs a benchmark (`askgate eval --bench NAME`): plays all rows, writes the result, and finds comparable ones.
 
     reports/benchmarks/NAME-MODEL-KEY.json            the result
-    reports/benchmarks/NAME-MODEL-KEY.rows.jsonl      dialogue and outcome of every row
+    reports/benchmarks/NAME-MODEL-KEY.rows.jsonl      dialogues and outcome of every row
     reports/benchmarks/NAME-MODEL-KEY.answers.jsonl   replies of the model, appended as they come
     reports/benchmarks/judge.sqlite, judge.jsonl      votes of the judge, and what they cost
     reports/benchmarks/index.html                     all results
@@ -41,7 +41,7 @@ from ..pages.benchmarks import benchmarks_page
 from ..runtime.disk import RUN_AGAIN, explain_disk_errors
 from ..runtime.lock import write_lock
 from ..runtime.progress import TO_LOG, Reporter
-from ..scoring.chat_server import Message, Reply
+from ..scoring.chat_server import Reply
 from ..scoring.judge import Judge, Session, open_session
 from ..scoring.providers import address, settings_for
 from .askbench import AskMind, AskOverconfidence
@@ -120,6 +120,8 @@ def run_benchmark(
     reporter: Reporter = TO_LOG,
 ) -> tuple[BenchmarkResult, Path]:
     """The result, and the path of its file."""
+    if name not in BENCHMARKS:
+        raise BadInput(f"{name!r} is no benchmark", where="--bench", remedy=f"choose from {', '.join(BENCHMARKS)}")
     benchmark = BENCHMARKS[name]
     rows = benchmark.read(data)
     chosen = rows[:limit]
@@ -215,8 +217,8 @@ class Game:
     reporter: Reporter
     failure: str = ""
     """Why the judge gave no verdict, the last time."""
-    dialogues: list[Messages] = field(default_factory=list)
-    """The longest dialogue of every row, with the model's last reply."""
+    dialogues: list[list[Messages]] = field(default_factory=list)
+    """The dialogues of every row, each with the model's last reply. A row has two if both rules play their own."""
 
     async def run(self, session: Session | None) -> list[Outcome]:
         """The outcomes of the rows, in their order."""
@@ -226,7 +228,7 @@ class Game:
             return await self._rounds(session.judge(client))
 
     async def _rounds(self, judge: Judge | None) -> list[Outcome]:
-        self.dialogues = [() for _ in self.plays]
+        self.dialogues = [[] for _ in self.plays]
         outcomes: dict[int, Outcome] = {}
         results: dict[int, Any] = dict.fromkeys(range(len(self.plays)))
         turn = 0
@@ -255,7 +257,7 @@ class Game:
                 assert reply is not None, "every prompt has a reply now"
                 dialogue = (*messages, {"role": "assistant", "content": reply.text})
                 turns[place] = Turn(reply, dialogue)
-                self.dialogues[place] = max(self.dialogues[place], dialogue, key=len)
+                self.dialogues[place] = _add_dialogue(self.dialogues[place], dialogue)
                 action = parse(reply.text)
                 if self.actions and action.kind == "call":
                     result = calc(action.text) if action.tool == "calc" else wiki((), action.text)
@@ -333,12 +335,19 @@ def _slug(model: str) -> str:
     return "-".join(part for part in re.split(r"[^\w.]+", bare) if part)[-40:].split("checkpoints-")[-1]
 
 
+def _add_dialogue(dialogues: Sequence[Messages], new: Messages) -> list[Messages]:
+    """The dialogues of a row with a further one. One that goes on replaces its beginning."""
+    if any(one[: len(new)] == new for one in dialogues):
+        return list(dialogues)
+    return [*(one for one in dialogues if one != new[: len(one)]), new]
+
+
 def _write_rows(
-    path: Path, rows: Sequence[Row], dialogues: Sequence[Sequence[Message]], outcomes: Sequence[Outcome]
+    path: Path, rows: Sequence[Row], dialogues: Sequence[Sequence[Messages]], outcomes: Sequence[Outcome]
 ) -> None:
     with atomic_write(path) as handle:
-        for row, dialogue, outcome in zip(rows, dialogues, outcomes, strict=True):
-            handle.write(msgspec.json.encode({"row": row, "dialogue": dialogue, "outcome": outcome}) + b"\n")
+        for row, played, outcome in zip(rows, dialogues, outcomes, strict=True):
+            handle.write(msgspec.json.encode({"row": row, "dialogues": played, "outcome": outcome}) + b"\n")
 
 
 def read_results(folder: Path = FOLDER) -> list[BenchmarkResult]:

@@ -79,7 +79,25 @@ def test_both_rules_stand_side_by_side_and_example_rows_are_no_score(askgate: As
     assert "models/tiny" in page
     assert "no score" in page
     rows = [json.loads(line) for line in path.with_suffix(".rows.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [row["dialogue"][-1]["role"] for row in rows] == ["assistant"] * 4
+    assert [one[-1]["role"] for row in rows for one in row["dialogues"]] == ["assistant"] * 4
+
+
+def test_both_dialogues_of_a_row_are_kept(tmp_path: Path) -> None:
+    """By GRIL's rule the first reply detects nothing and is tried again; by ours it is a question, and is answered."""
+    data = tmp_path / "one.jsonl"
+    data.write_bytes(INSUFFICIENT.read_bytes().split(b"\n")[0] + b"\n")
+    ask, wrong, right = "How many loaves does she bake?", "<answer>7</answer>", "<answer>60</answer>"
+    with scripted(ask, wrong, wrong, wrong, right) as server:
+        _, path = run_benchmark("gsm8k-insufficient", data, server.url)
+    [row] = [json.loads(line) for line in path.with_suffix(".rows.jsonl").read_bytes().splitlines()]
+    said = [[one["content"] for one in dialogue if one["role"] == "assistant"] for dialogue in row["dialogues"]]
+    assert said == [[ask, wrong, wrong, wrong], [ask, right]]
+
+
+def test_a_name_that_is_no_benchmark_is_refused_with_those_that_are(askgate: Askgate) -> None:
+    refused = askgate("eval", "--bench", "gsm9k", "--data", INSUFFICIENT, "--model", "models/tiny")
+    assert refused.code == 2
+    assert f"choose from {', '.join(BENCHMARKS)}" in refused.err
 
 
 def test_clamber_names_its_judge_and_asks_for_no_vote_twice(judge: JudgeServer) -> None:

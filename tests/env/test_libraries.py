@@ -104,6 +104,16 @@ def test_openenv(library: Library, server: TinyServer, expected: list[float], tm
     assert [float(line.split()[1]) for line in printed.splitlines()] == pytest.approx(expected)
 
 
+def test_an_openenv_step_before_reset_says_what_to_do(library: Library, tmp_path: Path) -> None:
+    program = (
+        "from askgate_env.adapters.openenv_server import AskGateAction, AskGateEnvironment\n"
+        "try:\n    AskGateEnvironment().step(AskGateAction(text='<answer>2</answer>'))\n"
+        "except RuntimeError as error:\n    print(error)"
+    )
+    printed = run(tmp_path, str(library("openenv") / "python"), "-c", program)
+    assert printed.strip() == "no episode has begun: call reset() first"
+
+
 @contextmanager
 def openenv_server(programs: Path) -> Iterator[str]:
     with socket.socket() as free:

@@ -48,6 +48,7 @@ class AskGateEnvironment(Environment[AskGateAction, AskGateObservation, AskGateS
         super().__init__()
         self.samples, self.max_turns = load_pool(pool or os.environ.get(POOL)), max_turns
         self._state = AskGateState()
+        self._env: Env | None = None
 
     def reset(
         self, seed: int | None = None, episode_id: str | None = None, index: int | None = None, **_: Any
@@ -55,16 +56,19 @@ class AskGateEnvironment(Environment[AskGateAction, AskGateObservation, AskGateS
         if index is None:
             index = next(self._turns) if seed is None else random.Random(seed).randrange(len(self.samples))
         sample = self.samples[index % len(self.samples)]
-        self._env = Env(sample, self.max_turns)
+        self._env = env = Env(sample, self.max_turns)
         self._state = AskGateState(episode_id=episode_id, sample_id=sample.id)
-        return AskGateObservation(text=self._env.opening(), system=self._env.system())
+        return AskGateObservation(text=env.opening(), system=env.system())
 
     def step(self, action: AskGateAction, timeout_s: float | None = None, **_: Any) -> AskGateObservation:
-        reply = self._env.step(action.text)
+        env = self._env
+        if env is None:
+            raise RuntimeError("no episode has begun: call reset() first")
+        reply = env.step(action.text)
         self._state.step_count += 1
         if reply:
             return AskGateObservation(text=reply.text)
-        terms = TrainingReward()(self._env.episode(seed=0), self._env.sample)
+        terms = TrainingReward()(env.episode(seed=0), env.sample)
         return AskGateObservation(done=True, reward=sum(terms.values()), metadata=terms)
 
     @property
