@@ -1,7 +1,7 @@
 """A pool and held-out samples from one file of the user's (`askgate train --data my.jsonl`).
 
-The file has dialogues (`messages` or `conversations`) or word problems (`question` and `answer`), one JSON object a
-line. Both parts are in `data/own/NAME-HASH/`, where HASH is of the file: the same file is built only once.
+The file has dialogues (`messages`, `conversations` or `instruction`) or word problems (`question` and `answer`), one
+JSON object a line. Both parts are in `data/own/NAME-HASH/`, where HASH is of the file: it is built only once.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _source(file: Path) -> str:
         except msgspec.DecodeError as error:
             raise BadInput(f"not valid JSON ({error})", where=f"{file}:{number}", remedy="correct this row") from None
         keys = set(row) if isinstance(row, dict) else set()
-        if keys & {"messages", "conversations"}:
+        if keys & {"messages", "conversations", "instruction"}:
             return "messages"
         if keys >= {"question", "answer"}:
             return "dir"

@@ -19,6 +19,7 @@ from src.core.jsonl import read_records
 from src.data.pool.build import build_pool
 from src.data.pool.meta import PoolMeta
 from src.data.pool.plan import BuildPlan
+from src.data.readers import messages
 from src.data.readers.ambignq import name_readings
 from src.data.readers.natural import NaturalSource, _without_same_story
 from src.data.readers.natural_records import contrast
@@ -287,6 +288,31 @@ def test_share_gpt_rows_without_answers_are_for_detection(tmp_path: Path) -> Non
     rows = [{"conversations": [{"from": "human", "value": f"Plan trip {at}"}, {"from": "gpt", "value": "x " * 40}]}
             for at in range(3)]  # fmt: skip
     assert NaturalSource("messages", write_rows(tmp_path, rows)).mix == {"detect": 1.0}
+
+
+def test_messages_share_gpt_and_alpaca_rows_give_the_same_item(tmp_path: Path) -> None:
+    question, answer = "When was the bridge built?\n\nThe iron one.", "in June"
+    call = {"role": "assistant", "content": None, "tool_calls": []}
+    parts = [{"type": "text", "text": "When was the bridge built?\n"}, {"type": "text", "text": "The iron one."}]
+    rows: list[dict[str, object]] = [
+        {"messages": [{"role": "user", "content": question}, call, {"role": "assistant", "content": answer}]},
+        {"messages": [{"role": "user", "content": parts}, {"role": "assistant", "content": answer}]},
+        {"conversations": [{"from": "human", "value": question}, {"from": "gpt", "value": answer}]},
+        {"instruction": "When was the bridge built?", "input": "The iron one.", "output": answer},
+    ]
+    made = []
+    for place, row in enumerate(rows):
+        made.append(messages.read([write_rows(tmp_path / str(place), [row]) / "rows.jsonl"]))
+    assert made == made[:1] * 4
+    [item] = made[0][0]
+    assert (item.question, item.answer) == (question, answer)
+
+
+def test_an_alpaca_row_without_instruction_is_skipped_and_named(tmp_path: Path) -> None:
+    rows = [{"instruction": "Name a colour.", "output": "red"}, {"instruction": "", "input": "x", "output": "y"}]
+    [told] = messages.skipped_rows(write_rows(tmp_path, rows))
+    assert told.endswith("rows.jsonl:2: skipped: no message of a user: give `messages` with role and content, "
+                         "`conversations`, or `instruction`.")  # fmt: skip
 
 
 def test_a_span_that_is_in_the_question_is_refused(tmp_path: Path) -> None:

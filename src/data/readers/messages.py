@@ -1,10 +1,12 @@
-"""Your own dialogues: one JSON object a line, OpenAI messages or ShareGPT, with an optional field `hidden`.
+"""Your own dialogues: one JSON object a line, OpenAI messages, ShareGPT or Alpaca, with an optional field `hidden`.
 
     {"messages": [{"role": "user", "content": "When does the shop open?"}, {"role": "assistant", "content": "At 9."}]}
     {"conversations": [{"from": "human", "value": "..."}, {"from": "gpt", "value": "..."}],
      "hidden": {"span": "the shop in Lyon", "missing": "which shop you mean", "options": ["the shop in Nice"]}}
+    {"instruction": "When does the shop open?", "input": "", "output": "At 9."}
 
-The first user message is the question and the last assistant message the answer. With `hidden`, the question lacks
+The first user message is the question and the last assistant message the answer; in Alpaca's format these are
+`instruction` with `input`, and `output`. With `hidden`, the question lacks
 `span`, and the user says it when asked. Rows without an answer are for detection only: whether the policy asks. A row
 that breaks a rule is skipped, and `skipped_rows` says which row and which rule.
 """
@@ -30,18 +32,32 @@ from ..pool.source import Item, Step
 from .articles import split_sentences
 from .natural_records import NATURAL, decode_line
 
-USERS, ASSISTANTS = frozenset({"user", "human"}), frozenset({"assistant", "gpt"})
+USERS, ASSISTANTS = frozenset({"user", "human"}), frozenset({"assistant", "gpt", "chatgpt"})
 _ARTICLE = re.compile(r"^(?:the|an?) ", re.I)
 _CHINESE_STOP = re.compile(r"(?<=[。！？])")
 LONGEST_ANSWER = 12
 """Words of an answer that an exact match can judge."""
 
 
+class Part(Struct, frozen=True):
+    """A part of a message; only its text is read."""
+
+    text: str = ""
+
+
 class Message(Struct, frozen=True):
+    """A message of OpenAI (`role`, `content`) or of ShareGPT (`from`, `value`)."""
+
     role: str = ""
-    content: str = ""
+    content: str | tuple[Part, ...] | None = ""
+    """None in a message that only calls tools."""
     speaker: str = field(default="", name="from")
     value: str = ""
+
+    @property
+    def text(self) -> str:
+        parts = self.content if isinstance(self.content, tuple) else (Part(self.content or self.value),)
+        return "\n".join(part.text for part in parts if part.text).strip()
 
 
 class HiddenInfo(Struct, frozen=True):
@@ -62,6 +78,9 @@ class Page(Struct, frozen=True):
 class MessagesRow(Struct, frozen=True):
     messages: tuple[Message, ...] = ()
     conversations: tuple[Message, ...] = ()
+    instruction: str = ""
+    input: str = ""
+    output: str = ""
     hidden: HiddenInfo | None = None
     articles: tuple[Page, ...] = ()
     """Pages that the `wiki` tool can show."""
@@ -119,10 +138,12 @@ def _task(answers: list[str]) -> Task:
 
 def _item(row: MessagesRow) -> Item | str:
     """The item of a row, or the rule that it breaks."""
-    turns = [(one.role or one.speaker, (one.content or one.value).strip()) for one in row.messages or row.conversations]
+    turns = [(one.role or one.speaker, one.text) for one in row.messages or row.conversations]
+    if row.instruction and not turns:
+        turns = [("user", f"{row.instruction}\n\n{row.input}".strip()), ("assistant", row.output.strip())]
     question = next((text for role, text in turns if role in USERS and text), "")
     if not question:
-        return "no message of a user: give `messages` with role and content, or `conversations`"
+        return "no message of a user: give `messages` with role and content, `conversations`, or `instruction`"
     if row.hidden and (broken := _broken_rule(row.hidden, question)):
         return broken
     last = next((text for role, text in reversed(turns) if role in ASSISTANTS), "")
