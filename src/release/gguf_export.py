@@ -3,14 +3,20 @@
 Three parts: load the model (adapters merged), describe its architecture (sizes, norms, positions), write its tensors
 under the names, in the order and in the number formats of llama.cpp. Whatever llama.cpp would compute differently from
 `transformers` is refused, not approximated.
+
+F16 and Q8_0 are written by the library `gguf`. It cannot make the formats of Q4_K_M, and xllamacpp has no Python call
+for them; the function of llama.cpp that makes them is in its shared library, and is called there.
 """
 
 from __future__ import annotations
 
+import ctypes
 import math
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,15 +34,19 @@ from .gguf_tokenizer import vocabulary, write_vocabulary
 ADAPTER = "adapter_config.json"
 FAMILIES: Mapping[str, gguf.MODEL_ARCH] = {"qwen3": gguf.MODEL_ARCH.QWEN3, "llama": gguf.MODEL_ARCH.LLAMA}
 """By `model_type` in config.json."""
-Kind = Literal["f16", "q8_0"]
+Kind = Literal["f16", "q8_0", "q4_k_m"]
 FILE_TYPES: Mapping[Kind, gguf.LlamaFileType] = {
     "f16": gguf.LlamaFileType.MOSTLY_F16,
     "q8_0": gguf.LlamaFileType.MOSTLY_Q8_0,
+    "q4_k_m": gguf.LlamaFileType.MOSTLY_Q4_K_M,
 }
-_F32, _F16, _Q8_0 = gguf.GGMLQuantizationType.F32, gguf.GGMLQuantizationType.F16, gguf.GGMLQuantizationType.Q8_0
+_TYPES = gguf.GGMLQuantizationType
+_F32, _F16, _Q8_0 = _TYPES.F32, _TYPES.F16, _TYPES.Q8_0
 LOGITS = ("token_embd.weight", "output.weight")
-BLOCK = 32
-"""Numbers that share one scale in Q8_0."""
+BLOCK, SUPER_BLOCK = 32, 256
+"""Numbers that share one scale: in Q8_0 and Q5_0, and in the K formats."""
+_LAYER = re.compile(r"blk\.(\d+)\.(attn_v|ffn_down)\.weight")
+"""Tensors of which llama.cpp keeps some in six bits in Q4_K_M."""
 
 
 def load_merged(folder: Path, adapter: Path | None) -> Any:
@@ -208,6 +218,8 @@ class Tensor:
         numbers: NDArray[np.float32] = self.source.detach().float().cpu().numpy()
         if self.heads is not None:
             numbers = in_pairs(numbers, self.heads)
+        if self.type in (_TYPES.Q4_K, _TYPES.Q6_K):
+            return quantize_k(np.ascontiguousarray(numbers), self.type, self.name)
         with np.errstate(over="ignore"):
             made = quantize(np.ascontiguousarray(numbers), self.type)
         if self.type == _F16 and not np.isfinite(made).all():
@@ -256,6 +268,8 @@ def _tensor(name: str, new: str, weight: Any, config: Any, kind: Kind) -> Tensor
             heads = config.num_attention_heads
         elif ".k_proj." in name:
             heads = config.num_key_value_heads
+    if kind == "q4_k_m":
+        return Tensor(new, weight, _stored_in_q4_k_m(new, weight, config), heads)
     return Tensor(new, weight, _stored_as(new, weight, kind), heads)
 
 
@@ -265,6 +279,58 @@ def _stored_as(name: str, weight: Any, kind: Kind) -> gguf.GGMLQuantizationType:
     if weight.dim() == 1:
         return _F32
     return _Q8_0 if kind == "q8_0" and weight.shape[-1] % BLOCK == 0 and name not in LOGITS else _F16
+
+
+def _stored_in_q4_k_m(name: str, weight: Any, config: Any) -> gguf.GGMLQuantizationType:
+    """The mixture that llama.cpp calls Q4_K_M: six bits for the logits and for half of the layers' values and down
+    projections, four for the rest. Rows that are no multiple of 256 get Q8_0 and Q5_0 instead."""
+    if weight.dim() == 1:
+        return _F32
+    layer, layers = _LAYER.fullmatch(name), config.num_hidden_layers
+    makes_logits = name == LOGITS[not config.tie_word_embeddings]
+    six_bits = makes_logits or (layer is not None and _more_bits(int(layer[1]), layers))
+    if weight.shape[-1] % SUPER_BLOCK == 0:
+        return _TYPES.Q6_K if six_bits else _TYPES.Q4_K
+    if weight.shape[-1] % BLOCK == 0:
+        return _Q8_0 if six_bits else _TYPES.Q5_0
+    return _F16
+
+
+def _more_bits(layer: int, layers: int) -> bool:
+    """
+    >>> [layer for layer in range(16) if _more_bits(layer, 16)]
+    [0, 1, 4, 7, 10, 13, 14, 15]
+    """
+    return layer < layers // 8 or layer >= 7 * layers // 8 or (layer - layers // 8) % 3 == 2
+
+
+def quantize_k(rows: NDArray[np.float32], kind: gguf.GGMLQuantizationType, name: str) -> NDArray[np.uint8]:
+    """A matrix in a K format, by llama.cpp's own function."""
+    if not np.isfinite(rows).all():
+        raise BadInput("has values that are no numbers", where=name, remedy="export another model")
+    count, width = rows.reshape(-1, rows.shape[-1]).shape
+    made = np.empty(gguf.quant_shape_to_byte_shape((count, width), kind), dtype=np.uint8)
+    size = _quantize_chunk()(kind, rows.ctypes.data, made.ctypes.data, 0, count, width, None)
+    if size != made.nbytes:
+        raise BadInput(f"llama.cpp made {size} bytes, not {made.nbytes}", where=name, remedy="export with --type q8_0")
+    return made.reshape(*rows.shape[:-1], made.shape[-1])
+
+
+@cache
+def _quantize_chunk() -> Any:
+    """`ggml_quantize_chunk` of the shared library of xllamacpp: type, numbers, result, start, rows, width, weights."""
+    from xllamacpp import xllamacpp
+
+    try:
+        found = ctypes.CDLL(xllamacpp.__file__).ggml_quantize_chunk
+    except (AttributeError, OSError):
+        remedy = "export with --type f16, then run llama.cpp's own llama-quantize"
+        raise BadInput(
+            "this xllamacpp does not export llama.cpp's quantization", where="--type", remedy=remedy
+        ) from None
+    pointer, count = ctypes.c_void_p, ctypes.c_int64
+    found.argtypes, found.restype = [ctypes.c_int, pointer, pointer, count, count, count, pointer], ctypes.c_size_t
+    return found
 
 
 def _renamed(names: Any, name: str) -> str:

@@ -84,6 +84,43 @@ def test_rows_without_whole_blocks_stay_in_f16(tmp_path: Path) -> None:
     assert types["blk.0.ffn_up.weight"] == GGMLQuantizationType.Q8_0
 
 
+WIDE = {"hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 8, "num_attention_heads": 8}
+
+
+def test_q4_k_m_is_the_mixture_of_llama_cpp(tmp_path: Path) -> None:
+    """Six bits for the logits and for some values and down projections, four for the rest; all near the weights."""
+    model = qwen3(**WIDE)
+    reader = exported(tmp_path, model, "q4_k_m")
+    types = {tensor.name: tensor.tensor_type.name for tensor in reader.tensors if len(tensor.shape) > 1}
+    six = {f"blk.{layer}.{name}.weight" for layer in (0, 3, 6, 7) for name in ("attn_v", "ffn_down")}
+    assert {name for name in types if types[name] == "Q6_K"} == six | {"token_embd.weight"}
+    assert {types[name] for name in types.keys() - six - {"token_embd.weight"}} == {"Q4_K"}
+    assert contents(reader, "general.file_type") == 15
+    stored, layers = numbers(reader), model.model.layers
+    for name, weight, most in (
+        ("blk.1.ffn_down.weight", layers[1].mlp.down_proj.weight, 0.08),
+        ("blk.0.ffn_down.weight", layers[0].mlp.down_proj.weight, 0.02),
+    ):
+        exact = weight.detach().numpy()
+        assert 0 < np.sqrt(np.mean((stored[name] - exact) ** 2)) < most * exact.std()
+
+
+def test_rows_without_whole_super_blocks_get_five_and_eight_bits(tmp_path: Path) -> None:
+    reader = exported(tmp_path, qwen3(num_hidden_layers=8), "q4_k_m")
+    types = {tensor.name: tensor.tensor_type.name for tensor in reader.tensors}
+    assert (types["blk.1.ffn_down.weight"], types["blk.0.ffn_down.weight"]) == ("Q5_0", "Q8_0")
+    assert types["token_embd.weight"] == "Q8_0"
+
+
+def test_a_weight_that_is_no_number_is_refused(tmp_path: Path) -> None:
+    model = qwen3(**WIDE)
+    with torch.no_grad():
+        model.model.layers[0].mlp.up_proj.weight[3, 4] = torch.nan
+    with pytest.raises(BadInput, match="no numbers") as caught:
+        exported(tmp_path, model, "q4_k_m")
+    assert caught.value.where == "blk.0.ffn_up.weight"
+
+
 def test_a_weight_beyond_f16_is_refused_without_a_file(tmp_path: Path) -> None:
     model = qwen3()
     with torch.no_grad():

@@ -28,7 +28,7 @@ def quickstart(name: str, **changes: Any) -> None:
     Path(name).write_text(yaml.safe_dump(config | changes))
 
 
-@pytest.mark.parametrize("kind", ["f16", "q8_0"])
+@pytest.mark.parametrize("kind", ["f16", "q8_0", "q4_k_m"])
 def test_the_embedded_base_is_exported_and_passes_its_check(askgate: Askgate, kind: str) -> None:
     done = askgate("export_gguf", "--model", "models/tiny", "--out", "tiny.gguf", "--type", kind)
     assert done.code == 0, done.err
