@@ -20,8 +20,8 @@ from src.config.train_config import TrainConfig
 from src.core.errors import BadInput
 from src.core.files import sha256_file
 from src.core.paths import FINAL_MODEL, evaluations, run_of
-from src.eval.trial import HEADLINE, Compared, TrialReport
-from src.pages.render import FIGURES, delta, is_share, level
+from src.eval.trial import TrialReport
+from src.release.card import results_table
 from src.release.gguf_export import load_merged, load_tokenizer
 from src.release.verify_results import derived_report, verify_results
 
@@ -107,26 +107,12 @@ def card(
         "",
         f"On {report.figures['held_out']:,} held-out samples, {'greedy' if config.eval.greedy else 'sampled'}:",
         "",
-        *_table(report.pooled),
+        *results_table(report.pooled),
         "",
         "License: Apache-2.0, like the rest of the repository.",
         "",
     ]
     return "\n".join(lines)
-
-
-def _table(pooled: Compared) -> list[str]:
-    assert pooled.changes is not None  # a report without a comparison does not pass
-    control = pooled.over_control
-    rows = ["| | base | control | trained | change | 95% interval |", "|---|---|---|---|---|---|"]
-    for name in HEADLINE:
-        one, share = pooled.changes[name], is_share(name)
-        beside = level(control[name].base.value, share) if control and name in control else "–"
-        label = FIGURES.get(name, (name, ""))[0]
-        between = "–" if one.low is None else f"{delta(one.low, share)} to {delta(one.high, share)}"
-        values = (level(one.base.value, share), beside, level(one.trained.value, share), delta(one.delta, share))
-        rows.append(f"| {label} | {' | '.join(values)} | {between} |")
-    return rows
 
 
 if __name__ == "__main__":

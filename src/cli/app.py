@@ -43,7 +43,7 @@ GROUPS = {
         [chat.demo, loop.quickstart, chat.chat, release.board, loop.status, doctor.doctor, loop.init],
     ),
     "Data": Group(
-        "build and check samples",
+        "build, check and export samples",
         "askgate build-rollout-pool --source messages --data-dir my_chats --n 500 --out data/rollouts/mine.jsonl",
         [
             data.build_rollout_pool,
@@ -53,6 +53,7 @@ GROUPS = {
             data.difficulty_bucketize,
             data.validate_difficulty,
             data.make_min_data,
+            data.export,
         ],
     ),
     "Judge": Group(
@@ -89,6 +90,7 @@ GROUPS = {
             train.sign_off,
             release.package,
             release.reproduce,
+            release.push,
             release.review,
             loop.sync,
             loop.scale,

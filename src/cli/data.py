@@ -1,15 +1,18 @@
-"""Verbs that make and check data: build_rollout_pool, diversity_report, validate_pool, difficulty_metrics,
-difficulty_bucketize, validate_difficulty, make_min_data."""
+"""Verbs that make, check and export data: build_rollout_pool, diversity_report, validate_pool, difficulty_metrics,
+difficulty_bucketize, validate_difficulty, make_min_data, export."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Context, Option
 
 from ..core.defaults import MAX_STEPS, MIN_STEPS, MIN_TURNS
 from . import options, parse, show
+
+if TYPE_CHECKING:
+    from ..data.export import ExportFacts
 
 DIVERSITY = ("ttr", "distinct1", "distinct2", "kl3", "kl3_floor", "kl3_excess", "zipf_slope")
 
@@ -244,6 +247,45 @@ def make_min_data(as_json: options.Json = False) -> None:
     from ..data.pool.build import make_minimal
 
     show.made(make_minimal(Path("data")), as_json)
+
+
+def export(
+    pool: options.Pool,
+    form: Annotated[
+        Literal["messages", "sharegpt", "dpo"],
+        Option(
+            "--format", help="messages or sharegpt: dialogues for SFT; dpo: pairs of turns for preference training."
+        ),
+    ],
+    out: Annotated[
+        Path, Option(help="File to write, .jsonl or .parquet. FILE.json beside it says what it is made of.")
+    ],
+    episodes: Annotated[
+        Path | None,
+        Option(
+            help="Recorded episodes on this pool, a file or a folder such as logs/episodes. Default: demonstrations."
+        ),
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Export a pool or recorded episodes for other trainers.
+
+    With --episodes, SFT rows are the episodes that earned the outcome. A DPO pair is the first turn in which a right
+    and a worse episode of one sample differ; the demonstration stands in for a right one.
+    """
+    from ..data.export import export as write_rows
+    from ..data.export import facts_path
+
+    facts = write_rows(pool, form, out, episodes)
+    if held_out := facts.splits.get("shadow"):
+        show.complain(f"{held_out} of {facts.rows} rows are of held-out samples: evaluate with them, do not train")
+    show.result(facts, as_json, _print_export, out, facts_path(out))
+
+
+def _print_export(facts: ExportFacts) -> None:
+    show.say(f"{facts.rows} rows; by source: {', '.join(f'{name} {n}' for name, n in facts.sources.items())}")
+    for reason, count in facts.left_out.items():
+        show.say(f"left out: {count} {reason}")
 
 
 def _print_diversity(found: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Verbs for finished models and runs: export_gguf, eval, package, reproduce; report, review, and the live board."""
+"""Verbs for finished models and runs: export_gguf, eval, package, reproduce, push, report, review, and the board."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from ..core.paths import REPORTS
 from . import options, show
 from .train import compare_run
 
-BenchName = Literal["questbench", "askmind", "askoverconfidence", "clamber", "umwp", "gsm8k-insufficient", "gsm8k"]
-
 if TYPE_CHECKING:
     from ..benchmarks.runner import BenchmarkResult
     from ..core.check import Report
@@ -27,7 +25,8 @@ def export_gguf(
     model: Annotated[Path, Option(help="Folder or hub name of a Qwen3 or Llama model.")],
     out: Annotated[Path, Option(help="GGUF file to write; FILE.gguf.json beside it has the result of the check.")],
     type_: Annotated[
-        Literal["f16", "q8_0"], Option("--type", help="f16: 16 bits; q8_0: 8 bits, half the size.")
+        Literal["f16", "q8_0", "q4_k_m"],
+        Option("--type", help="f16: 16 bits; q8_0: 8 bits, half the size; q4_k_m: 4 to 6 bits, a third of the size."),
     ] = "f16",
     adapter: Annotated[Path | None, Option(help="Folder of LoRA adapters to merge into the model first.")] = None,
     as_json: options.Json = False,
@@ -52,7 +51,12 @@ def eval_model(
         ),
     ] = None,
     bench: Annotated[
-        BenchName | None, Option(help="Play a public benchmark instead of held-out samples. Needs --data.")
+        str | None,
+        Option(
+            metavar="NAME",
+            help="Play a public benchmark instead of held-out samples, such as gsm8k (docs/benchmarks.md lists them). "
+            "Needs --data.",
+        ),
     ] = None,
     data: Annotated[Path | None, Option(help="File of the benchmark.")] = None,
     limit: Annotated[int | None, Option(min=1, help="Play only the first rows of --data. Default: all.")] = None,
@@ -186,6 +190,31 @@ def reproduce(
     again = ", and trained again with the same weights" if rerun else ""
     pages = " except for its pages: another version of AskGate made them" if pages_not_compared(facts) else ""
     show.say(f"VERIFIED{pages}: {packed}{again}")
+
+
+def push(
+    repo: Annotated[
+        str, typer.Argument(metavar="REPO", help="Repository on the hub, owner/name. It is made if missing.")
+    ],
+    model: Annotated[Path | None, Option(help="Folder of a model or of adapters, such as a final_model.")] = None,
+    data: Annotated[Path | None, Option(help="Pool, or file written by `askgate export`.")] = None,
+    public: Annotated[bool, Option("--public", help="Make a new repository public. Default: private.")] = False,
+) -> None:
+    """Push a model or data to the Hugging Face hub, with a card made from its evidence.
+
+    The card has results, gates, fingerprints and licences; it says so where a run is red, not gated or not evaluated.
+    The token is that of HF_TOKEN, or of `hf auth login`.
+    """
+    from ..release.push import push_data, push_model
+
+    if (model is None) == (data is None):
+        raise BadInput("name one thing to push", where="--model, --data", remedy="give --model FOLDER or --data FILE")
+    if model is not None:
+        address = push_model(repo, model, public, show.complain)
+    else:
+        assert data is not None
+        address = push_data(repo, data, public)
+    show.say(f"pushed to {address}")
 
 
 def _print_agreement(report: Report) -> None:

@@ -28,6 +28,7 @@ from ..core.defaults import RESUME
 from ..core.errors import BadInput
 from .job import TrainJob, require_whole_groups
 from .models import save_policy
+from .serving import write_serving
 
 _log = logging.getLogger(__name__)
 
@@ -159,6 +160,7 @@ class BaseEngine(ABC):
 
     def save_model(self, folder: Path) -> None:
         save_policy(self.policy, self.job.model, folder)
+        write_serving(folder, self.job.model, self.job.rollout.tools)
 
     def _restore(self, state: Mapping[str, Any], where: str) -> None:
         load_weights(self.learner, state["weights"], where)

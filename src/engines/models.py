@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
 import torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
@@ -21,6 +22,7 @@ from torch.utils.checkpoint import checkpoint
 
 from ..config.train_config import FinetuneSection
 from ..core.errors import BadInput
+from ..core.files import json_bytes
 from ..core.model_files import find_model, read_once
 from ..rollout.attention import PeftWrapper, SegmentPlan, unwrap
 from ..rollout.cuda import REPRODUCIBLE
@@ -155,6 +157,11 @@ def save_policy(policy: Any, name: str, folder: Path) -> None:
     from transformers import AutoTokenizer
 
     policy.save_pretrained(folder, **({"save_embedding_layers": False} if is_adapted(policy) else {}))
+    if is_adapted(policy):
+        # PEFT writes the names of the modules from a set, in an order that differs from process to process.
+        file = folder / "adapter_config.json"
+        facts = msgspec.json.decode(file.read_bytes())
+        file.write_bytes(json_bytes({**facts, "target_modules": sorted(facts["target_modules"])}))
     AutoTokenizer.from_pretrained(name).save_pretrained(folder)
 
 

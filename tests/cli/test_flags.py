@@ -103,7 +103,7 @@ OPERATIONS = (
     "doctor",
 )
 """Verbs of the whole loop, which no work order names."""
-RELEASE = ("report", "review", "init", "chat", "demo", "export_gguf", "eval", "package", "reproduce")
+RELEASE = ("report", "review", "init", "chat", "demo", "export", "push", "export_gguf", "eval", "package", "reproduce")
 NO_SCRIPT = ("shadow_run", "make_min_data", "score", "weight_calib", "overclar_penalty", "evaluate", "train")
 DOORS = {
     **{verb: [f"scripts/{verb}.py"] for verb in WORK_ORDER if verb not in NO_SCRIPT},

@@ -1,0 +1,84 @@
+"""Pushes a model or a data file to the Hugging Face hub in one commit, with a card made from its evidence.
+
+The token comes from HF_TOKEN or from the login that `hf auth login` has stored. It goes into the requests and nowhere
+else. A file with a secret in it is refused before anything is sent. `HF_ENDPOINT` names another hub.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from ..core.errors import BadInput
+from ..runtime.secrets import find_secret, masker
+from .card import data_card, facts_path, model_card, model_evidence, sidecar
+
+CARD = "README.md"
+EVIDENCE = "evidence"
+BINARY = (".safetensors", ".parquet")
+_REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+
+
+def push_model(
+    repo: str, folder: Path, public: bool, tell: Callable[[str], None], environment: Mapping[str, str] = os.environ
+) -> str:
+    """Pushes a folder of a model or of adapters. Returns the address of the repository."""
+    _require_name(repo)
+    if not any((folder / name).exists() for name in ("config.json", "adapter_config.json")):
+        raise BadInput("is no folder of a model or of adapters", where=str(folder), remedy="name a final_model")
+    found = model_evidence(folder, tell)
+    files = {file.relative_to(folder).as_posix(): file for file in sorted(folder.rglob("*")) if file.is_file()}
+    files.pop(CARD, None)
+    if found.report_path:
+        files[f"{EVIDENCE}/{found.report_path.name}"] = found.report_path
+    return _push(repo, "model", model_card(repo, folder, found), files, public, environment)
+
+
+def push_data(repo: str, file: Path, public: bool, environment: Mapping[str, str] = os.environ) -> str:
+    """Pushes a pool or an exported file with its facts. Returns the address of the repository."""
+    _require_name(repo)
+    card = data_card(repo, file)
+    beside = facts_path(file) if facts_path(file).exists() else sidecar(file)
+    return _push(repo, "dataset", card, {one.name: one for one in (file, beside)}, public, environment)
+
+
+def _push(
+    repo: str, kind: str, card: str, files: Mapping[str, Path], public: bool, environment: Mapping[str, str]
+) -> str:
+    from huggingface_hub import CommitOperationAdd, HfApi, get_token
+    from huggingface_hub.errors import HfHubHTTPError
+    from huggingface_hub.utils import disable_progress_bars
+
+    _refuse_secrets(card, files, environment)
+    token = environment.get("HF_TOKEN") or get_token()
+    if not token:
+        remedy = "set HF_TOKEN to a token that may write, or run `hf auth login`"
+        raise BadInput("there is no token for the hub", where="HF_TOKEN", remedy=remedy)
+    disable_progress_bars()
+    api = HfApi(endpoint=environment.get("HF_ENDPOINT") or None, token=token)
+    parts = [CommitOperationAdd(CARD, card.encode())]
+    parts += [CommitOperationAdd(name, str(path)) for name, path in sorted(files.items())]
+    try:
+        address = api.create_repo(repo, repo_type=kind, private=not public, exist_ok=True)
+        api.create_commit(repo, parts, commit_message="Push with AskGate", repo_type=kind)
+    except (HfHubHTTPError, OSError, ValueError, RuntimeError) as error:
+        why = masker(environment, token)(str(error.__cause__ or error).strip().splitlines()[0])
+        remedy = f"check the name, and that the token may write to {repo}"
+        raise BadInput(f"the hub did not take it ({why})", where=repo, remedy=remedy) from None
+    return str(address)
+
+
+def _require_name(repo: str) -> None:
+    if not _REPO.fullmatch(repo):
+        raise BadInput(f"{repo!r} is no repository", where="REPO", remedy="name it in full, like owner/name")
+
+
+def _refuse_secrets(card: str, files: Mapping[str, Path], environment: Mapping[str, str]) -> None:
+    texts = {name: path.read_bytes() for name, path in files.items() if path.suffix not in BINARY}
+    for name, content in {CARD: card.encode(), **texts}.items():
+        if found := find_secret(content, environment):
+            line, kind = found
+            remedy = "take it out of the file; where it is no secret, say it in other words"
+            raise BadInput(f"contains {kind}, so nothing is pushed", where=f"{name}:{line}", remedy=remedy)
