@@ -98,7 +98,17 @@ SHOWN = (
     "time/step",
     "time/sft",
 )
-CURVE = ("reward", "success", "need_ask_success", "overclar_rate", "kl", "loss", "teaching_share", "clip_share")
+CURVE = (
+    "reward",
+    "success",
+    "need_ask_success",
+    "overclar_rate",
+    "kl",
+    "loss",
+    "teaching_share",
+    "clip_share",
+    "value_explained",
+)
 
 
 def make_data(out: Path, n: int, held: int, seed: int) -> None:

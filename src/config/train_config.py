@@ -157,6 +157,8 @@ class RewardSection(Section):
 
     outcome: float = Field(default=1.0, ge=0, le=10)
     """Reward of success."""
+    info: float = Field(default=0.0, ge=0, le=10)
+    """Reward of an ask that brings what is missing."""
     weights: FilePath | None = None
     """Calibrated weights of the dimensions, from weight_calib. Default: only the outcome is rewarded."""
     dimensions: float = Field(default=0.0, ge=0, le=10)
@@ -220,7 +222,7 @@ class SamplingSection(Section):
     """Maximum share of a batch for samples that the policy has failed. With success rate p they are drawn in proportion
     to p (1 - p): a sample that is never solved teaches as little as one that always is."""
     need_ask_share: Share | None = None
-    """Share of the samples from the pool that need an ask. Default: as in the pool."""
+    """Share of the samples that need an ask, from the pool and fresh ones alike. Default: as in the pool."""
     seed_ratio: Share | None = None
     """Share of a batch from the frozen pool, the same at every step; the rest is generated."""
     seed_ratio_schedule: Annotated[tuple[RatioAt, ...], Listed] = ()

@@ -34,6 +34,8 @@ class Batch:
     """Weight of each episode: lower if its score is unstable."""
     turn_N: Tensor | None = None
     """Number of each token's turn, ascending over the batch; None: every episode is one turn."""
+    early_N: Tensor | None = None
+    """The part of `reward_E` that a token earns at once; the rest arrives with the last token. None: all of it does."""
     divisor: int | None = None
     """Number of tokens that a mean over tokens divides by, where episodes without signal were left out; None: all."""
     ref_logp_N: Tensor | None = None

@@ -355,6 +355,8 @@ def collect(job: TrainJob, policy: Any, step: int, timer: StepTimer, critic: Cri
         ]
     weights = [each.weight * (judged[row].weight if row in judged else 1.0) for row, each in enumerate(drawn)]
     batch = make_batch(trajectories, episodes, weights, group_size, job.device)
+    early = [job.reward.by_turn(one) for one in episodes]
+    batch = replace(batch, early_N=torch.from_numpy(early_rewards(trajectories, early)).to(job.device))
     if not batch.logp_N.numel():
         raise BadInput(
             "no episode has room for a policy token", where="rollout.max_tokens", remedy="raise rollout.max_tokens"
@@ -403,6 +405,19 @@ def _turns(trajectories: Sequence[Trajectory]) -> NDArray[np.int64]:
     """Number of the turn of each policy token. A turn is a run of policy tokens without a reply between them."""
     starts = [np.diff(one.policy.astype(np.int8), prepend=0) == 1 for one in trajectories]
     return np.cumsum(np.concatenate([start[one.policy] for start, one in zip(starts, trajectories, strict=True)]))
+
+
+def early_rewards(trajectories: Sequence[Trajectory], by_turn: Sequence[Sequence[float]]) -> NDArray[np.float32]:
+    """What each policy token earns at once: that of its turn on the last token of the turn. An episode whose turns
+    cannot be told apart, because a thought was closed in the middle of one, earns everything at its end."""
+    early = []
+    for one, rewards in zip(trajectories, by_turn, strict=True):
+        ends = np.flatnonzero((np.diff(one.policy.astype(np.int8), append=0) == -1)[one.policy])
+        values = np.zeros(int(one.policy.sum()), dtype=np.float32)
+        if len(ends) == len(rewards):
+            values[ends] = rewards
+        early.append(values)
+    return np.concatenate(early)
 
 
 @torch.no_grad()

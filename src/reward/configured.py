@@ -15,6 +15,7 @@ def make_reward(config: TrainConfig) -> TrainingReward:
     dimensions = load_dimensions(reward.weights, reward.dimensions, weight_max=weight_max) if reward.weights else None
     return TrainingReward(
         weight=reward.outcome,
+        info=reward.info,
         alpha=reward.alpha if config.use_overclar_penalty else 0.0,
         cap=reward.cap,
         beta=reward.difficulty_beta,

@@ -69,6 +69,7 @@ def take(batch: Batch, targets: Targets, rows: Tensor) -> tuple[Batch, dict[str,
         ref_logp_N=select(batch.ref_logp_N),
         value_N=select(batch.value_N),
         turn_N=select(batch.turn_N),
+        early_N=select(batch.early_N),
     )
     return part, {name: x[keep_N] if name.endswith("_N") else x[rows] for name, x in targets.items()}
 

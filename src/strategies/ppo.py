@@ -30,7 +30,7 @@ from torch import Tensor
 
 from ..core.api import Batch, Targets
 from . import kl
-from .flat_layout import at_least, is_equal, is_last, per_token, positive, share
+from .flat_layout import at_least, is_equal, is_last, per_token, positive, segment_sum, share
 
 
 class PPO(kl.AdaptiveKL):
@@ -65,7 +65,11 @@ class PPO(kl.AdaptiveKL):
         old_value_N = _values(batch.value_N)
         last_N = is_last(batch.episode_N)
         reward_N = -self.kl_coef * kl.k1(batch.logp_N, kl.reference_of(batch))
-        reward_N[last_N] += batch.reward_E[batch.episode_N[last_N]]
+        late_E = batch.reward_E
+        if batch.early_N is not None:
+            reward_N += batch.early_N
+            late_E = late_E - segment_sum(batch.early_N, batch.episode_N, len(late_E))
+        reward_N[last_N] += late_E[batch.episode_N[last_N]]
         turn_N = batch.episode_N if batch.turn_N is None else batch.turn_N
         lam_N = torch.where(is_last(turn_N), self.turn_lam, self.lam).to(reward_N.dtype)
         advantage_N = gae(reward_N, old_value_N, batch.episode_N, self.gamma, lam_N)

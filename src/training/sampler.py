@@ -300,5 +300,7 @@ def open_sampler(
             where=str(shadow),
             remedy="run validate-pool and build the pool again",
         )
-    fresh = FreshSamples(meta, source_ids, held_out, seed) if min(_pool_shares(sampling)) < 1 else None
+    fresh = None
+    if min(_pool_shares(sampling)) < 1:
+        fresh = FreshSamples(meta, source_ids, held_out, seed, sampling.need_ask_share)
     return Sampler(PoolFile(pool), levels, sampling, seed, fresh, weights, need_ask)

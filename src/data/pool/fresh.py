@@ -41,11 +41,20 @@ REMEDY = "set the ratios to 1.0, so that all samples come from the pool, or buil
 class FreshSamples:
     """Supply of fresh samples by level. A chunk uses no record twice; a later chunk may use it again."""
 
-    def __init__(self, meta: PoolMeta, taken: Collection[str], shadow: Sequence[Sample], seed: int) -> None:
-        """`taken` are the source ids of the pool. A plan that cannot give any samples is refused here; a level that
-        is used up is refused by `take`."""
+    def __init__(
+        self,
+        meta: PoolMeta,
+        taken: Collection[str],
+        shadow: Sequence[Sample],
+        seed: int,
+        need_ask_share: float | None = None,
+    ) -> None:
+        """`taken` are the source ids of the pool; `need_ask_share` is by default that of the pool. A plan that cannot
+        give any samples is refused here; a level that is used up is refused by `take`."""
         self._meta, self._seed = meta, seed
-        self._plan = replace(plan_of(meta), n=CHUNK)
+        plan = plan_of(meta)
+        share = plan.clarify_rate if need_ask_share is None else need_ask_share
+        self._plan = replace(plan, n=CHUNK, clarify_rate=share)
         self._source, self._pack = open_source(self._plan), load_pack(shipped(self._plan.templates_dir))
         self._taken = frozenset(taken) | {sample.provenance.source_id for sample in shadow}
         self._shadow = leak_views(shadow)

@@ -1,11 +1,13 @@
 """The reward that is trained on, as a sum of terms:
 
-    outcome + overclar + dim/... [+ difficulty]
+    outcome + info + overclar + dim/... [+ difficulty]
 
 - `outcome`: `weight` for success. Where something is missing, success without having asked for it is a lucky guess: the
   evaluation counts it, but it earns nothing, else guessing yes or no would pay half the time. In the task `detect`,
   where no answer can be checked, it is an answer after an ask that brought what is missing, or, where nothing is
   missing, an answer without an ask.
+- `info`: `info` where something was missing and an ask brought it, whatever the answer. So asking is rewarded even
+  where the policy cannot use what it is told yet.
 - `overclar`: minus the over-clarification penalty, `alpha * min(asks, cap)` where nothing is missing.
 - `dim/support`, `dim/economy` and so on: the calibrated dimensions (`AdvancedReward`), worth `reward.dimensions`
   together, where the config names their weights.
@@ -27,6 +29,7 @@ from .dimensions import LIVE, RULES, Dimension
 from .episode_view import view_episode
 from .old_reward import OLD
 from .types import Episode, Level, Sample
+from .user_simulator import informs
 
 OVERCLAR_ALPHA, OVERCLAR_CAP = 0.07, 3
 """The over-clarification penalty: price of a needless ask, and number of asks that are counted."""
@@ -43,6 +46,8 @@ class TrainingReward:
 
     weight: float = 1.0
     """Weight of the outcome."""
+    info: float = 0.0
+    """Reward of an ask that brings what is missing; once an episode."""
     alpha: float = OVERCLAR_ALPHA
     """Price of a needless ask; 0 switches the penalty off."""
     cap: int = OVERCLAR_CAP
@@ -55,6 +60,8 @@ class TrainingReward:
     def __call__(self, episode: Episode, sample: Sample, judged: Mapping[str, float] | None = None) -> dict[str, float]:
         """`judged` are the judge's scores, where it scored the episode."""
         terms = {"outcome": self.weight * achieved(episode)}
+        if self.info:
+            terms["info"] = self.info * (episode.needs_clarification and episode.received_info)
         if self.alpha:
             penalty = over_clarification_penalty(episode.needs_clarification, episode.asks, self.alpha, self.cap)
             terms["overclar"] = 0.0 - penalty
@@ -65,6 +72,25 @@ class TrainingReward:
             strength = STRENGTH[episode.level] if episode.level else 0
             terms["difficulty"] = sum(terms.values()) * self.beta * strength
         return terms
+
+    def by_turn(self, episode: Episode) -> list[float]:
+        """What each turn of the policy earns at once: `info` of the ask that brought it, and the price of a needless
+        ask. The rest of the reward arrives with the last turn."""
+        earned: list[float] = []
+        asks, informed = 0, not episode.received_info
+        for number, turn in enumerate(episode.turns):
+            if turn.by != "assistant":
+                continue
+            value = 0.0
+            if turn.act == "ask":
+                asks += 1
+                reply = episode.turns[number + 1] if number + 1 < len(episode.turns) else None
+                if not episode.needs_clarification:
+                    value = -self.alpha * (asks <= self.cap)
+                elif not informed and reply is not None and informs(reply.text):
+                    value, informed = self.info, True
+            earned.append(value)
+        return earned
 
 
 def achieved(episode: Episode) -> bool:
