@@ -55,6 +55,14 @@ def test_fresh_samples_have_the_wanted_level_and_are_consistent(meta: PoolMeta, 
             assert not contradictions(made, replace(meta, seed=made.provenance.seed))
 
 
+@pytest.mark.parametrize(("share", "low", "high"), [(0.0, 0.0, 0.0), (0.7, 0.55, 0.85)])
+def test_fresh_samples_have_the_wanted_share_that_needs_an_ask(
+    meta: PoolMeta, samples: list[Sample], share: float, low: float, high: float
+) -> None:
+    made = some(FreshSamples(meta, source_ids(samples), [], seed=1, need_ask_share=share), 150)
+    assert low <= sum(one.needs_clarification for one in made) / len(made) <= high
+
+
 def test_an_edited_profile_changes_no_fresh_sample(
     meta: PoolMeta, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from src.core.api import Batch, Callback, Engine, StepResult, Stop, Targets
 from src.core.errors import BadInput
 from src.engines.base import StepTimer, lr_scale
 from src.engines.packed import pack
-from src.engines.pure_pt import PurePT, collect, logp_gap, split_minibatches
+from src.engines.pure_pt import PurePT, collect, early_rewards, logp_gap, split_minibatches
 from src.strategies.grpo import GRPO
 from src.strategies.ppo import PPO
 from tests.engines.toy import fingerprint, make_job
@@ -39,6 +40,16 @@ def test_rollout_and_training_agree_on_every_token(taught: Path) -> None:
     engine = PurePT(make_job(taught, PPO(), steps=2, batch=64, lr=1e-2))
     gaps = [engine.take_step().metrics["logp_gap"] for _ in range(2)]
     assert max(gaps) < 1e-4
+
+
+def test_a_turn_earns_on_its_last_token() -> None:
+    said = [
+        SimpleNamespace(policy=np.array([0, 1, 1, 0, 1, 0, 1, 1], dtype=bool)),
+        SimpleNamespace(policy=np.ones(2, bool)),
+    ]
+    assert early_rewards(said, [[0.5, 0.0, -0.1], [0.2]]).tolist() == pytest.approx([0, 0.5, 0, 0, -0.1, 0, 0.2])
+    # A thought that was closed in the middle of its turn: three runs of tokens, two turns of the episode.
+    assert early_rewards(said[:1], [[0.5, 0.1]]).tolist() == [0.0] * 5
 
 
 def test_the_gap_between_rollout_and_training_has_a_mean_and_a_tail() -> None:

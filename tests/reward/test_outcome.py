@@ -49,6 +49,21 @@ def test_needless_asks_cost(asks: int, penalty: float) -> None:
     assert terms(TrainingReward(), episode(needs=True, asks=asks, success=True))["overclar"] == 0.0
 
 
+def test_information_obtained_earns_its_term_whatever_the_answer() -> None:
+    reward = TrainingReward(info=0.5)
+    assert terms(reward, episode(needs=True, asks=1, success=False))["info"] == 0.5
+    assert terms(reward, episode(needs=True, asks=3, success=False))["info"] == 0.5, "once an episode"
+    assert terms(reward, episode(needs=True, asks=1, received_info=False))["info"] == 0.0
+    assert terms(reward, episode(needs=False, asks=1))["info"] == 0.0
+
+
+def test_asks_earn_in_their_own_turn() -> None:
+    reward = TrainingReward(info=0.5, cap=2)
+    assert reward.by_turn(episode(needs=True, asks=2, calls=1)) == [0.5, 0.0, 0.0, 0.0]
+    assert reward.by_turn(episode(needs=False, asks=3, calls=0)) == [-0.07, -0.07, 0.0, 0.0]
+    assert reward.by_turn(episode(needs=True, asks=1, received_info=False)) == [0.0, 0.0, 0.0]
+
+
 def test_without_the_penalty_the_term_is_absent() -> None:
     assert terms(TrainingReward(alpha=0.0), episode(asks=3, success=True)) == {"outcome": 1.0}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -33,6 +34,14 @@ def test_targets_by_hand() -> None:
     assert targets["advantage_N"].tolist() == pytest.approx([(x - 0.184375) / spread for x in advantages], abs=1e-6)
     assert ppo.metrics()["kl_k1"] == pytest.approx(0.0)
     assert ppo.metrics()["kl_k2"] == pytest.approx((0.125 + 0.125) / 4)
+
+
+def test_an_early_reward_reaches_only_the_tokens_before_it() -> None:
+    """Reward 1, of which the second token earns 0.4 at once; no values, no penalty: returns are rewards to come."""
+    whole = batch([[-1.0, -2.0, -1.0]], [1.0], ref=[[-1.0, -2.0, -1.0]], values=[[0.0, 0.0, 0.0]])
+    early = replace(whole, early_N=torch.tensor([0.0, 0.4, 0.0]))
+    assert PPO().targets(whole)["return_N"].tolist() == pytest.approx([1.0, 1.0, 1.0])
+    assert PPO().targets(early)["return_N"].tolist() == pytest.approx([1.0, 1.0, 0.6])
 
 
 def test_loss_by_hand() -> None:
