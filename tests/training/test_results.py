@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
@@ -29,6 +30,7 @@ from src.core.files import sha256_file
 from src.core.jsonl import read_records, write_records
 from src.core.paths import GATED_CHECKPOINTS, all_runs, open_run
 from src.eval.trial import SeedRun, trial_report
+from src.release.card import model_card, model_evidence, model_verdict
 from src.reward.configured import make_reward
 from src.training.data import held_out
 from src.training.results import as_it_ran, derive
@@ -291,6 +293,31 @@ def test_a_run_that_passed_becomes_the_model_of_the_demo(place: Path, askgate: A
     assert not any(str(place) in file.read_text() for file in out.iterdir() if file.suffix in (".json", ".md"))
     with open_policy(str(out)) as policy:
         assert policy.rollout([Job(next(iter(read_records(Path("data/shadow.jsonl"), Sample))))], 2)
+
+
+@pytest.mark.parametrize("good", [True, False])
+def test_the_card_of_a_run_says_what_its_report_says(place: Path, askgate: Askgate, good: bool) -> None:
+    as_if(place, good)
+    assert askgate("evaluate", "--config", "own.yaml").code == (0 if good else 1)
+    final = Path("checkpoints/local/seed_1/final_model")
+    found = model_evidence(final, lambda line: None)
+    card = model_card("me/asks", final, found)
+    assert card.split("\n\n")[2].startswith("**Not gated.**")
+    told = "The gates on the trained policy passed." if good else "**Red.**"
+    assert card.split("\n\n")[3].startswith(told)
+    assert ("- `need_ask_success_pp` is 0, must be" in card) is not good
+    assert f"| Need-ask success | 0.0% | 0.0% | {'100.0% | +100.0' if good else '0.0% | +0.0'} |" in card
+    assert "| builtin |" in card
+    assert f"SHA-256 `{sha256_file(Path('reports/ppo_eval_own.json'))}`" in card
+    assert str(place) not in card
+    gated = dataclasses.replace(found, report=replace(found.report, gated=True), signed={"judge_noise": "Ada"})
+    verdict = "\n".join(model_verdict(gated))
+    assert "Not gated" not in verdict
+    assert ("Both rounds of gates passed before training" in verdict) is good
+    assert "**Amber** `judge_noise` (signed off by Ada)" in verdict
+    _forged(place)
+    with pytest.raises(BadInput, match="figures: not what episodes, seals and ticket give"):
+        model_evidence(final, lambda line: None)
 
 
 def test_the_card_of_the_shipped_model_counts_sft_apart_from_ppo() -> None:
