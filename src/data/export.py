@@ -152,7 +152,7 @@ def _by_sample(
         sample = samples.get(episode.sample_id)
         if sample is None:
             left_out["episodes of samples that are not in the pool"] += 1
-        elif episode.turns[:1] != sample.dialogue[:1]:
+        elif [turn.text for turn in episode.turns[:1]] != [sample.prompt]:
             what = f"the episodes of {sample.id} begin with another message than the sample"
             raise BadInput(what, where="--episodes", remedy="name the pool on which they were recorded")
         elif episode.end == "length":

@@ -24,7 +24,7 @@ from ..config.profile import load_profile
 from ..config.train_config import TrainConfig
 from ..core.check import Check, Report
 from ..core.errors import BadInput
-from ..core.files import package_yaml, read_json, sha256_file, shipped, sidecar
+from ..core.files import HOME, package_yaml, read_json, sha256_file, shipped, sidecar
 from ..core.jsonl import read_records
 from ..core.model_files import may_be_on_hub, model_sha256
 from ..core.paths import FINAL_MODEL, REPORTS, evaluations, run_of
@@ -86,13 +86,13 @@ def model_card(repo: str, folder: Path, found: ModelEvidence) -> str:
     """The README.md of a model."""
     config, adapters = found.config, (folder / "adapter_config.json").exists()
     base = config.base_model if config else ""
-    is_tiny = bool(base) and not Path(base).exists() and shipped(Path(base)).exists()
+    is_ours = bool(base) and shipped(Path(base)).resolve().is_relative_to(HOME / "models")
     header: dict[str, Any] = {
         "library_name": "peft" if adapters else "transformers",
         "pipeline_tag": "text-generation",
         "tags": ["askgate", "clarifying-questions"],
-        **({"base_model": base} if base and not is_tiny and may_be_on_hub(Path(base)) else {}),
-        **({"license": "apache-2.0"} if is_tiny else {}),
+        **({"base_model": base} if base and not is_ours and may_be_on_hub(Path(base)) else {}),
+        **({"license": "apache-2.0"} if is_ours else {}),
     }
     lines = [*model_verdict(found), "", "A policy that asks a clarifying question only when it must."]
     if config and found.seal:
@@ -191,7 +191,8 @@ def data_card(repo: str, file: Path) -> str:
     """The README.md of a pool or of an exported file. Refuses a file that changed since its sidecar was written."""
     facts, pool_sha256, about = _data_facts(file)
     sources = _sources(facts, file)
-    reports = gate_reports({pool_sha256})
+    pool = Path(facts.pool) if isinstance(facts, ExportFacts) else file
+    reports = gate_reports({pool_sha256, _parent(pool, pool_sha256)})
     verdict = _data_verdict(reports)
     held_out = facts.splits.get("shadow", 0) if isinstance(facts, ExportFacts) else facts.n * (facts.split == "shadow")
     if held_out:
@@ -244,6 +245,14 @@ def _data_facts(file: Path) -> tuple[ExportFacts | PoolMeta, str, list[str]]:
     return meta, meta.sha256, about
 
 
+def _parent(pool: Path, sha256: str) -> str:
+    """SHA-256 of the pool that a pool was chosen from (`difficulty-bucketize`); empty if there is none."""
+    if not pool.is_file() or not sidecar(pool).exists():
+        return ""
+    meta = read_meta(pool)
+    return meta.parent_sha256 if meta.sha256 == sha256 else ""
+
+
 def _sources(facts: ExportFacts | PoolMeta, file: Path) -> Mapping[str, int]:
     if isinstance(facts, ExportFacts):
         return facts.sources
@@ -252,7 +261,8 @@ def _sources(facts: ExportFacts | PoolMeta, file: Path) -> Mapping[str, int]:
 
 def gate_reports(digests: Iterable[str]) -> list[Report]:
     """The newest report of each data gate that read a file with one of these SHA-256."""
-    wanted, newest = set(digests), {}
+    newest: dict[str, Report] = {}
+    wanted = {one for one in digests if one}
     for path in sorted(REPORTS.rglob("*.json")):
         try:
             report = msgspec.json.decode(path.read_bytes(), type=Report)

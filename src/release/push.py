@@ -12,13 +12,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ..core.errors import BadInput
+from ..core.files import sidecar
+from ..data.export import facts_path
 from ..runtime.secrets import find_secret, masker
-from .card import data_card, facts_path, model_card, model_evidence, sidecar
+from .card import data_card, model_card, model_evidence
 
 CARD = "README.md"
 EVIDENCE = "evidence"
 BINARY = (".safetensors", ".parquet")
 _REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+_HIDDEN = re.compile(r"(^|/)\.")
 
 
 def push_model(
@@ -29,8 +32,8 @@ def push_model(
     if not any((folder / name).exists() for name in ("config.json", "adapter_config.json")):
         raise BadInput("is no folder of a model or of adapters", where=str(folder), remedy="name a final_model")
     found = model_evidence(folder, tell)
-    files = {file.relative_to(folder).as_posix(): file for file in sorted(folder.rglob("*")) if file.is_file()}
-    files.pop(CARD, None)
+    inside = {file.relative_to(folder).as_posix(): file for file in sorted(folder.rglob("*")) if file.is_file()}
+    files = {name: file for name, file in inside.items() if name != CARD and not _HIDDEN.search(name)}
     if found.report_path:
         files[f"{EVIDENCE}/{found.report_path.name}"] = found.report_path
     return _push(repo, "model", model_card(repo, folder, found), files, public, environment)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from src.core.errors import BadInput
-from src.release.gguf_check import Agreement, agreement, check_samples, other_tokens, texts_of
+from src.release.gguf_check import Agreement, _greedy_check, agreement, check_samples, other_tokens, texts_of
 from src.release.gguf_export import load_merged, load_tokenizer, model_folder, write_gguf
 from src.release.llamacpp import LlamaCpp, open_gguf
 from tests.release.small_models import llama, qwen3, tokenizer_like
@@ -51,6 +51,21 @@ def test_another_model_is_detected(tmp_path: Path) -> None:
     found = compared(tmp_path, qwen3(), against=other)
     assert found.same_share < 0.98
     assert max(one.gap for one in found.differences) > 0.02
+
+
+@pytest.mark.parametrize(
+    ("kind", "share", "remedy"),
+    [
+        ("q8_0", 0.97, "export with --type f16"),
+        ("q8_0", 0.98, ""),
+        ("q4_k_m", 0.89, "export with --type q8_0"),
+        ("q4_k_m", 0.90, ""),
+    ],
+)
+def test_too_few_same_choices_fail_the_check_of_the_format(kind: Any, share: float, remedy: str) -> None:
+    made = _greedy_check(Agreement(1, 0, 100, round(100 * share), share, share, []), kind)
+    assert made.passed is not bool(remedy)
+    assert remedy in made.remedy
 
 
 def test_adapters_are_merged_into_the_file(tmp_path: Path) -> None:
