@@ -21,6 +21,7 @@ from .query import PAGE_SIZE, Filter, list_episodes, parse_filter, whole_number
 from .render import highlighter, render
 from .runs import Run
 from .samples import find_sample
+from .tokens import token_view
 
 OTHERS = 40
 """Episodes of the same sample that are listed below an episode."""
@@ -73,6 +74,7 @@ def episode_page(run: Run, query: Mapping[str, str]) -> Markup | None:
         others=others,
         neighbours=neighbours,
         highlight=highlighter(query.get("q", "")),
+        tokens=token_view(run, row) if row["kind"] == "training" else None,
     )
 
 

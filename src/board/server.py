@@ -11,18 +11,19 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from hmac import compare_digest
-from pathlib import Path
-from urllib.parse import parse_qsl
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from urllib.parse import parse_qsl, quote
 
 from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -40,6 +41,7 @@ from .query import parse_filter, whole_number
 from .render import address, frame, render
 from .run_files import OutsideRunFolder, open_inside
 from .runs import Board, Run
+from .training_runs import runs_page
 
 HOST = "127.0.0.1"
 NAMES = (HOST, "localhost")
@@ -244,6 +246,34 @@ def file_page(run: Run, path: str, start: str) -> Markup | None:
     return render("file.html", run=run.name, path=path, text=text, **context)
 
 
+def _download(board: Board, request: Request) -> Response:
+    """A text file of the run folder, or one line of it, to keep. Secrets are masked, as on the page."""
+    path, line = _asked(request, "path", "line")
+    try:
+        handle = open_inside(_run(board, request).root, path if path.endswith(TEXT) else "")
+    except OutsideRunFolder:
+        return _page(board, request, None, "")
+    mask, name = masker(os.environ), PurePosixPath(path).name
+    if line:
+        with handle:
+            wanted = next(islice(handle, whole_number(line) - 1, None), b"")
+        stem, number = name.partition(".")[0], whole_number(line)
+        return _attachment(mask(wanted.decode("utf-8", errors="replace")), f"{stem}_line_{number}.json")
+
+    def lines() -> Iterator[bytes]:
+        with handle:
+            for raw in handle:
+                yield mask(raw.decode("utf-8", errors="replace")).encode()
+
+    return _attachment(lines(), name)
+
+
+def _attachment(content: str | Iterator[bytes], name: str) -> Response:
+    quoted = {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
+    made = Response if isinstance(content, str) else StreamingResponse
+    return made(content, media_type="application/octet-stream", headers=quoted)
+
+
 def _report(board: Board, request: Request) -> Response:
     """A page that a stage wrote into `reports/`. It may have its own style and nothing else."""
     (path,) = _asked(request, "path")
@@ -279,7 +309,9 @@ VIEWS: dict[str, View] = {
     "/episode": _episode,
     "/compare": lambda board, request: _page(board, request, compare_page(board, request.query_params), "compare"),
     "/pair": lambda board, request: _page(board, request, pair_page(board, request.query_params), "compare"),
+    "/runs": lambda board, request: _page(board, request, runs_page(board, request.query_params), "runs"),
     "/file": _file,
+    "/download": _download,
     "/report": _report,
     "/style.css": lambda board, request: Response(stylesheet(), media_type="text/css"),
     "/board.js": _static("board.js", "text/javascript"),

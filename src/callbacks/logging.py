@@ -6,13 +6,14 @@ import logging
 from pathlib import Path
 from statistics import fmean
 
+import msgspec
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ..core.api import Engine, StepResult
 from ..core.files import atomic_write
 from ..core.jsonl import write_records
-from ..core.paths import step_file
+from ..core.paths import step_file, token_file
 from ..runtime.disk import explain_disk_errors
 from ..runtime.logs import StepLog
 from ..runtime.tensorboard import EventFile
@@ -21,7 +22,8 @@ log = logging.getLogger(__name__)
 
 
 class Logging:
-    """Writes `logs/metrics.jsonl`, `logs/episodes/step_00042.jsonl`, and `step 42/100 ...` to `logs/train.log`.
+    """Writes `logs/metrics.jsonl`, `logs/episodes/step_00042.jsonl` (with the tokens of some episodes beside it), and
+    `step 42/100 ...` to `logs/train.log`.
 
     It comes before `Checkpoints`: a checkpoint must not know more than the logs. Entries after the step that a run
     resumes from are removed, since those steps are taken again.
@@ -32,14 +34,17 @@ class Logging:
 
     def on_start(self, engine: Engine) -> None:
         self.metrics.cut(self.seed, engine.step)
-        for file in self.episodes.glob("step_*.jsonl"):
-            if int(file.stem.removeprefix("step_")) > engine.step:
+        for file in self.episodes.glob("step_*.json*"):
+            if int(file.name.partition(".")[0].removeprefix("step_")) > engine.step:
                 file.unlink()
 
     def on_step(self, engine: Engine, result: StepResult) -> None:
         path = step_file(self.episodes, result.step)
         with explain_disk_errors(path), atomic_write(path) as file:
             write_records(file, result.episodes)
+        if result.tokens:
+            with explain_disk_errors(path), atomic_write(token_file(path)) as file:
+                file.write(msgspec.json.encode(result.tokens))
         self.metrics.append(self.seed, result.step, result.metrics)
         shown = headline(result)
         log.info("step %d/%d %s", result.step, self.steps, " ".join(f"{name} {shown[name]:.4f}" for name in shown))

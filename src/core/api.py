@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from msgspec import Struct
+
 from askgate_env.types import Episode
 
 if TYPE_CHECKING:
@@ -79,6 +81,22 @@ class Strategy(Protocol):
     def load_state_dict(self, state: Mapping[str, Any]) -> None: ...
 
 
+class TokenTrace(Struct, frozen=True, omit_defaults=True):
+    """Policy tokens of one episode, in order. `kl` and `value` are empty where there is no reference or no critic."""
+
+    line: int
+    """Line of the episode in its file, from 0."""
+    turns: list[int]
+    """Number of the policy's turn of each token, from 0."""
+    text: list[str]
+    logp: list[float]
+    """Log-probability in the rollout."""
+    kl: list[float] = []
+    """Difference to the log-probability under the reference; its mean estimates the KL divergence."""
+    value: list[float] = []
+    """The critic's value before the token."""
+
+
 @dataclass(frozen=True)
 class StepResult:
     """Result of one training step: its episodes and metrics."""
@@ -86,6 +104,8 @@ class StepResult:
     step: int
     metrics: dict[str, float]
     episodes: Sequence[Episode]
+    tokens: Sequence[TokenTrace] = ()
+    """Tokens of some of the episodes, for the token view of the board."""
 
 
 class Stop(Exception):

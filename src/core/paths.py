@@ -3,7 +3,7 @@
     checkpoints/{local,rc1}/[seed_S/]    step_00042/, latest, best/, warm_start/, final_model/; rc1 is for gated runs
     logs/metrics.jsonl, logs/eval.jsonl  figures of every step, and of every evaluation on held-out samples
     logs/train.log, tensorboard/, judged/   log, curves, and the scores of live-scored episodes
-    logs/episodes/[seed_S/]              training episodes, step_00042.jsonl
+    logs/episodes/[seed_S/]              training episodes, step_00042.jsonl; tokens of some, step_00042.tokens.json
     logs/eval/[seed_S/]                  held-out episodes, step_00042.jsonl (step 0: the base), control.jsonl,
                                          control_time.jsonl, key.json
     reports/config_effective.yaml        every setting as it took effect
@@ -70,6 +70,15 @@ def step_name(step: int) -> str:
 def step_file(folder: Path, step: int) -> Path:
     """File with the episodes of a step."""
     return folder / f"{step_name(step)}.jsonl"
+
+
+def token_file(episodes: Path) -> Path:
+    """File with the tokens of some episodes of a step, beside that of its episodes.
+
+    >>> token_file(Path("logs/episodes/step_00042.jsonl")).as_posix()
+    'logs/episodes/step_00042.tokens.json'
+    """
+    return episodes.with_name(f"{episodes.stem}.tokens.json")
 
 
 def seed_folder(folder: Path, seed: int, seeds: Sequence[int]) -> Path:

@@ -64,6 +64,7 @@ from .models import (
 )
 from .packed import Entropy, Learner, Scored, Stream, backward, hidden_before, pack, score_tokens
 from .sft import MAX_NORM, Demo, sft_batches, sft_loss, sft_optimizer
+from .token_trace import token_traces
 
 _PRECISION = {torch.float32: "no", torch.bfloat16: "bf16", torch.float16: "fp16"}
 CRITIC_MINIBATCH = 512
@@ -122,7 +123,8 @@ class PurePT(BaseEngine):
         metrics = {**episode_metrics(collected), **update_metrics, "lr": lr}
         metrics |= {**job.strategy.metrics(), **job.sampler.metrics()}
         # The policy does not move while the critic warms up, so its KL says nothing about the penalty's weight.
-        return self._finish_step(collected, metrics, timer, adapt=not self._critic_only)
+        result = self._finish_step(collected, metrics, timer, adapt=not self._critic_only)
+        return replace(result, tokens=token_traces(trajectories, batch, job.renderer))
 
     def _warm_step(self) -> StepResult:
         """One part of the SFT on demonstrations. After the last one the engine is ready for the strategy."""

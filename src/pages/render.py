@@ -7,7 +7,7 @@ Templates are in `templates/`, pictures in `templates/svg.html`. Whatever comes 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -71,6 +71,7 @@ def environment(*folders: Path) -> Environment:
         asking,
     )
     made.globals |= {one.__name__: one for one in formats}
+    made.filters["smoothed"] = smoothed
     made.globals |= {"labels": LABELS, "rules": RULES}
     made.globals["svg"] = made.get_template("svg.html").module
     return made
@@ -209,6 +210,20 @@ def nice_ticks(low: float, high: float, wanted: int) -> list[float]:
     step = next(factor * scale for factor in (1, 2, 5, 10) if factor * scale >= raw)
     first, last = math.floor(low / step), math.ceil(high / step)
     return [round(number * step, 12) for number in range(first, last + 1)]
+
+
+def smoothed(points: Sequence[tuple[float, float]], least: int = 20) -> list[tuple[float, float]]:
+    """A curve without its noise: exponential means over about a tenth of its points; none for a short curve.
+
+    >>> smoothed([(1, 0.0), (2, 1.0)]), smoothed([(1, 0.0), (2, 1.0), (3, 1.0)], least=3)
+    ([], [(1, 0.0), (2, 1.0), (3, 1.0)])
+    """
+    if len(points) < least:
+        return []
+    share, found = 2 / (max(1, len(points) // 10) + 1), [points[0]]
+    for step, value in points[1:]:
+        found.append((step, found[-1][1] + share * (value - found[-1][1])))
+    return found
 
 
 def linear(low: float, high: float, start: float, end: float) -> Callable[[float], float]:

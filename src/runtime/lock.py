@@ -13,6 +13,8 @@ from ..core.errors import BadInput
 from .disk import explain_disk_errors, make_path
 
 POLL_SECONDS = 0.05
+TRIES = 5
+"""A lock that is only looked at (`is_locked`) is free again at once."""
 
 
 def lock_folder(folder: Path) -> int:
@@ -21,13 +23,27 @@ def lock_folder(folder: Path) -> int:
         make_path(folder)
         file = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            if _try_lock(file):
-                return file
+            for attempt in range(TRIES):
+                if _try_lock(file):
+                    return file
+                time.sleep(POLL_SECONDS if attempt + 1 < TRIES else 0)
         except OSError:
             os.close(file)
             raise
     os.close(file)
     raise BadInput("another run is writing here", where=str(folder), remedy="wait until it has ended, or end it")
+
+
+def is_locked(folder: Path) -> bool:
+    """Whether a run holds the lock of a folder."""
+    try:
+        file = os.open(folder / ".lock", os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        return not _try_lock(file, fcntl.LOCK_SH)
+    finally:
+        os.close(file)
 
 
 @contextmanager

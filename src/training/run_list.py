@@ -5,7 +5,6 @@ Names and tags are in `runs/names.json`, outside the run folders, so that naming
 
 from __future__ import annotations
 
-import os
 import shutil
 import tarfile
 from contextlib import suppress
@@ -34,7 +33,7 @@ from ..core.paths import (
     point,
     run_of,
 )
-from ..runtime.lock import lock_folder
+from ..runtime.lock import is_locked
 
 NAMES = RUNS / "names.json"
 RELEASES = REPORTS / "rc1"
@@ -141,9 +140,7 @@ def delete_run(run: Path) -> None:
 
 
 def _info(run: Path, label: Label, busy: Path | None, certified: Path | None) -> RunInfo:
-    config: dict[str, Any] = {}
-    with suppress(BadInput, OSError):
-        config = _read_config(run / EFFECTIVE_CONFIG)
+    config = effective_config(run)
     reports = [path for path in evaluations(run) if path.suffix == ".json"]
     report: dict[str, Any] = {}
     if reports:
@@ -171,10 +168,14 @@ def _info(run: Path, label: Label, busy: Path | None, certified: Path | None) ->
     )
 
 
-def _read_config(path: Path) -> dict[str, Any]:
+def effective_config(run: Path) -> dict[str, Any]:
+    """Every setting of a run as it took effect; empty where its file is missing or cannot be read."""
     import yaml
 
-    read = yaml.safe_load(path.read_bytes()) if path.exists() else {}
+    try:
+        read = yaml.safe_load((run / EFFECTIVE_CONFIG).read_bytes())
+    except (OSError, yaml.YAMLError):
+        return {}
     return read if isinstance(read, dict) else {}
 
 
@@ -195,11 +196,7 @@ def _busy_run() -> Path | None:
     """The run that a process is writing now."""
     if not LATEST_RUN.is_symlink() or not (LOGS / ".lock").exists():
         return None
-    try:
-        os.close(lock_folder(LOGS))
-    except BadInput:
-        return run_of(LATEST_RUN)
-    return None
+    return run_of(LATEST_RUN) if is_locked(LOGS) else None
 
 
 def _released_models() -> dict[str, Path]:

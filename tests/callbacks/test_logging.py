@@ -41,6 +41,7 @@ def test_a_resumed_run_leaves_the_same_files(tmp_path: Path) -> None:
     # Broken off in step 4, the newest checkpoint is that of step 2, and the run then goes another way for a while.
     (tmp_path / "episodes" / "step_00004.jsonl").write_text("what never happened")
     (tmp_path / "episodes" / "step_00005.jsonl").write_text("what never happened")
+    (tmp_path / "episodes" / "step_00005.tokens.json").write_text("what never happened")
     FakeEngine(step=2).fit([logging_to(tmp_path)])
     assert everything(tmp_path) == unbroken
 

@@ -36,6 +36,18 @@ def test_a_step_reports_time_and_memory(taught: Path) -> None:
     ).keys()
 
 
+def test_a_step_records_the_tokens_of_its_first_episodes(taught: Path) -> None:
+    result = PurePT(make_job(taught, PPO(), steps=1, batch=16)).take_step()
+    assert [trace.line for trace in result.tokens] == [0, 1, 2, 3]
+    for trace, episode in zip(result.tokens, result.episodes, strict=False):
+        assert len(trace.text) == len(trace.logp) == len(trace.kl) == len(trace.value) == len(trace.turns)
+        assert max(trace.turns) + 1 == episode.policy_turns
+        assert episode.turns[-1].text in "".join(trace.text)
+        assert max(map(abs, trace.kl)) < 1e-3  # the policy is still its reference
+    without = PurePT(make_job(taught, GRPO(), steps=1, batch=16)).take_step().tokens
+    assert without[0].value == []
+
+
 def test_rollout_and_training_agree_on_every_token(taught: Path) -> None:
     engine = PurePT(make_job(taught, PPO(), steps=2, batch=64, lr=1e-2))
     gaps = [engine.take_step().metrics["logp_gap"] for _ in range(2)]

@@ -76,3 +76,12 @@ const form = document.getElementById("filters");
 if (form) filters(form, document.getElementById("list"));
 const sides = document.getElementById("sides");
 if (sides) sides.addEventListener("change", () => sides.submit());
+
+// Copying needs a script, so the button is hidden without one.
+for (const button of document.querySelectorAll("button.copy")) {
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(location.href);
+    button.textContent = button.dataset.done;
+  });
+}
